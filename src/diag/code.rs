@@ -1,0 +1,159 @@
+//! Every code, in one list: the stable names of the rules.
+
+use std::fmt;
+
+use super::Severity;
+
+macro_rules! codes {
+    ($( $(#[$doc:meta])* $variant:ident = $name:literal, $severity:ident; )*) => {
+        /// The stable name of a rule. `docs/errors.md` has a section for each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $( $(#[$doc])* $variant, )* }
+
+        impl Code {
+            /// Every code there is.
+            pub const ALL: &'static [Self] = &[ $( Self::$variant, )* ];
+
+            /// The name as users see it, in kebab-case.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $( Self::$variant => $name, )* }
+            }
+
+            /// The severity that a finding of this code has.
+            #[must_use]
+            pub fn severity(self) -> Severity {
+                match self { $( Self::$variant => Severity::$severity, )* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// There is no `carp.yaml` where the fleet should be.
+    FleetMissing = "fleet-missing", Error;
+    /// `carp.yaml` did not load; nothing can be decided without it.
+    FleetBroken = "fleet-broken", Error;
+    /// A desired root is missing or holds no document although clusters are placed.
+    FleetEmpty = "fleet-empty", Error;
+    /// The file is larger than carp reads.
+    FileTooLarge = "file-too-large", Error;
+    /// The file is a symbolic link, a submodule or a pointer to large-file storage.
+    FileNotPlain = "file-not-plain", Error;
+    /// The file is not UTF-8.
+    FileNotUtf8 = "file-not-utf8", Error;
+    /// The file holds no document.
+    FileEmpty = "file-empty", Warning;
+    /// The text is not YAML that carp reads.
+    YamlSyntax = "yaml-syntax", Error;
+    /// A key stands twice in one mapping.
+    DuplicateKey = "duplicate-key", Error;
+    /// The document exceeds a bound on depth, nodes or aliases.
+    YamlBudget = "yaml-budget", Error;
+    /// `apiVersion` is not one that carp reads.
+    UnknownApiVersion = "unknown-api-version", Error;
+    /// `kind` is not one that carp reads in this place.
+    UnknownKind = "unknown-kind", Error;
+    /// The kind or field is planned and has no effect yet.
+    NotBuiltYet = "not-built-yet", Error;
+    /// A field that does not exist.
+    UnknownField = "unknown-field", Error;
+    /// A field that must be there is not.
+    MissingField = "missing-field", Error;
+    /// A value of another type than the field's.
+    WrongType = "wrong-type", Error;
+    /// A value outside what the field allows.
+    InvalidValue = "invalid-value", Error;
+    /// Server-set metadata or `status` was pasted from a cluster and is ignored.
+    ServerSetField = "server-set-field", Warning;
+    /// The original prototype's API group.
+    OldGroup = "old-group", Warning;
+    /// The name is not a DNS-1123 label of at most 40 characters.
+    InvalidName = "invalid-name", Error;
+    /// The name belongs to the system or to carp itself.
+    ReservedName = "reserved-name", Error;
+    /// Two objects have one name.
+    DuplicateName = "duplicate-name", Error;
+    /// The version is not `vMAJOR.MINOR.PATCH` or not one the providers support.
+    InvalidVersion = "invalid-version", Error;
+    /// The location is not in the table of locations.
+    UnknownLocation = "unknown-location", Error;
+    /// The class does not exist.
+    UnknownClass = "unknown-class", Error;
+    /// The flavor does not exist for this kind.
+    UnknownFlavor = "unknown-flavor", Error;
+    /// The credentials entry does not exist.
+    UnknownCredentials = "unknown-credentials", Error;
+    /// The tenant is not one that `carp.yaml` lists.
+    UnknownTenant = "unknown-tenant", Error;
+    /// A tenant is granted a pool that no worker is in.
+    UnknownPool = "unknown-pool", Error;
+    /// An overlay names a worker that does not exist.
+    UnknownWorker = "unknown-worker", Error;
+    /// The tenant may not use these credentials.
+    CredentialsNotGranted = "credentials-not-granted", Error;
+    /// A credential, or what a flavor needs of it, is a placeholder or missing.
+    PlaceholderCredential = "placeholder-credential", Error;
+    /// A quantity is negative or not a Kubernetes quantity.
+    InvalidQuantity = "invalid-quantity", Error;
+    /// Address ranges overlap or are malformed.
+    InvalidNetwork = "invalid-network", Error;
+    /// Node pools repeat a name, or a count cannot be.
+    InvalidNodePool = "invalid-node-pool", Error;
+    /// A zone was asked for in a location that has none.
+    ZonesUnavailable = "zones-unavailable", Error;
+    /// A VM size of unusual form or too small for its role.
+    SuspiciousVmSize = "suspicious-vm-size", Warning;
+    /// A taint, toleration or selector that can never mean anything.
+    InvalidSelector = "invalid-selector", Error;
+    /// A value that may not change once the cluster exists has changed.
+    ImmutableField = "immutable-field", Error;
+    /// A version goes back, or up more than one minor version at a time.
+    VersionSkew = "version-skew", Error;
+    /// Two policies of equal weight claim one cluster.
+    PolicyTie = "policy-tie", Warning;
+    /// A template did not render.
+    TemplateFailed = "template-failed", Error;
+    /// A template used more time, depth or output than it may.
+    TemplateBudget = "template-budget", Error;
+    /// What a template made is not well-formed YAML objects.
+    RenderedInvalid = "rendered-invalid", Error;
+    /// What a template made may not go where it was made for.
+    RenderedRefused = "rendered-refused", Error;
+    /// Something that looks like a secret was about to be written to Git.
+    SecretInOutput = "secret-in-output", Error;
+    /// A file that carp does not own is where carp must write.
+    OutputCollision = "output-collision", Error;
+    /// A lock or record of the output branch cannot be read.
+    RecordUnreadable = "record-unreadable", Error;
+    /// A lock or record is of a newer format than this carp knows.
+    NewerFormat = "newer-format", Error;
+    /// A report cannot be used.
+    ReportRefused = "report-refused", Warning;
+    /// An acknowledgement does not name the set that is held.
+    AcknowledgementMismatch = "acknowledgement-mismatch", Warning;
+    /// The fleet is an example and is not meant for real remotes.
+    ExampleFleet = "example-fleet", Note;
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_kebab_case() {
+        let names: BTreeSet<_> = Code::ALL.iter().map(|c| c.name()).collect();
+        assert_eq!(names.len(), Code::ALL.len());
+        for name in names {
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == '8'), "{name}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! carp manages Kubernetes clusters the way Kubernetes manages containers, with a Git repository as
+//! its control plane.
+//!
+//! The rooms below stand on floors; an arrow (`use`) goes from a floor to a lower one only, which
+//! `tests/it/architecture.rs` holds. `docs/architecture.md` shows the drawing.
+//!
+//! ```text
+//! F5 cli         one file per subcommand
+//! F4 reconcile   the loop: observe → propose → commit → push
+//! F3 pipeline    propose, the only composition of the pure core
+//! F2 load plan render change status     git store     (siblings, no arrow between any two)
+//! F1 model       the nouns
+//! F0 diag        how carp speaks about mistakes
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod diag;
+pub mod model;

@@ -1,0 +1,52 @@
+//! `Acknowledgement`: a person has seen what a guard holds, and means it.
+
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Lets exactly the named set through a guard, once.
+#[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[kube(
+    group = "carp.dev",
+    version = "v1alpha1",
+    kind = "Acknowledgement",
+    namespaced,
+    category = "carp",
+    printcolumn = r#"{"name":"Of","type":"string","jsonPath":".spec.of"}"#,
+    printcolumn = r#"{"name":"Count","type":"integer","jsonPath":".spec.count"}"#
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AcknowledgementSpec {
+    /// What is acknowledged.
+    pub of: AcknowledgementKind,
+    /// How many.
+    #[schemars(range(min = 1))]
+    pub count: u32,
+    /// The digest of the sorted names, as `plan` prints it.
+    #[schemars(regex(pattern = r"^(sha256:)?[0-9a-f]{64}$"))]
+    pub digest: String,
+}
+
+/// What a guard held.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum AcknowledgementKind {
+    /// More deletions than `guards.maxDeletions`.
+    Deletions,
+    /// More moves than `guards.maxMoves`.
+    Moves,
+    /// The input branch was rewound; the digest is that of the commit's id.
+    Rewind,
+}
+
+impl std::fmt::Display for AcknowledgementKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Deletions => "deletions",
+            Self::Moves => "moves",
+            Self::Rewind => "rewind",
+        })
+    }
+}

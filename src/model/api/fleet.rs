@@ -1,0 +1,291 @@
+//! `Fleet`: `carp.yaml`, the root of everything.
+
+use std::collections::BTreeMap;
+
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The fleet as a whole.
+#[derive(
+    CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+)]
+#[kube(group = "carp.dev", version = "v1alpha1", kind = "Fleet", namespaced, category = "carp")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FleetSpec {
+    /// Where people write, relative to `carp.yaml`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roots: Option<Roots>,
+    /// The branches that carp reads and writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branches: Option<Branches>,
+    /// Where the workers' Flux finds the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    /// The one cluster that carp does not make: it makes the workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_plane: Option<ControlPlaneCluster>,
+    /// Cloud credentials: IDs only, never a secret.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<Credentials>,
+    /// Who may use what; a tenant is a cluster's `metadata.namespace`. Without a list every namespace
+    /// is a tenant that may use everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tenants: Vec<Tenant>,
+    /// How much may happen in one run before a person is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guards: Option<Guards>,
+    /// Where images and charts come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<Images>,
+    /// What a new worker's Flux needs to read the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<Bootstrap>,
+    /// Who signs carp's commits as their author.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitIdentity>,
+    /// Pins time and reports, for demonstrations. Such a fleet can be pushed to a local path only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<Example>,
+}
+
+/// Folders below the fleet's root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Roots {
+    /// Clusters, workers, overlays, classes, acknowledgements.
+    #[serde(default = "Roots::default_fleet")]
+    pub fleet: String,
+    /// Policies.
+    #[serde(default = "Roots::default_policies")]
+    pub policies: String,
+    /// Templates that replace or add to the built-in ones, file by file.
+    #[serde(default = "Roots::default_templates")]
+    pub templates: String,
+}
+
+impl Roots {
+    fn default_fleet() -> String {
+        "fleet".to_owned()
+    }
+    fn default_policies() -> String {
+        "policies".to_owned()
+    }
+    fn default_templates() -> String {
+        "templates".to_owned()
+    }
+}
+
+impl Default for Roots {
+    fn default() -> Self {
+        Self {
+            fleet: Self::default_fleet(),
+            policies: Self::default_policies(),
+            templates: Self::default_templates(),
+        }
+    }
+}
+
+/// The branches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Branches {
+    /// What people write.
+    #[serde(default = "Branches::default_input")]
+    pub input: String,
+    /// What carp writes and Flux syncs.
+    #[serde(default = "Branches::default_output")]
+    pub output: String,
+    /// What carp knows.
+    #[serde(default = "Branches::default_status")]
+    pub status: String,
+    /// The prefix of the agents' report branches.
+    #[serde(default = "Branches::default_observed")]
+    pub observed: String,
+}
+
+impl Branches {
+    fn default_input() -> String {
+        "main".to_owned()
+    }
+    fn default_output() -> String {
+        "carp/rendered".to_owned()
+    }
+    fn default_status() -> String {
+        "carp/status".to_owned()
+    }
+    fn default_observed() -> String {
+        "carp/observed".to_owned()
+    }
+}
+
+impl Default for Branches {
+    fn default() -> Self {
+        Self {
+            input: Self::default_input(),
+            output: Self::default_output(),
+            status: Self::default_status(),
+            observed: Self::default_observed(),
+        }
+    }
+}
+
+/// Where the workers' Flux finds the output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Delivery {
+    /// How the output travels.
+    #[serde(default)]
+    pub kind: DeliveryKind,
+    /// The repository as the workers reach it.
+    pub url: String,
+    /// How often Flux looks. Default: `5m`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<String>,
+    /// The Secret in `flux-system` that Flux reads the repository with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_ref: Option<String>,
+}
+
+/// How the output travels to the workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DeliveryKind {
+    /// One GitRepository with a sparse checkout of the worker's path.
+    #[default]
+    Path,
+}
+
+/// The cluster that makes the workers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ControlPlaneCluster {
+    /// Its name.
+    pub name: String,
+    /// Versions of its components, where they differ from carp's own table.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub components: BTreeMap<String, String>,
+}
+
+/// One set of cloud credentials.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Credentials {
+    /// The name that clusters and workers refer to.
+    pub name: String,
+    /// Azure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub azure: Option<AzureCredentials>,
+}
+
+/// IDs in Azure. Access itself comes from workload identity on the worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AzureCredentials {
+    /// The Entra tenant.
+    #[serde(rename = "tenantID")]
+    pub tenant_id: String,
+    /// The subscription that the machines are made in.
+    #[serde(rename = "subscriptionID")]
+    pub subscription_id: String,
+    /// The application or managed identity that Cluster API acts as.
+    #[serde(rename = "clientID")]
+    pub client_id: String,
+    /// The resource id of the managed identity that the nodes have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_identity: Option<String>,
+    /// What the names of resource groups begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_group_prefix: Option<String>,
+    /// The cloud. Default: `AzurePublicCloud`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// The URL below which the service-account issuers' documents are published, one folder a worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oidc_issuer_prefix: Option<String>,
+}
+
+/// Who may use what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tenant {
+    /// The tenant's name: the `metadata.namespace` of its clusters.
+    pub name: String,
+    /// The pools of workers it may use; none named means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<String>,
+    /// The credentials it may use, the first being its default; none named means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<String>,
+}
+
+/// How much may happen in one run before a person is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Guards {
+    /// The most clusters whose deletion may start in one run. Default: the larger of 3 and 5 % of the
+    /// placed clusters, rounded up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_deletions: Option<u32>,
+    /// The most clusters that may change their worker in one run without a reason of their own.
+    /// Default: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_moves: Option<u32>,
+}
+
+/// Where images and charts come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Images {
+    /// A mirror that stands before every registry: `mirror.example.com` turns `ghcr.io/a/b` into
+    /// `mirror.example.com/ghcr.io/a/b`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registry: Option<String>,
+}
+
+/// What a new worker's Flux needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Bootstrap {
+    /// The Secret in the control-plane cluster's `flux-system` whose copy on the worker lets Flux read
+    /// the output.
+    pub credential_ref: String,
+}
+
+/// The author of carp's commits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GitIdentity {
+    /// The name.
+    #[serde(default = "GitIdentity::default_name")]
+    pub author: String,
+    /// The address.
+    #[serde(default = "GitIdentity::default_email")]
+    pub email: String,
+}
+
+impl GitIdentity {
+    fn default_name() -> String {
+        "carp".to_owned()
+    }
+    fn default_email() -> String {
+        "carp@carp.dev".to_owned()
+    }
+}
+
+impl Default for GitIdentity {
+    fn default() -> Self {
+        Self { author: Self::default_name(), email: Self::default_email() }
+    }
+}
+
+/// Pins of a demonstration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// The time, for ever.
+    pub now: String,
+    /// A folder with the workers' reports, relative to `carp.yaml`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<String>,
+}

@@ -1,0 +1,130 @@
+//! `ManagedCluster`: a cluster that people want, as a pod is a workload that people want.
+
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::Condition;
+use super::shared::{ControlPlane, ErrorStatus, Network, NodePool};
+use super::{Affinity, PlacementTerm};
+
+/// A cluster that carp places on a worker.
+#[derive(
+    CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+)]
+#[kube(
+    group = "carp.dev",
+    version = "v1alpha1",
+    kind = "ManagedCluster",
+    namespaced,
+    status = "ManagedClusterStatus",
+    shortname = "mc",
+    category = "carp",
+    printcolumn = r#"{"name":"Phase","type":"string","jsonPath":".status.phase"}"#,
+    printcolumn = r#"{"name":"Worker","type":"string","jsonPath":".status.assignedWorker"}"#,
+    printcolumn = r#"{"name":"Version","type":"string","jsonPath":".spec.version"}"#,
+    printcolumn = r#"{"name":"Ready","type":"string","jsonPath":".status.conditions[?(@.type=='Ready')].status"}"#,
+    printcolumn = r#"{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}"#
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ManagedClusterSpec {
+    /// The Kubernetes version, such as `v1.34.2`.
+    #[schemars(regex(pattern = r"^v[0-9]+\.[0-9]+\.[0-9]+$"))]
+    pub version: String,
+    /// The location of the nodes. Workers near it are preferred; it is no filter.
+    pub location: String,
+    /// The class: a named size with its demand, and defaults for the other fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// How the cluster is made; the flavor is a folder of templates. Default: `kamaji-capz`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flavor: Option<String>,
+    /// The entry of `credentials` in `carp.yaml`. Default: the class's, else the tenant's, else the
+    /// only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<String>,
+    /// The control plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_plane: Option<ControlPlane>,
+    /// The node pools. Short form: `replicas: 3` is one pool called `np0`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node_pools: Vec<NodePool>,
+    /// The cluster's own address ranges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Terms that narrow what the policies allow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<ManagedClusterPlacement>,
+    /// Which clusters are placed first when room is scarce: the higher, the sooner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
+    /// Whether Cluster API leaves the cluster as it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
+    /// What the removal of this document does. Unset: the removal is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_policy: Option<DeletionPolicy>,
+}
+
+/// A cluster's own wishes: they narrow what its policy allows, never widen it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ManagedClusterPlacement {
+    /// Which workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub affinity: Option<Affinity>,
+}
+
+impl ManagedClusterSpec {
+    /// The required terms that the cluster itself adds.
+    pub fn required_terms(&self) -> impl Iterator<Item = &PlacementTerm> {
+        self.placement.iter().flat_map(|p| p.affinity.iter()).flat_map(|a| a.required.iter())
+    }
+}
+
+/// What the removal of a ManagedCluster from the fleet does to the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum DeletionPolicy {
+    /// The cluster is deleted, in steps that each wait for evidence.
+    Delete,
+}
+
+/// What is known of a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ManagedClusterStatus {
+    /// A summary of the conditions: `Pending`, `Scheduled`, `Provisioning`, `Running`, `Updating`,
+    /// `Degraded`, `Deleting` or `Unknown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// The worker that the cluster is placed on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assigned_worker: Option<String>,
+    /// What is wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<ErrorStatus>,
+    /// The truth, one writer each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// The version that runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The address of the API server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    /// How many nodes are wanted and ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<NodeCounts>,
+    /// On a cluster: the generation that this status speaks of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+}
+
+/// Counts of nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeCounts {
+    /// How many are wanted.
+    pub desired: u32,
+    /// How many are ready.
+    pub ready: u32,
+}

@@ -1,0 +1,44 @@
+//! `carp.dev/v1alpha1`: the wire types, from which the CRDs come (`carp crds`).
+//!
+//! A field stands here only once carp acts on it; the names that are planned are in
+//! [`planned`] so that the loader can say so kindly. Every optional field is left out when it has its
+//! default, because the facts digest of a document is taken over what is left.
+
+mod acknowledgement;
+mod class;
+mod fleet;
+mod managed_cluster;
+mod placement;
+pub mod planned;
+mod shared;
+mod worker;
+
+pub use acknowledgement::{Acknowledgement, AcknowledgementKind, AcknowledgementSpec};
+pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
+pub use fleet::{
+    AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
+    DeliveryKind, Example, Fleet, FleetSpec, GitIdentity, Guards, Images, Roots, Tenant,
+};
+pub use managed_cluster::{
+    DeletionPolicy, ManagedCluster, ManagedClusterPlacement, ManagedClusterSpec,
+    ManagedClusterStatus, NodeCounts,
+};
+pub use placement::{
+    Affinity, Expression, ExpressionOperator, LabelSelector, PlacementPolicy, PlacementPolicySpec,
+    PlacementTerm, PreferredTerm, Toleration, TolerationOperator,
+};
+pub use shared::{
+    Autoscale, ControlPlane, ErrorStatus, Network, NodePool, OsDisk, Taint, TaintEffect,
+};
+pub use worker::{
+    Components, Observation, Worker, WorkerOverlay, WorkerOverlaySpec, WorkerSpec, WorkerStatus,
+};
+
+/// The API group.
+pub const GROUP: &str = "carp.dev";
+/// The only version.
+pub const VERSION: &str = "v1alpha1";
+/// `apiVersion` of every document.
+pub const API_VERSION: &str = "carp.dev/v1alpha1";
+/// The group and version of the prototype's `Worker` and `ManagedCluster`, which still load.
+pub const OLD_API_VERSION: &str = "infrastructure.cluster.x-k8s.io/v1alpha1";

@@ -1,0 +1,196 @@
+//! `PlacementPolicy`: which workers take which clusters.
+
+use std::collections::BTreeMap;
+
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::shared::TaintEffect;
+
+/// Which workers take the clusters that it selects.
+#[derive(
+    CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+)]
+#[kube(
+    group = "carp.dev",
+    version = "v1alpha1",
+    kind = "PlacementPolicy",
+    namespaced,
+    shortname = "pp",
+    category = "carp",
+    printcolumn = r#"{"name":"Priority","type":"integer","jsonPath":".spec.priority"}"#,
+    printcolumn = r#"{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}"#
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PlacementPolicySpec {
+    /// Which clusters; the empty selector selects all. One policy applies to a cluster: the one with
+    /// the highest `priority`, then the most specific selector, then the smaller name.
+    #[serde(default, skip_serializing_if = "LabelSelector::is_empty")]
+    pub cluster_selector: LabelSelector,
+    /// Which policy applies where several select one cluster.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub priority: i32,
+    /// Which workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub affinity: Option<Affinity>,
+    /// Which taints the selected clusters tolerate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tolerations: Vec<Toleration>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+fn is_zero(number: &i32) -> bool {
+    *number == 0
+}
+
+/// Terms on workers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Affinity {
+    /// Terms that a worker must all meet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required: Vec<PlacementTerm>,
+    /// Terms that a worker had better meet; the weights of those it meets are added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preferred: Vec<PreferredTerm>,
+}
+
+/// A term on workers. Every part that is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PlacementTerm {
+    /// One of these workers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// None of these workers; this always wins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+    /// A worker in one of these locations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locations: Vec<String>,
+    /// A worker with all these labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub match_labels: BTreeMap<String, String>,
+    /// A worker whose labels meet all these expressions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub match_expressions: Vec<Expression>,
+}
+
+/// A term that is preferred.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PreferredTerm {
+    /// How much it counts, from 1 to 100.
+    #[schemars(range(min = 1, max = 100))]
+    pub weight: u32,
+    /// The term.
+    pub term: PlacementTerm,
+}
+
+/// A label selector, as Kubernetes has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LabelSelector {
+    /// Labels that must all be there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub match_labels: BTreeMap<String, String>,
+    /// Expressions that must all hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub match_expressions: Vec<Expression>,
+}
+
+impl LabelSelector {
+    /// Whether it selects everything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.match_labels.is_empty() && self.match_expressions.is_empty()
+    }
+
+    /// Whether labels meet it.
+    #[must_use]
+    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.match_labels.iter().all(|(k, v)| labels.get(k) == Some(v))
+            && self.match_expressions.iter().all(|e| e.matches(labels))
+    }
+
+    /// How many requirements it has: the more, the more specific.
+    #[must_use]
+    pub fn specificity(&self) -> usize {
+        self.match_labels.len() + self.match_expressions.len()
+    }
+}
+
+/// A requirement on a label.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Expression {
+    /// The label's key.
+    pub key: String,
+    /// How its value is compared.
+    pub operator: ExpressionOperator,
+    /// With which values; for `In` and `NotIn` only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
+}
+
+impl Expression {
+    /// Whether labels meet it. As in Kubernetes, `NotIn` holds where the label is absent.
+    #[must_use]
+    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        let value = labels.get(&self.key);
+        match self.operator {
+            ExpressionOperator::In => value.is_some_and(|v| self.values.contains(v)),
+            ExpressionOperator::NotIn => value.is_none_or(|v| !self.values.contains(v)),
+            ExpressionOperator::Exists => value.is_some(),
+            ExpressionOperator::DoesNotExist => value.is_none(),
+        }
+    }
+}
+
+/// How an [`Expression`] compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ExpressionOperator {
+    /// The value is one of those given.
+    In,
+    /// The value is none of those given, or there is none.
+    NotIn,
+    /// The label is there.
+    Exists,
+    /// The label is not there.
+    DoesNotExist,
+}
+
+/// A taint that is put up with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Toleration {
+    /// The taint's key; empty with `Exists` means every key.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub key: String,
+    /// How the value is compared.
+    #[serde(default, skip_serializing_if = "TolerationOperator::is_default")]
+    pub operator: TolerationOperator,
+    /// The taint's value, for `Equal`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
+    /// The taint's effect; unset means every effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<TaintEffect>,
+}
+
+/// How a [`Toleration`] compares values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TolerationOperator {
+    /// The value is the one given.
+    #[default]
+    Equal,
+    /// Any value.
+    Exists,
+}
+
+impl TolerationOperator {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,56 @@
+//! Names that the design has and this carp does not act on yet. The loader refuses them like any
+//! unknown name and says that they are planned.
+
+/// Kinds of `carp.dev` that do not exist yet.
+pub const KINDS: &[&str] = &["WorkerPool", "OverridePolicy", "RolloutPolicy"];
+
+/// Fields by kind, as dotted paths below the document; lists are written without an index.
+pub const FIELDS: &[(&str, &[&str])] = &[
+    (
+        "Fleet",
+        &[
+            "spec.observed",
+            "spec.supportedVersions",
+            "spec.drift",
+            "spec.images.overrides",
+            "spec.git.signing",
+            "spec.git.write",
+            "spec.git.pushBudget",
+            "spec.tenants.paths",
+            "spec.tenants.quota",
+            "spec.tenants.maxPriority",
+        ],
+    ),
+    (
+        "ManagedCluster",
+        &[
+            "spec.controlPlane.size",
+            "spec.access",
+            "spec.onWorkerLoss",
+            "spec.maintenance",
+            "spec.placement.spread",
+            "spec.placement.antiAffinity",
+            "spec.placement.strategy",
+            "spec.placement.tolerations",
+        ],
+    ),
+    ("Worker", &["spec.ceiling", "spec.drain"]),
+    ("WorkerOverlay", &["spec.drain"]),
+    (
+        "PlacementPolicy",
+        &[
+            "spec.spread",
+            "spec.antiAffinity",
+            "spec.pools",
+            "spec.strategy",
+            "spec.onViolation",
+            "spec.failover",
+        ],
+    ),
+];
+
+/// Whether a field of a kind is planned; the path is dotted, without indices.
+#[must_use]
+pub fn is_planned_field(kind: &str, path: &str) -> bool {
+    FIELDS.iter().any(|(k, fields)| *k == kind && fields.contains(&path))
+}

@@ -1,0 +1,174 @@
+//! `Worker` and `WorkerOverlay`: the nodes of a fleet.
+
+use std::collections::BTreeMap;
+
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::{Condition, Resources};
+use super::shared::{ControlPlane, ErrorStatus, Network, NodePool, Taint, no_resources};
+
+/// A cluster that runs Cluster API and hosts the control planes of managed clusters.
+#[derive(
+    CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+)]
+#[kube(
+    group = "carp.dev",
+    version = "v1alpha1",
+    kind = "Worker",
+    namespaced,
+    status = "WorkerStatus",
+    shortname = "wk",
+    category = "carp",
+    printcolumn = r#"{"name":"Phase","type":"string","jsonPath":".status.phase"}"#,
+    printcolumn = r#"{"name":"Location","type":"string","jsonPath":".spec.location"}"#,
+    printcolumn = r#"{"name":"Version","type":"string","jsonPath":".spec.version"}"#,
+    printcolumn = r#"{"name":"Ready","type":"string","jsonPath":".status.conditions[?(@.type=='Ready')].status"}"#,
+    printcolumn = r#"{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}"#
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WorkerSpec {
+    /// The worker's own Kubernetes version, such as `v1.34.2`.
+    #[schemars(regex(pattern = r"^v[0-9]+\.[0-9]+\.[0-9]+$"))]
+    pub version: String,
+    /// Where the worker is.
+    pub location: String,
+    /// How the worker is made: `capz` (carp renders it for the control-plane cluster; the default) or
+    /// `attached` (it exists already).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flavor: Option<String>,
+    /// The entry of `credentials` in `carp.yaml`. Default: the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<String>,
+    /// The control plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_plane: Option<ControlPlane>,
+    /// The pools that carry hosted control planes, besides the `system` pool that every worker has.
+    /// Short form: `replicas: 3` is one pool called `np0`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node_pools: Vec<NodePool>,
+    /// The worker's own address ranges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// What the worker has for managed clusters, by resource. Short form: `capacity: 50` is
+    /// `{clusters: 50}`. A resource that is not named here is unknown: what needs it does not fit.
+    #[serde(default, skip_serializing_if = "no_resources")]
+    pub capacity: Resources,
+    /// What of the capacity is kept free.
+    #[serde(default, skip_serializing_if = "no_resources")]
+    pub reserved: Resources,
+    /// Marks that keep away what does not tolerate them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taints: Vec<Taint>,
+    /// Whether nothing new is placed here (a cordon).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unschedulable: bool,
+    /// The pool that the worker is in; tenants are granted pools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+    /// Versions of the components, where they differ from carp's own table.
+    #[serde(default, skip_serializing_if = "Components::is_default")]
+    pub components: Components,
+    /// How carp learns of the worker's health.
+    #[serde(default, skip_serializing_if = "Observation::is_default")]
+    pub observation: Observation,
+    /// After how long without a report the worker is no longer taken for ready. Default: `1h`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^([0-9]+h)?([0-9]+m)?([0-9]+s)?$"))]
+    pub heartbeat_timeout: Option<String>,
+}
+
+/// How carp learns of a worker's health.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Observation {
+    /// By the reports of the worker's agent: the worker is ready when a fresh one says so.
+    Agent,
+    /// Not at all: the worker is ready when it is schedulable, and its status says `NotObserved`.
+    #[default]
+    None,
+}
+
+impl Observation {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Versions of the components on a worker, by component. The names are those of the table in
+/// `policies/components.yaml`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Components(pub BTreeMap<String, String>);
+
+impl Components {
+    fn is_default(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What is known of a worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkerStatus {
+    /// A summary of the conditions: `Pending`, `Provisioning`, `Running`, `Degraded`, `Draining`,
+    /// `Unknown` or `Terminating`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// What is wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<ErrorStatus>,
+    /// The truth, one writer each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// What the worker has.
+    #[serde(default, skip_serializing_if = "no_resources")]
+    pub capacity: Resources,
+    /// What the clusters placed here take.
+    #[serde(default, skip_serializing_if = "no_resources")]
+    pub allocated: Resources,
+    /// What is left: capacity − reserved − allocated.
+    #[serde(default, skip_serializing_if = "no_resources")]
+    pub available_capacity: Resources,
+    /// Since when the worker's reports are fresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh_since: Option<String>,
+    /// The output commit that the worker's Flux applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied_revision: Option<String>,
+    /// The versions of the components that the worker reported.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub components: BTreeMap<String, String>,
+    /// On a cluster: the generation that this status speaks of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+}
+
+/// What is laid over a Worker of the same name, declared or made by a pool.
+#[derive(
+    CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+)]
+#[kube(
+    group = "carp.dev",
+    version = "v1alpha1",
+    kind = "WorkerOverlay",
+    namespaced,
+    category = "carp",
+    printcolumn = r#"{"name":"Unschedulable","type":"boolean","jsonPath":".spec.unschedulable"}"#,
+    printcolumn = r#"{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}"#
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WorkerOverlaySpec {
+    /// Replaces the Worker's `unschedulable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unschedulable: Option<bool>,
+    /// Added to the Worker's taints; one of equal key and effect replaces the Worker's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taints: Vec<Taint>,
+    /// Replaces the Worker's capacity, resource by resource.
+    #[serde(default, skip_serializing_if = "no_resources")]
+    pub capacity: Resources,
+    /// Replaces the Worker's reserve, resource by resource.
+    #[serde(default, skip_serializing_if = "no_resources")]
+    pub reserved: Resources,
+}

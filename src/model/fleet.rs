@@ -1,0 +1,163 @@
+//! What people want, loaded and resolved.
+
+use std::collections::BTreeMap;
+
+use super::api::{
+    AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
+    PlacementPolicySpec, Tenant, WorkerSpec,
+};
+use super::{Digest, IndexRow, Name, Resources};
+
+/// The desired state: every document that loaded, defaults resolved, overlays laid on.
+#[derive(Clone, Debug, Default)]
+pub struct Fleet {
+    /// The fleet's own name, from `carp.yaml`.
+    pub name: String,
+    /// `carp.yaml`.
+    pub spec: FleetSpec,
+    /// The clusters.
+    pub clusters: BTreeMap<Name, Cluster>,
+    /// The workers, with their overlays.
+    pub workers: BTreeMap<Name, Worker>,
+    /// The classes.
+    pub classes: BTreeMap<Name, Sourced<ManagedClusterClassSpec>>,
+    /// The placement policies, the built-in ones included.
+    pub policies: BTreeMap<Name, Policy>,
+    /// The acknowledgements.
+    pub acknowledgements: BTreeMap<Name, Sourced<AcknowledgementSpec>>,
+    /// What is there and did not load. While anything stands here no deletion starts.
+    pub unloaded: Vec<Unloaded>,
+}
+
+impl Fleet {
+    /// Whether something that new placements depend on (a policy or class) did not load.
+    #[must_use]
+    pub fn holds_placements(&self) -> bool {
+        self.unloaded.iter().any(|u| u.blocks_placements)
+    }
+
+    /// The tenant's entry; `None` where `carp.yaml` lists no tenants or not this one.
+    #[must_use]
+    pub fn tenant(&self, name: &str) -> Option<&Tenant> {
+        self.spec.tenants.iter().find(|t| t.name == name)
+    }
+}
+
+/// Where a document stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sourced<T> {
+    /// The file, relative to the fleet's root.
+    pub file: String,
+    /// The YAML document in it, from 0.
+    pub document: usize,
+    /// What it says.
+    pub value: T,
+}
+
+/// A desired cluster.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// Its name.
+    pub name: Name,
+    /// Its tenant: `metadata.namespace`, `default` where there is none.
+    pub tenant: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// The digest of the document's canonical value with default-valued fields left out.
+    pub facts: Digest,
+    /// The file it stands in.
+    pub file: String,
+    /// The document in that file, from 0.
+    pub document: usize,
+    /// The document with the defaults of its class and of the fleet filled in: flavor and credentials
+    /// are always set where the flavor needs them.
+    pub spec: ManagedClusterSpec,
+    /// What it takes of its worker: from the class and the pools at their maximum; `clusters: 1` at
+    /// least.
+    pub demand: Resources,
+}
+
+impl Cluster {
+    /// The flavor, resolved.
+    #[must_use]
+    pub fn flavor(&self) -> &str {
+        self.spec.flavor.as_deref().unwrap_or(DEFAULT_CLUSTER_FLAVOR)
+    }
+
+    /// What the locks keep of it.
+    #[must_use]
+    pub fn index_row(&self) -> IndexRow {
+        IndexRow {
+            labels: self.labels.clone(),
+            tenant: self.tenant.clone(),
+            location: self.spec.location.clone(),
+            version: self.spec.version.clone(),
+            flavor: self.flavor().to_owned(),
+            priority: self.spec.priority.unwrap_or(0),
+            class: self.spec.class.clone(),
+            deletion_policy: self.spec.deletion_policy,
+        }
+    }
+}
+
+/// The flavor of a ManagedCluster that names none.
+pub const DEFAULT_CLUSTER_FLAVOR: &str = "kamaji-capz";
+/// The flavor of a Worker that names none.
+pub const DEFAULT_WORKER_FLAVOR: &str = "capz";
+/// The flavor of a Worker that exists already.
+pub const ATTACHED_FLAVOR: &str = "attached";
+
+/// A desired worker, its overlay laid on.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    /// Its name.
+    pub name: Name,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// The digest of the document's canonical value, overlay included.
+    pub facts: Digest,
+    /// The file it stands in.
+    pub file: String,
+    /// The document in that file, from 0.
+    pub document: usize,
+    /// The document with its overlay and defaults.
+    pub spec: WorkerSpec,
+    /// `spec.heartbeatTimeout` in seconds.
+    pub heartbeat_timeout_seconds: i64,
+}
+
+impl Worker {
+    /// The flavor, resolved.
+    #[must_use]
+    pub fn flavor(&self) -> &str {
+        self.spec.flavor.as_deref().unwrap_or(DEFAULT_WORKER_FLAVOR)
+    }
+}
+
+/// A placement policy.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Its name.
+    pub name: Name,
+    /// The file it stands in; `None` for one that is built in.
+    pub file: Option<String>,
+    /// The document in that file, from 0.
+    pub document: usize,
+    /// What it says.
+    pub spec: PlacementPolicySpec,
+}
+
+/// A document, or a whole file, that did not load.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unloaded {
+    /// The file.
+    pub file: String,
+    /// The document in it; `None` where the whole file did not load.
+    pub document: Option<usize>,
+    /// Its kind, where it could be read.
+    pub kind: Option<String>,
+    /// Its name, where it could be read.
+    pub name: Option<String>,
+    /// Whether it may be a policy or a class, without which nothing new is placed.
+    pub blocks_placements: bool,
+}

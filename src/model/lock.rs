@@ -1,0 +1,279 @@
+//! The locks: `carp.lock` of a worker, `decisions/pending.lock`, `control-plane/fleet.lock`.
+//!
+//! They are derived from the records and are enough to rebuild every index without parsing one desired
+//! file. They are JSON with one entry a line, which reads as a diff and parses twenty times faster than
+//! YAML.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::api::{AcknowledgementKind, DeletionPolicy, Guards, Roots, Tenant};
+use super::{Digest, Id, Name, ReasonCode, Resources};
+
+/// The format of [`WorkerLock`].
+pub const WORKER_LOCK_SCHEMA: u32 = 1;
+/// The format of [`PendingLock`].
+pub const PENDING_SCHEMA: u32 = 1;
+/// The format of [`FleetLock`].
+pub const FLEET_LOCK_SCHEMA: u32 = 1;
+
+/// `workers/<worker>/carp.lock`: what carp owns below that folder, and who is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WorkerLock {
+    /// [`WORKER_LOCK_SCHEMA`].
+    pub schema_version: u32,
+    /// The worker.
+    pub worker: Name,
+    /// The digest of the worker's own document, its overlay included.
+    pub facts: Digest,
+    /// The digest of exactly what the templates of the worker's own files got.
+    pub render_key: Digest,
+    /// The clusters here.
+    pub clusters: BTreeMap<Name, ClusterRow>,
+    /// The files that carp owns, below the worker's folder, those of the clusters' folders apart (their
+    /// rows name the folder). carp deletes only what stands here.
+    pub files: BTreeMap<String, Id>,
+}
+
+/// What a lock knows of one cluster on a worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterRow {
+    /// Whether the cluster is being deleted.
+    pub state: ClusterState,
+    /// The digest of the cluster's document.
+    pub facts: Digest,
+    /// The digest of exactly what the templates got when the folder was made.
+    pub render_key: Digest,
+    /// The cluster's folder; absent until it rendered for the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<Id>,
+    /// What the cluster takes, as its record says.
+    pub demand: Resources,
+    /// What else an index needs.
+    #[serde(flatten)]
+    pub row: IndexRow,
+}
+
+/// What every index needs of a cluster, placed or waiting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IndexRow {
+    /// The cluster's labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// The tenant.
+    pub tenant: String,
+    /// The location that the cluster asked for.
+    pub location: String,
+    /// The Kubernetes version.
+    pub version: String,
+    /// The flavor.
+    pub flavor: String,
+    /// The priority.
+    #[serde(default)]
+    pub priority: i32,
+    /// The class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// What the removal of the document would do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_policy: Option<DeletionPolicy>,
+}
+
+/// Whether a cluster on a worker stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ClusterState {
+    /// It stays.
+    Bound,
+    /// Its deletion has begun (D1).
+    Deleting,
+}
+
+/// `decisions/pending.lock`: the same for the clusters that wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PendingLock {
+    /// [`PENDING_SCHEMA`].
+    pub schema_version: u32,
+    /// The clusters that wait.
+    pub clusters: BTreeMap<Name, PendingRow>,
+}
+
+impl Default for PendingLock {
+    fn default() -> Self {
+        Self { schema_version: PENDING_SCHEMA, clusters: BTreeMap::new() }
+    }
+}
+
+/// What a lock knows of one cluster that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingRow {
+    /// The place in the queue.
+    pub seen: u64,
+    /// The digest of the cluster's document.
+    pub facts: Digest,
+    /// Why no worker took it, as the record says.
+    pub reasons: BTreeSet<ReasonCode>,
+    /// What the cluster will take.
+    pub demand: Resources,
+    /// What else an index needs.
+    #[serde(flatten)]
+    pub row: IndexRow,
+}
+
+/// `control-plane/fleet.lock`: what is in force for the fleet as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FleetLock {
+    /// [`FLEET_LOCK_SCHEMA`].
+    pub schema_version: u32,
+    /// The guards in force: of these and the input's the stricter holds.
+    #[serde(default)]
+    pub guards: Guards,
+    /// The roots that were read.
+    #[serde(default)]
+    pub roots: Roots,
+    /// The tenants in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tenants: Vec<Tenant>,
+    /// The acknowledgements that a commit has used; none is valid twice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spent: Vec<AcknowledgementSpent>,
+    /// The digest of exactly what the templates of the control plane's own files got.
+    pub render_key: Digest,
+    /// The workers that the control plane makes.
+    #[serde(default)]
+    pub workers: BTreeMap<Name, ControlPlaneRow>,
+    /// The files that carp owns below `control-plane/`, those of the workers' folders apart.
+    #[serde(default)]
+    pub files: BTreeMap<String, Id>,
+}
+
+/// What `fleet.lock` knows of one worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ControlPlaneRow {
+    /// Whether the worker's own cluster is being deleted.
+    pub state: ClusterState,
+    /// The digest of exactly what the templates got when the folder was made.
+    pub render_key: Digest,
+    /// The worker's folder below `control-plane/`; absent for an attached worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<Id>,
+}
+
+/// An acknowledgement that a commit has used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AcknowledgementSpent {
+    /// Its name.
+    pub name: Name,
+    /// What it acknowledged.
+    pub of: AcknowledgementKind,
+    /// The set it named.
+    pub digest: Digest,
+}
+
+/// Writes a lock: JSON, one line for each field, and in a map of rows one line for each row.
+///
+/// # Panics
+/// Never: locks serialise to JSON.
+#[must_use]
+pub fn lock_to_bytes(lock: &impl Serialize) -> Vec<u8> {
+    let value = serde_json::to_value(lock).expect("locks serialise to JSON");
+    let mut out = String::from("{\n");
+    let fields = value.as_object().into_iter().flatten();
+    let count = value.as_object().map_or(0, serde_json::Map::len);
+    // `schemaVersion` leads, whatever the order of the map is.
+    let mut fields: Vec<_> = fields.collect();
+    fields.sort_by_key(|(k, _)| (*k != "schemaVersion", (*k).clone()));
+    for (i, (key, field)) in fields.into_iter().enumerate() {
+        let comma = if i + 1 < count { "," } else { "" };
+        let _ = write!(out, " {}:", Value::String(key.clone()));
+        write_field(&mut out, field);
+        let _ = writeln!(out, "{comma}");
+    }
+    out.push_str("}\n");
+    out.into_bytes()
+}
+
+fn write_field(out: &mut String, field: &Value) {
+    match field {
+        Value::Object(rows) if rows.len() > 1 || rows.values().any(Value::is_object) => {
+            out.push_str("{\n");
+            for (i, (key, row)) in rows.iter().enumerate() {
+                let comma = if i + 1 < rows.len() { "," } else { "" };
+                let key = Value::String(key.clone());
+                let _ = writeln!(out, "  {key}:{}{comma}", super::canonical_json(row));
+            }
+            out.push_str(" }");
+        }
+        other => out.push_str(&super::canonical_json(other)),
+    }
+}
+
+/// Reads a lock.
+///
+/// # Errors
+/// The text is not such a lock, or is of a newer format than `schema`; the message says which.
+pub fn lock_from_bytes<T: DeserializeOwned>(bytes: &[u8], schema: u32) -> Result<T, String> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    match value.get("schemaVersion").and_then(Value::as_u64) {
+        Some(found) if found > u64::from(schema) => {
+            Err(format!("it has schemaVersion {found}; this carp reads up to {schema}"))
+        }
+        Some(_) => serde_json::from_value(value).map_err(|e| e.to_string()),
+        None => Err("it has no schemaVersion".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pending() -> PendingLock {
+        let row = PendingRow {
+            seen: 1,
+            facts: Digest::of(b"x"),
+            reasons: [ReasonCode::Capacity].into(),
+            demand: Resources::new(),
+            row: IndexRow {
+                labels: BTreeMap::new(),
+                tenant: "shop".into(),
+                location: "westeurope".into(),
+                version: "v1.34.2".into(),
+                flavor: "kamaji-capz".into(),
+                priority: 0,
+                class: None,
+                deletion_policy: None,
+            },
+        };
+        let names = ["a", "b"].map(|n| Name::parse(n).unwrap());
+        PendingLock {
+            clusters: names.into_iter().map(|n| (n, row.clone())).collect(),
+            ..PendingLock::default()
+        }
+    }
+
+    #[test]
+    fn a_lock_has_one_line_for_each_row_and_reads_back() {
+        let bytes = lock_to_bytes(&pending());
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        assert_eq!(text.lines().filter(|l| l.contains("\"seen\":1")).count(), 2);
+        assert!(text.starts_with("{\n \"schemaVersion\":1,\n"), "{text}");
+        assert_eq!(lock_from_bytes::<PendingLock>(&bytes, PENDING_SCHEMA), Ok(pending()));
+    }
+
+    #[test]
+    fn a_newer_format_is_refused() {
+        let error = lock_from_bytes::<PendingLock>(br#"{"schemaVersion":2}"#, 1).unwrap_err();
+        assert!(error.contains("schemaVersion 2"), "{error}");
+    }
+}

@@ -1,0 +1,56 @@
+//! The nouns: names, ids, the API, records, reports, the plan and its reasons, and the [`Store`].
+//!
+//! Nothing here does I/O, reads a clock or knows of YAML text; every room above speaks in these words.
+
+pub mod api;
+mod condition;
+mod digest;
+mod evidence;
+mod fleet;
+mod folded;
+mod id;
+mod lock;
+mod memo;
+mod name;
+pub mod paths;
+mod plan;
+mod previous;
+mod proposal;
+mod quantity;
+mod reason;
+mod record;
+mod report;
+mod snapshot;
+mod store;
+pub mod tables;
+mod version;
+
+pub use condition::{Condition, ConditionStatus};
+pub use digest::{Digest, canonical_json, without_defaults};
+pub use evidence::{Observed, WorkerHealth};
+pub use fleet::{
+    ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy,
+    Sourced, Unloaded, Worker,
+};
+pub use folded::{FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
+pub use id::{Dir, Entry, EntryKind, Id, blob_id};
+pub use lock::{
+    AcknowledgementSpent, ClusterRow, ClusterState, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock,
+    IndexRow, PENDING_SCHEMA, PendingLock, PendingRow, WORKER_LOCK_SCHEMA, WorkerLock,
+    lock_from_bytes, lock_to_bytes,
+};
+pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
+pub use name::{Name, NameError};
+pub use plan::{
+    Binding, Decision, DeletionStep, Hold, HoldKind, Plan, Planned, Rank, Term, WorkerPlan,
+    WorkerState,
+};
+pub use previous::Previous;
+pub use proposal::{Change, ChangeKind, Gate, GateReason, Proposal, Work};
+pub use quantity::{Quantity, QuantityError, Resources};
+pub use reason::{Reason, ReasonCode};
+pub use record::{DECISION_SCHEMA, DecisionRecord, RecordState};
+pub use report::{REPORT_SCHEMA, Report, ReportedCluster, ReportedError, ReportedNodes};
+pub use snapshot::{Build, Input, Snapshot};
+pub use store::{Store, StoreError};
+pub use version::{KubeVersion, VersionError};

@@ -1,0 +1,272 @@
+//! What was decided, with its reasons.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::api::AcknowledgementKind;
+use super::{Digest, Name, ReasonCode, Resources};
+
+/// The decisions of one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Every cluster that is desired or recorded.
+    pub clusters: BTreeMap<Name, Planned>,
+    /// Every worker that is desired or recorded.
+    pub workers: BTreeMap<Name, WorkerPlan>,
+    /// What a guard held.
+    pub holds: Vec<Hold>,
+    /// For how many clusters the filters ran.
+    pub evaluated: u64,
+    /// Until when the same inputs give the same plan; `None`: for ever.
+    pub valid_until: Option<Timestamp>,
+}
+
+/// What was decided about one cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// The decision.
+    pub decision: Decision,
+    /// What the cluster takes, or will take: fixed at the decision.
+    pub demand: Resources,
+    /// A wish for more than its worker has free: the demand that is held back.
+    pub resize_blocked: Option<Resources>,
+}
+
+/// A decision about one cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It stays where it is.
+    Keep {
+        /// Its worker.
+        worker: Name,
+    },
+    /// It is given a worker now.
+    Bind(Binding),
+    /// No worker takes it.
+    Wait {
+        /// Its place in the queue.
+        seen: u64,
+        /// Why, over all workers.
+        reasons: BTreeSet<ReasonCode>,
+    },
+    /// It is being deleted.
+    Delete {
+        /// Its worker.
+        worker: Name,
+        /// How far that is.
+        step: DeletionStep,
+    },
+    /// It was pending, its document is gone, and so is its record.
+    Forget,
+}
+
+impl Decision {
+    /// The worker that the cluster is on after this decision.
+    #[must_use]
+    pub fn worker(&self) -> Option<&Name> {
+        match self {
+            Self::Keep { worker } | Self::Delete { worker, .. } => Some(worker),
+            Self::Bind(binding) => Some(&binding.worker),
+            Self::Wait { .. } | Self::Forget => None,
+        }
+    }
+}
+
+/// A worker for a cluster, with what decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The worker.
+    pub worker: Name,
+    /// The policy that applied.
+    pub policy: Option<Name>,
+    /// The term that told the worker from the runner-up; `None` without a runner-up.
+    pub decided_by: Option<Term>,
+    /// The worker that came second.
+    pub runner_up: Option<Name>,
+}
+
+/// A term of the order in which workers are compared, in that order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Term {
+    /// Fewer soft violations.
+    SoftViolations,
+    /// A higher sum of the weights of preferred terms.
+    PreferredAffinity,
+    /// A smaller distance between the locations.
+    LocationDistance,
+    /// A smaller share of the capacity used after the pick.
+    ShareUsed,
+    /// Fewer clusters.
+    Clusters,
+    /// The smaller name.
+    Name,
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SoftViolations => "soft violations",
+            Self::PreferredAffinity => "preferred affinity",
+            Self::LocationDistance => "location distance",
+            Self::ShareUsed => "share used",
+            Self::Clusters => "number of clusters",
+            Self::Name => "name",
+        })
+    }
+}
+
+/// Where a worker stands in the order for one cluster; see [`Term`]. Compared with
+/// [`Rank::compare`], best first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// The number of soft violations.
+    pub soft_violations: u32,
+    /// The sum of the weights of the preferred terms that it meets.
+    pub preferred: u64,
+    /// The distance of the locations, from the table in `policies/`.
+    pub distance: u32,
+    /// The largest share of a resource used after the pick: numerator and denominator.
+    pub share: (i128, i128),
+    /// The clusters there.
+    pub clusters: u64,
+    /// The worker.
+    pub worker: Name,
+}
+
+impl Rank {
+    /// Which of two workers is better (`Less` is better), and by which term.
+    #[must_use]
+    pub fn compare(&self, other: &Self) -> (std::cmp::Ordering, Term) {
+        let share = (self.share.0.saturating_mul(other.share.1))
+            .cmp(&other.share.0.saturating_mul(self.share.1));
+        let terms = [
+            (self.soft_violations.cmp(&other.soft_violations), Term::SoftViolations),
+            (other.preferred.cmp(&self.preferred), Term::PreferredAffinity),
+            (self.distance.cmp(&other.distance), Term::LocationDistance),
+            (share, Term::ShareUsed),
+            (self.clusters.cmp(&other.clusters), Term::Clusters),
+        ];
+        terms
+            .into_iter()
+            .find(|(order, _)| order.is_ne())
+            .unwrap_or_else(|| (self.worker.cmp(&other.worker), Term::Name))
+    }
+}
+
+/// A step of a deletion. Each later one waits for evidence from the worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum DeletionStep {
+    /// The `Cluster` and what it owns are gone from the folder; Namespace, identity, add-ons, the
+    /// ManagedCluster and a tombstone stay.
+    D1,
+}
+
+/// A worker after this run's decisions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerPlan {
+    /// Whether it takes part.
+    pub state: WorkerState,
+    /// What it has, as its document says.
+    pub capacity: Resources,
+    /// What of that is kept free.
+    pub reserved: Resources,
+    /// What the clusters here take.
+    pub allocated: Resources,
+    /// How many clusters are here.
+    pub clusters: u64,
+}
+
+impl WorkerPlan {
+    /// What is free of a resource: capacity − reserved − allocated; `None` where the capacity is not
+    /// known.
+    #[must_use]
+    pub fn free(&self, resource: &str) -> Option<super::Quantity> {
+        let of = |map: &Resources| map.get(resource).copied().unwrap_or_default();
+        let capacity = self.capacity.get(resource)?;
+        Some(capacity.minus(of(&self.reserved)).minus(of(&self.allocated)))
+    }
+}
+
+/// Whether a worker takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerState {
+    /// Its document loaded.
+    Desired,
+    /// Its document is there and did not load; what is on it stays.
+    NotLoaded,
+    /// Its document is gone and clusters are on it: its folders stay as they are.
+    RemovedInUse,
+    /// Its document is gone and it is empty: its own cluster is being deleted.
+    Retiring,
+}
+
+/// Something that a guard did not let happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Which guard.
+    pub kind: HoldKind,
+    /// What is held, sorted: clusters, workers or a commit.
+    pub names: Vec<String>,
+    /// How many the guard allows; `None` where it allows none at all.
+    pub allowed: Option<u32>,
+}
+
+impl Hold {
+    /// The digest that an Acknowledgement of exactly this set must carry.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Digest::of_names(self.names.iter().map(String::as_str))
+    }
+}
+
+/// Which guard held something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HoldKind {
+    /// More deletions than `guards.maxDeletions`.
+    MassDeletion,
+    /// More moves than `guards.maxMoves`.
+    MassMove,
+    /// Something did not load, so no deletion starts.
+    DeletionsHeld,
+    /// A policy or class did not load, so nothing new is placed.
+    PlacementsHeld,
+    /// A cluster's document is gone and its `deletionPolicy` is unset.
+    DeletionPolicyUnset,
+    /// A worker's document is gone and clusters are on it.
+    WorkerInUse,
+    /// A cluster came back under a name whose deletion has begun.
+    NameStillDeleting,
+    /// The input branch was rewound.
+    Rewind,
+}
+
+impl HoldKind {
+    /// The name as users see it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MassDeletion => "MassDeletion",
+            Self::MassMove => "MassMove",
+            Self::DeletionsHeld => "DeletionsHeld",
+            Self::PlacementsHeld => "PlacementsHeld",
+            Self::DeletionPolicyUnset => "DeletionPolicyUnset",
+            Self::WorkerInUse => "WorkerInUse",
+            Self::NameStillDeleting => "NameStillDeleting",
+            Self::Rewind => "Rewind",
+        }
+    }
+
+    /// What an Acknowledgement must say to let it through; `None` where none can.
+    #[must_use]
+    pub fn acknowledged_by(self) -> Option<AcknowledgementKind> {
+        match self {
+            Self::MassDeletion => Some(AcknowledgementKind::Deletions),
+            Self::MassMove => Some(AcknowledgementKind::Moves),
+            Self::Rewind => Some(AcknowledgementKind::Rewind),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What `propose` returns: what would be committed, and why.
+
+use jiff::Timestamp;
+
+use super::{Fleet, Hold, Id, Name, Observed, Plan, Previous};
+use crate::diag::{Diagnostic, Diagnostics};
+
+/// What one run would commit.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The tree for the output branch.
+    pub tree: Id,
+    /// The tree it stands on; `None` before the first run.
+    pub base: Option<Id>,
+    /// The tree for the status branch with the folded reports only: what is pushed before the output.
+    pub fold_tree: Id,
+    /// The tree for the status branch, without `fleet.yaml`.
+    pub status_tree: Id,
+    /// The status tree it stands on.
+    pub status_base: Option<Id>,
+    /// What changes on the output branch, sorted by path.
+    pub changes: Vec<Change>,
+    /// What people want, as it loaded.
+    pub fleet: Fleet,
+    /// What the output branch said.
+    pub previous: Previous,
+    /// What is known of the workers.
+    pub observed: Observed,
+    /// The decisions.
+    pub plan: Plan,
+    /// What kept its last good folder, and why.
+    pub gates: Vec<Gate>,
+    /// Every finding.
+    pub diagnostics: Diagnostics,
+    /// Whether the run must stop here: nothing may be committed (a broken `carp.yaml`, an empty read).
+    pub stopped: bool,
+    /// How much was done.
+    pub work: Work,
+    /// Until when the same inputs give the same proposal; `None`: for ever.
+    pub valid_until: Option<Timestamp>,
+    /// The commit message, trailers left out.
+    pub message: String,
+}
+
+impl Proposal {
+    /// Whether a guard held something.
+    #[must_use]
+    pub fn holds(&self) -> &[Hold] {
+        &self.plan.holds
+    }
+
+    /// Whether there is something to commit on the output branch.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.base != Some(self.tree)
+    }
+}
+
+/// Counts of what a run did. They are the same for the same change in a fleet of any size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Desired files that were read and parsed.
+    pub blobs_parsed: u64,
+    /// Clusters for which the filters ran.
+    pub clusters_planned: u64,
+    /// Clusters whose templates ran.
+    pub clusters_rendered: u64,
+    /// Files and directories that were put into the store and differ from what was there, status apart.
+    pub objects_written: u64,
+}
+
+/// One path that changes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    /// The path in the repository.
+    pub path: String,
+    /// What happens to it.
+    pub kind: ChangeKind,
+    /// The file before; `None` where it is new.
+    pub before: Option<Id>,
+    /// The file after; `None` where it goes.
+    pub after: Option<Id>,
+}
+
+/// What happens to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// It is new.
+    Create,
+    /// It changes.
+    Update,
+    /// It goes.
+    Delete,
+}
+
+/// A folder that kept its last good content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// The cluster or worker.
+    pub name: Name,
+    /// Why.
+    pub reason: GateReason,
+    /// What was wrong, where something was.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// Why a folder kept its last good content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GateReason {
+    /// Its document did not load.
+    NotLoaded,
+    /// Its templates did not render.
+    RenderFailed,
+    /// What they made did not pass a check.
+    CheckFailed,
+    /// It changed what may not change.
+    ForbiddenChange,
+    /// Its new demand does not fit on its worker.
+    ResizeBlocked,
+}
+
+impl GateReason {
+    /// The name as users see it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotLoaded => "NotLoaded",
+            Self::RenderFailed => "RenderFailed",
+            Self::CheckFailed => "CheckFailed",
+            Self::ForbiddenChange => "ForbiddenChange",
+            Self::ResizeBlocked => "ResizeBlocked",
+        }
+    }
+}

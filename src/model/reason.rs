@@ -1,0 +1,178 @@
+//! Why a worker does not take a cluster: written once, read by `explain`, records, conditions and
+//! commit messages.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::api::Taint;
+use super::{Name, Quantity};
+
+/// Why one worker refuses one cluster, with the amounts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// No report has come yet from a worker that is observed by its agent.
+    NeverReported,
+    /// The worker's reports stopped.
+    Silent {
+        /// Since when, as RFC 3339.
+        since: String,
+    },
+    /// The worker reports that it is not healthy.
+    Unhealthy {
+        /// The report's own word.
+        reason: String,
+    },
+    /// The worker's document did not load; nothing new goes there.
+    NotLoaded,
+    /// The worker is cordoned.
+    Cordoned,
+    /// The worker's document is gone.
+    BeingRemoved,
+    /// A resource does not suffice.
+    Capacity {
+        /// The resource.
+        resource: String,
+        /// What the cluster needs.
+        needs: Quantity,
+        /// What is free; negative where the worker is overcommitted.
+        free: Quantity,
+    },
+    /// The worker does not say how much of a resource it has.
+    CapacityUnknown {
+        /// The resource.
+        resource: String,
+    },
+    /// A required affinity term names other workers.
+    AffinityName,
+    /// A required affinity term excludes this worker.
+    AffinityExcluded,
+    /// A required affinity term names other locations.
+    AffinityLocation {
+        /// Where the worker is.
+        location: String,
+    },
+    /// The worker's labels do not meet a required affinity term.
+    AffinityLabels {
+        /// The label key that fails.
+        key: String,
+    },
+    /// A taint is not tolerated.
+    Taint(Taint),
+    /// The tenant is not granted the worker's pool.
+    Pool {
+        /// The worker's pool; `None` where it is in none.
+        pool: Option<Name>,
+    },
+}
+
+/// The kind of a [`Reason`], as a decision record keeps it. The order is the order of the filters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum ReasonCode {
+    /// [`Reason::NeverReported`].
+    NeverReported,
+    /// [`Reason::Silent`].
+    Silent,
+    /// [`Reason::Unhealthy`].
+    Unhealthy,
+    /// [`Reason::NotLoaded`].
+    NotLoaded,
+    /// [`Reason::Cordoned`].
+    Cordoned,
+    /// [`Reason::BeingRemoved`].
+    BeingRemoved,
+    /// [`Reason::Capacity`].
+    Capacity,
+    /// [`Reason::CapacityUnknown`].
+    CapacityUnknown,
+    /// [`Reason::AffinityName`].
+    AffinityName,
+    /// [`Reason::AffinityExcluded`].
+    AffinityExcluded,
+    /// [`Reason::AffinityLocation`].
+    AffinityLocation,
+    /// [`Reason::AffinityLabels`].
+    AffinityLabels,
+    /// [`Reason::Taint`].
+    Taint,
+    /// [`Reason::Pool`].
+    Pool,
+    /// There is no worker at all.
+    NoWorkers,
+    /// A policy or class did not load, so nothing new is placed.
+    PlacementsHeld,
+}
+
+impl Reason {
+    /// The kind of the reason.
+    #[must_use]
+    pub fn code(&self) -> ReasonCode {
+        match self {
+            Self::NeverReported => ReasonCode::NeverReported,
+            Self::Silent { .. } => ReasonCode::Silent,
+            Self::Unhealthy { .. } => ReasonCode::Unhealthy,
+            Self::NotLoaded => ReasonCode::NotLoaded,
+            Self::Cordoned => ReasonCode::Cordoned,
+            Self::BeingRemoved => ReasonCode::BeingRemoved,
+            Self::Capacity { .. } => ReasonCode::Capacity,
+            Self::CapacityUnknown { .. } => ReasonCode::CapacityUnknown,
+            Self::AffinityName => ReasonCode::AffinityName,
+            Self::AffinityExcluded => ReasonCode::AffinityExcluded,
+            Self::AffinityLocation { .. } => ReasonCode::AffinityLocation,
+            Self::AffinityLabels { .. } => ReasonCode::AffinityLabels,
+            Self::Taint(_) => ReasonCode::Taint,
+            Self::Pool { .. } => ReasonCode::Pool,
+        }
+    }
+
+    /// The reason as a count of workers reads it: `2 worker(s) had insufficient clusters`.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self {
+            Self::NeverReported => "never reported".to_owned(),
+            Self::Silent { .. } => "stopped reporting".to_owned(),
+            Self::Unhealthy { .. } => "were not healthy".to_owned(),
+            Self::NotLoaded => "did not load".to_owned(),
+            Self::Cordoned => "were unschedulable".to_owned(),
+            Self::BeingRemoved => "were being removed".to_owned(),
+            Self::Capacity { resource, .. } => format!("had insufficient {resource}"),
+            Self::CapacityUnknown { resource } => format!("had unknown capacity for {resource}"),
+            Self::AffinityName
+            | Self::AffinityExcluded
+            | Self::AffinityLocation { .. }
+            | Self::AffinityLabels { .. } => "did not match the placement affinity".to_owned(),
+            Self::Taint(taint) => format!("had untolerated taint {{{taint}}}"),
+            Self::Pool { .. } => "were in a pool that the tenant may not use".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NeverReported => write!(f, "has never reported"),
+            Self::Silent { since } => write!(f, "silent since {since}"),
+            Self::Unhealthy { reason } => write!(f, "not healthy: {reason}"),
+            Self::NotLoaded => write!(f, "its document did not load"),
+            Self::Cordoned => write!(f, "cordoned"),
+            Self::BeingRemoved => write!(f, "being removed"),
+            Self::Capacity { resource, needs, free } => {
+                write!(f, "needs {needs} {resource}, {free} free")
+            }
+            Self::CapacityUnknown { resource } => write!(f, "capacity for {resource} is not known"),
+            Self::AffinityName => write!(f, "not among the workers that the affinity names"),
+            Self::AffinityExcluded => write!(f, "excluded by the affinity"),
+            Self::AffinityLocation { location } => {
+                write!(f, "location {location} is not one that the affinity allows")
+            }
+            Self::AffinityLabels { key } => {
+                write!(f, "label {key} does not meet the affinity")
+            }
+            Self::Taint(taint) => write!(f, "untolerated taint {{{taint}}}"),
+            Self::Pool { pool: Some(pool) } => {
+                write!(f, "pool {pool} is not granted to the tenant")
+            }
+            Self::Pool { pool: None } => write!(f, "in no pool that is granted to the tenant"),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What a worker's agent reports.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Condition, Digest, Name};
+
+/// The format of [`Report`].
+pub const REPORT_SCHEMA: u32 = 1;
+
+/// One worker's report: what is really there. It replaces the one before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Report {
+    /// [`REPORT_SCHEMA`].
+    pub schema_version: u32,
+    /// The worker that reports.
+    pub worker: Name,
+    /// The identity of the worker's cluster (the UID of its `kube-system` namespace): pinned at the
+    /// first report, so that a cluster built anew under the same name is not taken for the old one.
+    #[serde(rename = "workerUID")]
+    pub worker_uid: String,
+    /// When the report was made. Also the heartbeat.
+    pub time: Timestamp,
+    /// Whether every kind that the agent looks at could be listed. Only a complete report says what is
+    /// *not* there.
+    pub complete: bool,
+    /// Whether the worker can host clusters.
+    pub healthy: bool,
+    /// Why not, as one word in CamelCase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Why not, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The output commit that the worker's Flux applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied_revision: Option<String>,
+    /// The digest on the sentinel that the worker's Flux applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied_digest: Option<Digest>,
+    /// The versions of the components.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub components: BTreeMap<String, String>,
+    /// The clusters that are there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<ReportedCluster>,
+}
+
+/// One cluster as its worker sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReportedCluster {
+    /// The cluster.
+    pub name: Name,
+    /// The UID of its `Cluster` object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
+    /// `carp.dev/digest` as it was seen on the ManagedCluster object: what was applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// `Provisioning`, `Running`, `Updating`, `Degraded` or `Deleting`.
+    pub phase: String,
+    /// The version that runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The address of its API server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    /// How many nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<ReportedNodes>,
+    /// Its conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// What is wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<ReportedError>,
+}
+
+/// Counts of nodes in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReportedNodes {
+    /// How many are wanted.
+    pub desired: u32,
+    /// How many are ready.
+    pub ready: u32,
+}
+
+/// An error in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReportedError {
+    /// The stable name.
+    pub code: String,
+    /// What went wrong.
+    pub message: String,
+    /// Whether a change of the fleet repository mends it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub user_error: bool,
+}

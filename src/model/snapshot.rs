@@ -1,0 +1,46 @@
+//! Everything that one run sees.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::{Id, Name};
+
+/// The inputs of a run, as values. Objects are named by id and read through the [`Store`](super::Store).
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// What people want.
+    pub input: Input,
+    /// The tree of the output branch; `None` before the first run.
+    pub previous: Option<Id>,
+    /// The tree of the status branch; `None` before the first run.
+    pub status: Option<Id>,
+    /// The agents' reports as they stand, by worker. `None` where no reports were looked for (a plan
+    /// on a laptop): then the fold stays as it is.
+    pub reports: Option<BTreeMap<Name, Vec<u8>>>,
+    /// The time of the run.
+    pub now: Timestamp,
+    /// Who runs.
+    pub build: Build,
+}
+
+/// What people want.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The tree of the repository or folder that the fleet is in.
+    pub tree: Id,
+    /// The fleet's root in it: empty, or a path without a `/` at its ends.
+    pub prefix: String,
+    /// The commit that the tree is of; `None` for files as they stand.
+    pub commit: Option<Id>,
+    /// The commit that the last output commit was made from, where the input is not a descendant of
+    /// it: the input branch was rewound.
+    pub rewound_from: Option<Id>,
+}
+
+/// Who runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// carp's version.
+    pub version: String,
+}

@@ -1,0 +1,160 @@
+//! The tables in `policies/`, built into carp: locations, supported versions, component versions.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::KubeVersion;
+
+/// What is known of a location.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Location {
+    /// Its name in the cloud.
+    pub name: String,
+    /// The geography (a data-residency boundary) it lies in.
+    pub geography: String,
+    /// The locations it is paired with.
+    #[serde(default)]
+    pub pairs: Vec<String>,
+    /// Its availability zones; empty where it has none.
+    #[serde(default)]
+    pub zones: Vec<String>,
+}
+
+/// An inclusive range of Kubernetes versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VersionRange {
+    /// The oldest.
+    pub min: KubeVersion,
+    /// The newest.
+    pub max: KubeVersion,
+}
+
+impl VersionRange {
+    /// Whether a version lies in it.
+    #[must_use]
+    pub fn contains(&self, version: KubeVersion) -> bool {
+        (self.min..=self.max).contains(&version)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct LocationTable {
+    #[serde(rename = "schemaVersion")]
+    _schema: u32,
+    locations: Vec<Location>,
+}
+
+#[derive(Deserialize)]
+struct RangeText {
+    min: String,
+    max: String,
+}
+
+#[derive(Deserialize)]
+struct VersionTable {
+    managed: RangeText,
+    worker: RangeText,
+}
+
+#[derive(Deserialize)]
+struct ComponentTable {
+    components: BTreeMap<String, String>,
+}
+
+const LOCATIONS: &str = include_str!("../../policies/locations.json");
+const VERSIONS: &str = include_str!("../../policies/versions.json");
+const COMPONENTS: &str = include_str!("../../policies/components.json");
+const BUILT_IN: &str = "the built-in tables are well-formed, which a test shows";
+
+static LOCATION_TABLE: LazyLock<BTreeMap<String, Location>> = LazyLock::new(|| {
+    let table: LocationTable = serde_json::from_str(LOCATIONS).expect(BUILT_IN);
+    table.locations.into_iter().map(|l| (l.name.clone(), l)).collect()
+});
+
+static VERSION_TABLE: LazyLock<[VersionRange; 2]> = LazyLock::new(|| {
+    let table: VersionTable = serde_json::from_str(VERSIONS).expect(BUILT_IN);
+    [table.managed, table.worker].map(|range| VersionRange {
+        min: range.min.parse().expect(BUILT_IN),
+        max: range.max.parse().expect(BUILT_IN),
+    })
+});
+
+static COMPONENT_TABLE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let table: ComponentTable = serde_json::from_str(COMPONENTS).expect(BUILT_IN);
+    table.components
+});
+
+/// The locations by name.
+#[must_use]
+pub fn locations() -> &'static BTreeMap<String, Location> {
+    &LOCATION_TABLE
+}
+
+/// How far two locations are apart: 0 the same, 1 paired, 2 in the same geography, 3 elsewhere. A
+/// location that is not in the table is elsewhere from all but itself.
+#[must_use]
+pub fn distance(from: &str, to: &str) -> u32 {
+    if from == to {
+        return 0;
+    }
+    let (Some(a), Some(b)) = (LOCATION_TABLE.get(from), LOCATION_TABLE.get(to)) else {
+        return 3;
+    };
+    if a.pairs.contains(&b.name) || b.pairs.contains(&a.name) {
+        1
+    } else if a.geography == b.geography {
+        2
+    } else {
+        3
+    }
+}
+
+/// The versions that a managed cluster may have (Cluster API v1.13: 1.30 to 1.36).
+#[must_use]
+pub fn managed_versions() -> VersionRange {
+    VERSION_TABLE[0]
+}
+
+/// The versions that a worker may have (Cluster API v1.13, management clusters: 1.32 to 1.36).
+#[must_use]
+pub fn worker_versions() -> VersionRange {
+    VERSION_TABLE[1]
+}
+
+/// The pinned versions of the components.
+#[must_use]
+pub fn components() -> &'static BTreeMap<String, String> {
+    &COMPONENT_TABLE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_well_formed() {
+        assert!(locations().len() > 50);
+        assert!(managed_versions().contains("v1.34.2".parse().unwrap()));
+        assert!(!worker_versions().contains("v1.31.0".parse().unwrap()));
+        assert!(components().contains_key("flux"));
+        for location in locations().values() {
+            for pair in &location.pairs {
+                assert_ne!(*pair, location.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_is_nearer_than_the_geography_and_that_nearer_than_the_rest() {
+        assert_eq!(distance("westeurope", "westeurope"), 0);
+        assert_eq!(distance("westeurope", "northeurope"), 1);
+        assert_eq!(distance("eastus", "centralus"), 2);
+        assert_eq!(distance("westeurope", "eastus"), 3);
+        assert_eq!(distance("atlantis", "eastus"), 3);
+        assert_eq!(distance("northeurope", "westeurope"), distance("westeurope", "northeurope"));
+    }
+}
