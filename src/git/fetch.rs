@@ -1,0 +1,179 @@
+//! Bringing refs of a remote here.
+
+use super::outcome::explain;
+use super::program::TRANSFER;
+use super::remote::{check_ref, check_remote, matches};
+use super::{Error, Repository};
+use crate::model::Id;
+
+/// A ref of a remote, and the local ref that follows it. Both may end with `*`, which stands for the
+/// same text in both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefSpec {
+    /// The full name at the remote.
+    pub remote: String,
+    /// The full name here.
+    pub local: String,
+}
+
+impl RefSpec {
+    /// A ref and the one that follows it.
+    pub fn new(remote: impl Into<String>, local: impl Into<String>) -> Self {
+        Self { remote: remote.into(), local: local.into() }
+    }
+
+    /// A branch of a remote, followed where `git fetch` would: `refs/remotes/<remote>/<branch>`.
+    pub fn tracking(remote: &str, branch: &str) -> Self {
+        Self::new(format!("refs/heads/{branch}"), format!("refs/remotes/{remote}/{branch}"))
+    }
+
+    /// The local ref that follows a ref of the remote.
+    fn local_of(&self, name: &str) -> String {
+        match (self.remote.strip_suffix('*'), self.local.strip_suffix('*')) {
+            (Some(remote), Some(local)) => format!("{local}{}", &name[remote.len()..]),
+            _ => self.local.clone(),
+        }
+    }
+}
+
+/// What happens to a local ref whose ref at the remote is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// It stays as it is.
+    Keep,
+    /// It goes too.
+    Prune,
+}
+
+/// What a fetch found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fetched {
+    /// The refs that the remote has, by their names there, sorted.
+    pub present: Vec<(String, Id)>,
+    /// The asked names without `*` that the remote does not have.
+    pub missing: Vec<String>,
+}
+
+impl Fetched {
+    /// Where a ref of the remote is; `None` if it is not there.
+    pub fn get(&self, name: &str) -> Option<Id> {
+        self.present.iter().find(|(present, _)| present == name).map(|(_, id)| *id)
+    }
+}
+
+impl Repository {
+    /// Makes local refs follow those of a remote (a name or a URL), wherever these went. A ref that the
+    /// remote does not have is no error: see [`Fetched::missing`]. Nothing is transferred where
+    /// everything is here already.
+    ///
+    /// # Errors
+    /// The remote cannot be reached or does not let us in, or the disk failed.
+    pub fn fetch(&self, remote: &str, specs: &[RefSpec], gone: Gone) -> Result<Fetched, Error> {
+        check_remote(remote)?;
+        specs.iter().try_for_each(|spec| check_ref(&spec.local))?;
+        let patterns: Vec<&str> = specs.iter().map(|spec| spec.remote.as_str()).collect();
+        // A ref that goes away between the question and the transfer makes git fail; then the second
+        // answer does not have it.
+        let mut last = None;
+        for _ in 0..3 {
+            let present = self.ls_remote(remote, &patterns)?;
+            match self.transfer(remote, specs, &present) {
+                Ok(()) => return self.settle(specs, present, gone),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.expect("three transfers were tried, and none succeeded"))
+    }
+
+    /// Fetches every ref that is not where the remote has it.
+    fn transfer(
+        &self,
+        remote: &str,
+        specs: &[RefSpec],
+        present: &[(String, Id)],
+    ) -> Result<(), Error> {
+        let mut refspecs = Vec::new();
+        for (name, id) in present {
+            for spec in specs.iter().filter(|spec| matches(&spec.remote, name)) {
+                let local = spec.local_of(name);
+                if self.resolve(&local)? != Some(*id) {
+                    refspecs.push(format!("+{name}:{local}"));
+                }
+            }
+        }
+        // A few thousand names are more than a command line holds on some systems.
+        for refspecs in refspecs.chunks(500) {
+            self.fetch_refspecs(remote, refspecs)?;
+        }
+        Ok(())
+    }
+
+    fn fetch_refspecs(&self, remote: &str, refspecs: &[String]) -> Result<(), Error> {
+        let fixed = [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-prune",
+            "--no-write-fetch-head",
+            "--no-recurse-submodules",
+            remote,
+        ];
+        let args = fixed.into_iter().chain(refspecs.iter().map(String::as_str));
+        let output = self.git(args, TRANSFER)?;
+        if output.code == Some(0) {
+            return Ok(());
+        }
+        Err(explain("fetching", &self.shown(remote), &output))
+    }
+
+    fn settle(
+        &self,
+        specs: &[RefSpec],
+        present: Vec<(String, Id)>,
+        gone: Gone,
+    ) -> Result<Fetched, Error> {
+        let is_present = |name: &str| present.iter().any(|(present, _)| present == name);
+        let missing: Vec<String> = specs
+            .iter()
+            .filter(|spec| !spec.remote.ends_with('*') && !is_present(&spec.remote))
+            .map(|spec| spec.remote.clone())
+            .collect();
+        if gone == Gone::Prune {
+            for spec in specs {
+                self.prune(spec, &present)?;
+            }
+        }
+        Ok(Fetched { present, missing })
+    }
+
+    fn prune(&self, spec: &RefSpec, present: &[(String, Id)]) -> Result<(), Error> {
+        let kept: Vec<String> = present
+            .iter()
+            .filter(|(name, _)| matches(&spec.remote, name))
+            .map(|(name, _)| spec.local_of(name))
+            .collect();
+        let prefix = spec.local.strip_suffix('*').unwrap_or(&spec.local);
+        for (name, id) in self.list_refs(prefix)? {
+            if matches(&spec.local, &name) && !kept.contains(&name) {
+                self.compare_and_delete(&name, id)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_the_same_text_on_both_sides() {
+        let spec = RefSpec::tracking("origin", "carp/observed/*");
+        assert_eq!(
+            spec.local_of("refs/heads/carp/observed/w1"),
+            "refs/remotes/origin/carp/observed/w1"
+        );
+        let spec = RefSpec::tracking("origin", "main");
+        assert_eq!(spec.local_of("refs/heads/main"), "refs/remotes/origin/main");
+    }
+}

@@ -1,0 +1,106 @@
+//! Questions about commits.
+
+use git2::{Commit, ErrorCode, ObjectType};
+
+use super::repository::{id, oid};
+use super::{Error, Redacted, Repository};
+use crate::model::Id;
+
+impl Repository {
+    /// The tree of a commit.
+    ///
+    /// # Errors
+    /// The commit is not here.
+    pub fn commit_tree(&self, commit: Id) -> Result<Id, Error> {
+        self.commit(commit).map(|c| id(c.tree_id()))
+    }
+
+    /// The parents of a commit, in order. A shallow clone shows none where it was cut.
+    ///
+    /// # Errors
+    /// The commit is not here.
+    pub fn parents(&self, commit: Id) -> Result<Vec<Id>, Error> {
+        self.commit(commit).map(|c| c.parent_ids().map(id).collect())
+    }
+
+    /// The message of a commit, with anything that is not UTF-8 replaced.
+    ///
+    /// # Errors
+    /// The commit is not here.
+    pub fn message(&self, commit: Id) -> Result<String, Error> {
+        self.commit(commit).map(|c| String::from_utf8_lossy(c.message_bytes()).into_owned())
+    }
+
+    /// The trailers of a commit's message, in order.
+    ///
+    /// # Errors
+    /// The commit is not here.
+    pub fn trailers(&self, commit: Id) -> Result<Vec<(String, String)>, Error> {
+        let message = self.message(commit)?;
+        let trailers = git2::message_trailers_strs(&message)
+            .map_err(|e| self.failed(&format!("reading the trailers of commit {commit}"), &e))?;
+        Ok(trailers.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
+    }
+
+    /// The commit that a person named: a branch, a tag, an id or its beginning, `HEAD~2`.
+    ///
+    /// # Errors
+    /// It names none.
+    pub fn rev_parse(&self, rev: &str) -> Result<Id, Error> {
+        let unknown = |detail: &str| {
+            let depth = if self.is_shallow() { ", and this clone is shallow" } else { "" };
+            let detail = Redacted::new(format!("{detail}{depth}"));
+            Error::UnknownRevision { rev: Redacted::new(rev).to_string(), detail }
+        };
+        let object = self.inner.revparse_single(rev).map_err(|e| unknown(e.message()))?;
+        let commit = object.peel(ObjectType::Commit).map_err(|e| unknown(e.message()))?;
+        Ok(id(commit.id()))
+    }
+
+    /// Whether a commit is another one or comes before it.
+    ///
+    /// # Errors
+    /// A commit is not here; the clone is shallow and what is here shows no way between the two.
+    pub fn is_ancestor(&self, ancestor: Id, commit: Id) -> Result<bool, Error> {
+        if ancestor == commit {
+            return self.commit(commit).map(|_| true);
+        }
+        let what = format!("whether commit {} comes before {}", ancestor.short(), commit.short());
+        match self.inner.graph_descendant_of(oid(commit), oid(ancestor)) {
+            Ok(true) => Ok(true),
+            _ if self.is_shallow() => Err(Error::Shallow { what }),
+            Ok(false) => Ok(false),
+            Err(e) => Err(self.failed(&format!("finding out {what}"), &e)),
+        }
+    }
+
+    /// The commit at which two histories part; `None` where they have nothing in common.
+    ///
+    /// # Errors
+    /// A commit is not here; the clone is shallow and what is here shows no common commit.
+    pub fn merge_base(&self, one: Id, two: Id) -> Result<Option<Id>, Error> {
+        let what = format!("where commits {} and {} part", one.short(), two.short());
+        match self.inner.merge_base(oid(one), oid(two)) {
+            Ok(base) => Ok(Some(id(base))),
+            _ if self.is_shallow() => Err(Error::Shallow { what }),
+            Err(e)
+                if e.code() == ErrorCode::NotFound
+                    && self.has_commit(one)
+                    && self.has_commit(two) =>
+            {
+                Ok(None)
+            }
+            Err(e) => Err(self.failed(&format!("finding out {what}"), &e)),
+        }
+    }
+
+    /// Whether a commit is here.
+    pub fn has_commit(&self, commit: Id) -> bool {
+        self.commit(commit).is_ok()
+    }
+
+    fn commit(&self, commit: Id) -> Result<Commit<'_>, Error> {
+        let what = format!("reading commit {commit}");
+        self.inner.find_commit(oid(commit)).map_err(|e| self.failed(&what, &e))
+    }
+}

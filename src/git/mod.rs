@@ -1,0 +1,32 @@
+//! Git: the only room that knows libgit2 and the only one that runs the `git` program.
+//!
+//! libgit2 reads and writes objects and local refs. Everything that goes over a network, to a path
+//! included, is the `git` program's: people's credentials, proxies, ssh settings and hooks work as
+//! they do for them, and a push with an exact lease is a compare-and-swap on every transport.
+//!
+//! - A run ends in one pack, one commit and one move of one ref, in this order.
+//! - No credential that stands in a URL reaches an [`Error`]: see [`Redacted`].
+
+mod commit;
+mod error;
+mod fetch;
+mod history;
+mod outcome;
+mod pack;
+mod program;
+mod push;
+mod redact;
+mod refs;
+mod remote;
+mod repository;
+mod store;
+mod worktree;
+
+pub use commit::CommitDraft;
+pub use error::Error;
+pub use fetch::{Fetched, Gone, RefSpec};
+pub use outcome::PushOutcome;
+pub use redact::Redacted;
+pub use refs::Swap;
+pub use repository::Repository;
+pub use store::{Flushed, GitStore};

@@ -1,0 +1,206 @@
+//! New objects, kept as the entries of the pack that they will be written in.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _, Write};
+
+use flate2::read::ZlibDecoder;
+use flate2::{Compress, Compression, FlushCompress, Status};
+use sha1::{Digest as _, Sha1};
+
+use crate::model::Id;
+
+/// The kinds of objects that carp writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Commit,
+    Tree,
+    Blob,
+}
+
+impl Kind {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Tree => "tree",
+            Self::Blob => "blob",
+        }
+    }
+
+    /// The number in a pack entry's header (gitformat-pack(5)).
+    const fn number(self) -> u8 {
+        match self {
+            Self::Commit => 1,
+            Self::Tree => 2,
+            Self::Blob => 3,
+        }
+    }
+
+    /// The id of an object of this kind.
+    pub(super) fn id(self, body: &[u8]) -> Id {
+        let mut hasher = Sha1::new();
+        hasher.update(format!("{} {}\0", self.name(), body.len()).as_bytes());
+        hasher.update(body);
+        Id::from_bytes(hasher.finalize().into())
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    kind: Kind,
+    /// Where the compressed bytes begin and end in `bytes`.
+    start: usize,
+    end: usize,
+    /// The size of the object itself.
+    size: usize,
+}
+
+/// The entries of one pack in memory: whole objects, lightly compressed, each once.
+pub(super) struct Entries {
+    bytes: Vec<u8>,
+    places: BTreeMap<Id, Place>,
+    deflate: Compress,
+    /// Compressed bytes on their way into `bytes`. They take this step because flate2 clears all the
+    /// spare room of the vector it writes to, and that of `bytes` grows with the run.
+    scratch: Vec<u8>,
+}
+
+impl Entries {
+    pub(super) fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            places: BTreeMap::new(),
+            deflate: Compress::new(Compression::new(1), true),
+            scratch: Vec::new(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn contains(&self, id: Id) -> bool {
+        self.places.contains_key(&id)
+    }
+
+    /// The kind and size of an object.
+    pub(super) fn header(&self, id: Id) -> Option<(Kind, usize)> {
+        self.places.get(&id).map(|place| (place.kind, place.size))
+    }
+
+    /// The bytes of an object.
+    pub(super) fn read(&self, id: Id) -> Option<io::Result<Vec<u8>>> {
+        let place = self.places.get(&id)?;
+        let mut body = Vec::with_capacity(place.size);
+        let read = ZlibDecoder::new(&self.bytes[place.start..place.end]).read_to_end(&mut body);
+        Some(read.map(|_| body))
+    }
+
+    pub(super) fn add(&mut self, id: Id, kind: Kind, body: &[u8]) {
+        if self.contains(id) {
+            return;
+        }
+        entry_header(&mut self.bytes, kind, body.len());
+        let start = self.bytes.len();
+        self.compress(body);
+        let place = Place { kind, start, end: self.bytes.len(), size: body.len() };
+        self.places.insert(id, place);
+    }
+
+    fn compress(&mut self, body: &[u8]) {
+        self.deflate.reset();
+        let mut rest = body;
+        loop {
+            // There is always room for more output, so every round makes progress and none can fail.
+            self.scratch.clear();
+            self.scratch.reserve(rest.len().min(1 << 16) / 2 + 64);
+            let before = self.deflate.total_in();
+            let status = self
+                .deflate
+                .compress_vec(rest, &mut self.scratch, FlushCompress::Finish)
+                .expect("a deflate stream that was just reset is in order");
+            let taken = usize::try_from(self.deflate.total_in() - before)
+                .expect("no more is taken than was given");
+            rest = &rest[taken..];
+            self.bytes.extend_from_slice(&self.scratch);
+            if status == Status::StreamEnd {
+                return;
+            }
+        }
+    }
+
+    /// Writes the pack: header, entries, and the SHA-1 of both, which is returned in hex.
+    pub(super) fn write_pack(&self, to: &mut impl Write) -> io::Result<String> {
+        let count = u32::try_from(self.len()).map_err(io::Error::other)?;
+        let mut header = Vec::with_capacity(12);
+        header.extend_from_slice(b"PACK");
+        header.extend_from_slice(&2_u32.to_be_bytes());
+        header.extend_from_slice(&count.to_be_bytes());
+        let mut hasher = Sha1::new();
+        hasher.update(&header);
+        hasher.update(&self.bytes);
+        let trailer = Id::from_bytes(hasher.finalize().into());
+        to.write_all(&header)?;
+        to.write_all(&self.bytes)?;
+        to.write_all(trailer.as_bytes())?;
+        Ok(trailer.to_string())
+    }
+}
+
+/// Kind and size: four bits of the size in the first byte, seven in each byte that follows.
+fn entry_header(to: &mut Vec<u8>, kind: Kind, size: usize) {
+    let low = |bits: usize, mask: u8| u8::try_from(bits & usize::from(mask)).unwrap_or(mask);
+    let mut byte = (kind.number() << 4) | low(size, 0x0f);
+    let mut rest = size >> 4;
+    while rest > 0 {
+        to.push(byte | 0x80);
+        byte = low(rest, 0x7f);
+        rest >>= 7;
+    }
+    to.push(byte);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Dir, blob_id};
+
+    #[test]
+    fn ids_are_gits() {
+        assert_eq!(Kind::Blob.id(b"hello"), blob_id(b"hello"));
+        assert_eq!(Kind::Tree.id(&Dir::default().to_tree()), Id::EMPTY_DIR);
+    }
+
+    #[test]
+    fn objects_of_any_size_read_back() {
+        let mut entries = Entries::new();
+        let bodies: Vec<Vec<u8>> = [0, 1, 15, 16, 2047, 2048, 100_000]
+            .iter()
+            .map(|&size| {
+                (0..size).map(|i: u32| i.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect()
+            })
+            .collect();
+        for body in &bodies {
+            entries.add(Kind::Blob.id(body), Kind::Blob, body);
+            entries.add(Kind::Blob.id(body), Kind::Blob, body);
+        }
+        assert_eq!(entries.len(), bodies.len());
+        for body in &bodies {
+            let id = Kind::Blob.id(body);
+            assert_eq!(&entries.read(id).unwrap().unwrap(), body);
+            assert_eq!(entries.header(id), Some((Kind::Blob, body.len())));
+        }
+    }
+
+    #[test]
+    fn an_entry_header_is_as_the_format_says() {
+        let header = |size| {
+            let mut bytes = Vec::new();
+            entry_header(&mut bytes, Kind::Blob, size);
+            bytes
+        };
+        assert_eq!(header(0), [0x30]);
+        assert_eq!(header(15), [0x3f]);
+        assert_eq!(header(16), [0xb0, 0x01]);
+        assert_eq!(header(16 + 2047 * 16), [0xb0, 0x80, 0x10]);
+    }
+}

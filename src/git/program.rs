@@ -1,0 +1,236 @@
+//! Running the `git` program: always the same environment, never a prompt, never for ever.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use super::outcome::explain;
+use super::{Error, Redacted, Repository};
+
+/// The first version with `git fetch --porcelain`.
+const OLDEST: (u32, u32) = (2, 41);
+
+/// How long a question to a remote may take.
+pub(super) const ASK: Duration = Duration::from_secs(120);
+/// How long a transfer may take.
+pub(super) const TRANSFER: Duration = Duration::from_secs(1800);
+
+/// Set by Git for its hooks; inherited, they would send us to another repository.
+const ANOTHER_REPOSITORY: [&str; 11] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_GRAFT_FILE",
+    "GIT_REPLACE_REF_BASE",
+];
+
+/// What they write to the error output would be taken for Git's own words.
+const TALKATIVE: [&str; 6] = [
+    "GIT_TRACE",
+    "GIT_TRACE_PACKET",
+    "GIT_TRACE_CURL",
+    "GIT_TRACE_SETUP",
+    "GIT_TRACE2",
+    "GIT_CURL_VERBOSE",
+];
+
+/// The `git` program.
+pub(super) struct Program {
+    path: OsString,
+    checked: OnceLock<()>,
+}
+
+/// What a run of it came to.
+#[derive(Clone, Debug)]
+pub(super) struct Output {
+    /// The exit code; `None` if it was killed, by us after its time was up or by a signal.
+    pub(super) code: Option<i32>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Self::new("git")
+    }
+}
+
+impl Program {
+    pub(super) fn new(path: impl Into<OsString>) -> Self {
+        Self { path: path.into(), checked: OnceLock::new() }
+    }
+
+    pub(super) fn clone_repository(&self, url: &str, dir: &Path) -> Result<(), Error> {
+        super::remote::check_remote(url)?;
+        self.check_version()?;
+        let mut command = self.command();
+        command.args(["clone", "--quiet", "--", url]).arg(dir);
+        let output = self.run(command, TRANSFER)?;
+        if output.code == Some(0) { Ok(()) } else { Err(explain("cloning", url, &output)) }
+    }
+
+    /// Runs git and waits. Its outputs are read as UTF-8 with replacements.
+    fn run(&self, mut command: Command, limit: Duration) -> Result<Output, Error> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let missing = |e: std::io::Error| Error::ProgramMissing {
+            program: self.name(),
+            detail: e.to_string(),
+        };
+        let mut child = command.spawn().map_err(missing)?;
+        let (stdout, stderr) = (reading(child.stdout.take()), reading(child.stderr.take()));
+        let (Ok(out), Ok(err)) = (stdout.recv_timeout(limit), stderr.recv_timeout(limit)) else {
+            return Ok(give_up(child, limit));
+        };
+        let code = child.wait().map_err(missing)?.code();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Output { code, stdout: text(out), stderr: text(err) })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        for name in ANOTHER_REPOSITORY.iter().chain(&TALKATIVE) {
+            command.env_remove(name);
+        }
+        command.env("LC_ALL", "C").env_remove("LANGUAGE");
+        command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
+        for setting in ["advice.pushUpdateRejected=false", "color.ui=false", "core.quotePath=false"]
+        {
+            command.args(["-c", setting]);
+        }
+        command
+    }
+
+    fn check_version(&self) -> Result<(), Error> {
+        if self.checked.get().is_some() {
+            return Ok(());
+        }
+        let mut command = self.command();
+        command.arg("--version");
+        let found = self.run(command, ASK)?.stdout;
+        let found = found.trim();
+        if version(found).is_none_or(|version| version < OLDEST) {
+            let found = Redacted::new(found).to_string();
+            return Err(Error::ProgramTooOld { program: self.name(), found });
+        }
+        let _ = self.checked.set(());
+        Ok(())
+    }
+
+    fn name(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+}
+
+impl Repository {
+    /// Runs git in this repository.
+    pub(super) fn git<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        limit: Duration,
+    ) -> Result<Output, Error> {
+        self.program.check_version()?;
+        let mut command = self.program.command();
+        match self.work_tree() {
+            Some(top) => command.arg("-C").arg(top),
+            // Named outright, as `safe.bareRepository=explicit` asks for.
+            None => command.arg("-C").arg(self.inner.path()).arg("--git-dir=."),
+        };
+        command.args(args);
+        self.program.run(command, limit)
+    }
+}
+
+fn reading(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (done, read) = mpsc::channel();
+    if let Some(mut pipe) = pipe {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            // A pipe that breaks has said what it had to say.
+            let _ = pipe.read_to_end(&mut bytes);
+            let _ = done.send(bytes);
+        });
+    }
+    read
+}
+
+fn give_up(mut child: Child, limit: Duration) -> Output {
+    // A process that has just ended cannot be killed, which is just as well.
+    let _ = child.kill();
+    let _ = child.wait();
+    let stderr = format!("fatal: no answer within {} s", limit.as_secs());
+    Output { code: None, stdout: String::new(), stderr }
+}
+
+fn version(text: &str) -> Option<(u32, u32)> {
+    let numbers = text.strip_prefix("git version ")?;
+    let mut parts = numbers.split(['.', ' ', '-']);
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_as_git_builds_print_them() {
+        assert_eq!(version("git version 2.47.3"), Some((2, 47)));
+        assert_eq!(version("git version 2.39.5 (Apple Git-154)"), Some((2, 39)));
+        assert_eq!(version("git version 2.41.0.windows.1"), Some((2, 41)));
+        assert_eq!(version("git version 3.0-rc0"), Some((3, 0)));
+        assert_eq!(version("hub 2"), None);
+    }
+
+    /// What the program is told about a variable: its value, or `None` where it is taken away.
+    #[expect(clippy::option_option, reason = "taken away is not the same as never set")]
+    fn told(name: &str) -> Option<Option<String>> {
+        let command = Program::default().command();
+        let mut all = command.get_envs().map(|(key, value)| {
+            (key.to_string_lossy().into_owned(), value.map(|v| v.to_string_lossy().into_owned()))
+        });
+        all.find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    #[test]
+    fn git_speaks_english_and_asks_nobody() {
+        assert_eq!(told("LC_ALL"), Some(Some("C".to_owned())));
+        assert_eq!(told("LANGUAGE"), Some(None));
+        assert_eq!(told("GIT_TERMINAL_PROMPT"), Some(Some("0".to_owned())));
+    }
+
+    #[test]
+    fn no_variable_leads_git_to_another_repository_or_makes_it_talk() {
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"] {
+            assert_eq!(told(name), Some(None), "{name}");
+        }
+        for name in ["GIT_TRACE", "GIT_TRACE_CURL", "GIT_CURL_VERBOSE"] {
+            assert_eq!(told(name), Some(None), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_hangs_is_given_up() {
+        let mut command = Command::new("sleep");
+        command.arg("600");
+        let output = Program::new("sleep").run(command, Duration::from_millis(50)).unwrap();
+        assert_eq!(output.code, None);
+        assert!(output.stderr.contains("no answer"), "{}", output.stderr);
+    }
+
+    #[test]
+    fn an_absent_program_is_named() {
+        let error = Program::new("no-such-git").check_version().unwrap_err().to_string();
+        assert!(error.contains("`no-such-git` cannot be run"), "{error}");
+        assert!(error.contains("install git 2.41"), "{error}");
+    }
+}

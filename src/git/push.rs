@@ -1,0 +1,49 @@
+//! The push: a compare-and-swap on a remote's ref.
+
+use super::outcome::classify_push;
+use super::program::TRANSFER;
+use super::remote::{check_ref, check_remote};
+use super::{Error, PushOutcome, Repository};
+use crate::model::Id;
+
+impl Repository {
+    /// Moves a ref of a remote (a name or a URL) from `expected` (`None`: it is not there) to a commit,
+    /// if it still is at `expected`. The remote compares and swaps, so of two writers one wins, on every
+    /// transport.
+    ///
+    /// The lease alone would let any commit through. The commit must have `expected` as its first
+    /// parent, so what is pushed always contains what was there.
+    ///
+    /// # Errors
+    /// The commit is not here or does not follow `expected`; git cannot be run. What the remote
+    /// says is no error but the outcome.
+    pub fn push(
+        &self,
+        remote: &str,
+        commit: Id,
+        name: &str,
+        expected: Option<Id>,
+    ) -> Result<PushOutcome, Error> {
+        check_remote(remote)?;
+        check_ref(name)?;
+        if let Some(expected) = expected
+            && self.parents(commit)?.first() != Some(&expected)
+        {
+            return Err(Error::NotAChild { commit, expected, name: name.to_owned() });
+        }
+        let lease = expected.map(|id| id.to_string()).unwrap_or_default();
+        let lease = format!("--force-with-lease={name}:{lease}");
+        let refspec = format!("{commit}:{name}");
+        let args = [
+            "push",
+            "--porcelain",
+            "--no-follow-tags",
+            "--recurse-submodules=no",
+            &lease,
+            remote,
+            &refspec,
+        ];
+        let output = self.git(args, TRANSFER)?;
+        Ok(classify_push(&output))
+    }
+}

@@ -1,0 +1,272 @@
+//! A Git repository as a store: reads by libgit2, puts collected for one pack.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use git2::{ErrorClass, ErrorCode, Odb, OdbLookupFlags};
+
+use super::pack::{Entries, Kind};
+use super::repository::{Repository, oid};
+use super::{CommitDraft, Error, Redacted};
+use crate::model::{Dir, Entry, EntryKind, Id, Store, StoreError};
+
+/// The objects of a repository. What is put is readable at once and is in the repository only after
+/// [`GitStore::flush`]; a store that is dropped before has written nothing.
+pub struct GitStore<'r> {
+    odb: Odb<'r>,
+    name: String,
+    packs: PathBuf,
+    pending: Mutex<Pending>,
+}
+
+struct Pending {
+    entries: Entries,
+    /// Objects in packs that were flushed before.
+    flushed: u64,
+}
+
+/// What a flush wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flushed {
+    /// How many objects.
+    pub objects: usize,
+    /// The pack; `None` where there was nothing to write.
+    pub pack: Option<PathBuf>,
+}
+
+impl Repository {
+    /// The objects of this repository, with room for new ones.
+    ///
+    /// # Errors
+    /// The object database cannot be opened.
+    pub fn store(&self) -> Result<GitStore<'_>, Error> {
+        let odb = self.inner.odb().map_err(|e| self.failed("opening the objects", &e))?;
+        Ok(GitStore {
+            odb,
+            name: self.name(),
+            packs: self.inner.commondir().join("objects").join("pack"),
+            pending: Mutex::new(Pending { entries: Entries::new(), flushed: 0 }),
+        })
+    }
+}
+
+impl GitStore<'_> {
+    /// How many objects were put that the repository did not have, flushed or not.
+    pub fn objects_written(&self) -> u64 {
+        let pending = self.pending();
+        pending.flushed + pending.entries.len() as u64
+    }
+
+    /// Puts a commit beside the files and directories of its tree, and returns its id. No ref moves.
+    pub fn commit(&self, draft: &CommitDraft) -> Id {
+        self.put(Kind::Commit, &draft.to_bytes())
+    }
+
+    /// Writes everything that was put as one pack with its index, and returns when both are on disk.
+    /// This comes before any ref moves.
+    ///
+    /// # Errors
+    /// The disk is full or failed; then nothing was written and the objects stay pending.
+    pub fn flush(&self) -> Result<Flushed, Error> {
+        let mut pending = self.pending();
+        let objects = pending.entries.len();
+        if objects == 0 {
+            return Ok(Flushed::default());
+        }
+        let failed =
+            |e: &git2::Error| Error::libgit2(format!("writing a pack into {}", self.name), e);
+        let mut writer = self.odb.packwriter().map_err(|e| failed(&e))?;
+        // libgit2 hands an I/O error on as "Write error"; what it really was is its last error.
+        let hash = pending
+            .entries
+            .write_pack(&mut writer)
+            .map_err(|_| failed(&git2::Error::last_error(-1)))?;
+        writer.commit().map_err(|e| failed(&e))?;
+        drop(writer);
+        let pack = self.packs.join(format!("pack-{hash}.pack"));
+        sync(&pack).map_err(|e| self.sync_failed(&pack, &e))?;
+        self.odb.refresh().map_err(|e| failed(&e))?;
+        *pending = Pending { entries: Entries::new(), flushed: pending.flushed + objects as u64 };
+        Ok(Flushed { objects, pack: Some(pack) })
+    }
+
+    fn sync_failed(&self, pack: &Path, error: &io::Error) -> Error {
+        Error::Repository {
+            what: format!("bringing `{}` of {} to the disk", pack.display(), self.name),
+            detail: Redacted::new(error.to_string()),
+        }
+    }
+
+    fn put(&self, kind: Kind, body: &[u8]) -> Id {
+        let id = kind.id(body);
+        if self.pending().entries.contains(id) {
+            return id;
+        }
+        // Without a refresh: a directory listing per new object would cost more than the objects. An
+        // object that another process wrote meanwhile is then written again, which does no harm.
+        if !self.odb.exists_ext(oid(id), OdbLookupFlags::NO_REFRESH) {
+            self.pending().entries.add(id, kind, body);
+        }
+        id
+    }
+
+    /// The body of an object that must be of a kind.
+    fn read(&self, id: Id, wanted: Kind) -> Result<Vec<u8>, StoreError> {
+        let pending = self.pending();
+        if let Some((kind, _)) = pending.entries.header(id) {
+            self.expect(id, kind.name(), wanted)?;
+            let body = pending.entries.read(id).expect("its header was just found");
+            return body.map_err(|e| self.damaged(id, e.to_string()));
+        }
+        drop(pending);
+        let object = self.odb.read(oid(id)).map_err(|e| self.unreadable(id, &e))?;
+        self.expect(id, object.kind().str(), wanted)?;
+        Ok(object.data().to_vec())
+    }
+
+    fn expect(&self, id: Id, found: &str, wanted: Kind) -> Result<(), StoreError> {
+        if found == wanted.name() {
+            return Ok(());
+        }
+        Err(self.damaged(id, format!("it is a {found}, not a {}", wanted.name())))
+    }
+
+    fn unreadable(&self, id: Id, error: &git2::Error) -> StoreError {
+        let detail = Redacted::new(error.message()).to_string();
+        if error.code() == ErrorCode::NotFound {
+            return StoreError::Absent { id, store: self.name.clone() };
+        }
+        match error.class() {
+            ErrorClass::Zlib | ErrorClass::Odb | ErrorClass::Object => self.damaged(id, detail),
+            _ => StoreError::Medium {
+                store: self.name.clone(),
+                detail: format!("reading object {id} failed: {detail}"),
+            },
+        }
+    }
+
+    fn damaged(&self, id: Id, detail: String) -> StoreError {
+        StoreError::Damaged { id, store: self.name.clone(), detail }
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for GitStore<'_> {
+    fn dir(&self, id: Id) -> Result<Arc<Dir>, StoreError> {
+        if id == Id::EMPTY_DIR {
+            return Ok(Arc::default());
+        }
+        let body = self.read(id, Kind::Tree)?;
+        parse_tree(&body)
+            .map(Arc::new)
+            .ok_or_else(|| self.damaged(id, "it is not a tree".to_owned()))
+    }
+
+    fn blob(&self, id: Id) -> Result<Arc<[u8]>, StoreError> {
+        self.read(id, Kind::Blob).map(Arc::from)
+    }
+
+    fn blob_size(&self, id: Id) -> Result<u64, StoreError> {
+        if let Some((kind, size)) = self.pending().entries.header(id) {
+            self.expect(id, kind.name(), Kind::Blob)?;
+            return Ok(size as u64);
+        }
+        let (size, kind) = self.odb.read_header(oid(id)).map_err(|e| self.unreadable(id, &e))?;
+        self.expect(id, kind.str(), Kind::Blob)?;
+        Ok(size as u64)
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Id, StoreError> {
+        Ok(self.put(Kind::Blob, bytes))
+    }
+
+    fn put_dir(&self, dir: &Dir) -> Result<Id, StoreError> {
+        if let Some((name, _)) = dir.iter_bytes().find(|(name, _)| !may_stand_in_a_tree(name)) {
+            return Err(StoreError::Medium {
+                store: self.name.clone(),
+                detail: format!("`{}` cannot be a name in a tree", String::from_utf8_lossy(name)),
+            });
+        }
+        Ok(self.put(Kind::Tree, &dir.to_tree()))
+    }
+}
+
+/// Git refuses a tree with any other name, at the latest when it is pushed.
+fn may_stand_in_a_tree(name: &[u8]) -> bool {
+    let special = matches!(name, b"" | b"." | b"..") || name.eq_ignore_ascii_case(b".git");
+    !special && !name.iter().any(|byte| matches!(byte, b'/' | 0))
+}
+
+/// Entries of `mode SP name NUL id`. Old modes such as `100664` are read as what they mean today.
+fn parse_tree(mut body: &[u8]) -> Option<Dir> {
+    let mut dir = Dir::default();
+    while !body.is_empty() {
+        let space = body.iter().position(|&b| b == b' ')?;
+        let end = space + body[space..].iter().position(|&b| b == 0)?;
+        let id = body.get(end + 1..end + 21)?;
+        let entry =
+            Entry { kind: kind_of(&body[..space])?, id: Id::from_bytes(id.try_into().ok()?) };
+        dir.insert(&body[space + 1..end], entry);
+        body = &body[end + 21..];
+    }
+    Some(dir)
+}
+
+fn kind_of(mode: &[u8]) -> Option<EntryKind> {
+    let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
+    match mode >> 12 {
+        0o04 => Some(EntryKind::Dir),
+        0o10 if mode & 0o100 != 0 => Some(EntryKind::Executable),
+        0o10 => Some(EntryKind::File),
+        0o12 => Some(EntryKind::Symlink),
+        0o16 => Some(EntryKind::Submodule),
+        _ => None,
+    }
+}
+
+/// Waits until a pack, its index and the directory entries of both are on disk.
+fn sync(pack: &Path) -> io::Result<()> {
+    File::open(pack)?.sync_all()?;
+    File::open(pack.with_extension("idx"))?.sync_all()?;
+    if cfg!(unix) {
+        File::open(pack.parent().unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_parses_to_what_it_was_written_from() {
+        let mut dir = Dir::default();
+        let id = Kind::Blob.id(b"x");
+        for (name, kind) in [
+            ("file", EntryKind::File),
+            ("run", EntryKind::Executable),
+            ("link", EntryKind::Symlink),
+            ("dir", EntryKind::Dir),
+            ("dir.b", EntryKind::File),
+            ("sub", EntryKind::Submodule),
+        ] {
+            dir.insert(name, Entry { kind, id });
+        }
+        assert_eq!(parse_tree(&dir.to_tree()), Some(dir.clone()));
+        let body = dir.to_tree();
+        assert_eq!(parse_tree(&body[..body.len() - 1]), None);
+    }
+
+    #[test]
+    fn names_that_git_refuses_are_refused() {
+        for name in ["", ".", "..", ".git", ".GIT", "a/b", "a\0b"] {
+            assert!(!may_stand_in_a_tree(name.as_bytes()), "{name:?}");
+        }
+        assert!(may_stand_in_a_tree(b".gitignore"));
+    }
+}

@@ -1,0 +1,115 @@
+//! Questions about the work tree and the remotes.
+
+use super::outcome::why;
+use super::program::ASK;
+use super::{Error, Redacted, Repository};
+
+impl Repository {
+    /// The paths below a prefix that differ from the last commit, staged, edited, removed or never
+    /// added, relative to the top of the work tree and sorted. What Git ignores is not among them. A
+    /// bare repository has none.
+    ///
+    /// # Errors
+    /// git cannot be run or fails.
+    pub fn uncommitted(&self, prefix: &str) -> Result<Vec<String>, Error> {
+        if self.work_tree().is_none() {
+            return Ok(Vec::new());
+        }
+        let below = format!(":(top,literal){prefix}");
+        let args = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+            "--",
+            &below,
+        ];
+        let output = self.git(args, ASK)?;
+        if output.code != Some(0) {
+            let what = format!("looking for uncommitted edits in {}", self.name());
+            return Err(Error::Program { what, line: why(&output) });
+        }
+        Ok(paths(&output.stdout))
+    }
+
+    /// The branch that is checked out, such as `main`, also where it has no commit yet; `None` where
+    /// `HEAD` is on no branch.
+    pub fn head_branch(&self) -> Option<String> {
+        let head = self.inner.find_reference("HEAD").ok()?;
+        let target = head.symbolic_target().ok()??;
+        target.strip_prefix("refs/heads/").map(str::to_owned)
+    }
+
+    /// Whether a ref is the branch that the work tree shows, so that moving it would leave the files
+    /// behind. Never in a bare repository.
+    pub fn is_checked_out(&self, name: &str) -> bool {
+        let branch = self.head_branch().filter(|_| self.work_tree().is_some());
+        branch.is_some_and(|branch| name.strip_prefix("refs/heads/") == Some(&branch))
+    }
+
+    /// The names of the remotes, `origin` first.
+    pub fn remotes(&self) -> Vec<String> {
+        let Ok(names) = self.inner.remotes() else { return Vec::new() };
+        let mut names: Vec<String> =
+            names.iter().filter_map(|name| name.ok().flatten().map(str::to_owned)).collect();
+        names.sort_by_key(|name| (name != "origin", name.clone()));
+        names
+    }
+
+    /// Where pushes to a remote go, to be shown: without credentials. `None` if there is no such remote.
+    pub fn remote_url(&self, name: &str) -> Option<Redacted> {
+        self.push_address(name).map(Redacted::new)
+    }
+
+    /// Whether pushes to a remote (a name or a URL) stay on this machine: a path or `file://`.
+    pub fn is_local(&self, remote: &str) -> bool {
+        is_path(&self.push_address(remote).unwrap_or_else(|| remote.to_owned()))
+    }
+
+    fn push_address(&self, name: &str) -> Option<String> {
+        let remote = self.inner.find_remote(name).ok()?;
+        let push = remote.pushurl().ok().flatten().map(str::to_owned);
+        push.or_else(|| remote.url().ok().map(str::to_owned))
+    }
+}
+
+/// The paths of `git status -z`: each `XY path NUL`.
+fn paths(status: &str) -> Vec<String> {
+    let mut paths: Vec<String> =
+        status.split('\0').filter_map(|entry| entry.get(3..)).map(str::to_owned).collect();
+    paths.sort();
+    paths
+}
+
+/// As Git tells them apart: `host:path` is ssh, unless a `/` comes before the `:`.
+fn is_path(address: &str) -> bool {
+    if let Some((scheme, _)) = address.split_once("://") {
+        return scheme == "file";
+    }
+    match address.find(':') {
+        Some(colon) => address[..colon].contains('/'),
+        None => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_a_status() {
+        assert_eq!(paths(" M b c.yaml\0?? a.yaml\0"), ["a.yaml", "b c.yaml"]);
+        assert!(paths("").is_empty());
+    }
+
+    #[test]
+    fn addresses_on_this_machine() {
+        for path in ["/srv/r.git", "../r.git", "r", "./a:b", "file:///srv/r"] {
+            assert!(is_path(path), "{path}");
+        }
+        for url in ["https://h/r", "git@h:r", "ssh://h/r", "h:r"] {
+            assert!(!is_path(url), "{url}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A plain folder as it stands.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::scan::{Found, Limits, Scan, bytes};
+use crate::model::{Dir, Id, Store, StoreError, blob_id};
+
+/// The files of a folder, hashed once and read again when they are asked for.
+///
+/// Everything below the folder is seen except `.git`, what Git would ignore included; symbolic links
+/// are entries of their own and never followed. The store is read-only: lay an
+/// [`Overlay`](super::Overlay) over it.
+#[derive(Debug)]
+pub struct FolderStore {
+    name: String,
+    files: BTreeMap<Id, Found>,
+    dirs: BTreeMap<Id, Arc<Dir>>,
+}
+
+impl FolderStore {
+    /// Walks a folder and returns the store with the id of its tree.
+    ///
+    /// # Errors
+    /// The folder, or something in it, cannot be read, or it is larger than the limits.
+    pub fn scan(root: &Path, limits: Limits) -> Result<(Self, Id), StoreError> {
+        let name = format!("the folder `{}`", root.display());
+        let mut scan = Scan::new(&name, limits);
+        let tree = scan.folder(root, 0)?;
+        let (files, dirs) = (scan.files, scan.dirs);
+        Ok((Self { name, files, dirs }, tree))
+    }
+
+    fn found(&self, id: Id) -> Result<&Found, StoreError> {
+        self.files.get(&id).ok_or_else(|| self.absent(id))
+    }
+
+    fn absent(&self, id: Id) -> StoreError {
+        StoreError::Absent { id, store: self.name.clone() }
+    }
+
+    fn read_only(&self) -> StoreError {
+        StoreError::Medium {
+            store: self.name.clone(),
+            detail: "the folder is read as it stands and never written to".to_owned(),
+        }
+    }
+}
+
+impl Store for FolderStore {
+    fn dir(&self, id: Id) -> Result<Arc<Dir>, StoreError> {
+        match self.dirs.get(&id) {
+            Some(dir) => Ok(Arc::clone(dir)),
+            None => Err(self.absent(id)),
+        }
+    }
+
+    fn blob(&self, id: Id) -> Result<Arc<[u8]>, StoreError> {
+        let found = self.found(id)?;
+        let bytes = bytes(&self.name, found)?;
+        if blob_id(&bytes) == id {
+            return Ok(bytes.into());
+        }
+        Err(StoreError::Damaged {
+            id,
+            store: self.name.clone(),
+            detail: format!("`{}` changed since the run began; run again", found.path.display()),
+        })
+    }
+
+    fn blob_size(&self, id: Id) -> Result<u64, StoreError> {
+        self.found(id).map(|found| found.size)
+    }
+
+    fn put_blob(&self, _: &[u8]) -> Result<Id, StoreError> {
+        Err(self.read_only())
+    }
+
+    fn put_dir(&self, _: &Dir) -> Result<Id, StoreError> {
+        Err(self.read_only())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::model::EntryKind;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn files_read_back_and_git_and_empty_folders_are_not_seen() {
+        let root = folder(&[("fleet/a.yaml", "a"), (".git/HEAD", "ref"), ("sub/.git", "gitdir")]);
+        fs::create_dir(root.path().join("empty")).unwrap();
+        let (store, tree) = FolderStore::scan(root.path(), Limits::default()).unwrap();
+        let top = store.dir(tree).unwrap();
+        assert_eq!(top.iter().map(|(n, _)| n).collect::<Vec<_>>(), ["fleet"]);
+        let fleet = store.dir(top.get("fleet").unwrap().id).unwrap();
+        let file = fleet.get("a.yaml").unwrap();
+        assert_eq!((file.kind, &*store.blob(file.id).unwrap()), (EntryKind::File, &b"a"[..]));
+        assert!(store.put_blob(b"").is_err());
+    }
+
+    #[test]
+    fn a_file_that_changed_is_an_error_and_not_other_bytes() {
+        let root = folder(&[("a", "before")]);
+        let (store, tree) = FolderStore::scan(root.path(), Limits::default()).unwrap();
+        let id = store.dir(tree).unwrap().get("a").unwrap().id;
+        fs::write(root.path().join("a"), "after!").unwrap();
+        assert!(store.blob(id).unwrap_err().to_string().contains("run again"));
+        fs::remove_file(root.path().join("a")).unwrap();
+        assert!(matches!(store.blob(id), Err(StoreError::Medium { .. })));
+    }
+
+    #[test]
+    fn the_size_is_known_without_reading() {
+        let root = folder(&[("a", "12345")]);
+        let (store, tree) = FolderStore::scan(root.path(), Limits::default()).unwrap();
+        let id = store.dir(tree).unwrap().get("a").unwrap().id;
+        fs::remove_file(root.path().join("a")).unwrap();
+        assert_eq!(store.blob_size(id).unwrap(), 5);
+    }
+
+    #[test]
+    fn a_large_file_is_hashed_as_git_would() {
+        let root = tempfile::tempdir().unwrap();
+        let bytes = vec![3; (8 << 20) + 1];
+        fs::write(root.path().join("large"), &bytes).unwrap();
+        let (store, tree) = FolderStore::scan(root.path(), Limits::default()).unwrap();
+        assert_eq!(store.dir(tree).unwrap().get("large").unwrap().id, blob_id(&bytes));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_entries_and_never_followed() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let root = folder(&[("run.sh", "#!/bin/sh")]);
+        let run = root.path().join("run.sh");
+        fs::set_permissions(&run, fs::Permissions::from_mode(0o755)).unwrap();
+        symlink("/", root.path().join("everything")).unwrap();
+        symlink(".", root.path().join("loop")).unwrap();
+        let (store, tree) = FolderStore::scan(root.path(), Limits::default()).unwrap();
+        let top = store.dir(tree).unwrap();
+        assert_eq!(top.get("run.sh").unwrap().kind, EntryKind::Executable);
+        let link = top.get("everything").unwrap();
+        assert_eq!((link.kind, &*store.blob(link.id).unwrap()), (EntryKind::Symlink, &b"/"[..]));
+    }
+
+    #[test]
+    fn the_limits_stop_a_walk_in_the_wrong_place() {
+        let root = folder(&[("a/b/c", ""), ("d", "")]);
+        let limits = |entries, depth| FolderStore::scan(root.path(), Limits { entries, depth });
+        assert!(limits(4, 2).is_ok());
+        assert!(limits(3, 2).unwrap_err().to_string().contains("3 entries"));
+        assert!(limits(4, 1).unwrap_err().to_string().contains("1 levels"));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error() {
+        let root = tempfile::tempdir().unwrap();
+        let error = FolderStore::scan(&root.path().join("nope"), Limits::default()).unwrap_err();
+        assert!(error.to_string().contains("listing"), "{error}");
+    }
+}

@@ -1,0 +1,39 @@
+//! Stores that are no Git repository: memory, a plain folder, layers of others; the way back from a
+//! tree to files; and the file that the memo is kept in.
+//!
+//! All of them compute Git's own ids, so the same files have the same tree everywhere.
+#![expect(clippy::disallowed_methods, reason = "this room reads and writes files")]
+
+mod checkout;
+mod folder;
+mod hashing;
+mod memo_file;
+mod memory;
+mod overlay;
+mod scan;
+
+pub use checkout::{CheckedOut, Prune, checkout};
+pub use folder::FolderStore;
+pub use hashing::{HashingStore, Puts};
+pub use memo_file::{load_memo, save_memo};
+pub use memory::MemoryStore;
+pub use overlay::Overlay;
+pub use scan::Limits;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::model::StoreError;
+
+/// The error of a file operation: what was tried, on what, and what came back.
+fn medium(store: &str, tried: &str, path: &Path, cause: impl std::fmt::Display) -> StoreError {
+    StoreError::Medium {
+        store: store.to_owned(),
+        detail: format!("{tried} `{}` failed: {cause}", path.display()),
+    }
+}
+
+/// Locks what only whole inserts change, so a panic elsewhere leaves nothing half done in it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,183 @@
+//! The walk over a folder.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirEntry, File, Metadata};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha1::{Digest as _, Sha1};
+
+use super::medium;
+use crate::model::{Dir, Entry, EntryKind, Id, StoreError, blob_id};
+
+/// Files above this size are hashed piece by piece, so that a folder with a huge file costs no memory.
+const STREAMED_ABOVE: u64 = 8 << 20;
+
+/// How large a folder may be. The bounds stop a walk that was started in the wrong place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The number of files and directories.
+    pub entries: usize,
+    /// The number of directories inside each other.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { entries: 2_000_000, depth: 64 }
+    }
+}
+
+/// Where a file of the folder is, to be read again.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) size: u64,
+    pub(super) kind: EntryKind,
+}
+
+/// What a walk found.
+#[derive(Debug)]
+pub(super) struct Scan<'a> {
+    store: &'a str,
+    limits: Limits,
+    entries: usize,
+    pub(super) files: BTreeMap<Id, Found>,
+    pub(super) dirs: BTreeMap<Id, Arc<Dir>>,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(store: &'a str, limits: Limits) -> Self {
+        Self { store, limits, entries: 0, files: BTreeMap::new(), dirs: BTreeMap::new() }
+    }
+
+    /// Walks a folder and returns its id. Directories without files are left out, as Git does.
+    pub(super) fn folder(&mut self, path: &Path, depth: usize) -> Result<Id, StoreError> {
+        if depth > self.limits.depth {
+            return Err(self.too_large(path, &format!("{} levels", self.limits.depth)));
+        }
+        let listing = fs::read_dir(path).map_err(|e| medium(self.store, "listing", path, e))?;
+        let mut dir = Dir::default();
+        for item in listing {
+            let item = item.map_err(|e| medium(self.store, "listing", path, e))?;
+            if let Some(entry) = self.entry(&item, depth)? {
+                dir.insert(item.file_name().as_encoded_bytes(), entry);
+            }
+        }
+        let id = dir.id();
+        self.dirs.insert(id, Arc::new(dir));
+        Ok(id)
+    }
+
+    fn entry(&mut self, item: &DirEntry, depth: usize) -> Result<Option<Entry>, StoreError> {
+        if item.file_name().eq_ignore_ascii_case(".git") {
+            return Ok(None);
+        }
+        let path = item.path();
+        self.entries += 1;
+        if self.entries > self.limits.entries {
+            return Err(self.too_large(&path, &format!("{} entries", self.limits.entries)));
+        }
+        // The entry's own metadata: a symbolic link is looked at, never followed.
+        let about = item.metadata().map_err(|e| medium(self.store, "looking at", &path, e))?;
+        if about.is_dir() {
+            let id = self.folder(&path, depth + 1)?;
+            return Ok((id != Id::EMPTY_DIR).then_some(Entry { kind: EntryKind::Dir, id }));
+        }
+        let Some(kind) = kind_of(&about) else {
+            // Sockets, pipes and devices: Git does not see them either.
+            return Ok(None);
+        };
+        let mut found = Found { path, size: about.len(), kind };
+        let id = hash(self.store, &mut found)?;
+        self.files.insert(id, found);
+        Ok(Some(Entry { kind, id }))
+    }
+
+    fn too_large(&self, path: &Path, bound: &str) -> StoreError {
+        StoreError::Medium {
+            store: self.store.to_owned(),
+            detail: format!(
+                "there are more than {bound} at `{}`; name the folder that holds the fleet itself",
+                path.display()
+            ),
+        }
+    }
+}
+
+fn kind_of(about: &Metadata) -> Option<EntryKind> {
+    if about.is_symlink() {
+        return Some(EntryKind::Symlink);
+    }
+    about
+        .is_file()
+        .then(|| if is_executable(about) { EntryKind::Executable } else { EntryKind::File })
+}
+
+#[cfg(unix)]
+fn is_executable(about: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    about.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Metadata) -> bool {
+    false
+}
+
+/// The bytes that Git would keep for a file: of a symbolic link, the path it points to.
+pub(super) fn bytes(store: &str, found: &Found) -> Result<Vec<u8>, StoreError> {
+    let path = &found.path;
+    if found.kind == EntryKind::Symlink {
+        let target = fs::read_link(path).map_err(|e| medium(store, "reading the link", path, e))?;
+        return Ok(target.as_os_str().as_encoded_bytes().to_vec());
+    }
+    fs::read(path).map_err(|e| medium(store, "reading", path, e))
+}
+
+/// The id of a file, and with it the size that was really read.
+fn hash(store: &str, found: &mut Found) -> Result<Id, StoreError> {
+    if found.kind == EntryKind::Symlink || found.size <= STREAMED_ABOVE {
+        let bytes = bytes(store, found)?;
+        found.size = bytes.len() as u64;
+        return Ok(blob_id(&bytes));
+    }
+    let path = &found.path;
+    let file = File::open(path).map_err(|e| medium(store, "opening", path, e))?;
+    hash_stream(file, found.size).map_err(|e| medium(store, "reading", path, e))
+}
+
+/// The id of a blob that is read piece by piece. Its size is part of what is hashed, so a stream of
+/// another length than was announced is an error.
+fn hash_stream(mut from: impl Read, size: u64) -> std::io::Result<Id> {
+    let mut hasher = Sha1::new();
+    hasher.update(format!("blob {size}\0").as_bytes());
+    let mut buffer = vec![0; 1 << 16];
+    let mut seen = 0;
+    loop {
+        let got = from.read(&mut buffer)?;
+        if got == 0 {
+            break;
+        }
+        seen += got as u64;
+        hasher.update(&buffer[..got]);
+    }
+    if seen != size {
+        return Err(std::io::Error::other("the file changed while it was read"));
+    }
+    Ok(Id::from_bytes(hasher.finalize().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_has_the_id_of_its_bytes_and_must_keep_its_size() {
+        let bytes = vec![7; 200_000];
+        assert_eq!(hash_stream(&bytes[..], 200_000).unwrap(), blob_id(&bytes));
+        assert!(hash_stream(&bytes[..], 199_999).is_err());
+        assert!(hash_stream(&bytes[..], 200_001).is_err());
+    }
+}
