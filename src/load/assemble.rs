@@ -1,0 +1,211 @@
+//! Documents to the fleet: the rules run, classes and overlays applied, what failed left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::check::{self, Scene};
+use super::document::{Body, Item};
+use super::finding::{Findings, Source};
+use super::kind::{Kind, Spec};
+use super::mend;
+use super::resolve;
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerSpec};
+use crate::model::paths::FLEET_FILE;
+use crate::model::{Cluster, Fleet, Name, Policy, Sourced, Unloaded, Worker};
+
+/// Makes the fleet of what was read. `spec` is `None` where `carp.yaml` did not load: then what does
+/// not need it is still checked.
+pub(super) fn assemble(
+    spec: Option<&FleetSpec>,
+    mut items: Vec<Item>,
+    unloaded: Vec<Unloaded>,
+) -> (Fleet, Diagnostics) {
+    let duplicates = check::duplicate::check(&mut items);
+    let scene = run_rules(spec, &mut items);
+    let mut assembly = Assembly {
+        fleet: Fleet { spec: spec.cloned().unwrap_or_default(), unloaded, ..Fleet::default() },
+        scene,
+        overlays: BTreeMap::new(),
+        withheld: BTreeSet::new(),
+    };
+    let mut diagnostics = Diagnostics::default();
+    let mut bodies = Vec::new();
+    for (at, item) in items.into_iter().enumerate() {
+        let failed = item.findings.has_errors() || duplicates.binary_search(&at).is_ok();
+        let Findings { source, list } = item.findings;
+        diagnostics.extend(list);
+        match item.body.filter(|_| !failed) {
+            Some(body) => bodies.push((source, body)),
+            None => assembly.leave_out(source, item.kind, item.name, item.steers_placement),
+        }
+    }
+    assembly.overlays(&mut bodies);
+    for (source, body) in bodies {
+        assembly.place(source, body);
+    }
+    let mut fleet = assembly.fleet;
+    fleet.unloaded.sort();
+    diagnostics.extend(on_the_whole(&fleet));
+    (fleet, once(diagnostics))
+}
+
+/// Runs the rules, those on classes first, because a cluster needs its class.
+fn run_rules<'a>(spec: Option<&'a FleetSpec>, items: &mut [Item]) -> Scene<'a> {
+    let names = |kind: Kind| {
+        let of_kind = items.iter().filter(|i| i.kind.as_deref() == Some(kind.name()));
+        of_kind.filter_map(|i| i.name.clone()).collect()
+    };
+    let mut scene = Scene {
+        fleet: spec,
+        class_names: names(Kind::ManagedClusterClass),
+        worker_names: names(Kind::Worker),
+        ..Scene::default()
+    };
+    let is_class = |item: &Item| item.kind.as_deref() == Some(Kind::ManagedClusterClass.name());
+    for item in items.iter_mut().filter(|i| is_class(i)) {
+        rules(item, &scene);
+        if let Some(Body { name, spec: Spec::ManagedClusterClass(class), .. }) = &item.body
+            && !item.findings.has_errors()
+        {
+            scene.classes.insert(name.clone(), (**class).clone());
+        }
+    }
+    for item in items.iter_mut().filter(|i| !is_class(i)) {
+        rules(item, &scene);
+    }
+    scene
+}
+
+fn rules(item: &mut Item, scene: &Scene<'_>) {
+    if let Some(body) = &item.body {
+        let structural = item.findings.list.len();
+        check::run(body, scene, &mut item.findings);
+        mend::without_echoes(&mut item.findings, structural);
+    }
+}
+
+/// The rules on the fleet as it loaded.
+fn on_the_whole(fleet: &Fleet) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    check::tie::check(fleet, &mut found);
+    let source = Source { file: FLEET_FILE.into(), document: 0 };
+    let mut of_fleet = Findings::of(source);
+    check::pool::check(fleet, &mut of_fleet);
+    found.extend(of_fleet.list);
+    found
+}
+
+/// A finding on `carp.yaml` that many documents have in common comes once.
+fn once(diagnostics: Diagnostics) -> Diagnostics {
+    let mut seen = BTreeSet::new();
+    let shared = |d: &Diagnostic| d.code == Code::PlaceholderCredential;
+    let new = |d: &Diagnostic| !shared(d) || seen.insert((d.place.clone(), d.message.clone()));
+    diagnostics.into_iter().filter(new).collect()
+}
+
+struct Assembly<'a> {
+    fleet: Fleet,
+    scene: Scene<'a>,
+    overlays: BTreeMap<String, WorkerOverlaySpec>,
+    /// Workers whose overlay did not load: without it a cordon would be lifted.
+    withheld: BTreeSet<String>,
+}
+
+impl Assembly<'_> {
+    fn leave_out(
+        &mut self,
+        source: Source,
+        kind: Option<String>,
+        name: Option<String>,
+        blocks_placements: bool,
+    ) {
+        if kind.as_deref() == Some(Kind::WorkerOverlay.name()) {
+            self.withheld.extend(name.clone());
+        }
+        if kind.as_deref() == Some(Kind::ManagedClusterClass.name())
+            && let Some(name) = &name
+        {
+            self.scene.classes.remove(name);
+        }
+        let (file, document) = (source.file.to_string(), Some(source.document));
+        self.fleet.unloaded.push(Unloaded { file, document, kind, name, blocks_placements });
+    }
+
+    fn overlays(&mut self, bodies: &mut Vec<(Source, Body)>) {
+        bodies.retain_mut(|(_, body)| match &mut body.spec {
+            Spec::WorkerOverlay(overlay) => {
+                self.overlays.insert(body.name.clone(), std::mem::take(overlay));
+                false
+            }
+            _ => true,
+        });
+    }
+
+    fn place(&mut self, source: Source, body: Body) {
+        // The rule `invalid-name` has looked at it.
+        let Ok(name) = Name::parse(&body.name) else { return };
+        let (file, document) = (source.file.to_string(), source.document);
+        match body.spec {
+            Spec::ManagedCluster(_) => self.cluster(name, file, document, body),
+            Spec::Worker(_) => self.worker(name, source, body),
+            Spec::ManagedClusterClass(class) => {
+                self.fleet.classes.insert(name, Sourced { file, document, value: *class });
+            }
+            Spec::PlacementPolicy(spec) => {
+                let policy = Policy { name: name.clone(), file: Some(file), document, spec: *spec };
+                self.fleet.policies.insert(name, policy);
+            }
+            Spec::Acknowledgement(value) => {
+                let sourced = Sourced { file, document, value };
+                self.fleet.acknowledgements.insert(name, sourced);
+            }
+            Spec::Fleet(_) | Spec::WorkerOverlay(_) => {}
+        }
+    }
+
+    fn cluster(&mut self, name: Name, file: String, document: usize, body: Body) {
+        let Some(spec) = self.scene.resolved(&body) else { return };
+        let class = spec.class.as_ref().and_then(|c| self.scene.classes.get(c));
+        let cluster = Cluster {
+            name: name.clone(),
+            tenant: body.tenant().to_owned(),
+            demand: resolve::demand(class),
+            labels: body.labels,
+            facts: body.digest,
+            file,
+            document,
+            spec,
+        };
+        self.fleet.clusters.insert(name, cluster);
+    }
+
+    fn worker(&mut self, name: Name, source: Source, mut body: Body) {
+        if self.withheld.contains(name.as_str()) {
+            let kind = body.spec.kind().name().to_owned();
+            self.leave_out(source, Some(kind), Some(body.name), false);
+            return;
+        }
+        let Spec::Worker(spec) = &mut body.spec else { return };
+        if let Some(overlay) = self.overlays.get(name.as_str()) {
+            **spec = resolve::overlaid(spec, overlay);
+        }
+        let resolved = resolve::worker(spec, &self.fleet.spec);
+        let overlaid = self.overlays.contains_key(name.as_str());
+        let facts = if overlaid { body.canonical_digest() } else { body.digest };
+        let worker = Worker {
+            name: name.clone(),
+            facts,
+            heartbeat_timeout_seconds: heartbeat(&resolved),
+            labels: body.labels,
+            file: source.file.to_string(),
+            document: source.document,
+            spec: resolved,
+        };
+        self.fleet.workers.insert(name, worker);
+    }
+}
+
+fn heartbeat(worker: &WorkerSpec) -> i64 {
+    let named = worker.heartbeat_timeout.as_deref().and_then(resolve::seconds);
+    named.unwrap_or(resolve::DEFAULT_HEARTBEAT)
+}

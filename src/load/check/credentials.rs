@@ -1,0 +1,59 @@
+//! `unknown-credentials`: the entry of `carp.yaml` that is named exists, and where several exist and a
+//! flavor needs one, one is named.
+
+use super::{Scene, Subject};
+use crate::diag::Code;
+use crate::load::finding::Findings;
+use crate::load::resolve::{Chosen, needs_credentials};
+use crate::load::suggest;
+
+pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+    let (Some(fleet), Some(flavor)) = (scene.fleet, subject.flavor()) else { return };
+    let known = || fleet.credentials.iter().map(|c| c.name.as_str()).collect::<Vec<_>>();
+    match subject.credentials(scene) {
+        Some(Chosen::Unknown(name)) => {
+            let message = format!("`carp.yaml` has no credentials `{name}`");
+            let help = suggest::help(name, known(), "the credentials in `carp.yaml`");
+            out.add(Code::UnknownCredentials, subject.credentials_path(), message, help);
+        }
+        Some(Chosen::Ambiguous) if needs_credentials(flavor) => {
+            let message =
+                format!("`{flavor}` needs credentials, `carp.yaml` has several and none is named");
+            let help = format!("add `credentials:` with one of {}", known().join(", "));
+            out.add(Code::UnknownCredentials, subject.credentials_path(), message, help);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{
+        TWO_CREDENTIALS, class, cluster, files_find, finds, load_files, worker,
+    };
+    use super::*;
+
+    #[test]
+    fn credentials_that_are_named_exist() {
+        let found =
+            finds(cluster("credentials: mian\n  "), Code::UnknownCredentials, "spec.credentials");
+        assert_eq!(found.help.as_deref(), Some("did you mean `main`?"));
+        finds(worker("credentials: x\n  "), Code::UnknownCredentials, "spec.credentials");
+        let class = class("small", "credentials: x\n  ");
+        let text = format!("{class}---\n{}", cluster("class: small\n  "));
+        finds(text, Code::UnknownCredentials, "spec.class");
+    }
+
+    #[test]
+    fn of_several_one_is_named() {
+        let with =
+            |text: &str| load_files(&[("carp.yaml", TWO_CREDENTIALS), ("fleet/x.yaml", text)]);
+        for text in [cluster(""), worker("")] {
+            let files = [("carp.yaml", TWO_CREDENTIALS), ("fleet/x.yaml", &*text)];
+            files_find(&files, Code::UnknownCredentials, "spec.credentials");
+        }
+        assert!(with(&worker("flavor: attached\n  ")).diagnostics.is_empty());
+        let named = with(&cluster("credentials: other\n  "));
+        assert_eq!(named.fleet.clusters["pay-eu"].spec.credentials.as_deref(), Some("other"));
+    }
+}

@@ -1,0 +1,42 @@
+//! `credentials-not-granted`: a tenant with a list of credentials uses those and no others.
+
+use super::{Scene, Subject};
+use crate::diag::Code;
+use crate::load::finding::Findings;
+use crate::load::kind::Spec;
+use crate::load::resolve::Chosen;
+
+pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+    let (Spec::ManagedCluster(_), Some(fleet), Some(tenant), Some(Chosen::Entry(index))) =
+        (&subject.body.spec, scene.fleet, scene.tenant(subject.body), subject.credentials(scene))
+    else {
+        return;
+    };
+    let chosen = &fleet.credentials[index].name;
+    if tenant.credentials.is_empty() || tenant.credentials.contains(chosen) {
+        return;
+    }
+    let message = format!("the tenant `{}` may not use the credentials `{chosen}`", tenant.name);
+    let help = format!("use one of {}, or grant it in `carp.yaml`", tenant.credentials.join(", "));
+    out.add(Code::CredentialsNotGranted, subject.credentials_path(), message, help);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{TWO_CREDENTIALS, class, cluster, files_find, load_files};
+    use super::*;
+
+    #[test]
+    fn a_tenant_uses_what_it_is_granted() {
+        let carp = format!("{TWO_CREDENTIALS}  tenants: [{{name: shop, credentials: [other]}}]\n");
+        let text = cluster("credentials: main\n  ");
+        let files = [("carp.yaml", &*carp), ("fleet/x.yaml", &*text)];
+        files_find(&files, Code::CredentialsNotGranted, "spec.credentials");
+        let by_class =
+            format!("{}---\n{}", class("c", "credentials: main\n  "), cluster("class: c\n  "));
+        let files = [("carp.yaml", &*carp), ("fleet/x.yaml", &*by_class)];
+        files_find(&files, Code::CredentialsNotGranted, "spec.class");
+        let granted = load_files(&[("carp.yaml", &carp), ("fleet/x.yaml", &cluster(""))]);
+        assert!(granted.diagnostics.is_empty(), "{:?}", granted.diagnostics);
+    }
+}

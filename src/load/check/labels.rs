@@ -1,0 +1,68 @@
+//! `invalid-value` on labels: carp puts a cluster's and a pool's labels on objects, and an API server
+//! refuses an object whose labels are malformed (k8s.io/apimachinery, pkg/util/validation).
+
+use std::collections::BTreeMap;
+
+use super::{Scene, Subject};
+use crate::diag::{Code, FieldPath};
+use crate::load::finding::Findings;
+
+pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+    all(&subject.body.labels, &FieldPath::keys("metadata.labels"), out);
+    for (path, pool) in subject.node_pools() {
+        all(&pool.labels, &path.key("labels"), out);
+    }
+}
+
+fn all(labels: &BTreeMap<String, String>, path: &FieldPath, out: &mut Findings) {
+    for (key, value) in labels {
+        let path = path.key(key);
+        if !is_key(key) {
+            let message = format!("`{key}` cannot be the key of a label");
+            let help = "use letters, digits, `-`, `_` and `.`, at most 63, perhaps after `domain/`";
+            out.add_on_key(Code::InvalidValue, path.clone(), message, help);
+        }
+        if !value.is_empty() && !is_qualified(value) {
+            let message = format!("`{value}` cannot be the value of a label");
+            let help = "use letters, digits, `-`, `_` and `.`, at most 63 of them";
+            out.add(Code::InvalidValue, path, message, help);
+        }
+    }
+}
+
+fn is_key(key: &str) -> bool {
+    match key.split_once('/') {
+        None => is_qualified(key),
+        Some((domain, name)) => {
+            domain.len() <= 253 && domain.split('.').all(super::is_dns_label) && is_qualified(name)
+        }
+    }
+}
+
+fn is_qualified(text: &str) -> bool {
+    let ends = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = text.as_bytes();
+    bytes.len() <= 63
+        && ends(bytes.first())
+        && ends(bytes.last())
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{cluster, finds, finds_nothing};
+    use super::*;
+
+    #[test]
+    fn labels_are_what_an_api_server_takes() {
+        finds(
+            cluster("").replace("gold", "\"two words\""),
+            Code::InvalidValue,
+            "metadata.labels.tier",
+        );
+        finds(cluster("").replace("tier", "\"a b\""), Code::InvalidValue, "metadata.labels.a b");
+        let pool = cluster("nodePools: [{name: a, replicas: 1, labels: {x: \"-\"}}]\n  ");
+        finds(pool, Code::InvalidValue, "spec.nodePools[0].labels.x");
+        finds_nothing(cluster("").replace("tier: gold", "example.com/tier: \"\""));
+    }
+}

@@ -1,0 +1,193 @@
+//! The rules on what a document means: one file each, with its code, its reason and its tests.
+//!
+//! A rule looks at one [`Subject`] in its [`Scene`] and adds what it finds. A document with an error
+//! has no effect; what it has made before stays.
+
+mod class;
+mod components;
+mod control_plane;
+mod credentials;
+pub(super) mod duplicate;
+mod flavor;
+pub(super) mod fleet;
+mod grant;
+mod heartbeat;
+mod labels;
+mod location;
+mod name;
+mod network;
+mod node_pool;
+mod overlay;
+mod placeholder;
+pub(super) mod pool;
+mod quantity;
+mod reserved;
+mod selector;
+mod tenant;
+pub(super) mod tie;
+mod version;
+mod vm_size;
+mod zones;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::document::Body;
+use super::finding::Findings;
+use super::kind::Spec;
+use super::resolve;
+use crate::diag::FieldPath;
+use crate::model::api::{
+    Affinity, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec, NodePool, PlacementTerm,
+    Tenant,
+};
+use crate::model::{DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR};
+
+/// What a rule looks at.
+pub(super) struct Subject<'a> {
+    pub(super) body: &'a Body,
+    /// A `ManagedCluster` with its defaults filled in.
+    pub(super) cluster: Option<ManagedClusterSpec>,
+}
+
+/// What stands around it.
+#[derive(Default)]
+pub(super) struct Scene<'a> {
+    /// `carp.yaml`; `None` where it did not load, and rules that need it say nothing.
+    pub(super) fleet: Option<&'a FleetSpec>,
+    /// The classes that loaded.
+    pub(super) classes: BTreeMap<String, ManagedClusterClassSpec>,
+    /// The names of all classes that are there, loaded or not.
+    pub(super) class_names: BTreeSet<String>,
+    /// The names of all Workers that are there, loaded or not.
+    pub(super) worker_names: BTreeSet<String>,
+}
+
+type Rule = fn(&Subject<'_>, &Scene<'_>, &mut Findings);
+
+/// Every rule on one document, in the order in which their findings are found.
+const RULES: &[Rule] = &[
+    name::check,
+    reserved::check,
+    labels::check,
+    tenant::check,
+    version::check,
+    location::check,
+    class::check,
+    flavor::check,
+    credentials::check,
+    grant::check,
+    placeholder::check,
+    control_plane::check,
+    node_pool::check,
+    zones::check,
+    vm_size::check,
+    network::check,
+    quantity::check,
+    selector::check,
+    components::check,
+    heartbeat::check,
+    overlay::check,
+];
+
+/// Runs every rule on a document.
+pub(super) fn run(body: &Body, scene: &Scene<'_>, out: &mut Findings) {
+    let cluster = scene.resolved(body);
+    let subject = Subject { body, cluster };
+    for rule in RULES {
+        rule(&subject, scene, out);
+    }
+}
+
+impl Scene<'_> {
+    /// The entry of the cluster's tenant, where `carp.yaml` has one.
+    pub(super) fn tenant(&self, body: &Body) -> Option<&Tenant> {
+        self.fleet?.tenants.iter().find(|t| t.name == body.tenant())
+    }
+
+    /// A `ManagedCluster` with its defaults filled in.
+    pub(super) fn resolved(&self, body: &Body) -> Option<ManagedClusterSpec> {
+        let Spec::ManagedCluster(own) = &body.spec else { return None };
+        let class = own.class.as_ref().and_then(|c| self.classes.get(c));
+        let none = FleetSpec::default();
+        Some(resolve::cluster(own, class, self.tenant(body), self.fleet.unwrap_or(&none)))
+    }
+}
+
+impl Subject<'_> {
+    /// The flavor of what has one.
+    fn flavor(&self) -> Option<&str> {
+        match &self.body.spec {
+            Spec::ManagedCluster(_) => {
+                let named = self.cluster.as_ref().and_then(|c| c.flavor.as_deref());
+                Some(named.unwrap_or(DEFAULT_CLUSTER_FLAVOR))
+            }
+            Spec::Worker(w) => Some(w.flavor.as_deref().unwrap_or(DEFAULT_WORKER_FLAVOR)),
+            _ => None,
+        }
+    }
+
+    /// The credentials of what has some. A cluster's own, its class's and its tenant's are resolved
+    /// already.
+    fn credentials<'s>(&'s self, scene: &Scene<'_>) -> Option<resolve::Chosen<'s>> {
+        let named = match &self.body.spec {
+            Spec::ManagedCluster(_) => self.cluster.as_ref()?.credentials.as_deref(),
+            Spec::Worker(w) => w.credentials.as_deref(),
+            _ => return None,
+        };
+        Some(resolve::credentials(named, None, scene.fleet?))
+    }
+
+    /// Where a `ManagedCluster`'s or Worker's credentials are named.
+    fn credentials_path(&self) -> FieldPath {
+        let (own, class) = match &self.body.spec {
+            Spec::ManagedCluster(c) => (c.credentials.is_some(), c.class.is_some()),
+            Spec::Worker(w) => (w.credentials.is_some(), false),
+            _ => (false, false),
+        };
+        match (own, class) {
+            (false, true) => FieldPath::keys("spec.class"),
+            _ => FieldPath::keys("spec.credentials"),
+        }
+    }
+
+    /// The pools that the document itself has.
+    fn node_pools(&self) -> impl Iterator<Item = (FieldPath, &NodePool)> {
+        let pools: &[NodePool] = match &self.body.spec {
+            Spec::ManagedCluster(c) => &c.node_pools,
+            Spec::Worker(w) => &w.node_pools,
+            Spec::ManagedClusterClass(c) => &c.node_pools,
+            _ => &[],
+        };
+        let path = FieldPath::keys("spec.nodePools");
+        pools.iter().enumerate().map(move |(i, pool)| (path.index(i), pool))
+    }
+
+    /// The terms on workers, each with whether it must hold.
+    fn terms(&self) -> Vec<(FieldPath, &PlacementTerm)> {
+        let (path, affinity): (_, Option<&Affinity>) = match &self.body.spec {
+            Spec::ManagedCluster(c) => {
+                let affinity = c.placement.as_ref().and_then(|p| p.affinity.as_ref());
+                (FieldPath::keys("spec.placement.affinity"), affinity)
+            }
+            Spec::PlacementPolicy(p) => (FieldPath::keys("spec.affinity"), p.affinity.as_ref()),
+            _ => return Vec::new(),
+        };
+        let Some(affinity) = affinity else { return Vec::new() };
+        let required = affinity.required.iter().enumerate();
+        let required = required.map(|(i, term)| (path.key("required").index(i), term));
+        let preferred = affinity.preferred.iter().enumerate();
+        let preferred =
+            preferred.map(|(i, p)| (path.key("preferred").index(i).key("term"), &p.term));
+        required.chain(preferred).collect()
+    }
+}
+
+/// Whether text is a DNS-1123 label: at most 63 lower-case letters, digits and inner dashes.
+fn is_dns_label(text: &str) -> bool {
+    let letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let bytes = text.as_bytes();
+    (1..=63).contains(&bytes.len())
+        && bytes.iter().all(|b| letter(*b) || *b == b'-')
+        && bytes.first().is_some_and(|b| letter(*b))
+        && bytes.last().is_some_and(|b| letter(*b))
+}

@@ -1,0 +1,63 @@
+//! `invalid-name`: a name becomes a path, a namespace and a label value, so it is a DNS-1123 label of
+//! at most 40 characters (CAPZ allows an `AzureCluster` 44, and a pool and a hash must still fit); a
+//! namespace becomes a label value and is a DNS-1123 label.
+
+use super::{Scene, Subject, is_dns_label};
+use crate::diag::{Code, FieldPath};
+use crate::load::finding::Findings;
+use crate::model::Name;
+
+pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+    let body = subject.body;
+    if let Err(error) = Name::parse(&body.name) {
+        let message = match body.name.as_str() {
+            "" => "the name is empty".to_owned(),
+            name => format!("`{name}` cannot be a name: {error}"),
+        };
+        out.add(Code::InvalidName, FieldPath::keys("metadata.name"), message, help(&body.name));
+    }
+    if let Some(namespace) = body.namespace.as_deref().filter(|n| !is_dns_label(n)) {
+        let message = format!("`{namespace}` cannot be a namespace");
+        let help = "use lower-case letters, digits and `-`, at most 63 of them";
+        out.add(Code::InvalidName, FieldPath::keys("metadata.namespace"), message, help);
+    }
+}
+
+/// What to type: the nearest name that would do.
+fn help(wrong: &str) -> String {
+    let lower = wrong.to_lowercase();
+    let kept: String =
+        lower.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let mut near = kept.trim_matches('-').to_owned();
+    near.truncate(Name::MAX);
+    let near = near.trim_matches('-');
+    if near.is_empty() {
+        return "use lower-case letters, digits and `-`, at most 40 of them".to_owned();
+    }
+    format!("write `name: {near}`, or another of at most 40 lower-case letters, digits and `-`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{POLICY, cluster, files_find, finds};
+    use super::*;
+
+    #[test]
+    fn only_dns_labels_of_forty_characters_are_names() {
+        let long = "x".repeat(64);
+        for bad in ["..", "a/b", "Prod", "\"🐟\"", "-a", "\"\"", ".git", &long] {
+            finds(cluster("").replace("pay-eu", bad), Code::InvalidName, "metadata.name");
+        }
+        let found =
+            finds(cluster("").replace("pay-eu", "My_App"), Code::InvalidName, "metadata.name");
+        assert!(found.help.unwrap().contains("`name: my-app`"));
+    }
+
+    #[test]
+    fn so_it_is_for_every_kind_and_for_namespaces() {
+        let policy = POLICY.replace("name: all", "name: A");
+        files_find(&[("policies/p.yaml", &policy)], Code::InvalidName, "metadata.name");
+        let tenant = cluster("").replace("shop", "Shop");
+        finds(tenant, Code::InvalidName, "metadata.namespace");
+    }
+}

@@ -1,0 +1,134 @@
+//! `invalid-network`: ranges of addresses are CIDRs, and those of pods and services do not overlap.
+
+use std::net::IpAddr;
+
+use super::{Scene, Subject};
+use crate::diag::{Code, FieldPath};
+use crate::load::finding::Findings;
+use crate::load::kind::Spec;
+use crate::model::api::Network;
+
+/// A range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cidr {
+    address: IpAddr,
+    prefix: u32,
+}
+
+pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+    let (own, resolved) = match &subject.body.spec {
+        Spec::ManagedCluster(c) => {
+            (c.network.as_ref(), subject.cluster.as_ref().and_then(|c| c.network.as_ref()))
+        }
+        Spec::Worker(w) => (w.network.as_ref(), w.network.as_ref()),
+        Spec::ManagedClusterClass(c) => (c.network.as_ref(), c.network.as_ref()),
+        _ => return,
+    };
+    let Some(network) = resolved else { return };
+    let path = match own {
+        Some(_) => FieldPath::keys("spec.network"),
+        // All of it comes from the class, which its own check looks at.
+        None => return,
+    };
+    let ranges = ranges(network, &path, out);
+    for (i, (_, range, one)) in ranges.iter().enumerate() {
+        for (second, _, two) in ranges.iter().skip(i + 1).filter(|r| r.1.overlaps(*range)) {
+            let message = format!("`{one}` and `{two}` overlap");
+            let help = "give pods and services ranges of their own";
+            out.add(Code::InvalidNetwork, second.clone(), message, help);
+        }
+    }
+}
+
+/// The ranges that can be read, with their places; a finding for each other.
+fn ranges<'n>(
+    network: &'n Network,
+    path: &FieldPath,
+    out: &mut Findings,
+) -> Vec<(FieldPath, Cidr, &'n str)> {
+    let mut found = Vec::new();
+    for (key, ranges) in
+        [("podCIDRs", &network.pod_cidrs), ("serviceCIDRs", &network.service_cidrs)]
+    {
+        for (i, text) in ranges.iter().enumerate() {
+            let path = path.key(key).index(i);
+            if let Some(cidr) = Cidr::parse(text) {
+                found.push((path, cidr, text.as_str()));
+            } else {
+                let message = format!("`{text}` is not a range of addresses");
+                let help = "write it as a CIDR, such as 10.244.0.0/16";
+                out.add(Code::InvalidNetwork, path, message, help);
+            }
+        }
+    }
+    found
+}
+
+impl Cidr {
+    fn parse(text: &str) -> Option<Self> {
+        let (address, prefix) = text.split_once('/')?;
+        let address: IpAddr = address.parse().ok()?;
+        let plain = prefix.bytes().all(|b| b.is_ascii_digit()) && prefix.len() <= 3;
+        let prefix = prefix.parse().ok().filter(|p| plain && *p <= width(address))?;
+        Some(Self { address, prefix })
+    }
+
+    fn overlaps(self, other: Self) -> bool {
+        let shared = self.prefix.min(other.prefix);
+        self.address.is_ipv4() == other.address.is_ipv4()
+            && self.leading(shared) == other.leading(shared)
+    }
+
+    /// The first bits of the address.
+    fn leading(self, bits: u32) -> u128 {
+        let (number, width) = match self.address {
+            IpAddr::V4(v4) => (u128::from(v4.to_bits()), 32),
+            IpAddr::V6(v6) => (v6.to_bits(), 128),
+        };
+        number.checked_shr(width - bits).unwrap_or(0)
+    }
+}
+
+fn width(address: IpAddr) -> u32 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{class, cluster, finds, finds_nothing, worker};
+    use super::*;
+
+    fn network(pods: &str, services: &str) -> String {
+        format!("network: {{podCIDRs: [{pods}], serviceCIDRs: [{services}]}}\n  ")
+    }
+
+    #[test]
+    fn ranges_are_cidrs() {
+        for bad in ["10.0.0.0", "10.0.0.0/33", "10.0.0/8", "\"x/8\"", "10.0.0.0/+8", "\"::/129\""] {
+            let text = network(bad, "");
+            for text in [cluster(&text), worker(&text), class("small", &text)] {
+                finds(text, Code::InvalidNetwork, "spec.network.podCIDRs[0]");
+            }
+        }
+        finds_nothing(cluster(&network(
+            "10.0.0.0/16, \"fd00::/64\"",
+            "10.1.0.0/16, \"fd01::/108\"",
+        )));
+    }
+
+    #[test]
+    fn pods_and_services_do_not_overlap() {
+        let path = "spec.network.serviceCIDRs[0]";
+        finds(cluster(&network("10.0.0.0/8", "10.96.0.0/12")), Code::InvalidNetwork, path);
+        finds(cluster(&network("10.96.4.0/24", "10.96.0.0/12")), Code::InvalidNetwork, path);
+        finds(cluster(&network("\"fd00::/16\"", "\"fd00:1::/32\"")), Code::InvalidNetwork, path);
+        finds(cluster(&network("0.0.0.0/0", "10.96.0.0/12")), Code::InvalidNetwork, path);
+    }
+
+    #[test]
+    fn a_clusters_own_range_may_not_overlap_its_classs() {
+        let class = class("small", "network: {serviceCIDRs: [10.96.0.0/12]}\n  ");
+        let own = cluster("class: small\n  network: {podCIDRs: [10.0.0.0/8]}\n  ");
+        finds(format!("{class}---\n{own}"), Code::InvalidNetwork, "spec.network.serviceCIDRs[0]");
+    }
+}

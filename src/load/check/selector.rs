@@ -1,0 +1,135 @@
+//! `invalid-selector`: a taint, toleration, term or selector that can never mean anything.
+
+use super::{Scene, Subject};
+use crate::diag::{Code, FieldPath};
+use crate::load::finding::Findings;
+use crate::load::kind::Spec;
+use crate::model::api::{
+    Expression, ExpressionOperator, PlacementTerm, Taint, Toleration, TolerationOperator,
+};
+
+pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+    for (path, term) in subject.terms() {
+        if *term == PlacementTerm::default() {
+            let message = "the term is empty and says nothing";
+            let help =
+                "add names, exclude, locations, matchLabels or matchExpressions, or remove it";
+            out.add(Code::InvalidSelector, path.clone(), message, help);
+        }
+        expressions(&term.match_expressions, &path, out);
+    }
+    let spec = FieldPath::keys("spec");
+    match &subject.body.spec {
+        Spec::PlacementPolicy(policy) => {
+            let selector = &policy.cluster_selector;
+            expressions(&selector.match_expressions, &spec.key("clusterSelector"), out);
+            for (i, toleration) in policy.tolerations.iter().enumerate() {
+                tolerates(toleration, &spec.key("tolerations").index(i), out);
+            }
+        }
+        Spec::Worker(worker) => taints(&worker.taints, &spec, out),
+        Spec::WorkerOverlay(overlay) => taints(&overlay.taints, &spec, out),
+        _ => {}
+    }
+    for (path, pool) in subject.node_pools() {
+        taints(&pool.taints, &path, out);
+    }
+}
+
+fn expressions(all: &[Expression], parent: &FieldPath, out: &mut Findings) {
+    for (i, expression) in all.iter().enumerate() {
+        let path = parent.key("matchExpressions").index(i);
+        let (key, operator) = (&expression.key, expression.operator);
+        let wants_values = matches!(operator, ExpressionOperator::In | ExpressionOperator::NotIn);
+        if key.is_empty() {
+            let message = "the key of the expression is empty";
+            out.add(Code::InvalidSelector, path.key("key"), message, "write the key of a label");
+        }
+        if wants_values && expression.values.is_empty() {
+            let message = format!("`{operator:?}` on `{key}` has no values");
+            out.add(Code::InvalidSelector, path.clone(), message, "add `values: [...]`");
+        } else if !wants_values && !expression.values.is_empty() {
+            let message = format!("`{operator:?}` on `{key}` takes no values");
+            let help = "remove `values`, or write `operator: In`";
+            out.add(Code::InvalidSelector, path.key("values"), message, help);
+        }
+    }
+}
+
+fn tolerates(toleration: &Toleration, path: &FieldPath, out: &mut Findings) {
+    let exists = toleration.operator == TolerationOperator::Exists;
+    if toleration.key.is_empty() && !exists {
+        let message = "a toleration without a key tolerates everything or nothing";
+        let help = "add `key:`, or `operator: Exists` to tolerate every taint";
+        out.add(Code::InvalidSelector, path.clone(), message, help);
+    }
+    if exists && !toleration.value.is_empty() {
+        let message = "`Exists` takes no value";
+        let help = "remove `value`, or write `operator: Equal`";
+        out.add(Code::InvalidSelector, path.key("value"), message, help);
+    }
+}
+
+fn taints(all: &[Taint], parent: &FieldPath, out: &mut Findings) {
+    for (i, taint) in all.iter().enumerate() {
+        let path = parent.key("taints").index(i);
+        if taint.key.is_empty() {
+            let message = "the taint has no key";
+            out.add(Code::InvalidSelector, path.key("key"), message, "write the key of the taint");
+        }
+        let same = |t: &Taint| t.key == taint.key && t.effect == taint.effect;
+        if all[..i].iter().any(same) {
+            let message = format!("`{}` with {:?} stands twice", taint.key, taint.effect);
+            out.add(Code::InvalidSelector, path, message, "keep one of the two");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{POLICY, cluster, files_find, finds, worker};
+    use super::*;
+
+    fn policy(spec: &str, path: &str) {
+        let text = POLICY.replace("spec:\n", &format!("spec:\n  {spec}\n"));
+        files_find(&[("policies/p.yaml", &text)], Code::InvalidSelector, path);
+    }
+
+    #[test]
+    fn an_expression_has_values_where_they_mean_something() {
+        let expression = |operator: &str| {
+            format!("clusterSelector: {{matchExpressions: [{{key: a, operator: {operator}}}]}}")
+        };
+        policy(&expression("In"), "spec.clusterSelector.matchExpressions[0]");
+        policy(&expression("NotIn, values: []"), "spec.clusterSelector.matchExpressions[0]");
+        let path = "spec.clusterSelector.matchExpressions[0].values";
+        policy(&expression("Exists, values: [x]"), path);
+        policy(&expression("DoesNotExist, values: [x]"), path);
+    }
+
+    #[test]
+    fn a_term_says_something() {
+        let own = "placement: {affinity: {required: [{}]}}\n  ";
+        finds(cluster(own), Code::InvalidSelector, "spec.placement.affinity.required[0]");
+        let own = "placement: {affinity: {preferred: [{weight: 1, term: {}}]}}\n  ";
+        finds(cluster(own), Code::InvalidSelector, "spec.placement.affinity.preferred[0].term");
+    }
+
+    #[test]
+    fn a_toleration_has_a_key_or_takes_all() {
+        policy("tolerations: [{value: x}]", "spec.tolerations[0]");
+        policy("tolerations: [{key: a, operator: Exists, value: x}]", "spec.tolerations[0].value");
+    }
+
+    #[test]
+    fn a_taint_has_a_key_and_stands_once() {
+        let path = "spec.taints[0].key";
+        finds(worker("taints: [{key: \"\", effect: NoSchedule}]\n  "), Code::InvalidSelector, path);
+        let twice =
+            "taints: [{key: a, effect: NoSchedule}, {key: a, value: b, effect: NoSchedule}]\n  ";
+        finds(worker(twice), Code::InvalidSelector, "spec.taints[1]");
+        let pool =
+            "nodePools: [{name: a, replicas: 1, taints: [{key: \"\", effect: NoExecute}]}]\n  ";
+        finds(worker(pool), Code::InvalidSelector, "spec.nodePools[0].taints[0].key");
+    }
+}

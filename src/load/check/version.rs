@@ -1,0 +1,64 @@
+//! `invalid-version`: `vMAJOR.MINOR.PATCH`, and one that the providers support. Cluster API wants the
+//! leading `v` and the patch; the range is in carp's table of versions.
+
+use super::{Scene, Subject};
+use crate::diag::{Code, FieldPath};
+use crate::load::finding::Findings;
+use crate::load::kind::Spec;
+use crate::model::KubeVersion;
+use crate::model::tables::{VersionRange, managed_versions, worker_versions};
+
+pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+    let (text, range, what) = match &subject.body.spec {
+        Spec::ManagedCluster(c) => (&c.version, managed_versions(), "a managed cluster"),
+        Spec::Worker(w) => (&w.version, worker_versions(), "a worker"),
+        _ => return,
+    };
+    let path = FieldPath::keys("spec.version");
+    match text.parse::<KubeVersion>() {
+        Err(error) => out.add(Code::InvalidVersion, path, error.to_string(), help(text)),
+        Ok(version) if !range.contains(version) => {
+            let message = format!("`{text}` is not a version that {what} may have");
+            out.add(Code::InvalidVersion, path, message, supported(range));
+        }
+        Ok(_) => {}
+    }
+}
+
+fn help(text: &str) -> String {
+    let with_v = format!("v{}", text.trim_start_matches(['v', 'V']));
+    let with_patch = format!("{with_v}.0");
+    match [with_v, with_patch].into_iter().find(|v| v.parse::<KubeVersion>().is_ok()) {
+        Some(version) => format!("write `version: {version}`"),
+        None => "write it as vMAJOR.MINOR.PATCH, such as v1.34.2".to_owned(),
+    }
+}
+
+fn supported(range: VersionRange) -> String {
+    let (min, max) = (range.min, range.max);
+    format!("supported: v{}.{} to v{}.{}", min.major, min.minor, max.major, max.minor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{cluster, finds, finds_nothing, worker};
+    use super::*;
+
+    #[test]
+    fn a_version_has_a_v_and_a_patch() {
+        for (bad, good) in [("1.34.2", "v1.34.2"), ("v1.34", "v1.34.0"), ("V1.34.2", "v1.34.2")] {
+            let text = cluster("").replace("v1.34.2", bad);
+            let found = finds(text, Code::InvalidVersion, "spec.version");
+            assert_eq!(found.help, Some(format!("write `version: {good}`")));
+        }
+        finds(cluster("").replace("v1.34.2", "latest"), Code::InvalidVersion, "spec.version");
+    }
+
+    #[test]
+    fn a_version_is_one_that_is_supported() {
+        finds(cluster("").replace("v1.34.2", "v1.29.9"), Code::InvalidVersion, "spec.version");
+        finds(cluster("").replace("v1.34.2", "v1.99.0"), Code::InvalidVersion, "spec.version");
+        finds(worker("").replace("v1.34.2", "v1.31.0"), Code::InvalidVersion, "spec.version");
+        finds_nothing(cluster("").replace("v1.34.2", "v1.31.0"));
+    }
+}

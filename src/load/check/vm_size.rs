@@ -1,0 +1,87 @@
+//! `suspicious-vm-size`: a warning, because Azure adds sizes faster than any table follows.
+
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
+use super::{Scene, Subject};
+use crate::diag::{Code, FieldPath};
+use crate::load::finding::Findings;
+use crate::load::kind::Spec;
+
+/// The form of Azure's names of VM sizes; the first number is that of the virtual CPUs.
+static FORM: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^Standard_[A-Z]+(\d+)(-\d+)?[a-z]*(_[A-Z0-9]+)*(_v\d+)?$")
+        .expect("the expression is a constant that a test compiles")
+});
+
+/// The fewest virtual CPUs of a control plane that kubeadm's preflight checks accept.
+const CONTROL_PLANE_CPUS: u32 = 2;
+
+pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+    for (path, pool) in subject.node_pools() {
+        if let Some(size) = &pool.vm_size {
+            form(size, path.key("vmSize"), out);
+        }
+    }
+    let control_plane = match &subject.body.spec {
+        Spec::Worker(w) => w.control_plane.as_ref(),
+        Spec::ManagedClusterClass(c) => c.control_plane.as_ref(),
+        _ => None,
+    };
+    if let Some(size) = control_plane.and_then(|c| c.size.as_ref()) {
+        let path = FieldPath::keys("spec.controlPlane.size");
+        if form(size, path.clone(), out).is_some_and(|cpus| cpus < CONTROL_PLANE_CPUS) {
+            let message = format!("`{size}` is too small for a control plane");
+            let help = "choose a size with at least 2 virtual CPUs, such as Standard_D4s_v5";
+            out.add(Code::SuspiciousVmSize, path, message, help);
+        }
+    }
+}
+
+/// Checks the form and returns the number of virtual CPUs.
+fn form(size: &str, path: FieldPath, out: &mut Findings) -> Option<u32> {
+    if let Some(found) = FORM.captures(size) {
+        return found.get(1)?.as_str().parse().ok();
+    }
+    let message = format!("`{size}` does not look like a VM size of Azure");
+    let help = "write it as Azure does, such as Standard_D4s_v5";
+    out.add(Code::SuspiciousVmSize, path, message, help);
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{cluster, finds, finds_nothing, load_fleet, worker};
+    use super::*;
+
+    fn pool(size: &str) -> String {
+        cluster(&format!("nodePools: [{{name: a, replicas: 1, vmSize: {size}}}]\n  "))
+    }
+
+    #[test]
+    fn a_size_has_azures_form() {
+        for good in
+            ["Standard_D4s_v5", "Standard_B2ms", "Standard_E4-2ds_v5", "Standard_NC24ads_A100_v4"]
+        {
+            finds_nothing(pool(good));
+        }
+        for odd in ["D4s_v5", "Standard_d4s_v5", "m5.large"] {
+            finds(pool(odd), Code::SuspiciousVmSize, "spec.nodePools[0].vmSize");
+        }
+    }
+
+    #[test]
+    fn a_control_plane_has_two_cpus() {
+        let path = "spec.controlPlane.size";
+        let text = |size: &str| worker(&format!("controlPlane: {{size: {size}}}\n  "));
+        finds(text("Standard_B1s"), Code::SuspiciousVmSize, path);
+        finds_nothing(text("Standard_D2s_v5"));
+    }
+
+    #[test]
+    fn it_is_a_warning_and_the_cluster_loads() {
+        let loaded = load_fleet(&[("fleet/x.yaml", &pool("m5.large"))]);
+        assert!(!loaded.diagnostics.has_errors() && loaded.fleet.clusters.len() == 1);
+    }
+}

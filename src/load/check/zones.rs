@@ -1,0 +1,66 @@
+//! `zones-unavailable`: nodes cannot be made in a zone that their location does not have.
+
+use super::{Scene, Subject};
+use crate::diag::{Code, FieldPath};
+use crate::load::finding::Findings;
+use crate::load::kind::Spec;
+use crate::model::api::NodePool;
+use crate::model::tables::locations;
+
+pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+    let path = FieldPath::keys("spec.nodePools");
+    match &subject.body.spec {
+        Spec::Worker(w) => all(&w.node_pools, &w.location, &path, out),
+        Spec::ManagedCluster(own) => {
+            let Some(resolved) = &subject.cluster else { return };
+            // Pools that come from the class are shown where the class is named.
+            let from_class = own.node_pools.is_empty();
+            let path = if from_class { FieldPath::keys("spec.class") } else { path };
+            all(&resolved.node_pools, &own.location, &path, out);
+        }
+        _ => {}
+    }
+}
+
+fn all(pools: &[NodePool], location: &str, path: &FieldPath, out: &mut Findings) {
+    let Some(known) = locations().get(location) else { return };
+    for (i, pool) in pools.iter().enumerate() {
+        for (j, zone) in pool.zones.iter().enumerate().filter(|(_, z)| !known.zones.contains(z)) {
+            let path = if *path == FieldPath::keys("spec.class") {
+                path.clone()
+            } else {
+                path.index(i).key("zones").index(j)
+            };
+            let message = format!("{location} has no zone `{zone}`");
+            let help = match known.zones.as_slice() {
+                [] => format!("remove `zones`: {location} has none"),
+                zones => format!("zones of {location}: {}", zones.join(", ")),
+            };
+            out.add(Code::ZonesUnavailable, path, message, help);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{class, cluster, finds, finds_nothing, worker};
+    use super::*;
+
+    const POOLS: &str = "nodePools: [{name: a, replicas: 1, zones: ['1']}]\n  ";
+
+    #[test]
+    fn a_zone_is_one_that_the_location_has() {
+        let path = "spec.nodePools[0].zones[0]";
+        finds(cluster(POOLS).replace("westeurope", "westus"), Code::ZonesUnavailable, path);
+        finds(worker(POOLS).replace("westeurope", "westus"), Code::ZonesUnavailable, path);
+        finds(cluster(&POOLS.replace("'1'", "'4'")), Code::ZonesUnavailable, path);
+        finds_nothing(cluster(POOLS));
+    }
+
+    #[test]
+    fn a_class_with_zones_needs_a_location_with_them() {
+        let cluster = cluster("class: small\n  ").replace("westeurope", "westus");
+        let text = format!("{}---\n{cluster}", class("small", POOLS));
+        finds(text, Code::ZonesUnavailable, "spec.class");
+    }
+}

@@ -1,0 +1,204 @@
+//! The files below the desired roots, each to its documents.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::document::{self, Item};
+use super::finding::Source;
+use super::kind::Root;
+use super::read;
+use super::split::{Chunk, split};
+use super::tree;
+use crate::diag::{Code, Diagnostic, Diagnostics, Place};
+use crate::model::api::Roots;
+use crate::model::{Entry, EntryKind, FactFile, Id, Memo, Store, StoreError, Unloaded};
+
+/// The most documents of one file.
+const MAX_DOCUMENTS: usize = 1_000;
+
+/// Policy tests, below the policies' root: they are no policies.
+const POLICY_TESTS: &str = "tests";
+
+/// What stands below the desired roots.
+#[derive(Default)]
+pub(super) struct Desired {
+    /// The documents, in the order of the files.
+    pub(super) items: Vec<Item>,
+    /// Findings on whole files.
+    pub(super) diagnostics: Diagnostics,
+    /// Files that did not load as a whole.
+    pub(super) unloaded: Vec<Unloaded>,
+    /// How many blobs were read and parsed.
+    pub(super) parsed: u64,
+    /// What the memo may keep, with the files that have it.
+    memo: BTreeMap<Id, (Arc<FactFile>, Vec<String>)>,
+}
+
+impl Desired {
+    /// Reads everything below the desired roots.
+    pub(super) fn read(
+        store: &dyn Store,
+        fleet: Id,
+        roots: &Roots,
+        memo: &Memo,
+    ) -> Result<Self, StoreError> {
+        let mut desired = Self::default();
+        desired.root(store, fleet, (&roots.fleet, Root::Fleet, &[]), memo)?;
+        desired.root(store, fleet, (&roots.policies, Root::Policies, &[POLICY_TESTS]), memo)?;
+        Ok(desired)
+    }
+
+    fn root(
+        &mut self,
+        store: &dyn Store,
+        fleet: Id,
+        (folder, root, skip): (&str, Root, &[&str]),
+        memo: &Memo,
+    ) -> Result<(), StoreError> {
+        let Some(dir) = tree::dir_at(store, fleet, folder)? else { return Ok(()) };
+        for (path, entry) in tree::files(store, dir, skip)? {
+            if is_desired(&path, entry) {
+                self.file(store, &format!("{folder}/{path}"), entry, root, memo)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(
+        &mut self,
+        store: &dyn Store,
+        path: &str,
+        entry: Entry,
+        root: Root,
+        memo: &Memo,
+    ) -> Result<(), StoreError> {
+        let plain = matches!(entry.kind, EntryKind::File | EntryKind::Executable);
+        if plain
+            && let Some(kept) = self.memo.get(&entry.id).map(|m| &m.0).or(memo.files.get(&entry.id))
+            && let Some(items) = remembered(kept, path, root)
+        {
+            let kept = Arc::clone(kept);
+            self.items.extend(items);
+            self.keep(entry.id, kept, path);
+            return Ok(());
+        }
+        match read::text(store, path, entry)? {
+            Ok(text) => self.text(&text, path, entry.id, root),
+            Err(finding) => {
+                self.diagnostics.push(finding);
+                // Nothing is known of what stands in it, so it may be a policy or a class.
+                self.whole_file_unloaded(path, true);
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str, path: &str, id: Id, root: Root) {
+        self.parsed += 1;
+        let chunks = split(read::without_bom(text));
+        if chunks.is_empty() {
+            let finding = Diagnostic::new(Code::FileEmpty, format!("`{path}` holds no document"));
+            let finding = finding.at(Place::file(path));
+            self.diagnostics.push(finding.help("write a document into it, or remove the file"));
+            // What stood in it may be lost by accident, so nothing is deleted for it.
+            self.whole_file_unloaded(path, true);
+            return;
+        }
+        if chunks.len() > MAX_DOCUMENTS {
+            let count = chunks.len();
+            let message =
+                format!("the file has {count} documents; carp reads up to {MAX_DOCUMENTS}");
+            let finding = Diagnostic::new(Code::YamlBudget, message).at(Place::file(path));
+            self.diagnostics.push(finding.help("split it into several files"));
+            self.whole_file_unloaded(path, true);
+            return;
+        }
+        let items = documents(&chunks, path, root);
+        let clean = |item: &&Item| item.findings.list.is_empty();
+        let facts = items.iter().map(|item| Some(item).filter(clean)?.fact.clone());
+        let facts: Option<Vec<_>> = facts.collect();
+        if let Some(facts) = facts {
+            self.keep(id, Arc::new(FactFile { facts }), path);
+        }
+        self.items.extend(items);
+    }
+
+    fn keep(&mut self, id: Id, facts: Arc<FactFile>, path: &str) {
+        self.memo.entry(id).or_insert_with(|| (facts, Vec::new())).1.push(path.to_owned());
+    }
+
+    fn whole_file_unloaded(&mut self, path: &str, blocks_placements: bool) {
+        let file = path.to_owned();
+        let whole = Unloaded { file, document: None, kind: None, name: None, blocks_placements };
+        self.unloaded.push(whole);
+    }
+
+    /// What the memo keeps: the files of this run on which there is no finding at all, not even one
+    /// that comes from another file.
+    pub(super) fn memo(&mut self, findings: &Diagnostics) -> BTreeMap<Id, Arc<FactFile>> {
+        let named = |d: &Diagnostic| -> Vec<String> {
+            let related = d.related.iter().map(|(place, _)| place);
+            d.place.iter().chain(related).map(|p| p.file.clone()).collect()
+        };
+        let with_findings: std::collections::BTreeSet<_> =
+            findings.iter().flat_map(named).collect();
+        std::mem::take(&mut self.memo)
+            .into_iter()
+            .filter(|(_, (_, files))| !files.iter().any(|f| with_findings.contains(f)))
+            .map(|(id, (facts, _))| (id, facts))
+            .collect()
+    }
+}
+
+/// YAML, or something that may stand for a whole folder of it.
+fn is_desired(path: &str, entry: Entry) -> bool {
+    let named = path.rsplit_once('.').is_some_and(|(_, ext)| matches!(ext, "yaml" | "yml"));
+    named || matches!(entry.kind, EntryKind::Symlink | EntryKind::Submodule)
+}
+
+fn source(path: &str, document: usize) -> Source {
+    Source { file: Arc::from(path), document }
+}
+
+fn documents(chunks: &[Chunk<'_>], path: &str, root: Root) -> Vec<Item> {
+    let numbered = chunks.iter().enumerate();
+    numbered.map(|(i, chunk)| document::read(*chunk, source(path, i), root)).collect()
+}
+
+/// The memo's documents; `None` where it cannot be believed, or where one of them may not stand here.
+fn remembered(kept: &FactFile, path: &str, root: Root) -> Option<Vec<Item>> {
+    let each = kept.facts.iter().map(|fact| {
+        let item = document::remembered(fact, source(path, fact.document))?;
+        item.body.as_ref().is_some_and(|b| b.spec.kind().root() == root).then_some(item)
+    });
+    each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{POLICY, cluster, files_find, load_fleet};
+    use super::*;
+
+    #[test]
+    fn what_is_no_yaml_is_no_document() {
+        let loaded = load_fleet(&[
+            ("fleet/README.md", "# hello"),
+            ("fleet/team/.gitkeep", ""),
+            ("fleet/team/a.yml", &cluster("")),
+            ("policies/tests/x.yaml", "not: a policy"),
+            ("policies/p.yaml", POLICY),
+            ("elsewhere/x.yaml", "x: ["),
+        ]);
+        assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+        assert_eq!((loaded.documents, loaded.fleet.clusters.len()), (2, 1));
+    }
+
+    #[test]
+    fn a_file_of_too_many_documents_is_not_read() {
+        let text = "---\na: 1\n".repeat(MAX_DOCUMENTS + 1);
+        files_find(&[("fleet/x.yaml", &text)], Code::YamlBudget, "");
+        let loaded = load_fleet(&[("fleet/x.yaml", &text)]);
+        assert!(loaded.fleet.holds_placements());
+        assert_eq!(loaded.fleet.unloaded[0].document, None);
+    }
+}

@@ -1,0 +1,137 @@
+//! The kinds that people write, and where each belongs.
+
+use serde_json::Value;
+
+use crate::model::api::{
+    AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
+    PlacementPolicySpec, WorkerOverlaySpec, WorkerSpec,
+};
+
+/// A kind that carp reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Fleet,
+    ManagedCluster,
+    Worker,
+    WorkerOverlay,
+    ManagedClusterClass,
+    PlacementPolicy,
+    Acknowledgement,
+}
+
+/// Where a document stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Root {
+    /// `carp.yaml`.
+    File,
+    /// Below `roots.fleet`.
+    Fleet,
+    /// Below `roots.policies`.
+    Policies,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Fleet,
+        Self::ManagedCluster,
+        Self::Worker,
+        Self::WorkerOverlay,
+        Self::ManagedClusterClass,
+        Self::PlacementPolicy,
+        Self::Acknowledgement,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Fleet => "Fleet",
+            Self::ManagedCluster => "ManagedCluster",
+            Self::Worker => "Worker",
+            Self::WorkerOverlay => "WorkerOverlay",
+            Self::ManagedClusterClass => "ManagedClusterClass",
+            Self::PlacementPolicy => "PlacementPolicy",
+            Self::Acknowledgement => "Acknowledgement",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|k| k.name() == name)
+    }
+
+    pub(super) fn root(self) -> Root {
+        match self {
+            Self::Fleet => Root::File,
+            Self::PlacementPolicy => Root::Policies,
+            _ => Root::Fleet,
+        }
+    }
+
+    /// Whether new placements depend on documents of this kind.
+    pub(super) fn steers_placement(self) -> bool {
+        matches!(self, Self::PlacementPolicy | Self::ManagedClusterClass)
+    }
+}
+
+impl Root {
+    /// The root as a help names it.
+    pub(super) fn described(self) -> &'static str {
+        match self {
+            Self::File => "`carp.yaml`",
+            Self::Fleet => "the root `fleet`",
+            Self::Policies => "the root `policies`",
+        }
+    }
+}
+
+/// The typed `spec` of a document.
+#[derive(Clone, Debug)]
+pub(super) enum Spec {
+    Fleet(Box<FleetSpec>),
+    ManagedCluster(Box<ManagedClusterSpec>),
+    Worker(Box<WorkerSpec>),
+    WorkerOverlay(Box<WorkerOverlaySpec>),
+    ManagedClusterClass(Box<ManagedClusterClassSpec>),
+    PlacementPolicy(Box<PlacementPolicySpec>),
+    Acknowledgement(AcknowledgementSpec),
+}
+
+impl Spec {
+    /// Decodes a `spec` that has passed the check of its structure.
+    pub(super) fn decode(kind: Kind, spec: Value) -> Result<Self, serde_json::Error> {
+        use serde_json::from_value;
+        Ok(match kind {
+            Kind::Fleet => Self::Fleet(from_value(spec)?),
+            Kind::ManagedCluster => Self::ManagedCluster(from_value(spec)?),
+            Kind::Worker => Self::Worker(from_value(spec)?),
+            Kind::WorkerOverlay => Self::WorkerOverlay(from_value(spec)?),
+            Kind::ManagedClusterClass => Self::ManagedClusterClass(from_value(spec)?),
+            Kind::PlacementPolicy => Self::PlacementPolicy(from_value(spec)?),
+            Kind::Acknowledgement => Self::Acknowledgement(from_value(spec)?),
+        })
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Fleet(_) => Kind::Fleet,
+            Self::ManagedCluster(_) => Kind::ManagedCluster,
+            Self::Worker(_) => Kind::Worker,
+            Self::WorkerOverlay(_) => Kind::WorkerOverlay,
+            Self::ManagedClusterClass(_) => Kind::ManagedClusterClass,
+            Self::PlacementPolicy(_) => Kind::PlacementPolicy,
+            Self::Acknowledgement(_) => Kind::Acknowledgement,
+        }
+    }
+
+    /// The spec as JSON; fields that have their default are left out where the type says so.
+    pub(super) fn to_value(&self) -> Value {
+        let written = match self {
+            Self::Fleet(s) => serde_json::to_value(s),
+            Self::ManagedCluster(s) => serde_json::to_value(s),
+            Self::Worker(s) => serde_json::to_value(s),
+            Self::WorkerOverlay(s) => serde_json::to_value(s),
+            Self::ManagedClusterClass(s) => serde_json::to_value(s),
+            Self::PlacementPolicy(s) => serde_json::to_value(s),
+            Self::Acknowledgement(s) => serde_json::to_value(s),
+        };
+        written.expect("carp's own types serialise to JSON")
+    }
+}

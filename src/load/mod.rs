@@ -1,0 +1,111 @@
+//! Bytes to the fleet: YAML that people write, read strictly, every mistake found in one run.
+//!
+//! A file is told apart into documents by their text, so that one that is broken loses no other. Each
+//! is parsed, compared with the schema that its kind's CRD comes from, brought into its canonical form
+//! and decoded; then the rules in `check/` look at it among the others. What has an error does not
+//! load and is named in [`Fleet::unloaded`](crate::model::Fleet), so that its last good output stays.
+//!
+//! Findings name field paths. [`locate`] finds line and column by reading the document again.
+
+mod alone;
+mod assemble;
+mod check;
+mod desired;
+mod document;
+mod envelope;
+mod fault;
+mod finding;
+mod fleet_file;
+mod kind;
+mod locate;
+mod mend;
+mod previous;
+mod read;
+mod reports;
+mod resolve;
+mod shape;
+mod short;
+mod split;
+mod structure;
+mod suggest;
+mod templates;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod yaml;
+
+use std::collections::BTreeMap;
+
+pub use alone::{fleet_spec, read_yaml, readable_fleet_spec};
+pub use locate::{Located, locate};
+pub use previous::previous;
+pub use reports::{folded, reports};
+pub use yaml::emit_yaml;
+
+use crate::diag::{Code, Diagnostic, Diagnostics, Place};
+use crate::model::paths::FLEET_FILE;
+use crate::model::{Dir, Fleet, Input, Memo, Store, StoreError};
+use desired::Desired;
+
+/// What people want, and what is wrong with it.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// What loaded.
+    pub fleet: Fleet,
+    /// All that was found.
+    pub diagnostics: Diagnostics,
+    /// How many blobs below the desired roots were read and parsed in this run.
+    pub parsed: u64,
+    /// Whether `carp.yaml` is missing or broken, or a template cannot be read: the run ends.
+    pub fleet_broken: bool,
+    /// How many documents stand below the desired roots, loaded or not. A file that could not be read
+    /// counts as one.
+    pub documents: usize,
+    /// The text of the files below `roots.templates`, by their path from there.
+    pub templates: BTreeMap<String, String>,
+}
+
+/// Loads the fleet of an input tree.
+///
+/// With every memo the outcome is the same, [`Loaded::parsed`] apart: a file that the memo has is one
+/// that loaded without a finding, and only what it says by itself is kept. The rules are run each time.
+/// Afterwards the memo has the files of this run that have no finding, and no others.
+///
+/// # Errors
+/// The store failed. It is never taken for an absent file.
+pub fn load(input: &Input, store: &dyn Store, memo: &mut Memo) -> Result<Loaded, StoreError> {
+    let root = tree::dir_at(store, input.tree, &input.prefix)?;
+    let file = fleet_file::read(store, root.as_deref(), &input.prefix)?;
+    let mut loaded = Loaded { fleet_broken: file.spec.is_none(), ..Loaded::default() };
+    loaded.diagnostics.extend(file.diagnostics);
+    let Some(root) = root.filter(|dir| dir.get(FLEET_FILE).is_some()).map(|dir| Dir::id(&dir))
+    else {
+        memo.files.clear();
+        return Ok(loaded);
+    };
+    let roots = file.spec.as_ref().and_then(|s| s.roots.clone()).unwrap_or_default();
+    let (templates, unread) = templates::read(store, root, &roots.templates)?;
+    loaded.templates = templates;
+    if !unread.is_empty() {
+        loaded.fleet_broken = true;
+        loaded.diagnostics.extend(unread);
+        loaded.diagnostics.push(without_templates());
+    }
+    let mut desired = Desired::read(store, root, &roots, memo)?;
+    loaded.parsed = desired.parsed;
+    let items = std::mem::take(&mut desired.items);
+    let unloaded = std::mem::take(&mut desired.unloaded);
+    loaded.documents = items.len() + unloaded.len();
+    loaded.diagnostics.extend(std::mem::take(&mut desired.diagnostics));
+    let (fleet, found) = assemble::assemble(file.spec.as_ref(), items, unloaded);
+    loaded.fleet = Fleet { name: file.name, ..fleet };
+    loaded.diagnostics.extend(found);
+    memo.files = desired.memo(&loaded.diagnostics);
+    Ok(loaded)
+}
+
+fn without_templates() -> Diagnostic {
+    let message = "a template cannot be read, so nothing can be rendered";
+    let finding = Diagnostic::new(Code::FleetBroken, message).at(Place::file(FLEET_FILE));
+    finding.help("mend the file below the templates' root first")
+}
