@@ -1,0 +1,50 @@
+//! Sums of resources. A resource of which there is nothing is left out, so that equal amounts are
+//! equal maps.
+
+use crate::model::{Quantity, Resources};
+
+/// How much of a resource there is; nothing where it is not named.
+pub(super) fn of(amounts: &Resources, resource: &str) -> Quantity {
+    amounts.get(resource).copied().unwrap_or_default()
+}
+
+/// Adds amounts to others.
+pub(super) fn add(to: &mut Resources, amounts: &Resources) {
+    change(to, amounts, Quantity::plus);
+}
+
+/// Takes amounts from others.
+pub(super) fn take(from: &mut Resources, amounts: &Resources) {
+    change(from, amounts, Quantity::minus);
+}
+
+fn change(to: &mut Resources, amounts: &Resources, with: fn(Quantity, Quantity) -> Quantity) {
+    for (resource, amount) in amounts {
+        let sum = with(of(to, resource), *amount);
+        if sum == Quantity::ZERO {
+            to.remove(resource);
+        } else if let Some(there) = to.get_mut(resource) {
+            *there = sum;
+        } else {
+            to.insert(resource.clone(), sum);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_and_taken_leaves_no_trace() {
+        let demand: Resources = [("mem".to_owned(), Quantity::units(2))].into();
+        let before: Resources = [("clusters".to_owned(), Quantity::units(1))].into();
+        let mut sum = before.clone();
+        add(&mut sum, &demand);
+        add(&mut sum, &demand);
+        assert_eq!(of(&sum, "mem"), Quantity::units(4));
+        take(&mut sum, &demand);
+        take(&mut sum, &demand);
+        assert_eq!(sum, before);
+    }
+}

@@ -1,0 +1,113 @@
+//! What filters and scores see: a worker as a [`Candidate`], a cluster as a [`Request`].
+//!
+//! Each filter and score declares what it reads of them ([`Reads`]). The digest of the context covers
+//! everything that is declared, so that a cluster which waits is looked at again exactly when
+//! something changed that could matter to it.
+
+use crate::model::api::{PlacementTerm, PreferredTerm, Toleration};
+use crate::model::{Cluster, Fleet, Name, Policy, Resources, Worker, WorkerHealth, WorkerPlan};
+
+/// One worker as filters and scores see it.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate<'a> {
+    /// Its name.
+    pub(super) name: &'a Name,
+    /// Its document; `None` where it is gone or did not load.
+    pub(super) worker: Option<&'a Worker>,
+    /// What its agent says; `None` where it is not observed.
+    pub(super) health: Option<WorkerHealth>,
+    /// Its state and its amounts at this point of the run.
+    pub(super) plan: WorkerPlan,
+}
+
+/// One cluster as filters and scores see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request<'a> {
+    /// The cluster.
+    pub(super) cluster: &'a Cluster,
+    /// The policy that applies to it.
+    pub(super) policy: Option<&'a Policy>,
+    /// The pools that its tenant may use.
+    pub(super) pools: Pools<'a>,
+}
+
+/// The pools that a tenant may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pools<'a> {
+    /// All workers, in a pool or not.
+    All,
+    /// Workers in these pools only.
+    Only(&'a [String]),
+}
+
+impl<'a> Pools<'a> {
+    /// What a fleet grants a tenant. A fleet without a list of tenants grants everything to all; a
+    /// tenant that is missing from a list is granted nothing.
+    pub(super) fn of(fleet: &'a Fleet, tenant: &str) -> Self {
+        match fleet.tenant(tenant) {
+            Some(tenant) if tenant.pools.is_empty() => Self::All,
+            Some(tenant) => Self::Only(&tenant.pools),
+            None if fleet.spec.tenants.is_empty() => Self::All,
+            None => Self::Only(&[]),
+        }
+    }
+}
+
+impl<'a> Request<'a> {
+    /// What the cluster will take.
+    pub(super) fn demand(&self) -> &'a Resources {
+        &self.cluster.demand
+    }
+
+    /// The terms that a worker must all meet: the policy's, and those that the cluster adds.
+    pub(super) fn required(&self) -> impl Iterator<Item = &'a PlacementTerm> + use<'a> {
+        let of_policy = self.policy.and_then(|p| p.spec.affinity.as_ref());
+        let own = self.cluster.spec.required_terms();
+        of_policy.into_iter().flat_map(|a| a.required.iter()).chain(own)
+    }
+
+    /// The terms that a worker had better meet: the policy's, and those that the cluster adds.
+    pub(super) fn preferred(&self) -> impl Iterator<Item = &'a PreferredTerm> + use<'a> {
+        let of_policy = self.policy.and_then(|p| p.spec.affinity.as_ref());
+        let own = self.cluster.spec.placement.as_ref().and_then(|p| p.affinity.as_ref());
+        [of_policy, own].into_iter().flatten().flat_map(|a| a.preferred.iter())
+    }
+
+    /// What the cluster puts up with. Only a policy says so: a cluster cannot widen what it may use.
+    pub(super) fn tolerations(&self) -> &'a [Toleration] {
+        self.policy.map_or(&[], |p| &p.spec.tolerations)
+    }
+}
+
+/// What a filter or score reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reads {
+    /// The worker's name.
+    Name,
+    /// Whether the worker takes part.
+    State,
+    /// What the worker's agent says.
+    Health,
+    /// Whether the worker is cordoned.
+    Cordon,
+    /// What the worker has, and what of that is kept free.
+    Capacity,
+    /// What the clusters on the worker take. It only grows while clusters are placed.
+    Allocated,
+    /// How many clusters are on the worker. It only grows while clusters are placed.
+    Clusters,
+    /// The worker's labels.
+    Labels,
+    /// Where the worker is.
+    Location,
+    /// The worker's taints.
+    Taints,
+    /// The pool that the worker is in.
+    Pool,
+    /// The cluster: its document, class defaults included.
+    Cluster,
+    /// The policies.
+    Policies,
+    /// The tenants.
+    Tenants,
+}

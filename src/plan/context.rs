@@ -1,0 +1,150 @@
+//! The context: everything that the decision about a waiting cluster depends on besides the cluster.
+//! Where it is the same, a cluster that is the same waits for the same reasons.
+
+use serde::Serialize;
+
+use super::PlanInput;
+use super::candidate::Candidate;
+use super::roster::Roster;
+use crate::model::api::{PlacementPolicySpec, Taint, Tenant};
+use crate::model::{Digest, Name, Resources, WorkerHealth, WorkerState};
+
+#[derive(Serialize)]
+struct Context<'a> {
+    workers: Vec<WorkerContext<'a>>,
+    policies: Vec<(&'a Name, &'a PlacementPolicySpec)>,
+    tenants: &'a [Tenant],
+    placements_held: bool,
+    /// Clusters that wait as they were recorded because their document is not there to be looked at:
+    /// what is recorded of them may be older than this context.
+    unseen: &'a [Name],
+}
+
+#[derive(Serialize)]
+struct WorkerContext<'a> {
+    name: &'a Name,
+    state: u8,
+    health: u8,
+    capacity: &'a Resources,
+    reserved: &'a Resources,
+    allocated: &'a Resources,
+    clusters: u64,
+    document: Option<DocumentContext<'a>>,
+}
+
+#[derive(Serialize)]
+struct DocumentContext<'a> {
+    labels: &'a std::collections::BTreeMap<String, String>,
+    location: &'a str,
+    pool: Option<&'a str>,
+    taints: &'a [Taint],
+    unschedulable: bool,
+}
+
+/// The digest of the context with the workers as they stand in the roster.
+pub(super) fn digest(input: &PlanInput<'_>, roster: &Roster<'_>, unseen: &[Name]) -> Digest {
+    let context = Context {
+        workers: roster.considered().map(worker).collect(),
+        policies: input.fleet.policies.iter().map(|(name, p)| (name, &p.spec)).collect(),
+        tenants: &input.fleet.spec.tenants,
+        placements_held: input.fleet.holds_placements(),
+        unseen,
+    };
+    Digest::of(&serde_json::to_vec(&context).expect("maps with text keys serialise to JSON"))
+}
+
+fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
+    let plan = &candidate.plan;
+    WorkerContext {
+        name: candidate.name,
+        state: match plan.state {
+            WorkerState::Desired => 0,
+            WorkerState::NotLoaded => 1,
+            WorkerState::RemovedInUse => 2,
+            WorkerState::Retiring => 3,
+        },
+        health: match candidate.health {
+            None => 0,
+            Some(WorkerHealth::Healthy) => 1,
+            Some(WorkerHealth::Unhealthy { .. }) => 2,
+            Some(WorkerHealth::Silent { .. }) => 3,
+            Some(WorkerHealth::NeverReported) => 4,
+        },
+        capacity: &plan.capacity,
+        reserved: &plan.reserved,
+        allocated: &plan.allocated,
+        clusters: plan.clusters,
+        document: candidate.worker.map(|w| DocumentContext {
+            labels: &w.labels,
+            location: &w.spec.location,
+            pool: w.spec.pool.as_deref(),
+            taints: &w.spec.taints,
+            unschedulable: w.spec.unschedulable,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::plan::candidate::Reads;
+    use crate::plan::world::World;
+    use crate::plan::{filter, score};
+
+    const WORLD: &str =
+        "worker w1 2/4 cap:mem=8 agent:healthy label:zone=1 taint:k=v:NoSchedule pool=p;
+        policy p only=w1; tenant t pools=p; cluster x on=w1 needs:mem=1";
+
+    fn digest(text: &str) -> Digest {
+        World::read(text).plan().context
+    }
+
+    /// A change of what is read; `None` for what belongs to the cluster and is compared with its row.
+    fn change(reads: Reads) -> Option<(&'static str, &'static str)> {
+        Some(match reads {
+            Reads::Name => ("worker w1", "worker w2"),
+            Reads::State => ("pool=p;", "pool=p; unloaded WorkerOverlay w1;"),
+            Reads::Health => ("agent:healthy", "agent:silent"),
+            Reads::Cordon => ("pool=p", "pool=p cordoned"),
+            Reads::Capacity => ("cap:mem=8", "cap:mem=9"),
+            Reads::Allocated => ("needs:mem=1", "needs:mem=2"),
+            Reads::Clusters => ("needs:mem=1", "needs:mem=1; cluster y on=w1 needs=0"),
+            Reads::Labels => ("label:zone=1", "label:zone=2"),
+            Reads::Location => ("pool=p;", "pool=p at=eastus;"),
+            Reads::Taints => ("k=v:NoSchedule", "k=v:NoExecute"),
+            Reads::Pool => ("pool=p;", "pool=q;"),
+            Reads::Policies => ("only=w1", "not=w2"),
+            Reads::Tenants => ("pools=p", "pools=p,q"),
+            Reads::Cluster => return None,
+        })
+    }
+
+    #[test]
+    fn everything_that_a_filter_or_score_reads_is_in_the_context() {
+        let read = filter::FILTERS.iter().map(|f| f.reads).chain(score::READS);
+        let read: BTreeSet<Reads> = read.flatten().copied().collect();
+        assert!(read.len() > 10);
+        for (from, to) in read.into_iter().filter_map(change) {
+            let changed = WORLD.replacen(from, to, 1);
+            assert_ne!(changed, WORLD, "`{from}` is in the world");
+            assert_ne!(digest(WORLD), digest(&changed), "{to}");
+        }
+    }
+
+    #[test]
+    fn what_nothing_reads_is_not_in_the_context() {
+        let more = format!("{WORLD}; cluster x-x on=w1 gone");
+        assert_ne!(digest(WORLD), digest(&more), "it takes a place");
+        let reported = WORLD.replacen("agent:healthy", "agent:healthy runs=a", 1);
+        assert_eq!(digest(WORLD), digest(&reported));
+        assert_eq!(digest(WORLD), digest(&format!("{WORLD}; cluster a tenant=t only=w9")));
+    }
+
+    #[test]
+    fn a_hold_on_placements_is_in_the_context() {
+        let held = format!("{WORLD}; unloaded PlacementPolicy ? blocking");
+        assert_ne!(digest(WORLD), digest(&held));
+    }
+}

@@ -1,0 +1,188 @@
+//! Explaining one cluster.
+
+use std::collections::BTreeMap;
+
+use super::{Explanation, PolicyLoss, Remedy, Verdict, margin, remedy, summary};
+use crate::model::{Cluster, Decision, Name, Planned, ReasonCode};
+use crate::plan::PlanInput;
+use crate::plan::assign::Run;
+use crate::plan::candidate::Request;
+use crate::plan::choose::{Pick, Ranks};
+use crate::plan::policy::precedence;
+use crate::plan::roster::Roster;
+use crate::plan::{filter, score};
+
+/// Explains what [`plan`](crate::plan::plan) decides about a cluster; `None` where it is neither
+/// desired nor recorded.
+#[must_use]
+pub fn explain_cluster(input: &PlanInput<'_>, name: &Name) -> Option<Explanation> {
+    let input = &PlanInput { settled: None, ..*input };
+    let mut run = Run::begin(input);
+    run.finish();
+    let planned = run.clusters.get(name)?.clone();
+    let mut explanation = bare(name, &planned);
+    let Some(cluster) = input.fleet.clusters.get(name) else { return Some(explanation) };
+    let roster = table_roster(input, &run, cluster, &planned);
+    let request = run.request(cluster);
+    explanation.policy = request.policy.map(|p| p.name.clone());
+    explanation.lost = lost(&run, cluster);
+    explanation.workers = table(&request, &roster);
+    explanation.summary = Some(summary::line(&explanation.workers));
+    explanation.remedies = remedies(&request, &roster, &planned);
+    if let Some(pick) = pick(&explanation.workers) {
+        if let Some((second, term)) = pick.second {
+            explanation.margin = Some(margin::between(&pick.best, &second, term));
+            explanation.runner_up = Some(second.worker);
+            explanation.decided_by = Some(term);
+        }
+        explanation.winner = Some(pick.best.worker);
+    }
+    Some(explanation)
+}
+
+fn bare(name: &Name, planned: &Planned) -> Explanation {
+    Explanation {
+        cluster: name.clone(),
+        planned: planned.clone(),
+        policy: None,
+        lost: Vec::new(),
+        workers: BTreeMap::new(),
+        winner: None,
+        runner_up: None,
+        decided_by: None,
+        margin: None,
+        summary: None,
+        remedies: Vec::new(),
+    }
+}
+
+/// The workers as the cluster meets them: at its turn where it is placed now, after the run where it
+/// waits, and after the run without itself where it was placed before.
+fn table_roster<'a>(
+    input: &PlanInput<'a>,
+    after: &Run<'a>,
+    cluster: &Cluster,
+    planned: &Planned,
+) -> Roster<'a> {
+    match &planned.decision {
+        Decision::Bind(_) => {
+            let mut run = Run::begin(input);
+            run.serve_until(&cluster.name);
+            run.roster
+        }
+        Decision::Wait { .. } | Decision::Forget => after.roster.clone(),
+        Decision::Keep { worker } | Decision::Delete { worker, .. } => {
+            let mut roster = after.roster.clone();
+            roster.unbind(worker, &planned.demand);
+            roster
+        }
+    }
+}
+
+fn table(request: &Request<'_>, roster: &Roster<'_>) -> BTreeMap<Name, Verdict> {
+    let verdict = |candidate| {
+        let mut reasons = Vec::new();
+        filter::refuse(request, candidate, &mut reasons);
+        match candidate.worker {
+            Some(worker) if reasons.is_empty() => {
+                Verdict::Fits(score::rank(request, candidate, worker))
+            }
+            _ => Verdict::Refused(reasons),
+        }
+    };
+    roster.considered().map(|candidate| (candidate.name.clone(), verdict(candidate))).collect()
+}
+
+fn pick(workers: &BTreeMap<Name, Verdict>) -> Option<Pick> {
+    let mut ranks = Ranks::default();
+    for verdict in workers.values() {
+        if let Verdict::Fits(rank) = verdict {
+            ranks.add(rank.clone());
+        }
+    }
+    ranks.into_pick()
+}
+
+fn lost(run: &Run<'_>, cluster: &Cluster) -> Vec<PolicyLoss> {
+    let mut selecting = run.policies.selecting(cluster);
+    let Some(winner) = selecting.next() else { return Vec::new() };
+    selecting
+        .map(|loser| PolicyLoss { policy: loser.name.clone(), to: precedence(winner, loser) })
+        .collect()
+}
+
+fn remedies(request: &Request<'_>, roster: &Roster<'_>, planned: &Planned) -> Vec<Remedy> {
+    match &planned.decision {
+        // No change of a worker or cluster mends a policy that did not load.
+        Decision::Wait { reasons, .. } if reasons.contains(&ReasonCode::PlacementsHeld) => {
+            Vec::new()
+        }
+        Decision::Wait { .. } => remedy::to_place(request, roster),
+        Decision::Keep { worker } if planned.resize_blocked.is_some() => {
+            remedy::to_grow(request, roster, worker, &planned.demand)
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Decision, Term};
+    use crate::plan::Precedence;
+    use crate::plan::world::{World, name};
+
+    const THREE: &str = "worker w1 1/4; worker w2 0/4 taint:k=v:NoSchedule; worker w3 0/4;";
+
+    #[test]
+    fn a_cluster_that_is_placed_now_is_explained_as_it_was_decided() {
+        let world = World::read(&format!("{THREE} cluster a; cluster b"));
+        for cluster in ["a", "b"] {
+            let told = world.explain(cluster);
+            let Decision::Bind(binding) = &told.planned.decision else { panic!("{told:?}") };
+            assert_eq!(told.winner.as_ref(), Some(&binding.worker));
+            assert_eq!(told.runner_up, binding.runner_up);
+            assert_eq!(told.decided_by, binding.decided_by);
+        }
+        let a = world.explain("a");
+        assert_eq!((a.winner, a.decided_by), (Some(name("w3")), Some(Term::ShareUsed)));
+        assert_eq!(a.margin.as_deref(), Some("25 % used against 50 %"));
+        assert_eq!(
+            a.summary.as_deref(),
+            Some("2/3 workers are available: 1 worker(s) had untolerated taint {k=v:NoSchedule}.")
+        );
+    }
+
+    #[test]
+    fn a_placed_cluster_is_not_counted_against_itself() {
+        let told = World::read("worker w1 0/1; cluster a on=w1").explain("a");
+        assert_eq!(told.winner, Some(name("w1")));
+        assert_eq!(told.planned.decision, Decision::Keep { worker: name("w1") });
+    }
+
+    #[test]
+    fn the_policies_that_lost_are_listed() {
+        let world = World::read(
+            "worker w1; cluster a label:env=prod;
+             policy p priority=1; policy q for:env=prod; policy r; policy s priority=1; policy t for:env=x",
+        );
+        let told = world.explain("a");
+        assert_eq!(told.policy, Some(name("p")));
+        let lost: Vec<_> = told.lost.into_iter().map(|l| (l.policy.to_string(), l.to)).collect();
+        assert_eq!(
+            lost,
+            [
+                ("s".to_owned(), Precedence::Name),
+                ("q".to_owned(), Precedence::Priority),
+                ("r".to_owned(), Precedence::Priority),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_cluster_without_a_document_has_no_table() {
+        let told = World::read("worker w1; cluster a on=w1 gone").explain("a");
+        assert!(told.workers.is_empty());
+        assert_eq!(told.summary, None);
+        assert!(World::read("worker w1").try_explain("a").is_none(), "nobody knows it");
+    }
+}

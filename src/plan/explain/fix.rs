@@ -1,0 +1,183 @@
+//! Changes that would make a worker take a cluster, and what is so after each.
+
+use std::fmt;
+
+use super::remedy::Scene;
+use crate::model::api::{PlacementTerm, Taint, Toleration, TolerationOperator};
+use crate::model::{Name, Policy, Quantity, WorkerHealth};
+
+/// One change that a person could make, or wait for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fix {
+    /// Lift the cordon of a worker.
+    Uncordon {
+        /// The worker.
+        worker: Name,
+    },
+    /// Give a worker more of a resource.
+    Grow {
+        /// The worker.
+        worker: Name,
+        /// The resource.
+        resource: String,
+        /// How much more, at least.
+        by: Quantity,
+    },
+    /// Say how much a worker has of a resource.
+    Declare {
+        /// The worker.
+        worker: Name,
+        /// The resource.
+        resource: String,
+        /// How much it must have, at least.
+        amount: Quantity,
+    },
+    /// Allow a location in the affinity.
+    AllowLocation {
+        /// The location.
+        location: String,
+    },
+    /// Allow a worker in the affinity.
+    AllowWorker {
+        /// The worker.
+        worker: Name,
+    },
+    /// Exclude a worker from the affinity no longer.
+    StopExcluding {
+        /// The worker.
+        worker: Name,
+    },
+    /// Give a worker a label that the affinity asks for.
+    Label {
+        /// The worker.
+        worker: Name,
+        /// The label's key.
+        key: String,
+        /// Its value; `None`: remove the label.
+        value: Option<String>,
+    },
+    /// Tolerate a taint.
+    Tolerate {
+        /// The taint.
+        taint: Taint,
+    },
+    /// Grant the tenant a pool.
+    GrantPool {
+        /// The tenant.
+        tenant: String,
+        /// The pool.
+        pool: String,
+    },
+    /// Put a worker into a pool that the tenant is granted.
+    JoinPool {
+        /// The worker.
+        worker: Name,
+        /// The pool.
+        pool: String,
+    },
+    /// Wait for a worker's report.
+    AwaitReport {
+        /// The worker.
+        worker: Name,
+    },
+    /// Mend a worker that says that it is not healthy.
+    Mend {
+        /// The worker.
+        worker: Name,
+        /// Its own word for what is wrong.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Fix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uncordon { worker } => write!(f, "uncordon {worker}"),
+            Self::Grow { worker, resource, by } => write!(f, "+{by} {resource} on {worker}"),
+            Self::Declare { worker, resource, amount } => {
+                write!(f, "declare at least {amount} {resource} on {worker}")
+            }
+            Self::AllowLocation { location } => write!(f, "allow location {location}"),
+            Self::AllowWorker { worker } => write!(f, "allow worker {worker}"),
+            Self::StopExcluding { worker } => write!(f, "stop excluding worker {worker}"),
+            Self::Label { worker, key, value: Some(value) } => {
+                write!(f, "label {worker} {key}={value}")
+            }
+            Self::Label { worker, key, value: None } => {
+                write!(f, "remove label {key} from {worker}")
+            }
+            Self::Tolerate { taint } => write!(f, "tolerate taint {taint}"),
+            Self::GrantPool { tenant, pool } => write!(f, "grant pool {pool} to tenant {tenant}"),
+            Self::JoinPool { worker, pool } => write!(f, "put {worker} into pool {pool}"),
+            Self::AwaitReport { worker } => write!(f, "wait until {worker} reports"),
+            Self::Mend { worker, reason } => write!(f, "mend {worker}: {reason}"),
+        }
+    }
+}
+
+impl Fix {
+    /// Makes the change in a scene.
+    pub(super) fn apply(&self, scene: &mut Scene) {
+        match self {
+            Self::Uncordon { .. } => scene.worker.spec.unschedulable = false,
+            Self::Grow { resource, by, .. } => {
+                let amount = scene.plan.capacity.entry(resource.clone()).or_default();
+                *amount = amount.plus(*by);
+            }
+            Self::Declare { resource, amount, .. } => {
+                scene.plan.capacity.insert(resource.clone(), *amount);
+            }
+            Self::AllowLocation { location } => each_term(scene, |term| {
+                widen(&mut term.locations, location);
+            }),
+            Self::AllowWorker { worker } => each_term(scene, |term| {
+                widen(&mut term.names, worker);
+            }),
+            Self::StopExcluding { worker } => each_term(scene, |term| {
+                term.exclude.retain(|name| name.as_str() != worker.as_str());
+            }),
+            Self::Label { key, value, .. } => {
+                scene.worker.labels.remove(key);
+                scene.worker.labels.extend(value.clone().map(|value| (key.clone(), value)));
+            }
+            Self::Tolerate { taint } => tolerate(scene, taint),
+            Self::GrantPool { pool, .. } => {
+                if let Some(pools) = &mut scene.pools {
+                    pools.push(pool.clone());
+                }
+            }
+            Self::JoinPool { pool, .. } => scene.worker.spec.pool = Some(pool.clone()),
+            Self::AwaitReport { .. } | Self::Mend { .. } => {
+                scene.health = Some(WorkerHealth::Healthy);
+            }
+        }
+    }
+}
+
+fn each_term(scene: &mut Scene, change: impl Fn(&mut PlacementTerm)) {
+    let policy = scene.policy.iter_mut().filter_map(|p| p.spec.affinity.as_mut());
+    let own = scene.cluster.spec.placement.iter_mut().filter_map(|p| p.affinity.as_mut());
+    policy.chain(own).flat_map(|affinity| &mut affinity.required).for_each(change);
+}
+
+/// Adds to a list that allows; an empty one allows everything already.
+fn widen(allowed: &mut Vec<String>, one: &str) {
+    if !allowed.is_empty() && !allowed.iter().any(|a| a == one) {
+        allowed.push(one.to_owned());
+    }
+}
+
+fn tolerate(scene: &mut Scene, taint: &Taint) {
+    let own = scene.policy.get_or_insert_with(|| Policy {
+        name: scene.cluster.name.clone(),
+        file: None,
+        document: 0,
+        spec: crate::model::api::PlacementPolicySpec::default(),
+    });
+    own.spec.tolerations.push(Toleration {
+        key: taint.key.clone(),
+        operator: TolerationOperator::Equal,
+        value: taint.value.clone(),
+        effect: Some(taint.effect),
+    });
+}

@@ -1,0 +1,109 @@
+//! Explaining: the complete table that a decision stands on, worked out again from the same inputs by
+//! the same filters and scores. The records keep only what does not move.
+
+mod cluster;
+mod fix;
+mod margin;
+mod policy;
+mod remedy;
+mod summary;
+mod worker;
+
+use std::collections::BTreeMap;
+
+pub use cluster::explain_cluster;
+pub use fix::Fix;
+pub use policy::explain_policy;
+pub use worker::explain_worker;
+
+use super::Precedence;
+use crate::model::api::Taint;
+use crate::model::{Name, Planned, Rank, Reason, Resources, Term, WorkerPlan};
+
+/// Why a cluster is where it is, or why it waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The cluster.
+    pub cluster: Name,
+    /// What the plan says of it.
+    pub planned: Planned,
+    /// The policy that applies; `None` where none selects the cluster.
+    pub policy: Option<Name>,
+    /// The policies that select the cluster too and do not apply.
+    pub lost: Vec<PolicyLoss>,
+    /// What each worker says. For a cluster that is placed in this run: at its turn. For one that
+    /// waits: after the run. For one that was placed before: what would be said today if it were not
+    /// there. Empty where the cluster's document is not there to be matched.
+    pub workers: BTreeMap<Name, Verdict>,
+    /// The best of the workers that can take it. For a cluster that was placed before it may be
+    /// another than the one it is on, and it stays all the same.
+    pub winner: Option<Name>,
+    /// The worker that comes second.
+    pub runner_up: Option<Name>,
+    /// The term that tells the two apart.
+    pub decided_by: Option<Term>,
+    /// By how much, for people.
+    pub margin: Option<String>,
+    /// The table in one line: `0/3 workers are available: …`; `None` where there is no table.
+    pub summary: Option<String>,
+    /// For a cluster that waits, or whose growth is held: up to three smallest sets of changes of
+    /// which each would do.
+    pub remedies: Vec<Remedy>,
+}
+
+/// What one worker says to one cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It can take it, and stands there in the order.
+    Fits(Rank),
+    /// It cannot, for all these reasons.
+    Refused(Vec<Reason>),
+}
+
+/// A policy that selects a cluster and does not apply to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyLoss {
+    /// The policy that lost.
+    pub policy: Name,
+    /// What the one that applies has over it.
+    pub to: Precedence,
+}
+
+/// Changes that together would place a cluster; no smaller part of them would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// The worker that would take the cluster. Clusters that stand before it in the queue come first
+    /// there too.
+    pub worker: Name,
+    /// What would have to change.
+    pub fixes: Vec<Fix>,
+}
+
+/// What a worker has, who is there, and why it takes nothing new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerExplanation {
+    /// The worker.
+    pub worker: Name,
+    /// Its state and amounts after the run.
+    pub plan: WorkerPlan,
+    /// What is free of each resource that it names; negative where it is overcommitted.
+    pub free: Resources,
+    /// The clusters there.
+    pub clusters: Vec<Name>,
+    /// Why it takes no new cluster at all; empty where it does.
+    pub closed: Vec<Reason>,
+    /// What a cluster must tolerate to come here.
+    pub taints: Vec<Taint>,
+}
+
+/// To which clusters a policy applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyExplanation {
+    /// The policy.
+    pub policy: Name,
+    /// The clusters to which it applies.
+    pub applies_to: Vec<Name>,
+    /// The clusters that it selects without applying to them, each with the policy that does and what
+    /// that one has over it.
+    pub lost: BTreeMap<Name, (Name, Precedence)>,
+}

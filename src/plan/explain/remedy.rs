@@ -1,0 +1,297 @@
+//! What would have to change for a cluster to be placed, found by looking at what each worker says and
+//! proven by running the filters again with the changes made.
+
+use super::{Fix, Remedy};
+use crate::model::api::Expression;
+use crate::model::{
+    Cluster, Name, Policy, Quantity, Reason, Resources, Worker, WorkerHealth, WorkerPlan,
+    WorkerState,
+};
+use crate::plan::candidate::{Candidate, Pools, Request};
+use crate::plan::roster::Roster;
+use crate::plan::{amounts, filter};
+
+/// The most remedies that are shown.
+const MOST: usize = 3;
+
+/// A copy of all that the filters read of one cluster and one worker, to change and ask again.
+#[derive(Clone, Debug)]
+pub(super) struct Scene {
+    pub(super) cluster: Cluster,
+    pub(super) policy: Option<Policy>,
+    /// The pools of the tenant; `None`: all.
+    pub(super) pools: Option<Vec<String>>,
+    pub(super) worker: Worker,
+    pub(super) health: Option<WorkerHealth>,
+    pub(super) plan: WorkerPlan,
+}
+
+/// The smallest sets of changes that would place a cluster: fewest changes first, then by worker.
+pub(super) fn to_place(request: &Request<'_>, roster: &Roster<'_>) -> Vec<Remedy> {
+    let mut remedies: Vec<Remedy> = roster
+        .considered()
+        .filter_map(|candidate| Scene::of(request, candidate))
+        .filter_map(|scene| scene.remedy())
+        .collect();
+    remedies.sort_by_key(|r| (r.fixes.len(), r.worker.clone()));
+    let mut shown: Vec<Remedy> = Vec::new();
+    for remedy in remedies {
+        // One change may open several workers; it is one remedy.
+        if shown.len() < MOST && shown.iter().all(|s| s.fixes != remedy.fixes) {
+            shown.push(remedy);
+        }
+    }
+    shown
+}
+
+/// What a placed cluster's worker lacks for the growth that is held.
+pub(super) fn to_grow(
+    request: &Request<'_>,
+    without_it: &Roster<'_>,
+    worker: &Name,
+    takes: &Resources,
+) -> Vec<Remedy> {
+    let Some(scene) = without_it.get(worker).and_then(|c| Scene::of(request, c)) else {
+        return Vec::new();
+    };
+    let raised = |resource: &String| {
+        amounts::of(takes, resource) < amounts::of(&scene.cluster.demand, resource)
+    };
+    let lacking = scene.reasons().into_iter().filter(|reason| match reason {
+        Reason::Capacity { resource, .. } | Reason::CapacityUnknown { resource } => {
+            raised(resource)
+        }
+        _ => false,
+    });
+    let fixes: Vec<Fix> = lacking.filter_map(|reason| scene.fix(&reason)).collect();
+    if fixes.is_empty() { Vec::new() } else { vec![Remedy { worker: worker.clone(), fixes }] }
+}
+
+impl Scene {
+    /// `None` where the worker's document is not there to be changed.
+    fn of(request: &Request<'_>, candidate: &Candidate<'_>) -> Option<Self> {
+        let worker = candidate.worker.filter(|_| candidate.plan.state == WorkerState::Desired)?;
+        Some(Self {
+            cluster: request.cluster.clone(),
+            policy: request.policy.cloned(),
+            pools: match request.pools {
+                Pools::All => None,
+                Pools::Only(pools) => Some(pools.to_vec()),
+            },
+            worker: worker.clone(),
+            health: candidate.health.clone(),
+            plan: candidate.plan.clone(),
+        })
+    }
+
+    /// Every reason for which the worker does not take the cluster.
+    fn reasons(&self) -> Vec<Reason> {
+        let request = Request {
+            cluster: &self.cluster,
+            policy: self.policy.as_ref(),
+            pools: self.pools.as_deref().map_or(Pools::All, Pools::Only),
+        };
+        let candidate = Candidate {
+            name: &self.worker.name,
+            worker: Some(&self.worker),
+            health: self.health.clone(),
+            plan: self.plan.clone(),
+        };
+        let mut reasons = Vec::new();
+        filter::refuse(&request, &candidate, &mut reasons);
+        reasons
+    }
+
+    fn with<'f>(&self, fixes: impl IntoIterator<Item = &'f Fix>) -> Self {
+        let mut changed = self.clone();
+        for fix in fixes {
+            fix.apply(&mut changed);
+        }
+        changed
+    }
+
+    /// The changes that make the worker take the cluster. None is in vain, because each answers a
+    /// reason that no other one answers.
+    fn remedy(&self) -> Option<Remedy> {
+        let reasons = self.reasons();
+        let mut fixes = reasons.iter().map(|r| self.fix(r)).collect::<Option<Vec<Fix>>>()?;
+        fixes.sort();
+        fixes.dedup();
+        if !self.with(&fixes).reasons().is_empty() {
+            return None;
+        }
+        Some(Remedy { worker: self.worker.name.clone(), fixes })
+    }
+
+    /// The change that answers a reason; `None` where there is none.
+    fn fix(&self, reason: &Reason) -> Option<Fix> {
+        let worker = self.worker.name.clone();
+        Some(match reason {
+            Reason::NeverReported | Reason::Silent { .. } => Fix::AwaitReport { worker },
+            Reason::Unhealthy { reason } => Fix::Mend { worker, reason: reason.clone() },
+            Reason::NotLoaded | Reason::BeingRemoved => return None,
+            Reason::Cordoned => Fix::Uncordon { worker },
+            Reason::Capacity { resource, needs, free } => {
+                Fix::Grow { worker, resource: resource.clone(), by: needs.minus(*free) }
+            }
+            Reason::CapacityUnknown { resource } => {
+                Fix::Declare { worker, resource: resource.clone(), amount: self.wanted(resource) }
+            }
+            Reason::AffinityName => Fix::AllowWorker { worker },
+            Reason::AffinityExcluded => Fix::StopExcluding { worker },
+            Reason::AffinityLocation { location } => {
+                Fix::AllowLocation { location: location.clone() }
+            }
+            Reason::AffinityLabels { key } => self.label_fix(key)?,
+            Reason::Taint(taint) => Fix::Tolerate { taint: taint.clone() },
+            Reason::Pool { .. } => self.pool_fix()?,
+        })
+    }
+
+    /// The capacity at which what the cluster needs is free.
+    fn wanted(&self, resource: &str) -> Quantity {
+        amounts::of(&self.cluster.demand, resource)
+            .plus(amounts::of(&self.plan.reserved, resource))
+            .plus(amounts::of(&self.plan.allocated, resource))
+    }
+
+    /// The label's value, or its absence, that meets every required term; `None` where nothing does.
+    fn label_fix(&self, key: &str) -> Option<Fix> {
+        let of_policy = self.policy.iter().filter_map(|p| p.spec.affinity.as_ref());
+        let terms: Vec<_> = of_policy
+            .flat_map(|affinity| &affinity.required)
+            .chain(self.cluster.spec.required_terms())
+            .collect();
+        let exact: Vec<_> = terms.iter().filter_map(|term| term.match_labels.get(key)).collect();
+        let expressions: Vec<&Expression> = terms
+            .iter()
+            .flat_map(|term| &term.match_expressions)
+            .filter(|expression| expression.key == key)
+            .collect();
+        let named = exact.iter().copied().chain(expressions.iter().flat_map(|e| &e.values));
+        let values = named.cloned().map(Some).chain([None, Some("true".to_owned())]);
+        let value = values.into_iter().find(|value| {
+            let labels = value.iter().map(|v| (key.to_owned(), v.clone())).collect();
+            exact.iter().all(|wanted| Some(*wanted) == value.as_ref())
+                && expressions.iter().all(|expression| expression.matches(&labels))
+        })?;
+        Some(Fix::Label { worker: self.worker.name.clone(), key: key.to_owned(), value })
+    }
+
+    fn pool_fix(&self) -> Option<Fix> {
+        if let Some(pool) = self.worker.spec.pool.clone() {
+            return Some(Fix::GrantPool { tenant: self.cluster.tenant.clone(), pool });
+        }
+        let pool = self.pools.as_ref()?.first()?.clone();
+        Some(Fix::JoinPool { worker: self.worker.name.clone(), pool })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::world::World;
+
+    fn remedies(world: &str) -> Vec<String> {
+        let shown = World::read(world).explain("a").remedies;
+        let text = |r: Remedy| {
+            let fixes: Vec<_> = r.fixes.iter().map(ToString::to_string).collect();
+            format!("{}: {}", r.worker, fixes.join(", "))
+        };
+        shown.into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn each_reason_has_its_remedy() {
+        for (world, remedy) in [
+            ("worker w1 agent; cluster a", "wait until w1 reports"),
+            ("worker w1 agent:silent; cluster a", "wait until w1 reports"),
+            ("worker w1 agent:unhealthy; cluster a", "mend w1: Sick"),
+            ("worker w1 cordoned; cluster a", "uncordon w1"),
+            ("worker w1 3/3; cluster a needs=2", "+2 clusters on w1"),
+            ("worker w1 3/1; cluster a", "+3 clusters on w1"),
+            ("worker w1 1/? reserved=1; cluster a needs=2", "declare at least 4 clusters on w1"),
+            ("worker w1 at=eastus; cluster a only-at=westus", "allow location eastus"),
+            ("worker w1; policy p only=w9; cluster a only=w8", "allow worker w1"),
+            ("worker w1; policy p not=w1; cluster a not=w1", "stop excluding worker w1"),
+            ("worker w1; cluster a with:zone=2", "label w1 zone=2"),
+            ("worker w1; cluster a in:zone=1,2 notin:zone=1", "label w1 zone=2"),
+            ("worker w1 label:zone=1; cluster a notin:zone=1", "remove label zone from w1"),
+            ("worker w1 taint:k=v:NoExecute; cluster a", "tolerate taint k=v:NoExecute"),
+            (
+                "worker w1 pool=blue; tenant t pools=red; cluster a tenant=t",
+                "grant pool blue to tenant t",
+            ),
+            ("worker w1; tenant t pools=red; cluster a tenant=t", "put w1 into pool red"),
+        ] {
+            assert_eq!(remedies(world), [format!("w1: {remedy}")], "{world}");
+        }
+    }
+
+    #[test]
+    fn what_no_change_mends_has_no_remedy() {
+        for world in [
+            "worker w1 broken; cluster a",
+            "worker w1 gone; cluster x on=w1; cluster a",
+            "worker w1; cluster a with:zone=1 in:zone=2",
+            "worker w1 cordoned; cluster a; unloaded PlacementPolicy ? blocking",
+            "cluster a",
+        ] {
+            assert_eq!(remedies(world), [""; 0], "{world}");
+        }
+    }
+
+    #[test]
+    fn the_smallest_three_are_shown_fewest_changes_first_then_by_worker() {
+        assert_eq!(
+            remedies(
+                "worker w1 1/1 cordoned; worker w2 cordoned; worker w3 1/1;
+                 worker w4 cordoned taint:k=v:NoSchedule; worker w5 2/2; cluster a"
+            ),
+            ["w2: uncordon w2", "w3: +1 clusters on w3", "w5: +1 clusters on w5"]
+        );
+    }
+
+    #[test]
+    fn one_change_that_opens_several_workers_is_shown_once() {
+        assert_eq!(
+            remedies(
+                "worker w1 taint:k=v:NoSchedule; worker w2 taint:k=v:NoSchedule;
+                 worker w3 cordoned 1/1; cluster a"
+            ),
+            ["w1: tolerate taint k=v:NoSchedule", "w3: uncordon w3, +1 clusters on w3"]
+        );
+    }
+
+    #[test]
+    fn a_growth_that_is_held_has_its_remedy() {
+        assert_eq!(
+            remedies("worker w1 1/3 cordoned; cluster a on=w1 was=1 needs=4"),
+            ["w1: +2 clusters on w1"]
+        );
+        assert_eq!(remedies("worker w1 1/3 cordoned; cluster a on=w1"), [""; 0]);
+    }
+
+    #[test]
+    fn no_change_is_made_in_vain() {
+        let world = World::read(
+            "worker w1 1/1 at=eastus cordoned agent pool=blue label:tier=x
+                       taint:k=v:NoSchedule taint:k=v:NoExecute;
+             policy p not=w1 only=w9; tenant t pools=red;
+             cluster a tenant=t needs:mem=1 only-at=westus with:zone=1 in:zone=1,2 notin:tier=x",
+        );
+        let told = world.explain("a");
+        let input = world.input();
+        let run = crate::plan::assign::Run::begin(&input);
+        let request = run.request(&world.fleet.clusters["a"]);
+        let candidate = run.roster.get(&told.remedies[0].worker).expect("it is desired");
+        let scene = Scene::of(&request, candidate).expect("its document is there");
+        let fixes = &told.remedies[0].fixes;
+        assert_eq!(fixes.len(), 12);
+        assert_eq!(scene.with(fixes).reasons(), []);
+        for without in fixes {
+            let others = fixes.iter().filter(|fix| *fix != without);
+            assert_ne!(scene.with(others).reasons(), [], "{without} is needed");
+        }
+    }
+}

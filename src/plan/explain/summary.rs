@@ -1,0 +1,81 @@
+//! The table in one line, as users of Kubernetes know it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Verdict;
+use crate::model::Name;
+
+/// `0/3 workers are available: 1 worker(s) had untolerated taint {k=v:NoSchedule}, 2 worker(s) did not
+/// match the placement affinity.`: sorted by count, then text. A worker that is doubly unfit counts
+/// for each of its reasons.
+pub(super) fn line(workers: &BTreeMap<Name, Verdict>) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut available = 0;
+    for verdict in workers.values() {
+        match verdict {
+            Verdict::Fits(_) => available += 1,
+            Verdict::Refused(reasons) => {
+                let texts: BTreeSet<_> =
+                    reasons.iter().map(crate::model::Reason::summary).collect();
+                for text in texts {
+                    *counts.entry(text).or_default() += 1;
+                }
+            }
+        }
+    }
+    let head = format!("{available}/{} workers are available", workers.len());
+    if workers.is_empty() {
+        return format!("{head}: the fleet has no worker.");
+    }
+    if counts.is_empty() {
+        return format!("{head}.");
+    }
+    let mut counts: Vec<_> =
+        counts.into_iter().map(|(text, count)| (Reverse(count), text)).collect();
+    counts.sort();
+    let counts: Vec<_> =
+        counts.iter().map(|(Reverse(count), text)| format!("{count} worker(s) {text}")).collect();
+    format!("{head}: {}.", counts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::world::World;
+
+    fn line(world: &str) -> String {
+        World::read(world).explain("a").summary.expect("the cluster has a table")
+    }
+
+    #[test]
+    fn the_line_reads_as_users_know_it() {
+        assert_eq!(
+            line(
+                "worker w1 taint:k=v:NoSchedule; worker w2; worker w3 at=eastus;
+                  cluster a at=westus only=w1"
+            ),
+            "0/3 workers are available: 2 worker(s) did not match the placement affinity, \
+             1 worker(s) had untolerated taint {k=v:NoSchedule}."
+        );
+        assert_eq!(line("cluster a"), "0/0 workers are available: the fleet has no worker.");
+        assert_eq!(line("worker w1; cluster a"), "1/1 workers are available.");
+    }
+
+    #[test]
+    fn equal_counts_are_sorted_by_their_text() {
+        assert_eq!(
+            line("worker w1 cordoned; worker w2 1/1; cluster a"),
+            "0/2 workers are available: 1 worker(s) had insufficient clusters, \
+             1 worker(s) were unschedulable."
+        );
+    }
+
+    #[test]
+    fn a_doubly_unfit_worker_counts_for_each_reason_and_once_for_alike_ones() {
+        assert_eq!(
+            line("worker w1 1/1 cordoned; cluster a only=w9 not=w1"),
+            "0/1 workers are available: 1 worker(s) did not match the placement affinity, \
+             1 worker(s) had insufficient clusters, 1 worker(s) were unschedulable."
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! Capacity: everything that the cluster takes fits into what is free (capacity − reserved −
+//! allocated). A resource that the worker does not name is unknown: that is neither nothing nor
+//! without limit, so what needs it does not fit.
+
+use crate::model::{Quantity, Reason, Resources};
+use crate::plan::candidate::{Candidate, Reads, Request};
+
+pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Capacity, Reads::Allocated];
+
+pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
+    reasons.extend(refusals(request.demand(), candidate));
+}
+
+/// Why a worker refuses what a cluster needs. One whose document is not there to say has reason enough
+/// without.
+pub(super) fn refusals(
+    demand: &Resources,
+    candidate: &Candidate<'_>,
+) -> impl Iterator<Item = Reason> {
+    let needed = demand.iter().filter(|(_, needs)| **needs != Quantity::ZERO);
+    let known = needed.filter(|_| candidate.worker.is_some());
+    known.filter_map(|(resource, &needs)| match candidate.plan.free(resource) {
+        None => Some(Reason::CapacityUnknown { resource: resource.clone() }),
+        Some(free) if needs > free => {
+            Some(Reason::Capacity { resource: resource.clone(), needs, free })
+        }
+        Some(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::world::{check, refusals};
+
+    #[test]
+    fn what_fits_exactly_fits_and_one_more_does_not() {
+        check("worker w1 2/3; cluster a", "a -> w1");
+        check("worker w1 3/3; cluster a", "a waits Capacity");
+        check("worker w1 1/3; cluster a needs=2", "a -> w1");
+        check("worker w1 2/3; cluster a needs=2", "a waits Capacity");
+    }
+
+    #[test]
+    fn the_reserve_stays_free() {
+        check("worker w1 0/2 reserved=1; cluster a needs=2", "a waits Capacity");
+        check("worker w1 0/2 reserved=1; cluster a", "a -> w1");
+    }
+
+    #[test]
+    fn every_resource_must_fit_and_each_that_does_not_is_named() {
+        check("worker w1 0/3 cap:mem=4; cluster a needs:mem=4", "a -> w1");
+        check("worker w1 0/3 cap:mem=4; cluster a needs:mem=5", "a waits Capacity");
+        assert_eq!(
+            refusals("worker w1 3/3 cap:mem=4; cluster a needs:mem=5", "a", "w1"),
+            ["needs 1 clusters, 0 free", "needs 5 mem, 4 free"]
+        );
+    }
+
+    #[test]
+    fn an_unknown_capacity_is_neither_nothing_nor_without_limit() {
+        check("worker w1 0/3; cluster a needs:mem=1", "a waits CapacityUnknown");
+        check("worker w1 ?; cluster a", "a waits CapacityUnknown");
+        assert_eq!(
+            refusals("worker w1 3/3; cluster a needs:mem=1", "a", "w1"),
+            ["needs 1 clusters, 0 free", "capacity for mem is not known"]
+        );
+    }
+
+    #[test]
+    fn needing_nothing_of_a_resource_fits_everywhere() {
+        check("worker w1 0/3; cluster a needs:mem=0", "a -> w1");
+    }
+
+    #[test]
+    fn a_capacity_below_the_use_evicts_nobody_and_takes_nothing_new() {
+        check("worker w1 2/1; cluster a on=w1; cluster b", "a on w1; b waits Capacity");
+        assert_eq!(refusals("worker w1 8/5; cluster b", "b", "w1"), ["needs 1 clusters, -3 free"]);
+    }
+
+    #[test]
+    fn two_that_do_not_both_fit_are_not_both_placed() {
+        check("worker w1 0/1; cluster a; cluster b", "a -> w1; b waits Capacity");
+        check("worker w1 0/3; cluster a needs=2; cluster b needs=2", "a -> w1; b waits Capacity");
+    }
+}

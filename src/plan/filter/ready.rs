@@ -1,0 +1,46 @@
+//! Ready: a worker that is observed by its agent takes new clusters while a fresh report says that it
+//! is well. One that is not observed is always ready. The filter never moves what is there.
+
+use crate::model::{Reason, WorkerHealth};
+use crate::plan::candidate::{Candidate, Reads, Request};
+
+pub(super) const READS: &[Reads] = &[Reads::Health];
+
+pub(super) fn refuse(_: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
+    of_worker(candidate, reasons);
+}
+
+/// The same for no cluster in particular.
+pub(super) fn of_worker(candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
+    reasons.extend(match candidate.health.clone() {
+        None | Some(WorkerHealth::Healthy) => None,
+        Some(WorkerHealth::NeverReported) => Some(Reason::NeverReported),
+        Some(WorkerHealth::Silent { since }) => Some(Reason::Silent { since }),
+        Some(WorkerHealth::Unhealthy { reason }) => Some(Reason::Unhealthy { reason }),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::world::check;
+
+    #[test]
+    fn an_observed_worker_is_ready_when_a_fresh_report_says_so() {
+        check("worker w1 agent:healthy; cluster a", "a -> w1");
+        check("worker w1 agent:silent; cluster a", "a waits Silent");
+        check("worker w1 agent:unhealthy; cluster a", "a waits Unhealthy");
+        check("worker w1 agent; cluster a", "a waits NeverReported");
+    }
+
+    #[test]
+    fn a_worker_that_is_not_observed_is_ready() {
+        check("worker w1; cluster a", "a -> w1");
+        check("worker w1 report:silent; cluster a", "a -> w1");
+        check("worker w1 report:unhealthy; cluster a", "a -> w1");
+    }
+
+    #[test]
+    fn a_worker_that_falls_silent_keeps_its_clusters() {
+        check("worker w1 agent:silent; worker w2; cluster a on=w1", "a on w1");
+    }
+}

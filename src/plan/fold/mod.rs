@@ -1,0 +1,301 @@
+//! Folding: what carp already knew of the workers, and what their reports say now, become one set of
+//! observed facts. Only transitions are kept, never a heartbeat, so folding the same reports again
+//! changes nothing and a commit of the outcome is an event.
+//!
+//! - The first report of a worker pins the identity of its cluster; a report of another is refused.
+//! - A report older than a transition that is already known is ignored: it is a replay.
+//! - A worker is silent from the moment at which its last report is `heartbeatTimeout` old, and only a
+//!   report made since then breaks the silence.
+//! - Only a complete report says what is not there.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::Clock;
+use super::clock::{after, before};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::model::{
+    FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness, Name, Observed, Report, ReportedCluster,
+    Worker,
+};
+
+/// How far ahead of the run's time a report may be before it is taken for a wrong clock, in seconds.
+const CLOCK_SKEW: i64 = 5 * 60;
+
+/// The `heartbeatTimeout` of a worker whose document is gone or did not load, in seconds: the default.
+const DEFAULT_TIMEOUT: i64 = 60 * 60;
+
+/// What [`fold`] reads.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldInput<'a> {
+    /// The folded reports of the last run.
+    pub last: &'a BTreeMap<Name, FoldedReport>,
+    /// The reports as they stand. `None` where none were looked for: the fold stays as it is.
+    pub reports: Option<&'a BTreeMap<Name, Report>>,
+    /// The workers whose report is there and cannot be used. Theirs did not vanish.
+    pub unusable: &'a BTreeSet<Name>,
+    /// The desired workers.
+    pub workers: &'a BTreeMap<Name, Worker>,
+    /// The time of the run.
+    pub now: Timestamp,
+}
+
+/// What [`fold`] gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fold {
+    /// What is known now.
+    pub observed: Observed,
+    /// The reports that could not be used, and why.
+    pub diagnostics: Diagnostics,
+    /// Until when the same inputs give the same fold; `None`: for ever. It is the time of the run
+    /// itself where a transition had to be dated with that.
+    pub valid_until: Option<Timestamp>,
+}
+
+/// Folds the reports into what was known.
+#[must_use]
+pub fn fold(input: &FoldInput<'_>) -> Fold {
+    let Some(reports) = input.reports else {
+        return Fold { observed: Observed { workers: input.last.clone() }, ..Fold::default() };
+    };
+    let mut folding = Folding { clock: Clock::new(input.now), refused: Diagnostics::default() };
+    let mut workers = BTreeMap::new();
+    let names: BTreeSet<&Name> = input.last.keys().chain(reports.keys()).collect();
+    for name in names {
+        let desired = input.workers.get(name);
+        let timeout = desired.map_or(DEFAULT_TIMEOUT, |w| w.heartbeat_timeout_seconds);
+        let folded = match (input.last.get(name), reports.get(name)) {
+            (Some(last), Some(report)) => Some(folding.next(last, report, timeout)),
+            (Some(last), None) if input.unusable.contains(name) => {
+                Some(folding.unheard(last, timeout))
+            }
+            (Some(last), None) => Some(folding.vanished(last)),
+            (None, Some(report)) => folding.first(name, report, desired, timeout),
+            (None, None) => None,
+        };
+        workers.extend(folded.map(|folded| (name.clone(), folded)));
+    }
+    Fold {
+        observed: Observed { workers },
+        diagnostics: folding.refused,
+        valid_until: folding.clock.valid_until(),
+    }
+}
+
+struct Folding {
+    clock: Clock,
+    refused: Diagnostics,
+}
+
+impl Folding {
+    fn first(
+        &mut self,
+        name: &Name,
+        report: &Report,
+        desired: Option<&Worker>,
+        timeout: i64,
+    ) -> Option<FoldedReport> {
+        if desired.is_none() {
+            self.refuse(
+                name,
+                "no such worker is desired, and none was known",
+                "declare the worker, or stop the agent that reports under this name",
+            );
+            return None;
+        }
+        if !self.names_its_worker(name, report) {
+            return None;
+        }
+        let (time, clamped) = self.time_of(report);
+        if clamped {
+            self.clock.stamp();
+        }
+        let silent = after(time, timeout);
+        let (freshness, freshness_since) = if self.clock.reached(silent) {
+            (Freshness::Silent, silent)
+        } else {
+            (Freshness::Fresh, time)
+        };
+        Some(FoldedReport {
+            schema_version: FOLDED_SCHEMA,
+            worker: name.clone(),
+            worker_uid: report.worker_uid.clone(),
+            freshness,
+            freshness_since,
+            healthy: report.healthy,
+            healthy_since: time,
+            clusters: clusters(&BTreeMap::new(), report, time),
+            ..said(report, name)
+        })
+    }
+
+    fn next(&mut self, last: &FoldedReport, report: &Report, timeout: i64) -> FoldedReport {
+        if !self.names_its_worker(&last.worker, report) {
+            return self.unheard(last, timeout);
+        }
+        if report.worker_uid != last.worker_uid {
+            let (found, pinned) = (&report.worker_uid, &last.worker_uid);
+            self.refuse(
+                &last.worker,
+                &format!("it is from the cluster {found}, and the worker is the cluster {pinned}"),
+                "a cluster built anew is a new worker: give it a name of its own",
+            );
+            return self.unheard(last, timeout);
+        }
+        let (time, clamped) = self.time_of(report);
+        if last.freshness == Freshness::Silent && time < last.freshness_since {
+            // The report that ran out of time usually still lies there; it is no news.
+            return last.clone();
+        }
+        if last.freshness == Freshness::Fresh && time < latest(last) {
+            self.refuse(
+                &last.worker,
+                &format!(
+                    "it was made at {time}, before a change at {} that is known",
+                    latest(last)
+                ),
+                "nothing, if it was pushed late; otherwise someone put an old report back",
+            );
+            return self.unheard(last, timeout);
+        }
+        let next = self.heard(last, report, time, timeout);
+        if clamped && next != *last {
+            self.clock.stamp();
+        }
+        next
+    }
+
+    /// What is known after a report that counts.
+    fn heard(
+        &mut self,
+        last: &FoldedReport,
+        report: &Report,
+        time: Timestamp,
+        timeout: i64,
+    ) -> FoldedReport {
+        let silent = after(time, timeout);
+        let (freshness, began) = if self.clock.reached(silent) {
+            (Freshness::Silent, silent)
+        } else {
+            (Freshness::Fresh, time)
+        };
+        let kept = |same: bool, since, began| if same { since } else { began };
+        FoldedReport {
+            freshness,
+            freshness_since: kept(freshness == last.freshness, last.freshness_since, began),
+            healthy_since: kept(report.healthy == last.healthy, last.healthy_since, time),
+            clusters: clusters(&last.clusters, report, time),
+            ..said(report, &last.worker)
+        }
+    }
+
+    /// The report branch is gone. Nothing dates that but the run that sees it.
+    fn vanished(&mut self, last: &FoldedReport) -> FoldedReport {
+        match last.freshness {
+            Freshness::Silent => last.clone(),
+            Freshness::Fresh => self.silent_now(last),
+        }
+    }
+
+    /// A report came that does not count. The worker was last heard of at the latest transition that is
+    /// known; once that is too long ago it is silent.
+    fn unheard(&mut self, last: &FoldedReport, timeout: i64) -> FoldedReport {
+        if last.freshness == Freshness::Fresh && self.clock.reached(after(latest(last), timeout)) {
+            return self.silent_now(last);
+        }
+        last.clone()
+    }
+
+    fn silent_now(&mut self, last: &FoldedReport) -> FoldedReport {
+        FoldedReport {
+            freshness: Freshness::Silent,
+            freshness_since: self.clock.stamp(),
+            ..last.clone()
+        }
+    }
+
+    /// When a report was made, and whether that had to be corrected: a time too far ahead is a wrong
+    /// clock and is taken for the time of the run.
+    fn time_of(&mut self, report: &Report) -> (Timestamp, bool) {
+        let now = self.clock.now();
+        if self.clock.reached(before(report.time, CLOCK_SKEW)) {
+            (report.time, false)
+        } else {
+            (now, true)
+        }
+    }
+
+    fn names_its_worker(&mut self, name: &Name, report: &Report) -> bool {
+        if report.worker != *name {
+            let message = format!("it names the worker {}", report.worker);
+            self.refuse(name, &message, "let the agent report under its own worker's name");
+        }
+        report.worker == *name
+    }
+
+    fn refuse(&mut self, worker: &Name, why: &str, help: &str) {
+        let message = format!("the report of worker {worker} is not used: {why}");
+        self.refused.push(Diagnostic::new(Code::ReportRefused, message).help(help));
+    }
+}
+
+/// The latest moment at which the worker is known to have reported.
+fn latest(last: &FoldedReport) -> Timestamp {
+    let clusters = last.clusters.values().map(|c| c.since).max();
+    let worker = last.freshness_since.max(last.healthy_since);
+    clusters.map_or(worker, |since| since.max(worker))
+}
+
+/// What is taken from a report as it stands; the transitions are the caller's.
+fn said(report: &Report, worker: &Name) -> FoldedReport {
+    FoldedReport {
+        schema_version: FOLDED_SCHEMA,
+        worker: worker.clone(),
+        worker_uid: report.worker_uid.clone(),
+        freshness: Freshness::Fresh,
+        freshness_since: report.time,
+        healthy: report.healthy,
+        healthy_since: report.time,
+        reason: report.reason.clone(),
+        message: report.message.clone(),
+        complete: report.complete,
+        applied_revision: report.applied_revision.clone(),
+        applied_digest: report.applied_digest,
+        components: report.components.clone(),
+        clusters: BTreeMap::new(),
+    }
+}
+
+fn clusters(
+    last: &BTreeMap<Name, FoldedCluster>,
+    report: &Report,
+    time: Timestamp,
+) -> BTreeMap<Name, FoldedCluster> {
+    let mut all = if report.complete { BTreeMap::new() } else { last.clone() };
+    for cluster in &report.clusters {
+        let since = last
+            .get(&cluster.name)
+            .filter(|known| known.phase == cluster.phase)
+            .map_or(time, |known| known.since);
+        all.insert(cluster.name.clone(), folded_cluster(cluster, since));
+    }
+    all
+}
+
+fn folded_cluster(cluster: &ReportedCluster, since: Timestamp) -> FoldedCluster {
+    FoldedCluster {
+        uid: cluster.uid.clone(),
+        digest: cluster.digest,
+        phase: cluster.phase.clone(),
+        since,
+        version: cluster.version.clone(),
+        endpoint: cluster.endpoint.clone(),
+        nodes: cluster.nodes,
+        conditions: cluster.conditions.clone(),
+        errors: cluster.errors.clone(),
+    }
+}

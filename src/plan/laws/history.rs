@@ -1,0 +1,109 @@
+//! Random histories of a fleet.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// A statement's subject (`worker w1`) and the rest of it; `None` where it is gone.
+type Edit = (String, Option<String>);
+
+fn word(choices: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+    select(choices)
+}
+
+fn worker() -> impl Strategy<Value = Edit> {
+    let details = (
+        word(&["0/1", "0/2", "0/3", "0/4", "0/5", "0/0", "?"]),
+        word(&["", "", "cap:mem=4", "cap:mem=9"]),
+        word(&["at=westeurope", "at=northeurope", "at=eastus"]),
+        word(&["", "", "", "cordoned", "taint:k=v:NoSchedule", "taint:k=v:PreferNoSchedule"]),
+        word(&[
+            "",
+            "",
+            "",
+            "agent",
+            "agent:healthy",
+            "agent:healthy",
+            "agent:silent",
+            "agent:unhealthy",
+        ]),
+        word(&["", "label:zone=1", "label:zone=2", "pool=blue", "reserved=1"]),
+    );
+    (0..7_u8, prop::option::weighted(0.9, details)).prop_map(|(number, details)| {
+        let text = details.map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].join(" "));
+        (format!("worker w{number}"), text)
+    })
+}
+
+fn cluster() -> impl Strategy<Value = Edit> {
+    let details = (
+        word(&["", "", "", "needs=2", "needs=3"]),
+        word(&["", "", "", "needs:mem=2", "needs:mem=5"]),
+        word(&["at=westeurope", "at=northeurope", "at=eastus"]),
+        word(&[
+            "",
+            "",
+            "",
+            "only=w1,w2",
+            "not=w1",
+            "with:zone=1",
+            "only-at=eastus",
+            "prefer:9:zone=2",
+        ]),
+        word(&["", "", "priority=1", "priority=-1", "tenant=t"]),
+        word(&["", "label:env=prod", "policy=Delete", "policy=Delete"]),
+    );
+    (0..12_u8, prop::option::weighted(0.7, details)).prop_map(|(number, details)| {
+        let text = details.map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].join(" "));
+        (format!("cluster c{number:02}"), text)
+    })
+}
+
+fn other() -> impl Strategy<Value = Edit> {
+    select(vec![
+        ("policy p", Some("tolerate:k=v")),
+        ("policy p", Some("for:env=prod not=w2")),
+        ("policy p", None),
+        ("policy q", Some("for:env=prod prefer:50:zone=1 priority=1")),
+        ("policy q", None),
+        ("tenant t", Some("pools=blue")),
+        ("tenant default", Some("")),
+        ("tenant t", None),
+        ("tenant default", None),
+        ("unloaded ManagedCluster c03", Some("")),
+        ("unloaded ManagedCluster c03", None),
+        ("unloaded Worker w1", None),
+        ("unloaded WorkerOverlay w2", Some("")),
+        ("unloaded WorkerOverlay w2", None),
+        ("unloaded PlacementPolicy ?", Some("blocking")),
+        ("unloaded PlacementPolicy ?", None),
+        ("unloaded PlacementPolicy ?", None),
+    ])
+    .prop_map(|(subject, text)| (subject.to_owned(), text.map(str::to_owned)))
+}
+
+fn edits(most: usize) -> impl Strategy<Value = Vec<Edit>> {
+    let edit = prop_oneof![3 => worker(), 6 => cluster(), 1 => other()];
+    prop::collection::vec(edit, 1..most)
+}
+
+/// The fleets of a history, one after the other, as statements.
+pub(super) fn history() -> impl Strategy<Value = Vec<Vec<String>>> {
+    let start = (prop::collection::vec(worker(), 2..9), prop::collection::vec(cluster(), 4..20));
+    (start, prop::collection::vec(edits(8), 1..5)).prop_map(|((workers, clusters), steps)| {
+        let mut fleet = BTreeMap::new();
+        let first: Vec<Edit> = workers.into_iter().chain(clusters).collect();
+        let mut fleets = Vec::new();
+        for step in std::iter::once(first).chain(steps) {
+            for (subject, text) in step {
+                match text {
+                    Some(text) => fleet.insert(subject, text),
+                    None => fleet.remove(&subject),
+                };
+            }
+            fleets.push(fleet.iter().map(|(subject, text)| format!("{subject} {text}")).collect());
+        }
+        fleets
+    })
+}

@@ -1,0 +1,316 @@
+//! What holds for every fleet and every history of edits, shown on random ones.
+//!
+//! A history is a fleet, planned and committed, then edited, planned and committed again, and so on;
+//! the statements are those of [`world`](super::world), so that a failing case can be read.
+
+mod history;
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
+
+use self::history::history;
+use super::world::World;
+use super::{Planning, Verdict};
+use crate::model::{Decision, HoldKind, Plan, Planned, Quantity, ReasonCode, WorkerState};
+
+/// Runs a law on every step of random histories: the world before the plan, and the plan.
+fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
+    let config = Config { cases: 384, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let outcome = runner.run(&history(), |fleets| {
+        let mut committed = World::default();
+        for fleet in fleets {
+            let world = with_fleet(&committed, &fleet);
+            let planning = world.plan();
+            law(&world, &planning)?;
+            committed = world.after(&planning);
+        }
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+}
+
+/// What was committed, with another fleet.
+fn with_fleet(committed: &World, fleet: &[String]) -> World {
+    let read = World::read(&fleet.join("; "));
+    let World { previous, settled, .. } = committed.clone();
+    World { previous, settled, ..read }
+}
+
+fn unsettled(world: &World) -> World {
+    World { settled: None, ..world.clone() }
+}
+
+fn decisions(plan: &Plan) -> Plan {
+    Plan { evaluated: 0, ..plan.clone() }
+}
+
+fn waits(planned: &Planned) -> Option<&BTreeSet<ReasonCode>> {
+    match &planned.decision {
+        Decision::Wait { reasons, .. } => Some(reasons),
+        _ => None,
+    }
+}
+
+/// Counts how often something was seen, so that a law that was never put to the test fails.
+#[derive(Default)]
+struct Seen(Cell<usize>);
+
+impl Seen {
+    fn note(&self, how_often: usize) {
+        self.0.set(self.0.get() + how_often);
+    }
+
+    #[track_caller]
+    fn at_least(&self, least: usize) {
+        assert!(self.0.get() >= least, "seen {} times, which shows too little", self.0.get());
+    }
+}
+
+#[test]
+fn the_histories_are_worth_looking_at() {
+    let (bound, waiting, deleting, held, blocked, skipped) =
+        <(Seen, Seen, Seen, Seen, Seen, Seen)>::default();
+    every_step(|world, planning| {
+        for planned in planning.plan.clusters.values() {
+            match &planned.decision {
+                Decision::Bind(_) => bound.note(1),
+                Decision::Wait { .. } => waiting.note(1),
+                Decision::Delete { .. } => deleting.note(1),
+                Decision::Keep { .. } | Decision::Forget => {}
+            }
+            blocked.note(usize::from(planned.resize_blocked.is_some()));
+        }
+        held.note(planning.plan.holds.len());
+        skipped.note(usize::from(unsettled(world).plan().plan.evaluated > planning.plan.evaluated));
+        Ok(())
+    });
+    bound.at_least(500);
+    waiting.at_least(500);
+    deleting.at_least(30);
+    held.at_least(100);
+    blocked.at_least(30);
+    skipped.at_least(30);
+}
+
+#[test]
+fn the_order_of_the_inputs_makes_no_difference() {
+    let config = Config { cases: 128, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let shuffled = history().prop_flat_map(|mut fleets| {
+        let fleet = fleets.remove(0);
+        (Just(fleet.clone()), Just(fleet).prop_shuffle())
+    });
+    let outcome = TestRunner::new_with_rng(config, rng).run(&shuffled, |(one, other)| {
+        let (one, other) = (World::read(&one.join(";")), World::read(&other.join(";")));
+        prop_assert_eq!(one.plan().plan, other.plan().plan);
+        Ok(())
+    });
+    assert_eq!(outcome, Ok(()));
+}
+
+#[test]
+fn planning_its_own_result_changes_nothing() {
+    every_step(|world, planning| {
+        let committed = world.after(planning);
+        let again = committed.plan();
+        for (name, planned) in &planning.plan.clusters {
+            let then = again.plan.clusters.get(name);
+            match &planned.decision {
+                Decision::Forget => prop_assert_eq!(then, None),
+                Decision::Bind(binding) => {
+                    let keep = Decision::Keep { worker: binding.worker.clone() };
+                    prop_assert_eq!(then.map(|p| &p.decision), Some(&keep));
+                }
+                _ => prop_assert_eq!(then, Some(planned)),
+            }
+        }
+        prop_assert_eq!(&again.plan.workers, &planning.plan.workers);
+        let after = committed.after(&again);
+        prop_assert_eq!(&after.previous.workers, &committed.previous.workers);
+        prop_assert_eq!(&after.previous.pending, &committed.previous.pending);
+        prop_assert_eq!(again.context, planning.context);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_settled_state_saves_work_and_changes_no_decision() {
+    let skipped = Seen::default();
+    every_step(|world, planning| {
+        let full = unsettled(world).plan();
+        prop_assert_eq!(decisions(&planning.plan), decisions(&full.plan));
+        prop_assert_eq!(planning.context, full.context);
+        prop_assert!(planning.plan.evaluated <= full.plan.evaluated);
+        let committed = world.after(planning);
+        let again = committed.plan().plan;
+        let mut resizing = 0;
+        for (name, planned) in &again.clusters {
+            let keeps = matches!(planned.decision, Decision::Keep { .. });
+            let desired = world.fleet.clusters.get(name).filter(|_| keeps);
+            resizing += u64::from(desired.is_some_and(|c| c.demand != planned.demand));
+        }
+        prop_assert_eq!(again.evaluated, resizing, "only what is held is looked at again");
+        skipped.note(usize::from(planning.plan.evaluated < full.plan.evaluated));
+        Ok(())
+    });
+    skipped.at_least(30);
+}
+
+#[test]
+fn no_decision_exceeds_capacity() {
+    let full = Seen::default();
+    every_step(|world, planning| {
+        for (name, after) in &planning.plan.workers {
+            let mut before = crate::model::Resources::new();
+            for row in world.previous.workers.get(name).iter().flat_map(|l| l.clusters.values()) {
+                super::amounts::add(&mut before, &row.demand);
+            }
+            for (resource, amount) in &after.allocated {
+                let was = before.get(resource).copied().unwrap_or_default();
+                let free = after.free(resource);
+                prop_assert!(
+                    *amount <= was || free.is_some_and(|f| f >= Quantity::ZERO),
+                    "{name} has {free:?} {resource} free"
+                );
+                full.note(usize::from(*amount > was && free == Some(Quantity::ZERO)));
+            }
+        }
+        Ok(())
+    });
+    full.at_least(50);
+}
+
+#[test]
+fn what_the_workers_take_is_what_their_clusters_take() {
+    every_step(|_, planning| {
+        for (name, worker) in &planning.plan.workers {
+            let mut sum = crate::model::Resources::new();
+            let here = |p: &&Planned| p.decision.worker() == Some(name);
+            let clusters: Vec<_> = planning.plan.clusters.values().filter(here).collect();
+            for planned in &clusters {
+                super::amounts::add(&mut sum, &planned.demand);
+            }
+            prop_assert_eq!(&worker.allocated, &sum);
+            prop_assert_eq!(worker.clusters, clusters.len() as u64);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_placed_cluster_stays() {
+    let stayed = Seen::default();
+    every_step(|world, planning| {
+        for (cluster, worker) in world.previous.placements() {
+            let planned = &planning.plan.clusters[cluster];
+            prop_assert_eq!(planned.decision.worker(), Some(worker), "{:?}", cluster);
+            stayed.note(1);
+        }
+        Ok(())
+    });
+    stayed.at_least(500);
+}
+
+#[test]
+fn one_more_cluster_changes_nothing_about_the_others() {
+    let (fits, waits_too) = <(Seen, Seen)>::default();
+    every_step(|world, planning| {
+        let committed = world.after(planning);
+        let before = committed.plan().plan;
+        let mut more = committed.clone();
+        let one = World::read("cluster new priority=5");
+        more.fleet.clusters.extend(one.fleet.clusters);
+        let mut after = more.plan().plan;
+        let new = after.clusters.remove("new").expect("it is desired");
+        let takes_a_place = matches!(new.decision, Decision::Bind(_));
+        for (name, planned) in &before.clusters {
+            let then = &after.clusters[name];
+            let (Some(reasons), Some(reasons_then)) = (waits(planned), waits(then)) else {
+                prop_assert_eq!(planned, then);
+                continue;
+            };
+            prop_assert!(reasons.is_subset(reasons_then));
+            let gained: Vec<_> = reasons_then.difference(reasons).collect();
+            let may_gain = gained == [&ReasonCode::Capacity] && takes_a_place;
+            prop_assert!(gained.is_empty() || may_gain, "{} gained {:?}", name, gained);
+            let place = |p: &Planned| match p.decision {
+                Decision::Wait { seen, .. } => seen,
+                _ => 0,
+            };
+            prop_assert_eq!(place(planned), place(then));
+        }
+        fits.note(usize::from(takes_a_place));
+        waits_too.note(usize::from(waits(&new).is_some()));
+        Ok(())
+    });
+    fits.at_least(50);
+    waits_too.at_least(50);
+}
+
+#[test]
+fn every_cluster_that_waits_has_a_reason_for_every_worker() {
+    let asked = Seen::default();
+    every_step(|world, planning| {
+        let plan = &planning.plan;
+        for (name, planned) in &plan.clusters {
+            let Some(reasons) = waits(planned).filter(|_| world.fleet.clusters.contains_key(name))
+            else {
+                continue;
+            };
+            if plan.holds.iter().any(|h| h.kind == HoldKind::PlacementsHeld) {
+                prop_assert_eq!(reasons, &[ReasonCode::PlacementsHeld].into());
+                continue;
+            }
+            let told = world.explain(name);
+            let mut codes = BTreeSet::new();
+            for (worker, verdict) in &told.workers {
+                let Verdict::Refused(reasons) = verdict else {
+                    return Err(TestCaseError::fail(format!("{worker} takes {name}, which waits")));
+                };
+                prop_assert!(!reasons.is_empty(), "{} says nothing to {}", worker, name);
+                codes.extend(reasons.iter().map(crate::model::Reason::code));
+            }
+            let in_question = plan.workers.iter().filter(|(name, w)| {
+                w.state != WorkerState::Retiring || world.fleet.workers.contains_key(*name)
+            });
+            prop_assert_eq!(told.workers.len(), in_question.count());
+            if told.workers.is_empty() {
+                codes.insert(ReasonCode::NoWorkers);
+            }
+            prop_assert_eq!(&codes, reasons, "the record agrees with the table");
+            asked.note(1);
+        }
+        Ok(())
+    });
+    asked.at_least(300);
+}
+
+#[test]
+fn an_explanation_agrees_with_the_decision() {
+    let (asked, with_a_second) = <(Seen, Seen)>::default();
+    every_step(|world, planning| {
+        for (name, planned) in &planning.plan.clusters {
+            let Decision::Bind(binding) = &planned.decision else { continue };
+            let told = world.explain(name);
+            prop_assert_eq!(&told.planned, planned);
+            prop_assert_eq!(told.winner.as_ref(), Some(&binding.worker));
+            prop_assert_eq!(&told.runner_up, &binding.runner_up);
+            prop_assert_eq!(told.decided_by, binding.decided_by);
+            prop_assert_eq!(&told.policy, &binding.policy);
+            prop_assert_eq!(told.margin.is_some(), told.runner_up.is_some());
+            prop_assert!(told.remedies.is_empty());
+            asked.note(1);
+            with_a_second.note(usize::from(binding.runner_up.is_some()));
+        }
+        Ok(())
+    });
+    asked.at_least(300);
+    with_a_second.at_least(100);
+}

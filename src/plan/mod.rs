@@ -1,0 +1,94 @@
+//! Planning: what is desired, what was decided, and what is observed become decisions.
+//!
+//! Pure and total: no clock, no I/O, no order that an input could change. [`fold`] turns reports into
+//! observed facts; [`plan`] reads those and nothing else of the world; the `explain_*` functions work
+//! out again, with the same filters, what the records leave out.
+//!
+//! ```text
+//! fold → roster → placed (resize) → queue → assign (policy, filter, score, choose) → Plan
+//! ```
+//!
+//! To add a filter, write `filter/<rule>.rs` with a `READS`, a `refuse` and its tests, and name it in
+//! `filter::FILTERS`. What it reads and nobody read before goes into `context` as well.
+
+mod amounts;
+mod assign;
+mod candidate;
+mod choose;
+mod clock;
+mod context;
+mod explain;
+mod filter;
+mod fold;
+mod holds;
+mod placed;
+mod policy;
+mod queue;
+mod resize;
+mod roster;
+mod score;
+mod term;
+mod toleration;
+mod unloaded;
+
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod world;
+
+pub use clock::Clock;
+pub use explain::{
+    Explanation, Fix, PolicyExplanation, PolicyLoss, Remedy, Verdict, WorkerExplanation,
+    explain_cluster, explain_policy, explain_worker,
+};
+pub use fold::{Fold, FoldInput, fold};
+pub use policy::Precedence;
+
+use std::collections::BTreeSet;
+
+use crate::model::{Digest, Fleet, Id, Name, Observed, Plan, Previous, Settled};
+
+/// What [`plan`] reads.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanInput<'a> {
+    /// What people want.
+    pub fleet: &'a Fleet,
+    /// What the output branch says.
+    pub previous: &'a Previous,
+    /// What is known of the workers.
+    pub observed: &'a Observed,
+    /// The last state in which planning again changed nothing. It saves work and changes no decision.
+    pub settled: Option<&'a Settled>,
+    /// The id of the blob of the pending lock in `previous`.
+    pub pending_id: Option<Id>,
+    /// Placed clusters that go on taking what they take, whatever is wanted: their folder could not be
+    /// made anew.
+    pub frozen: &'a BTreeSet<Name>,
+}
+
+/// What [`plan`] gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planning {
+    /// The decisions. `valid_until` is left open: a plan reads no time; the fold's deadline is its
+    /// deadline.
+    pub plan: Plan,
+    /// The digest of what the decision about a waiting cluster depends on besides the cluster, after
+    /// this run. With the id of the pending lock that is written it makes the next run's [`Settled`].
+    pub context: Digest,
+}
+
+/// Decides about every cluster and worker that is desired or recorded.
+#[must_use]
+pub fn plan(input: &PlanInput<'_>) -> Planning {
+    let mut run = assign::Run::begin(input);
+    run.finish();
+    let context = run.context();
+    let plan = Plan {
+        clusters: run.clusters,
+        workers: run.roster.into_plans(),
+        holds: run.holds.into_list(),
+        evaluated: run.evaluated,
+        valid_until: None,
+    };
+    Planning { plan, context }
+}

@@ -1,0 +1,168 @@
+//! What becomes of the clusters that have a worker: they stay. Labels, scores, a lower capacity, a new
+//! worker or an edited policy never move one; only its removal by a person starts its deletion.
+
+use std::collections::BTreeMap;
+
+use super::holds::Holds;
+use super::resize::{self, Resize};
+use super::roster::Roster;
+use super::{PlanInput, unloaded};
+use crate::model::api::DeletionPolicy;
+use crate::model::{ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Planned};
+
+/// Decides about every placed cluster, and says how many had to be looked at: those whose document, or
+/// what it comes to with its class, has changed.
+pub(super) fn decide<'a>(
+    input: &PlanInput<'a>,
+    roster: &mut Roster<'a>,
+    holds: &mut Holds,
+) -> (BTreeMap<Name, Planned>, u64) {
+    let mut decided = BTreeMap::new();
+    let mut resizes = Vec::new();
+    let mut evaluated = 0;
+    for (worker, lock) in &input.previous.workers {
+        for (name, row) in &lock.clusters {
+            // A cluster on two workers counts on both and is decided where it is found first.
+            if decided.contains_key(name) {
+                continue;
+            }
+            let decision = decision(input, name, worker, row, holds);
+            let kept = matches!(decision, Decision::Keep { .. });
+            let demand = row.demand.clone();
+            decided.insert(name.clone(), Planned { decision, demand, resize_blocked: None });
+            let Some(cluster) = input.fleet.clusters.get(name).filter(|_| kept) else { continue };
+            evaluated += u64::from(cluster.facts != row.facts || cluster.demand != row.demand);
+            if cluster.demand != row.demand && !input.frozen.contains(name) {
+                resizes.push(Resize { cluster, worker, from: &row.demand });
+            }
+        }
+    }
+    for (name, resized) in resize::settle(input, resizes, roster) {
+        if let Some(planned) = decided.get_mut(&name) {
+            planned.demand = resized.demand;
+            planned.resize_blocked = resized.blocked;
+        }
+    }
+    (decided, evaluated)
+}
+
+/// Whether a cluster that was given this worker is gone and never rendered: there is nothing to delete,
+/// so it takes nothing from now on.
+pub(super) fn is_forgotten(input: &PlanInput<'_>, name: &Name, row: &ClusterRow) -> bool {
+    row.state == ClusterState::Bound
+        && row.folder.is_none()
+        && !input.fleet.clusters.contains_key(name)
+        && input.fleet.unloaded.is_empty()
+}
+
+fn decision(
+    input: &PlanInput<'_>,
+    name: &Name,
+    worker: &Name,
+    row: &ClusterRow,
+    holds: &mut Holds,
+) -> Decision {
+    let keep = || Decision::Keep { worker: worker.clone() };
+    let delete = || Decision::Delete { worker: worker.clone(), step: DeletionStep::D1 };
+    let desired = input.fleet.clusters.contains_key(name);
+    if row.state == ClusterState::Deleting {
+        if desired {
+            holds.add(HoldKind::NameStillDeleting, name);
+        }
+        return delete();
+    }
+    if is_forgotten(input, name, row) {
+        return Decision::Forget;
+    }
+    if desired || unloaded::names(input.fleet, "ManagedCluster", name) {
+        return keep();
+    }
+    if !input.fleet.unloaded.is_empty() {
+        holds.add(HoldKind::DeletionsHeld, name);
+        return keep();
+    }
+    match row.row.deletion_policy {
+        Some(DeletionPolicy::Delete) => delete(),
+        None => {
+            holds.add(HoldKind::DeletionPolicyUnset, name);
+            keep()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::world::check;
+
+    #[test]
+    fn nothing_that_would_place_it_elsewhere_moves_a_placed_cluster() {
+        let on = "cluster a on=w1";
+        for world in [
+            "worker w1; worker w2 at=eastus; cluster a on=w1 at=eastus",
+            "worker w1; worker w2; cluster a on=w1 only=w2",
+            "worker w1 label:zone=1; worker w2 label:zone=2; policy p with:zone=2; cluster a on=w1",
+            "worker w1 8/5; worker w2; cluster a on=w1",
+            "worker w1 7/9; worker w2 0/9; cluster a on=w1",
+            "worker w1 cordoned taint:k=v:NoExecute; worker w2; cluster a on=w1",
+            "worker w1 pool=x; worker w2 pool=y; tenant t pools=y; cluster a on=w1 tenant=t",
+        ] {
+            assert!(world.contains(on));
+            check(world, "a on w1");
+        }
+    }
+
+    #[test]
+    fn a_removed_cluster_goes_when_its_last_policy_says_so() {
+        check("worker w1; cluster a on=w1 gone policy=Delete", "a deletes w1");
+        check("worker w1; cluster a on=w1 gone", "a on w1; hold DeletionPolicyUnset a");
+    }
+
+    #[test]
+    fn a_cluster_that_is_being_deleted_still_takes_its_place() {
+        check(
+            "worker w1 0/1; cluster a on=w1 gone policy=Delete; cluster b",
+            "a deletes w1; b waits Capacity",
+        );
+    }
+
+    #[test]
+    fn no_deletion_starts_while_something_did_not_load() {
+        check(
+            "worker w1; cluster a on=w1 gone policy=Delete; unloaded ManagedCluster x",
+            "a on w1; hold DeletionsHeld a",
+        );
+        check(
+            "worker w1; cluster a on=w1 gone policy=Delete; unloaded ? ?",
+            "a on w1; hold DeletionsHeld a",
+        );
+    }
+
+    #[test]
+    fn a_deletion_that_has_begun_goes_on() {
+        check(
+            "worker w1; cluster a on=w1 gone deleting policy=Delete; unloaded ? ?",
+            "a deletes w1",
+        );
+    }
+
+    #[test]
+    fn a_cluster_whose_document_broke_is_not_removed() {
+        check(
+            "worker w1; cluster a on=w1 gone policy=Delete; unloaded ManagedCluster a",
+            "a on w1",
+        );
+        check("worker w1; cluster a on=w1 gone policy=Delete; unloaded ? a", "a on w1");
+        check(
+            "worker w1; cluster a on=w1 gone policy=Delete; unloaded Worker a",
+            "a on w1; hold DeletionsHeld a",
+        );
+    }
+
+    #[test]
+    fn a_name_that_comes_back_waits_for_its_deletion() {
+        check(
+            "worker w1; worker w2; cluster a on=w1 deleting policy=Delete",
+            "a deletes w1; hold NameStillDeleting a",
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! The clusters that wait for a worker, in the order in which they are served: priority, then who was
+//! seen first, then the name.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::PlanInput;
+use crate::model::{Cluster, Decision, Name, PendingRow, Planned};
+
+/// One cluster in the queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting<'a> {
+    /// The cluster.
+    pub(super) cluster: &'a Cluster,
+    /// What the last run recorded of it; `None` for a new one.
+    pub(super) row: Option<&'a PendingRow>,
+}
+
+impl Waiting<'_> {
+    /// Whether everything that a decision reads of the cluster is as the last run recorded it. The
+    /// digest of the document does not cover what comes from its class; the demand and the row do.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.row.is_some_and(|row| {
+            row.facts == self.cluster.facts
+                && row.demand == self.cluster.demand
+                && row.row == self.cluster.index_row()
+        })
+    }
+}
+
+/// The desired clusters without a worker, in the order in which they are served. Those that are new
+/// come after those that were seen, by name.
+pub(super) fn line_up<'a>(
+    input: &PlanInput<'a>,
+    placed: &BTreeMap<Name, Planned>,
+) -> Vec<Waiting<'a>> {
+    let wanted = input.fleet.clusters.values().filter(|c| !placed.contains_key(&c.name));
+    let mut queue: Vec<_> = wanted
+        .map(|cluster| Waiting { cluster, row: input.previous.pending.clusters.get(&cluster.name) })
+        .collect();
+    queue.sort_by_key(|w| {
+        let seen = w.row.map_or((true, 0), |row| (false, row.seen));
+        (Reverse(w.cluster.spec.priority.unwrap_or(0)), seen, &w.cluster.name)
+    });
+    queue
+}
+
+/// The place in the queue of each cluster that goes on waiting. One that was seen keeps its own; the
+/// new ones are counted on from the largest there is, by name.
+pub(super) fn number<'a>(
+    input: &PlanInput<'a>,
+    waiting: impl Iterator<Item = &'a Name>,
+) -> BTreeMap<&'a Name, u64> {
+    let pending = &input.previous.pending.clusters;
+    let mut last = pending.values().map(|row| row.seen).max().unwrap_or(0);
+    let names: BTreeSet<&Name> = waiting.collect();
+    let number = |name: &&'a Name| {
+        if let Some(row) = pending.get(*name) {
+            return row.seen;
+        }
+        last = last.saturating_add(1);
+        last
+    };
+    let names: Vec<_> = names.into_iter().collect();
+    let numbers: Vec<_> = names.iter().map(number).collect();
+    names.into_iter().zip(numbers).collect()
+}
+
+/// What becomes of the clusters that waited and are not desired any more: they are forgotten. While
+/// something did not load they stay as they were recorded.
+pub(super) fn left(
+    input: &PlanInput<'_>,
+    placed: &BTreeMap<Name, Planned>,
+) -> BTreeMap<Name, Planned> {
+    let rows = input.previous.pending.clusters.iter();
+    let gone = rows.filter(|(name, _)| {
+        !input.fleet.clusters.contains_key(*name) && !placed.contains_key(*name)
+    });
+    let decide = |(name, row): (&Name, &PendingRow)| {
+        let decision = if input.fleet.unloaded.is_empty() {
+            Decision::Forget
+        } else {
+            Decision::Wait { seen: row.seen, reasons: row.reasons.clone() }
+        };
+        let planned = Planned { decision, demand: row.demand.clone(), resize_blocked: None };
+        (name.clone(), planned)
+    };
+    gone.map(decide).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::world::check;
+
+    #[test]
+    fn priority_goes_first_then_who_was_seen_first_then_the_name() {
+        let one = "worker w1 0/1;";
+        check(&format!("{one} cluster b; cluster a"), "a -> w1; b waits Capacity");
+        check(&format!("{one} cluster a seen=2; cluster b seen=1"), "a waits Capacity; b -> w1");
+        check(&format!("{one} cluster a; cluster b seen=7"), "a waits Capacity; b -> w1");
+        check(
+            &format!("{one} cluster a seen=1; cluster b priority=1"),
+            "a waits Capacity; b -> w1",
+        );
+        check(&format!("{one} cluster a priority=-1; cluster b"), "a waits Capacity; b -> w1");
+    }
+
+    #[test]
+    fn new_ones_are_counted_on_by_name_and_nobody_is_renumbered() {
+        check(
+            "cluster d seen=4; cluster b seen=9; cluster c; cluster a",
+            "a waits NoWorkers #10; b waits NoWorkers #9; c waits NoWorkers #11; d waits NoWorkers #4",
+        );
+        check("cluster a", "a waits NoWorkers #1");
+    }
+
+    #[test]
+    fn one_that_waited_and_is_gone_is_forgotten() {
+        check("worker w1; cluster a seen=1 gone", "a forgotten");
+    }
+
+    #[test]
+    fn nothing_is_forgotten_while_something_did_not_load() {
+        check("worker w1; cluster a seen=3 gone; unloaded ManagedCluster a", "a waits Taint #3");
+        check("worker w1; cluster a seen=3 gone; unloaded ManagedCluster x", "a waits Taint #3");
+    }
+}

@@ -1,0 +1,218 @@
+//! A placed cluster takes another amount than before: demand is fixed in the record, and changes to it
+//! by these rules only.
+//!
+//! - What raises it counts at once where it fits into what the worker has free. Where it does not, all
+//!   of it is held back and the old demand stays.
+//! - What lowers it counts once the worker cannot still be using it: the worker is not observed, or a
+//!   fresh report shows the cluster running.
+//! - What is lowered is freed before anything is raised, and raising goes on until nothing more fits,
+//!   so that planning again finds nothing left to do.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::roster::Roster;
+use super::{PlanInput, amounts};
+use crate::model::api::Observation;
+use crate::model::{Cluster, Freshness, Name, Quantity, Resources};
+
+/// A placed cluster that wants another amount.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resize<'a> {
+    /// The cluster as it is desired.
+    pub(super) cluster: &'a Cluster,
+    /// Its worker.
+    pub(super) worker: &'a Name,
+    /// What it takes.
+    pub(super) from: &'a Resources,
+}
+
+/// What a cluster takes after the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Resized {
+    /// What it takes.
+    pub(super) demand: Resources,
+    /// What it would take, and what does not fit.
+    pub(super) blocked: Option<Resources>,
+}
+
+/// Decides all resizes of a run and writes them to the roster.
+pub(super) fn settle<'a>(
+    input: &PlanInput<'a>,
+    mut wanted: Vec<Resize<'a>>,
+    roster: &mut Roster<'a>,
+) -> BTreeMap<Name, Resized> {
+    wanted.sort_by_key(|r| {
+        (raises(r), Reverse(r.cluster.spec.priority.unwrap_or(0)), &r.cluster.name)
+    });
+    let mut settled = BTreeMap::new();
+    loop {
+        let before = wanted.len();
+        wanted.retain(|resize| {
+            let fits = fits(resize, roster);
+            if fits {
+                let demand = target(input, resize);
+                roster.resize(resize.worker, resize.from, &demand);
+                settled.insert(resize.cluster.name.clone(), Resized { demand, blocked: None });
+            }
+            !fits
+        });
+        if wanted.len() == before {
+            break;
+        }
+    }
+    for resize in wanted {
+        let blocked = Some(resize.cluster.demand.clone());
+        let kept = Resized { demand: resize.from.clone(), blocked };
+        settled.insert(resize.cluster.name.clone(), kept);
+    }
+    settled
+}
+
+fn raises(resize: &Resize<'_>) -> bool {
+    raised(resize).next().is_some()
+}
+
+/// The resources of which the cluster wants more.
+fn raised<'r>(resize: &'r Resize<'_>) -> impl Iterator<Item = &'r String> {
+    let more = |(resource, new): &(&String, &Quantity)| amounts::of(resize.from, resource) < **new;
+    resize.cluster.demand.iter().filter(more).map(|(resource, _)| resource)
+}
+
+/// Whether what is raised fits, the cluster's own old demand given back. A worker that is overcommitted
+/// in another resource is no obstacle.
+fn fits(resize: &Resize<'_>, roster: &Roster<'_>) -> bool {
+    raised(resize).all(|resource| {
+        roster.free(resize.worker, resource).is_some_and(|free| {
+            let old = amounts::of(resize.from, resource);
+            amounts::of(&resize.cluster.demand, resource) <= free.plus(old)
+        })
+    })
+}
+
+/// What the cluster takes once it fits: of each resource the new amount, or the old one while that is
+/// larger and may still be in use.
+fn target(input: &PlanInput<'_>, resize: &Resize<'_>) -> Resources {
+    let mut demand = resize.cluster.demand.clone();
+    if !lowering_counts(input, resize) {
+        for (resource, &old) in resize.from {
+            if amounts::of(&demand, resource) < old {
+                demand.insert(resource.clone(), old);
+            }
+        }
+    }
+    demand
+}
+
+fn lowering_counts(input: &PlanInput<'_>, resize: &Resize<'_>) -> bool {
+    let Some(worker) = input.fleet.workers.get(resize.worker) else { return false };
+    if worker.spec.observation == Observation::None {
+        return true;
+    }
+    let report = input.observed.workers.get(resize.worker);
+    report
+        .filter(|r| r.freshness == Freshness::Fresh)
+        .is_some_and(|r| r.clusters.get(&resize.cluster.name).is_some_and(|c| c.phase == "Running"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::world::check;
+
+    #[test]
+    fn a_raise_that_fits_counts_at_once() {
+        check("worker w1 0/3; cluster a on=w1 was=1 needs=3", "a on w1 takes 3");
+        check(
+            "worker w1 0/3; cluster a on=w1 was=1 needs=3; cluster b",
+            "a on w1 takes 3; b waits Capacity",
+        );
+    }
+
+    #[test]
+    fn a_raise_that_does_not_fit_is_held_back_and_keeps_its_old_reservation() {
+        check("worker w1 1/3; cluster a on=w1 was=1 needs=3", "a on w1 blocked 3");
+        check(
+            "worker w1 1/3; cluster a on=w1 was=1 needs=3; cluster b",
+            "a on w1 blocked 3; b -> w1",
+        );
+        check("worker w1 0/3; cluster a on=w1 needs:mem=1 was=1", "a on w1 blocked 1 mem=1");
+    }
+
+    #[test]
+    fn a_raise_counts_only_what_is_raised() {
+        check(
+            "worker w1 2/1 cap:mem=4; cluster a on=w1 was=1 needs:mem=4",
+            "a on w1 takes 1 mem=4",
+        );
+    }
+
+    #[test]
+    fn nothing_is_raised_on_a_worker_whose_document_is_not_there() {
+        check(
+            "worker w1 broken; cluster a on=w1 was=1 needs=2",
+            "a on w1 blocked 2; worker w1 NotLoaded",
+        );
+    }
+
+    #[test]
+    fn lowering_counts_at_once_where_nobody_looks() {
+        check(
+            "worker w1 0/3; cluster a on=w1 was=3 needs=1; cluster b",
+            "a on w1 takes 1; b -> w1",
+        );
+    }
+
+    #[test]
+    fn lowering_waits_for_a_fresh_report_that_shows_the_cluster_running() {
+        let lower = "cluster a on=w1 was=3 needs=1; cluster b";
+        check(
+            &format!("worker w1 0/3 agent:healthy; {lower}"),
+            "a on w1 takes 3; b waits Capacity",
+        );
+        check(&format!("worker w1 0/3 agent:healthy runs=a; {lower}"), "a on w1 takes 1; b -> w1");
+        check(
+            &format!("worker w1 0/3 agent:silent runs=a; {lower}"),
+            "a on w1 takes 3; b waits Silent Capacity",
+        );
+    }
+
+    #[test]
+    fn what_is_lowered_is_free_for_what_is_raised() {
+        check(
+            "worker w1 0/3; cluster a on=w1 was=1 needs=2; cluster b on=w1 was=2 needs=1",
+            "a on w1 takes 2; b on w1 takes 1",
+        );
+    }
+
+    #[test]
+    fn one_that_frees_while_it_grows_lets_another_grow_in_the_same_run() {
+        check(
+            "worker w1 0/4 cap:mem=4;
+             cluster a on=w1 was=1 was:mem=1 needs=3 needs:mem=1;
+             cluster b on=w1 was=3 was:mem=1 needs=1 needs:mem=3",
+            "a on w1 takes 3 mem=1; b on w1 takes 1 mem=3",
+        );
+    }
+
+    #[test]
+    fn of_two_raises_the_higher_priority_goes_first_then_the_name() {
+        let both = "worker w1 0/3; cluster a on=w1 was=1 needs=2;";
+        check(
+            &format!("{both} cluster b on=w1 was=1 needs=2"),
+            "a on w1 takes 2; b on w1 blocked 2",
+        );
+        check(
+            &format!("{both} cluster b on=w1 was=1 needs=2 priority=1"),
+            "a on w1 blocked 2; b on w1 takes 2",
+        );
+    }
+
+    #[test]
+    fn what_is_lowered_is_free_for_the_first_in_order() {
+        check(
+            "worker w1 0/4; cluster a on=w1 was=1 needs=2; cluster b on=w1 was=2 needs=1;
+             cluster c on=w1 was=1 needs=2",
+            "a on w1 takes 2; b on w1 takes 1; c on w1 blocked 2",
+        );
+    }
+}

@@ -1,0 +1,216 @@
+//! The workers of a run: their states, and what the clusters on them take as the run goes on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::candidate::Candidate;
+use super::holds::Holds;
+use super::placed::is_forgotten;
+use super::{PlanInput, amounts, unloaded};
+use crate::model::api::Observation;
+use crate::model::{
+    ClusterRow, ClusterState, HoldKind, Name, Quantity, Resources, WorkerPlan, WorkerState,
+};
+
+/// Every worker that is desired or recorded, in the order of the names.
+#[derive(Clone, Debug)]
+pub(super) struct Roster<'a> {
+    workers: Vec<Candidate<'a>>,
+}
+
+impl<'a> Roster<'a> {
+    /// The workers as the last run left them, with the states that this run gives them.
+    pub(super) fn new(input: &PlanInput<'a>, holds: &mut Holds) -> Self {
+        let recorded = input.previous.workers.keys();
+        let made = input.previous.fleet.iter().flat_map(|lock| lock.workers.keys());
+        let names: BTreeSet<&Name> =
+            input.fleet.workers.keys().chain(recorded).chain(made).collect();
+        Self { workers: names.into_iter().map(|name| candidate(input, name, holds)).collect() }
+    }
+
+    /// The workers that a cluster is matched with. One that is empty and on its way out is none of
+    /// them, unless people want it back.
+    pub(super) fn considered(&self) -> impl Iterator<Item = &Candidate<'a>> {
+        let leaving =
+            |c: &&Candidate<'_>| c.plan.state == WorkerState::Retiring && c.worker.is_none();
+        self.workers.iter().filter(move |c| !leaving(c))
+    }
+
+    /// A worker.
+    pub(super) fn get(&self, name: &Name) -> Option<&Candidate<'a>> {
+        self.find(name).map(|at| &self.workers[at])
+    }
+
+    /// What is free of a resource on a worker; `None` where that is not known.
+    pub(super) fn free(&self, worker: &Name, resource: &str) -> Option<Quantity> {
+        self.get(worker).and_then(|c| c.plan.free(resource))
+    }
+
+    /// A cluster comes to a worker.
+    pub(super) fn bind(&mut self, worker: &Name, demand: &Resources) {
+        self.change(worker, |plan| {
+            plan.clusters = plan.clusters.saturating_add(1);
+            amounts::add(&mut plan.allocated, demand);
+        });
+    }
+
+    /// A cluster is taken off a worker, to see what would be without it.
+    pub(super) fn unbind(&mut self, worker: &Name, demand: &Resources) {
+        self.change(worker, |plan| {
+            plan.clusters = plan.clusters.saturating_sub(1);
+            amounts::take(&mut plan.allocated, demand);
+        });
+    }
+
+    /// A cluster on a worker takes another amount than before.
+    pub(super) fn resize(&mut self, worker: &Name, from: &Resources, to: &Resources) {
+        self.change(worker, |plan| {
+            amounts::take(&mut plan.allocated, from);
+            amounts::add(&mut plan.allocated, to);
+        });
+    }
+
+    /// The workers as the plan lists them.
+    pub(super) fn into_plans(self) -> BTreeMap<Name, WorkerPlan> {
+        self.workers.into_iter().map(|c| (c.name.clone(), c.plan)).collect()
+    }
+
+    fn find(&self, name: &Name) -> Option<usize> {
+        self.workers.binary_search_by(|c| c.name.cmp(name)).ok()
+    }
+
+    fn change(&mut self, worker: &Name, change: impl FnOnce(&mut WorkerPlan)) {
+        if let Some(at) = self.find(worker) {
+            change(&mut self.workers[at].plan);
+        }
+    }
+}
+
+fn candidate<'a>(input: &PlanInput<'a>, name: &'a Name, holds: &mut Holds) -> Candidate<'a> {
+    let lock = input.previous.workers.get(name);
+    let rows = lock.iter().flat_map(|lock| &lock.clusters);
+    let rows: Vec<&ClusterRow> =
+        rows.filter(|(name, row)| !is_forgotten(input, name, row)).map(|(_, row)| row).collect();
+    let clusters = rows.len() as u64;
+    let state = state(input, name, clusters, holds);
+    let worker = input.fleet.workers.get(name);
+    let observed = worker.filter(|w| w.spec.observation == Observation::Agent);
+    // What a document says of which a part did not load may not be what people mean.
+    let said = worker.filter(|_| state != WorkerState::NotLoaded);
+    Candidate {
+        name,
+        worker,
+        health: observed.map(|_| input.observed.health(name)),
+        plan: WorkerPlan {
+            state,
+            capacity: said.map(|w| w.spec.capacity.clone()).unwrap_or_default(),
+            reserved: said.map(|w| w.spec.reserved.clone()).unwrap_or_default(),
+            allocated: allocated(&rows),
+            clusters,
+        },
+    }
+}
+
+fn allocated(rows: &[&ClusterRow]) -> Resources {
+    let mut sum = Resources::new();
+    for row in rows {
+        amounts::add(&mut sum, &row.demand);
+    }
+    sum
+}
+
+fn state(input: &PlanInput<'_>, name: &Name, clusters: u64, holds: &mut Holds) -> WorkerState {
+    if input.fleet.workers.contains_key(name) {
+        return desired_state(input, name, clusters, holds);
+    }
+    let row = input.previous.fleet.as_ref().and_then(|lock| lock.workers.get(name));
+    if clusters == 0 && row.is_some_and(|row| row.state == ClusterState::Deleting) {
+        return WorkerState::Retiring;
+    }
+    if unloaded::names(input.fleet, "Worker", name) {
+        return WorkerState::NotLoaded;
+    }
+    if clusters == 0 {
+        if input.fleet.unloaded.is_empty() {
+            return WorkerState::Retiring;
+        }
+        holds.add(HoldKind::DeletionsHeld, name);
+        return WorkerState::NotLoaded;
+    }
+    if unloaded::may_be(input.fleet, "Worker", name) {
+        return WorkerState::NotLoaded;
+    }
+    holds.add(HoldKind::WorkerInUse, name);
+    WorkerState::RemovedInUse
+}
+
+/// The state of a worker whose document is there. One whose own cluster is being deleted stays on its
+/// way out: the name is taken until that is done.
+fn desired_state(
+    input: &PlanInput<'_>,
+    name: &Name,
+    clusters: u64,
+    holds: &mut Holds,
+) -> WorkerState {
+    let row = input.previous.fleet.as_ref().and_then(|lock| lock.workers.get(name));
+    let deleting =
+        row.is_some_and(|row| row.state == ClusterState::Deleting && row.folder.is_some());
+    if deleting && clusters == 0 {
+        holds.add(HoldKind::NameStillDeleting, name);
+        return WorkerState::Retiring;
+    }
+    if unloaded::overlay(input.fleet, name) {
+        return WorkerState::NotLoaded;
+    }
+    WorkerState::Desired
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::world::check;
+
+    #[test]
+    fn an_empty_worker_whose_document_is_gone_retires() {
+        check("worker w1 gone; worker w2; cluster a", "a -> w2; worker w1 Retiring");
+    }
+
+    #[test]
+    fn a_retiring_worker_is_no_worker_that_could_take_a_cluster() {
+        check("worker w1 gone; cluster a", "a waits NoWorkers; worker w1 Retiring");
+    }
+
+    #[test]
+    fn no_retirement_starts_while_something_did_not_load() {
+        check(
+            "worker w1 gone; worker w2; unloaded ManagedCluster x",
+            "worker w1 NotLoaded; hold DeletionsHeld w1",
+        );
+        check("worker w1 gone deleting; unloaded ManagedCluster x", "worker w1 Retiring");
+    }
+
+    #[test]
+    fn a_broken_document_is_not_a_removed_one() {
+        check("worker w1 broken", "worker w1 NotLoaded");
+        check("worker w1 gone; cluster a on=w1; unloaded ? ?", "a on w1; worker w1 NotLoaded");
+        check("worker w1 gone; cluster a on=w1; unloaded ? w1", "a on w1; worker w1 NotLoaded");
+        check(
+            "worker w1 gone; cluster a on=w1; unloaded ManagedCluster ?",
+            "a on w1; worker w1 RemovedInUse; hold WorkerInUse w1",
+        );
+    }
+
+    #[test]
+    fn workers_in_use_are_held_together() {
+        check(
+            "worker w2 gone; worker w1 gone; cluster a on=w1; cluster b on=w2",
+            "a on w1; b on w2; worker w1 RemovedInUse; worker w2 RemovedInUse; hold WorkerInUse w1 w2",
+        );
+    }
+
+    #[test]
+    fn a_worker_that_comes_back_while_it_is_deleted_takes_nothing() {
+        check(
+            "worker w1 deleting; cluster a",
+            "a waits BeingRemoved; worker w1 Retiring; hold NameStillDeleting w1",
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! Share used: the largest share of a resource's capacity that is used after the pick, over the
+//! resources that the cluster takes, as an exact fraction. Smaller is better: clusters are spread.
+
+use crate::model::Quantity;
+use crate::plan::amounts;
+use crate::plan::candidate::{Candidate, Reads, Request};
+
+pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Capacity, Reads::Allocated];
+
+/// Numerator and denominator; the denominator is at least 1.
+pub(super) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, i128) {
+    let plan = &candidate.plan;
+    let shares = request.demand().iter().filter(|(_, needs)| **needs != Quantity::ZERO).map(
+        |(resource, needs)| {
+            let used = amounts::of(&plan.allocated, resource).plus(*needs);
+            fraction(used.thousandths(), amounts::of(&plan.capacity, resource).thousandths())
+        },
+    );
+    shares.fold(
+        (0, 1),
+        |largest, share| {
+            if share.0 * largest.1 > largest.0 * share.1 { share } else { largest }
+        },
+    )
+}
+
+/// A fraction in its lowest terms, small enough that two can be multiplied. A worker without capacity
+/// is never asked, and counts as full.
+fn fraction(used: i128, capacity: i128) -> (i128, i128) {
+    if capacity <= 0 || used < 0 {
+        return (1, 1);
+    }
+    let divisor = greatest_common_divisor(used, capacity);
+    let (mut used, mut capacity) = (used / divisor, capacity / divisor);
+    while used > i128::from(i64::MAX) || capacity > i128::from(i64::MAX) {
+        used >>= 1;
+        capacity >>= 1;
+    }
+    (used, capacity.max(1))
+}
+
+fn greatest_common_divisor(a: i128, b: i128) -> i128 {
+    if b == 0 { a.max(1) } else { greatest_common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::world::check;
+
+    #[test]
+    fn the_worker_that_is_used_less_after_the_pick_is_taken() {
+        check("worker w1 1/4; worker w2 2/9; cluster a", "a -> w2");
+        check("worker w1 0/1; worker w2 8/10; cluster a", "a -> w2");
+    }
+
+    #[test]
+    fn equal_shares_are_equal_whatever_their_terms() {
+        // 2/6 and 1/3 after the pick: the number of clusters decides.
+        check("worker w1 1/6; worker w2 0/3; cluster a", "a -> w2");
+    }
+
+    #[test]
+    fn the_largest_share_over_the_resources_counts() {
+        check(
+            "worker w1 0/10 cap:mem=4; worker w2 4/10 cap:mem=8; cluster a needs:mem=3",
+            "a -> w2",
+        );
+    }
+
+    #[test]
+    fn a_resource_that_the_cluster_does_not_take_does_not_count() {
+        check(
+            "worker w1 0/10 cap:mem=4; worker w2 1/10; cluster x on=w1 needs:mem=4; cluster a",
+            "a -> w1; x on w1",
+        );
+    }
+
+    #[test]
+    fn no_amount_is_too_large_and_no_capacity_is_divided_by() {
+        assert_eq!(fraction(2, 4), (1, 2));
+        assert_eq!(fraction(0, 4), (0, 1));
+        assert_eq!(fraction(1, 0), (1, 1));
+        let (used, capacity) = fraction(i128::MAX / 2, i128::MAX);
+        assert!(used.checked_mul(capacity).is_some());
+        assert!(capacity >= 1);
+    }
+}

@@ -1,0 +1,28 @@
+//! What did not load: an object whose document is broken is not gone.
+
+use crate::model::{Fleet, Name};
+
+/// Whether the fleet has a broken document of that very kind and name. A kind that could not be read
+/// may be any.
+pub(super) fn names(fleet: &Fleet, kind: &str, name: &Name) -> bool {
+    fleet.unloaded.iter().any(|u| {
+        u.name.as_deref() == Some(name.as_str()) && u.kind.as_deref().is_none_or(|k| k == kind)
+    })
+}
+
+/// Whether a broken document of the fleet may be of that kind and name: what could not be read of it
+/// may be anything.
+pub(super) fn may_be(fleet: &Fleet, kind: &str, name: &Name) -> bool {
+    fleet.unloaded.iter().any(|u| {
+        u.name.as_deref().is_none_or(|n| n == name.as_str())
+            && u.kind.as_deref().is_none_or(|k| k == kind)
+    })
+}
+
+/// Whether a broken overlay is, or may be, the worker's.
+pub(super) fn overlay(fleet: &Fleet, name: &Name) -> bool {
+    fleet.unloaded.iter().any(|u| {
+        u.kind.as_deref() == Some("WorkerOverlay")
+            && u.name.as_deref().is_none_or(|n| n == name.as_str())
+    })
+}

@@ -1,0 +1,242 @@
+//! The language of this room's tests: a fleet, what the last run left of it and what is observed, in a
+//! few words.
+//!
+//! Statements are separated by `;`. A worker has nine places for clusters unless it says otherwise.
+//! ```text
+//! worker w1 2/3 at=eastus cap:mem=8 reserved=1 pool=p label:k=v taint:k=v:NoSchedule cordoned
+//!           agent | agent:healthy | agent:silent | agent:unhealthy | report:…  runs=a,b
+//!           gone | broken | deleting
+//! cluster a needs=2 needs:mem=4 at=eastus tenant=t priority=1 label:k=v
+//!           on=w1 was=1 was:mem=2 seen=3 gone deleting policy=Delete
+//!           only=w1,w2 not=w3 only-at=eastus with:k=v in:k=v,w notin:k=v,w prefer:10:k=v
+//! policy p  for:k=v priority=1 tolerate:k=v:NoSchedule  and the terms of a cluster
+//! tenant t  pools=p,q
+//! unloaded Worker w1    `?` for what could not be read, `blocking` for what may be a policy
+//! ```
+//! `2/3` puts two clusters there that nothing else speaks of, `?` leaves the capacity unknown.
+
+mod read;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Explanation, PlanInput, Planning, PolicyExplanation, Verdict, WorkerExplanation,
+    explain_cluster, explain_policy, explain_worker, plan,
+};
+use crate::model::{
+    Cluster, ClusterRow, ClusterState, ControlPlaneRow, Decision, Digest, Fleet, FleetLock, Id,
+    Name, Observed, PendingRow, Plan, Previous, ReasonCode, Resources, Settled, WorkerState,
+    blob_id, lock_to_bytes,
+};
+
+/// All that a plan reads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct World {
+    pub(super) fleet: Fleet,
+    pub(super) previous: Previous,
+    pub(super) observed: Observed,
+    pub(super) settled: Option<Settled>,
+    pub(super) frozen: BTreeSet<Name>,
+}
+
+/// Checks what is planned for a world.
+#[track_caller]
+pub(super) fn check(world: &str, expected: &str) {
+    let planning = World::read(world).plan();
+    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected: Vec<String> = expected.split(';').map(squeeze).collect();
+    let expected = expected.join("; ");
+    assert_eq!(World::read(world).describe(&planning.plan, &expected), expected, "{world}");
+}
+
+/// Why a worker does not take a cluster.
+#[track_caller]
+pub(super) fn refusals(world: &str, cluster: &str, worker: &str) -> Vec<String> {
+    match &World::read(world).explain(cluster).workers[worker] {
+        Verdict::Refused(reasons) => reasons.iter().map(ToString::to_string).collect(),
+        Verdict::Fits(_) => Vec::new(),
+    }
+}
+
+pub(super) fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+impl World {
+    pub(super) fn read(text: &str) -> Self {
+        let mut world = Self::default();
+        for statement in text.split(';') {
+            let words: Vec<&str> = statement.split_whitespace().collect();
+            match words.as_slice() {
+                [] => {}
+                ["worker", name, rest @ ..] => world.worker(name, rest),
+                ["cluster", name, rest @ ..] => world.cluster(name, rest),
+                ["policy", name, rest @ ..] => world.policy(name, rest),
+                ["tenant", name, rest @ ..] => world.tenant(name, rest),
+                ["unloaded", kind, name, rest @ ..] => world.unloaded(kind, name, rest),
+                other => panic!("no such statement: {other:?}"),
+            }
+        }
+        world
+    }
+
+    pub(super) fn pending_id(&self) -> Id {
+        blob_id(&lock_to_bytes(&self.previous.pending))
+    }
+
+    pub(super) fn input(&self) -> PlanInput<'_> {
+        PlanInput {
+            fleet: &self.fleet,
+            previous: &self.previous,
+            observed: &self.observed,
+            settled: self.settled.as_ref(),
+            pending_id: Some(self.pending_id()),
+            frozen: &self.frozen,
+        }
+    }
+
+    pub(super) fn plan(&self) -> Planning {
+        plan(&self.input())
+    }
+
+    pub(super) fn try_explain(&self, cluster: &str) -> Option<Explanation> {
+        explain_cluster(&self.input(), &name(cluster))
+    }
+
+    pub(super) fn explain(&self, cluster: &str) -> Explanation {
+        self.try_explain(cluster).expect("the cluster is known")
+    }
+
+    pub(super) fn explain_worker(&self, worker: &str) -> Option<WorkerExplanation> {
+        explain_worker(&self.input(), &name(worker))
+    }
+
+    pub(super) fn explain_policy(&self, policy: &str) -> Option<PolicyExplanation> {
+        explain_policy(&self.input(), &name(policy))
+    }
+
+    /// The same fleet after a plan was committed.
+    pub(super) fn after(&self, planning: &Planning) -> Self {
+        let mut after = Self { previous: Previous::default(), ..self.clone() };
+        let mut rows = BTreeMap::new();
+        for (worker, plan) in &planning.plan.workers {
+            after.lock(worker);
+            let state = match plan.state {
+                WorkerState::Retiring => ClusterState::Deleting,
+                _ => ClusterState::Bound,
+            };
+            rows.insert(worker.clone(), made(state));
+        }
+        after.previous.fleet = Some(FleetLock { workers: rows, ..fleet_lock() });
+        for (cluster, planned) in &planning.plan.clusters {
+            let desired = self.fleet.clusters.get(cluster);
+            if let Some(worker) = planned.decision.worker() {
+                let old = self.row(cluster).filter(|_| planned.resize_blocked.is_some());
+                let row = old.or_else(|| desired.map(bound_row)).or_else(|| self.row(cluster));
+                let mut row = row.expect("a cluster on a worker is desired or recorded");
+                row.demand = planned.demand.clone();
+                if matches!(planned.decision, Decision::Delete { .. }) {
+                    row.state = ClusterState::Deleting;
+                }
+                after.lock(worker).clusters.insert(cluster.clone(), row);
+            }
+            if let Decision::Wait { seen, reasons } = &planned.decision {
+                let row = match desired {
+                    Some(cluster) => pending_row(cluster, *seen, reasons.clone()),
+                    None => self.previous.pending.clusters[cluster].clone(),
+                };
+                after.previous.pending.clusters.insert(cluster.clone(), row);
+            }
+        }
+        let pending = after.pending_id();
+        after.settled = Some(Settled { context: planning.context, pending });
+        after
+    }
+
+    /// The plan in the words of the expectation; the policy and the place in the queue only where it
+    /// speaks of them.
+    pub(super) fn describe(&self, plan: &Plan, expected: &str) -> String {
+        let mut words = Vec::new();
+        for (cluster, planned) in &plan.clusters {
+            if cluster.contains("-x") {
+                continue;
+            }
+            let said = match &planned.decision {
+                Decision::Keep { worker } => match &planned.resize_blocked {
+                    Some(wanted) => format!("on {worker} blocked {}", amount(wanted)),
+                    None if self.wants_another_amount(cluster) => {
+                        format!("on {worker} takes {}", amount(&planned.demand))
+                    }
+                    None => format!("on {worker}"),
+                },
+                Decision::Bind(binding) => match &binding.policy {
+                    Some(policy) if expected.contains(" by ") => {
+                        format!("-> {} by {policy}", binding.worker)
+                    }
+                    _ => format!("-> {}", binding.worker),
+                },
+                Decision::Wait { seen, reasons } => {
+                    let codes: Vec<_> = reasons.iter().map(|r| format!("{r:?}")).collect();
+                    let place =
+                        if expected.contains('#') { format!(" #{seen}") } else { String::new() };
+                    format!("waits {}{place}", codes.join(" "))
+                }
+                Decision::Delete { worker, .. } => format!("deletes {worker}"),
+                Decision::Forget => "forgotten".to_owned(),
+            };
+            words.push(format!("{cluster} {said}"));
+        }
+        let states = plan.workers.iter().filter(|(_, w)| w.state != WorkerState::Desired);
+        words.extend(states.map(|(worker, plan)| format!("worker {worker} {:?}", plan.state)));
+        let holds = plan.holds.iter();
+        words.extend(holds.map(|h| format!("hold {} {}", h.kind.name(), h.names.join(" "))));
+        words.join("; ")
+    }
+
+    fn wants_another_amount(&self, cluster: &Name) -> bool {
+        let desired = self.fleet.clusters.get(cluster).map(|c| &c.demand);
+        desired.is_some_and(|demand| self.row(cluster).is_some_and(|row| row.demand != *demand))
+    }
+
+    fn row(&self, cluster: &Name) -> Option<ClusterRow> {
+        self.previous.workers.values().find_map(|lock| lock.clusters.get(cluster)).cloned()
+    }
+}
+
+fn amount(demand: &Resources) -> String {
+    let other = demand.iter().filter(|(r, _)| *r != "clusters").map(|(r, n)| format!(" {r}={n}"));
+    format!("{}{}", demand["clusters"], other.collect::<String>())
+}
+
+fn bound_row(cluster: &Cluster) -> ClusterRow {
+    ClusterRow {
+        state: ClusterState::Bound,
+        facts: cluster.facts,
+        render_key: Digest::of(b""),
+        folder: Some(Id::EMPTY_DIR),
+        demand: cluster.demand.clone(),
+        row: cluster.index_row(),
+    }
+}
+
+fn pending_row(cluster: &Cluster, seen: u64, reasons: BTreeSet<ReasonCode>) -> PendingRow {
+    PendingRow {
+        seen,
+        facts: cluster.facts,
+        reasons,
+        demand: cluster.demand.clone(),
+        row: cluster.index_row(),
+    }
+}
+
+fn made(state: ClusterState) -> ControlPlaneRow {
+    ControlPlaneRow { state, render_key: Digest::of(b""), folder: Some(Id::EMPTY_DIR) }
+}
+
+fn fleet_lock() -> FleetLock {
+    serde_json::from_value(serde_json::json!({
+        "schemaVersion": crate::model::FLEET_LOCK_SCHEMA,
+        "renderKey": Digest::of(b""),
+    }))
+    .unwrap()
+}

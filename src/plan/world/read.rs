@@ -1,0 +1,337 @@
+//! Reading statements.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::{World, bound_row, fleet_lock, made, name, pending_row};
+use crate::model::api::{
+    Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterPlacement,
+    ManagedClusterSpec, Observation, PlacementPolicySpec, PlacementTerm, PreferredTerm, Taint,
+    TaintEffect, Tenant, Toleration, TolerationOperator, WorkerSpec,
+};
+use crate::model::{
+    Cluster, ClusterState, Digest, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness, Name,
+    Policy, Quantity, ReasonCode, Resources, Unloaded, WORKER_LOCK_SCHEMA, Worker, WorkerLock,
+};
+
+impl World {
+    pub(super) fn lock(&mut self, worker: &Name) -> &mut WorkerLock {
+        self.previous.workers.entry(worker.clone()).or_insert_with(|| WorkerLock {
+            schema_version: WORKER_LOCK_SCHEMA,
+            worker: worker.clone(),
+            facts: Digest::of(b""),
+            render_key: Digest::of(b""),
+            clusters: BTreeMap::new(),
+            files: BTreeMap::new(),
+        })
+    }
+
+    pub(super) fn worker(&mut self, text: &str, words: &[&str]) {
+        let own = name(text);
+        let mut worker = plain_worker(text);
+        let mut desired = true;
+        for word in words {
+            let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            let spec = &mut worker.spec;
+            match (key, value) {
+                ("?", "") => spec.capacity.clear(),
+                ("at", at) => at.clone_into(&mut spec.location),
+                ("pool", pool) => spec.pool = Some(pool.to_owned()),
+                ("reserved", n) => spec.reserved = clusters(number(n)),
+                ("cordoned", "") => spec.unschedulable = true,
+                ("runs", names) => self.runs(&own, names),
+                ("deleting", "") => {
+                    let row = made(ClusterState::Deleting);
+                    let lock = self.previous.fleet.get_or_insert_with(fleet_lock);
+                    lock.workers.insert(own.clone(), row);
+                }
+                ("gone", "") => desired = false,
+                ("broken", "") => {
+                    desired = false;
+                    self.unloaded("Worker", text, &[]);
+                }
+                _ if key.starts_with("agent") || key.starts_with("report") => {
+                    if key.starts_with("agent") {
+                        spec.observation = Observation::Agent;
+                    }
+                    if let Some((_, state)) = key.split_once(':') {
+                        self.report(&own, state);
+                    }
+                }
+                _ => match key.split_once(':') {
+                    Some(("cap", resource)) => {
+                        spec.capacity.insert(resource.to_owned(), Quantity::units(number(value)));
+                    }
+                    Some(("label", key)) => {
+                        worker.labels.insert(key.to_owned(), value.to_owned());
+                    }
+                    Some(("taint", key)) => spec.taints.push(taint(key, value)),
+                    _ => self.used(&own, word, &mut spec.capacity),
+                },
+            }
+        }
+        if desired {
+            self.fleet.workers.insert(own, worker);
+        } else {
+            self.lock(&own);
+        }
+    }
+
+    /// `2/3`: two clusters are there, and three fit.
+    fn used(&mut self, worker: &Name, word: &str, capacity: &mut Resources) {
+        let (used, of) = word.split_once('/').unwrap_or_else(|| panic!("what is `{word}`?"));
+        if of == "?" {
+            capacity.clear();
+        } else {
+            capacity.extend(clusters(number(of)));
+        }
+        for i in 0..number(used) {
+            self.cluster(&format!("{worker}-x{i}"), &[&format!("on={worker}")]);
+        }
+    }
+
+    fn report(&mut self, worker: &Name, state: &str) {
+        let since = Timestamp::from_second(1_700_000_000).unwrap();
+        let clusters = self.observed.workers.remove(worker).map(|r| r.clusters).unwrap_or_default();
+        let report = FoldedReport {
+            schema_version: FOLDED_SCHEMA,
+            worker: worker.clone(),
+            worker_uid: "uid".to_owned(),
+            freshness: if state == "silent" { Freshness::Silent } else { Freshness::Fresh },
+            freshness_since: since,
+            healthy: state != "unhealthy",
+            healthy_since: since,
+            reason: (state == "unhealthy").then(|| "Sick".to_owned()),
+            message: None,
+            complete: true,
+            applied_revision: None,
+            applied_digest: None,
+            components: BTreeMap::new(),
+            clusters,
+        };
+        self.observed.workers.insert(worker.clone(), report);
+    }
+
+    fn runs(&mut self, worker: &Name, names: &str) {
+        let report = self.observed.workers.get_mut(worker).expect("a report comes first");
+        for cluster in names.split(',') {
+            let running = FoldedCluster {
+                uid: None,
+                digest: None,
+                phase: "Running".to_owned(),
+                since: report.healthy_since,
+                version: None,
+                endpoint: None,
+                nodes: None,
+                conditions: Vec::new(),
+                errors: Vec::new(),
+            };
+            report.clusters.insert(name(cluster), running);
+        }
+    }
+
+    pub(super) fn cluster(&mut self, text: &str, words: &[&str]) {
+        let mut cluster = plain_cluster(text);
+        let (mut on, mut seen, mut was) = (None, None, None);
+        let (mut desired, mut state, mut deletion) = (true, ClusterState::Bound, None);
+        let mut affinity = Affinity::default();
+        for word in words {
+            let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            match (key, value) {
+                ("needs", n) => cluster.demand.extend(clusters(number(n))),
+                ("was", n) => was.get_or_insert_with(|| clusters(1)).extend(clusters(number(n))),
+                ("at", at) => at.clone_into(&mut cluster.spec.location),
+                ("tenant", tenant) => tenant.clone_into(&mut cluster.tenant),
+                ("priority", n) => cluster.spec.priority = Some(n.parse().unwrap()),
+                ("on", worker) => on = Some(name(worker)),
+                ("seen", n) => seen = Some(n.parse().unwrap()),
+                ("gone", "") => desired = false,
+                ("deleting", "") => state = ClusterState::Deleting,
+                ("policy", "Delete") => deletion = Some(DeletionPolicy::Delete),
+                _ => match key.split_once(':') {
+                    Some(("needs", resource)) => {
+                        cluster.demand.insert(resource.to_owned(), Quantity::units(number(value)));
+                    }
+                    Some(("was", resource)) => {
+                        let was = was.get_or_insert_with(|| clusters(1));
+                        was.insert(resource.to_owned(), Quantity::units(number(value)));
+                    }
+                    Some(("label", key)) => {
+                        cluster.labels.insert(key.to_owned(), value.to_owned());
+                    }
+                    _ => term(&mut affinity, key, value),
+                },
+            }
+        }
+        cluster.spec.deletion_policy = deletion;
+        if affinity != Affinity::default() {
+            cluster.spec.placement = Some(ManagedClusterPlacement { affinity: Some(affinity) });
+        }
+        // As in the real thing the demand is no fact of the document: a class may change it.
+        cluster.facts = Digest::of_value(&(&cluster.spec, &cluster.labels, &cluster.tenant));
+        if let Some(worker) = on {
+            let mut row = bound_row(&cluster);
+            row.state = state;
+            row.demand = was.unwrap_or(row.demand);
+            self.lock(&worker).clusters.insert(cluster.name.clone(), row);
+        } else if let Some(seen) = seen {
+            let row = pending_row(&cluster, seen, [ReasonCode::Taint].into());
+            self.previous.pending.clusters.insert(cluster.name.clone(), row);
+        }
+        if desired {
+            self.fleet.clusters.insert(cluster.name.clone(), cluster);
+        }
+    }
+
+    pub(super) fn policy(&mut self, text: &str, words: &[&str]) {
+        let mut spec = PlacementPolicySpec::default();
+        let mut affinity = Affinity::default();
+        for word in words {
+            if let Some(tolerated) = word.strip_prefix("tolerate:") {
+                spec.tolerations.push(toleration(tolerated));
+                continue;
+            }
+            let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            match key.strip_prefix("for:") {
+                Some(key) => {
+                    let labels = &mut spec.cluster_selector.match_labels;
+                    labels.insert(key.to_owned(), value.to_owned());
+                }
+                None if key == "priority" => spec.priority = value.parse().unwrap(),
+                None => term(&mut affinity, key, value),
+            }
+        }
+        spec.affinity = Some(affinity).filter(|a| *a != Affinity::default());
+        let policy = Policy { name: name(text), file: None, document: 0, spec };
+        self.fleet.policies.insert(policy.name.clone(), policy);
+    }
+
+    pub(super) fn tenant(&mut self, text: &str, words: &[&str]) {
+        let pools = words.iter().filter_map(|w| w.strip_prefix("pools="));
+        self.fleet.spec.tenants.push(Tenant {
+            name: text.to_owned(),
+            pools: pools.flat_map(list).collect(),
+            credentials: Vec::new(),
+        });
+    }
+
+    pub(super) fn unloaded(&mut self, kind: &str, text: &str, words: &[&str]) {
+        let known = |text: &str| (text != "?").then(|| text.to_owned());
+        self.fleet.unloaded.push(Unloaded {
+            file: "broken.yaml".to_owned(),
+            document: None,
+            kind: known(kind),
+            name: known(text),
+            blocks_placements: words == ["blocking"],
+        });
+    }
+}
+
+/// A worker about which nothing is said.
+fn plain_worker(text: &str) -> Worker {
+    Worker {
+        name: name(text),
+        labels: BTreeMap::new(),
+        facts: Digest::of(text.as_bytes()),
+        file: String::new(),
+        document: 0,
+        spec: WorkerSpec {
+            version: "v1.34.2".to_owned(),
+            location: "westeurope".to_owned(),
+            capacity: clusters(9),
+            ..WorkerSpec::default()
+        },
+        heartbeat_timeout_seconds: 3600,
+    }
+}
+
+/// A cluster about which nothing is said.
+fn plain_cluster(text: &str) -> Cluster {
+    Cluster {
+        name: name(text),
+        tenant: "default".to_owned(),
+        labels: BTreeMap::new(),
+        facts: Digest::of(b""),
+        file: String::new(),
+        document: 0,
+        spec: ManagedClusterSpec {
+            version: "v1.34.2".to_owned(),
+            location: "westeurope".to_owned(),
+            ..ManagedClusterSpec::default()
+        },
+        demand: clusters(1),
+    }
+}
+
+fn clusters(count: i64) -> Resources {
+    [("clusters".to_owned(), Quantity::units(count))].into()
+}
+
+fn number(text: &str) -> i64 {
+    text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"))
+}
+
+fn list(text: &str) -> Vec<String> {
+    text.split(',').map(str::to_owned).collect()
+}
+
+fn effect(text: &str) -> TaintEffect {
+    match text {
+        "NoSchedule" => TaintEffect::NoSchedule,
+        "NoExecute" => TaintEffect::NoExecute,
+        "PreferNoSchedule" => TaintEffect::PreferNoSchedule,
+        other => panic!("no such effect: {other}"),
+    }
+}
+
+fn taint(key: &str, value: &str) -> Taint {
+    let (value, text) = value.split_once(':').expect("key=value:Effect");
+    Taint { key: key.to_owned(), value: value.to_owned(), effect: effect(text) }
+}
+
+/// `k=v:Effect`, `k=v`, `k:Effect`, `k`, and `*` for every key.
+fn toleration(text: &str) -> Toleration {
+    let (rest, effect) = match text.split_once(':') {
+        Some((rest, text)) => (rest, Some(effect(text))),
+        None => (text, None),
+    };
+    let (key, value, operator) = match rest.split_once('=') {
+        Some((key, value)) => (key, value, TolerationOperator::Equal),
+        None => (rest.trim_matches('*'), "", TolerationOperator::Exists),
+    };
+    Toleration { key: key.to_owned(), operator, value: value.to_owned(), effect }
+}
+
+fn term(affinity: &mut Affinity, key: &str, value: &str) {
+    if let Some(("prefer", rest)) = key.split_once(':') {
+        let (weight, key) = rest.split_once(':').expect("prefer:WEIGHT:key=value");
+        let match_labels = [(key.to_owned(), value.to_owned())].into();
+        affinity.preferred.push(PreferredTerm {
+            weight: weight.parse().unwrap(),
+            term: PlacementTerm { match_labels, ..PlacementTerm::default() },
+        });
+        return;
+    }
+    if affinity.required.is_empty() {
+        affinity.required.push(PlacementTerm::default());
+    }
+    let term = &mut affinity.required[0];
+    let expression =
+        |key: &str, operator| Expression { key: key.to_owned(), operator, values: list(value) };
+    match (key, key.split_once(':')) {
+        ("only", _) => term.names = list(value),
+        ("not", _) => term.exclude = list(value),
+        ("only-at", _) => term.locations = list(value),
+        (_, Some(("with", key))) => {
+            term.match_labels.insert(key.to_owned(), value.to_owned());
+        }
+        (_, Some(("in", key))) => {
+            term.match_expressions.push(expression(key, ExpressionOperator::In));
+        }
+        (_, Some(("notin", key))) => {
+            term.match_expressions.push(expression(key, ExpressionOperator::NotIn));
+        }
+        _ => panic!("what is `{key}={value}`?"),
+    }
+}
