@@ -1,0 +1,189 @@
+//! What may not change between the last good folder and the new one: webhooks would refuse it on the
+//! worker, long after the commit.
+
+use serde_json::Value;
+
+use super::Files;
+use super::object::{Object, objects};
+use crate::diag::{Code, Diagnostic, FieldPath};
+use crate::model::KubeVersion;
+
+/// A change that the worker would refuse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// The field of the document that decides over it.
+    pub field: FieldPath,
+    /// What is wrong, without its place.
+    pub finding: Diagnostic,
+}
+
+/// Fields of documents that decide over objects' fields; where none is named it may be any of `spec`.
+const DECIDED_BY: &[(&str, &str)] = &[
+    ("/spec/location", "spec.location"),
+    ("/spec/subscriptionID", "spec.credentials"),
+    ("/spec/azureEnvironment", "spec.credentials"),
+    ("/spec/clusterNetwork", "spec.network"),
+];
+
+/// Fields that stay as they are once set, by kind (the validating webhooks of Cluster API and CAPZ).
+const IMMUTABLE: &[(&str, &[&str])] = &[
+    (
+        "AzureCluster",
+        &[
+            "/spec/resourceGroup",
+            "/spec/subscriptionID",
+            "/spec/location",
+            "/spec/azureEnvironment",
+            "/spec/controlPlaneEnabled",
+            "/spec/networkSpec/vnet/name",
+        ],
+    ),
+    ("AzureMachineTemplate", &["/spec/template/spec"]),
+    ("AzureClusterIdentity", &["/spec/type"]),
+    ("Cluster", &["/spec/clusterNetwork", "/spec/controlPlaneRef", "/spec/infrastructureRef"]),
+    ("MachineDeployment", &["/spec/clusterName", "/spec/selector"]),
+    ("MachineHealthCheck", &["/spec/clusterName"]),
+    ("ClusterResourceSet", &["/spec/clusterSelector", "/spec/strategy"]),
+    ("KamajiControlPlane", &["/spec/dataStoreName"]),
+    (
+        "KubeadmControlPlane",
+        &[
+            "/spec/kubeadmConfigSpec/clusterConfiguration/certificatesDir",
+            "/spec/kubeadmConfigSpec/clusterConfiguration/controlPlaneEndpoint",
+            "/spec/kubeadmConfigSpec/clusterConfiguration/etcd/local/dataDir",
+        ],
+    ),
+];
+
+/// Changes that the worker would refuse: each a finding that names the object, the field and both
+/// values. A folder that cannot be read has no objects here; other rules say so.
+#[must_use]
+pub fn forbidden_changes(last: &Files, new: &Files) -> Vec<Forbidden> {
+    let read = |files| objects(files).unwrap_or_default();
+    let (last, new) = (read(last), read(new));
+    let same = |object: &Object| new.iter().find(|o| o.identity() == object.identity());
+    last.iter()
+        .filter_map(|before| same(before).map(|after| (before, after)))
+        .flat_map(changed)
+        .collect()
+}
+
+fn changed((before, after): (&Object, &Object)) -> Vec<Forbidden> {
+    let fields = IMMUTABLE.iter().filter(|(kind, _)| *kind == before.kind()).flat_map(|(_, f)| *f);
+    let differs = |field: &&&str| {
+        let old = before.value.pointer(field);
+        old.is_some() && old != after.value.pointer(field)
+    };
+    let mut found: Vec<_> =
+        fields.filter(differs).map(|field| finding(before, after, field)).collect();
+    if before.kind() == "KubeadmControlPlane" {
+        let version = |o: &Object| {
+            Some(o.value.pointer("/spec/version")?.as_str().unwrap_or_default().to_owned())
+        };
+        found.extend(version(before).zip(version(after)).and_then(|(a, b)| version_step(&a, &b)));
+    }
+    found
+}
+
+fn finding(before: &Object, after: &Object, field: &str) -> Forbidden {
+    let shown = |o: &Object| match o.value.pointer(field) {
+        None => "nothing".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    };
+    let path = field.trim_start_matches('/').replace('/', ".");
+    let (old, new) = (shown(before), shown(after));
+    let message = format!("{path} of {before} may not change once it exists: {old} to {new}");
+    let finding = Diagnostic::new(Code::ImmutableField, message)
+        .help("put the old value back, or make a cluster of another name and delete this one");
+    let decided_by = DECIDED_BY.iter().find(|(path, _)| *path == field).map_or("spec", |d| d.1);
+    Forbidden { field: FieldPath::keys(decided_by), finding }
+}
+
+/// Whether a cluster may go from one Kubernetes version to another: never back to an older minor
+/// version, and up by one minor version at a time (KubeadmControlPlane's webhook; nobody forbids the way
+/// back but carp). `None`: it may. Texts that are no versions are other rules' findings.
+#[must_use]
+pub fn version_step(last: &str, new: &str) -> Option<Forbidden> {
+    let (from, to) = (last.parse::<KubeVersion>().ok()?, new.parse::<KubeVersion>().ok()?);
+    if to < from {
+        let message = format!("the version goes back from {from} to {to}");
+        let help = "Kubernetes cannot be downgraded; make a new cluster of the older version";
+        return Some(skew(message, help));
+    }
+    let next = KubeVersion { minor: from.minor + 1, patch: u32::MAX, ..from };
+    if to > next {
+        let message = format!("the version goes from {from} to {to}, over a minor version between");
+        let help = format!("go to v{}.{} first and wait until it runs", next.major, next.minor);
+        return Some(skew(message, help));
+    }
+    None
+}
+
+fn skew(message: String, help: impl Into<String>) -> Forbidden {
+    let finding = Diagnostic::new(Code::VersionSkew, message).help(help);
+    Forbidden { field: FieldPath::keys("spec.version"), finding }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(kind: &str, spec: &str) -> Files {
+        let text = format!("apiVersion: g/v1\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n");
+        Files::from([("cluster.yaml".to_owned(), text.into_bytes())])
+    }
+
+    fn change(kind: &str, before: &str, after: &str) -> Vec<String> {
+        let findings = forbidden_changes(&folder(kind, before), &folder(kind, after));
+        assert!(findings.iter().all(|f| f.finding.code == Code::ImmutableField));
+        findings.into_iter().map(|f| format!("{}: {}", f.field, f.finding.message)).collect()
+    }
+
+    #[test]
+    fn what_a_webhook_would_refuse_is_refused_before_the_commit() {
+        assert_eq!(
+            change("AzureCluster", "{location: westeurope}", "{location: northeurope}"),
+            [
+                "spec.location: spec.location of AzureCluster a may not change once it exists: westeurope to northeurope"
+            ]
+        );
+        assert_eq!(
+            change(
+                "AzureMachineTemplate",
+                "{template: {spec: {a: 1}}}",
+                "{template: {spec: {a: 2}}}"
+            )
+            .len(),
+            1
+        );
+        assert_eq!(change("MachineDeployment", "{clusterName: a}", "{clusterName: b}").len(), 1);
+        assert_eq!(
+            change("Cluster", "{controlPlaneRef: {name: a}}", "{}").len(),
+            1,
+            "a ref cannot be unset"
+        );
+    }
+
+    #[test]
+    fn what_was_not_set_may_be_set_and_the_rest_may_change() {
+        assert!(
+            change("AzureCluster", "{location: a}", "{location: a, resourceGroup: r}").is_empty()
+        );
+        assert!(change("MachineDeployment", "{replicas: 1}", "{replicas: 2}").is_empty());
+        assert!(change("Unknown", "{location: a}", "{location: b}").is_empty());
+    }
+
+    #[test]
+    fn a_version_goes_up_one_minor_at_a_time() {
+        for (last, new) in [("v1.33.1", "v1.33.9"), ("v1.33.9", "v1.34.0"), ("v1.34.2", "v1.34.2")]
+        {
+            assert_eq!(version_step(last, new), None, "{last} → {new}");
+        }
+        for (last, new) in [("v1.33.1", "v1.35.0"), ("v1.34.0", "v1.33.9"), ("v1.34.2", "v1.34.1")]
+        {
+            let finding = version_step(last, new).expect(new);
+            assert_eq!(finding.finding.code, Code::VersionSkew, "{last} → {new}");
+        }
+    }
+}

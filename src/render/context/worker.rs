@@ -1,0 +1,57 @@
+//! What a Worker's templates get: for the cluster that it is.
+
+use serde_json::{Value, json};
+
+use super::cluster::ADD_ONS;
+use super::pool::{Role, pool};
+use super::{CONTROL_PLANE_REPLICAS, Components, VM_SIZE, azure, or_default};
+use crate::diag::Diagnostics;
+use crate::model::api::NodePool;
+use crate::model::{Fleet, Worker};
+
+/// The pool without a taint that every worker has, for everything but hosted control planes. A worker
+/// that lists a pool of this name sizes it so.
+const SYSTEM_POOL: &str = "system";
+/// Its replicas: one for each member of the etcd that holds the hosted control planes' state.
+const SYSTEM_REPLICAS: u32 = 3;
+
+/// The context of a worker.
+pub(in crate::render) fn worker(
+    fleet: &Fleet,
+    worker: &Worker,
+    problems: &mut Diagnostics,
+) -> Value {
+    let spec = &worker.spec;
+    let network = spec.network.as_ref();
+    let control_plane = spec.control_plane.clone().unwrap_or_default();
+    let credentials = azure::find(fleet, spec.credentials.as_deref());
+    json!({
+        "name": worker.name,
+        "tenant": null,
+        "version": spec.version,
+        "location": spec.location,
+        "controlPlane": {
+            "replicas": control_plane.replicas.unwrap_or(CONTROL_PLANE_REPLICAS),
+            "vmSize": control_plane.size.as_deref().unwrap_or(VM_SIZE),
+        },
+        "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), "192.168.0.0/16"),
+        "serviceCIDRs": or_default(network.map(|n| &n.service_cidrs), "10.96.0.0/12"),
+        "azure": azure::azure(fleet, spec.credentials.as_deref(), &worker.name, problems),
+        "issuer": credentials.and_then(|c| azure::issuer(c, &worker.name)),
+        "pools": pools(worker),
+        "components": Components::overlaid(&spec.components.0).only(ADD_ONS),
+        "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
+    })
+}
+
+fn pools(worker: &Worker) -> Vec<Value> {
+    let listed = &worker.spec.node_pools;
+    let system = listed.iter().find(|p| p.name == SYSTEM_POOL).cloned().unwrap_or(NodePool {
+        name: SYSTEM_POOL.to_owned(),
+        replicas: Some(SYSTEM_REPLICAS),
+        ..NodePool::default()
+    });
+    let hosting = listed.iter().filter(|p| p.name != SYSTEM_POOL);
+    let hosting = hosting.map(|p| pool(&worker.name, p, Role::HostedControlPlanes));
+    std::iter::once(pool(&worker.name, &system, Role::General)).chain(hosting).collect()
+}

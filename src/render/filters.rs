@@ -1,0 +1,68 @@
+//! What templates can call besides minijinja's own filters. All are pure.
+
+use minijinja::value::{Serde, Value};
+use minijinja::{Environment, Error, ErrorKind};
+use serde_json::Value as Json;
+
+use super::yaml;
+use crate::model::Digest;
+
+/// Adds the filters, and removes the function that prints the whole context.
+pub(super) fn install(env: &mut Environment<'static>) {
+    env.add_filter("sha8", sha8);
+    env.add_filter("block", block);
+    env.add_filter("to_yaml", to_yaml);
+    env.add_filter("mirrored", mirrored);
+    env.remove_global("debug");
+}
+
+/// The first 8 hexadecimal digits of the SHA-256 of a YAML text's canonical value: the end of the name
+/// of an object whose content may not change.
+fn sha8(text: &str) -> Result<String, Error> {
+    let value = yaml::parse(text).map_err(|e| {
+        Error::new(ErrorKind::InvalidOperation, format!("sha8 wants YAML: {}", e.message))
+    })?;
+    Ok(Digest::of_value(&value).short(8))
+}
+
+/// A YAML text for a place that is already indented: all lines but the first get that many blanks.
+fn block(text: &str, width: usize) -> Value {
+    let pad = format!("\n{}", " ".repeat(width));
+    Value::from_safe_string(text.trim().replace('\n', &pad))
+}
+
+/// A value as YAML in block form.
+fn to_yaml(value: Serde<Json>) -> Value {
+    Value::from_safe_string(yaml::emit(&value.0))
+}
+
+/// An image or artifact as it is called behind a mirror; as it is where there is none.
+fn mirrored(image: &str, registry: Option<&str>) -> String {
+    registry.map_or_else(|| image.to_owned(), |r| format!("{r}/{image}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_of_the_value_and_not_of_the_text() {
+        assert_eq!(sha8("a: 1\nb: [x]\n").unwrap(), sha8("b:\n- x\na: 1").unwrap());
+        assert_ne!(sha8("a: 1").unwrap(), sha8("a: \"1\"").unwrap());
+        assert_eq!(sha8("a: 1").unwrap().len(), 8);
+        assert!(sha8("a: [").is_err());
+    }
+
+    #[test]
+    fn a_block_keeps_its_own_indentation() {
+        let value = block("\na:\n  b: 1\n", 4);
+        assert_eq!(value.as_str(), Some("a:\n      b: 1"));
+        assert!(value.is_safe());
+    }
+
+    #[test]
+    fn a_mirror_stands_before_every_registry() {
+        assert_eq!(mirrored("ghcr.io/a/b", Some("m.example.com")), "m.example.com/ghcr.io/a/b");
+        assert_eq!(mirrored("ghcr.io/a/b", None), "ghcr.io/a/b");
+    }
+}

@@ -1,0 +1,169 @@
+//! The Flux objects: where every `spec.path` and every dependency is written.
+
+use serde_json::{Value, json};
+
+use crate::model::api::FleetSpec;
+use crate::model::paths;
+
+/// The namespace of Flux and of carp's objects for it.
+pub(super) const FLUX_SYSTEM: &str = "flux-system";
+/// The GitRepository with the output.
+pub(super) const SOURCE: &str = "carp";
+/// The Kustomization of a worker's whole folder.
+pub(super) const ROOT: &str = "carp-worker";
+/// The service account that applies clusters.
+pub(super) const CLUSTER_APPLIER: &str = "carp-clusters";
+/// The service account that applies the workers on the control-plane cluster.
+pub(super) const WORKER_APPLIER: &str = "carp-workers";
+
+/// Replaces Flux's own check of a dependency: whether it was ever ready, at whatever revision. With the
+/// built-in check a component that fails to upgrade would hold every change of every cluster.
+const EVER_READY: &str = "has(dep.status) && has(dep.status.lastAppliedRevision)";
+
+/// Where the fleet's root is in its repository, and what a path is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repository<'a> {
+    pub(super) spec: &'a FleetSpec,
+    pub(super) prefix: &'a str,
+}
+
+impl Repository<'_> {
+    /// `spec.path` of a folder below the fleet's root.
+    pub(super) fn path(self, folder: &str) -> String {
+        format!("./{}", paths::in_repository(self.prefix, folder))
+    }
+
+    /// The GitRepository with a sparse checkout of one folder; `None` where `carp.yaml` names no
+    /// delivery, so that whoever runs the worker's Flux makes it.
+    pub(super) fn source(self, folder: &str) -> Option<Value> {
+        let delivery = self.spec.delivery.as_ref()?;
+        let branches = self.spec.branches.clone().unwrap_or_default();
+        let mut spec = json!({
+            "interval": delivery.interval.as_deref().unwrap_or("5m"),
+            "url": delivery.url,
+            "ref": {"branch": branches.output},
+            "sparseCheckout": [paths::in_repository(self.prefix, folder)],
+        });
+        if let Some(name) = &delivery.secret_ref {
+            spec["secretRef"] = json!({"name": name});
+        }
+        Some(object("source.toolkit.fluxcd.io/v1", "GitRepository", SOURCE, FLUX_SYSTEM, spec))
+    }
+}
+
+/// Any object in a namespace.
+pub(super) fn object(
+    api_version: &str,
+    kind: &str,
+    name: &str,
+    namespace: &str,
+    spec: Value,
+) -> Value {
+    json!({
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    })
+}
+
+/// A Flux Kustomization.
+#[derive(Clone, Debug)]
+pub(super) struct Kustomization(Value);
+
+impl Kustomization {
+    /// One that applies a path of the output and prunes what leaves it.
+    pub(super) fn new(name: &str, namespace: &str, path: &str) -> Self {
+        let mut source = json!({"kind": "GitRepository", "name": SOURCE});
+        if namespace != FLUX_SYSTEM {
+            source["namespace"] = json!(FLUX_SYSTEM);
+        }
+        let spec = json!({
+            "interval": "10m",
+            "retryInterval": "1m",
+            "timeout": "10m",
+            "path": path,
+            "prune": true,
+            "sourceRef": source,
+        });
+        Self(object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", name, namespace, spec))
+    }
+
+    /// Sets a field of the spec.
+    pub(super) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        self.0["spec"][field] = value.into();
+        self
+    }
+
+    /// Waits until another one in the same namespace was ready once.
+    pub(super) fn after(self, name: &str) -> Self {
+        self.with("dependsOn", json!([{"name": name, "readyExpr": EVER_READY}]))
+    }
+
+    /// Applies to another cluster, with the kubeconfig in a Secret of the same namespace.
+    pub(super) fn on(self, secret: &str) -> Self {
+        self.with("kubeConfig", json!({"secretRef": {"name": secret}}))
+    }
+
+    /// The object.
+    pub(super) fn done(self) -> Value {
+        self.0
+    }
+}
+
+/// The Kustomization of a cluster's folder. It never waits for health (fifty waiting clusters would hold
+/// every slot of the controller; readiness is the agent's to report), and on deletion it lets go only
+/// when its objects are gone.
+pub(super) fn cluster(name: &str, path: &str, applier: &str) -> Value {
+    Kustomization::new(&format!("cluster-{name}"), FLUX_SYSTEM, path)
+        .with("timeout", "30m")
+        .with("wait", false)
+        .with("deletionPolicy", "WaitForTermination")
+        .with("serviceAccountName", applier)
+        .after("component-platform")
+        .done()
+}
+
+/// The Kustomize file of a folder. Every Flux path has one, so that nothing else is applied by accident.
+pub(super) fn kustomization_file<'a>(resources: impl IntoIterator<Item = &'a str>) -> Vec<u8> {
+    let mut resources: Vec<_> = resources.into_iter().collect();
+    resources.sort_unstable();
+    let head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n";
+    let lines = resources.into_iter().flat_map(|r| ["- ", r, "\n"]);
+    std::iter::once(head).chain(lines).collect::<String>().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::Delivery;
+
+    #[test]
+    fn a_path_is_relative_to_the_repository() {
+        let spec = FleetSpec::default();
+        let at = |prefix| Repository { spec: &spec, prefix }.path("workers/w");
+        assert_eq!(at(""), "./workers/w");
+        assert_eq!(at("teams/a"), "./teams/a/workers/w");
+    }
+
+    #[test]
+    fn the_source_checks_out_one_folder_of_the_output_branch() {
+        let delivery =
+            Delivery { url: "ssh://git@example.com/f.git".into(), ..Delivery::default() };
+        let spec = FleetSpec { delivery: Some(delivery), ..FleetSpec::default() };
+        let source = Repository { spec: &spec, prefix: "p" }.source("workers/w").unwrap();
+        assert_eq!(source["spec"]["sparseCheckout"], json!(["p/workers/w"]));
+        assert_eq!(source["spec"]["ref"]["branch"], "carp/rendered");
+        assert!(source["spec"].get("secretRef").is_none());
+    }
+
+    #[test]
+    fn a_cluster_does_not_wait_and_lets_go_last() {
+        let spec = cluster("pay", "./workers/w/clusters/pay", CLUSTER_APPLIER)["spec"].clone();
+        assert_eq!(spec["wait"], false);
+        assert_eq!(spec["prune"], true);
+        assert_eq!(spec["deletionPolicy"], "WaitForTermination");
+        assert_eq!(spec["dependsOn"][0]["name"], "component-platform");
+        assert!(spec.get("postBuild").is_none());
+    }
+}

@@ -1,0 +1,227 @@
+//! One folder to render: known by its key before anything is rendered.
+
+use serde_json::{Value, json};
+
+use super::check;
+use super::flux::kustomization_file;
+use super::folder::with_digest;
+use super::object::{Malformed, Object, objects};
+use super::templates::Templates;
+use super::{Files, text, yaml};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::model::{Digest, canonical_json};
+
+/// The form of what jobs make beside their templates; part of every key.
+const FORM: u32 = 1;
+/// The file that says what of a folder is applied.
+pub(super) const KUSTOMIZATION: &str = "kustomization.yaml";
+/// The annotation that keeps Flux from replacing `${…}` in an object.
+const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
+
+/// What may stand in a job's folder.
+#[derive(Clone, Debug)]
+pub(super) enum Scope {
+    /// Objects of one cluster, in the namespace of its name and of its flavor's kinds. Files below
+    /// `bootstrap/` go to the worker itself and are not bound to that.
+    Cluster { name: String, flavor: String },
+    /// Components: any namespace and kind.
+    Components,
+}
+
+/// A folder to render.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub(super) templates: Templates,
+    /// The folder of templates.
+    pub(super) folder: String,
+    /// Templates and the files that they make.
+    pub(super) rendered: Vec<(String, String)>,
+    /// Exactly what the templates get.
+    pub(super) context: Value,
+    /// Objects that carp writes itself, by the file that they are appended to.
+    pub(super) added: Vec<(String, Vec<Value>)>,
+    /// Folders (empty for the job's own) and what their `kustomization.yaml` lists.
+    pub(super) listed: Vec<(String, Vec<String>)>,
+    pub(super) scope: Scope,
+    /// What keeps the job from rendering at all.
+    pub(super) problems: Diagnostics,
+}
+
+impl Job {
+    /// The digest of everything that the folder follows from: what the templates get, their text, and
+    /// what carp adds itself. Equal keys make equal folders.
+    #[must_use]
+    pub fn key(&self) -> Digest {
+        let added: Vec<_> = self
+            .added
+            .iter()
+            .map(|(f, v)| (f, v.iter().map(canonical_json).collect::<Vec<_>>()))
+            .collect();
+        Digest::of_value(&json!({
+            "form": FORM,
+            "templates": self.templates.flavor_digest(&self.folder),
+            "rendered": self.rendered,
+            "context": self.context,
+            "added": added,
+            "listed": self.listed,
+        }))
+    }
+
+    /// The files of the folder.
+    ///
+    /// # Errors
+    /// What the job lacks, what its templates did wrong, or what may not be committed.
+    pub fn render(&self) -> Result<Files, Diagnostics> {
+        self.ready()?;
+        let mut files = Files::new();
+        let mut findings = Diagnostics::default();
+        for (template, file) in &self.rendered {
+            match self.templates.render(template, &self.context) {
+                Ok(text) => drop(files.insert(file.clone(), text::normalise(&text).into_bytes())),
+                Err(finding) => findings.push(*finding),
+            }
+        }
+        if !findings.is_empty() {
+            return Err(findings);
+        }
+        for (file, values) in &self.added {
+            append(files.entry(file.clone()).or_default(), &yaml::emit_all(values));
+        }
+        let objects = objects(&files).map_err(|all| self.malformed(&all))?;
+        let findings = check::all(&objects, self);
+        if findings.has_errors() {
+            return Err(findings);
+        }
+        guard_substitution(&mut files, &objects);
+        for (folder, resources) in &self.listed {
+            let path = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            let content = kustomization_file(resources.iter().map(String::as_str));
+            files.insert(format!("{path}{KUSTOMIZATION}"), content);
+        }
+        Ok(with_digest(files))
+    }
+
+    fn ready(&self) -> Result<(), Diagnostics> {
+        let problems: Diagnostics =
+            self.problems.iter().chain(self.templates.broken(&self.folder)).cloned().collect();
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    fn malformed(&self, all: &[Malformed]) -> Diagnostics {
+        let help = "mend the template: each document has apiVersion, kind and metadata.name; print \
+                    values with {{ … }} alone, and join texts with `~` inside";
+        let finding =
+            |m: &Malformed| self.finding(Code::RenderedInvalid, &m.file, &m.to_string(), help);
+        all.iter().map(finding).collect()
+    }
+
+    /// A finding about this job's output, on the template that made the file.
+    pub(super) fn finding(&self, code: Code, file: &str, message: &str, help: &str) -> Diagnostic {
+        let finding = Diagnostic::new(code, message).help(help);
+        match self.rendered.iter().find(|(_, made)| made == file) {
+            Some((template, _)) => {
+                finding.at(crate::diag::Place::file(format!("templates/{template}")))
+            }
+            None => finding,
+        }
+    }
+}
+
+fn append(file: &mut Vec<u8>, text: &str) {
+    if !file.is_empty() {
+        file.extend_from_slice(b"---\n");
+    }
+    file.extend_from_slice(text.as_bytes());
+}
+
+/// Marks the objects in which Flux would see a variable. Only such a document is written anew.
+fn guard_substitution(files: &mut Files, objects: &[Object]) {
+    let open = |o: &&Object| {
+        o.text.contains("${")
+            && o.value.pointer("/metadata/annotations").and_then(|a| a.get(SUBSTITUTE)).is_none()
+    };
+    for object in objects.iter().filter(open) {
+        let mut value = object.value.clone();
+        if let Some(annotations) = annotations(&mut value) {
+            annotations.insert(SUBSTITUTE.to_owned(), json!("disabled"));
+        }
+        if let Some(bytes) = files.get_mut(&object.file) {
+            let text =
+                String::from_utf8_lossy(bytes).replacen(&object.text, &yaml::emit(&value), 1);
+            *bytes = text.into_bytes();
+        }
+    }
+}
+
+fn annotations(value: &mut Value) -> Option<&mut serde_json::Map<String, Value>> {
+    let metadata = value.get_mut("metadata")?.as_object_mut()?;
+    metadata.entry("annotations").or_insert_with(|| json!({})).as_object_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: x\n";
+
+    fn job(template: &str) -> Job {
+        let overrides = BTreeMap::from([("own/cluster.yaml".to_owned(), template.to_owned())]);
+        Job {
+            templates: Templates::built_in().with(&overrides).0,
+            folder: "own".to_owned(),
+            rendered: vec![("own/cluster.yaml".to_owned(), "cluster.yaml".to_owned())],
+            context: json!({"name": "x"}),
+            added: Vec::new(),
+            listed: Vec::new(),
+            scope: Scope::Components,
+            problems: Diagnostics::default(),
+        }
+    }
+
+    fn text(files: &Files) -> String {
+        String::from_utf8(files["cluster.yaml"].clone()).unwrap()
+    }
+
+    #[test]
+    fn text_is_committed_as_the_template_wrote_it() {
+        let own = format!("---\n# why\n{CONFIG}data: {{a:   1}}  \r\n\n\n");
+        let expected = format!("# why\n{CONFIG}data: {{a:   1}}\n");
+        // Comments and the author's own spacing stay; only line ends and blanks are made uniform.
+        assert_eq!(
+            text(&job(&own.replace("{a", "{ a")).render().unwrap()),
+            expected.replace("{a", "{ a")
+        );
+    }
+
+    #[test]
+    fn the_key_follows_the_context_and_the_templates() {
+        let before = job(CONFIG);
+        let mut other = before.clone();
+        other.context = json!({"name": "y"});
+        assert_ne!(before.key(), other.key());
+        assert_ne!(before.key(), job("# new\n").key());
+        assert_eq!(before.key(), job(CONFIG).key());
+    }
+
+    #[test]
+    fn an_object_in_which_flux_would_see_a_variable_is_marked() {
+        let files = job(&format!(
+            "{CONFIG}data:\n  a: ${{HOME}}\n---\n{}",
+            CONFIG.replace("name: a", "name: b")
+        ));
+        let files = text(&files.render().unwrap());
+        assert_eq!(files.matches("kustomize.toolkit.fluxcd.io/substitute: disabled").count(), 1);
+        assert!(files.contains("a: ${HOME}"), "{files}");
+    }
+
+    #[test]
+    fn a_job_with_a_problem_does_not_render() {
+        let mut job = job(CONFIG);
+        job.problems.push(Diagnostic::new(Code::UnknownCredentials, "no"));
+        assert_eq!(job.render().unwrap_err().iter().count(), 1);
+        let broken = self::job("{% if %}");
+        assert!(broken.render().unwrap_err().has_errors());
+    }
+}

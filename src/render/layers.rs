@@ -1,0 +1,158 @@
+//! The component layers of a cluster with Cluster API: the same on workers and on the control plane.
+
+use serde_json::{Value, json};
+
+use super::context::{Components, Hosting, providers};
+use super::flavor::FlavorKind;
+use super::flux::{self, Kustomization, Repository};
+use super::job::{Job, Scope};
+use super::templates::Templates;
+use crate::model::api;
+
+/// The layers, each after the one before, with how long Flux waits for each.
+const LAYERS: [(&str, &str); 5] = [
+    ("crds", "5m"),
+    ("cert-manager", "15m"),
+    ("capi-operator", "15m"),
+    ("providers", "30m"),
+    ("platform", "15m"),
+];
+/// The folder of templates.
+const FOLDER: &str = "components";
+/// The layer that carp makes itself, from its own types.
+const CRDS: &str = "crds";
+/// The file with the Flux objects.
+const LAYERS_FILE: &str = "layers.yaml";
+/// What templates of the layers use of the table.
+const COMPONENTS: &[&str] = &["capi-operator", "cert-manager", "kamaji"];
+
+/// What the layers of one cluster differ by.
+pub(super) struct Site<'a> {
+    /// The cluster's folder below the fleet's root.
+    pub(super) folder: String,
+    pub(super) repository: Repository<'a>,
+    pub(super) components: Components,
+    pub(super) hosting: Hosting,
+    /// Whether carp makes the cluster itself, and so its StorageClass too.
+    pub(super) storage_class: bool,
+    /// The service account that applies the folders of clusters.
+    pub(super) applier: &'static str,
+    /// The kind of flavors whose objects it may touch.
+    pub(super) applies: FlavorKind,
+    /// What the root's `kustomization.yaml` lists besides the layers.
+    pub(super) beside: &'a [&'a str],
+}
+
+/// The job of a cluster's layers.
+pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
+    let rendered = LAYERS.iter().filter(|(layer, _)| *layer != CRDS);
+    let rendered = rendered.map(|(l, _)| (format!("{FOLDER}/{l}.yaml"), format!("{l}/{l}.yaml")));
+    let crds = api::crds();
+    let crd_files = crds.iter().map(|(file, _)| file.clone()).collect();
+    let mut listed: Vec<_> = LAYERS
+        .iter()
+        .filter(|(layer, _)| *layer != CRDS)
+        .map(|(layer, _)| ((*layer).to_owned(), vec![format!("{layer}.yaml")]))
+        .collect();
+    listed.push((CRDS.to_owned(), crd_files));
+    let root = site.beside.iter().copied().chain([LAYERS_FILE]).map(str::to_owned).collect();
+    listed.push((String::new(), root));
+    let mut added = vec![(LAYERS_FILE.to_owned(), flux_objects(&site))];
+    added.extend(crds.into_iter().map(|(file, crd)| (format!("{CRDS}/{file}"), vec![crd])));
+    Job {
+        context: context(&site, templates),
+        templates: templates.clone(),
+        folder: FOLDER.to_owned(),
+        rendered: rendered.collect(),
+        added,
+        listed,
+        scope: Scope::Components,
+        // A flavor that cannot be read declares no kinds: without it, what applies the folders would
+        // lose the right to touch the clusters that are there.
+        problems: templates.broken_manifests().cloned().collect(),
+    }
+}
+
+fn context(site: &Site<'_>, templates: &Templates) -> Value {
+    json!({
+        "kamaji": site.hosting == Hosting::Hosted,
+        "storageClass": site.storage_class,
+        "registry": site.repository.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
+        "components": site.components.only(COMPONENTS),
+        "providers": providers(&site.components, site.hosting),
+        "applier": site.applier,
+        "rules": rules(templates, site.applies),
+    })
+}
+
+/// The source, if carp delivers, and a Kustomization for each layer. Components are waited for.
+fn flux_objects(site: &Site<'_>) -> Vec<Value> {
+    let mut objects: Vec<_> = site.repository.source(&site.folder).into_iter().collect();
+    let mut before: Option<String> = None;
+    for (layer, timeout) in LAYERS {
+        let name = format!("component-{layer}");
+        let path = site.repository.path(&format!("{}/{layer}", site.folder));
+        let mut layer = Kustomization::new(&name, flux::FLUX_SYSTEM, &path)
+            .with("timeout", timeout)
+            .with("wait", true);
+        if let Some(before) = before {
+            layer = layer.after(&before);
+        }
+        objects.push(layer.done());
+        before = Some(name);
+    }
+    objects
+}
+
+/// The kinds of all flavors, as rules of a ClusterRole: a rule for each API group.
+fn rules(templates: &Templates, kind: FlavorKind) -> Value {
+    let mut groups =
+        std::collections::BTreeMap::<String, std::collections::BTreeSet<String>>::new();
+    for flavor in templates.flavors(kind).filter_map(|name| templates.flavor(name)) {
+        for object in &flavor.objects {
+            let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
+            groups.entry(group.to_owned()).or_default().insert(plural(&object.kind));
+        }
+    }
+    groups.iter().map(|(group, kinds)| json!({"group": group, "resources": kinds})).collect()
+}
+
+/// The resource of a kind, by the rule that Kubernetes' own generators follow.
+fn plural(kind: &str) -> String {
+    let kind = kind.to_ascii_lowercase();
+    if let Some(stem) = kind.strip_suffix('y').filter(|s| !s.ends_with(['a', 'e', 'o', 'u'])) {
+        format!("{stem}ies")
+    } else if ["s", "x", "ch", "sh"].iter().any(|end| kind.ends_with(end)) {
+        format!("{kind}es")
+    } else {
+        format!("{kind}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_has_its_resource() {
+        for (kind, resource) in [
+            ("Cluster", "clusters"),
+            ("HelmChartProxy", "helmchartproxies"),
+            ("AzureClusterIdentity", "azureclusteridentities"),
+            ("OCIRepository", "ocirepositories"),
+            ("MachineHealthCheck", "machinehealthchecks"),
+        ] {
+            assert_eq!(plural(kind), resource);
+        }
+    }
+
+    #[test]
+    fn the_service_account_may_touch_the_flavors_kinds_and_nothing_else() {
+        let rules = rules(&Templates::built_in(), FlavorKind::ManagedCluster);
+        let core = &rules.as_array().unwrap()[0];
+        assert_eq!(core["resources"], json!(["configmaps", "namespaces"]));
+        let all = rules.to_string();
+        assert!(all.contains("kamajicontrolplanes"), "{all}");
+        assert!(!all.contains("secrets") && !all.contains('*'), "{all}");
+    }
+}

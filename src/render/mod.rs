@@ -1,0 +1,56 @@
+//! From decisions to files: the templates of a flavor, rendered, checked and named by digest.
+//!
+//! A [`Job`] is one folder: what its templates get is fixed when it is made, so its [`Job::key`] tells
+//! without rendering whether the folder would come out as it was. What a template makes is committed as
+//! it stands (line ends and trailing blanks aside) once it is proven to be well-formed objects that may
+//! stand in that folder. Nothing here reads a clock, a file or the environment.
+//!
+//! | folder | door |
+//! |---|---|
+//! | `workers/<w>/clusters/<c>/` | [`cluster_job`], [`deletion_folder`] |
+//! | `workers/<w>/` | [`worker_job`], [`clusters_index`], [`sentinel`] |
+//! | `control-plane/` | [`control_plane_job`], [`control_plane_index`] |
+//! | `control-plane/<w>/` | [`control_plane_worker_job`] |
+
+mod change;
+mod check;
+mod cluster;
+mod context;
+mod control_plane;
+mod deletion;
+mod engine;
+mod filters;
+#[cfg(test)]
+mod fixture;
+mod flavor;
+mod flux;
+mod folder;
+mod index;
+mod job;
+mod layers;
+mod object;
+mod secrets;
+mod templates;
+mod text;
+mod worker;
+mod yaml;
+
+use std::collections::BTreeMap;
+
+pub use change::{Forbidden, forbidden_changes, version_step};
+pub use cluster::cluster_job;
+pub use control_plane::{control_plane_job, control_plane_worker_job};
+pub use deletion::deletion_folder;
+pub use flavor::{Flavor, FlavorKind, Mobility, OnDeletion};
+pub use folder::{folder_digest, with_digest};
+pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};
+pub use job::Job;
+pub use secrets::{
+    Preparation, SecretWanted, Where, control_plane_preparations, control_plane_secrets_wanted,
+    preparations, secrets_wanted,
+};
+pub use templates::Templates;
+pub use worker::worker_job;
+
+/// The files of a folder, by path relative to it.
+pub type Files = BTreeMap<String, Vec<u8>>;

@@ -1,0 +1,149 @@
+//! One rendered object and where it stands.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::Files;
+use super::text;
+use super::yaml;
+
+/// An object in a file of a folder.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Object {
+    /// The file, relative to the folder.
+    pub(super) file: String,
+    /// Its text.
+    pub(super) text: String,
+    /// Its value.
+    pub(super) value: Value,
+}
+
+impl Object {
+    fn text_at(&self, pointer: &str) -> &str {
+        self.value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Its `apiVersion`.
+    pub(super) fn api_version(&self) -> &str {
+        self.text_at("/apiVersion")
+    }
+
+    /// Its API group: what stands before the `/` of `apiVersion`.
+    pub(super) fn group(&self) -> &str {
+        self.api_version().split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// Its `kind`.
+    pub(super) fn kind(&self) -> &str {
+        self.text_at("/kind")
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> &str {
+        self.text_at("/metadata/name")
+    }
+
+    /// Its namespace; empty where it has none.
+    pub(super) fn namespace(&self) -> &str {
+        self.text_at("/metadata/namespace")
+    }
+
+    /// What makes it the same object over time.
+    pub(super) fn identity(&self) -> (&str, &str, &str, &str) {
+        (self.group(), self.kind(), self.namespace(), self.name())
+    }
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind(), self.name())
+    }
+}
+
+/// A document that is no object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Malformed {
+    /// The file, relative to the folder.
+    pub(super) file: String,
+    /// Which document of the file, from 1.
+    nth: usize,
+    why: String,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, nth, why } = self;
+        write!(f, "document {nth} of {file} is no Kubernetes object: {why}")
+    }
+}
+
+/// The objects of a folder, `kustomization.yaml` files apart.
+pub(super) fn objects(files: &Files) -> Result<Vec<Object>, Vec<Malformed>> {
+    let mut found = Vec::new();
+    let mut malformed = Vec::new();
+    for (file, bytes) in files.iter().filter(|(file, _)| !file.ends_with("kustomization.yaml")) {
+        let content = String::from_utf8_lossy(bytes);
+        for (nth, document) in (1..).zip(text::documents(&content)) {
+            match object(file, document) {
+                Ok(object) => found.push(object),
+                Err(why) => malformed.push(Malformed { file: file.clone(), nth, why }),
+            }
+        }
+    }
+    if malformed.is_empty() { Ok(found) } else { Err(malformed) }
+}
+
+fn object(file: &str, text: String) -> Result<Object, String> {
+    let value = yaml::parse(&text).map_err(|error| {
+        // The key only: a value may be what nobody should read in a log.
+        let line = error.line.and_then(|line| text.lines().nth(line as usize - 1));
+        match line.and_then(|line| line.split_once(':')) {
+            Some((key, _)) => format!("at `{}:`, {}", key.trim(), error.message),
+            None => error.message,
+        }
+    })?;
+    let object = Object { file: file.to_owned(), text, value };
+    for (field, found) in [
+        ("apiVersion", object.api_version()),
+        ("kind", object.kind()),
+        ("metadata.name", object.name()),
+    ] {
+        if found.is_empty() {
+            return Err(format!("it has no {field}"));
+        }
+    }
+    Ok(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(text: &str) -> Files {
+        Files::from([("cluster.yaml".to_owned(), text.as_bytes().to_vec())])
+    }
+
+    #[test]
+    fn each_document_is_an_object() {
+        let text = "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\napiVersion: g/v1\nkind: B\n\
+                    metadata:\n  name: b\n  namespace: ns\n";
+        let objects = objects(&files(text)).unwrap();
+        assert_eq!(objects[0].identity(), ("", "A", "", "a"));
+        assert_eq!(objects[1].identity(), ("g", "B", "ns", "b"));
+    }
+
+    #[test]
+    fn what_is_no_object_is_named_with_its_document() {
+        for (text, why) in [
+            ("kind: A\nmetadata: {name: a}\n", "no apiVersion"),
+            ("apiVersion: v1\nkind: A\nmetadata: {}\n", "no metadata.name"),
+            ("apiVersion: v1\nkind: \"a\"\"b\"\n", "no Kubernetes object"),
+            ("apiVersion: v1\nkind: A\nkind: B\nmetadata: {name: a}\n", "no Kubernetes object"),
+        ] {
+            let told = objects(&files(text)).unwrap_err()[0].to_string();
+            assert!(told.contains(why), "{told}");
+            assert!(told.contains("document 1 of cluster.yaml"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The templates: the built-in ones, and what a fleet puts in their place.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use minijinja::Environment;
+use serde_json::Value as Json;
+
+use super::engine::Texts;
+use super::flavor::{Flavor, FlavorKind};
+use super::{engine, yaml};
+use crate::diag::{Code, Diagnostic, Diagnostics, Place};
+use crate::model::Digest;
+
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../templates/", $name)))),*]
+    };
+}
+
+/// The built-in templates, by path below `templates/`.
+const BUILT_IN: &[(&str, &str)] = built_in![
+    "attached/flavor.yaml",
+    "capz/cluster.yaml",
+    "capz/flavor.yaml",
+    "components/capi-operator.yaml",
+    "components/cert-manager.yaml",
+    "components/platform.yaml",
+    "components/providers.yaml",
+    "kamaji-capz/cluster.yaml",
+    "kamaji-capz/flavor.yaml",
+    "parts/addons.yaml",
+    "parts/identity.yaml",
+    "parts/pools.yaml",
+];
+/// What templates of every folder may include.
+const SHARED: &str = "parts";
+/// The name of a flavor's manifest in its folder.
+const MANIFEST: &str = "flavor.yaml";
+
+/// The templates of a run.
+#[derive(Clone)]
+pub struct Templates(Arc<Inner>);
+
+struct Inner {
+    texts: Texts,
+    env: Environment<'static>,
+    flavors: BTreeMap<String, Flavor>,
+    /// Templates that did not compile, and why.
+    broken: BTreeMap<String, Diagnostic>,
+    digests: BTreeMap<String, Digest>,
+}
+
+impl Templates {
+    /// The built-in templates.
+    #[must_use]
+    pub fn built_in() -> Self {
+        let texts = BUILT_IN.iter().map(|(name, text)| ((*name).to_owned(), Arc::from(*text)));
+        Self::compile(texts.collect()).0
+    }
+
+    /// These templates with a fleet's own put in place of, or beside, those of the same path. A template
+    /// that does not compile is a finding, and everything that needs it fails to render.
+    #[must_use]
+    pub fn with(self, overrides: &BTreeMap<String, String>) -> (Self, Diagnostics) {
+        if overrides.is_empty() {
+            return (self, Diagnostics::default());
+        }
+        let mut texts = self.0.texts.clone();
+        texts.extend(overrides.iter().map(|(name, text)| (name.clone(), Arc::from(text.as_str()))));
+        Self::compile(texts)
+    }
+
+    fn compile(texts: Texts) -> (Self, Diagnostics) {
+        let mut env = engine::environment();
+        let mut flavors = BTreeMap::new();
+        let mut broken = BTreeMap::new();
+        for (name, text) in &texts {
+            if let Some(folder) = flavor_of(name) {
+                match manifest(name, text) {
+                    Ok(flavor) => drop(flavors.insert(folder.to_owned(), flavor)),
+                    Err(finding) => drop(broken.insert(name.clone(), *finding)),
+                }
+            } else if let Err(error) = env.add_template_owned(name.clone(), text.to_string()) {
+                broken.insert(name.clone(), engine::finding(&error, name, &texts));
+            }
+        }
+        let findings = broken.values().cloned().collect();
+        let digests = digests(&texts);
+        (Self(Arc::new(Inner { texts, env, flavors, broken, digests })), findings)
+    }
+
+    /// The digest of all texts that rendering from a folder can use: the folder's own and the shared
+    /// parts. A folder without templates has the digest of the parts alone.
+    #[must_use]
+    pub fn flavor_digest(&self, folder: &str) -> Digest {
+        self.0.digests.get(folder).copied().unwrap_or_else(|| digest_of(&self.0.texts, folder))
+    }
+
+    /// The manifest of a flavor.
+    #[must_use]
+    pub fn flavor(&self, name: &str) -> Option<&Flavor> {
+        self.0.flavors.get(name)
+    }
+
+    /// The names of the flavors for a kind, sorted.
+    pub fn flavors(&self, kind: FlavorKind) -> impl Iterator<Item = &str> {
+        self.0.flavors.iter().filter(move |(_, f)| f.kind == kind).map(|(name, _)| name.as_str())
+    }
+
+    /// What of a folder, or of what it may include, did not compile.
+    pub(super) fn broken(&self, folder: &str) -> impl Iterator<Item = &Diagnostic> {
+        self.0.broken.iter().filter(move |(name, _)| belongs(name, folder)).map(|(_, d)| d)
+    }
+
+    /// The manifests of flavors that cannot be read. What every flavor has a part in (which kinds a
+    /// cluster's Flux may touch) cannot be made without them.
+    pub(super) fn broken_manifests(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.0.broken.iter().filter(|(name, _)| flavor_of(name).is_some()).map(|(_, d)| d)
+    }
+
+    /// Renders one template.
+    pub(super) fn render(&self, template: &str, context: &Json) -> Result<String, Box<Diagnostic>> {
+        engine::render(&self.0.env, &self.0.texts, template, context)
+    }
+}
+
+impl fmt::Debug for Templates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.texts.keys()).finish()
+    }
+}
+
+/// The flavor that a file is the manifest of.
+fn flavor_of(name: &str) -> Option<&str> {
+    name.strip_suffix(MANIFEST)?.strip_suffix('/')
+}
+
+fn manifest(name: &str, text: &str) -> Result<Flavor, Box<Diagnostic>> {
+    let wrong = |message: String, line: u32| {
+        let message = format!("the flavor's manifest cannot be read: {message}");
+        let place = Place::file(format!("templates/{name}")).at(line, 1);
+        let help = "write `kind`, `mobility` and `objects` as the built-in flavors do";
+        Box::new(Diagnostic::new(Code::TemplateFailed, message).at(place).help(help))
+    };
+    let value = yaml::parse(text).map_err(|e| wrong(e.message, e.line.unwrap_or(1)))?;
+    serde_json::from_value(value).map_err(|e| wrong(e.to_string(), 1))
+}
+
+fn belongs(name: &str, folder: &str) -> bool {
+    let within = |folder| name.strip_prefix(folder).is_some_and(|rest: &str| rest.starts_with('/'));
+    within(folder) || within(SHARED)
+}
+
+fn digests(texts: &Texts) -> BTreeMap<String, Digest> {
+    let mut folders: Vec<_> =
+        texts.keys().filter_map(|n| n.rsplit_once('/')).map(|f| f.0).collect();
+    folders.dedup();
+    folders.into_iter().map(|f| (f.to_owned(), digest_of(texts, f))).collect()
+}
+
+fn digest_of(texts: &Texts, folder: &str) -> Digest {
+    let used: BTreeMap<_, _> = texts.iter().filter(|(name, _)| belongs(name, folder)).collect();
+    Digest::of_value(&used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overrides(name: &str, text: &str) -> BTreeMap<String, String> {
+        BTreeMap::from([(name.to_owned(), text.to_owned())])
+    }
+
+    #[test]
+    fn the_built_in_templates_compile() {
+        let templates = Templates::built_in();
+        assert!(templates.0.broken.is_empty(), "{:?}", templates.0.broken);
+        assert_eq!(
+            templates.flavors(FlavorKind::ManagedCluster).collect::<Vec<_>>(),
+            ["kamaji-capz"]
+        );
+        assert_eq!(templates.flavors(FlavorKind::Worker).collect::<Vec<_>>(), ["attached", "capz"]);
+    }
+
+    #[test]
+    fn every_file_below_templates_is_built_in() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+        let mut files = Vec::new();
+        for folder in root.read_dir().unwrap().map(|f| f.unwrap().path()) {
+            for file in folder.read_dir().unwrap().map(|f| f.unwrap().path()) {
+                files.push(file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+        files.sort();
+        assert_eq!(files, BUILT_IN.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_digest_changes_with_its_folder_and_the_parts_only() {
+        let before = Templates::built_in();
+        let digest = |t: &Templates, folder| t.flavor_digest(folder);
+        let (after, _) = before.clone().with(&overrides("capz/cluster.yaml", "a: 1\n"));
+        assert_ne!(digest(&before, "capz"), digest(&after, "capz"));
+        assert_eq!(digest(&before, "kamaji-capz"), digest(&after, "kamaji-capz"));
+        let (after, _) = before.clone().with(&overrides("parts/pools.yaml", "a: 1\n"));
+        assert_ne!(digest(&before, "kamaji-capz"), digest(&after, "kamaji-capz"));
+    }
+
+    #[test]
+    fn a_template_or_manifest_that_does_not_compile_is_a_finding() {
+        let (templates, findings) =
+            Templates::built_in().with(&overrides("capz/cluster.yaml", "a: 1\n{% if %}\n"));
+        let finding = findings.iter().next().unwrap();
+        assert_eq!(finding.code, Code::TemplateFailed);
+        assert_eq!(finding.place.as_ref().unwrap().position.unwrap().line, 2);
+        assert_eq!(templates.broken("capz").count(), 1);
+        assert_eq!(templates.broken("kamaji-capz").count(), 0);
+        let (_, findings) =
+            Templates::built_in().with(&overrides("own/flavor.yaml", "kind: Pod\n"));
+        assert_eq!(findings.iter().count(), 1);
+    }
+}

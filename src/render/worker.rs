@@ -1,0 +1,80 @@
+//! `workers/<w>/`: what a worker's Flux syncs, its clusters' folders apart.
+
+use super::context::{Components, Hosting};
+use super::flavor::FlavorKind;
+use super::flux::{CLUSTER_APPLIER, Repository};
+use super::job::Job;
+use super::layers::{self, Site};
+use super::templates::Templates;
+use crate::model::{ATTACHED_FLAVOR, Fleet, Worker, paths};
+
+/// The job that makes a worker's own files: `kustomization.yaml`, `layers.yaml` and a folder for each
+/// layer. `clusters.yaml`, `sentinel.yaml` and `carp.lock` change with the clusters and have doors of
+/// their own.
+#[must_use]
+pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix: &str) -> Job {
+    let site = Site {
+        folder: paths::worker(&worker.name),
+        repository: Repository { spec: &fleet.spec, prefix },
+        components: Components::overlaid(&worker.spec.components.0),
+        hosting: Hosting::Hosted,
+        storage_class: worker.flavor() != ATTACHED_FLAVOR,
+        applier: CLUSTER_APPLIER,
+        applies: FlavorKind::ManagedCluster,
+        beside: &["clusters.yaml", "sentinel.yaml"],
+    };
+    layers::job(site, templates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Files;
+    use super::super::fixture::{fleet, text};
+    use super::*;
+
+    fn files(fleet: &Fleet) -> Files {
+        let worker = fleet.workers.values().next().unwrap();
+        worker_job(fleet, worker, &Templates::built_in(), "").render().unwrap()
+    }
+
+    #[test]
+    fn every_layer_is_a_folder_after_the_one_before() {
+        let files = files(&fleet());
+        let layers = String::from_utf8(files["layers.yaml"].clone()).unwrap();
+        let order = ["crds", "cert-manager", "capi-operator", "providers", "platform"];
+        for pair in order.windows(2) {
+            let depends = format!("dependsOn:\n  - name: component-{}\n", pair[0]);
+            assert!(layers.contains(&depends), "{layers}");
+            assert!(files.contains_key(&format!("{}/kustomization.yaml", pair[1])));
+        }
+        assert_eq!(layers.matches("wait: true\n").count(), order.len());
+        assert!(!layers.contains("postBuild"));
+        assert!(files.contains_key("crds/managedclusters.carp.dev.yaml"));
+    }
+
+    #[test]
+    fn a_worker_may_pin_its_components() {
+        let mut fleet = fleet();
+        let before = text(&files(&fleet));
+        let worker = fleet.workers.values_mut().next().unwrap();
+        worker.spec.components.0.insert("capz".into(), "v9.9.9".into());
+        let after = text(&files(&fleet));
+        assert!(!before.contains("v9.9.9") && after.contains("version: \"v9.9.9\"\n"));
+    }
+
+    #[test]
+    fn an_attached_worker_has_its_own_storage() {
+        let mut fleet = fleet();
+        assert!(text(&files(&fleet)).contains("kind: StorageClass"));
+        let worker = fleet.workers.values_mut().next().unwrap();
+        worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
+        assert!(!text(&files(&fleet)).contains("kind: StorageClass"));
+    }
+
+    #[test]
+    fn without_a_delivery_the_source_is_someone_elses() {
+        let mut fleet = fleet();
+        fleet.spec.delivery = None;
+        assert!(!text(&files(&fleet)).contains("sparseCheckout"));
+    }
+}

@@ -1,0 +1,101 @@
+//! Reading and writing YAML as Kubernetes understands it.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
+
+/// Depth of the deepest document that is read; the CRDs reach 60.
+const MAX_DEPTH: usize = 128;
+
+/// Why a text is not YAML, in one line, and the line of the text from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct YamlError {
+    /// What is wrong.
+    pub(super) message: String,
+    /// Where, where it is known.
+    pub(super) line: Option<u32>,
+}
+
+/// Reads one document. Words that YAML 1.1 takes for booleans and numbers with a leading zero are read
+/// as Kubernetes reads them.
+pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
+    let options = serde_saphyr::options! {
+        legacy_octal_numbers: true,
+        with_snippet: false,
+        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| YamlError {
+        line: error.location().and_then(|l| u32::try_from(l.line()).ok()),
+        message: UserMessageFormatter.format_message(&error).into_owned(),
+    })
+}
+
+/// Writes one document: keys sorted, but `apiVersion`, `kind`, `metadata` and `spec` first.
+pub(super) fn emit(value: &Value) -> String {
+    let options = serde_saphyr::ser_options! {
+        // Folded text would read differently from reader to reader; long lines are harmless.
+        folded_wrap_chars: 1_000_000,
+    };
+    serde_saphyr::to_string_with_options(&Sorted(value), options)
+        .expect("a JSON value can be written as YAML")
+}
+
+/// Writes documents, one after the other.
+pub(super) fn emit_all<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
+    values.into_iter().map(emit).collect::<Vec<_>>().join("---\n")
+}
+
+/// A value whose maps are written in a fixed order, whatever order the map type keeps.
+struct Sorted<'a>(&'a Value);
+
+impl Serialize for Sorted<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(map) => {
+                let mut entries: Vec<_> = map.iter().collect();
+                entries.sort_by_key(|(key, _)| (rank(key), *key));
+                let mut out = serializer.serialize_map(Some(entries.len()))?;
+                for (key, value) in entries {
+                    out.serialize_entry(key, &Sorted(value))?;
+                }
+                out.end()
+            }
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Sorted)),
+            scalar => scalar.serialize(serializer),
+        }
+    }
+}
+
+fn rank(key: &str) -> usize {
+    ["apiVersion", "kind", "metadata", "spec"].iter().position(|k| *k == key).unwrap_or(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_order_is_the_one_people_write() {
+        let value = json!({"data": {"b": "1", "a": "on"}, "kind": "K", "apiVersion": "v1"});
+        assert_eq!(emit(&value), "apiVersion: v1\nkind: K\ndata:\n  a: \"on\"\n  b: \"1\"\n");
+    }
+
+    #[test]
+    fn words_are_read_as_kubernetes_reads_them() {
+        assert_eq!(
+            parse("a: on\nb: 0644\nc: \"on\"\n"),
+            Ok(json!({"a": true, "b": 420, "c": "on"}))
+        );
+        let error = parse("a: 1\nb: [\n").unwrap_err();
+        assert!(error.line.is_some(), "{error:?}");
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let value =
+            json!({"a": ["x: y", "", "- z", "1e3", "line\nline\n"], "b": {}, "c": [{"d": []}]});
+        assert_eq!(parse(&emit(&value)), Ok(value));
+    }
+}
