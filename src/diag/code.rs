@@ -42,8 +42,8 @@ codes! {
     FileNotPlain = "file-not-plain", Error;
     /// The file is not UTF-8.
     FileNotUtf8 = "file-not-utf8", Error;
-    /// The file holds no document.
-    FileEmpty = "file-empty", Warning;
+    /// The file holds no document; what stood in it may be lost by accident.
+    FileEmpty = "file-empty", Error;
     /// The text is not YAML that carp reads.
     YamlSyntax = "yaml-syntax", Error;
     /// A key stands twice in one mapping.

@@ -36,7 +36,9 @@ impl Digest {
         let mut names: Vec<_> = names.into_iter().collect();
         names.sort_unstable();
         names.dedup();
-        Self::of(names.iter().map(|n| format!("{n}\n")).collect::<String>().as_bytes())
+        let mut lines = names.join("\n");
+        lines.push('\n');
+        Self::of(lines.as_bytes())
     }
 
     /// The first `digits` hexadecimal digits.

@@ -59,7 +59,7 @@ pub enum Decision {
         /// How far that is.
         step: DeletionStep,
     },
-    /// It was pending, its document is gone, and so is its record.
+    /// It was pending or never rendered, its document is gone, and so is its record.
     Forget,
 }
 
@@ -195,7 +195,7 @@ impl WorkerPlan {
 pub enum WorkerState {
     /// Its document loaded.
     Desired,
-    /// Its document is there and did not load; what is on it stays.
+    /// Its document is there and did not load, or its removal is held; what is on it stays.
     NotLoaded,
     /// Its document is gone and clusters are on it: its folders stay as they are.
     RemovedInUse,
@@ -241,6 +241,8 @@ pub enum HoldKind {
     NameStillDeleting,
     /// The input branch was rewound.
     Rewind,
+    /// `roots.fleet` is another folder, and what is not below it is not taken for removed.
+    RootChanged,
 }
 
 impl HoldKind {
@@ -256,6 +258,7 @@ impl HoldKind {
             Self::WorkerInUse => "WorkerInUse",
             Self::NameStillDeleting => "NameStillDeleting",
             Self::Rewind => "Rewind",
+            Self::RootChanged => "RootChanged",
         }
     }
 

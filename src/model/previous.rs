@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{FleetLock, Name, PendingLock, WorkerLock};
+use super::{FleetLock, IndexRow, Name, PendingLock, WorkerLock};
 
 /// The state that the last commit left, read from its locks.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +19,14 @@ impl Previous {
     /// The worker that a cluster is on.
     pub fn placements(&self) -> impl Iterator<Item = (&Name, &Name)> {
         self.workers.iter().flat_map(|(w, lock)| lock.clusters.keys().map(move |c| (c, w)))
+    }
+
+    /// What the locks keep of a cluster, placed or waiting.
+    #[must_use]
+    pub fn index_row(&self, cluster: &str) -> Option<&IndexRow> {
+        let placed = self.workers.values().find_map(|lock| lock.clusters.get(cluster));
+        let waiting = || self.pending.clusters.get(cluster).map(|row| &row.row);
+        placed.map(|row| &row.row).or_else(waiting)
     }
 
     /// How many clusters are placed.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
     group = "carp.dev",
     version = "v1alpha1",
     kind = "Acknowledgement",
+    doc = "Lets exactly the named set through a guard, once.",
     namespaced,
     category = "carp",
     printcolumn = r#"{"name":"Of","type":"string","jsonPath":".spec.of"}"#,

@@ -16,6 +16,7 @@ use super::shared::{ControlPlane, Network, NodePool, no_resources};
     group = "carp.dev",
     version = "v1alpha1",
     kind = "ManagedClusterClass",
+    doc = "A named size of managed clusters, with defaults for their fields.",
     namespaced,
     shortname = "mcc",
     category = "carp",

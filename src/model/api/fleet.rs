@@ -10,7 +10,14 @@ use serde::{Deserialize, Serialize};
 #[derive(
     CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
-#[kube(group = "carp.dev", version = "v1alpha1", kind = "Fleet", namespaced, category = "carp")]
+#[kube(
+    group = "carp.dev",
+    version = "v1alpha1",
+    kind = "Fleet",
+    doc = "The fleet as a whole.",
+    namespaced,
+    category = "carp"
+)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FleetSpec {
     /// Where people write, relative to `carp.yaml`.

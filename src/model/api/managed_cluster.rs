@@ -16,6 +16,7 @@ use super::{Affinity, PlacementTerm};
     group = "carp.dev",
     version = "v1alpha1",
     kind = "ManagedCluster",
+    doc = "A cluster that carp places on a worker.",
     namespaced,
     status = "ManagedClusterStatus",
     shortname = "mc",

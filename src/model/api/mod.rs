@@ -6,6 +6,7 @@
 
 mod acknowledgement;
 mod class;
+mod crds;
 mod fleet;
 mod managed_cluster;
 mod placement;
@@ -15,6 +16,7 @@ mod worker;
 
 pub use acknowledgement::{Acknowledgement, AcknowledgementKind, AcknowledgementSpec};
 pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
+pub use crds::{all_crds, crds};
 pub use fleet::{
     AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
     DeliveryKind, Example, Fleet, FleetSpec, GitIdentity, Guards, Images, Roots, Tenant,

@@ -16,6 +16,7 @@ use super::shared::TaintEffect;
     group = "carp.dev",
     version = "v1alpha1",
     kind = "PlacementPolicy",
+    doc = "Which workers take the clusters that it selects.",
     namespaced,
     shortname = "pp",
     category = "carp",
@@ -190,7 +191,33 @@ pub enum TolerationOperator {
 }
 
 impl TolerationOperator {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
     fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_matches_as_kubernetes_selectors_do() {
+        use ExpressionOperator::{DoesNotExist, Exists, In, NotIn};
+        let labels = |value: Option<&str>| -> BTreeMap<String, String> {
+            value.map(|v| ("tier".to_owned(), v.to_owned())).into_iter().collect()
+        };
+        for (operator, gold, tin, none) in [
+            (In, true, false, false),
+            (NotIn, false, true, true),
+            (Exists, true, true, false),
+            (DoesNotExist, false, false, true),
+        ] {
+            let values = vec!["gold".to_owned(), "silver".to_owned()];
+            let expression = Expression { key: "tier".to_owned(), operator, values };
+            assert_eq!(expression.matches(&labels(Some("gold"))), gold, "{operator:?} gold");
+            assert_eq!(expression.matches(&labels(Some("tin"))), tin, "{operator:?} tin");
+            assert_eq!(expression.matches(&labels(None)), none, "{operator:?} without the label");
+        }
     }
 }

@@ -17,6 +17,7 @@ use super::shared::{ControlPlane, ErrorStatus, Network, NodePool, Taint, no_reso
     group = "carp.dev",
     version = "v1alpha1",
     kind = "Worker",
+    doc = "A cluster that runs Cluster API and hosts the control planes of managed clusters.",
     namespaced,
     status = "WorkerStatus",
     shortname = "wk",
@@ -90,6 +91,7 @@ pub enum Observation {
 }
 
 impl Observation {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -152,6 +154,7 @@ pub struct WorkerStatus {
     group = "carp.dev",
     version = "v1alpha1",
     kind = "WorkerOverlay",
+    doc = "What is laid over a Worker of the same name.",
     namespaced,
     category = "carp",
     printcolumn = r#"{"name":"Unschedulable","type":"boolean","jsonPath":".spec.unschedulable"}"#,

@@ -1,0 +1,197 @@
+//! The guards, in words.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::change::{mismatches, spend};
+use crate::model::api::{AcknowledgementSpec, DeletionPolicy};
+use crate::model::{
+    AcknowledgementSpent, Binding, ClusterRow, DeletionStep, Digest, FLEET_LOCK_SCHEMA, FleetLock,
+    IndexRow, Planned, Resources, Sourced, WORKER_LOCK_SCHEMA, WorkerLock,
+};
+
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+fn row(state: ClusterState) -> ClusterRow {
+    ClusterRow {
+        state,
+        facts: Digest::of(b"f"),
+        render_key: Digest::of(b"k"),
+        folder: None,
+        demand: Resources::new(),
+        row: IndexRow {
+            labels: BTreeMap::new(),
+            tenant: "t".into(),
+            location: "westeurope".into(),
+            version: "v1.34.2".into(),
+            flavor: "kamaji-capz".into(),
+            priority: 0,
+            class: None,
+            deletion_policy: Some(DeletionPolicy::Delete),
+        },
+    }
+}
+
+/// `count` clusters called c0, c1, … on w1.
+fn placed(count: usize) -> Previous {
+    let clusters = (0..count).map(|i| (name(&format!("c{i}")), row(ClusterState::Bound))).collect();
+    let lock = WorkerLock {
+        schema_version: WORKER_LOCK_SCHEMA,
+        worker: name("w1"),
+        facts: Digest::of(b"f"),
+        render_key: Digest::of(b"k"),
+        clusters,
+        files: BTreeMap::new(),
+    };
+    Previous { workers: [(name("w1"), lock)].into(), ..Previous::default() }
+}
+
+fn deleting(count: usize) -> Plan {
+    let decision = Decision::Delete { worker: name("w1"), step: DeletionStep::D1 };
+    let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+    let clusters = (0..count).map(|i| (name(&format!("c{i}")), planned.clone())).collect();
+    Plan { clusters, ..Plan::default() }
+}
+
+fn run(plan: &mut Plan, fleet: &Fleet, previous: &Previous) -> Vec<Name> {
+    let acknowledged = Acknowledged::new(fleet, previous.fleet.as_ref());
+    guard(plan, GuardInput { fleet, previous }, &acknowledged)
+}
+
+fn kept(plan: &Plan) -> usize {
+    plan.clusters.values().filter(|p| matches!(p.decision, Decision::Keep { .. })).count()
+}
+
+fn acknowledging(hold: &Hold) -> Fleet {
+    let value = AcknowledgementSpec {
+        of: AcknowledgementKind::Deletions,
+        count: u32::try_from(hold.names.len()).unwrap(),
+        digest: hold.digest().to_string(),
+    };
+    let sourced = Sourced { file: "fleet/ack.yaml".into(), document: 0, value };
+    Fleet { acknowledgements: [(name("yes"), sourced)].into(), ..Fleet::default() }
+}
+
+#[test]
+fn three_deletions_go_and_a_fourth_holds_them_all() {
+    let mut plan = deleting(3);
+    assert!(run(&mut plan, &Fleet::default(), &placed(10)).is_empty());
+    assert_eq!((kept(&plan), plan.holds.len()), (0, 0));
+
+    let mut plan = deleting(4);
+    run(&mut plan, &Fleet::default(), &placed(10));
+    assert_eq!(kept(&plan), 4);
+    assert_eq!(plan.holds[0].kind, HoldKind::MassDeletion);
+    assert_eq!(plan.holds[0].names, ["c0", "c1", "c2", "c3"]);
+}
+
+#[test]
+fn five_percent_are_rounded_up() {
+    assert_eq!(stricter(Guards::default(), None, 60).max_deletions, 3);
+    assert_eq!(stricter(Guards::default(), None, 61).max_deletions, 4);
+    assert_eq!(stricter(Guards::default(), None, 100).max_deletions, 5);
+    assert_eq!(stricter(Guards::default(), None, 101).max_deletions, 6);
+}
+
+#[test]
+fn a_commit_that_loosens_a_guard_does_not_profit_from_it() {
+    let wanted = Guards { max_deletions: Some(100), max_moves: Some(9) };
+    let limits = stricter(wanted, Some(Guards::default()), 10);
+    assert_eq!(limits, Limits { max_deletions: 3, max_moves: 0 });
+    let tight = Guards { max_deletions: Some(1), max_moves: None };
+    assert_eq!(stricter(tight, Some(wanted), 10).max_deletions, 1, "tightening acts at once");
+    assert_eq!(stricter(wanted, Some(wanted), 10).max_deletions, 100);
+}
+
+#[test]
+fn a_deletion_that_has_begun_is_not_counted_again() {
+    let mut previous = placed(10);
+    let lock = previous.workers.values_mut().next().unwrap();
+    for row in lock.clusters.values_mut() {
+        row.state = ClusterState::Deleting;
+    }
+    let mut plan = deleting(10);
+    run(&mut plan, &Fleet::default(), &previous);
+    assert!(plan.holds.is_empty());
+}
+
+#[test]
+fn an_acknowledgement_lets_exactly_its_set_through_and_is_spent() {
+    let mut plan = deleting(4);
+    let mut previous = placed(10);
+    run(&mut plan, &Fleet::default(), &previous);
+    let hold = plan.holds[0].clone();
+    let fleet = acknowledging(&hold);
+
+    let mut plan = deleting(4);
+    let used = run(&mut plan, &fleet, &previous);
+    assert_eq!(used, [name("yes")]);
+    assert_eq!((kept(&plan), plan.holds.len()), (0, 0));
+
+    let good = Acknowledged::new(&fleet, None);
+    let mut other = deleting(5);
+    run(&mut other, &fleet, &previous);
+    assert_eq!(kept(&other), 5, "five are not the four that were seen");
+    assert_eq!(mismatches(&fleet, &good, &other.holds).len(), 1);
+
+    let spent = spend(&fleet, None, &good, &used);
+    assert_eq!(spent.iter().map(|a| &a.name).collect::<Vec<_>>(), [&name("yes")]);
+    previous.fleet = Some(lock(spent));
+    let mut again = deleting(4);
+    assert!(run(&mut again, &fleet, &previous).is_empty(), "none is valid twice");
+    assert_eq!(kept(&again), 4);
+}
+
+#[test]
+fn an_acknowledgement_of_another_kind_covers_nothing() {
+    let mut plan = deleting(4);
+    let previous = placed(10);
+    run(&mut plan, &Fleet::default(), &previous);
+    let mut fleet = acknowledging(&plan.holds[0]);
+    for of in [AcknowledgementKind::Moves, AcknowledgementKind::Rewind] {
+        fleet.acknowledgements.get_mut("yes").unwrap().value.of = of;
+        let mut plan = deleting(4);
+        assert!(run(&mut plan, &fleet, &previous).is_empty(), "{of:?}");
+        assert_eq!(kept(&plan), 4, "{of:?}");
+    }
+}
+
+#[test]
+fn what_was_spent_is_remembered_as_long_as_its_document_is_there() {
+    let mut plan = deleting(4);
+    run(&mut plan, &Fleet::default(), &placed(10));
+    let fleet = acknowledging(&plan.holds[0]);
+    let good = Acknowledged::new(&fleet, None);
+    let spent = lock(spend(&fleet, None, &good, &[name("yes")]));
+    assert_eq!(spend(&fleet, Some(&spent), &good, &[]), spent.spent);
+    assert_eq!(spend(&Fleet::default(), Some(&spent), &good, &[]), []);
+}
+
+fn lock(spent: Vec<AcknowledgementSpent>) -> FleetLock {
+    FleetLock {
+        schema_version: FLEET_LOCK_SCHEMA,
+        guards: Guards::default(),
+        roots: crate::model::api::Roots::default(),
+        tenants: Vec::new(),
+        spent,
+        render_key: Digest::of(b"k"),
+        workers: BTreeMap::new(),
+        files: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn a_move_without_a_reason_of_its_own_is_held() {
+    let binding = Binding { worker: name("w2"), policy: None, decided_by: None, runner_up: None };
+    let planned = Planned {
+        decision: Decision::Bind(binding),
+        demand: Resources::new(),
+        resize_blocked: None,
+    };
+    let mut plan = Plan { clusters: [(name("c0"), planned)].into(), ..Plan::default() };
+    run(&mut plan, &Fleet::default(), &placed(1));
+    assert_eq!(plan.holds[0].kind, HoldKind::MassMove);
+    assert_eq!(plan.clusters["c0"].decision, Decision::Keep { worker: name("w1") });
+}

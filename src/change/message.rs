@@ -1,0 +1,157 @@
+//! The commit message: what changed, why, and from what.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+use crate::model::{
+    Change, ClusterState, Decision, Digest, Gate, Hold, Id, Name, Plan, Planned, Previous,
+    ReasonCode, paths,
+};
+
+/// How many lines of one sort a message lists before it counts the rest.
+const MOST_LINES: usize = 50;
+
+/// The message without trailers: a subject with counts, and a body that says why.
+#[must_use]
+pub fn commit_message(
+    plan: &Plan,
+    previous: &Previous,
+    changes: &[Change],
+    prefix: &str,
+    gates: &[Gate],
+) -> String {
+    let lines = decision_lines(plan, previous);
+    let mut out = subject(plan, previous, changes, prefix);
+    let mut sections = vec![lines];
+    sections.push(plan.holds.iter().map(hold_line).collect());
+    sections.push(gates.iter().map(gate_line).collect());
+    for section in sections.iter().filter(|s| !s.is_empty()) {
+        out.push('\n');
+        for line in section.iter().take(MOST_LINES) {
+            let _ = writeln!(out, "{line}");
+        }
+        if section.len() > MOST_LINES {
+            let _ = writeln!(out, "… and {} more", section.len() - MOST_LINES);
+        }
+    }
+    out
+}
+
+/// `carp: 3 workers, +2 -1 ~4 clusters`.
+fn subject(plan: &Plan, previous: &Previous, changes: &[Change], prefix: &str) -> String {
+    let root = paths::in_repository(prefix, paths::WORKERS);
+    let below = |change: &Change| -> Option<(String, Option<String>)> {
+        let mut parts = change.path.strip_prefix(&root)?.strip_prefix('/')?.split('/');
+        let worker = parts.next()?.to_owned();
+        let cluster = (parts.next() == Some(paths::CLUSTERS)).then(|| parts.next()).flatten();
+        Some((worker, cluster.map(str::to_owned)))
+    };
+    let mut workers: BTreeSet<String> = BTreeSet::new();
+    let mut touched: BTreeSet<String> = BTreeSet::new();
+    for (worker, cluster) in changes.iter().filter_map(below) {
+        workers.insert(worker);
+        touched.extend(cluster);
+    }
+    let is = |wanted: fn(&Decision) -> bool| {
+        plan.clusters.iter().filter(move |(_, p)| wanted(&p.decision)).map(|(name, _)| name)
+    };
+    let added = is(|d| matches!(d, Decision::Bind(_))).count();
+    let going = starting(plan, previous).count();
+    let edited = touched.len().saturating_sub(added + going);
+    let waiting = is(|d| matches!(d, Decision::Wait { .. })).count();
+    let plural = if workers.len() == 1 { "" } else { "s" };
+    let mut subject =
+        format!("carp: {} worker{plural}, +{added} -{going} ~{edited} clusters", workers.len());
+    if waiting > 0 {
+        let _ = write!(subject, ", {waiting} pending");
+    }
+    subject.push('\n');
+    subject
+}
+
+fn starting<'a>(plan: &'a Plan, previous: &'a Previous) -> impl Iterator<Item = &'a Name> {
+    plan.clusters.iter().filter_map(|(name, planned)| {
+        let Decision::Delete { worker, .. } = &planned.decision else { return None };
+        let row = previous.workers.get(worker)?.clusters.get(name)?;
+        (row.state == ClusterState::Bound).then_some(name)
+    })
+}
+
+fn decision_lines(plan: &Plan, previous: &Previous) -> Vec<String> {
+    let starts: Vec<_> = starting(plan, previous).collect();
+    let line = |(name, planned): (&Name, &Planned)| match &planned.decision {
+        Decision::Bind(binding) => {
+            let mut line = format!("bind {name} to {}", binding.worker);
+            if let (Some(term), Some(second)) = (binding.decided_by, &binding.runner_up) {
+                let _ = write!(line, " ({term}, before {second})");
+            }
+            Some(line)
+        }
+        Decision::Delete { worker, .. } if starts.contains(&name) => {
+            Some(format!("begin the deletion of {name} on {worker}"))
+        }
+        Decision::Wait { reasons, .. } if !waited_alike(name, reasons, previous) => {
+            let codes: Vec<_> = reasons.iter().map(|r| format!("{r:?}")).collect();
+            Some(format!("{name} waits: {}", codes.join(", ")))
+        }
+        Decision::Forget if previous.pending.clusters.contains_key(name) => {
+            Some(format!("forget {name}, which was pending"))
+        }
+        Decision::Forget => Some(format!("forget {name}, of which nothing was made")),
+        _ => None,
+    };
+    plan.clusters.iter().filter_map(line).collect()
+}
+
+fn waited_alike(name: &Name, reasons: &BTreeSet<ReasonCode>, previous: &Previous) -> bool {
+    previous.pending.clusters.get(name).is_some_and(|row| row.reasons == *reasons)
+}
+
+fn hold_line(hold: &Hold) -> String {
+    format!("held ({}): {}", hold.kind.name(), hold.names.join(", "))
+}
+
+fn gate_line(gate: &Gate) -> String {
+    format!("{} keeps its last good output ({})", gate.name, gate.reason.name())
+}
+
+/// The digest of the decisions: what a commit's `Carp-Plan` names.
+#[must_use]
+pub fn plan_digest(plan: &Plan) -> Digest {
+    let rows: BTreeMap<&Name, String> = plan
+        .clusters
+        .iter()
+        .map(|(name, p)| {
+            let state = match &p.decision {
+                Decision::Keep { .. } | Decision::Bind(_) => "Bound",
+                Decision::Wait { .. } => "Pending",
+                Decision::Delete { .. } => "Deleting",
+                Decision::Forget => "Gone",
+            };
+            let worker = p.decision.worker().map_or("", Name::as_str);
+            let demand: Vec<_> = p.demand.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            (name, format!("{state} {worker} {}", demand.join(",")))
+        })
+        .collect();
+    Digest::of_value(&rows)
+}
+
+/// The trailers of an output commit, in their order: see `docs/formats.md`.
+#[must_use]
+pub fn trailers(
+    input: Option<Id>,
+    observed: Option<Id>,
+    now: Timestamp,
+    version: &str,
+    plan: Digest,
+) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    all.extend(input.map(|id| ("Carp-Input", id.to_string())));
+    all.extend(observed.map(|id| ("Carp-Observed", id.to_string())));
+    all.push(("Carp-Time", now.to_string()));
+    all.push(("Carp-Version", version.to_owned()));
+    all.push(("Carp-Plan", format!("sha256:{plan}")));
+    all
+}

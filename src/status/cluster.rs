@@ -1,0 +1,135 @@
+//! The status of one ManagedCluster: conditions carry the truth, the phase sums them up.
+
+use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, since};
+use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts};
+use crate::model::{
+    Condition, ConditionStatus, Decision, FoldedCluster, Freshness, Gate, HoldKind, Name, Planned,
+};
+
+/// The status document of a cluster, the times of its conditions unset. `None` for one that is gone.
+#[must_use]
+pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocument> {
+    let planned = input.plan.clusters.get(name)?;
+    if planned.decision == Decision::Forget {
+        return None;
+    }
+    let worker = planned.decision.worker();
+    let report = worker.and_then(|w| input.observed.workers.get(w));
+    let silent = report.is_some_and(|r| r.freshness == Freshness::Silent);
+    let seen = report.and_then(|r| r.clusters.get(name));
+    let gate = input.gates.iter().find(|g| g.name == *name);
+    let phase = phase(&planned.decision, seen, silent);
+    let status = ManagedClusterStatus {
+        phase: Some(phase.to_owned()),
+        assigned_worker: worker.map(ToString::to_string),
+        errors: errors(gate, seen),
+        conditions: vec![
+            since(ready(phase, seen), seen.filter(|_| !silent).map(|s| s.since)),
+            placed(planned, input, name),
+            rendered(input, name, gate),
+        ],
+        version: seen.and_then(|s| s.version.clone()),
+        endpoint: seen.and_then(|s| s.endpoint.clone()),
+        nodes: seen
+            .and_then(|s| s.nodes)
+            .map(|n| NodeCounts { desired: n.desired, ready: n.ready }),
+        observed_generation: None,
+    };
+    Some(ClusterDocument {
+        schema_version: STATUS_SCHEMA,
+        kind: "ManagedCluster".to_owned(),
+        name: name.clone(),
+        facts: input.fleet.clusters.get(name).map(|c| c.facts),
+        status,
+    })
+}
+
+/// `Pending → Scheduled → Provisioning → Running`, plus `Updating`, `Degraded`, `Deleting`, `Unknown`.
+fn phase(decision: &Decision, seen: Option<&FoldedCluster>, silent: bool) -> &'static str {
+    match (decision, seen) {
+        (Decision::Wait { .. } | Decision::Forget, _) => "Pending",
+        (Decision::Delete { .. }, _) => "Deleting",
+        (_, Some(_)) if silent => "Unknown",
+        (_, None) => "Scheduled",
+        (_, Some(seen)) => match seen.phase.as_str() {
+            "Running" => "Running",
+            "Updating" => "Updating",
+            "Degraded" => "Degraded",
+            "Deleting" => "Deleting",
+            "Provisioning" | "Pending" => "Provisioning",
+            _ => "Unknown",
+        },
+    }
+}
+
+fn ready(phase: &str, seen: Option<&FoldedCluster>) -> Condition {
+    let (status, message) = match phase {
+        "Running" | "Updating" => (ConditionStatus::True, String::new()),
+        "Unknown" => (ConditionStatus::Unknown, "the worker's reports stopped".to_owned()),
+        _ => {
+            let error = seen.and_then(|s| s.errors.first());
+            (ConditionStatus::False, error.map(|e| e.message.clone()).unwrap_or_default())
+        }
+    };
+    condition("Ready", status, phase, message)
+}
+
+fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
+    let deletion_held = |kind| {
+        input.plan.holds.iter().any(|h| h.kind == kind && h.names.iter().any(|n| *n == **name))
+    };
+    match &planned.decision {
+        Decision::Wait { reasons, .. } => {
+            let codes: Vec<_> = reasons.iter().map(|r| format!("{r:?}")).collect();
+            condition("Placed", ConditionStatus::False, "NoWorkerFits", codes.join(", "))
+        }
+        Decision::Delete { worker, step } => condition(
+            "Placed",
+            ConditionStatus::True,
+            "Deleting",
+            format!("{step:?} is committed; the next step waits for a report of {worker}"),
+        ),
+        _ if deletion_held(HoldKind::DeletionPolicyUnset) => condition(
+            "Placed",
+            ConditionStatus::True,
+            "DeletionHeld",
+            "its document is gone and its deletionPolicy was unset".to_owned(),
+        ),
+        _ if deletion_held(HoldKind::MassDeletion) || deletion_held(HoldKind::DeletionsHeld) => {
+            let message = "its document is gone and a guard holds the deletion".to_owned();
+            condition("Placed", ConditionStatus::True, "DeletionHeld", message)
+        }
+        _ => condition("Placed", ConditionStatus::True, "Bound", String::new()),
+    }
+}
+
+fn rendered(input: StatusInput<'_>, name: &Name, gate: Option<&Gate>) -> Condition {
+    let pending = matches!(
+        input.plan.clusters.get(name).map(|p| &p.decision),
+        Some(Decision::Wait { .. }) | None
+    );
+    match gate {
+        Some(gate) => {
+            let message = gate.findings.first().map(|d| d.message.clone()).unwrap_or_default();
+            condition("Rendered", ConditionStatus::False, gate.reason.name(), message)
+        }
+        None if pending => {
+            condition("Rendered", ConditionStatus::False, "NotPlaced", String::new())
+        }
+        None => condition("Rendered", ConditionStatus::True, "Rendered", String::new()),
+    }
+}
+
+fn errors(gate: Option<&Gate>, seen: Option<&FoldedCluster>) -> Vec<ErrorStatus> {
+    let own = gate.into_iter().flat_map(|g| &g.findings).map(|finding| ErrorStatus {
+        code: finding.code.to_string(),
+        message: finding.message.clone(),
+        user_error: true,
+    });
+    let reported = seen.into_iter().flat_map(|s| &s.errors).map(|error| ErrorStatus {
+        code: error.code.clone(),
+        message: error.message.clone(),
+        user_error: error.user_error,
+    });
+    own.chain(reported).collect()
+}

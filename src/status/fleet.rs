@@ -1,0 +1,90 @@
+//! `fleet.yaml`: the one document that names the output commit it speaks of.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{STATUS_SCHEMA, StatusInput, cluster_status};
+use crate::model::{Decision, Digest, Id};
+
+/// The fleet as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FleetStatus {
+    /// [`STATUS_SCHEMA`].
+    pub schema_version: u32,
+    /// `Fleet`.
+    pub kind: String,
+    /// The fleet's name.
+    pub name: String,
+    /// The output commit that this branch speaks of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Id>,
+    /// The input commit that was last read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Id>,
+    /// How many clusters are in which phase.
+    pub clusters: BTreeMap<String, u64>,
+    /// How many workers there are.
+    pub workers: u64,
+    /// What guards hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldStatus>,
+    /// How many findings there are, by severity.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub findings: BTreeMap<String, u64>,
+}
+
+/// Something that a guard holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HeldStatus {
+    /// Which guard.
+    pub guard: String,
+    /// How many.
+    pub count: u64,
+    /// The digest of the set, for an Acknowledgement.
+    pub digest: Digest,
+}
+
+/// The fleet's status.
+#[must_use]
+pub fn fleet_status(
+    input: StatusInput<'_>,
+    findings: &crate::diag::Diagnostics,
+    output: Option<Id>,
+    input_commit: Option<Id>,
+) -> FleetStatus {
+    let mut clusters = BTreeMap::new();
+    for (name, planned) in &input.plan.clusters {
+        if planned.decision == Decision::Forget {
+            continue;
+        }
+        let phase = cluster_status(input, name).and_then(|d| d.status.phase);
+        *clusters.entry(phase.unwrap_or_else(|| "Unknown".to_owned())).or_default() += 1;
+    }
+    let mut by_severity = BTreeMap::new();
+    for finding in findings {
+        *by_severity.entry(finding.severity.to_string()).or_default() += 1;
+    }
+    FleetStatus {
+        schema_version: STATUS_SCHEMA,
+        kind: "Fleet".to_owned(),
+        name: input.fleet.name.clone(),
+        output,
+        input: input_commit,
+        clusters,
+        workers: input.plan.workers.len() as u64,
+        held: input
+            .plan
+            .holds
+            .iter()
+            .map(|h| HeldStatus {
+                guard: h.kind.name().to_owned(),
+                count: h.names.len() as u64,
+                digest: h.digest(),
+            })
+            .collect(),
+        findings: by_severity,
+    }
+}

@@ -1,0 +1,140 @@
+//! The status of one Worker.
+
+use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, since};
+use crate::model::api::{ErrorStatus, Observation, WorkerStatus};
+use crate::model::{
+    Condition, ConditionStatus, FoldedReport, Freshness, Name, Quantity, Resources, WorkerHealth,
+    WorkerPlan, WorkerState,
+};
+
+/// The status document of a worker, the times of its conditions unset.
+#[must_use]
+pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocument> {
+    let planned = input.plan.workers.get(name)?;
+    let desired = input.fleet.workers.get(name);
+    let observation = desired.map(|w| w.spec.observation).unwrap_or_default();
+    let report = input.observed.workers.get(name);
+    let health = input.observed.health(name);
+    let phase = phase(planned.state, observation, &health);
+    let cordoned = desired.is_some_and(|w| w.spec.unschedulable);
+    let status = WorkerStatus {
+        phase: Some(phase.to_owned()),
+        errors: errors(planned, report),
+        conditions: vec![
+            since(ready(phase, observation, &health), report.map(ready_since)),
+            schedulable(planned.state, cordoned),
+            capacity(planned),
+        ],
+        capacity: planned.capacity.clone(),
+        allocated: planned.allocated.clone(),
+        available_capacity: available(planned),
+        fresh_since: report
+            .filter(|r| r.freshness == Freshness::Fresh)
+            .map(|r| r.freshness_since.to_string()),
+        applied_revision: report.and_then(|r| r.applied_revision.clone()),
+        components: report.map(|r| r.components.clone()).unwrap_or_default(),
+        observed_generation: None,
+    };
+    Some(WorkerDocument {
+        schema_version: STATUS_SCHEMA,
+        kind: "Worker".to_owned(),
+        name: name.clone(),
+        facts: desired.map(|w| w.facts),
+        status,
+    })
+}
+
+/// `Pending → Provisioning → Running`, plus `Degraded`, `Draining`, `Unknown`, `Terminating`. Without an
+/// agent there is nothing to know, so such a worker counts as running.
+fn phase(state: WorkerState, observation: Observation, health: &WorkerHealth) -> &'static str {
+    match (state, observation, health) {
+        (WorkerState::Retiring, _, _) => "Terminating",
+        (_, Observation::None, _) | (_, _, WorkerHealth::Healthy) => "Running",
+        (_, _, WorkerHealth::NeverReported) => "Pending",
+        (_, _, WorkerHealth::Unhealthy { .. }) => "Degraded",
+        (_, _, WorkerHealth::Silent { .. }) => "Unknown",
+    }
+}
+
+fn ready(phase: &str, observation: Observation, health: &WorkerHealth) -> Condition {
+    if observation == Observation::None {
+        return condition("Ready", ConditionStatus::Unknown, "NotObserved", String::new());
+    }
+    match health {
+        WorkerHealth::Healthy => condition("Ready", ConditionStatus::True, phase, String::new()),
+        WorkerHealth::NeverReported => condition(
+            "Ready",
+            ConditionStatus::Unknown,
+            "NeverReported",
+            "no report of the worker's agent has come yet".to_owned(),
+        ),
+        WorkerHealth::Silent { since } => {
+            let message = format!("no report since {since}");
+            condition("Ready", ConditionStatus::Unknown, "Silent", message)
+        }
+        WorkerHealth::Unhealthy { reason } => {
+            condition("Ready", ConditionStatus::False, reason, String::new())
+        }
+    }
+}
+
+/// Since when a worker's reports say what they say: the later of two transitions.
+fn ready_since(report: &FoldedReport) -> jiff::Timestamp {
+    match report.freshness {
+        Freshness::Fresh => report.freshness_since.max(report.healthy_since),
+        Freshness::Silent => report.freshness_since,
+    }
+}
+
+fn schedulable(state: WorkerState, cordoned: bool) -> Condition {
+    let (status, reason) = match state {
+        WorkerState::Desired if cordoned => (ConditionStatus::False, "Cordoned"),
+        WorkerState::Desired => (ConditionStatus::True, "Schedulable"),
+        WorkerState::NotLoaded => (ConditionStatus::False, "NotLoaded"),
+        WorkerState::RemovedInUse => (ConditionStatus::False, "RemovedInUse"),
+        WorkerState::Retiring => (ConditionStatus::False, "Retiring"),
+    };
+    condition("Schedulable", status, reason, String::new())
+}
+
+/// Lowering a worker's capacity below its use evicts nobody; it is said here.
+fn capacity(planned: &WorkerPlan) -> Condition {
+    let over: Vec<String> = planned
+        .allocated
+        .keys()
+        .filter(|r| planned.free(r).is_some_and(Quantity::is_negative))
+        .map(|r| {
+            let of = |m: &Resources| m.get(r).copied().unwrap_or_default();
+            format!("{r} {}/{}", of(&planned.allocated), of(&planned.capacity))
+        })
+        .collect();
+    if over.is_empty() {
+        condition("CapacityRespected", ConditionStatus::True, "Within", String::new())
+    } else {
+        condition("CapacityRespected", ConditionStatus::False, "Overcommitted", over.join(", "))
+    }
+}
+
+fn available(planned: &WorkerPlan) -> Resources {
+    let free = |resource: &String| planned.free(resource).map(|q| (resource.clone(), q));
+    planned.capacity.keys().filter_map(free).collect()
+}
+
+fn errors(planned: &WorkerPlan, report: Option<&FoldedReport>) -> Vec<ErrorStatus> {
+    let mut all = Vec::new();
+    if planned.state == WorkerState::RemovedInUse {
+        all.push(ErrorStatus {
+            code: "WorkerInUse".to_owned(),
+            message: format!("its document is gone and {} clusters are on it", planned.clusters),
+            user_error: true,
+        });
+    }
+    if let Some(report) = report.filter(|r| !r.healthy) {
+        all.push(ErrorStatus {
+            code: report.reason.clone().unwrap_or_else(|| "NotHealthy".to_owned()),
+            message: report.message.clone().unwrap_or_default(),
+            user_error: false,
+        });
+    }
+    all
+}
