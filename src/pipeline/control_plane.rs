@@ -1,0 +1,206 @@
+//! `control-plane/`: what the cluster that makes the workers syncs, and the fleet's lock.
+
+use std::collections::BTreeMap;
+
+use super::deletion;
+use super::folders::{put_files, put_folder};
+use super::output::{Run, placed_at, reason_of};
+use crate::model::{
+    ClusterState, ControlPlaneRow, DEFAULT_WORKER_FLAVOR, Digest, FLEET_LOCK_SCHEMA, FleetLock,
+    GateReason, Id, Name, StoreError, WorkerState, lock_to_bytes, paths,
+};
+use crate::render;
+
+const WORKERS_INDEX: &str = "workers.yaml";
+
+impl Run<'_> {
+    pub(super) fn control_plane(&mut self) -> Result<(), StoreError> {
+        let old = self.read.previous.fleet.clone();
+        let workers = self.worker_clusters(old.as_ref())?;
+        let (render_key, mut files) = self.control_plane_files(old.as_ref())?;
+        let fleet = &self.read.loaded.fleet;
+        let prefix = &self.snapshot.input.prefix;
+        let made = workers.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
+        let index = render::control_plane_index(fleet, made, prefix);
+        files.insert(WORKERS_INDEX.to_owned(), self.store.put_blob(&index)?);
+
+        self.control_plane_paths(old.as_ref(), &files, &workers)?;
+        let lock = self.fleet_lock(old.as_ref(), render_key, workers, files);
+        if old.as_ref() == Some(&lock) {
+            return Ok(());
+        }
+        let id = self.store.put_blob(&lock_to_bytes(&lock))?;
+        let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
+        self.set_file(&path, id, old.is_some())
+    }
+
+    /// The row of each worker whose own cluster the control plane makes.
+    fn worker_clusters(
+        &mut self,
+        old: Option<&FleetLock>,
+    ) -> Result<BTreeMap<Name, ControlPlaneRow>, StoreError> {
+        let mut rows = BTreeMap::new();
+        let planned: Vec<(Name, WorkerState)> =
+            self.plan.workers.iter().map(|(name, plan)| (name.clone(), plan.state)).collect();
+        for (name, state) in planned {
+            let before = old.and_then(|lock| lock.workers.get(&name));
+            let row = match state {
+                WorkerState::Desired => self.worker_cluster(&name, before)?,
+                WorkerState::Retiring => self.retiring(&name, before)?,
+                WorkerState::NotLoaded | WorkerState::RemovedInUse => before.cloned(),
+            };
+            rows.extend(row.map(|row| (name, row)));
+        }
+        Ok(rows)
+    }
+
+    fn worker_cluster(
+        &mut self,
+        name: &Name,
+        before: Option<&ControlPlaneRow>,
+    ) -> Result<Option<ControlPlaneRow>, StoreError> {
+        let fleet = &self.read.loaded.fleet;
+        let Some(worker) = fleet.workers.get(name) else { return Ok(before.cloned()) };
+        let prefix = &self.snapshot.input.prefix;
+        let templates = &self.read.templates;
+        let Some(job) = render::control_plane_worker_job(fleet, worker, templates, prefix) else {
+            return Ok(before.cloned());
+        };
+        if let Some(before) = before.filter(|b| b.render_key == job.key() && b.folder.is_some()) {
+            return Ok(Some(before.clone()));
+        }
+        let row =
+            |folder| ControlPlaneRow { state: ClusterState::Bound, render_key: job.key(), folder };
+        let files = match job.render() {
+            Ok(files) => files,
+            Err(found) => {
+                self.keep_last(name, reason_of(&found), found.into_iter().collect());
+                return Ok(before.cloned());
+            }
+        };
+        if let Some(folder) = before.and_then(|b| b.folder) {
+            let last = super::folders::read_folder(self.store, folder)?;
+            let found = render::forbidden_changes(&last, &files);
+            if !found.is_empty() {
+                let found = placed_at(found, &worker.file, worker.document);
+                self.keep_last(name, GateReason::ForbiddenChange, found);
+                return Ok(before.cloned());
+            }
+        }
+        Ok(Some(row(Some(put_folder(self.store, &files)?))))
+    }
+
+    /// D1 of the worker's own cluster. Its folder and `workers/<worker>/` stay until later steps have
+    /// their evidence.
+    fn retiring(
+        &mut self,
+        name: &Name,
+        before: Option<&ControlPlaneRow>,
+    ) -> Result<Option<ControlPlaneRow>, StoreError> {
+        let Some((before, folder)) = before.and_then(|b| b.folder.map(|f| (b, f))) else {
+            return Ok(before.cloned());
+        };
+        if before.state == ClusterState::Deleting {
+            return Ok(Some(before.clone()));
+        }
+        let templates = &self.read.templates;
+        match deletion::first_step(self.store, folder, DEFAULT_WORKER_FLAVOR, templates)? {
+            Ok(folder) => Ok(Some(ControlPlaneRow {
+                state: ClusterState::Deleting,
+                folder: Some(folder),
+                ..before.clone()
+            })),
+            Err(found) => {
+                self.keep_last(name, GateReason::RenderFailed, found.into_iter().collect());
+                Ok(Some(before.clone()))
+            }
+        }
+    }
+
+    /// The control plane's own files, as they were where what they are made from is the same.
+    fn control_plane_files(
+        &mut self,
+        old: Option<&FleetLock>,
+    ) -> Result<(Digest, BTreeMap<String, Id>), StoreError> {
+        let fleet = &self.read.loaded.fleet;
+        let prefix = &self.snapshot.input.prefix;
+        let job = render::control_plane_job(fleet, &self.read.templates, prefix);
+        let kept = |lock: &FleetLock| {
+            let mut files = lock.files.clone();
+            files.remove(WORKERS_INDEX);
+            (lock.render_key, files)
+        };
+        if let Some(lock) = old.filter(|lock| lock.render_key == job.key()) {
+            return Ok(kept(lock));
+        }
+        match job.render() {
+            Ok(files) => Ok((job.key(), put_files(self.store, &files)?)),
+            Err(found) => {
+                found.into_iter().for_each(|finding| self.found.push(finding));
+                if let Some(lock) = old {
+                    return Ok(kept(lock));
+                }
+                let files = put_files(self.store, &render::bare_folder(&[WORKERS_INDEX]))?;
+                Ok((Digest::of(b""), files))
+            }
+        }
+    }
+
+    fn control_plane_paths(
+        &mut self,
+        old: Option<&FleetLock>,
+        files: &BTreeMap<String, Id>,
+        workers: &BTreeMap<Name, ControlPlaneRow>,
+    ) -> Result<(), StoreError> {
+        for (path, id) in files {
+            let before = old.and_then(|lock| lock.files.get(path));
+            if before != Some(id) {
+                let path = format!("{}/{path}", paths::CONTROL_PLANE);
+                self.set_file(&path, *id, before.is_some())?;
+            }
+        }
+        for path in old.iter().flat_map(|lock| lock.files.keys()) {
+            if !files.contains_key(path) {
+                self.remove(&format!("{}/{path}", paths::CONTROL_PLANE));
+            }
+        }
+        for (name, row) in workers {
+            let before = old.and_then(|lock| lock.workers.get(name)).and_then(|row| row.folder);
+            if let Some(folder) = row.folder.filter(|folder| Some(*folder) != before) {
+                self.set_dir(&paths::control_plane(name), folder, before.is_some())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is in force from this run on. In a run that holds something the lock's own guards, roots and
+    /// tenants stay: a commit that loosens a guard does not profit from it.
+    fn fleet_lock(
+        &self,
+        old: Option<&FleetLock>,
+        render_key: Digest,
+        workers: BTreeMap<Name, ControlPlaneRow>,
+        files: BTreeMap<String, Id>,
+    ) -> FleetLock {
+        let spec = &self.read.loaded.fleet.spec;
+        let holds = !self.plan.holds.is_empty();
+        let (guards, roots, tenants) = match old.filter(|_| holds) {
+            Some(lock) => (lock.guards, lock.roots.clone(), lock.tenants.clone()),
+            None => (
+                spec.guards.unwrap_or_default(),
+                spec.roots.clone().unwrap_or_default(),
+                spec.tenants.clone(),
+            ),
+        };
+        FleetLock {
+            schema_version: FLEET_LOCK_SCHEMA,
+            guards,
+            roots,
+            tenants,
+            spent: self.spent.clone(),
+            render_key,
+            workers,
+            files,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Folders as they go between the store and the renderer.
+
+use std::collections::BTreeMap;
+
+use super::Files;
+use crate::change::TreeEdit;
+use crate::model::{EntryKind, Id, Store, StoreError};
+
+/// Puts the files of a folder; returns the folder's id.
+pub(super) fn put_folder(store: &dyn Store, files: &Files) -> Result<Id, StoreError> {
+    let mut edit = TreeEdit::default();
+    for (path, bytes) in files {
+        edit.file(path, store.put_blob(bytes)?);
+    }
+    edit.apply(store, None)
+}
+
+/// Puts files and returns their ids by path.
+pub(super) fn put_files(
+    store: &dyn Store,
+    files: &Files,
+) -> Result<BTreeMap<String, Id>, StoreError> {
+    files.iter().map(|(path, bytes)| Ok((path.clone(), store.put_blob(bytes)?))).collect()
+}
+
+/// Reads the files of a folder that carp made.
+pub(super) fn read_folder(store: &dyn Store, folder: Id) -> Result<Files, StoreError> {
+    let mut files = Files::new();
+    read_into(store, folder, "", &mut files)?;
+    Ok(files)
+}
+
+fn read_into(
+    store: &dyn Store,
+    folder: Id,
+    prefix: &str,
+    files: &mut Files,
+) -> Result<(), StoreError> {
+    for (name, entry) in store.dir(folder)?.iter() {
+        let path = format!("{prefix}{name}");
+        match entry.kind {
+            EntryKind::Dir => read_into(store, entry.id, &format!("{path}/"), files)?,
+            EntryKind::File | EntryKind::Executable => {
+                files.insert(path, store.blob(entry.id)?.to_vec());
+            }
+            EntryKind::Symlink | EntryKind::Submodule => {}
+        }
+    }
+    Ok(())
+}

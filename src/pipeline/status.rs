@@ -1,0 +1,199 @@
+//! The status branch's tree: the folded reports, and a document per cluster and worker.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::change::{TreeEdit, entry_at};
+use crate::load::emit_yaml;
+use crate::model::{
+    Digest, Dir, EntryKind, Fleet, Gate, Id, Memo, Name, Observed, Plan, Previous, Proposal,
+    Snapshot, Store, StoreError, paths,
+};
+use crate::status::{
+    Conditioned, StatusDocument, StatusInput, cluster_status, fleet_status, set_transition_times,
+    timeless_digest, worker_status,
+};
+
+const CLUSTER_DOCUMENTS: &str = "clusters";
+const WORKER_DOCUMENTS: &str = "workers";
+const FLEET_DOCUMENT: &str = "fleet.yaml";
+
+/// What the documents are made from.
+#[derive(Clone, Copy)]
+pub(super) struct Documents<'a> {
+    pub(super) fleet: &'a Fleet,
+    pub(super) previous: &'a Previous,
+    pub(super) observed: &'a Observed,
+}
+
+/// The trees for the status branch.
+pub(super) struct StatusTrees {
+    /// The branch as it stands, with the folded reports of this run.
+    pub(super) fold: Id,
+    /// The same with the documents of this run, `fleet.yaml` as it was.
+    pub(super) all: Id,
+}
+
+impl Documents<'_> {
+    pub(super) fn write(
+        self,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        memo: &mut Memo,
+        plan: &Plan,
+        gates: &[Gate],
+    ) -> Result<StatusTrees, StoreError> {
+        let Documents { fleet, previous, observed } = self;
+        let fold = self.fold(snapshot, store)?;
+        let input = StatusInput { fleet, previous, observed, plan, gates };
+        let mut sheet = Sheet::open(snapshot, store, std::mem::take(&mut memo.status), fold)?;
+        for name in plan.clusters.keys() {
+            if let Some(document) = cluster_status(input, name) {
+                let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
+                sheet.set(path, document)?;
+            }
+        }
+        for name in plan.workers.keys() {
+            if let Some(document) = worker_status(input, name) {
+                sheet.set(format!("{WORKER_DOCUMENTS}/{name}.yaml"), document)?;
+            }
+        }
+        let (all, kept) = sheet.close(fold)?;
+        memo.status = kept;
+        Ok(StatusTrees { fold, all })
+    }
+
+    fn fold(self, snapshot: &Snapshot, store: &dyn Store) -> Result<Id, StoreError> {
+        let mut edit = TreeEdit::default();
+        for (name, report) in &self.observed.workers {
+            let path = format!("{}/{name}.yaml", paths::OBSERVED);
+            let path = paths::in_repository(&snapshot.input.prefix, &path);
+            edit.file(&path, store.put_blob(emit_yaml(report).as_bytes())?);
+        }
+        match snapshot.status {
+            None if edit.is_empty() => store.put_dir(&Dir::default()),
+            base => edit.apply(store, base),
+        }
+    }
+}
+
+/// Whether carp writes its documents to such a path. Others may keep files beside them, and another
+/// fleet may have its own below.
+fn is_document(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let name = |file: &str| file.strip_suffix(".yaml").and_then(|n| Name::parse(n).ok());
+    match parts.as_slice() {
+        [WORKER_DOCUMENTS, file] => name(file).is_some(),
+        [CLUSTER_DOCUMENTS, shard, file] => name(file).is_some_and(|n| paths::shard(&n) == **shard),
+        _ => false,
+    }
+}
+
+/// The status tree as it is being edited.
+struct Sheet<'a> {
+    snapshot: &'a Snapshot,
+    store: &'a dyn Store,
+    known: BTreeMap<Id, Digest>,
+    kept: BTreeMap<Id, Digest>,
+    /// The documents that were there and were not set yet, by their path from the fleet's root.
+    there: BTreeMap<String, Id>,
+    edit: TreeEdit,
+}
+
+impl<'a> Sheet<'a> {
+    /// Lists the documents that are there; each directory is read once.
+    fn open(
+        snapshot: &'a Snapshot,
+        store: &'a dyn Store,
+        known: BTreeMap<Id, Digest>,
+        base: Id,
+    ) -> Result<Self, StoreError> {
+        let mut there = BTreeMap::new();
+        for root in [CLUSTER_DOCUMENTS, WORKER_DOCUMENTS] {
+            let path = paths::in_repository(&snapshot.input.prefix, root);
+            if let Some(entry) = entry_at(store, base, &path)? {
+                list(store, entry.id, root, &mut there)?;
+            }
+        }
+        let (kept, edit) = (BTreeMap::new(), TreeEdit::default());
+        Ok(Self { snapshot, store, known, kept, there, edit })
+    }
+
+    /// Sets a document, unless the one that is there says the same.
+    fn set<T>(&mut self, path: String, mut document: StatusDocument<T>) -> Result<(), StoreError>
+    where
+        T: Conditioned + Serialize + DeserializeOwned + Clone,
+    {
+        let digest = timeless_digest(&document);
+        let there = self.there.remove(&path);
+        if let Some(id) = there.filter(|id| self.known.get(id) == Some(&digest)) {
+            self.kept.insert(id, digest);
+            return Ok(());
+        }
+        let old: Option<StatusDocument<T>> = match there {
+            Some(id) => crate::load::read_yaml(&self.store.blob(id)?).ok(),
+            None => None,
+        };
+        set_transition_times(&mut document, old, self.snapshot.now);
+        let id = self.store.put_blob(emit_yaml(&document).as_bytes())?;
+        self.kept.insert(id, digest);
+        if there != Some(id) {
+            self.edit.file(&paths::in_repository(&self.snapshot.input.prefix, &path), id);
+        }
+        Ok(())
+    }
+
+    /// Removes the documents that nothing speaks of any more. Returns the tree, and the digests to
+    /// remember.
+    fn close(mut self, base: Id) -> Result<(Id, BTreeMap<Id, Digest>), StoreError> {
+        for path in self.there.keys().filter(|path| is_document(path)) {
+            self.edit.remove(&paths::in_repository(&self.snapshot.input.prefix, path));
+        }
+        Ok((self.edit.apply(self.store, Some(base))?, self.kept))
+    }
+}
+
+fn list(
+    store: &dyn Store,
+    dir: Id,
+    path: &str,
+    found: &mut BTreeMap<String, Id>,
+) -> Result<(), StoreError> {
+    for (name, entry) in store.dir(dir)?.iter() {
+        let path = format!("{path}/{name}");
+        match entry.kind {
+            EntryKind::Dir => list(store, entry.id, &path, found)?,
+            _ => {
+                found.insert(path, entry.id);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The status tree of a proposal with `fleet.yaml`, once the output commit is known.
+///
+/// # Errors
+/// The store failed.
+pub fn fleet_document(
+    proposal: &Proposal,
+    prefix: &str,
+    output: Option<Id>,
+    input: Option<Id>,
+    store: &dyn Store,
+) -> Result<Id, StoreError> {
+    let from = StatusInput {
+        fleet: &proposal.fleet,
+        previous: &proposal.previous,
+        observed: &proposal.observed,
+        plan: &proposal.plan,
+        gates: &proposal.gates,
+    };
+    let document = fleet_status(from, &proposal.diagnostics, output, input);
+    let mut edit = TreeEdit::default();
+    let id = store.put_blob(emit_yaml(&document).as_bytes())?;
+    edit.file(&paths::in_repository(prefix, FLEET_DOCUMENT), id);
+    edit.apply(store, Some(proposal.status_tree))
+}

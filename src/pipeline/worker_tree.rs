@@ -1,0 +1,146 @@
+//! `workers/<worker>/`: the worker's own files, the index of its clusters, the sentinel and the lock.
+
+use std::collections::BTreeMap;
+
+use super::folders::put_files;
+use super::output::{Run, reason_of};
+use crate::model::{
+    ClusterRow, Digest, Id, Name, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, WorkerState,
+    lock_to_bytes, paths,
+};
+use crate::render;
+
+const CLUSTERS_INDEX: &str = "clusters.yaml";
+const SENTINEL: &str = "sentinel.yaml";
+
+/// The files of a worker itself, and what they were made from.
+struct Own {
+    facts: Digest,
+    render_key: Digest,
+    files: BTreeMap<String, Id>,
+}
+
+impl Run<'_> {
+    /// Writes a worker's folder if anything in it changed.
+    pub(super) fn worker(&mut self, name: &Name) -> Result<(), StoreError> {
+        let rows = self.rows.get(name).cloned().unwrap_or_default();
+        let old = self.read.previous.workers.get(name);
+        let Some(own) = self.own_files(name)? else { return Ok(()) };
+        let same = old.is_some_and(|lock| {
+            lock.clusters == rows && lock.facts == own.facts && lock.render_key == own.render_key
+        });
+        if same { Ok(()) } else { self.write_worker(name, rows, own) }
+    }
+
+    /// The worker's own files: as they were where what they are made from is the same, or where its
+    /// document is gone or did not load.
+    fn own_files(&mut self, name: &Name) -> Result<Option<Own>, StoreError> {
+        let old = self.read.previous.workers.get(name);
+        let kept = |lock: &WorkerLock, facts| Own {
+            facts,
+            render_key: lock.render_key,
+            files: lock
+                .files
+                .iter()
+                .filter(|(path, _)| !matches!(path.as_str(), CLUSTERS_INDEX | SENTINEL))
+                .map(|(path, id)| (path.clone(), *id))
+                .collect(),
+        };
+        let fleet = &self.read.loaded.fleet;
+        // A worker whose overlay did not load is among the workers and stays as it is all the same.
+        let stays = self.plan.workers.get(name).is_some_and(|w| w.state != WorkerState::Desired);
+        let Some(worker) = fleet.workers.get(name).filter(|_| !stays) else {
+            return Ok(old.map(|lock| kept(lock, lock.facts)));
+        };
+        let prefix = &self.snapshot.input.prefix;
+        let job = render::worker_job(fleet, worker, &self.read.templates, prefix);
+        if let Some(lock) = old.filter(|lock| lock.render_key == job.key()) {
+            return Ok(Some(kept(lock, worker.facts)));
+        }
+        match job.render() {
+            Ok(files) => Ok(Some(Own {
+                facts: worker.facts,
+                render_key: job.key(),
+                files: put_files(self.store, &files)?,
+            })),
+            Err(found) => {
+                self.keep_last(name, reason_of(&found), found.into_iter().collect());
+                if let Some(lock) = old {
+                    return Ok(Some(kept(lock, lock.facts)));
+                }
+                let none = Digest::of(b"");
+                let files = put_files(self.store, &render::bare_folder(&[SENTINEL]))?;
+                Ok(Some(Own { facts: worker.facts, render_key: none, files }))
+            }
+        }
+    }
+
+    fn write_worker(
+        &mut self,
+        name: &Name,
+        rows: BTreeMap<Name, ClusterRow>,
+        own: Own,
+    ) -> Result<(), StoreError> {
+        let old = self.read.previous.workers.get(name);
+        let Own { facts, render_key, mut files } = own;
+        let fleet = &self.read.loaded.fleet;
+        let prefix = &self.snapshot.input.prefix;
+        let rendered = rows.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
+        let index = render::clusters_index(fleet, name, rendered, prefix);
+        files.insert(CLUSTERS_INDEX.to_owned(), self.store.put_blob(&index)?);
+        let digest = folder_digest(&files, &rows);
+        let sentinel = render::sentinel(name, &digest);
+        files.insert(SENTINEL.to_owned(), self.store.put_blob(&sentinel)?);
+
+        let root = paths::worker(name);
+        let owned = |path: &str| old.is_some_and(|lock| lock.files.contains_key(path));
+        for (path, id) in &files {
+            if old.and_then(|lock| lock.files.get(path)) != Some(id) {
+                self.set_file(&format!("{root}/{path}"), *id, owned(path))?;
+            }
+        }
+        for path in old.iter().flat_map(|lock| lock.files.keys()) {
+            if !files.contains_key(path) {
+                self.remove(&format!("{root}/{path}"));
+            }
+        }
+        self.cluster_folders(name, &rows)?;
+        let lock = WorkerLock {
+            schema_version: WORKER_LOCK_SCHEMA,
+            worker: name.clone(),
+            facts,
+            render_key,
+            clusters: rows,
+            files,
+        };
+        let id = self.store.put_blob(&lock_to_bytes(&lock))?;
+        self.set_file(&format!("{root}/{}", paths::WORKER_LOCK), id, old.is_some())
+    }
+
+    fn cluster_folders(
+        &mut self,
+        worker: &Name,
+        rows: &BTreeMap<Name, ClusterRow>,
+    ) -> Result<(), StoreError> {
+        let none = BTreeMap::new();
+        let old = self.read.previous.workers.get(worker).map_or(&none, |lock| &lock.clusters);
+        for (cluster, row) in rows {
+            let before = old.get(cluster).and_then(|row| row.folder);
+            if let Some(folder) = row.folder.filter(|folder| Some(*folder) != before) {
+                self.set_dir(&paths::cluster(worker, cluster), folder, before.is_some())?;
+            }
+        }
+        // No folder is removed: a deletion ends with its first step, and what never rendered has none.
+        Ok(())
+    }
+}
+
+/// The digest of a worker's folder without the lock and without the sentinel, which carries it.
+fn folder_digest(files: &BTreeMap<String, Id>, rows: &BTreeMap<Name, ClusterRow>) -> Digest {
+    let folders = rows.iter().filter_map(|(name, row)| {
+        row.folder.map(|folder| (format!("{}/{name}", paths::CLUSTERS), folder))
+    });
+    let all: BTreeMap<String, Id> =
+        files.iter().map(|(path, id)| (path.clone(), *id)).chain(folders).collect();
+    Digest::of_value(&all)
+}

@@ -1,0 +1,160 @@
+//! What stopped a run that is nobody's mistake in the fleet.
+
+use std::path::PathBuf;
+
+use crate::git;
+use crate::model::StoreError;
+
+/// A failure of the world, or of the way carp was called.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Git or a remote failed.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// An object could not be read or written; nothing was committed.
+    #[error("{0}; nothing was committed")]
+    Store(#[from] StoreError),
+    /// There is no `carp.yaml` in the folder nor above it.
+    #[error(
+        "there is no carp.yaml in `{}` nor in a folder above it; name the fleet's folder with --fleet, \
+         or make one with `carp init DIR`",
+        .0.display()
+    )]
+    NoFleet(PathBuf),
+    /// The folder that was named is not there.
+    #[error("there is no folder `{}`; name the folder that holds the fleet's carp.yaml", .0.display())]
+    NoFolder(PathBuf),
+    /// The fleet's file has another name.
+    #[error("`{}` is not read; rename it to carp.yaml", .0.display())]
+    Misnamed(PathBuf),
+    /// Reconciling begins at the fleet's root.
+    #[error(
+        "`{}` is not the root of a fleet: its carp.yaml is in `{}`; name that folder",
+        folder.display(), root.display()
+    )]
+    NotTheRoot {
+        /// What was named.
+        folder: PathBuf,
+        /// Where the fleet's root is.
+        root: PathBuf,
+    },
+    /// The command needs commits and there is no repository.
+    #[error(
+        "`{}` is not in a Git repository, and commits are all that reconcile reads; run `git init` there \
+         and commit the fleet",
+        .0.display()
+    )]
+    NoRepository(PathBuf),
+    /// The input branch is not there.
+    #[error(
+        "the input branch `{branch}` is not on the remote `{remote}`; push it there, or name another as \
+         spec.branches.input in carp.yaml"
+    )]
+    NotOnRemote {
+        /// The branch.
+        branch: String,
+        /// The remote, which was asked.
+        remote: String,
+    },
+    /// The input branch has no commit in a repository without a remote.
+    #[error(
+        "the input branch `{branch}` has no commit; commit the fleet on it, or name another as \
+         spec.branches.input in carp.yaml"
+    )]
+    NoCommit {
+        /// The branch.
+        branch: String,
+    },
+    /// `carp.yaml` sends from one input branch to the next.
+    #[error(
+        "carp.yaml names the input branch `{branch}`, and the one there names another; let \
+         spec.branches.input of both name the same branch"
+    )]
+    InputBranch {
+        /// The last one that was named.
+        branch: String,
+    },
+    /// The output branch is gone although clusters were placed.
+    #[error(
+        "the output branch `{branch}` is not there or has nothing of this fleet, and {evidence} names \
+         clusters; restore the branch, for a first run would place them all anew"
+    )]
+    OutputGone {
+        /// The branch.
+        branch: String,
+        /// Which branch names clusters.
+        evidence: String,
+    },
+    /// A demonstration must stay on this machine.
+    #[error(
+        "this fleet is an example (spec.example is set), and `{remote}` is not a path on this machine; \
+         remove spec.example from carp.yaml to use the fleet for real"
+    )]
+    ExampleRemote {
+        /// The remote's address.
+        remote: String,
+    },
+    /// The remote refused a commit for good.
+    #[error(
+        "`{branch}` was not accepted by the remote: {detail}; carp does not try again by itself"
+    )]
+    Refused {
+        /// The branch.
+        branch: String,
+        /// What the remote said.
+        detail: String,
+    },
+    /// Whether a push arrived is not known, and the remote could not be asked.
+    #[error(
+        "whether the commit reached `{branch}` is not known: {detail}; the next run looks first"
+    )]
+    Unknown {
+        /// The branch.
+        branch: String,
+        /// What came back.
+        detail: String,
+    },
+    /// The branch that carp would move is the one that the work tree shows.
+    #[error(
+        "`{branch}` is checked out here, so carp does not move it; check out another branch, or give the \
+         repository a remote"
+    )]
+    CheckedOut {
+        /// The branch.
+        branch: String,
+    },
+    /// The remote does not let carp in.
+    #[error(
+        "the remote did not let us write `{branch}`: {detail}; check the credentials that git uses"
+    )]
+    Auth {
+        /// The branch.
+        branch: String,
+        /// What the remote said.
+        detail: String,
+    },
+    /// Another writer was faster every time.
+    #[error("another writer was faster {attempts} times on `{branch}`; nothing is lost, run again")]
+    Races {
+        /// The branch.
+        branch: String,
+        /// How often it was tried.
+        attempts: u32,
+    },
+    /// A value given on the command line or in `carp.yaml` is not a time.
+    #[error("`{text}` is not a time like 2026-11-01T09:00:00Z ({whose})")]
+    NotATime {
+        /// What was given.
+        text: String,
+        /// Where it stands.
+        whose: String,
+    },
+    /// The folder given as `--observed` cannot be read.
+    #[error("cannot read the reports in `{}`: {detail}", folder.display())]
+    Observed {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        detail: String,
+    },
+}

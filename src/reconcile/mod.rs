@@ -1,0 +1,21 @@
+//! Who drives: where a fleet is, what one run sees of it, and the loop
+//! observe → propose → commit → push.
+
+mod error;
+mod names;
+mod once;
+mod place;
+mod publish;
+mod refresh;
+mod refuse;
+mod reports;
+mod snapshot;
+mod watch;
+
+pub use error::Error;
+pub use names::Names;
+pub use once::{Committed, Options, Outcome, StatusOutcome, Verdict, once};
+pub use place::Place;
+pub use reports::reports_in_folder;
+pub use snapshot::{Clock, Observing, Opened, Sources, open};
+pub use watch::{backoff, pause};

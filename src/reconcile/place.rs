@@ -1,0 +1,117 @@
+//! Where a fleet is: what `--fleet` names.
+
+use std::path::{Path, PathBuf};
+
+use super::Error;
+use crate::git::Repository;
+use crate::model::paths;
+
+/// A fleet that was found.
+pub struct Place {
+    /// The repository that it is in; `None` for a folder outside any.
+    pub repository: Option<Repository>,
+    /// The folder with its `carp.yaml`; `None` where the fleet is read from commits only.
+    pub folder: Option<PathBuf>,
+    /// That folder, relative to the repository: empty, or without a `/` at its ends.
+    pub prefix: String,
+    /// The revision that was named: `FOLDER@REV`.
+    pub revision: Option<String>,
+    /// The folder that was named; `None` for a URL.
+    pub named: Option<PathBuf>,
+    /// Whether that folder itself has the `carp.yaml`.
+    pub named_root: bool,
+}
+
+impl Place {
+    /// Finds the fleet that `what` names: a folder (the nearest `carp.yaml` in it or above it),
+    /// `FOLDER@REV`, or a Git URL, which is cloned below `cache` and kept there.
+    ///
+    /// # Errors
+    /// There is no fleet, or the repository cannot be opened or cloned.
+    pub fn find(what: &str, cache: &Path) -> Result<Self, Error> {
+        if is_url(what) {
+            return Self::remote(what, cache);
+        }
+        let (folder, revision) = split_revision(what);
+        let folder = Path::new(folder);
+        // A folder that is not there is not looked for above: what was named is not what would be found.
+        if !folder.is_dir() {
+            return Err(Error::NoFolder(folder.to_owned()));
+        }
+        let root = if revision.is_some() {
+            folder.to_owned()
+        } else {
+            enclosing_root(folder).ok_or_else(|| no_fleet(folder))?
+        };
+        let (repository, prefix) = match Repository::discover(&root)? {
+            Some((repository, prefix)) => (Some(repository), prefix),
+            None if revision.is_none() => (None, String::new()),
+            None => return Err(Error::NoRepository(root)),
+        };
+        let named_root = folder.join(paths::FLEET_FILE).is_file();
+        let named = Some(folder.to_owned());
+        Ok(Self { repository, folder: Some(root), prefix, revision, named, named_root })
+    }
+
+    fn remote(url: &str, cache: &Path) -> Result<Self, Error> {
+        let digest = crate::model::Digest::of(url.as_bytes()).short(16);
+        let repository = Repository::clone_bare_cache(url, &cache.join(digest))?;
+        let prefix = String::new();
+        let (folder, revision, named) = (None, None, None);
+        let repository = Some(repository);
+        Ok(Self { repository, folder, prefix, revision, named, named_root: true })
+    }
+}
+
+fn no_fleet(folder: &Path) -> Error {
+    let other = folder.join("carp.yml");
+    if other.is_file() {
+        Error::Misnamed(other.strip_prefix(".").unwrap_or(&other).to_owned())
+    } else {
+        Error::NoFleet(folder.to_owned())
+    }
+}
+
+/// The nearest folder with a `carp.yaml`, from `folder` upwards.
+fn enclosing_root(folder: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(folder).ok()?;
+    let found = absolute.ancestors().position(|dir| dir.join(paths::FLEET_FILE).is_file())?;
+    let mut root = folder.to_owned();
+    for _ in 0..found {
+        root.push("..");
+    }
+    if found == 0 { Some(root) } else { Some(absolute.ancestors().nth(found)?.to_owned()) }
+}
+
+/// Whether the text names a repository elsewhere: `https://…`, `ssh://…`, `git@host:path`.
+fn is_url(what: &str) -> bool {
+    what.contains("://")
+        || what.split_once(':').is_some_and(|(host, _)| {
+            host.contains('@') && !host.contains('/') && !Path::new(what).exists()
+        })
+}
+
+/// `FOLDER@REV`, unless a folder has exactly that name.
+fn split_revision(what: &str) -> (&str, Option<String>) {
+    match what.rsplit_once('@') {
+        Some((folder, revision)) if !revision.is_empty() && !Path::new(what).exists() => {
+            (if folder.is_empty() { "." } else { folder }, Some(revision.to_owned()))
+        }
+        _ => (what, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_revisions_and_urls_are_told_apart() {
+        assert!(is_url("https://git.example.com/fleet.git"));
+        assert!(is_url("git@example.com:org/fleet.git"));
+        assert!(!is_url("fleet@main") && !is_url("./a:b"));
+        assert_eq!(split_revision("fleet@main"), ("fleet", Some("main".to_owned())));
+        assert_eq!(split_revision("@HEAD~1"), (".", Some("HEAD~1".to_owned())));
+        assert_eq!(split_revision("fleet"), ("fleet", None));
+    }
+}

@@ -1,0 +1,114 @@
+//! A commit becomes the tip of a branch: by a push with a lease where there is a remote, by a
+//! compare-and-swap of the local branch where there is none.
+
+use super::{Error, Names};
+use crate::git::{CommitDraft, GitStore, PushOutcome, Repository, Swap};
+use crate::model::Id;
+use crate::model::api::GitIdentity;
+
+/// Whether a commit became the tip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Published {
+    /// It did.
+    Done,
+    /// Somebody else was faster: what it was made from is old.
+    Raced,
+}
+
+/// A writer of one fleet's branches.
+pub(super) struct Writer<'a> {
+    pub(super) repository: &'a Repository,
+    pub(super) names: &'a Names,
+    pub(super) identity: &'a GitIdentity,
+    pub(super) time: jiff::Timestamp,
+}
+
+impl Writer<'_> {
+    /// Makes a commit and brings it with all that was put to the disk. No ref moves.
+    pub(super) fn commit(
+        &self,
+        store: &GitStore<'_>,
+        tree: Id,
+        parent: Option<Id>,
+        message: String,
+    ) -> Result<Id, Error> {
+        let commit = store.commit(&CommitDraft {
+            tree,
+            parents: parent.into_iter().collect(),
+            message,
+            name: self.identity.author.clone(),
+            email: self.identity.email.clone(),
+            time: self.time,
+        });
+        store.flush()?;
+        Ok(commit)
+    }
+
+    /// Moves a branch from `expected` to a commit, if it still is there.
+    pub(super) fn publish(
+        &self,
+        branch: &str,
+        commit: Id,
+        expected: Option<Id>,
+    ) -> Result<Published, Error> {
+        let name = Names::there(branch);
+        let Some(remote) = &self.names.remote else {
+            return self.move_local(branch, &name, commit, expected);
+        };
+        let published = self.push(remote, branch, &name, commit, expected)?;
+        if published == Published::Done {
+            // Git has done so already where the clone is configured to follow this branch.
+            let here = self.names.here(branch);
+            let known = self.repository.resolve(&here)?;
+            if known != Some(commit) {
+                self.repository.compare_and_swap(&here, known, commit, "carp: pushed")?;
+            }
+        }
+        Ok(published)
+    }
+
+    fn move_local(
+        &self,
+        branch: &str,
+        name: &str,
+        commit: Id,
+        expected: Option<Id>,
+    ) -> Result<Published, Error> {
+        if self.repository.is_checked_out(name) {
+            return Err(Error::CheckedOut { branch: branch.to_owned() });
+        }
+        let swap = self.repository.compare_and_swap(name, expected, commit, "carp: committed")?;
+        Ok(match swap {
+            Swap::Moved => Published::Done,
+            Swap::Raced => Published::Raced,
+        })
+    }
+
+    fn push(
+        &self,
+        remote: &str,
+        branch: &str,
+        name: &str,
+        commit: Id,
+        expected: Option<Id>,
+    ) -> Result<Published, Error> {
+        let branch = branch.to_owned();
+        match self.repository.push(remote, commit, name, expected)? {
+            PushOutcome::Done => Ok(Published::Done),
+            PushOutcome::Raced { .. } => Ok(Published::Raced),
+            PushOutcome::Refused { text } => {
+                Err(Error::Refused { branch, detail: text.to_string() })
+            }
+            PushOutcome::Auth { text } => Err(Error::Auth { branch, detail: text.to_string() }),
+            PushOutcome::Unknown { text } => {
+                // Only the remote knows. If it cannot say either, the next run finds out.
+                let detail = text.to_string();
+                match self.repository.remote_ref(remote, name) {
+                    Ok(tip) if tip == Some(commit) => Ok(Published::Done),
+                    Ok(tip) if tip != expected => Ok(Published::Raced),
+                    Ok(_) | Err(_) => Err(Error::Unknown { branch, detail }),
+                }
+            }
+        }
+    }
+}

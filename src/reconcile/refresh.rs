@@ -1,0 +1,76 @@
+//! Bringing a fleet's branches from its remote.
+
+use super::snapshot::{names, remote};
+use super::{Error, Names, Place};
+use crate::git::{Gone, RefSpec, Repository};
+use crate::load;
+use crate::model::api::{Branches, FleetSpec};
+
+/// How often `carp.yaml` may send to another input branch before that is taken for a mistake.
+const HOPS: u32 = 3;
+
+/// Brings the fleet's branches, and says what they are called. The names of the branches stand in
+/// `carp.yaml` on the input branch, and which branch that is stands there too. So a first guess is
+/// brought, read, and followed until what was read names the branch that it was read from.
+pub(super) fn refresh(place: &Place, repository: &Repository) -> Result<Names, Error> {
+    let mut names = first_guess(place, repository)?;
+    for _ in 0..HOPS {
+        bring(repository, &names)?;
+        let Some(said) = said_by_input(place, repository, &names)? else { return Ok(names) };
+        if said == names.branches {
+            return Ok(names);
+        }
+        names.branches = said;
+    }
+    Err(Error::InputBranch { branch: names.branches.input })
+}
+
+fn bring(repository: &Repository, names: &Names) -> Result<(), Error> {
+    let Some(remote) = &names.remote else { return Ok(()) };
+    let branches = &names.branches;
+    let tracking = |branch: &str| RefSpec::tracking(remote, branch);
+    let specs = [
+        tracking(&branches.input),
+        tracking(&branches.output),
+        tracking(&branches.status),
+        tracking(&format!("{}/*", branches.observed)),
+    ];
+    repository.fetch(remote, &specs, Gone::Prune)?;
+    Ok(())
+}
+
+/// The names that the commit which is checked out gives; without one the defaults, with the branch that
+/// the remote's `HEAD` names.
+fn first_guess(place: &Place, repository: &Repository) -> Result<Names, Error> {
+    if let Some(spec) = checked_out_spec(place, repository) {
+        return Ok(names(Some(repository), &spec));
+    }
+    let mut names = Names { remote: remote(repository), branches: Branches::default() };
+    let head = names.remote.as_ref().map(|remote| repository.remote_head(remote)).transpose()?;
+    if let Some(branch) = head.flatten().as_deref().and_then(|h| h.strip_prefix("refs/heads/")) {
+        branch.clone_into(&mut names.branches.input);
+    }
+    Ok(names)
+}
+
+/// `carp.yaml` of the commit that is checked out, as far as it can be read.
+fn checked_out_spec(place: &Place, repository: &Repository) -> Option<FleetSpec> {
+    let commit = repository.rev_parse("HEAD").ok()?;
+    let tree = repository.commit_tree(commit).ok()?;
+    let store = repository.store().ok()?;
+    load::readable_fleet_spec(&store, tree, &place.prefix).ok()?
+}
+
+/// The names that the input branch gives; `None` where it is not there, or where its `carp.yaml` cannot
+/// be read: then the run ends soon.
+fn said_by_input(
+    place: &Place,
+    repository: &Repository,
+    names: &Names,
+) -> Result<Option<Branches>, Error> {
+    let Some(input) = repository.resolve(&names.input())? else { return Ok(None) };
+    let store = repository.store()?;
+    let tree = repository.commit_tree(input)?;
+    let spec = load::readable_fleet_spec(&store, tree, &place.prefix)?;
+    Ok(spec.map(|spec| spec.branches.unwrap_or_default()))
+}

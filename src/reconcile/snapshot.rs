@@ -1,0 +1,268 @@
+//! What one run sees: a snapshot, and the stores that its ids are read from.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::refresh::refresh;
+use super::reports::{Reports, reports_in_folder, reports_in_tree, reports_on_refs};
+use super::{Error, Names, Place};
+use crate::git::{GitStore, Repository};
+use crate::load;
+use crate::model::api::FleetSpec;
+use crate::model::{
+    Build, Dir, Entry, EntryKind, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store, paths,
+};
+use crate::pipeline::propose;
+use crate::store::{FolderStore, Limits, MemoryStore, Overlay, load_memo, save_memo};
+
+/// The time, and who tells it. The room that reads the clock is `cli/`.
+#[derive(Clone, Copy)]
+pub struct Clock {
+    /// What a person gave with `--now`.
+    pub given: Option<Timestamp>,
+    /// What the clock on the wall said when the run began.
+    pub wall: Timestamp,
+}
+
+/// Where reports come from, besides the agents' refs.
+#[derive(Clone, Debug, Default)]
+pub struct Observing {
+    /// The folder given with `--observed`.
+    pub folder: Option<PathBuf>,
+}
+
+/// A proposal, and what is needed to show it.
+pub struct Opened {
+    /// What would be committed.
+    pub proposal: Proposal,
+    /// The fleet's root in its repository.
+    pub prefix: String,
+    /// The input tree, whose files findings speak of.
+    pub input: Id,
+    /// The time that was used.
+    pub now: Timestamp,
+    /// The objects.
+    pub sources: Sources,
+    /// What a person should know: a missing output branch with the line that brings it.
+    pub notes: Vec<String>,
+}
+
+/// The stores of one look at a fleet, owned.
+pub struct Sources {
+    /// What was put.
+    pub upper: MemoryStore,
+    /// The files as they stand, where a folder was read.
+    pub folder: Option<FolderStore>,
+    /// The repository, where there is one.
+    pub repository: Option<Repository>,
+}
+
+impl Sources {
+    /// Reads through all of them and puts into memory.
+    ///
+    /// # Errors
+    /// The repository's objects cannot be opened.
+    pub fn with<R>(&self, run: impl FnOnce(&dyn Store) -> R) -> Result<R, Error> {
+        let git = self.repository.as_ref().map(Repository::store).transpose()?;
+        Ok(match (&self.folder, &git) {
+            (Some(folder), Some(git)) => {
+                let below = Overlay::new(folder, git);
+                run(&Overlay::new(&self.upper, &below))
+            }
+            (Some(folder), None) => run(&Overlay::new(&self.upper, folder)),
+            (None, Some(git)) => run(&Overlay::new(&self.upper, git)),
+            (None, None) => run(&self.upper),
+        })
+    }
+}
+
+/// Looks at a fleet and proposes, without changing anything: validate, plan, render, explain, status.
+///
+/// # Errors
+/// The fleet or its repository cannot be read.
+pub fn open(
+    place: Place,
+    clock: Clock,
+    observing: &Observing,
+    build: &Build,
+) -> Result<Opened, Error> {
+    // A folder is read as it stands; what is named by its URL is read as it is there now.
+    let fresh = match (&place.folder, &place.repository) {
+        (None, Some(repository)) => Some(refresh(&place, repository)?),
+        _ => None,
+    };
+    let Place { repository, folder, prefix, revision, .. } = place;
+    let mut sources = Sources { upper: MemoryStore::new(), folder: None, repository };
+    let tree = match (&revision, &folder, &sources.repository) {
+        (Some(revision), _, Some(repository)) => {
+            repository.commit_tree(repository.rev_parse(revision)?)?
+        }
+        (_, Some(folder), _) => {
+            let (store, root) = FolderStore::scan(folder, Limits::default())?;
+            sources.folder = Some(store);
+            nest(&sources.upper, root, &prefix)?
+        }
+        (_, None, Some(repository)) => {
+            let names = fresh.unwrap_or_else(|| names(Some(repository), &FleetSpec::default()));
+            repository.commit_tree(input_commit(repository, &names)?)?
+        }
+        (_, None, None) => return Err(Error::NoRepository(PathBuf::from("."))),
+    };
+    let spec = sources.with(|store| load::fleet_spec(store, tree, &prefix))??;
+    let names = names(sources.repository.as_ref(), &spec);
+    let mut notes = Vec::new();
+    let (previous, status) = branches(sources.repository.as_ref(), &names, &mut notes)?;
+    let reports = sources.with(|store| reports(store, tree, &prefix, &spec, observing))??;
+    let now = now(clock, &spec)?;
+    let snapshot = Snapshot {
+        input: Input { tree, prefix: prefix.clone(), commit: None, rewound_from: None },
+        previous,
+        status,
+        reports,
+        now,
+        build: build.clone(),
+    };
+    let path = sources.repository.as_ref().map(|r| memo_path(r, &prefix));
+    let key = memo_key(build);
+    let mut memo = path.as_ref().map_or_else(Memo::default, |path| load_memo(path, &key));
+    let proposal = sources.with(|store| propose(&snapshot, store, &mut memo))??;
+    Ok(Opened { proposal, prefix, input: tree, now, sources, notes })
+}
+
+/// A tree in which the fleet's folder has its place in the repository.
+fn nest(store: &dyn Store, root: Id, prefix: &str) -> Result<Id, Error> {
+    let mut id = root;
+    for name in prefix.rsplit('/').filter(|n| !n.is_empty()) {
+        let mut dir = Dir::default();
+        dir.insert(name, Entry { kind: EntryKind::Dir, id });
+        id = store.put_dir(&dir)?;
+    }
+    Ok(id)
+}
+
+/// The input branch's commit.
+pub(super) fn input_commit(repository: &Repository, names: &Names) -> Result<Id, Error> {
+    let branch = names.branches.input.clone();
+    let missing = || match &names.remote {
+        Some(remote) => Error::NotOnRemote { branch, remote: remote.clone() },
+        None => Error::NoCommit { branch },
+    };
+    repository.resolve(&names.input())?.ok_or_else(missing)
+}
+
+/// The remote that carp works with: `origin`, or the only one.
+pub(super) fn remote(repository: &Repository) -> Option<String> {
+    let remotes = repository.remotes();
+    match remotes.as_slice() {
+        [first, ..] if first == "origin" => Some(first.clone()),
+        [only] => Some(only.clone()),
+        _ => None,
+    }
+}
+
+/// The names of the fleet's refs.
+pub(super) fn names(repository: Option<&Repository>, spec: &FleetSpec) -> Names {
+    let remote = repository.and_then(remote);
+    Names { remote, branches: spec.branches.clone().unwrap_or_default() }
+}
+
+fn branches(
+    repository: Option<&Repository>,
+    names: &Names,
+    notes: &mut Vec<String>,
+) -> Result<(Option<Id>, Option<Id>), Error> {
+    let Some(repository) = repository else {
+        notes.push("this folder is in no Git repository, so this is a first run".to_owned());
+        return Ok((None, None));
+    };
+    let tree = |name: String| -> Result<Option<Id>, Error> {
+        let commit = repository.resolve(&name)?;
+        Ok(commit.map(|commit| repository.commit_tree(commit)).transpose()?)
+    };
+    let previous = tree(names.output())?;
+    if previous.is_none() {
+        let branch = &names.branches.output;
+        let bring = match &names.remote {
+            Some(_) => format!("; if the remote has it, bring it: {}", names.fetch_line(branch)),
+            None => String::new(),
+        };
+        notes
+            .push(format!("the output branch {branch} is not here, so this is a first run{bring}"));
+    }
+    Ok((previous, tree(names.status())?))
+}
+
+/// The reports that a person names, or that the fleet pins. `None` where there are none to look at:
+/// a plan then stands on the last fold.
+fn reports(
+    store: &dyn Store,
+    tree: Id,
+    prefix: &str,
+    spec: &FleetSpec,
+    observing: &Observing,
+) -> Result<Option<Reports>, Error> {
+    if let Some(folder) = &observing.folder {
+        return reports_in_folder(folder).map(Some);
+    }
+    pinned_reports(store, tree, prefix, spec)
+}
+
+fn pinned_reports(
+    store: &dyn Store,
+    tree: Id,
+    prefix: &str,
+    spec: &FleetSpec,
+) -> Result<Option<Reports>, Error> {
+    let folder = spec.example.as_ref().and_then(|example| example.observed.as_deref());
+    folder
+        .map(|folder| reports_in_tree(store, tree, &paths::in_repository(prefix, folder)))
+        .transpose()
+}
+
+/// The reports that a reconcile reads: those that a person names, those that the fleet pins, else those
+/// on the agents' refs.
+pub(super) fn reports_for_run(
+    repository: &Repository,
+    names: &Names,
+    store: &GitStore<'_>,
+    input: (Id, &str),
+    spec: &FleetSpec,
+    observing: &Observing,
+) -> Result<Reports, Error> {
+    match reports(store, input.0, input.1, spec, observing)? {
+        Some(reports) => Ok(reports),
+        None => reports_on_refs(repository, names, store),
+    }
+}
+
+/// The time of a run: what a person gave, else what the fleet pins, else the clock.
+pub(super) fn now(clock: Clock, spec: &FleetSpec) -> Result<Timestamp, Error> {
+    if let Some(given) = clock.given {
+        return Ok(given);
+    }
+    match &spec.example {
+        Some(example) => example.now.parse().map_err(|_| Error::NotATime {
+            text: example.now.clone(),
+            whose: "spec.example.now in carp.yaml".to_owned(),
+        }),
+        None => Ok(clock.wall),
+    }
+}
+
+/// Where the memo of a fleet lies: in the Git directory, never committed.
+pub(super) fn memo_path(repository: &Repository, prefix: &str) -> PathBuf {
+    let name = if prefix.is_empty() { "memo".to_owned() } else { prefix.replace('/', "-") };
+    repository.carp_dir().join(format!("{name}.json"))
+}
+
+/// Whose memo is good: this version's.
+pub(super) fn memo_key(build: &Build) -> MemoKey {
+    MemoKey { format: 1, build: build.version.clone() }
+}
+
+/// Keeps the memo for the next run. Losing it costs time only.
+pub(super) fn keep_memo(repository: &Repository, prefix: &str, build: &Build, memo: &mut Memo) {
+    memo.key = Some(memo_key(build));
+    let _ = save_memo(&memo_path(repository, prefix), memo);
+}
