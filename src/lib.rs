@@ -14,5 +14,20 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod diag;
+pub mod cli;
+
+pub mod reconcile;
+
+pub mod pipeline;
+
+pub mod change;
+pub mod git;
+pub mod load;
+pub mod plan;
+pub mod render;
+pub mod status;
+pub mod store;
+
 pub mod model;
+
+pub mod diag;

@@ -1,0 +1,230 @@
+//! Explanations, as commands show them.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::super::show::{ExplainRow, ExplainView, SecretView};
+use super::super::{Error, ObjectKind, ObjectRef};
+use super::open::Look;
+use crate::model::{Decision, Name, Planned, Quantity, Rank, Resources, Worker, WorkerState};
+use crate::plan::{self, Explanation, PlanInput, Verdict, WorkerExplanation};
+use crate::render::{self, Where};
+
+/// Explains a cluster or a worker.
+pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
+    let proposal = &look.opened.proposal;
+    let frozen = BTreeSet::new();
+    let input = PlanInput {
+        fleet: &proposal.fleet,
+        previous: &proposal.previous,
+        observed: &proposal.observed,
+        settled: None,
+        pending_id: None,
+        frozen: &frozen,
+    };
+    let name = &object.name;
+    if object.kind != Some(ObjectKind::Worker)
+        && let Some(explanation) = plan::explain_cluster(&input, name)
+    {
+        return Ok(cluster(look, &explanation));
+    }
+    if object.kind != Some(ObjectKind::Cluster)
+        && let Some(explanation) = plan::explain_worker(&input, name)
+    {
+        return Ok(worker(look, &explanation));
+    }
+    Err(unknown(look, object))
+}
+
+/// The first few names, for a message.
+fn near<'a>(names: impl Iterator<Item = &'a Name>) -> Vec<&'a str> {
+    names.take(8).map(Name::as_str).collect()
+}
+
+fn unknown(look: &Look, object: &ObjectRef) -> Error {
+    let plan = &look.opened.proposal.plan;
+    let (kind, names) = match object.kind {
+        Some(ObjectKind::Worker) => ("worker", near(plan.workers.keys())),
+        Some(ObjectKind::Cluster) => ("cluster", near(plan.clusters.keys())),
+        None => ("cluster or worker", near(plan.clusters.keys())),
+    };
+    let error = Error::failed(format!("there is no {kind} `{}` in this fleet", object.name));
+    if names.is_empty() {
+        error
+    } else {
+        error.help(format!("there are {}, …", names.join(", ")))
+    }
+}
+
+fn cluster(look: &Look, explanation: &Explanation) -> ExplainView {
+    let rows = explanation.workers.iter().map(|(worker, verdict)| match verdict {
+        Verdict::Fits(rank) => (Some(rank), ExplainRow { terms: terms(rank), ..row(worker, &[]) }),
+        Verdict::Refused(reasons) => (None, row(worker, reasons)),
+    });
+    let mut rows: Vec<(Option<&Rank>, ExplainRow)> = rows.collect();
+    rows.sort_by(|(a, x), (b, y)| match (a, b) {
+        (Some(a), Some(b)) => a.compare(b).0,
+        (Some(_), None) => std::cmp::Ordering::Less,
+        (None, Some(_)) => std::cmp::Ordering::Greater,
+        (None, None) => x.worker.cmp(&y.worker),
+    });
+    let waits = matches!(explanation.planned.decision, Decision::Wait { .. });
+    ExplainView {
+        object: format!("cluster/{}", explanation.cluster),
+        state: state(&explanation.planned),
+        summary: explanation.summary.clone().filter(|_| waits),
+        policy: explanation.policy.as_ref().map(ToString::to_string),
+        lost_policies: explanation.lost.iter().map(|loss| loss.policy.to_string()).collect(),
+        rows: rows.into_iter().map(|(_, row)| row).collect(),
+        winner: explanation.winner.as_ref().map(ToString::to_string),
+        runner_up: explanation.runner_up.as_ref().map(ToString::to_string),
+        decided_by: explanation.decided_by.map(|term| match &explanation.margin {
+            Some(margin) => format!("{term}, {margin}"),
+            None => term.to_string(),
+        }),
+        remedies: explanation.remedies.iter().map(remedy).collect(),
+        secrets: Vec::new(),
+        notes: cluster_notes(look, explanation),
+    }
+}
+
+fn row(worker: &Name, reasons: &[crate::model::Reason]) -> ExplainRow {
+    ExplainRow {
+        worker: worker.to_string(),
+        refused: reasons.iter().map(ToString::to_string).collect(),
+        terms: Vec::new(),
+    }
+}
+
+fn terms(rank: &Rank) -> Vec<(String, String)> {
+    let (used, of) = rank.share;
+    let share = if of > 0 { format!("{}%", used.saturating_mul(100) / of) } else { "-".to_owned() };
+    [
+        ("soft violations", rank.soft_violations.to_string()),
+        ("preferred", rank.preferred.to_string()),
+        ("distance", rank.distance.to_string()),
+        ("share used", share),
+        ("clusters", rank.clusters.to_string()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+fn state(planned: &Planned) -> String {
+    match &planned.decision {
+        Decision::Keep { worker } => format!("bound to {worker}, and stays there"),
+        Decision::Bind(binding) => format!("goes to {}", binding.worker),
+        Decision::Wait { seen, .. } => format!("pending, number {seen} in the queue"),
+        Decision::Delete { worker, step } => {
+            format!("being deleted on {worker} ({step:?}); the next step waits for evidence")
+        }
+        Decision::Forget => "was pending, and its document is gone".to_owned(),
+    }
+}
+
+fn remedy(remedy: &plan::Remedy) -> String {
+    let fixes: Vec<_> = remedy.fixes.iter().map(ToString::to_string).collect();
+    format!("{} (then {} takes it)", fixes.join(" and "), remedy.worker)
+}
+
+fn cluster_notes(look: &Look, explanation: &Explanation) -> Vec<String> {
+    let proposal = &look.opened.proposal;
+    let mut notes = Vec::new();
+    if let Some(wanted) = &explanation.planned.resize_blocked {
+        let now = amounts(&explanation.planned.demand);
+        notes.push(format!("it wants {} and keeps {now}: ResizeBlocked", amounts(wanted)));
+    }
+    let own = proposal.gates.iter().filter(|gate| gate.name == explanation.cluster);
+    notes.extend(own.map(|gate| format!("its last good output stays: {}", gate.reason.name())));
+    let holds = proposal.plan.holds.iter();
+    let held = holds.filter(|hold| hold.names.iter().any(|n| *n == *explanation.cluster));
+    notes.extend(held.map(|hold| format!("held by a guard: {}", hold.kind.name())));
+    notes
+}
+
+fn amounts(resources: &Resources) -> String {
+    let each: Vec<_> = resources.iter().map(|(name, amount)| format!("{amount} {name}")).collect();
+    each.join(", ")
+}
+
+fn worker(look: &Look, explanation: &WorkerExplanation) -> ExplainView {
+    let fleet = &look.opened.proposal.fleet;
+    let desired = fleet.workers.get(&explanation.worker);
+    let secrets = desired.map(|w| render::secrets_wanted(fleet, w)).unwrap_or_default();
+    let worker_name = &explanation.worker;
+    let mut notes = vec![capacity_line(explanation)];
+    if !explanation.clusters.is_empty() {
+        let names: Vec<_> = explanation.clusters.iter().map(Name::as_str).collect();
+        notes.push(format!("clusters: {}", names.join(", ")));
+    }
+    if !explanation.closed.is_empty() {
+        let why: Vec<_> = explanation.closed.iter().map(ToString::to_string).collect();
+        notes.push(format!("takes nothing new: {}", why.join("; ")));
+    }
+    if !explanation.taints.is_empty() {
+        let taints: Vec<_> = explanation.taints.iter().map(ToString::to_string).collect();
+        notes.push(format!("takes only what tolerates {}", taints.join(", ")));
+    }
+    notes.extend(desired.into_iter().flat_map(|worker| preparations(look, worker)));
+    ExplainView {
+        object: format!("worker/{}", explanation.worker),
+        state: worker_state(explanation.plan.state).to_owned(),
+        secrets: secrets
+            .into_iter()
+            .map(|secret| SecretView {
+                name: format!("{}/{}", secret.namespace, secret.name),
+                cluster: place(look, worker_name, secret.cluster),
+                why: secret.why,
+                command: secret.command,
+            })
+            .collect(),
+        notes,
+        ..ExplainView::default()
+    }
+}
+
+fn preparations(look: &Look, worker: &Worker) -> Vec<String> {
+    let proposal = &look.opened.proposal;
+    let all = render::preparations(&proposal.fleet, worker, &look.opened.source.prefix);
+    let line = |p: render::Preparation| {
+        format!("on {}: {}\n  {}", place(look, &worker.name, p.cluster), p.why, p.command)
+    };
+    all.into_iter().map(line).collect()
+}
+
+/// The cluster on which something is done, by its name.
+fn place(look: &Look, worker: &Name, place: Where) -> String {
+    match place {
+        Where::ControlPlane => {
+            let hub = look.opened.proposal.fleet.spec.control_plane.as_ref();
+            hub.map_or("the control-plane cluster".to_owned(), |hub| hub.name.clone())
+        }
+        Where::Worker => worker.to_string(),
+        Where::Azure => "Azure".to_owned(),
+    }
+}
+
+fn worker_state(state: WorkerState) -> &'static str {
+    match state {
+        WorkerState::Desired => "desired",
+        WorkerState::NotLoaded => "its document did not load; what is on it stays",
+        WorkerState::RemovedInUse => "its document is gone and clusters are on it",
+        WorkerState::Retiring => "its document is gone; its own cluster is being deleted",
+    }
+}
+
+fn capacity_line(explanation: &WorkerExplanation) -> String {
+    let plan = &explanation.plan;
+    let mut line = String::from("capacity:");
+    let of = |map: &Resources, key: &str| map.get(key).copied().unwrap_or(Quantity::ZERO);
+    for (resource, capacity) in &plan.capacity {
+        let free = explanation.free.get(resource).copied().unwrap_or(Quantity::ZERO);
+        let _ = write!(
+            line,
+            " {resource} {} of {capacity} used, {} reserved, {free} free;",
+            of(&plan.allocated, resource),
+            of(&plan.reserved, resource)
+        );
+    }
+    line.trim_end_matches(';').to_owned()
+}

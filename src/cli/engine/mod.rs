@@ -1,0 +1,220 @@
+//! The one place where commands meet the rest of carp.
+//!
+//! Commands print; what they print comes from here, as values. Everything that reads a fleet, plans,
+//! renders, commits or pushes on behalf of a command is one of these functions.
+
+mod demo;
+mod diffs;
+mod explain;
+mod open;
+mod reconcile;
+mod status;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::show::plan::FileDiff;
+use super::show::{DemoView, ExplainView, StatusView};
+use super::{Context, Error, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
+use crate::diag::{Place, Position};
+use crate::model::{Name, Proposal};
+
+/// Reads the text of a file, by its path relative to the fleet's root.
+pub type TextOf = Box<dyn Fn(&str) -> Option<String>>;
+
+/// A fleet that was read, and what `propose` made of it.
+pub struct Opened {
+    /// What would be committed, and why.
+    pub proposal: Proposal,
+    /// Where the fleet came from.
+    pub source: Source,
+    /// What changes in each file; empty where the store keeps no bytes.
+    pub diffs: Vec<FileDiff>,
+}
+
+/// Where a fleet came from, as far as output needs it.
+pub struct Source {
+    /// What the user called it: a folder, `FOLDER@REV` or a URL.
+    pub label: String,
+    /// The fleet's root in its repository: empty, or a path without a `/` at its ends.
+    pub prefix: String,
+    /// The fleet's root as it is seen from the current folder, so that a terminal can open the paths
+    /// that findings name. Empty where it is the current folder or no folder at all.
+    pub shown_prefix: String,
+    /// Lines that people should know before they read the output: uncommitted edits that are ignored,
+    /// a missing ref with the fetch line that brings it.
+    pub notes: Vec<String>,
+    /// The text of a file, by its path relative to the fleet's root.
+    pub text: ReadText,
+}
+
+/// Reads the text of a file of the fleet.
+pub type ReadText = Box<dyn Fn(&str) -> Option<String>>;
+
+/// Which part of the output `render` writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Only this worker's folders.
+    pub worker: Option<Name>,
+    /// Only this cluster's folder and record.
+    pub cluster: Option<Name>,
+}
+
+/// What `render` wrote.
+pub struct Rendered {
+    /// What it was made from.
+    pub opened: Opened,
+    /// How many files were written.
+    pub files: u64,
+}
+
+/// What one turn of the reconciler did.
+pub struct Reconciled {
+    /// What it was made from.
+    pub opened: Opened,
+    /// How the turn ended.
+    pub outcome: Outcome,
+    /// How the status branch fared: `None` where nothing was to be written.
+    pub status: Option<Result<Written, String>>,
+    /// How often a push was lost to another writer and planned again.
+    pub races: u32,
+    /// The time that was used.
+    pub now: jiff::Timestamp,
+}
+
+/// How a turn of the reconciler ended on the output branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A commit was made, and pushed where there is a remote.
+    Committed(Written),
+    /// There was nothing to commit.
+    Unchanged,
+    /// Nothing may be committed: a broken `carp.yaml`, an empty read.
+    Stopped,
+}
+
+/// A commit on a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The branch.
+    pub branch: String,
+    /// The commit.
+    pub commit: String,
+    /// The remote that has it, where there is one.
+    pub remote: Option<String>,
+}
+
+/// A fleet in a folder that a command may add a file to.
+pub struct Writable {
+    /// The fleet's root, as it is seen from the current folder.
+    pub root: PathBuf,
+    /// `spec.roots.fleet` of its `carp.yaml`.
+    pub fleet_folder: String,
+    /// The workers that are declared.
+    pub workers: BTreeSet<Name>,
+}
+
+/// Reads a fleet and proposes: `validate`, `plan`.
+///
+/// # Errors
+/// The fleet or its repository cannot be read.
+pub fn propose(
+    context: &mut Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+) -> Result<Opened, Error> {
+    let mut look = open::look(context, fleet, observed)?;
+    let changes = &look.opened.proposal.changes;
+    look.opened.diffs =
+        look.sources.with(|store| diffs::diffs(store, changes)).map_err(open::failed)?;
+    Ok(look.opened)
+}
+
+/// The same, and writes the output tree, or a part of it, below `out`: a new or empty folder.
+///
+/// # Errors
+/// The fleet cannot be read, the part names nothing, or `out` cannot be written to.
+pub fn render(
+    context: &mut Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    out: &Path,
+    part: &Part,
+) -> Result<Rendered, Error> {
+    let look = open::look(context, fleet, observed)?;
+    open::write_out(look, out, part)
+}
+
+/// Works out why a cluster is where it is, or what a worker needs.
+///
+/// # Errors
+/// The fleet cannot be read, or has no such object.
+pub fn explain(
+    context: &mut Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    object: &ObjectRef,
+) -> Result<ExplainView, Error> {
+    let look = open::look(context, fleet, observed)?;
+    explain::explain(&look, object)
+}
+
+/// The status of all workers and clusters, or of one.
+///
+/// # Errors
+/// The fleet cannot be read, or has no such object.
+pub fn status(
+    context: &mut Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    object: Option<&ObjectRef>,
+) -> Result<StatusView, Error> {
+    let look = open::look(context, fleet, observed)?;
+    status::status(&look, object)
+}
+
+/// One turn: observe, propose, commit, push.
+///
+/// # Errors
+/// A repository or remote failed, or the folder is no fleet's root.
+pub fn reconcile_once(
+    context: &mut Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+) -> Result<Reconciled, Error> {
+    reconcile::once(context, fleet, observed)
+}
+
+/// Makes the demonstration in a folder: a bare remote, a clone of it, one turn of the reconciler.
+///
+/// # Errors
+/// The folder is there and was not made by the demonstration, or git failed.
+pub fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoView, Error> {
+    demo::demo(context, folder)
+}
+
+/// Finds the fleet that a folder is in, for commands that add a file to it.
+///
+/// # Errors
+/// There is no fleet, or its `carp.yaml` does not load.
+pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writable, Error> {
+    let fleet = reconcile::argument(&args.fleet);
+    let root = open::find(context, &fleet)?.folder.unwrap_or_else(|| args.fleet.clone());
+    let look = open::look(context, &fleet, &ObservedArgs { observed: None })?;
+    let fleet = &look.opened.proposal.fleet;
+    if look.opened.proposal.stopped && fleet.name.is_empty() {
+        return Err(Error::failed(format!("{}/carp.yaml does not load", root.display()))
+            .help("`carp validate` shows why"));
+    }
+    Ok(Writable {
+        root,
+        fleet_folder: fleet.spec.roots.clone().unwrap_or_default().fleet,
+        workers: fleet.workers.keys().cloned().collect(),
+    })
+}
+
+/// Where a place is in the text of its file, and how many characters it covers.
+#[must_use]
+pub fn locate(text: &str, place: &Place) -> Option<(Position, usize)> {
+    crate::load::locate(text, place).map(|located| (located.position, located.length))
+}

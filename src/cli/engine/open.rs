@@ -1,0 +1,150 @@
+//! Looking at a fleet without changing it.
+
+use std::path::{Path, PathBuf};
+
+use super::super::{Context, Error, Exit, FleetArgs, ObservedArgs};
+use super::{Opened, Part, Rendered, Source, TextOf};
+use crate::change::entry_at;
+use crate::model::{Build, Dir, Entry, EntryKind, Id, Name, Store, StoreError, paths};
+use crate::reconcile::{self, Clock, Observing, Place, Sources};
+use crate::store::{Prune, checkout};
+
+/// A look at a fleet, with the stores that it was read from.
+pub(super) struct Look {
+    pub(super) opened: Opened,
+    pub(super) sources: std::rc::Rc<Sources>,
+    pub(super) now: jiff::Timestamp,
+}
+
+/// Reads a fleet and proposes.
+pub(super) fn look(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+) -> Result<Look, Error> {
+    let place = find(context, fleet)?;
+    let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
+    let observing = Observing { folder: observed.observed.clone() };
+    let opened = reconcile::open(place, clock(context), &observing, &build()).map_err(failed)?;
+    let reconcile::Opened { proposal, prefix, input, now, sources, notes } = opened;
+    let sources = std::rc::Rc::new(sources);
+    let source = Source {
+        label: crate::git::Redacted::new(&fleet.fleet).to_string(),
+        prefix: prefix.clone(),
+        shown_prefix,
+        notes,
+        text: text_of(std::rc::Rc::clone(&sources), input, prefix),
+    };
+    let diffs = Vec::new();
+    Ok(Look { opened: Opened { proposal, source, diffs }, sources, now })
+}
+
+/// Finds the fleet that the arguments name.
+pub(super) fn find(context: &Context<'_, '_>, fleet: &FleetArgs) -> Result<Place, Error> {
+    Place::find(&fleet.fleet, &cache(context)).map_err(failed)
+}
+
+/// The time of the run.
+pub(super) fn clock(context: &Context<'_, '_>) -> Clock {
+    Clock { given: context.pinned_now, wall: (context.io.clock)() }
+}
+
+/// Who runs.
+pub(super) fn build() -> Build {
+    Build { version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+/// A failure of the rooms below, as the command line tells it.
+pub(super) fn failed(error: reconcile::Error) -> Error {
+    let exit = match &error {
+        reconcile::Error::OutputGone { .. } | reconcile::Error::ExampleRemote { .. } => Exit::Held,
+        reconcile::Error::NotTheRoot { .. } | reconcile::Error::NotATime { .. } => Exit::Usage,
+        _ => Exit::Findings,
+    };
+    Error { exit, ..Error::failed(error.to_string()) }
+}
+
+/// Where clones of remote fleets are kept: the user's cache folder.
+fn cache(context: &Context<'_, '_>) -> PathBuf {
+    let env = |key: &str| context.io.env.get(key).filter(|v| !v.is_empty()).map(PathBuf::from);
+    env("XDG_CACHE_HOME")
+        .or_else(|| env("HOME").map(|home| home.join(".cache")))
+        .unwrap_or_else(|| context.io.folder.join(".cache"))
+        .join("carp")
+}
+
+/// The fleet's folder as it is seen from the current one; empty where it is that one.
+pub(super) fn shown(folder: &Path) -> String {
+    let text = folder.display().to_string();
+    if text == "." { String::new() } else { text.trim_end_matches('/').to_owned() }
+}
+
+/// Reads the text of a file of the fleet.
+pub(super) fn text_of(sources: std::rc::Rc<Sources>, input: Id, prefix: String) -> TextOf {
+    Box::new(move |path| {
+        let path = paths::in_repository(&prefix, path);
+        sources.with(|store| text_at(store, input, &path)).ok().flatten()
+    })
+}
+
+/// The text at a path of a tree, as far as it can be read.
+pub(super) fn text_at(store: &dyn Store, tree: Id, path: &str) -> Option<String> {
+    let entry = entry_at(store, tree, path).ok().flatten()?;
+    let bytes = store.blob(entry.id).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Writes the output tree, or a part of it, below a new or empty folder.
+pub(super) fn write_out(look: Look, out: &Path, part: &Part) -> Result<Rendered, Error> {
+    let occupied = out.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    if occupied {
+        return Err(Error::usage(format!("{} is not empty", out.display()))
+            .help("name a folder that does not exist yet"));
+    }
+    let tree = look.opened.proposal.tree;
+    let prefix = &look.opened.source.prefix;
+    let written = look.sources.with(|store| {
+        let tree = selected(store, tree, prefix, part, &look)?;
+        checkout(store, tree, out, Prune::Keep)
+    });
+    let written = written.map_err(failed)?.map_err(|error: StoreError| {
+        Error::failed(format!("failed to write {}", out.display())).because(error)
+    })?;
+    let files = (written.written.len() + written.unchanged) as u64;
+    Ok(Rendered { opened: look.opened, files })
+}
+
+/// The tree with only the asked part in it.
+fn selected(
+    store: &dyn Store,
+    tree: Id,
+    prefix: &str,
+    part: &Part,
+    look: &Look,
+) -> Result<Id, StoreError> {
+    let mut wanted = Vec::new();
+    if let Some(worker) = &part.worker {
+        wanted.extend([paths::worker(worker), paths::control_plane(worker)]);
+    }
+    if let Some(cluster) = &part.cluster {
+        wanted.push(paths::decision(cluster));
+        wanted.extend(worker_of(look, cluster).map(|worker| paths::cluster(&worker, cluster)));
+    }
+    if wanted.is_empty() {
+        return Ok(tree);
+    }
+    let mut edit = crate::change::TreeEdit::default();
+    for path in wanted.iter().map(|path| paths::in_repository(prefix, path)) {
+        match entry_at(store, tree, &path)? {
+            Some(Entry { kind: EntryKind::Dir, id }) => edit.dir(&path, id),
+            Some(entry) => edit.file(&path, entry.id),
+            None => {}
+        }
+    }
+    let empty = store.put_dir(&Dir::default())?;
+    edit.apply(store, Some(empty))
+}
+
+fn worker_of(look: &Look, cluster: &Name) -> Option<Name> {
+    look.opened.proposal.plan.clusters.get(cluster)?.decision.worker().cloned()
+}

@@ -1,0 +1,61 @@
+//! The status of a fleet, as the status branch has it after the run that would be made now.
+
+use serde::de::DeserializeOwned;
+
+use super::super::show::{ClusterStatusRow, StatusView, WorkerStatusRow};
+use super::super::{Error, ObjectKind, ObjectRef};
+use super::open::{Look, text_at};
+use crate::load::read_yaml;
+use crate::model::{Name, paths};
+use crate::status::{ClusterDocument, WorkerDocument};
+
+/// All workers and clusters, or the one that is asked for.
+pub(super) fn status(look: &Look, object: Option<&ObjectRef>) -> Result<StatusView, Error> {
+    let plan = &look.opened.proposal.plan;
+    let wanted = |kind: ObjectKind, name: &Name| {
+        object.is_none_or(|o| o.name == *name && o.kind.is_none_or(|k| k == kind))
+    };
+    let workers = plan.workers.keys().filter(|name| wanted(ObjectKind::Worker, name));
+    let clusters = plan.clusters.keys().filter(|name| wanted(ObjectKind::Cluster, name));
+    let view = StatusView {
+        now: look.now,
+        workers: workers.filter_map(|name| worker(look, name)).collect(),
+        clusters: clusters.filter_map(|name| cluster(look, name)).collect(),
+    };
+    match object {
+        Some(object) if view.workers.is_empty() && view.clusters.is_empty() => {
+            Err(Error::failed(format!("there is no `{}` in this fleet", object.name)))
+        }
+        _ => Ok(view),
+    }
+}
+
+fn worker(look: &Look, name: &Name) -> Option<WorkerStatusRow> {
+    let document: WorkerDocument = document(look, &format!("workers/{name}.yaml"))?;
+    let desired = look.opened.proposal.fleet.workers.get(name);
+    Some(WorkerStatusRow {
+        name: name.clone(),
+        location: desired.map(|w| w.spec.location.clone()).unwrap_or_default(),
+        version: desired.map(|w| w.spec.version.clone()).unwrap_or_default(),
+        unschedulable: desired.is_some_and(|w| w.spec.unschedulable),
+        status: document.status,
+    })
+}
+
+fn cluster(look: &Look, name: &Name) -> Option<ClusterStatusRow> {
+    let path = format!("clusters/{}/{name}.yaml", paths::shard(name));
+    let document: ClusterDocument = document(look, &path)?;
+    let proposal = &look.opened.proposal;
+    let (tenant, version) = match proposal.fleet.clusters.get(name) {
+        Some(cluster) => (cluster.tenant.clone(), cluster.spec.version.clone()),
+        None => proposal.previous.index_row(name).map(|r| (r.tenant.clone(), r.version.clone()))?,
+    };
+    Some(ClusterStatusRow { name: name.clone(), tenant, version, status: document.status })
+}
+
+fn document<T: DeserializeOwned>(look: &Look, path: &str) -> Option<T> {
+    let path = paths::in_repository(&look.opened.source.prefix, path);
+    let tree = look.opened.proposal.status_tree;
+    let text = look.sources.with(|store| text_at(store, tree, &path)).ok().flatten()?;
+    read_yaml(text.as_bytes()).ok()
+}

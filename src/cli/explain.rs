@@ -1,0 +1,43 @@
+//! `carp explain`: why here, why not there.
+
+use clap::ValueEnum;
+
+use super::{Context, Error, Exit, FleetArgs, ObjectRef, ObservedArgs, engine, show};
+
+/// Explain why a cluster is where it is or waits, or what a worker needs
+///
+/// For a cluster: every worker with every reason against it, the terms of the order, and what would
+/// place it. For a worker: the Secrets that Git must not hold, each with the command that makes it.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// `cluster/NAME`, `worker/NAME`, or the name alone
+    #[arg(value_name = "KIND/NAME")]
+    object: ObjectRef,
+    #[command(flatten)]
+    fleet: FleetArgs,
+    #[command(flatten)]
+    observed: ObservedArgs,
+    /// The form of the explanation
+    #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
+    output: Form,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(super) enum Form {
+    /// For people
+    #[default]
+    Text,
+    /// For programs; has a schemaVersion
+    Json,
+}
+
+pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+    let view = engine::explain(context, &args.fleet, &args.observed, &args.object)?;
+    let text = match args.output {
+        Form::Text => show::explain::text(&view, context.palette()),
+        Form::Json => show::explain::json(&view),
+    };
+    context.print(&text)?;
+    Ok(Exit::Fine)
+}

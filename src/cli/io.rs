@@ -1,0 +1,170 @@
+//! The world as a command sees it: two streams, a clock, the environment, a folder.
+//!
+//! All of it comes in as values, so that a test runs a command in its own process.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::exit::Error;
+use super::show::{Colour, Palette};
+
+/// Where a command reads from and writes to.
+pub struct Io<'a> {
+    /// What was asked for goes here.
+    pub out: &'a mut dyn Write,
+    /// What people should know besides goes here.
+    pub err: &'a mut dyn Write,
+    /// Whether `out` is a terminal.
+    pub out_is_terminal: bool,
+    /// Whether `err` is a terminal.
+    pub err_is_terminal: bool,
+    /// The clock.
+    pub clock: &'a dyn Fn() -> Timestamp,
+    /// The environment.
+    pub env: BTreeMap<String, String>,
+    /// The current folder.
+    pub folder: PathBuf,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// An [`Io`] together with what the global flags say.
+pub struct Context<'a, 'io> {
+    /// The world.
+    pub io: &'a mut Io<'io>,
+    /// `--now`: the time of the run instead of the clock's.
+    pub pinned_now: Option<Timestamp>,
+    /// `--color`.
+    pub color: ColorChoice,
+    /// How carp was called, for commands that are printed to be typed.
+    pub program: String,
+}
+
+impl Context<'_, '_> {
+    /// The time that `--now` gives, else the clock's. A fleet's own `example.now` comes between the
+    /// two, and only who has read the fleet knows it.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.pinned_now.unwrap_or_else(|| (self.io.clock)())
+    }
+
+    /// The colours of standard output.
+    #[must_use]
+    pub fn palette(&self) -> Palette {
+        Palette::new(self.colour(self.io.out_is_terminal))
+    }
+
+    /// The colours of standard error.
+    #[must_use]
+    pub fn err_palette(&self) -> Palette {
+        Palette::new(self.colour(self.io.err_is_terminal))
+    }
+
+    fn colour(&self, is_terminal: bool) -> Colour {
+        choose(self.color, is_terminal, self.io.env.get("NO_COLOR").map(String::as_str))
+    }
+
+    /// Writes what was asked for.
+    ///
+    /// # Errors
+    /// Standard output cannot be written to.
+    pub fn print(&mut self, text: &str) -> Result<(), Error> {
+        let text = visible(text, self.palette().paints());
+        write(self.io.out, &text, "standard output")
+    }
+
+    /// Writes something that people should know besides, as a whole line.
+    ///
+    /// # Errors
+    /// Standard error cannot be written to.
+    pub fn note(&mut self, text: &str) -> Result<(), Error> {
+        let text = visible(text, self.err_palette().paints());
+        write(self.io.err, &format!("{text}\n"), "standard error")
+    }
+}
+
+/// Whether to use colours. `NO_COLOR` counts when it is not empty (<https://no-color.org>).
+#[must_use]
+pub fn choose(choice: ColorChoice, is_terminal: bool, no_color: Option<&str>) -> Colour {
+    let on = match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => is_terminal && no_color.is_none_or(str::is_empty),
+    };
+    if on { Colour::On } else { Colour::Off }
+}
+
+/// The text with control characters shown as pictures (`␛`): names, messages and reports come from
+/// elsewhere, and a terminal does what such characters say. Only carp's own colours are let through.
+fn visible(text: &str, colours: bool) -> Cow<'_, str> {
+    let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    if text.chars().all(harmless) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = if colours { colour_code(rest) } else { 0 };
+        let picture = || char::from_u32(0x2400 + u32::from(c)).filter(|_| u32::from(c) < 0x20);
+        if length > 0 || harmless(c) {
+            out.push_str(&rest[..length.max(c.len_utf8())]);
+        } else {
+            out.push(picture().unwrap_or('\u{fffd}'));
+        }
+        rest = &rest[length.max(c.len_utf8())..];
+    }
+    Cow::Owned(out)
+}
+
+/// How many bytes of a text are a code for a colour (`ESC [ 1;31 m`); 0 where it begins otherwise.
+fn colour_code(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("\x1b[") else { return 0 };
+    let digits = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b';').count();
+    if rest.as_bytes().get(digits) == Some(&b'm') { "\x1b[".len() + digits + 1 } else { 0 }
+}
+
+fn write(to: &mut dyn Write, text: &str, stream: &str) -> Result<(), Error> {
+    let written = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+    written.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Error::reader_gone(),
+        _ => Error::failed(format!("failed to write to {stream}")).because(error),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        let evil = "a\x1b]0;owned\x07\x1b[2J\r\u{9b}\n\té";
+        assert_eq!(visible(evil, true), "a␛]0;owned␇␛[2J␍\u{fffd}\n\té");
+        let painted = "\x1b[1;31merror\x1b[0m";
+        assert_eq!(visible(painted, true), painted);
+        assert_eq!(visible(painted, false), "␛[1;31merror␛[0m", "without colours nothing is ours");
+    }
+
+    #[test]
+    fn colours_need_a_terminal_and_no_objection() {
+        assert_eq!(choose(ColorChoice::Auto, true, None), Colour::On);
+        assert_eq!(choose(ColorChoice::Auto, true, Some("")), Colour::On);
+        assert_eq!(choose(ColorChoice::Auto, true, Some("1")), Colour::Off);
+        assert_eq!(choose(ColorChoice::Auto, false, None), Colour::Off);
+        assert_eq!(choose(ColorChoice::Always, false, Some("1")), Colour::On);
+        assert_eq!(choose(ColorChoice::Never, true, None), Colour::Off);
+    }
+}

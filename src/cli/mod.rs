@@ -1,0 +1,202 @@
+//! The command line: one file per subcommand, each `Args` and `run`; exit codes and output.
+//!
+//! A command asks [`engine`] for values, turns them into text with [`show`], and prints that. Nothing
+//! else of carp prints or reads the process's environment.
+
+mod ack;
+mod args;
+mod completions;
+mod cordon;
+mod crds;
+mod demo;
+pub mod engine;
+mod example;
+mod exit;
+mod explain;
+mod files;
+mod init;
+mod io;
+mod man;
+mod overlay;
+mod plan;
+mod process;
+mod reconcile;
+mod render;
+pub mod show;
+mod status;
+mod uncordon;
+mod validate;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+use jiff::Timestamp;
+
+pub use args::{FleetArgs, FolderArgs, ObjectKind, ObjectRef, ObservedArgs};
+pub use example::EXAMPLE;
+pub use exit::{Error, Exit};
+pub use io::{ColorChoice, Context, Io, choose};
+pub use process::main;
+
+/// Kubernetes clusters, scheduled like pods, with a Git repository as the control plane.
+#[derive(Parser)]
+#[command(name = "carp", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// When to use colours; `NO_COLOR` turns them off too
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: ColorChoice,
+
+    /// The time of the run, as RFC 3339, instead of the clock's
+    #[arg(long, global = true, value_name = "TIME")]
+    now: Option<Timestamp>,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 fine, 1 findings or failure, 3 something held or refused by a guard, 64 usage;
+`plan --detailed-exitcode` adds 2 for changes.
+
+New here? `carp demo` shows everything in a minute, without a cluster or a network.";
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(demo::Args),
+    Init(init::Args),
+    Validate(validate::Args),
+    Plan(plan::Args),
+    Render(render::Args),
+    Explain(explain::Args),
+    Status(status::Args),
+    Reconcile(reconcile::Args),
+    Ack(ack::Args),
+    Cordon(cordon::Args),
+    Uncordon(uncordon::Args),
+    Crds(crds::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// The whole command line, for help pages, completions and man pages.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs carp: reads the arguments, of which the first is the program's name, and does what they say.
+pub fn run(argv: impl IntoIterator<Item = impl Into<OsString> + Clone>, io: &mut Io<'_>) -> Exit {
+    let argv: Vec<OsString> = argv.into_iter().map(Into::into).collect();
+    let program = argv.first().map_or("carp".into(), |arg| arg.to_string_lossy().into_owned());
+    let cli = match Cli::try_parse_from(argv) {
+        Ok(cli) => cli,
+        Err(error) => return misread(&error, io),
+    };
+    let (pinned_now, color) = (cli.now, cli.color);
+    let mut context = Context { io, pinned_now, color, program };
+    match dispatch(&cli.command, &mut context) {
+        Ok(exit) => exit,
+        Err(error) => report(&error, &mut context),
+    }
+}
+
+fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+    match command {
+        Command::Demo(args) => demo::run(args, context),
+        Command::Init(args) => init::run(args, context),
+        Command::Validate(args) => validate::run(args, context),
+        Command::Plan(args) => plan::run(args, context),
+        Command::Render(args) => render::run(args, context),
+        Command::Explain(args) => explain::run(args, context),
+        Command::Status(args) => status::run(args, context),
+        Command::Reconcile(args) => reconcile::run(args, context),
+        Command::Ack(args) => ack::run(args, context),
+        Command::Cordon(args) => cordon::run(args, context),
+        Command::Uncordon(args) => uncordon::run(args, context),
+        Command::Crds(args) => crds::run(args, context),
+        Command::Completions(args) => completions::run(args, context),
+        Command::Man(args) => man::run(args, context),
+    }
+}
+
+/// What clap says instead of a command: help and the version were asked for, all else is usage.
+fn misread(error: &clap::Error, io: &mut Io<'_>) -> Exit {
+    let is_terminal = if error.use_stderr() { io.err_is_terminal } else { io.out_is_terminal };
+    let no_color = io.env.get("NO_COLOR").map(String::as_str);
+    let text = match choose(ColorChoice::Auto, is_terminal, no_color) {
+        show::Colour::On => error.render().ansi().to_string(),
+        show::Colour::Off => error.render().to_string(),
+    };
+    let stream = if error.use_stderr() { &mut *io.err } else { &mut *io.out };
+    // Whether anyone still reads makes no difference to how the process ends.
+    let _ = stream.write_all(text.as_bytes());
+    if error.use_stderr() { Exit::Usage } else { Exit::Fine }
+}
+
+fn report(error: &Error, context: &mut Context<'_, '_>) -> Exit {
+    if !error.message.is_empty() {
+        let palette = context.err_palette();
+        let label = palette.paint(show::Tone::Bad, "error");
+        // As above.
+        let _ = context.note(&format!("{label}: {error}"));
+    }
+    error.exit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn carp(args: &[&str]) -> (Exit, String, String) {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut io = Io {
+            out: &mut out,
+            err: &mut err,
+            out_is_terminal: false,
+            err_is_terminal: false,
+            clock: &|| Timestamp::UNIX_EPOCH,
+            env: std::collections::BTreeMap::new(),
+            folder: ".".into(),
+        };
+        let exit = run(std::iter::once("carp").chain(args.iter().copied()), &mut io);
+        (exit, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn help_and_version_are_fine_and_a_mistake_is_usage() {
+        let (exit, out, err) = carp(&["--help"]);
+        assert_eq!((exit, err.as_str()), (Exit::Fine, ""));
+        assert!(out.contains("Usage: carp"), "{out}");
+        assert_eq!(carp(&["--version"]).0, Exit::Fine);
+        for wrong in
+            [&["--nope"][..], &["nope"], &[], &["plan", "--output", "xml"], &["--now", "x"]]
+        {
+            let (exit, out, err) = carp(wrong);
+            assert_eq!((exit, out.as_str()), (Exit::Usage, ""), "{wrong:?}");
+            assert!(!err.is_empty());
+        }
+        assert_eq!(Exit::Usage.code(), 64);
+    }
+
+    #[test]
+    fn every_command_has_help() {
+        for sub in command().get_subcommands() {
+            assert!(sub.get_about().is_some(), "{} has no help", sub.get_name());
+            for arg in
+                sub.get_arguments().filter(|a| !["help", "version"].contains(&a.get_id().as_str()))
+            {
+                assert!(
+                    arg.get_help().is_some(),
+                    "{} {} has no help",
+                    sub.get_name(),
+                    arg.get_id()
+                );
+            }
+        }
+    }
+}

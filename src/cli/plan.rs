@@ -1,0 +1,94 @@
+//! `carp plan`: what would change, and why.
+
+use clap::ValueEnum;
+
+use super::show::plan::{self, PlanView};
+use super::validate::{Audience, located, notes};
+use super::{Context, Error, Exit, FleetArgs, ObservedArgs, engine};
+use crate::model::{GateReason, Proposal};
+
+/// Show what would change and why, guards included
+///
+/// Prints the id of the tree that `carp reconcile` would commit for the same inputs. Nothing is
+/// written.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    #[command(flatten)]
+    fleet: FleetArgs,
+    #[command(flatten)]
+    observed: ObservedArgs,
+    /// The form of the plan
+    #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
+    output: Form,
+    /// Exit 2 if there are changes and nothing is wrong or held
+    #[arg(long)]
+    detailed_exitcode: bool,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Form {
+    /// For people
+    #[default]
+    Text,
+    /// For programs; has a schemaVersion
+    Json,
+    /// A comment for a pull request
+    Markdown,
+}
+
+pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+    let opened = engine::propose(context, &args.fleet, &args.observed)?;
+    notes(&opened, context)?;
+    let audience =
+        if matches!(args.output, Form::Text) { Audience::Person } else { Audience::Program };
+    let findings = located(&opened, audience);
+    let source = &opened.source;
+    let view = PlanView::of(&opened.proposal, &source.label, &source.prefix, &findings);
+    let text = match args.output {
+        Form::Text => plan::text(&view, context.palette()),
+        Form::Json => plan::json(&view),
+        Form::Markdown => plan::markdown(&view, &opened.diffs, env!("CARGO_PKG_VERSION")),
+    };
+    context.print(&text)?;
+    let exit = exit_of(&opened.proposal);
+    let changes = args.detailed_exitcode && exit == Exit::Fine && opened.proposal.has_changes();
+    Ok(if changes { Exit::Changes } else { exit })
+}
+
+/// How a command that proposes ends: stopped by a mistake before held, held before wrong.
+pub(super) fn exit_of(proposal: &Proposal) -> Exit {
+    let is_held = !proposal.plan.holds.is_empty()
+        || proposal.gates.iter().any(|gate| gate.reason == GateReason::ResizeBlocked);
+    match () {
+        () if proposal.stopped && proposal.diagnostics.has_errors() => Exit::Findings,
+        () if is_held => Exit::Held,
+        () if proposal.diagnostics.has_errors() => Exit::Findings,
+        () => Exit::Fine,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::show::plan::sample_proposal;
+    use super::*;
+    use crate::diag::{Code, Diagnostic};
+
+    #[test]
+    fn what_is_held_exits_3_and_what_is_wrong_1() {
+        let mut proposal = sample_proposal();
+        assert_eq!(exit_of(&proposal), Exit::Held);
+        proposal.plan.holds.clear();
+        assert_eq!(
+            exit_of(&proposal),
+            Exit::Fine,
+            "a template that failed is a finding, not a hold"
+        );
+        proposal.diagnostics.push(Diagnostic::new(Code::TemplateFailed, "x"));
+        assert_eq!(exit_of(&proposal), Exit::Findings);
+        proposal.gates[0].reason = GateReason::ResizeBlocked;
+        assert_eq!(exit_of(&proposal), Exit::Held);
+        proposal.stopped = true;
+        assert_eq!(exit_of(&proposal), Exit::Findings);
+    }
+}

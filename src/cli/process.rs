@@ -1,0 +1,31 @@
+//! The one place that reads the process: its arguments, environment, clock and folder.
+
+#![expect(clippy::disallowed_methods, reason = "here the outer world comes in, as values")]
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+
+use super::{Exit, Io};
+
+/// Runs carp with the arguments of the process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    let (out_is_terminal, err_is_terminal) = (out.is_terminal(), err.is_terminal());
+    let mut io = Io {
+        out: &mut out,
+        err: &mut err,
+        out_is_terminal,
+        err_is_terminal,
+        clock: &Timestamp::now,
+        // A variable that is not Unicode is none that carp reads.
+        env: std::env::vars_os()
+            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+            .collect(),
+        folder: std::env::current_dir().unwrap_or_else(|_| ".".into()),
+    };
+    let exit: Exit = super::run(std::env::args_os(), &mut io);
+    exit.into()
+}

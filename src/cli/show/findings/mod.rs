@@ -1,0 +1,213 @@
+//! Findings in the forms that people and machines read.
+//!
+//! A [`Diagnostic`](crate::diag::Diagnostic) names a field path. [`resolve`] finds line and column by reading each file once,
+//! and the four forms are made from what it returns.
+
+mod github;
+mod json;
+mod sarif;
+mod text;
+
+pub use github::github;
+pub use json::{FINDINGS_SCHEMA, findings_value, json};
+pub use sarif::sarif;
+pub use text::{summary, text};
+
+use crate::diag::{Code, Diagnostics, Place, Position, Severity};
+
+/// How to find the text behind a place.
+pub struct Sources<'a> {
+    /// The text of a file, by its path relative to the fleet's root.
+    pub text: &'a dyn Fn(&str) -> Option<String>,
+    /// Where a place is in its file's text, and how many characters it covers.
+    pub locate: Locate<'a>,
+    /// What stands before a file's path when it is shown; empty, or a path without a final `/`.
+    pub prefix: &'a str,
+}
+
+/// Finds a place in its file's text.
+pub type Locate<'a> = &'a dyn Fn(&str, &Place) -> Option<(Position, usize)>;
+
+/// A diagnostic with its places found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The rule.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub spot: Option<Spot>,
+    /// Other places, each with a word on it.
+    pub related: Vec<(Spot, String)>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+/// A place with its position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The file as it is shown.
+    pub file: String,
+    /// The place it was found from.
+    pub place: Place,
+    /// Line and column, where they could be found.
+    pub position: Option<Position>,
+    /// How many characters are meant, from the position on.
+    pub length: usize,
+    /// The line, without its end.
+    pub line: Option<String>,
+}
+
+/// Finds the positions of all findings, in the order of display.
+#[must_use]
+pub fn resolve(diagnostics: &Diagnostics, sources: &Sources<'_>) -> Vec<Finding> {
+    let mut files = Files { sources, last: None };
+    let mut findings: Vec<_> = diagnostics
+        .sorted()
+        .into_iter()
+        .map(|d| Finding {
+            severity: d.severity,
+            code: d.code,
+            message: d.message,
+            spot: d.place.map(|place| files.spot(place)),
+            related: d.related.into_iter().map(|(p, label)| (files.spot(p), label)).collect(),
+            help: d.help,
+        })
+        .collect();
+    // By line within a file: field paths sort by name, and people read from the top.
+    findings.sort_by(|a, b| order(a).cmp(&order(b)));
+    findings
+}
+
+fn order(finding: &Finding) -> (Option<&str>, Option<usize>, Option<Position>) {
+    let spot = finding.spot.as_ref();
+    (spot.map(|s| s.file.as_str()), spot.map(|s| s.place.document), spot.and_then(|s| s.position))
+}
+
+/// The file that was read last: findings come sorted by file.
+struct Files<'a> {
+    sources: &'a Sources<'a>,
+    last: Option<(String, Option<String>)>,
+}
+
+impl Files<'_> {
+    fn spot(&mut self, place: Place) -> Spot {
+        let sources = self.sources;
+        if self.last.as_ref().is_none_or(|(file, _)| *file != place.file) {
+            self.last = Some((place.file.clone(), (sources.text)(&place.file)));
+        }
+        let text = self.last.as_ref().and_then(|(_, text)| text.as_deref());
+        let found = match text {
+            Some(text) => (sources.locate)(text, &place).or(place.position.map(|p| (p, 1))),
+            None => place.position.map(|p| (p, 1)),
+        };
+        // Of a whole file no line says more than another.
+        let is_whole = place.field.is_none() && place.position.is_none();
+        let line = found.filter(|_| !is_whole).and_then(|(p, _)| line_of(text?, p.line));
+        let file = crate::model::paths::in_repository(sources.prefix, &place.file);
+        let length = found.map_or(1, |(_, length)| length.max(1));
+        Spot { file, place, position: found.map(|(p, _)| p), length, line }
+    }
+}
+
+fn line_of(text: &str, line: u32) -> Option<String> {
+    let at = usize::try_from(line).ok()?.checked_sub(1)?;
+    text.lines().nth(at).map(ToOwned::to_owned)
+}
+
+/// How many findings there are of each severity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Errors.
+    pub errors: u64,
+    /// Warnings.
+    pub warnings: u64,
+    /// Notes.
+    pub notes: u64,
+}
+
+impl Tally {
+    /// Counts findings.
+    pub fn of(severities: impl IntoIterator<Item = Severity>) -> Self {
+        let mut tally = Self::default();
+        for severity in severities {
+            *match severity {
+                Severity::Error => &mut tally.errors,
+                Severity::Warning => &mut tally.warnings,
+                Severity::Note => &mut tally.notes,
+            } += 1;
+        }
+        tally
+    }
+}
+
+/// The page of a code, relative to the root of carp's own repository.
+#[must_use]
+pub fn help_uri(code: Code) -> String {
+    format!("docs/errors.md#{code}")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::diag::{Diagnostic, FieldPath};
+
+    const FILE: &str =
+        "kind: ManagedCluster\nmetadata:\n  name: pay-eu\n  lables: {}\nspec:\n  version: 1.34\n";
+
+    /// Three findings in two files, found as a loader would.
+    pub(in crate::cli::show) fn findings() -> Vec<Finding> {
+        let field = |path: &str| Place::field("fleet/a.yaml", 0, FieldPath::keys(path));
+        let all: Diagnostics = [
+            Diagnostic::new(Code::InvalidVersion, "`1.34` is not a version like v1.34.2")
+                .at(field("spec.version"))
+                .help("write `version: v1.34.2`"),
+            Diagnostic::new(Code::UnknownField, "unknown field `lables`")
+                .at(field("metadata.lables").at_key())
+                .help("did you mean `labels`?"),
+            Diagnostic::new(Code::DuplicateName, "a second object is called `pay-eu`")
+                .at(Place::file("fleet/b.yaml"))
+                .related(field("metadata.name"), "the first one is here"),
+            Diagnostic::new(
+                Code::ReportRefused,
+                "no document in it, 100% of 0 lines\nand nothing: more",
+            )
+            .at(Place::file("fleet/c, d.yaml")),
+            Diagnostic::new(Code::FleetMissing, "there is no carp.yaml"),
+        ]
+        .into_iter()
+        .collect();
+        let text = |file: &str| (file == "fleet/a.yaml").then(|| FILE.to_owned());
+        let locate = |_: &str, place: &Place| {
+            let at = |line, column, length| Some((Position { line, column }, length));
+            match place.field.as_ref()?.to_string().as_str() {
+                "metadata.lables" => at(4, 3, 6),
+                "metadata.name" => at(3, 9, 6),
+                _ => at(6, 12, 4),
+            }
+        };
+        resolve(&all, &Sources { text: &text, locate: &locate, prefix: "eu" })
+    }
+
+    #[test]
+    fn findings_come_by_file_and_line() {
+        let order: Vec<_> = findings()
+            .iter()
+            .map(|f| {
+                let spot = f.spot.as_ref();
+                let line = spot.and_then(|s| s.position).map_or(0, |p| p.line);
+                format!("{}:{line}", spot.map_or("", |s| s.file.as_str()))
+            })
+            .collect();
+        let wanted = [
+            ":0",
+            "eu/fleet/a.yaml:4",
+            "eu/fleet/a.yaml:6",
+            "eu/fleet/b.yaml:0",
+            "eu/fleet/c, d.yaml:0",
+        ];
+        assert_eq!(order, wanted);
+    }
+}

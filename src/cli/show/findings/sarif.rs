@@ -1,0 +1,138 @@
+//! Findings as SARIF 2.1.0, which code hosts show beside the lines of a pull request.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Finding, Spot, help_uri};
+use crate::diag::{Code, Severity};
+use crate::model::Digest;
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The SARIF log, with a final newline. Paths must be relative to the repository.
+#[must_use]
+pub fn sarif(findings: &[Finding], carp_version: &str) -> String {
+    let codes: Vec<_> = findings
+        .iter()
+        .map(|f| f.code)
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "carp",
+                "version": carp_version,
+                "rules": codes.iter().map(|code| rule(*code)).collect::<Value>(),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": results(findings, &codes),
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn rule(code: Code) -> Value {
+    json!({
+        "id": code.name(),
+        "helpUri": help_uri(code),
+        "defaultConfiguration": {"level": level(code.severity())},
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+fn results(findings: &[Finding], codes: &[Code]) -> Value {
+    // A finding keeps its fingerprint when lines move above it; equal ones are told apart by number.
+    let mut seen: BTreeMap<Digest, u32> = BTreeMap::new();
+    findings
+        .iter()
+        .map(|finding| {
+            let digest = fingerprint(finding);
+            let number = seen.entry(digest).and_modify(|n| *n += 1).or_insert(1);
+            result(finding, codes, &format!("{}:{number}", digest.short(32)))
+        })
+        .collect()
+}
+
+fn fingerprint(finding: &Finding) -> Digest {
+    let place =
+        finding.spot.as_ref().map(|s| (&s.file, s.place.field.as_ref().map(ToString::to_string)));
+    Digest::of_value(&(finding.code.name(), place, &finding.message))
+}
+
+fn result(finding: &Finding, codes: &[Code], fingerprint: &str) -> Value {
+    let message = match &finding.help {
+        Some(help) => format!("{}\nhelp: {help}", finding.message),
+        None => finding.message.clone(),
+    };
+    let related = finding.related.iter().enumerate().map(|(id, (spot, text))| {
+        let mut value = location(spot);
+        value["id"] = json!(id);
+        value["message"] = json!({"text": text});
+        value
+    });
+    json!({
+        "ruleId": finding.code.name(),
+        "ruleIndex": codes.binary_search(&finding.code).ok(),
+        "level": level(finding.severity),
+        "message": {"text": message},
+        "locations": finding.spot.iter().map(location).collect::<Value>(),
+        "relatedLocations": related.collect::<Value>(),
+        "partialFingerprints": {"carp/v1": fingerprint},
+    })
+}
+
+fn location(spot: &Spot) -> Value {
+    let mut physical = json!({"artifactLocation": {"uri": uri(&spot.file)}});
+    if let Some(position) = spot.position {
+        physical["region"] = json!({
+            "startLine": position.line,
+            "startColumn": position.column,
+            "endColumn": position.column as usize + spot.length,
+        });
+    }
+    json!({ "physicalLocation": physical })
+}
+
+/// A path as a relative URI: everything but unreserved characters and `/` is percent-encoded.
+fn uri(path: &str) -> String {
+    path.bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                char::from(byte).to_string()
+            }
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::findings;
+    use super::*;
+
+    #[test]
+    fn the_log_is_sarif() {
+        insta::assert_snapshot!(sarif(&findings(), "1.2.3"));
+    }
+
+    #[test]
+    fn equal_findings_have_different_fingerprints() {
+        let twice = [findings().remove(1), findings().remove(1)];
+        let log: Value = serde_json::from_str(&sarif(&twice, "1.2.3")).unwrap();
+        let print =
+            |i: usize| log["runs"][0]["results"][i]["partialFingerprints"]["carp/v1"].clone();
+        assert_ne!(print(0), print(1));
+    }
+}

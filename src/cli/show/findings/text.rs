@@ -1,0 +1,99 @@
+//! Findings as rustc shows its own: the line, what is meant of it, and what to do.
+
+use annotate_snippets::{
+    Annotation, AnnotationKind, Element, Level, Origin, Renderer, Report, Snippet,
+};
+
+use super::super::{Palette, Tone, count};
+use super::{Finding, Spot, Tally};
+use crate::diag::Severity;
+
+/// All findings, with a blank line after each.
+#[must_use]
+pub fn text(findings: &[Finding], palette: Palette) -> String {
+    let renderer = if palette.paints() { Renderer::styled() } else { Renderer::plain() };
+    findings.iter().flat_map(|finding| [one(finding, &renderer), "\n\n".to_owned()]).collect()
+}
+
+fn one(finding: &Finding, renderer: &Renderer) -> String {
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let mut group = level
+        .primary_title(finding.message.as_str())
+        .id(finding.code.name())
+        .elements(finding.spot.iter().map(|spot| element(spot, AnnotationKind::Primary, None)));
+    group = group.elements(
+        finding.related.iter().map(|(s, label)| element(s, AnnotationKind::Context, Some(label))),
+    );
+    if let Some(help) = &finding.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    let report: Report<'_> = &[group];
+    renderer.render(report)
+}
+
+/// The line of a spot with a mark under it, or only its file where no line is known.
+fn element<'a>(spot: &'a Spot, kind: AnnotationKind, label: Option<&'a str>) -> Element<'a> {
+    let (Some(line), Some(position)) = (&spot.line, spot.position) else {
+        let origin = Origin::path(spot.file.as_str());
+        return match spot.position {
+            Some(p) => origin.line(p.line as usize).char_column(p.column as usize).into(),
+            None => origin.into(),
+        };
+    };
+    let start = byte_of(line, position.column as usize - 1);
+    let end = byte_of(line, position.column as usize - 1 + spot.length).max(start);
+    let annotation: Annotation<'a> = kind.span(start..end).label(label);
+    Snippet::source(line.as_str())
+        .path(spot.file.as_str())
+        .line_start(position.line as usize)
+        .annotation(annotation)
+        .into()
+}
+
+fn byte_of(line: &str, characters: usize) -> usize {
+    line.char_indices().nth(characters).map_or(line.len(), |(at, _)| at)
+}
+
+/// `2 errors, 1 warning`; `None` where there is neither.
+#[must_use]
+pub fn summary(tally: Tally, palette: Palette) -> Option<String> {
+    let parts: Vec<_> =
+        [(tally.errors, "error", Tone::Bad), (tally.warnings, "warning", Tone::Warn)]
+            .into_iter()
+            .filter(|(number, ..)| *number > 0)
+            .map(|(number, noun, tone)| palette.paint(tone, &count(number, noun)))
+            .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::findings;
+    use super::*;
+
+    #[test]
+    fn findings_read_like_a_compilers() {
+        insta::assert_snapshot!(text(&findings(), Palette::plain()));
+    }
+
+    #[test]
+    fn the_summary_counts_errors_and_warnings() {
+        let tally = Tally::of(findings().iter().map(|f| f.severity));
+        assert_eq!(summary(tally, Palette::plain()).unwrap(), "4 errors, 1 warning");
+        assert_eq!(summary(Tally::default(), Palette::plain()), None);
+    }
+
+    #[test]
+    fn a_mark_beyond_the_line_does_no_harm() {
+        let mut finding = findings().remove(1);
+        let spot = finding.spot.as_mut().unwrap();
+        spot.length = 999;
+        spot.line = Some("  é: 1".into());
+        let shown = text(&[finding], Palette::plain());
+        assert!(shown.contains("é: 1"), "{shown}");
+    }
+}

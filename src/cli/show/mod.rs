@@ -1,0 +1,52 @@
+//! Values to text: every output of every command is a function here, and prints nothing itself.
+
+pub mod age;
+pub mod demo;
+pub mod explain;
+pub mod findings;
+mod palette;
+pub mod plan;
+pub mod progress;
+pub mod reconcile;
+pub mod status;
+pub mod tables;
+
+pub use demo::DemoView;
+pub use explain::{ExplainRow, ExplainView, SecretView};
+pub use palette::{Colour, Palette, Tone};
+pub use status::{ClusterStatusRow, StatusView, WorkerStatusRow};
+
+/// `1 cluster`, `3 clusters`.
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// A length as the `u64` that counts are.
+pub(crate) fn len<T>(items: &[T]) -> u64 {
+    items.len() as u64
+}
+
+/// A value as JSON with its `schemaVersion` first, and a final newline.
+pub(crate) fn versioned(schema: u32, view: &impl serde::Serialize) -> String {
+    #[derive(serde::Serialize)]
+    struct Versioned<'a, T> {
+        #[serde(rename = "schemaVersion")]
+        schema: u32,
+        #[serde(flatten)]
+        view: &'a T,
+    }
+    let text = serde_json::to_string_pretty(&Versioned { schema, view });
+    text.expect("views serialise to JSON") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_read_as_english() {
+        assert_eq!(count(1, "file"), "1 file");
+        assert_eq!(count(0, "file"), "0 files");
+    }
+}

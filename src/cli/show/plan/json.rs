@@ -1,0 +1,184 @@
+//! A plan as JSON (`docs/formats.md`, "plan JSON").
+
+use serde_json::{Value, json};
+
+use super::super::findings::{Tally, findings_value};
+use super::{Action, ClusterChange, FileCount, PlanView};
+use crate::model::{Decision, Gate, Hold, Name, Planned, WorkerPlan, WorkerState};
+
+/// The version of the format.
+pub const PLAN_SCHEMA: u32 = 1;
+
+/// The document that `plan --output json` prints, with a final newline.
+#[must_use]
+pub fn json(view: &PlanView<'_>) -> String {
+    format!("{:#}\n", value(view))
+}
+
+fn value(view: &PlanView<'_>) -> Value {
+    let proposal = view.proposal;
+    let tally = Tally::of(view.findings.iter().map(|f| f.severity));
+    json!({
+        "schemaVersion": PLAN_SCHEMA,
+        "fleet": view.fleet(),
+        "source": view.label,
+        "prefix": view.prefix,
+        "tree": proposal.tree,
+        "base": proposal.base,
+        "statusTree": proposal.status_tree,
+        "hasChanges": proposal.has_changes(),
+        "stopped": proposal.stopped,
+        "validUntil": proposal.valid_until,
+        "counts": counts(view),
+        "clusters": proposal.plan.clusters.iter().map(|(n, p)| cluster(n, p, view)).collect::<Value>(),
+        "workers": proposal.plan.workers.iter().map(|(n, p)| worker(n, p, view)).collect::<Value>(),
+        "holds": proposal.plan.holds.iter().map(hold).collect::<Value>(),
+        "gates": proposal.gates.iter().map(gate).collect::<Value>(),
+        "changes": changes(view),
+        "findings": findings_value(view.findings),
+        "summary": {"errors": tally.errors, "warnings": tally.warnings, "notes": tally.notes},
+        "work": {
+            "blobsParsed": proposal.work.blobs_parsed,
+            "clustersPlanned": proposal.work.clusters_planned,
+            "clustersRendered": proposal.work.clusters_rendered,
+            "objectsWritten": proposal.work.objects_written,
+        },
+        "message": proposal.message,
+    })
+}
+
+fn counts(view: &PlanView<'_>) -> Value {
+    let mut counts: serde_json::Map<String, Value> =
+        Action::ALL.iter().map(|a| (a.name().to_owned(), json!(view.count(*a)))).collect();
+    counts.insert("waiting".to_owned(), json!(view.waiting));
+    counts.insert("held".to_owned(), json!(view.held()));
+    counts.insert("files".to_owned(), json!(view.files.total()));
+    Value::Object(counts)
+}
+
+fn cluster(name: &Name, planned: &Planned, view: &PlanView<'_>) -> Value {
+    let change: Option<&ClusterChange> = view.clusters.iter().find(|c| c.name == *name);
+    json!({
+        "name": name,
+        "action": change.map(|c| c.action.name()),
+        "from": change.and_then(|c| c.from.as_ref()),
+        "why": change.map(|c| &c.why),
+        "decision": decision(&planned.decision),
+        "demand": planned.demand,
+        "resizeBlocked": planned.resize_blocked,
+    })
+}
+
+fn decision(decision: &Decision) -> Value {
+    match decision {
+        Decision::Keep { worker } => json!({"kind": "Keep", "worker": worker}),
+        Decision::Bind(binding) => json!({
+            "kind": "Bind",
+            "worker": binding.worker,
+            "policy": binding.policy,
+            "decidedBy": binding.decided_by,
+            "runnerUp": binding.runner_up,
+        }),
+        Decision::Wait { seen, reasons } => {
+            json!({"kind": "Wait", "seen": seen, "reasons": reasons})
+        }
+        Decision::Delete { worker, step } => {
+            json!({"kind": "Delete", "worker": worker, "step": step})
+        }
+        Decision::Forget => json!({"kind": "Forget"}),
+    }
+}
+
+fn worker(name: &Name, plan: &WorkerPlan, view: &PlanView<'_>) -> Value {
+    let change = view.workers.iter().find(|w| w.name == *name);
+    let state = match plan.state {
+        WorkerState::Desired => "Desired",
+        WorkerState::NotLoaded => "NotLoaded",
+        WorkerState::RemovedInUse => "RemovedInUse",
+        WorkerState::Retiring => "Retiring",
+    };
+    let FileCount { create, update, delete } = change.map(|w| w.files).unwrap_or_default();
+    json!({
+        "name": name,
+        "state": state,
+        "clustersBefore": change.map_or(plan.clusters, |w| w.before),
+        "clusters": plan.clusters,
+        "capacity": plan.capacity,
+        "reserved": plan.reserved,
+        "allocated": plan.allocated,
+        "files": {"create": create, "update": update, "delete": delete},
+    })
+}
+
+fn hold(hold: &Hold) -> Value {
+    json!({
+        "kind": hold.kind.name(),
+        "names": hold.names,
+        "allowed": hold.allowed,
+        "acknowledgedBy": hold.kind.acknowledged_by(),
+        "digest": hold.digest(),
+    })
+}
+
+fn gate(gate: &Gate) -> Value {
+    let findings = gate.findings.iter();
+    json!({
+        "name": gate.name,
+        "reason": gate.reason.name(),
+        "findings": findings.map(|f| json!({"code": f.code.name(), "message": f.message})).collect::<Value>(),
+    })
+}
+
+fn changes(view: &PlanView<'_>) -> Value {
+    let changes = view.proposal.changes.iter();
+    changes
+        .map(|c| {
+            let kind = match c.kind {
+                crate::model::ChangeKind::Create => "create",
+                crate::model::ChangeKind::Update => "update",
+                crate::model::ChangeKind::Delete => "delete",
+            };
+            json!({"path": c.path, "kind": kind, "before": c.before, "after": c.after})
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{PlanView, sample};
+    use super::*;
+
+    fn keys(value: &Value, into: &mut std::collections::BTreeSet<String>) {
+        match value {
+            Value::Object(map) => {
+                into.extend(map.keys().cloned());
+                // The keys of amounts are names of resources.
+                let amounts = ["demand", "capacity", "reserved", "allocated", "resizeBlocked"];
+                map.iter()
+                    .filter(|(key, _)| !amounts.contains(&key.as_str()))
+                    .for_each(|(_, value)| keys(value, into));
+            }
+            Value::Array(items) => items.iter().for_each(|item| keys(item, into)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_field_has_its_rule_in_the_documentation() {
+        let page = include_str!("../../../../docs/formats.md");
+        let start = page.find("\n## Plan JSON").unwrap();
+        let proposal = sample::proposal();
+        let mut all = std::collections::BTreeSet::new();
+        keys(&value(&PlanView::of(&proposal, "x", "", &[])), &mut all);
+        for key in all {
+            assert!(page[start..].contains(&format!("`{key}`")), "no rule for `{key}`");
+        }
+    }
+
+    #[test]
+    fn the_json_says_everything() {
+        let proposal = sample::proposal();
+        let view = PlanView::of(&proposal, "fleet-repo-example", "eu", &[]);
+        insta::assert_snapshot!(json(&view));
+    }
+}

@@ -1,0 +1,317 @@
+//! A plan as a comment on a pull request.
+//!
+//! GitHub takes 65,536 characters; this stays below 60,000. What does not fit is left out from the end:
+//! first the diffs, then the findings, then the tables; never the counts or what is deleted and moved.
+
+use std::fmt::Write as _;
+
+use super::super::count;
+use super::super::findings::Finding;
+use super::{Action, ClusterChange, FileCount, PlanView, ack_command, gate_words, hold_words};
+use crate::model::{Gate, Hold, Name};
+
+/// The most characters of a comment.
+const BUDGET: usize = 60_000;
+/// The most rows of a table.
+const ROWS: usize = 30;
+/// The most names in the list of what is deleted or moved.
+const DESTRUCTIVE: usize = 300;
+/// The most characters of a cell or a finding.
+const CELL: usize = 300;
+
+/// What changes in one file, as a unified diff.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileDiff {
+    /// The path in the repository.
+    pub path: String,
+    /// The diff, without the two lines that name the file.
+    pub text: String,
+}
+
+/// The comment. `diffs` may be empty; where they do not all fit, the first do.
+#[must_use]
+pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> String {
+    let footer = footer(view, carp_version);
+    let mut out = head(view);
+    // Room for the footer, and for a word on what was left out.
+    let room = BUDGET - footer.chars().count() - 200;
+    let mut left_out = 0;
+    for part in [clusters(view), workers(view), gates(view), findings(view.findings)] {
+        left_out += u64::from(!push(&mut out, &part, room));
+    }
+    let shown = diffs.iter().take_while(|diff| push(&mut out, &details(diff), room)).count();
+    if left_out > 0 {
+        let _ = writeln!(out, "\n{} left out: run `carp plan`.", count(left_out, "table"));
+    }
+    if shown < diffs.len() {
+        let _ = writeln!(out, "\n{shown} of {} diffs shown: run `carp plan`.", diffs.len());
+    }
+    out + &footer
+}
+
+/// Adds a part if it fits, and says whether it did.
+fn push(out: &mut String, part: &str, room: usize) -> bool {
+    let fits = out.chars().count() + part.chars().count() <= room;
+    if fits {
+        out.push_str(part);
+    }
+    fits
+}
+
+fn head(view: &PlanView<'_>) -> String {
+    let n = |action| view.count(action);
+    let deletes = n(Action::Delete);
+    let delete = if deletes > 0 { "DELETE" } else { "delete" };
+    let mut out = format!(
+        "<!-- carp:plan fleet={} root={} -->\n### carp plan for `{}`\n\n",
+        comment(view.fleet()),
+        comment(if view.prefix.is_empty() { "." } else { view.prefix }),
+        code(view.fleet()),
+    );
+    let _ = writeln!(
+        out,
+        "**{} create · {} move · {deletes} {delete} · {} update · {} waiting · {} held** over {} of {} \
+         · {}",
+        n(Action::Create),
+        n(Action::Move),
+        n(Action::Update),
+        view.waiting,
+        view.held(),
+        view.workers.len(),
+        count(view.proposal.plan.workers.len() as u64, "worker"),
+        count(view.files.total(), "file"),
+    );
+    if view.proposal.stopped {
+        out.push_str("\n> [!CAUTION]\n> Nothing may be committed: see the findings.\n");
+    }
+    out.push_str(&destructive(view));
+    for hold in &view.proposal.plan.holds {
+        out.push_str(&held(hold));
+    }
+    out
+}
+
+/// What cannot be undone, each by name.
+fn destructive(view: &PlanView<'_>) -> String {
+    let all: Vec<_> = view
+        .clusters
+        .iter()
+        .filter(|c| matches!(c.action, Action::Delete | Action::Move))
+        .collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("\n> [!CAUTION]\n");
+    for change in all.iter().take(DESTRUCTIVE) {
+        let line = match (change.action, &change.from, &change.to) {
+            (Action::Move, Some(from), Some(to)) => {
+                format!("moves cluster `{}` from `{from}` to `{to}`", change.name)
+            }
+            (_, Some(from), _) => {
+                let pools = pools(view, &change.name);
+                format!("deletes cluster `{}`{pools} on `{from}`", change.name)
+            }
+            _ => format!("deletes cluster `{}`", change.name),
+        };
+        let _ = writeln!(out, "> - {line}");
+    }
+    if all.len() > DESTRUCTIVE {
+        let _ = writeln!(out, "> - {DESTRUCTIVE} of {} shown", all.len());
+    }
+    out
+}
+
+fn pools(view: &PlanView<'_>, cluster: &Name) -> String {
+    let pools = view.proposal.fleet.clusters.get(cluster).map(|c| c.spec.node_pools.len() as u64);
+    pools.map(|n| format!(" ({})", count(n, "node pool"))).unwrap_or_default()
+}
+
+fn held(hold: &Hold) -> String {
+    let words = hold_words(hold.kind);
+    let names: Vec<_> = hold.names.iter().take(ROWS).map(|n| format!("`{}`", code(n))).collect();
+    let mut out =
+        format!("\n> [!WARNING]\n> **{}**: {}: {}", hold.kind.name(), words.what, names.join(", "));
+    if hold.names.len() > ROWS {
+        let _ = write!(out, " ({ROWS} of {} shown)", hold.names.len());
+    }
+    let _ = writeln!(out, "\n>\n> {}", words.remedy);
+    if let Some(command) = ack_command(hold) {
+        let _ = writeln!(out, ">\n> ```sh\n> {command}\n> ```");
+    }
+    out
+}
+
+fn clusters(view: &PlanView<'_>) -> String {
+    let end = |n: &Option<Name>| n.as_ref().map_or_else(String::new, |n| format!("`{n}`"));
+    let row = |c: &ClusterChange| {
+        [
+            format!("`{}`", c.name),
+            c.action.name().to_owned(),
+            end(&c.from),
+            end(&c.to),
+            cell(&c.why),
+        ]
+    };
+    let rows: Vec<_> = view.clusters.iter().take(ROWS).map(row).collect();
+    rows_of(["cluster", "action", "from", "to", "why"], &rows, view.clusters.len())
+}
+
+fn workers(view: &PlanView<'_>) -> String {
+    let files = |f: FileCount| f.to_string();
+    let rows: Vec<_> = view
+        .workers
+        .iter()
+        .take(ROWS)
+        .map(|w| {
+            let capacity = w.capacity.map_or_else(|| "?".to_owned(), |c| c.to_string());
+            [
+                format!("`{}`", w.name),
+                format!("{} → {} of {capacity}", w.before, w.after),
+                files(w.files),
+            ]
+        })
+        .collect();
+    rows_of(["worker", "clusters", "files"], &rows, view.workers.len())
+}
+
+fn gates(view: &PlanView<'_>) -> String {
+    let gates = &view.proposal.gates;
+    let row = |g: &Gate| {
+        [format!("`{}`", g.name), g.reason.name().to_owned(), gate_words(g.reason).to_owned()]
+    };
+    let rows: Vec<_> = gates.iter().take(ROWS).map(row).collect();
+    rows_of(["kept as it was", "why", "that is"], &rows, gates.len())
+}
+
+fn rows_of<const N: usize>(header: [&str; N], rows: &[[String; N]], of: usize) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n| {} |\n|{}\n", header.join(" | "), " --- |".repeat(N));
+    for row in rows {
+        let _ = writeln!(out, "| {} |", row.join(" | "));
+    }
+    if rows.len() < of {
+        let _ = writeln!(out, "\n{} of {of} shown", rows.len());
+    }
+    out
+}
+
+fn findings(findings: &[Finding]) -> String {
+    if findings.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("\n");
+    for finding in findings.iter().take(ROWS) {
+        let at = finding.spot.as_ref().map_or_else(String::new, |spot| {
+            let line =
+                spot.position.map_or_else(String::new, |p| format!(":{}:{}", p.line, p.column));
+            format!(" `{}{line}`", code(&spot.file))
+        });
+        let message = cell(&finding.message);
+        let _ = writeln!(out, "- **{}** `{}`{at}: {message}", finding.severity, finding.code);
+    }
+    if findings.len() > ROWS {
+        let _ = writeln!(out, "\n{ROWS} of {} findings shown", findings.len());
+    }
+    out
+}
+
+fn details(diff: &FileDiff) -> String {
+    let fence = fence(&diff.text);
+    let path = cell(&diff.path);
+    // A mention in a fence notifies nobody, so the diff stays as it is and can be copied.
+    let text = diff.text.trim_end_matches('\n');
+    format!("\n<details><summary>{path}</summary>\n\n{fence}diff\n{text}\n{fence}\n\n</details>\n")
+}
+
+/// A fence that is longer than any run of backticks in the text.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+fn footer(view: &PlanView<'_>, carp_version: &str) -> String {
+    let proposal = view.proposal;
+    let valid = proposal.valid_until.map(|t| format!(" · valid until {t}")).unwrap_or_default();
+    format!("\ntree `{}`{valid} · carp {carp_version}\n", proposal.tree)
+}
+
+/// Text in a cell or a list: no markup of its own, no mention, one line, bounded.
+fn cell(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut short: String = line.chars().take(CELL).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    neutral(&short.replace('&', "&amp;").replace('<', "&lt;").replace('|', "\\|"))
+}
+
+/// Text between backticks.
+fn code(text: &str) -> String {
+    neutral(&text.replace(['`', '\n', '\r'], "'"))
+}
+
+/// Text in an HTML comment, which `--` would end.
+fn comment(text: &str) -> String {
+    text.replace("--", "- -").replace(['<', '>', '\n'], "")
+}
+
+/// Nobody is notified by what a file says: a zero-width space after each `@`.
+fn neutral(text: &str) -> String {
+    text.replace('@', "@\u{200b}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::findings::tests::findings;
+    use super::super::sample;
+    use super::*;
+
+    fn diff(text: &str) -> FileDiff {
+        FileDiff { path: "workers/w1/clusters/pay/cluster.yaml".into(), text: text.into() }
+    }
+
+    #[test]
+    fn the_comment_has_counts_cautions_tables_and_diffs() {
+        let proposal = sample::proposal();
+        let findings = findings();
+        let view = PlanView::of(&proposal, "fleet-repo-example", "eu", &findings);
+        let diffs = [diff("@@ -1 +1 @@\n-size: 1\n+size: 2 # ```` four\n")];
+        insta::assert_snapshot!(markdown(&view, &diffs, "1.2.3"));
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_any_run_of_backticks() {
+        assert_eq!(fence("no ticks"), "```");
+        assert_eq!(fence("a ```` b `` c"), "`````");
+    }
+
+    #[test]
+    fn nothing_in_it_notifies_or_breaks_the_table() {
+        assert_eq!(cell("a|b <x> @team\nc"), "a\\|b &lt;x> @\u{200b}team c");
+        assert!(cell(&"x".repeat(500)).chars().count() <= CELL + 1);
+        assert_eq!(comment("a-->b"), "a- -b");
+    }
+
+    #[test]
+    fn it_stays_within_the_budget_and_never_drops_what_is_deleted() {
+        let proposal = sample::proposal();
+        let view = PlanView::of(&proposal, "fleet-repo-example", "eu", &[]);
+        let diffs = vec![diff(&"+ é\n".repeat(4000)); 9];
+        let comment = markdown(&view, &diffs, "1.2.3");
+        assert!(comment.chars().count() <= BUDGET, "{}", comment.chars().count());
+        assert!(comment.contains("3 of 9 diffs shown"));
+        assert!(comment.contains("deletes cluster `old`"));
+        assert_eq!(
+            comment.matches("```diff").count(),
+            comment.matches("\n```\n\n</details>").count()
+        );
+    }
+
+    #[test]
+    fn a_long_table_says_how_much_of_it_is_shown() {
+        let rows = vec![["x".to_owned()]; 30];
+        assert!(rows_of(["h"], &rows, 45).ends_with("\n30 of 45 shown\n"));
+    }
+}

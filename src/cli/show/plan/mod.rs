@@ -1,0 +1,375 @@
+//! What a plan changes, as people think of it: clusters, workers, holds; and its three forms.
+
+mod json;
+mod markdown;
+#[cfg(test)]
+mod sample;
+mod text;
+mod words;
+
+pub use json::{PLAN_SCHEMA, json};
+pub use markdown::{FileDiff, markdown};
+#[cfg(test)]
+pub(in crate::cli) use sample::proposal as sample_proposal;
+pub use text::text;
+pub use words::{HoldWords, ack_command, gate_words, hold_words, kept, listed};
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::findings::Finding;
+use crate::model::{
+    Binding, ChangeKind, ClusterState, Decision, Name, Planned, Proposal, Quantity, WorkerState,
+    paths,
+};
+
+/// A proposal, sorted by what it means to people.
+pub struct PlanView<'a> {
+    /// What it was made from.
+    pub proposal: &'a Proposal,
+    /// What the user called the fleet.
+    pub label: &'a str,
+    /// The fleet's root in its repository, where it has one.
+    pub prefix: &'a str,
+    /// The proposal's findings, with their places found.
+    pub findings: &'a [Finding],
+    /// The clusters that change, destructive changes first, then by name.
+    pub clusters: Vec<ClusterChange>,
+    /// The workers whose files or clusters change.
+    pub workers: Vec<WorkerChange>,
+    /// The files that change below `control-plane/`.
+    pub control_plane: FileCount,
+    /// The files that change anywhere.
+    pub files: FileCount,
+    /// How many clusters wait for a worker after this plan.
+    pub waiting: u64,
+}
+
+/// What happens to one cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterChange {
+    /// The cluster.
+    pub name: Name,
+    /// What happens.
+    pub action: Action,
+    /// Its worker before.
+    pub from: Option<Name>,
+    /// Its worker after.
+    pub to: Option<Name>,
+    /// Why.
+    pub why: String,
+}
+
+/// What happens to a cluster. The order is the order of display: what cannot be undone comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// Its deletion begins.
+    Delete,
+    /// It goes to another worker.
+    Move,
+    /// It gets its first worker.
+    Create,
+    /// Its files change.
+    Update,
+    /// No worker takes it, which is new, or for new reasons.
+    Wait,
+    /// It waited, and its document is gone.
+    Forget,
+}
+
+impl Action {
+    /// All of them, in order.
+    pub const ALL: [Self; 6] =
+        [Self::Delete, Self::Move, Self::Create, Self::Update, Self::Wait, Self::Forget];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Delete => "delete",
+            Self::Move => "move",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Wait => "wait",
+            Self::Forget => "forget",
+        }
+    }
+}
+
+/// What happens to one worker's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerChange {
+    /// The worker.
+    pub name: Name,
+    /// How many clusters it has before.
+    pub before: u64,
+    /// How many it has after.
+    pub after: u64,
+    /// How many it can have; `None` where it does not say.
+    pub capacity: Option<Quantity>,
+    /// Its state after; `None` where nothing of it is left.
+    pub state: Option<WorkerState>,
+    /// The files that change below its folder.
+    pub files: FileCount,
+}
+
+/// How many files are new, changed and gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileCount {
+    /// New.
+    pub create: u64,
+    /// Changed.
+    pub update: u64,
+    /// Gone.
+    pub delete: u64,
+}
+
+impl FileCount {
+    /// All together.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.create + self.update + self.delete
+    }
+
+    fn add(&mut self, kind: ChangeKind) {
+        *match kind {
+            ChangeKind::Create => &mut self.create,
+            ChangeKind::Update => &mut self.update,
+            ChangeKind::Delete => &mut self.delete,
+        } += 1;
+    }
+}
+
+impl std::fmt::Display for FileCount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "+{} ~{} -{}", self.create, self.update, self.delete)
+    }
+}
+
+impl<'a> PlanView<'a> {
+    /// Sorts a proposal.
+    #[must_use]
+    pub fn of(
+        proposal: &'a Proposal,
+        label: &'a str,
+        prefix: &'a str,
+        findings: &'a [Finding],
+    ) -> Self {
+        let files = Files::of(proposal, prefix);
+        let mut clusters: Vec<_> = proposal
+            .plan
+            .clusters
+            .iter()
+            .filter_map(|(name, planned)| change_of(name, planned, proposal, &files))
+            .collect();
+        clusters.sort_by(|a, b| (a.action, &a.name).cmp(&(b.action, &b.name)));
+        let waits = |p: &&Planned| matches!(p.decision, Decision::Wait { .. });
+        Self {
+            clusters,
+            workers: worker_changes(proposal, &files),
+            control_plane: files.control_plane,
+            files: files.all,
+            waiting: proposal.plan.clusters.values().filter(waits).count() as u64,
+            proposal,
+            label,
+            prefix,
+            findings,
+        }
+    }
+
+    /// How many clusters an action happens to.
+    #[must_use]
+    pub fn count(&self, action: Action) -> u64 {
+        self.clusters.iter().filter(|c| c.action == action).count() as u64
+    }
+
+    /// How many things a guard or a gate kept back.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        super::len(&self.proposal.plan.holds) + super::len(&self.proposal.gates)
+    }
+
+    /// The fleet's name, or what the user called it where `carp.yaml` did not load.
+    #[must_use]
+    pub fn fleet(&self) -> &str {
+        let name = self.proposal.fleet.name.as_str();
+        if name.is_empty() { self.label } else { name }
+    }
+}
+
+/// The changed files, counted by whose they are.
+#[derive(Default)]
+struct Files {
+    all: FileCount,
+    control_plane: FileCount,
+    workers: BTreeMap<String, FileCount>,
+    clusters: BTreeMap<String, FileCount>,
+}
+
+impl Files {
+    fn of(proposal: &Proposal, prefix: &str) -> Self {
+        let root = paths::in_repository(prefix, "");
+        let mut files = Self::default();
+        for change in &proposal.changes {
+            files.all.add(change.kind);
+            let path = change.path.strip_prefix(&root).unwrap_or(&change.path);
+            let mut parts = path.split('/');
+            match (parts.next(), parts.next(), parts.next(), parts.next()) {
+                (Some(paths::WORKERS), Some(worker), Some(paths::CLUSTERS), Some(cluster)) => {
+                    files.workers.entry(worker.to_owned()).or_default().add(change.kind);
+                    files.clusters.entry(cluster.to_owned()).or_default().add(change.kind);
+                }
+                (Some(paths::WORKERS), Some(worker), ..) => {
+                    files.workers.entry(worker.to_owned()).or_default().add(change.kind);
+                }
+                (Some(paths::CONTROL_PLANE), ..) => files.control_plane.add(change.kind),
+                _ => {}
+            }
+        }
+        files
+    }
+}
+
+fn change_of(
+    name: &Name,
+    planned: &Planned,
+    proposal: &Proposal,
+    files: &Files,
+) -> Option<ClusterChange> {
+    let from = worker_before(name, proposal);
+    let (action, why) = match &planned.decision {
+        Decision::Bind(binding) => (placed(from.as_ref(), &binding.worker), why_here(binding)),
+        Decision::Keep { worker } if from.as_ref().is_some_and(|f| f != worker) => {
+            (Action::Move, String::new())
+        }
+        Decision::Keep { .. } => {
+            let count = files.clusters.get(name.as_str())?;
+            (Action::Update, super::count(count.total(), "file"))
+        }
+        Decision::Wait { reasons, .. } => {
+            let before = proposal.previous.pending.clusters.get(name);
+            if before.is_some_and(|row| row.reasons == *reasons) {
+                return None;
+            }
+            let words: Vec<_> = reasons.iter().map(|r| format!("{r:?}")).collect();
+            (Action::Wait, words.join(", "))
+        }
+        Decision::Delete { worker, step } => {
+            if is_deleting(name, worker, proposal) {
+                return None;
+            }
+            (Action::Delete, format!("its document is gone; step {step:?}"))
+        }
+        Decision::Forget => (Action::Forget, "its document is gone".to_owned()),
+    };
+    let to = match action {
+        Action::Delete => None,
+        _ => planned.decision.worker().cloned(),
+    };
+    Some(ClusterChange { name: name.clone(), action, from, to, why })
+}
+
+fn worker_before(name: &Name, proposal: &Proposal) -> Option<Name> {
+    let mut workers = proposal.previous.workers.iter();
+    workers.find(|(_, lock)| lock.clusters.contains_key(name)).map(|(worker, _)| worker.clone())
+}
+
+fn is_deleting(name: &Name, worker: &Name, proposal: &Proposal) -> bool {
+    let lock = proposal.previous.workers.get(worker);
+    let row = lock.and_then(|l| l.clusters.get(name));
+    row.is_some_and(|r| r.state == ClusterState::Deleting)
+}
+
+fn placed(from: Option<&Name>, to: &Name) -> Action {
+    if from.is_some_and(|f| f != to) { Action::Move } else { Action::Create }
+}
+
+fn why_here(binding: &Binding) -> String {
+    let mut why = match (&binding.runner_up, binding.decided_by) {
+        (Some(second), Some(term)) => format!("before {second} by {term}"),
+        _ => "the only worker that fits".to_owned(),
+    };
+    if let Some(policy) = &binding.policy {
+        let _ = write!(why, "; policy {policy}");
+    }
+    why
+}
+
+fn worker_changes(proposal: &Proposal, files: &Files) -> Vec<WorkerChange> {
+    let previous = &proposal.previous.workers;
+    let names: std::collections::BTreeSet<_> =
+        previous.keys().chain(proposal.plan.workers.keys()).collect();
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let plan = proposal.plan.workers.get(name);
+            let before = previous.get(name).map_or(0, |lock| lock.clusters.len() as u64);
+            let after = plan.map_or(0, |p| p.clusters);
+            let files = files.workers.get(name.as_str()).copied().unwrap_or_default();
+            (files.total() > 0 || before != after).then(|| WorkerChange {
+                name: name.clone(),
+                before,
+                after,
+                capacity: plan.and_then(|p| p.capacity.get("clusters").copied()),
+                state: plan.map(|p| p.state),
+                files,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(proposal: &Proposal) -> Vec<String> {
+        let view = PlanView::of(proposal, "fleet", "eu", &[]);
+        let row = |c: &ClusterChange| {
+            let end = |n: &Option<Name>| n.as_ref().map_or("-".to_owned(), ToString::to_string);
+            format!("{} {} {}>{} {}", c.action.name(), c.name, end(&c.from), end(&c.to), c.why)
+        };
+        view.clusters.iter().map(row).collect()
+    }
+
+    #[test]
+    fn changes_come_with_what_cannot_be_undone_first() {
+        let wanted = [
+            "delete old w1>- its document is gone; step D1",
+            "create docs ->w1 the only worker that fits",
+            "create shop ->w2 before w1 by location distance; policy near",
+            "update pay w1>w1 1 file",
+            "wait huge ->- Capacity, Taint",
+            "forget lost ->- its document is gone",
+        ];
+        assert_eq!(rows(&sample::proposal()), wanted);
+    }
+
+    #[test]
+    fn what_stays_as_it_was_is_no_change() {
+        let mut proposal = sample::proposal();
+        proposal.changes.clear();
+        let lock = proposal.previous.workers.get_mut("w1").unwrap();
+        for row in lock.clusters.values_mut() {
+            row.state = ClusterState::Deleting;
+        }
+        let reasons = [crate::model::ReasonCode::Capacity, crate::model::ReasonCode::Taint].into();
+        sample::wait_before(&mut proposal, "huge", reasons);
+        let left: Vec<_> =
+            rows(&proposal).iter().map(|r| r.split(' ').next().unwrap().to_owned()).collect();
+        assert_eq!(left, ["create", "create", "forget"]);
+    }
+
+    #[test]
+    fn files_are_counted_by_worker() {
+        let proposal = sample::proposal();
+        let view = PlanView::of(&proposal, "fleet", "eu", &[]);
+        let workers: Vec<_> = view
+            .workers
+            .iter()
+            .map(|w| format!("{} {}>{} {}", w.name, w.before, w.after, w.files))
+            .collect();
+        assert_eq!(workers, ["w1 2>3 +1 ~2 -1", "w2 0>1 +2 ~0 -0"]);
+        assert_eq!(view.files.total(), 8);
+        assert_eq!(view.waiting, 1);
+    }
+}

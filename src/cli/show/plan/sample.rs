@@ -1,0 +1,179 @@
+//! A proposal that has one of everything, for the tests of its forms.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::model::{
+    Binding, Change, ChangeKind, ClusterRow, ClusterState, Decision, DeletionStep, Digest, Fleet,
+    Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed, PendingRow, Plan, Planned,
+    Previous, Proposal, Quantity, ReasonCode, Resources, Term, WORKER_LOCK_SCHEMA, Work,
+    WorkerLock, WorkerPlan, WorkerState, blob_id,
+};
+
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+fn clusters(number: i64) -> Resources {
+    [("clusters".to_owned(), Quantity::units(number))].into()
+}
+
+fn row() -> IndexRow {
+    IndexRow {
+        labels: BTreeMap::new(),
+        tenant: "shop".into(),
+        location: "westeurope".into(),
+        version: "v1.34.2".into(),
+        flavor: "kamaji-capz".into(),
+        priority: 0,
+        class: None,
+        deletion_policy: None,
+    }
+}
+
+/// A proposal that changes nothing.
+pub(super) fn unchanged() -> Proposal {
+    Proposal {
+        tree: Id::EMPTY_DIR,
+        base: Some(Id::EMPTY_DIR),
+        fold_tree: Id::EMPTY_DIR,
+        status_tree: Id::EMPTY_DIR,
+        status_base: None,
+        changes: Vec::new(),
+        fleet: Fleet { name: "demo".into(), ..Fleet::default() },
+        previous: Previous::default(),
+        observed: Observed::default(),
+        plan: Plan::default(),
+        gates: Vec::new(),
+        diagnostics: Diagnostics::default(),
+        stopped: false,
+        work: Work::default(),
+        valid_until: None,
+        message: "carp: nothing to do".into(),
+    }
+}
+
+/// A proposal with one of everything.
+pub(in crate::cli) fn proposal() -> Proposal {
+    Proposal {
+        tree: blob_id(b"after"),
+        base: Some(blob_id(b"before")),
+        changes: changes(),
+        previous: previous(),
+        plan: plan(),
+        gates: vec![Gate {
+            name: name("pay"),
+            reason: GateReason::RenderFailed,
+            findings: vec![Diagnostic::new(Code::TemplateFailed, "`size` is undefined | @team")],
+        }],
+        work: Work {
+            blobs_parsed: 1,
+            clusters_planned: 4,
+            clusters_rendered: 2,
+            objects_written: 14,
+        },
+        valid_until: Some("2026-11-01T10:00:00Z".parse().unwrap()),
+        message: "carp: +2 -1 ~1 clusters on 2 workers".into(),
+        ..unchanged()
+    }
+}
+
+fn changes() -> Vec<Change> {
+    let change = |path: &str, kind| {
+        let id = |on: bool| on.then(|| blob_id(path.as_bytes()));
+        Change {
+            path: format!("eu/{path}"),
+            kind,
+            before: id(kind != ChangeKind::Create),
+            after: id(kind != ChangeKind::Delete),
+        }
+    };
+    vec![
+        change("control-plane/fleet.lock", ChangeKind::Update),
+        change("decisions/pending.lock", ChangeKind::Update),
+        change("workers/w1/carp.lock", ChangeKind::Update),
+        change("workers/w1/clusters/docs/cluster.yaml", ChangeKind::Create),
+        change("workers/w1/clusters/old/cluster.yaml", ChangeKind::Delete),
+        change("workers/w1/clusters/pay/cluster.yaml", ChangeKind::Update),
+        change("workers/w2/carp.lock", ChangeKind::Create),
+        change("workers/w2/clusters/shop/cluster.yaml", ChangeKind::Create),
+    ]
+}
+
+fn previous() -> Previous {
+    let cluster = ClusterRow {
+        state: ClusterState::Bound,
+        facts: Digest::of(b"facts"),
+        render_key: Digest::of(b"key"),
+        folder: None,
+        demand: clusters(1),
+        row: row(),
+    };
+    let lock = WorkerLock {
+        schema_version: WORKER_LOCK_SCHEMA,
+        worker: name("w1"),
+        facts: Digest::of(b"facts"),
+        render_key: Digest::of(b"key"),
+        clusters: ["old", "pay"].map(|n| (name(n), cluster.clone())).into(),
+        files: BTreeMap::new(),
+    };
+    let mut previous = Previous { workers: [(name("w1"), lock)].into(), ..Previous::default() };
+    previous.pending.clusters.insert(name("lost"), pending([ReasonCode::Capacity].into()));
+    previous.pending.clusters.insert(name("huge"), pending([ReasonCode::Capacity].into()));
+    previous
+}
+
+fn pending(reasons: BTreeSet<ReasonCode>) -> PendingRow {
+    PendingRow { seen: 1, facts: Digest::of(b"facts"), reasons, demand: clusters(1), row: row() }
+}
+
+/// Makes a cluster wait before for these reasons.
+pub(super) fn wait_before(proposal: &mut Proposal, cluster: &str, reasons: BTreeSet<ReasonCode>) {
+    proposal.previous.pending.clusters.insert(name(cluster), pending(reasons));
+}
+
+fn plan() -> Plan {
+    let planned = |decision| Planned { decision, demand: clusters(1), resize_blocked: None };
+    let bind = |worker, runner_up: Option<&str>| {
+        planned(Decision::Bind(Binding {
+            worker: name(worker),
+            policy: runner_up.map(|_| name("near")),
+            decided_by: runner_up.map(|_| Term::LocationDistance),
+            runner_up: runner_up.map(name),
+        }))
+    };
+    let reasons = [ReasonCode::Capacity, ReasonCode::Taint].into();
+    let delete = Decision::Delete { worker: name("w1"), step: DeletionStep::D1 };
+    Plan {
+        clusters: [
+            (name("docs"), bind("w1", None)),
+            (name("huge"), planned(Decision::Wait { seen: 1, reasons })),
+            (name("lost"), planned(Decision::Forget)),
+            (name("old"), planned(delete)),
+            (name("pay"), planned(Decision::Keep { worker: name("w1") })),
+            (name("shop"), bind("w2", Some("w1"))),
+        ]
+        .into(),
+        workers: [("w1", 3), ("w2", 1)].map(|(n, on)| (name(n), worker(on))).into(),
+        holds: vec![
+            Hold {
+                kind: HoldKind::MassDeletion,
+                names: vec!["old-1".into(), "old-2".into()],
+                allowed: Some(1),
+            },
+            Hold { kind: HoldKind::WorkerInUse, names: vec!["w9".into()], allowed: None },
+        ],
+        evaluated: 4,
+        valid_until: None,
+    }
+}
+
+fn worker(on: u32) -> WorkerPlan {
+    WorkerPlan {
+        state: WorkerState::Desired,
+        capacity: clusters(10),
+        reserved: Resources::new(),
+        allocated: clusters(i64::from(on)),
+        clusters: u64::from(on),
+    }
+}

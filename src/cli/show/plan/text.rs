@@ -1,0 +1,184 @@
+//! A plan for a terminal.
+
+use std::fmt::Write as _;
+
+use super::super::findings::{self, Tally};
+use super::super::tables::{Cell, table};
+use super::super::{Palette, Tone, count};
+use super::{Action, PlanView, ack_command, gate_words, hold_words, kept, listed};
+use crate::model::{Gate, Hold, Work};
+
+/// The plan as text.
+#[must_use]
+pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
+    let mut out = findings::text(view.findings, palette);
+    let _ = writeln!(out, "{}", palette.paint(Tone::Strong, &headline(view)));
+    if view.proposal.stopped {
+        let _ = writeln!(out, "{}", palette.paint(Tone::Bad, "Nothing may be committed."));
+    }
+    section(&mut out, &clusters(view, palette));
+    section(&mut out, &workers(view, palette));
+    section(&mut out, &holds(&view.proposal.plan.holds, palette));
+    section(&mut out, &gates(&view.proposal.gates, palette));
+    section(&mut out, &footer(view, palette));
+    out
+}
+
+fn section(out: &mut String, text: &str) {
+    if !text.is_empty() {
+        let _ = write!(out, "\n{text}");
+    }
+}
+
+fn headline(view: &PlanView<'_>) -> String {
+    let fleet = view.fleet();
+    if !view.proposal.has_changes() && view.held() == 0 {
+        return format!("Plan for {fleet}: no changes; {} waiting", view.waiting);
+    }
+    let counts: Vec<_> = [Action::Create, Action::Move, Action::Update, Action::Delete]
+        .iter()
+        .map(|action| format!("{} to {}", view.count(*action), action.name()))
+        .collect();
+    format!(
+        "Plan for {fleet}: {}; {} waiting; {} held",
+        counts.join(", "),
+        view.waiting,
+        view.held()
+    )
+}
+
+const fn tone(action: Action) -> Tone {
+    match action {
+        Action::Delete | Action::Move => Tone::Bad,
+        Action::Create => Tone::Good,
+        Action::Update | Action::Wait => Tone::Warn,
+        Action::Forget => Tone::Faint,
+    }
+}
+
+fn clusters(view: &PlanView<'_>, palette: Palette) -> String {
+    if view.clusters.is_empty() {
+        return String::new();
+    }
+    let end = |name: &Option<crate::model::Name>| -> Cell {
+        name.as_ref().map_or_else(|| "-".into(), |n| n.to_string().into())
+    };
+    let rows: Vec<_> = view
+        .clusters
+        .iter()
+        .map(|c| {
+            let action = Cell::toned(c.action.name(), tone(c.action));
+            vec![c.name.to_string().into(), action, end(&c.from), end(&c.to), c.why.as_str().into()]
+        })
+        .collect();
+    table(&["cluster", "action", "from", "to", "why"], &rows, palette)
+}
+
+fn workers(view: &PlanView<'_>, palette: Palette) -> String {
+    let mut rows: Vec<Vec<Cell>> = view
+        .workers
+        .iter()
+        .map(|w| {
+            let capacity = w.capacity.map_or_else(|| "?".to_owned(), |c| c.to_string());
+            let clusters = format!("{} -> {} of {capacity}", w.before, w.after);
+            vec![w.name.to_string().into(), clusters.into(), w.files.to_string().into()]
+        })
+        .collect();
+    if view.control_plane.total() > 0 {
+        rows.push(vec![
+            "(control plane)".into(),
+            "-".into(),
+            view.control_plane.to_string().into(),
+        ]);
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    table(&["worker", "clusters", "files"], &rows, palette)
+}
+
+fn holds(holds: &[Hold], palette: Palette) -> String {
+    let mut out = String::new();
+    for hold in holds {
+        let words = hold_words(hold.kind);
+        let title = palette.paint(Tone::Bad, &format!("HELD {}", hold.kind.name()));
+        let allowed =
+            hold.allowed.map(|a| format!(" ({} asked for, {a} allowed)", hold.names.len()));
+        let _ = writeln!(out, "{title}: {}{}", words.what, allowed.unwrap_or_default());
+        let _ = writeln!(out, "  {}", listed(&hold.names));
+        let _ = writeln!(out, "  help: {}", words.remedy);
+        if let Some(command) = ack_command(hold) {
+            let _ = writeln!(out, "    {}", palette.paint(Tone::Strong, &command));
+        }
+    }
+    out
+}
+
+fn gates(gates: &[Gate], palette: Palette) -> String {
+    let mut out = String::new();
+    for (reason, names) in kept(gates) {
+        let title = palette.paint(Tone::Warn, &format!("KEPT {}", reason.name()));
+        let _ = writeln!(out, "{title}: {}\n  {}", gate_words(reason), listed(&names));
+    }
+    out
+}
+
+fn footer(view: &PlanView<'_>, palette: Palette) -> String {
+    let proposal = view.proposal;
+    let valid =
+        proposal.valid_until.map_or_else(|| "for ever".to_owned(), |t| format!("until {t}"));
+    let mut lines = vec![
+        ("tree", proposal.tree.to_string()),
+        ("files", view.files.to_string()),
+        ("valid", valid),
+        ("work", work(proposal.work)),
+    ];
+    let tally = Tally::of(view.findings.iter().map(|f| f.severity));
+    if let Some(found) = findings::summary(tally, palette) {
+        lines.push(("found", found));
+    }
+    let mut out = String::new();
+    for (word, value) in lines {
+        let _ = writeln!(out, "{} {value}", palette.paint(Tone::Faint, &format!("{word:<6}")));
+    }
+    out
+}
+
+/// What was done, as one line.
+pub(super) fn work(work: Work) -> String {
+    let Work { blobs_parsed, clusters_planned, clusters_rendered, objects_written } = work;
+    format!(
+        "{} parsed, {} planned, {clusters_rendered} rendered, {} written",
+        count(blobs_parsed, "file"),
+        count(clusters_planned, "cluster"),
+        count(objects_written, "object"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{PlanView, sample};
+    use super::*;
+
+    #[test]
+    fn a_plan_reads_from_what_changes_to_what_is_held() {
+        let proposal = sample::proposal();
+        let findings = findings::tests::findings();
+        let view = PlanView::of(&proposal, "fleet-repo-example", "eu", &findings[..1]);
+        insta::assert_snapshot!(text(&view, Palette::plain()));
+    }
+
+    #[test]
+    fn a_plan_without_changes_is_short() {
+        let proposal = sample::unchanged();
+        let view = PlanView::of(&proposal, "fleet-repo-example", "", &[]);
+        insta::assert_snapshot!(text(&view, Palette::plain()), @r"
+        Plan for demo: no changes; 0 waiting
+
+        tree   4b825dc642cb6eb9a060e54bf8d69288fbee4904
+        files  +0 ~0 -0
+        valid  for ever
+        work   0 files parsed, 0 clusters planned, 0 rendered, 0 objects written
+        ");
+    }
+}

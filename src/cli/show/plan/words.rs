@@ -1,0 +1,125 @@
+//! What a hold means and what lets it through, and why a folder was kept as it was.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Gate, GateReason, Hold, HoldKind, Name};
+
+/// A hold in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HoldWords {
+    /// What is held, and why.
+    pub what: &'static str,
+    /// What lets it through; where an acknowledgement does, its command is shown besides.
+    pub remedy: &'static str,
+}
+
+/// The words for a guard.
+#[must_use]
+pub const fn hold_words(kind: HoldKind) -> HoldWords {
+    let (what, remedy) = match kind {
+        HoldKind::MassDeletion => (
+            "more deletions than `guards.maxDeletions` allows",
+            "if exactly these are meant, acknowledge them",
+        ),
+        HoldKind::MassMove => (
+            "more moves than `guards.maxMoves` allows",
+            "if exactly these are meant, acknowledge them",
+        ),
+        HoldKind::DeletionsHeld => (
+            "something under the desired roots did not load, so no deletion starts",
+            "mend the errors above",
+        ),
+        HoldKind::PlacementsHeld => {
+            ("a policy or class did not load, so nothing new is placed", "mend the errors above")
+        }
+        HoldKind::DeletionPolicyUnset => (
+            "the document is gone and `deletionPolicy` was never set",
+            "bring the document back with `deletionPolicy: Delete`, let that be applied, then remove it",
+        ),
+        HoldKind::WorkerInUse => (
+            "the worker's document is gone and clusters are on it",
+            "bring the document back, or remove its clusters first",
+        ),
+        HoldKind::NameStillDeleting => (
+            "a cluster came back under a name whose deletion has begun",
+            "wait for the end of the deletion, or take another name",
+        ),
+        HoldKind::Rewind => (
+            "the input branch was rewound: the last output came from a commit that is gone",
+            "if the rewind is meant, acknowledge it",
+        ),
+        HoldKind::RootChanged => (
+            "`roots.fleet` is another folder, and these are not below it; nothing is taken for removed",
+            "move them there too; what is to go is removed in a commit of its own",
+        ),
+    };
+    HoldWords { what, remedy }
+}
+
+/// Why a folder keeps its last good content, in words. What to do stands with the findings.
+#[must_use]
+pub const fn gate_words(reason: GateReason) -> &'static str {
+    match reason {
+        GateReason::NotLoaded => "the document did not load, so the last good output stays",
+        GateReason::RenderFailed => "the templates did not render, so the last good output stays",
+        GateReason::CheckFailed => {
+            "what the templates made did not pass a check, so the last good output stays"
+        }
+        GateReason::ForbiddenChange => {
+            "something changed that may not change, so the last good output stays"
+        }
+        GateReason::ResizeBlocked => {
+            "the worker has no room for the new demand, so the last good output stays"
+        }
+    }
+}
+
+/// The folders that were kept, by reason: one cause mostly keeps many.
+#[must_use]
+pub fn kept(gates: &[Gate]) -> BTreeMap<GateReason, Vec<&Name>> {
+    let mut kept = BTreeMap::<_, Vec<_>>::new();
+    for gate in gates {
+        kept.entry(gate.reason).or_default().push(&gate.name);
+    }
+    kept
+}
+
+/// Names for a line: the first ones, and how many more there are.
+#[must_use]
+pub fn listed(names: &[impl ToString]) -> String {
+    const SHOWN: usize = 20;
+    let first: Vec<_> = names.iter().take(SHOWN).map(ToString::to_string).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// The command that acknowledges exactly this hold; `None` where none can.
+#[must_use]
+pub fn ack_command(hold: &Hold) -> Option<String> {
+    let of = hold.kind.acknowledged_by()?;
+    Some(format!("carp ack {of} --count {} --digest sha256:{}", hold.names.len(), hold.digest()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_ends_in_a_number() {
+        assert_eq!(listed(&["a", "b"]), "a, b");
+        assert!(listed(&vec!["a"; 23]).ends_with("a, a and 3 more"));
+    }
+
+    #[test]
+    fn the_command_names_exactly_the_set() {
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        let mut hold = Hold { kind: HoldKind::MassDeletion, names, allowed: Some(1) };
+        let digest = crate::model::Digest::of_names(["a", "b"]);
+        let wanted = format!("carp ack deletions --count 2 --digest sha256:{digest}");
+        assert_eq!(ack_command(&hold), Some(wanted));
+        hold.kind = HoldKind::WorkerInUse;
+        assert_eq!(ack_command(&hold), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! What one turn of the reconciler did.
+
+use std::fmt::Write as _;
+
+use super::super::engine::{Outcome, Reconciled, Written};
+use super::plan::{PlanView, ack_command, gate_words, hold_words, kept, listed};
+use super::{Palette, Tone, count};
+
+/// The turn in a few lines, without the findings.
+#[must_use]
+pub fn text(turn: &Reconciled, palette: Palette) -> String {
+    let proposal = &turn.opened.proposal;
+    let source = &turn.opened.source;
+    let view = PlanView::of(proposal, &source.label, &source.prefix, &[]);
+    let mut out = outcome(&turn.outcome, &view, palette);
+    match &turn.status {
+        None => {}
+        Some(Ok(status)) => {
+            let _ = writeln!(out, "status: {}", written(status));
+        }
+        // A status push that fails never fails a run, but people should know.
+        Some(Err(why)) => {
+            let _ = writeln!(out, "{}: {why}", palette.paint(Tone::Warn, "status not written"));
+        }
+    }
+    if turn.races > 0 {
+        let times = count(u64::from(turn.races), "time");
+        let _ = writeln!(out, "another writer was faster {times}; planned again each time");
+    }
+    for hold in &proposal.plan.holds {
+        let title = palette.paint(Tone::Bad, &format!("held {}", hold.kind.name()));
+        let words = hold_words(hold.kind);
+        let _ = writeln!(out, "{title}: {}: {}", words.what, listed(&hold.names));
+        let _ = writeln!(out, "  help: {}", ack_command(hold).as_deref().unwrap_or(words.remedy));
+    }
+    for (reason, names) in kept(&proposal.gates) {
+        let title = palette.paint(Tone::Warn, &format!("kept {}", reason.name()));
+        let _ = writeln!(out, "{title}: {}: {}", gate_words(reason), listed(&names));
+    }
+    out
+}
+
+fn outcome(outcome: &Outcome, view: &PlanView<'_>, palette: Palette) -> String {
+    match outcome {
+        Outcome::Committed(commit) => {
+            let done = palette.paint(Tone::Good, "committed");
+            let subject = view.proposal.message.lines().next().unwrap_or_default();
+            format!("{done} {}: {subject}\n", written(commit))
+        }
+        Outcome::Unchanged => format!("nothing to commit; {} waiting\n", view.waiting),
+        Outcome::Stopped => {
+            format!("{}\n", palette.paint(Tone::Bad, "stopped: nothing was committed"))
+        }
+    }
+}
+
+fn written(written: &Written) -> String {
+    let Written { branch, commit, remote } = written;
+    let short = commit.get(..8).unwrap_or(commit);
+    match remote {
+        Some(remote) => format!("{branch} {short} (pushed to {remote})"),
+        None => format!("{branch} {short}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::engine::{Opened, Source};
+    use super::super::plan::sample_proposal;
+    use super::*;
+
+    #[test]
+    fn a_turn_says_what_it_wrote_and_what_it_held() {
+        let commit = |branch: &str| Written {
+            branch: branch.into(),
+            commit: "0123456789abcdef".into(),
+            remote: Some("origin".into()),
+        };
+        let source = Source {
+            label: ".".into(),
+            prefix: "eu".into(),
+            shown_prefix: String::new(),
+            notes: Vec::new(),
+            text: Box::new(|_| None),
+        };
+        let mut turn = Reconciled {
+            opened: Opened { proposal: sample_proposal(), source, diffs: Vec::new() },
+            outcome: Outcome::Committed(commit("carp/rendered")),
+            status: Some(Ok(commit("carp/status"))),
+            races: 2,
+            now: jiff::Timestamp::UNIX_EPOCH,
+        };
+        insta::assert_snapshot!(text(&turn, Palette::plain()));
+        turn.outcome = Outcome::Unchanged;
+        turn.status = Some(Err("the remote refused it".into()));
+        turn.races = 0;
+        let shown = text(&turn, Palette::plain());
+        assert!(shown.starts_with("nothing to commit; 1 waiting\nstatus not written: the remote"));
+    }
+}

@@ -1,0 +1,289 @@
+//! Workers and clusters as they are known to be.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::age::since_text;
+use super::tables::{Cell, state, table, tone_of};
+use super::{Palette, Tone};
+use crate::model::api::{ErrorStatus, ManagedClusterStatus, WorkerStatus};
+use crate::model::{Condition, ConditionStatus, Name, Resources};
+
+/// The version of the JSON form.
+pub const STATUS_SCHEMA: u32 = 1;
+
+/// The status of a fleet, or of one object of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusView {
+    /// The time that ages are counted to.
+    pub now: Timestamp,
+    /// The workers, by name.
+    pub workers: Vec<WorkerStatusRow>,
+    /// The clusters, by name.
+    pub clusters: Vec<ClusterStatusRow>,
+}
+
+/// One worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkerStatusRow {
+    /// Its name.
+    pub name: Name,
+    /// Where it is.
+    pub location: String,
+    /// Its desired version.
+    pub version: String,
+    /// Whether it is cordoned.
+    pub unschedulable: bool,
+    /// What is known of it.
+    pub status: WorkerStatus,
+}
+
+/// One cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterStatusRow {
+    /// Its name.
+    pub name: Name,
+    /// Its tenant.
+    pub tenant: String,
+    /// Its desired version.
+    pub version: String,
+    /// What is known of it.
+    pub status: ManagedClusterStatus,
+}
+
+/// Both tables, the workers' first.
+#[must_use]
+pub fn text(view: &StatusView, palette: Palette) -> String {
+    let mut parts = Vec::new();
+    if !view.workers.is_empty() {
+        parts.push(workers(view, palette));
+    }
+    if !view.clusters.is_empty() {
+        parts.push(clusters(view, palette));
+    }
+    if parts.is_empty() {
+        return "No workers and no clusters.\n".to_owned();
+    }
+    parts.join("\n")
+}
+
+fn workers(view: &StatusView, palette: Palette) -> String {
+    let rows: Vec<Vec<Cell>> = view
+        .workers
+        .iter()
+        .map(|w| {
+            let phase = w.status.phase.as_deref().unwrap_or("Unknown");
+            let mut shown = state(phase);
+            if w.unschedulable {
+                shown.text.push_str(",SchedulingDisabled");
+            }
+            vec![
+                w.name.to_string().into(),
+                shown,
+                w.location.as_str().into(),
+                w.version.as_str().into(),
+                used(&w.status.allocated, &w.status.capacity).into(),
+                ready(&w.status.conditions),
+                why(&w.status.conditions).into(),
+                age(&w.status.conditions, view.now).into(),
+            ]
+        })
+        .collect();
+    let header = ["worker", "phase", "location", "version", "clusters", "ready", "reason", "age"];
+    table(&header, &rows, palette)
+}
+
+fn clusters(view: &StatusView, palette: Palette) -> String {
+    let rows: Vec<Vec<Cell>> = view
+        .clusters
+        .iter()
+        .map(|c| {
+            let status = &c.status;
+            let nodes = status.nodes.map(|n| format!("{}/{}", n.ready, n.desired));
+            vec![
+                c.name.to_string().into(),
+                c.tenant.as_str().into(),
+                state(status.phase.as_deref().unwrap_or("Unknown")),
+                status.assigned_worker.as_deref().unwrap_or_default().into(),
+                status.version.as_deref().unwrap_or(&c.version).into(),
+                nodes.unwrap_or_default().into(),
+                ready(&status.conditions),
+                why(&status.conditions).into(),
+                age(&status.conditions, view.now).into(),
+            ]
+        })
+        .collect();
+    let header =
+        ["cluster", "tenant", "phase", "worker", "version", "nodes", "ready", "reason", "age"];
+    table(&header, &rows, palette)
+}
+
+/// One object at full length: its conditions and errors.
+#[must_use]
+pub fn detail(view: &StatusView, palette: Palette) -> String {
+    let mut out = text(view, palette);
+    let statuses = view
+        .workers
+        .iter()
+        .map(|w| (&w.status.conditions, &w.status.errors))
+        .chain(view.clusters.iter().map(|c| (&c.status.conditions, &c.status.errors)));
+    for (conditions, errors) in statuses {
+        out.push_str(&conditions_table(conditions, view.now, palette));
+        out.push_str(&error_lines(errors, palette));
+    }
+    out
+}
+
+fn conditions_table(conditions: &[Condition], now: Timestamp, palette: Palette) -> String {
+    if conditions.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<Vec<Cell>> = conditions
+        .iter()
+        .map(|c| {
+            vec![
+                c.kind.as_str().into(),
+                state(word(c.status)),
+                c.reason.as_str().into(),
+                c.message.as_str().into(),
+                since_text(c.last_transition_time.as_deref(), now).into(),
+            ]
+        })
+        .collect();
+    format!("\n{}", table(&["condition", "status", "reason", "message", "age"], &rows, palette))
+}
+
+fn error_lines(errors: &[ErrorStatus], palette: Palette) -> String {
+    let mut out = String::new();
+    for error in errors {
+        let label = palette.paint(Tone::Bad, &format!("error[{}]", error.code));
+        let whose = if error.user_error { " (mended in the fleet repository)" } else { "" };
+        let _ = write!(out, "\n{label}: {}{whose}", error.message);
+    }
+    if out.is_empty() { out } else { out + "\n" }
+}
+
+const fn word(status: ConditionStatus) -> &'static str {
+    match status {
+        ConditionStatus::True => "True",
+        ConditionStatus::False => "False",
+        ConditionStatus::Unknown => "Unknown",
+    }
+}
+
+fn ready_condition(conditions: &[Condition]) -> Option<&Condition> {
+    conditions.iter().find(|c| c.kind == "Ready")
+}
+
+fn ready(conditions: &[Condition]) -> Cell {
+    let text = ready_condition(conditions).map_or("-", |c| word(c.status));
+    Cell { text: text.to_owned(), tone: tone_of(text) }
+}
+
+/// The reason of what is not ready; one that is needs none.
+fn why(conditions: &[Condition]) -> &str {
+    ready_condition(conditions)
+        .filter(|c| c.status != ConditionStatus::True)
+        .map_or("", |c| c.reason.as_str())
+}
+
+/// Since when it is, or is not, ready.
+fn age(conditions: &[Condition], now: Timestamp) -> String {
+    since_text(ready_condition(conditions).and_then(|c| c.last_transition_time.as_deref()), now)
+}
+
+fn used(allocated: &Resources, capacity: &Resources) -> String {
+    let used = allocated.get("clusters").copied().unwrap_or_default();
+    capacity.get("clusters").map_or_else(|| format!("{used}/?"), |c| format!("{used}/{c}"))
+}
+
+/// The status as JSON, with a final newline.
+#[must_use]
+pub fn json(view: &StatusView) -> String {
+    super::versioned(STATUS_SCHEMA, view)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Quantity;
+    use crate::model::api::NodeCounts;
+
+    fn ready(status: ConditionStatus, reason: &str) -> Vec<Condition> {
+        vec![Condition {
+            kind: "Ready".into(),
+            status,
+            reason: reason.into(),
+            message: "a message".into(),
+            last_transition_time: Some("2026-11-01T06:00:00Z".into()),
+            observed_generation: None,
+        }]
+    }
+
+    fn view() -> StatusView {
+        let clusters = |n| Resources::from([("clusters".to_owned(), Quantity::units(n))]);
+        let worker = |name: &str, phase: &str, status, reason: &str| WorkerStatusRow {
+            name: Name::parse(name).unwrap(),
+            location: "westeurope".into(),
+            version: "v1.34.2".into(),
+            unschedulable: name == "we-2",
+            status: WorkerStatus {
+                phase: Some(phase.into()),
+                conditions: ready(status, reason),
+                capacity: clusters(10),
+                allocated: clusters(3),
+                ..WorkerStatus::default()
+            },
+        };
+        let cluster = |name: &str, worker: Option<&str>| ClusterStatusRow {
+            name: Name::parse(name).unwrap(),
+            tenant: "shop".into(),
+            version: "v1.34.2".into(),
+            status: ManagedClusterStatus {
+                phase: Some(if worker.is_some() { "Running" } else { "Pending" }.into()),
+                assigned_worker: worker.map(Into::into),
+                nodes: worker.map(|_| NodeCounts { desired: 3, ready: 2 }),
+                conditions: worker.map_or_else(Vec::new, |_| ready(ConditionStatus::True, "Up")),
+                errors: vec![ErrorStatus {
+                    code: "unknown-class".into(),
+                    message: "there is no class `xl`".into(),
+                    user_error: true,
+                }],
+                ..ManagedClusterStatus::default()
+            },
+        };
+        StatusView {
+            now: "2026-11-01T09:04:00Z".parse().unwrap(),
+            workers: vec![
+                worker("we-1", "Running", ConditionStatus::True, "Healthy"),
+                worker("we-2", "Degraded", ConditionStatus::False, "EtcdSlow"),
+            ],
+            clusters: vec![cluster("pay-eu", Some("we-1")), cluster("ml", None)],
+        }
+    }
+
+    #[test]
+    fn the_tables_read_like_kubectls() {
+        insta::assert_snapshot!(text(&view(), Palette::plain()));
+    }
+
+    #[test]
+    fn one_object_shows_its_conditions_and_errors() {
+        let mut one = view();
+        one.workers.clear();
+        one.clusters.truncate(1);
+        insta::assert_snapshot!(detail(&one, Palette::plain()));
+    }
+
+    #[test]
+    fn an_empty_fleet_says_so() {
+        let empty = StatusView { workers: Vec::new(), clusters: Vec::new(), ..view() };
+        assert_eq!(text(&empty, Palette::plain()), "No workers and no clusters.\n");
+        assert!(json(&empty).contains("\"schemaVersion\": 1"));
+    }
+}

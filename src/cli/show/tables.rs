@@ -1,0 +1,127 @@
+//! Tables as kubectl prints them: no borders, upper-case headers, three spaces between columns.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Attribute, Color, Table};
+
+use super::{Palette, Tone};
+
+/// One cell of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// What it says.
+    pub text: String,
+    /// How it looks.
+    pub tone: Option<Tone>,
+}
+
+impl Cell {
+    /// A cell with a tone.
+    #[must_use]
+    pub fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone: Some(tone) }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), tone: None }
+    }
+}
+
+/// The tone of a phase, a condition's status or another word of state.
+#[must_use]
+pub fn tone_of(word: &str) -> Option<Tone> {
+    match word {
+        "Running" | "True" => Some(Tone::Good),
+        "Pending" | "Scheduled" | "Provisioning" | "Updating" | "Draining" | "Deleting"
+        | "Terminating" => Some(Tone::Warn),
+        "Degraded" | "False" => Some(Tone::Bad),
+        "Unknown" | "-" => Some(Tone::Faint),
+        _ => None,
+    }
+}
+
+/// A cell with a word of state in its own tone.
+#[must_use]
+pub fn state(word: impl Into<String>) -> Cell {
+    let text = word.into();
+    Cell { tone: tone_of(&text), text }
+}
+
+/// The table as text, with a final newline. Line breaks in a cell become spaces, for a row is a line.
+#[must_use]
+pub fn table(header: &[&str], rows: &[Vec<Cell>], palette: Palette) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    if palette.paints() {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table.set_header(header.iter().map(|h| h.to_uppercase()).collect::<Vec<_>>());
+    for row in rows {
+        table.add_row(row.iter().map(cell).collect::<Vec<_>>());
+    }
+    let last = header.len().saturating_sub(1);
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if at == last { 0 } else { 3 }));
+    }
+    let mut out = String::new();
+    for line in table.lines() {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+fn cell(cell: &Cell) -> comfy_table::Cell {
+    let text = cell.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = comfy_table::Cell::new_owned(if text.is_empty() { "-".to_owned() } else { text });
+    match cell.tone {
+        None => plain,
+        Some(Tone::Good) => plain.fg(Color::DarkGreen),
+        Some(Tone::Warn) => plain.fg(Color::DarkYellow),
+        Some(Tone::Bad) => plain.fg(Color::DarkRed).add_attribute(Attribute::Bold),
+        Some(Tone::Strong) => plain.add_attribute(Attribute::Bold),
+        Some(Tone::Faint) => plain.add_attribute(Attribute::Dim),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Colour;
+    use super::*;
+
+    fn rows() -> Vec<Vec<Cell>> {
+        vec![
+            vec!["pay-eu".into(), state("Running"), "".into()],
+            vec!["a-much-longer-name".into(), state("Degraded"), "two\nlines".into()],
+        ]
+    }
+
+    #[test]
+    fn a_table_looks_like_kubectls() {
+        insta::assert_snapshot!(table(&["name", "phase", "why"], &rows(), Palette::plain()), @r"
+        NAME                 PHASE      WHY
+        pay-eu               Running    -
+        a-much-longer-name   Degraded   two lines
+        ");
+    }
+
+    #[test]
+    fn colours_do_not_move_columns() {
+        let painted = table(&["name", "phase", "why"], &rows(), Palette::new(Colour::On));
+        assert!(painted.contains('\u{1b}'), "{painted:?}");
+        let mut bare = String::new();
+        let mut rest = painted.as_str();
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            bare.push_str(before);
+            rest = after.split_once('m').map_or("", |(_, r)| r);
+        }
+        bare.push_str(rest);
+        let trimmed =
+            |text: &str| text.lines().map(|l| l.trim_end().to_owned()).collect::<Vec<_>>();
+        let plain = table(&["name", "phase", "why"], &rows(), Palette::plain());
+        assert_eq!(trimmed(&bare), trimmed(&plain));
+    }
+}

@@ -1,0 +1,89 @@
+//! `carp validate`: every finding.
+
+use clap::ValueEnum;
+
+use super::engine::{self, Opened};
+use super::show::findings::{self, Finding, Sources, Tally};
+use super::{Context, Error, Exit, FleetArgs, ObservedArgs};
+
+/// Check the fleet and its policies, and show every finding at once
+///
+/// Nothing is written. Exits 1 if anything is wrong enough that it has no effect; warnings alone are
+/// fine.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    #[command(flatten)]
+    fleet: FleetArgs,
+    #[command(flatten)]
+    observed: ObservedArgs,
+    /// The form of the findings
+    #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
+    output: Form,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Form {
+    /// For people
+    #[default]
+    Text,
+    /// For programs; has a schemaVersion
+    Json,
+    /// SARIF 2.1.0, which code hosts show beside the lines
+    Sarif,
+    /// Workflow commands of GitHub Actions
+    Github,
+}
+
+pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+    let opened = engine::propose(context, &args.fleet, &args.observed)?;
+    notes(&opened, context)?;
+    let audience =
+        if matches!(args.output, Form::Text) { Audience::Person } else { Audience::Program };
+    let findings = located(&opened, audience);
+    let text = match args.output {
+        Form::Text => people(&opened, &findings, context),
+        Form::Json => findings::json(&findings),
+        Form::Sarif => findings::sarif(&findings, env!("CARGO_PKG_VERSION")),
+        Form::Github => findings::github(&findings),
+    };
+    context.print(&text)?;
+    Ok(if opened.proposal.diagnostics.has_errors() { Exit::Findings } else { Exit::Fine })
+}
+
+fn people(opened: &Opened, findings: &[Finding], context: &Context<'_, '_>) -> String {
+    let palette = context.palette();
+    let fleet = &opened.proposal.fleet;
+    let tally = Tally::of(findings.iter().map(|f| f.severity));
+    let last = findings::summary(tally, palette).unwrap_or_else(|| {
+        let of = |number: usize, noun| super::show::count(number as u64, noun);
+        let (clusters, workers) = (fleet.clusters.len(), fleet.workers.len());
+        format!("no errors, no warnings: {}, {}", of(clusters, "cluster"), of(workers, "worker"))
+    });
+    format!("{}{last}\n", findings::text(findings, palette))
+}
+
+/// Who reads paths.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Somebody at a terminal, which opens paths relative to the current folder.
+    Person,
+    /// A program, for which paths are relative to the repository.
+    Program,
+}
+
+/// The findings of a proposal with their places found.
+pub(super) fn located(opened: &Opened, audience: Audience) -> Vec<Finding> {
+    let source = &opened.source;
+    let prefix = match audience {
+        Audience::Person => &source.shown_prefix,
+        Audience::Program => &source.prefix,
+    };
+    let sources = Sources { text: &source.text, locate: &engine::locate, prefix };
+    findings::resolve(&opened.proposal.diagnostics, &sources)
+}
+
+/// Prints what people should know before they read the output.
+pub(super) fn notes(opened: &Opened, context: &mut Context<'_, '_>) -> Result<(), Error> {
+    opened.source.notes.iter().try_for_each(|note| context.note(note))
+}
