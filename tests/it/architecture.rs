@@ -1,0 +1,251 @@
+//! The floors of `src/lib.rs`, held: arrows go to a lower floor only, and every file says what it is.
+
+use std::path::{Path, PathBuf};
+
+/// Every room and its floor, as the drawing in `src/lib.rs` has them. Rooms on one floor never use each
+/// other.
+const FLOORS: &[(&str, u8)] = &[
+    ("cli", 5),
+    ("reconcile", 4),
+    ("pipeline", 3),
+    ("load", 2),
+    ("plan", 2),
+    ("render", 2),
+    ("change", 2),
+    ("status", 2),
+    ("git", 2),
+    ("store", 2),
+    ("model", 1),
+    ("diag", 0),
+];
+
+/// Crates that only one room may name.
+const ONLY_IN: &[(&str, &str)] = &[("git2", "git"), ("minijinja", "render"), ("clap", "cli")];
+
+/// The most lines of a file, its tests apart.
+const MOST_LINES: usize = 400;
+
+struct Source {
+    /// The path below `src/`.
+    path: String,
+    /// The text without comments and strings.
+    code: String,
+    /// The text.
+    text: String,
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut sources: Vec<_> = rust_files(&root)
+        .into_iter()
+        .map(|file| {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let path = file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+            Source { path, code: bare(&text), text }
+        })
+        .collect();
+    sources.sort_by(|a, b| a.path.cmp(&b.path));
+    assert!(sources.len() > 30, "the sources were found");
+    sources
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
+        .collect()
+}
+
+fn floor(room: &str) -> Option<u8> {
+    FLOORS.iter().find(|(name, _)| *name == room).map(|(_, floor)| *floor)
+}
+
+/// The room that a file is in; `None` for `lib.rs` and `main.rs`, which stand outside.
+fn room(path: &str) -> Option<&str> {
+    let first = path.split('/').next()?;
+    let name = first.strip_suffix(".rs").unwrap_or(first);
+    (!["lib", "main"].contains(&name)).then_some(name)
+}
+
+/// The module a file is, in steps from the root: `cli/show/mod.rs` is two deep, `cli/ack.rs` too.
+fn depth(path: &str) -> usize {
+    path.split('/').filter(|part| *part != "mod.rs").count()
+}
+
+/// The text without comments and the contents of strings, line breaks kept.
+fn bare(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (String::new(), 0);
+    while at < bytes.len() {
+        let rest = &text[at..];
+        let skip = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if let Some(hashes) = raw_string(rest) {
+            let end = format!("\"{}", "#".repeat(hashes));
+            let start = hashes + 2;
+            rest[start..].find(&end).map_or(rest.len(), |found| start + found + end.len())
+        } else if rest.starts_with('"') {
+            string_end(rest)
+        } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
+            rest[1..].find('\'').map_or(rest.len(), |end| end + 2)
+        } else {
+            0
+        };
+        if skip == 0 {
+            let next = rest.chars().next().map_or(1, char::len_utf8);
+            out.push_str(&rest[..next]);
+            at += next;
+        } else {
+            out.extend(rest[..skip].chars().filter(|c| *c == '\n'));
+            out.push(' ');
+            at += skip;
+        }
+    }
+    out
+}
+
+fn raw_string(rest: &str) -> Option<usize> {
+    let after = rest.strip_prefix('r')?;
+    let hashes = after.len() - after.trim_start_matches('#').len();
+    after[hashes..].starts_with('"').then_some(hashes)
+}
+
+fn string_end(rest: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            '"' if !escaped => return at + 1,
+            '\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    rest.len()
+}
+
+/// The names that stand first after the crate's root: in `crate::a::b`, in `crate::{a::b, c}`, and in
+/// as many `super::` as the file is deep.
+fn roots(code: &str, depth: usize) -> Vec<String> {
+    let climb = "super::".repeat(depth);
+    let mut found = Vec::new();
+    for start in ["crate::", climb.as_str()] {
+        for (at, _) in code.match_indices(start) {
+            let before = code[..at].chars().next_back();
+            if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':' || c == '$') {
+                continue;
+            }
+            found.extend(first_names(&code[at + start.len()..]));
+        }
+    }
+    found
+}
+
+fn first_names(path: &str) -> Vec<String> {
+    let name = |text: &str| -> String {
+        let text = text.trim_start();
+        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let Some(group) = path.strip_prefix('{') else { return vec![name(path)] };
+    let (mut names, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                names.push(name(&group[start..at]));
+                break;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                names.push(name(&group[start..at]));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    names.retain(|n| !n.is_empty());
+    names
+}
+
+/// The arrows of a file that go up or sideways.
+fn wrong_arrows(path: &str, code: &str) -> Vec<String> {
+    let Some(from) = room(path) else { return Vec::new() };
+    let Some(from_floor) = floor(from) else { return vec![format!("{path}: {from} has no floor")] };
+    roots(code, depth(path))
+        .into_iter()
+        .filter(|to| to != from)
+        .filter(|to| floor(to).is_some_and(|to_floor| to_floor >= from_floor))
+        .map(|to| format!("{path}: {from} (F{from_floor}) uses {to}"))
+        .collect()
+}
+
+fn names_crate(code: &str, name: &str) -> bool {
+    code.match_indices(name).any(|(at, _)| {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let before = code[..at].chars().next_back().is_none_or(|c| !word(c));
+        before && code[at + name.len()..].chars().next().is_none_or(|c| !word(c))
+    })
+}
+
+#[test]
+fn arrows_go_down() {
+    let wrong: Vec<_> = sources().iter().flat_map(|s| wrong_arrows(&s.path, &s.code)).collect();
+    assert!(wrong.is_empty(), "arrows that go up or sideways:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_room_has_a_floor_and_stands_in_the_drawing() {
+    let lib =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    for source in sources() {
+        let Some(room) = room(&source.path) else { continue };
+        let floor = floor(room).unwrap_or_else(|| panic!("{room} has no floor"));
+        let line = lib.lines().find(|line| line.starts_with(&format!("//! F{floor} ")));
+        let line = line.unwrap_or_else(|| panic!("src/lib.rs draws no F{floor}"));
+        assert!(names_crate(line, room), "src/lib.rs does not draw {room} on F{floor}: {line}");
+    }
+}
+
+#[test]
+fn some_crates_are_named_in_one_room_only() {
+    for source in sources() {
+        for (name, owner) in ONLY_IN {
+            let is_owner = room(&source.path) == Some(owner);
+            assert!(is_owner || !names_crate(&source.code, name), "{}: names {name}", source.path);
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_and_is_not_too_long() {
+    for source in sources() {
+        assert!(source.text.starts_with("//! "), "{}: no `//!` header", source.path);
+        let lines = source.text.lines().take_while(|line| *line != "#[cfg(test)]").count();
+        assert!(lines <= MOST_LINES, "{}: {lines} lines", source.path);
+    }
+}
+
+#[test]
+fn an_arrow_up_is_found_however_it_is_written() {
+    let up = |code: &str| wrong_arrows("plan/filter/x.rs", &bare(code)).len();
+    assert_eq!(up("use crate::cli::Io;"), 1);
+    assert_eq!(up("use crate::{diag::Code, load::{a, b}, model, render};"), 2);
+    assert_eq!(up("fn f() -> crate::pipeline::X { crate::model::y() }"), 1);
+    assert_eq!(up("use super::super::super::load::X;"), 1);
+    assert_eq!(up("use crate::plan::x; use super::super::assign; use crate::model::Id;"), 0);
+    assert_eq!(
+        up(
+            "// crate::cli::x\n/* crate::cli */ const A: &str = \"crate::cli::\\\"x\"; const B: char = '\"';"
+        ),
+        0
+    );
+    assert_eq!(up("const A: &str = r#\"use crate::cli::\"x\"#; use crate::git::Y;"), 1);
+    assert_eq!(wrong_arrows("attic/mod.rs", "").len(), 1, "a room without a floor");
+}
+
+#[test]
+fn a_crate_is_named_as_a_whole_word_only() {
+    assert!(names_crate("use clap::Parser;", "clap"));
+    assert!(!names_crate("use clap_complete::Shell;", "clap"));
+}

@@ -1,0 +1,145 @@
+//! The cost of a change follows the change, not the fleet.
+
+use std::collections::BTreeSet;
+
+use carp::model::{Name, Proposal, Work, paths};
+use carp::pipeline::propose;
+
+use crate::support::generator::{self, cluster_file, cluster_name};
+use crate::support::world::{Tripwire, World, files_below};
+
+/// The cluster that is edited: one that is placed, in the middle of a file.
+const EDITED: usize = 123;
+
+fn settled(clusters: usize) -> World {
+    let mut world = World::new(generator::fleet(clusters, 1));
+    let first = world.run();
+    assert!(!first.diagnostics.has_errors(), "{:?}", first.diagnostics.sorted().first());
+    assert!(!world.run().has_changes(), "the second run changes nothing");
+    world
+}
+
+/// Edits one field of one cluster, and proposes under the tripwire.
+fn one_cluster_change(world: &mut World) -> Proposal {
+    let file = cluster_file(EDITED);
+    let before = file_id(world, &file);
+    let marker = format!("name: {}\n", cluster_name(EDITED));
+    let at = world.files[&file].find(&marker).unwrap();
+    let text = world.files.get_mut(&file).unwrap();
+    let field = at + text[at..].find("spec:\n").unwrap() + "spec:\n".len();
+    text.insert_str(field, "  paused: true\n");
+    let snapshot = world.snapshot();
+
+    let worker = world.worker_of(&cluster_name(EDITED)).expect("the edited cluster is placed");
+    let cluster = Name::parse(&cluster_name(EDITED)).unwrap();
+    let mut allowed = BTreeSet::from([before, file_id(world, &file), file_id(world, "carp.yaml")]);
+    let own = [
+        "control-plane/fleet.lock".to_owned(),
+        "decisions/pending.lock".to_owned(),
+        paths::decision(&cluster),
+        format!("workers/{worker}/carp.lock"),
+        format!("workers/{worker}/clusters.yaml"),
+        format!("workers/{worker}/sentinel.yaml"),
+    ];
+    let folder = format!("workers/{worker}/clusters/{cluster}/");
+    files_below(&world.store, world.output.unwrap(), "", &mut |path, id| {
+        if own.iter().any(|p| p == path) || path.starts_with(&folder) {
+            allowed.insert(id);
+        }
+    });
+    // The status branch is apart: its documents of this cluster and its worker may be read.
+    files_below(&world.store, world.status.unwrap(), "", &mut |path, id| {
+        if path.ends_with(&format!("{cluster}.yaml")) || path.ends_with(&format!("{worker}.yaml")) {
+            allowed.insert(id);
+        }
+    });
+    let tripwire = Tripwire::new(&world.store, allowed);
+    propose(&snapshot, &tripwire, &mut world.memo).unwrap()
+}
+
+fn file_id(world: &World, path: &str) -> carp::model::Id {
+    carp::model::blob_id(world.files[path].as_bytes())
+}
+
+#[test]
+fn a_one_cluster_change_costs_the_same_at_1000_and_at_10000_clusters() {
+    let work: Vec<Work> =
+        [1_000, 10_000].map(|clusters| one_cluster_change(&mut settled(clusters)).work).into();
+    assert_eq!(work[0], work[1]);
+    assert_eq!((work[0].blobs_parsed, work[0].clusters_rendered), (1, 1));
+    assert_eq!(work[0].clusters_planned, 1);
+    // The commit itself is one more.
+    assert!(work[0].objects_written < 16, "{:?}", work[0]);
+}
+
+#[test]
+fn about_five_percent_of_the_generated_clusters_wait() {
+    let mut world = settled(1_000);
+    let waiting = world
+        .propose()
+        .plan
+        .clusters
+        .values()
+        .filter(|p| matches!(p.decision, carp::model::Decision::Wait { .. }))
+        .count();
+    assert_eq!(waiting, (0..1_000).filter(|i| generator::waits(*i)).count());
+    assert_eq!(waiting, 50);
+}
+
+/// What a run does, in a fleet of 1,000 and in one of 10,000.
+fn flat(edit: impl Fn(&mut World)) -> Work {
+    let work = |clusters: usize| {
+        let mut world = settled(clusters);
+        edit(&mut world);
+        let proposal = world.propose();
+        assert!(proposal.has_changes());
+        proposal.work
+    };
+    let small = work(1_000);
+    assert_eq!(small, work(10_000));
+    small
+}
+
+#[test]
+fn one_cluster_more_costs_the_same_at_1000_and_at_10000_clusters() {
+    let work = flat(|world| {
+        let text = crate::support::small::cluster("golf", "westus");
+        world.write("fleet/clusters/golf.yaml", &text);
+    });
+    assert_eq!((work.blobs_parsed, work.clusters_planned, work.clusters_rendered), (1, 1, 1));
+}
+
+#[test]
+fn one_cluster_less_costs_the_same_at_1000_and_at_10000_clusters() {
+    let work = flat(|world| {
+        let file = cluster_file(EDITED);
+        let marker = format!("name: {}\n", cluster_name(EDITED));
+        let documents: Vec<_> = world.files[&file].split("---\n").map(str::to_owned).collect();
+        let rest: Vec<_> = documents.into_iter().filter(|d| !d.contains(&marker)).collect();
+        world.write(&file, &rest.join("---\n"));
+    });
+    assert_eq!((work.blobs_parsed, work.clusters_planned, work.clusters_rendered), (1, 0, 0));
+}
+
+#[test]
+fn a_report_of_a_new_phase_costs_the_output_branch_nothing() {
+    for clusters in [1_000, 10_000] {
+        let mut world = settled(clusters);
+        let report = |phase: &str, minute: u32| {
+            let cluster = cluster_name(EDITED);
+            let worker = world.worker_of(&cluster).unwrap();
+            let text = format!(
+                "schemaVersion: 1\nworker: {worker}\nworkerUID: u\ntime: \"2026-11-01T08:{minute}:00Z\"\n\
+                 complete: true\nhealthy: true\nclusters:\n- name: {cluster}\n  phase: {phase}\n"
+            );
+            (Name::parse(&worker).unwrap(), text.into_bytes())
+        };
+        let (first, second) = (report("Provisioning", 50), report("Running", 55));
+        world.reports = Some([first].into());
+        world.run();
+        world.reports = Some([second].into());
+        let proposal = world.propose();
+        assert!(!proposal.has_changes() && proposal.status_tree != proposal.status_base.unwrap());
+        assert_eq!(proposal.work, Work::default());
+    }
+}

@@ -1,0 +1,188 @@
+//! The documentation, held complete and true.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use carp::diag::Code;
+use carp::model::api::{ManagedClusterStatus, WorkerStatus};
+use carp::model::{
+    DECISION_SCHEMA, DecisionRecord, FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport,
+    GateReason, HoldKind, PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Report,
+    WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn headings<'a>(page: &'a str, level: &str) -> BTreeSet<&'a str> {
+    page.lines().filter_map(|line| line.strip_prefix(level)).map(str::trim).collect()
+}
+
+#[test]
+fn every_code_has_its_section_and_every_section_its_code() {
+    let page = read("docs/errors.md");
+    let wanted: BTreeSet<_> = Code::ALL.iter().map(|code| code.name()).collect();
+    let there: BTreeSet<_> =
+        headings(&page, "## ").into_iter().filter(|h| !h.contains(' ')).collect();
+    assert_eq!(there, wanted);
+    for section in
+        page.split("\n## ").skip(1).filter(|s| wanted.contains(s.lines().next().unwrap()))
+    {
+        assert!(section.contains("**To do**"), "no remedy in {}", section.lines().next().unwrap());
+    }
+}
+
+/// A variant that is missing here does not compile: the match below is exhaustive.
+macro_rules! all {
+    ($type:ident: $($variant:ident),* $(,)?) => {{
+        let named = |value: $type| match value { $($type::$variant => stringify!($variant)),* };
+        [$(named($type::$variant)),*]
+    }};
+}
+
+#[test]
+fn every_word_of_holds_gates_and_reasons_has_its_section() {
+    let holds = all!(HoldKind: MassDeletion, MassMove, DeletionsHeld, PlacementsHeld,
+        DeletionPolicyUnset, WorkerInUse, NameStillDeleting, Rewind, RootChanged);
+    let gates =
+        all!(GateReason: NotLoaded, RenderFailed, CheckFailed, ForbiddenChange, ResizeBlocked);
+    let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, NotLoaded, Cordoned, BeingRemoved,
+        Capacity, CapacityUnknown, AffinityName, AffinityExcluded, AffinityLocation, AffinityLabels,
+        Taint, Pool, NoWorkers, PlacementsHeld);
+    let page = read("docs/errors.md");
+    for (chapter, words) in
+        [("Holds", &holds[..]), ("Kept folders", &gates[..]), ("Refusing reasons", &reasons[..])]
+    {
+        let text = page.split_once(&format!("\n# {chapter}\n")).expect(chapter).1;
+        let text = text.split("\n# ").next().unwrap();
+        let there = headings(text, "### ");
+        assert_eq!(there, words.iter().copied().collect(), "chapter {chapter}");
+    }
+}
+
+/// The block that follows `<!-- golden: NAME -->`, and the section that it is in.
+fn golden(name: &str) -> (String, String) {
+    let page = read("docs/formats.md");
+    let mark = format!("<!-- golden: {name} -->\n");
+    let section =
+        page.split("\n## ").find(|s| s.contains(&mark)).unwrap_or_else(|| panic!("{name}"));
+    let block = section.split_once(&mark).unwrap().1;
+    let block = block.split_once('\n').unwrap().1.split_once("```").unwrap().0;
+    (block.to_owned(), section.to_owned())
+}
+
+fn keys(value: &Value, into: &mut BTreeSet<String>, rows: &[&str]) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                into.insert(key.clone());
+                match value {
+                    // The keys of these are names that users chose.
+                    Value::Object(named) if rows.contains(&key.as_str()) => {
+                        named.values().for_each(|row| keys(row, into, rows));
+                    }
+                    value => keys(value, into, rows),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, into, rows)),
+        _ => {}
+    }
+}
+
+/// What a status document holds as its `status`; the document around it is the status room's.
+fn check_status<T: DeserializeOwned + Serialize>(name: &str) {
+    let (text, section) = golden(name);
+    let written: Value = serde_saphyr::from_str(&text).unwrap();
+    let read: T = serde_json::from_value(written["status"].clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), written["status"], "{name}");
+    check_fields(name, &written, &section, 1);
+}
+
+/// Maps whose keys are names that users or the world chose.
+const ROWS: &[&str] = &[
+    "clusters",
+    "workers",
+    "files",
+    "labels",
+    "demand",
+    "components",
+    "capacity",
+    "allocated",
+    "availableCapacity",
+];
+
+fn check_fields(name: &str, value: &Value, section: &str, schema: u32) {
+    assert_eq!(value["schemaVersion"], schema, "{name}");
+    let mut all = BTreeSet::new();
+    keys(value, &mut all, ROWS);
+    for key in all {
+        assert!(section.contains(&format!("`{key}`")), "{name}: no rule for `{key}`");
+    }
+}
+
+/// The golden parses as the type, nothing of it is lost, and every field has its rule.
+fn check_yaml<T: DeserializeOwned + Serialize>(name: &str, schema: u32) {
+    let (text, section) = golden(name);
+    let written: Value = serde_saphyr::from_str(&text).unwrap();
+    let read: T = serde_saphyr::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(serde_json::to_value(&read).unwrap(), written, "{name}");
+    check_fields(name, &written, &section, schema);
+}
+
+fn check_lock<T: DeserializeOwned + Serialize>(name: &str, schema: u32) {
+    let (text, section) = golden(name);
+    let read: T =
+        lock_from_bytes(text.as_bytes(), schema).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(String::from_utf8(lock_to_bytes(&read)).unwrap(), text, "{name}");
+    check_fields(name, &serde_json::from_str(&text).unwrap(), &section, schema);
+}
+
+#[test]
+fn the_goldens_are_what_carp_reads_and_writes() {
+    check_yaml::<DecisionRecord>("decision record, bound", DECISION_SCHEMA);
+    check_yaml::<DecisionRecord>("decision record, pending", DECISION_SCHEMA);
+    check_yaml::<DecisionRecord>("decision record, deleting", DECISION_SCHEMA);
+    check_lock::<WorkerLock>("carp.lock", WORKER_LOCK_SCHEMA);
+    check_lock::<PendingLock>("pending.lock", PENDING_SCHEMA);
+    check_lock::<FleetLock>("fleet.lock", FLEET_LOCK_SCHEMA);
+    check_yaml::<Report>("report", REPORT_SCHEMA);
+    check_yaml::<FoldedReport>("folded report", FOLDED_SCHEMA);
+    check_status::<ManagedClusterStatus>("cluster status");
+    check_status::<WorkerStatus>("worker status");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut pages = vec![root().join("README.md"), root().join("CHANGELOG.md")];
+    pages.extend(markdown_files(&root().join("docs")));
+    pages.extend(markdown_files(&root().join("fleet-repo-example")));
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = link.split('#').next().unwrap();
+            if path.is_empty() || link.contains("://") {
+                continue;
+            }
+            let target = page.parent().unwrap().join(path);
+            assert!(target.exists(), "{}: {link} leads nowhere", page.display());
+        }
+    }
+}
+
+fn markdown_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| if path.is_dir() { markdown_files(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .collect()
+}

@@ -1,0 +1,114 @@
+//! Golden fleets: a fleet in, the commits out, readable as a patch.
+//!
+//! Each folder of `tests/cases` is a case: `1/`, `2/`, … hold the files that a person writes before each
+//! run (a file `REMOVE` lists paths that go), and `commits.patch` is what carp commits, messages
+//! included. `UPDATE=1 cargo test golden` writes the patches anew.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use carp::model::{ChangeKind, Id, Proposal, Store as _};
+use similar::TextDiff;
+
+use crate::support::world::World;
+
+fn cases() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
+}
+
+#[test]
+fn every_golden_case_commits_what_its_patch_says() {
+    let mut names: Vec<_> = fs::read_dir(cases()).unwrap().map(|e| e.unwrap().path()).collect();
+    names.sort();
+    assert!(!names.is_empty());
+    let mut wrong = Vec::new();
+    for case in names {
+        let (found, path) = (run_case(&case), case.join("commits.patch"));
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&path, &found).unwrap();
+        }
+        let expected = fs::read_to_string(&path).unwrap_or_default();
+        if found != expected {
+            let diff = TextDiff::from_lines(&expected, &found);
+            wrong.push(format!("{}\n{}", path.display(), diff.unified_diff()));
+        }
+    }
+    assert!(wrong.is_empty(), "run with UPDATE=1 if this is meant:\n{}", wrong.join("\n"));
+}
+
+fn run_case(case: &Path) -> String {
+    let mut world = World::new(BTreeMap::new());
+    let mut out = String::new();
+    for step in 1.. {
+        let folder = case.join(step.to_string());
+        if !folder.is_dir() {
+            assert!(step > 1, "{} has no step", case.display());
+            break;
+        }
+        write_step(&mut world, &folder, &folder);
+        let before = world.output;
+        let proposal = world.run();
+        let _ = writeln!(out, "=== run {step}");
+        for finding in proposal.diagnostics.sorted() {
+            let _ = writeln!(out, "{}[{}]: {}", finding.severity, finding.code, finding.message);
+        }
+        if before == Some(proposal.tree) {
+            out.push_str("nothing to commit\n\n");
+        } else {
+            patch(&mut out, &world, &proposal);
+        }
+    }
+    out
+}
+
+fn write_step(world: &mut World, root: &Path, folder: &Path) {
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            write_step(world, root, &path);
+        } else if path.ends_with("REMOVE") {
+            for gone in fs::read_to_string(&path).unwrap().lines() {
+                world.remove(gone);
+            }
+        } else {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap();
+            world.write(name, &fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+fn patch(out: &mut String, world: &World, proposal: &Proposal) {
+    for line in proposal.message.trim_end().lines() {
+        let _ = writeln!(out, "{}", format!("    {line}").trim_end());
+    }
+    out.push('\n');
+    let text = |id: Option<Id>| {
+        id.map(|id| String::from_utf8(world.store.blob(id).unwrap().to_vec()).unwrap())
+            .unwrap_or_default()
+    };
+    for change in &proposal.changes {
+        let (before, after) = (text(change.before), text(change.after));
+        let name = |there: bool, side: &str| {
+            if there { format!("{side}/{}", change.path) } else { "/dev/null".to_owned() }
+        };
+        if change.path.ends_with(".carp.dev.yaml") {
+            let lines = after.lines().count();
+            let _ =
+                writeln!(out, "+++ b/{} ({lines} lines, as `carp crds` prints them)", change.path);
+            continue;
+        }
+        let diff = TextDiff::from_lines(&before, &after);
+        let _ = write!(
+            out,
+            "{}",
+            diff.unified_diff().context_radius(2).header(
+                &name(change.kind != ChangeKind::Create, "a"),
+                &name(change.kind != ChangeKind::Delete, "b"),
+            )
+        );
+    }
+    out.push('\n');
+}

@@ -1,0 +1,29 @@
+//! The integration tests, as one binary: real files, real repositories, real processes, loopback only.
+#![expect(clippy::disallowed_methods, reason = "tests read and write files")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "a test fails where it cannot go on, and knows the names of its own files"
+)]
+
+mod architecture;
+mod bad_input;
+mod bad_repository;
+mod cli_help;
+mod commands;
+mod cost;
+mod docs;
+mod example;
+mod gates;
+mod git_push;
+mod git_store;
+mod golden;
+mod memo_law;
+mod promises;
+mod races;
+mod rendered_crds;
+mod rendered_golden;
+mod rendered_kustomize;
+mod rendered_yaml;
+mod support;

@@ -1,0 +1,101 @@
+//! `propose` says the same with any memo and without one, over random histories.
+
+use proptest::prelude::*;
+
+use crate::support::small::{self, cluster, worker};
+use crate::support::world::World;
+
+/// An edit that a person might make.
+#[derive(Clone, Debug)]
+enum Edit {
+    Add(u8),
+    Remove(u8),
+    Resize(u8, u8),
+    Version(u8, u8),
+    Break(u8),
+    Cordon(u8),
+    Capacity(u8, u8),
+    LoseMemo,
+}
+
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    let edit = prop_oneof![
+        any::<u8>().prop_map(Edit::Add),
+        any::<u8>().prop_map(Edit::Remove),
+        any::<(u8, u8)>().prop_map(|(c, n)| Edit::Resize(c, n)),
+        any::<(u8, u8)>().prop_map(|(c, n)| Edit::Version(c, n)),
+        any::<u8>().prop_map(Edit::Break),
+        any::<u8>().prop_map(Edit::Cordon),
+        any::<(u8, u8)>().prop_map(|(w, n)| Edit::Capacity(w, n)),
+        Just(Edit::LoseMemo),
+    ];
+    prop::collection::vec(edit, 1..12)
+}
+
+fn path(number: u8) -> String {
+    format!("fleet/clusters/r{:02}.yaml", number % 12)
+}
+
+fn apply(world: &mut World, edit: &Edit) {
+    let name = |n: u8| format!("r{:02}", n % 12);
+    let location = |n: u8| ["westeurope", "eastus"][usize::from(n) % 2];
+    let worker_name = |n: u8| ["w-weu", "w-eus"][usize::from(n) % 2];
+    match *edit {
+        Edit::Add(n) => {
+            world.write(&path(n), &cluster(&name(n), location(n)));
+        }
+        Edit::Remove(n) => {
+            world.files.remove(&path(n));
+        }
+        Edit::Resize(n, to) if world.files.contains_key(&path(n)) => {
+            let text = cluster(&name(n), location(n));
+            let replicas = format!("replicas: {}", to % 5);
+            world.write(&path(n), &text.replace("replicas: 2", &replicas));
+        }
+        Edit::Version(n, to) if world.files.contains_key(&path(n)) => {
+            let text = cluster(&name(n), location(n));
+            let version = format!("version: v1.34.{}", to % 5);
+            world.write(&path(n), &text.replace("version: v1.34.2", &version));
+        }
+        Edit::Break(n) => {
+            world.write(&path(n), "kind: {");
+        }
+        Edit::Cordon(n) => {
+            let name = worker_name(n);
+            let text = format!("{}  unschedulable: true\n", worker(name, location(n), 4));
+            world.write(&format!("fleet/workers/{name}.yaml"), &text);
+        }
+        Edit::Capacity(n, to) => {
+            let name = worker_name(n);
+            let text = worker(name, location(n), u32::from(to % 9));
+            world.write(&format!("fleet/workers/{name}.yaml"), &text);
+        }
+        Edit::LoseMemo => world.memo = carp::model::Memo::default(),
+        Edit::Resize(..) | Edit::Version(..) => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_memo_never_changes_what_is_proposed(history in edits()) {
+        let mut world = World::new(small::files());
+        world.run();
+        for edit in &history {
+            apply(&mut world, edit);
+            let afresh = world.propose_afresh();
+            let remembered = world.propose();
+            prop_assert_eq!(remembered.tree, afresh.tree);
+            prop_assert_eq!(remembered.status_tree, afresh.status_tree);
+            prop_assert_eq!(remembered.diagnostics.sorted(), afresh.diagnostics.sorted());
+            prop_assert_eq!(&remembered.plan.clusters, &afresh.plan.clusters);
+            prop_assert_eq!(&remembered.plan.holds, &afresh.plan.holds);
+            prop_assert_eq!(&remembered.message, &afresh.message);
+            prop_assert_eq!(remembered.valid_until, afresh.valid_until);
+            world.run();
+            let again = world.propose();
+            prop_assert!(!again.has_changes(), "planning its own result changes nothing");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! What is rendered, byte for byte: a change here changes every fleet.
+
+use carp::render::Files;
+
+use crate::support::fleet;
+
+/// The files below a folder, one after the other. CRDs are left out: they follow the API's types.
+fn shown(tree: &Files, folder: &str) -> String {
+    let files = tree.iter().filter(|(p, _)| p.starts_with(folder) && !p.contains("/crds/"));
+    let texts = files.map(|(path, bytes)| (path, String::from_utf8_lossy(bytes)));
+    texts.fold(String::new(), |all, (path, text)| format!("{all}==> {path}\n{text}"))
+}
+
+#[test]
+fn a_cluster() {
+    let tree = fleet::tree(&fleet::plain(), "");
+    insta::assert_snapshot!("cluster", shown(&tree, "workers/wk-weu-1/clusters/"));
+    let tree = fleet::tree(&fleet::full(), "");
+    insta::assert_snapshot!("cluster_full", shown(&tree, "workers/wk-weu-1/clusters/"));
+}
+
+#[test]
+fn a_worker() {
+    let mut tree = fleet::tree(&fleet::plain(), "");
+    tree.retain(|path, _| !path.contains("/clusters/"));
+    insta::assert_snapshot!("worker", shown(&tree, "workers/wk-weu-1/"));
+    insta::assert_snapshot!("worker_control_plane", shown(&tree, "control-plane/wk-weu-1/"));
+}

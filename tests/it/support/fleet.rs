@@ -1,0 +1,134 @@
+//! A fleet made by hand, and the tree that its rendering makes.
+
+use std::collections::BTreeMap;
+
+use carp::model::api::{
+    AzureCredentials, Bootstrap, Credentials, Delivery, FleetSpec, Images, ManagedClusterSpec,
+    NodePool, WorkerSpec,
+};
+use carp::model::{Cluster, Digest, Fleet, Name, Resources, Worker, paths};
+use carp::render::{self, Files, Templates};
+
+/// A fleet with every feature that templates branch on.
+pub(crate) fn full() -> Fleet {
+    let mut fleet = plain();
+    fleet.spec.images = Some(Images { registry: Some("mirror.example.com".into()) });
+    let azure = fleet.spec.credentials[0].azure.as_mut().unwrap();
+    azure.oidc_issuer_prefix = Some("https://oidc.example.com/workers".into());
+    azure.environment = Some("AzurePublicCloud".into());
+    let pools: Vec<NodePool> = serde_json::from_str(
+        r#"[{"name": "np0", "autoscale": {"min": 2, "max": 9}, "zones": ["1", "2", "3"]},
+            {"name": "spot", "replicas": 0, "spot": true, "osDisk": {"sizeGB": 64},
+             "labels": {"team": "on", "node-role.kubernetes.io/batch": ""},
+             "taints": [{"key": "batch", "value": "yes", "effect": "NoSchedule"},
+                        {"key": "bare", "effect": "PreferNoSchedule"}]}]"#,
+    )
+    .unwrap();
+    for cluster in fleet.clusters.values_mut() {
+        cluster.spec.node_pools.clone_from(&pools);
+        cluster.spec.paused = true;
+    }
+    fleet
+}
+
+/// A fleet of one worker with one cluster, as small as can be.
+pub(crate) fn plain() -> Fleet {
+    let azure = AzureCredentials {
+        tenant_id: "11111111-2222-4333-8444-555555555555".into(),
+        subscription_id: "21111111-2222-4333-8444-555555555555".into(),
+        client_id: "31111111-2222-4333-8444-555555555555".into(),
+        node_identity: Some("/subscriptions/x/resourceGroups/y/providers/z".into()),
+        ..AzureCredentials::default()
+    };
+    let delivery = Delivery {
+        url: "ssh://git@git.example.com/fleet.git".into(),
+        secret_ref: Some("carp-fleet".into()),
+        ..Delivery::default()
+    };
+    let spec = FleetSpec {
+        delivery: Some(delivery),
+        bootstrap: Some(Bootstrap { credential_ref: "carp-bootstrap".into() }),
+        credentials: vec![Credentials { name: "main".into(), azure: Some(azure) }],
+        ..FleetSpec::default()
+    };
+    let (worker, cluster) = (worker(), cluster());
+    Fleet {
+        name: "test".into(),
+        spec,
+        clusters: [(cluster.name.clone(), cluster)].into(),
+        workers: [(worker.name.clone(), worker)].into(),
+        ..Fleet::default()
+    }
+}
+
+fn pool(name: &str) -> NodePool {
+    NodePool { name: name.into(), replicas: Some(3), ..NodePool::default() }
+}
+
+fn worker() -> Worker {
+    Worker {
+        name: Name::parse("wk-weu-1").unwrap(),
+        labels: BTreeMap::new(),
+        facts: Digest::of(b"worker"),
+        file: "fleet/workers.yaml".into(),
+        document: 0,
+        spec: WorkerSpec {
+            version: "v1.34.2".into(),
+            location: "westeurope".into(),
+            node_pools: vec![pool("np0")],
+            ..WorkerSpec::default()
+        },
+        heartbeat_timeout_seconds: 3600,
+    }
+}
+
+fn cluster() -> Cluster {
+    Cluster {
+        name: Name::parse("pay-eu").unwrap(),
+        tenant: "pay".into(),
+        labels: BTreeMap::from([("tier".to_owned(), "on".to_owned())]),
+        facts: Digest::of(b"cluster"),
+        file: "fleet/clusters.yaml".into(),
+        document: 0,
+        spec: ManagedClusterSpec {
+            version: "v1.34.2".into(),
+            location: "westeurope".into(),
+            node_pools: vec![pool("np0")],
+            ..ManagedClusterSpec::default()
+        },
+        demand: Resources::new(),
+    }
+}
+
+/// The whole tree below the fleet's root, without locks and records: every cluster on the first worker.
+pub(crate) fn tree(fleet: &Fleet, prefix: &str) -> Files {
+    let templates = Templates::built_in();
+    let mut tree = Files::new();
+    let mut put = |folder: String, files: Files| {
+        let files = files.into_iter().map(|(path, bytes)| (format!("{folder}/{path}"), bytes));
+        tree.extend(files);
+    };
+    for worker in fleet.workers.values() {
+        let folder = paths::worker(&worker.name);
+        let job = render::worker_job(fleet, worker, &templates, prefix);
+        put(folder.clone(), job.render().unwrap());
+        let clusters = fleet.clusters.keys();
+        let index = render::clusters_index(fleet, &worker.name, clusters, prefix);
+        let sentinel = render::sentinel(&worker.name, &Digest::of(b"folder"));
+        put(
+            folder,
+            [("clusters.yaml".to_owned(), index), ("sentinel.yaml".to_owned(), sentinel)].into(),
+        );
+        for cluster in fleet.clusters.values() {
+            let job = render::cluster_job(fleet, cluster, &worker.name, &templates);
+            put(paths::cluster(&worker.name, &cluster.name), job.render().unwrap());
+        }
+        let job = render::control_plane_worker_job(fleet, worker, &templates, prefix).unwrap();
+        put(paths::control_plane(&worker.name), job.render().unwrap());
+    }
+    let job = render::control_plane_job(fleet, &templates, prefix);
+    put(paths::CONTROL_PLANE.to_owned(), job.render().unwrap());
+    let index = render::control_plane_index(fleet, fleet.workers.keys(), prefix);
+    put(paths::CONTROL_PLANE.to_owned(), [("workers.yaml".to_owned(), index)].into());
+    tree
+}

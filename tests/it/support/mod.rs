@@ -1,0 +1,49 @@
+//! What the integration tests share: fleets, worlds, people, repositories, remotes, and an HTTP server
+//! in front of them.
+
+pub(crate) mod crd;
+pub(crate) mod fleet;
+pub(crate) mod generator;
+pub(crate) mod golden;
+mod http;
+pub(crate) mod people;
+pub(crate) mod reconciled;
+mod repositories;
+pub(crate) mod small;
+pub(crate) mod world;
+
+use std::collections::BTreeMap;
+
+use carp::render::Files;
+use serde_json::Value;
+
+pub(crate) use http::{Access, Server};
+pub(crate) use repositories::{Clone, Remote, draft, git, git_may_fail};
+
+/// Says that a test was skipped, and why. With `CARP_NO_SKIP=1` that is a failure.
+pub(crate) fn skip(name: &str, why: &str) {
+    let refused = std::env::var("CARP_NO_SKIP").is_ok_and(|value| value == "1");
+    assert!(!refused, "{name} may not be skipped: {why}");
+    eprintln!("skipped: {name}: {why}");
+}
+
+/// The YAML documents of a tree, each with its path; empty documents are left out.
+pub(crate) fn documents(tree: &Files) -> Vec<(String, Value)> {
+    let yaml = tree.iter().filter(|(path, _)| path.ends_with(".yaml"));
+    yaml.flat_map(|(path, bytes)| {
+        let text = std::str::from_utf8(bytes).unwrap();
+        let values: Vec<Value> =
+            serde_saphyr::from_multiple(text).unwrap_or_else(|e| panic!("{path}: {e}"));
+        values.into_iter().filter(|v| !v.is_null()).map(|v| (path.clone(), v))
+    })
+    .collect()
+}
+
+/// Writes a tree below a folder.
+pub(crate) fn write(tree: &BTreeMap<String, Vec<u8>>, root: &std::path::Path) {
+    for (path, bytes) in tree {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+}

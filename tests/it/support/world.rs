@@ -1,0 +1,193 @@
+//! A fleet in memory, run again and again: the shortest way to say "edit this, then look what happens".
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use carp::change::TreeEdit;
+use carp::model::{
+    Build, Dir, EntryKind, Id, Input, Memo, Name, Proposal, Snapshot, Store, StoreError,
+};
+use carp::pipeline::{fleet_document, propose};
+use carp::store::MemoryStore;
+
+/// A fleet repository without Git: the input files, the output tree, the status tree.
+pub(crate) struct World {
+    pub(crate) store: MemoryStore,
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) output: Option<Id>,
+    pub(crate) status: Option<Id>,
+    pub(crate) reports: Option<BTreeMap<Name, Vec<u8>>>,
+    pub(crate) memo: Memo,
+    pub(crate) now: jiff::Timestamp,
+}
+
+impl World {
+    pub(crate) fn new(files: BTreeMap<String, String>) -> Self {
+        Self {
+            store: MemoryStore::default(),
+            files,
+            output: None,
+            status: None,
+            reports: None,
+            memo: Memo::default(),
+            now: "2026-11-01T09:00:00Z".parse().unwrap(),
+        }
+    }
+
+    /// Sets a file of the input.
+    pub(crate) fn write(&mut self, path: &str, text: &str) -> &mut Self {
+        self.files.insert(path.to_owned(), text.to_owned());
+        self
+    }
+
+    /// Removes a file of the input.
+    pub(crate) fn remove(&mut self, path: &str) -> &mut Self {
+        assert!(self.files.remove(path).is_some(), "there is no {path}");
+        self
+    }
+
+    /// Replaces text in a file of the input.
+    pub(crate) fn edit(&mut self, path: &str, from: &str, to: &str) -> &mut Self {
+        let text = self.files.get_mut(path).unwrap_or_else(|| panic!("there is no {path}"));
+        assert!(text.contains(from), "{path} has no {from:?}");
+        *text = text.replacen(from, to, 1);
+        self
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let mut edit = TreeEdit::default();
+        for (path, text) in &self.files {
+            edit.file(path, self.store.put_blob(text.as_bytes()).unwrap());
+        }
+        Snapshot {
+            input: Input {
+                tree: edit.apply(&self.store, None).unwrap(),
+                prefix: String::new(),
+                commit: None,
+                rewound_from: None,
+            },
+            previous: self.output,
+            status: self.status,
+            reports: self.reports.clone(),
+            now: self.now,
+            build: Build { version: "test".to_owned() },
+        }
+    }
+
+    /// What the next run would commit.
+    pub(crate) fn propose(&mut self) -> Proposal {
+        let snapshot = self.snapshot();
+        propose(&snapshot, &self.store, &mut self.memo).unwrap()
+    }
+
+    /// What the next run would commit, worked out without a memo.
+    pub(crate) fn propose_afresh(&self) -> Proposal {
+        propose(&self.snapshot(), &self.store, &mut Memo::default()).unwrap()
+    }
+
+    /// Runs once and commits, as a reconcile does.
+    pub(crate) fn run(&mut self) -> Proposal {
+        let proposal = self.propose();
+        if !proposal.stopped {
+            self.output = Some(proposal.tree);
+            let status = fleet_document(&proposal, "", None, None, &self.store).unwrap();
+            self.status = Some(status);
+        }
+        proposal
+    }
+
+    /// The text of a file of the output.
+    pub(crate) fn output_text(&self, path: &str) -> Option<String> {
+        text_at(&self.store, self.output?, path)
+    }
+
+    /// The text of a file of the status branch.
+    pub(crate) fn status_text(&self, path: &str) -> Option<String> {
+        text_at(&self.store, self.status?, path)
+    }
+
+    /// All files of the output, by path.
+    pub(crate) fn output_files(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        if let Some(root) = self.output {
+            files_below(&self.store, root, "", &mut |path, id| {
+                files.insert(path.to_owned(), self.store.blob(id).unwrap().to_vec());
+            });
+        }
+        files
+    }
+
+    /// The worker that a cluster is on, as its record says.
+    pub(crate) fn worker_of(&self, cluster: &str) -> Option<String> {
+        let path = carp::model::paths::decision(&Name::parse(cluster).unwrap());
+        let text = self.output_text(&path)?;
+        text.lines().find_map(|l| l.strip_prefix("worker: ")).map(str::to_owned)
+    }
+}
+
+/// The text at a path below a tree.
+pub(crate) fn text_at(store: &dyn Store, root: Id, path: &str) -> Option<String> {
+    let entry = carp::change::entry_at(store, root, path).unwrap()?;
+    Some(String::from_utf8(store.blob(entry.id).unwrap().to_vec()).unwrap())
+}
+
+/// Calls back for every file below a tree.
+pub(crate) fn files_below(
+    store: &dyn Store,
+    root: Id,
+    path: &str,
+    found: &mut dyn FnMut(&str, Id),
+) {
+    for (name, entry) in store.dir(root).unwrap().iter() {
+        let path = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+        match entry.kind {
+            EntryKind::Dir => files_below(store, entry.id, &path, found),
+            _ => found(&path, entry.id),
+        }
+    }
+}
+
+/// A store that fails on reading any file that it was not told of.
+pub(crate) struct Tripwire<'a> {
+    inner: &'a dyn Store,
+    allowed: BTreeSet<Id>,
+    put: RefCell<BTreeSet<Id>>,
+}
+
+impl<'a> Tripwire<'a> {
+    pub(crate) fn new(inner: &'a dyn Store, allowed: BTreeSet<Id>) -> Self {
+        Self { inner, allowed, put: RefCell::default() }
+    }
+}
+
+impl Store for Tripwire<'_> {
+    fn dir(&self, id: Id) -> Result<Arc<Dir>, StoreError> {
+        self.inner.dir(id)
+    }
+
+    fn blob(&self, id: Id) -> Result<Arc<[u8]>, StoreError> {
+        if self.allowed.contains(&id) || self.put.borrow().contains(&id) {
+            return self.inner.blob(id);
+        }
+        let text = String::from_utf8_lossy(&self.inner.blob(id)?).into_owned();
+        Err(StoreError::Medium {
+            store: "the tripwire".to_owned(),
+            detail: format!("read {id}, which a change of this size may not read:\n{text}"),
+        })
+    }
+
+    fn blob_size(&self, id: Id) -> Result<u64, StoreError> {
+        self.inner.blob_size(id)
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Id, StoreError> {
+        let id = self.inner.put_blob(bytes)?;
+        self.put.borrow_mut().insert(id);
+        Ok(id)
+    }
+
+    fn put_dir(&self, dir: &Dir) -> Result<Id, StoreError> {
+        self.inner.put_dir(dir)
+    }
+}
