@@ -67,7 +67,6 @@ struct Found<'a> {
     bounds: Bounds,
 }
 
-#[allow(clippy::unused_self, reason = "the kinds of faults read alike")]
 impl Found<'_> {
     fn fault(code: Code, at: Spot, message: String, help: &str) -> Fault {
         let Spot { line, column } = at;
@@ -173,12 +172,12 @@ impl Found<'_> {
         Some(match () {
             () if self.says(&["tab"]) => self.tab(),
             () if self.says(&["quoted scalar", "unclosed quote"]) && quote.is_some() => {
-                self.not_closed(quote?)
+                Self::not_closed(quote?)
             }
             () if self.says(&["unclosed bracket"]) => {
                 let (line, _) = self.line(self.at);
                 let opener = line.chars().nth(self.at.column as usize - 1)?;
-                self.not_closed((opener, self.at))
+                Self::not_closed((opener, self.at))
             }
             () if self.says(&["flow", "placement of ':'", "mismatched bracket"])
                 && bracket.is_some() =>
@@ -230,7 +229,7 @@ impl Found<'_> {
         Self::syntax_at(found.unwrap_or(self.at), "a TAB stands where YAML wants spaces", help)
     }
 
-    fn not_closed(&self, (opener, at): Open) -> Fault {
+    fn not_closed((opener, at): Open) -> Fault {
         let closer = match opener {
             '{' => '}',
             '[' => ']',
@@ -245,7 +244,7 @@ impl Found<'_> {
 
     fn in_brackets(&self, open: Open) -> Fault {
         if open.1.line != self.at.line {
-            return self.not_closed(open);
+            return Self::not_closed(open);
         }
         let message = format!("a `,` is missing here, or the `{}` before is not closed", open.0);
         Self::syntax_at(self.at, message, "put a `,` between two items, and close every bracket")
