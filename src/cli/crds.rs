@@ -1,9 +1,7 @@
 //! `carp crds`: the `CustomResourceDefinition`s.
 
-use kube::CustomResourceExt as _;
-
 use super::{Context, Error, Exit};
-use crate::model::api;
+use crate::model::api::all_crds;
 
 /// Print the custom resource definitions (CRDs) of all kinds
 #[derive(clap::Args)]
@@ -15,16 +13,8 @@ pub(super) fn run(_: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error
 }
 
 fn text() -> Result<String, Error> {
-    let crds = [
-        api::Acknowledgement::crd(),
-        api::Fleet::crd(),
-        api::ManagedCluster::crd(),
-        api::ManagedClusterClass::crd(),
-        api::PlacementPolicy::crd(),
-        api::Worker::crd(),
-        api::WorkerOverlay::crd(),
-    ];
-    let documents = crds.iter().map(serde_saphyr::to_string);
+    let crds = all_crds();
+    let documents = crds.iter().map(|(_, crd)| serde_saphyr::to_string(crd));
     let documents: Result<Vec<_>, _> = documents.collect();
     let documents = documents.map_err(|e| Error::failed("failed to write YAML").because(e))?;
     Ok(documents.iter().flat_map(|d| ["---\n", d.trim_end(), "\n"]).collect())
