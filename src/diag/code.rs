@@ -110,7 +110,7 @@ codes! {
     ImmutableField = "immutable-field", Error;
     /// A version goes back, or up more than one minor version at a time.
     VersionSkew = "version-skew", Error;
-    /// Two policies of equal weight claim one cluster.
+    /// Two policies of equal priority have the same selector.
     PolicyTie = "policy-tie", Warning;
     /// A template did not render.
     TemplateFailed = "template-failed", Error;
