@@ -44,8 +44,7 @@ fn roots(roots: &Roots, out: &mut Findings) {
         [("fleet", &roots.fleet), ("policies", &roots.policies), ("templates", &roots.templates)];
     for (i, (key, root)) in all.iter().enumerate() {
         let path = FieldPath::keys("spec.roots").key(key);
-        let plain = |part: &str| !part.is_empty() && part != "." && part != ".." && part != ".git";
-        if !root.split('/').all(plain) {
+        if !is_folder_below(root) {
             let message = format!("`{root}` is not a folder below the fleet's root");
             let help =
                 format!("write a relative path without `.`, `..` or a final `/`, such as `{key}`");
@@ -59,6 +58,11 @@ fn roots(roots: &Roots, out: &mut Findings) {
             out.add(Code::InvalidValue, path, message, "give each a folder of its own");
         }
     }
+}
+
+/// Whether a path names a folder below the fleet's root as Git spells it: `./x` would be found nowhere.
+fn is_folder_below(path: &str) -> bool {
+    path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
 }
 
 fn nested(one: &str, other: &str) -> bool {
@@ -152,11 +156,9 @@ fn times(spec: &FleetSpec, out: &mut Findings) {
         let help = "write it as RFC 3339, such as 2026-01-31T12:00:00Z";
         out.add(Code::InvalidValue, FieldPath::keys("spec.example.now"), message, help);
     }
-    if let Some(folder) = &example.observed
-        && folder.split('/').any(|part| part.is_empty() || part == "..")
-    {
+    if let Some(folder) = example.observed.as_ref().filter(|folder| !is_folder_below(folder)) {
         let message = format!("`{folder}` is not a folder below the fleet's root");
-        let help = "write a relative path such as `observed`";
+        let help = "write a relative path without `.`, `..` or a final `/`, such as `observed`";
         out.add(Code::InvalidValue, FieldPath::keys("spec.example.observed"), message, help);
     }
     let message =
@@ -221,6 +223,14 @@ mod tests {
         broken("example: {now: yesterday}", Code::InvalidValue, "spec.example.now");
         let more = "delivery: {url: https://example.com/x.git, interval: often}";
         broken(more, Code::InvalidValue, "spec.delivery.interval");
+    }
+
+    #[test]
+    fn an_examples_reports_lie_in_the_fleet() {
+        for bad in ["..", "../reports", "/reports", "./reports", "reports/", "\"\""] {
+            let more = format!("example: {{now: 2026-01-31T12:00:00Z, observed: {bad}}}");
+            broken(&more, Code::InvalidValue, "spec.example.observed");
+        }
     }
 
     #[test]

@@ -108,6 +108,12 @@ mod tests {
     }
 
     #[test]
+    fn an_expression_names_a_label() {
+        let path = "spec.clusterSelector.matchExpressions[0].key";
+        policy("clusterSelector: {matchExpressions: [{key: \"\", operator: Exists}]}", path);
+    }
+
+    #[test]
     fn a_term_says_something() {
         let own = "placement: {affinity: {required: [{}]}}\n  ";
         finds(cluster(own), Code::InvalidSelector, "spec.placement.affinity.required[0]");
