@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 
+use super::engine::Diffs;
 use super::show::plan::{self, PlanView};
 use super::validate::{Audience, located, notes};
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, engine};
@@ -38,7 +39,8 @@ enum Form {
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    let opened = engine::propose(context, &args.fleet, &args.observed)?;
+    let diffs = if matches!(args.output, Form::Markdown) { Diffs::Shown } else { Diffs::Left };
+    let opened = engine::propose(context, &args.fleet, &args.observed, diffs)?;
     notes(&opened, context)?;
     let audience =
         if matches!(args.output, Form::Text) { Audience::Person } else { Audience::Program };

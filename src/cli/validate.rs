@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::engine::{self, Opened};
+use super::engine::{self, Diffs, Opened};
 use super::show::findings::{self, Finding, Sources, Tally};
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs};
 
@@ -36,7 +36,7 @@ enum Form {
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    let opened = engine::propose(context, &args.fleet, &args.observed)?;
+    let opened = engine::propose(context, &args.fleet, &args.observed, Diffs::Left)?;
     notes(&opened, context)?;
     let audience =
         if matches!(args.output, Form::Text) { Audience::Person } else { Audience::Program };

@@ -17,5 +17,5 @@ pub use names::Names;
 pub use once::{Committed, Options, Outcome, StatusOutcome, Verdict, once};
 pub use place::Place;
 pub use reports::reports_in_folder;
-pub use snapshot::{Clock, Observing, Opened, Sources, open};
+pub use snapshot::{Clock, Keep, Observing, Opened, Sources, open};
 pub use watch::{backoff, pause};

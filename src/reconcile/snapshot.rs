@@ -14,7 +14,7 @@ use crate::model::{
     Build, Dir, Entry, EntryKind, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store, paths,
 };
 use crate::pipeline::propose;
-use crate::store::{FolderStore, Limits, MemoryStore, Overlay, load_memo, save_memo};
+use crate::store::{FolderStore, HashingStore, Limits, MemoryStore, Overlay, load_memo, save_memo};
 
 /// The time, and who tells it. The room that reads the clock is `cli/`.
 #[derive(Clone, Copy)]
@@ -48,10 +48,30 @@ pub struct Opened {
     pub notes: Vec<String>,
 }
 
+/// What a look at a fleet keeps of what it makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Its ids: enough to know which tree would be committed.
+    Ids,
+    /// Its bytes too, to show them or to write them to files.
+    Bytes,
+}
+
+impl Keep {
+    /// A store for what is made.
+    #[must_use]
+    pub fn store(self) -> Box<dyn Store> {
+        match self {
+            Self::Ids => Box::new(HashingStore::new()),
+            Self::Bytes => Box::new(MemoryStore::new()),
+        }
+    }
+}
+
 /// The stores of one look at a fleet, owned.
 pub struct Sources {
     /// What was put.
-    pub upper: MemoryStore,
+    pub upper: Box<dyn Store>,
     /// The files as they stand, where a folder was read.
     pub folder: Option<FolderStore>,
     /// The repository, where there is one.
@@ -59,7 +79,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Reads through all of them and puts into memory.
+    /// Reads through all of them and puts into the upper one.
     ///
     /// # Errors
     /// The repository's objects cannot be opened.
@@ -68,11 +88,11 @@ impl Sources {
         Ok(match (&self.folder, &git) {
             (Some(folder), Some(git)) => {
                 let below = Overlay::new(folder, git);
-                run(&Overlay::new(&self.upper, &below))
+                run(&Overlay::new(&*self.upper, &below))
             }
-            (Some(folder), None) => run(&Overlay::new(&self.upper, folder)),
-            (None, Some(git)) => run(&Overlay::new(&self.upper, git)),
-            (None, None) => run(&self.upper),
+            (Some(folder), None) => run(&Overlay::new(&*self.upper, folder)),
+            (None, Some(git)) => run(&Overlay::new(&*self.upper, git)),
+            (None, None) => run(&*self.upper),
         })
     }
 }
@@ -86,6 +106,7 @@ pub fn open(
     clock: Clock,
     observing: &Observing,
     build: &Build,
+    keep: Keep,
 ) -> Result<Opened, Error> {
     // A folder is read as it stands; what is named by its URL is read as it is there now.
     let fresh = match (&place.folder, &place.repository) {
@@ -93,7 +114,7 @@ pub fn open(
         _ => None,
     };
     let Place { repository, folder, prefix, revision, .. } = place;
-    let mut sources = Sources { upper: MemoryStore::new(), folder: None, repository };
+    let mut sources = Sources { upper: keep.store(), folder: None, repository };
     let tree = match (&revision, &folder, &sources.repository) {
         (Some(revision), _, Some(repository)) => {
             repository.commit_tree(repository.rev_parse(revision)?)?
@@ -101,7 +122,7 @@ pub fn open(
         (_, Some(folder), _) => {
             let (store, root) = FolderStore::scan(folder, Limits::default())?;
             sources.folder = Some(store);
-            nest(&sources.upper, root, &prefix)?
+            nest(&*sources.upper, root, &prefix)?
         }
         (_, None, Some(repository)) => {
             let names = fresh.unwrap_or_else(|| names(Some(repository), &FleetSpec::default()));

@@ -42,7 +42,11 @@ impl HashingStore {
 impl Store for HashingStore {
     fn dir(&self, id: Id) -> Result<Arc<Dir>, StoreError> {
         let found = lock(&self.dirs).get(&id).cloned();
-        found.ok_or_else(|| Self::absent(id))
+        match found {
+            Some(dir) => Ok(dir),
+            None if id == Id::EMPTY_DIR => Ok(Arc::default()),
+            None => Err(Self::absent(id)),
+        }
     }
 
     fn blob(&self, id: Id) -> Result<Arc<[u8]>, StoreError> {

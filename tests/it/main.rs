@@ -19,6 +19,7 @@ mod gates;
 mod git_push;
 mod git_store;
 mod golden;
+mod kept;
 mod memo_law;
 mod promises;
 mod races;

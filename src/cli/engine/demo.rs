@@ -9,6 +9,7 @@ use super::{Outcome, Reconciled, explain, open, reconcile};
 use crate::change::{TreeEdit, diff};
 use crate::git::{self, CommitDraft, Repository, Swap};
 use crate::model::{Binding, Decision, Id, Name, Store as _, paths};
+use crate::reconcile::Keep;
 
 /// The file that shows that a folder was made by the demonstration.
 const MARK: &str = ".made-by-carp-demo";
@@ -139,7 +140,7 @@ fn waiting(
         matches!(planned.decision, Decision::Wait { .. }).then_some(name)
     });
     let fleet = reconcile::argument(&folder.join("fleet"));
-    let look = open::look(context, &fleet, &ObservedArgs { observed: None })?;
+    let look = open::look(context, &fleet, &ObservedArgs { observed: None }, Keep::Ids)?;
     let row = |name: &Name| {
         let object = super::super::ObjectRef { kind: None, name: name.clone() };
         let summary = explain::explain(&look, &object)?.summary.unwrap_or_default();

@@ -18,6 +18,7 @@ use super::show::{DemoView, ExplainView, StatusView};
 use super::{Context, Error, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::diag::{Place, Position};
 use crate::model::{Name, Proposal};
+use crate::reconcile::Keep;
 
 /// Reads the text of a file, by its path relative to the fleet's root.
 pub type TextOf = Box<dyn Fn(&str) -> Option<String>>;
@@ -28,8 +29,17 @@ pub struct Opened {
     pub proposal: Proposal,
     /// Where the fleet came from.
     pub source: Source,
-    /// What changes in each file; empty where the store keeps no bytes.
+    /// What changes in each file, where that was asked for.
     pub diffs: Vec<FileDiff>,
+}
+
+/// Whether what changes in each file will be shown, line by line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Diffs {
+    /// It will: the bytes of what is rendered are kept.
+    Shown,
+    /// It will not: ids are enough.
+    Left,
 }
 
 /// Where a fleet came from, as far as output needs it.
@@ -122,11 +132,15 @@ pub fn propose(
     context: &mut Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
+    diffs: Diffs,
 ) -> Result<Opened, Error> {
-    let mut look = open::look(context, fleet, observed)?;
-    let changes = &look.opened.proposal.changes;
-    look.opened.diffs =
-        look.sources.with(|store| diffs::diffs(store, changes)).map_err(open::failed)?;
+    let bytes = if diffs == Diffs::Shown { Keep::Bytes } else { Keep::Ids };
+    let mut look = open::look(context, fleet, observed, bytes)?;
+    if diffs == Diffs::Shown {
+        let changes = &look.opened.proposal.changes;
+        look.opened.diffs =
+            look.sources.with(|store| diffs::diffs(store, changes)).map_err(open::failed)?;
+    }
     Ok(look.opened)
 }
 
@@ -141,7 +155,7 @@ pub fn render(
     out: &Path,
     part: &Part,
 ) -> Result<Rendered, Error> {
-    let look = open::look(context, fleet, observed)?;
+    let look = open::look(context, fleet, observed, Keep::Bytes)?;
     open::write_out(look, out, part)
 }
 
@@ -155,7 +169,7 @@ pub fn explain(
     observed: &ObservedArgs,
     object: &ObjectRef,
 ) -> Result<ExplainView, Error> {
-    let look = open::look(context, fleet, observed)?;
+    let look = open::look(context, fleet, observed, Keep::Ids)?;
     explain::explain(&look, object)
 }
 
@@ -169,7 +183,7 @@ pub fn status(
     observed: &ObservedArgs,
     object: Option<&ObjectRef>,
 ) -> Result<StatusView, Error> {
-    let look = open::look(context, fleet, observed)?;
+    let look = open::look(context, fleet, observed, Keep::Bytes)?;
     status::status(&look, object)
 }
 
@@ -200,7 +214,7 @@ pub fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoView, Er
 pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writable, Error> {
     let fleet = reconcile::argument(&args.fleet);
     let root = open::find(context, &fleet)?.folder.unwrap_or_else(|| args.fleet.clone());
-    let look = open::look(context, &fleet, &ObservedArgs { observed: None })?;
+    let look = open::look(context, &fleet, &ObservedArgs { observed: None }, Keep::Ids)?;
     let fleet = &look.opened.proposal.fleet;
     if look.opened.proposal.stopped && fleet.name.is_empty() {
         return Err(Error::failed(format!("{}/carp.yaml does not load", root.display()))

@@ -6,7 +6,7 @@ use super::super::{Context, Error, Exit, FleetArgs, ObservedArgs};
 use super::{Opened, Part, Rendered, Source, TextOf};
 use crate::change::entry_at;
 use crate::model::{Build, Dir, Entry, EntryKind, Id, Name, Store, StoreError, paths};
-use crate::reconcile::{self, Clock, Observing, Place, Sources};
+use crate::reconcile::{self, Clock, Keep, Observing, Place, Sources};
 use crate::store::{Prune, checkout};
 
 /// A look at a fleet, with the stores that it was read from.
@@ -21,11 +21,13 @@ pub(super) fn look(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
+    keep: Keep,
 ) -> Result<Look, Error> {
     let place = find(context, fleet)?;
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
     let observing = Observing { folder: observed.observed.clone() };
-    let opened = reconcile::open(place, clock(context), &observing, &build()).map_err(failed)?;
+    let opened =
+        reconcile::open(place, clock(context), &observing, &build(), keep).map_err(failed)?;
     let reconcile::Opened { proposal, prefix, input, now, sources, notes } = opened;
     let sources = std::rc::Rc::new(sources);
     let source = Source {

@@ -8,9 +8,8 @@ use super::open::{build, clock, failed, find, shown, text_of};
 use super::{Opened, Outcome, Reconciled, Source, Written};
 use crate::git::Repository;
 use crate::reconcile::{
-    self, Committed, Observing, Options, Place, Sources, StatusOutcome, Verdict,
+    self, Committed, Keep, Observing, Options, Place, Sources, StatusOutcome, Verdict,
 };
-use crate::store::MemoryStore;
 
 /// Runs once.
 pub(super) fn once(
@@ -49,7 +48,7 @@ fn opened(
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
     let repository = place.repository.as_ref().map(Repository::again).transpose();
     let repository = repository.map_err(|error| failed(error.into()))?;
-    let sources = Rc::new(Sources { upper: MemoryStore::new(), folder: None, repository });
+    let sources = Rc::new(Sources { upper: Keep::Ids.store(), folder: None, repository });
     let source = Source {
         label: crate::git::Redacted::new(&fleet.fleet).to_string(),
         prefix: outcome.prefix.clone(),
