@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::exit::Error;
+use super::show::progress::{Progress, Watcher};
 use super::show::{Colour, Palette};
 
 /// Where a command reads from and writes to.
@@ -76,6 +77,12 @@ impl Context<'_, '_> {
 
     fn colour(&self, is_terminal: bool) -> Colour {
         choose(self.color, is_terminal, self.io.env.get("NO_COLOR").map(String::as_str))
+    }
+
+    /// Shows a word on standard error while long work goes on, if that is a terminal.
+    pub fn progress(&self, word: &'static str) -> Progress {
+        let terminal = self.io.err_is_terminal;
+        Progress::start(if terminal { Watcher::Terminal } else { Watcher::Nobody }, word)
     }
 
     /// Writes what was asked for.

@@ -134,6 +134,7 @@ pub fn propose(
     observed: &ObservedArgs,
     diffs: Diffs,
 ) -> Result<Opened, Error> {
+    let _progress = context.progress("reading, placing and rendering the fleet");
     let bytes = if diffs == Diffs::Shown { Keep::Bytes } else { Keep::Ids };
     let mut look = open::look(context, fleet, observed, bytes)?;
     if diffs == Diffs::Shown {
@@ -155,6 +156,7 @@ pub fn render(
     out: &Path,
     part: &Part,
 ) -> Result<Rendered, Error> {
+    let _progress = context.progress("rendering the fleet");
     let look = open::look(context, fleet, observed, Keep::Bytes)?;
     open::write_out(look, out, part)
 }
@@ -169,6 +171,7 @@ pub fn explain(
     observed: &ObservedArgs,
     object: &ObjectRef,
 ) -> Result<ExplainView, Error> {
+    let _progress = context.progress("reading and placing the fleet");
     let look = open::look(context, fleet, observed, Keep::Ids)?;
     explain::explain(&look, object)
 }
@@ -183,6 +186,7 @@ pub fn status(
     observed: &ObservedArgs,
     object: Option<&ObjectRef>,
 ) -> Result<StatusView, Error> {
+    let _progress = context.progress("reading and placing the fleet");
     let look = open::look(context, fleet, observed, Keep::Bytes)?;
     status::status(&look, object)
 }
@@ -196,6 +200,7 @@ pub fn reconcile_once(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
 ) -> Result<Reconciled, Error> {
+    let _progress = context.progress("reconciling the fleet");
     reconcile::once(context, fleet, observed)
 }
 
@@ -204,6 +209,7 @@ pub fn reconcile_once(
 /// # Errors
 /// The folder is there and was not made by the demonstration, or git failed.
 pub fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoView, Error> {
+    let _progress = context.progress("making a remote, a clone and the first commit");
     demo::demo(context, folder)
 }
 
