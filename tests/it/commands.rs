@@ -37,7 +37,7 @@ fn a_new_fleet_has_nothing_wrong_but_its_placeholders() {
 #[test]
 fn everything_that_the_demonstration_suggests_works() {
     let folder = tempfile::tempdir().unwrap();
-    let demo = Ran::of(people::carp(folder.path(), &["demo"]));
+    let demo = Ran::of(people::carp(folder.path(), &["demo", "my demo"]));
     assert_eq!((demo.exit, demo.err.as_str()), (0, ""), "{}", demo.out);
     for told in ["Placed 11 clusters", "ledger-archive waits", "carp/rendered"] {
         assert!(demo.out.contains(told), "{told} is not in:\n{}", demo.out);
@@ -57,14 +57,16 @@ fn everything_that_the_demonstration_suggests_works() {
         assert_eq!(ran.exit, 0, "{line}\n{}{}", ran.out, ran.err);
         printed = format!("{printed}$ {line}\n{}", ran.out);
     }
+    let bound = |line: &str| line.starts_with("ledger-archive ") && line.contains(" create ");
+    assert!(printed.lines().any(bound), "the edit lets what waits in:\n{printed}");
     let tree = printed.lines().find_map(|line| line.strip_prefix("tree   ")).expect("a plan");
-    let committed = Ran::of(git_in_demo(folder.path(), "remote.git"));
+    let committed = Ran::of(git_in_demo(&folder.path().join("my demo/remote.git")));
     assert_eq!(committed.out.trim(), tree, "what was planned is what was pushed");
 }
 
-fn git_in_demo(folder: &std::path::Path, repository: &str) -> Command {
+fn git_in_demo(repository: &std::path::Path) -> Command {
     let mut command = Command::new("git");
-    command.arg("-C").arg(folder.join("carp-demo").join(repository));
+    command.arg("-C").arg(repository);
     command.args(["rev-parse", "carp/rendered^{tree}"]);
     command
 }

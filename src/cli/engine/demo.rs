@@ -13,6 +13,8 @@ use crate::reconcile::Keep;
 
 /// The file that shows that a folder was made by the demonstration.
 const MARK: &str = ".made-by-carp-demo";
+/// The worker that the example has cordoned, and that has room for what waits.
+const CORDONED: &str = "we-2";
 
 /// Makes the demonstration, and reconciles it once.
 pub(super) fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoView, Error> {
@@ -167,39 +169,49 @@ fn worth_a_look(turn: &Reconciled) -> Vec<String> {
 
 /// Commands that work as they are printed, in the folder in which the demonstration was run.
 fn next(context: &Context<'_, '_>, folder: &Path, waiting: Option<&str>) -> Vec<(String, String)> {
-    let carp = &context.program;
-    let fleet = folder.join("fleet");
-    let fleet = fleet.display();
+    let carp = typed(&context.program);
+    let fleet = typed(&folder.join("fleet").display().to_string());
     let mut next = Vec::new();
     if let Some(name) = waiting {
         let command = format!("{carp} explain cluster/{name} --fleet {fleet}");
-        next.push((command, "every worker's reasons against it, and what would place it".into()));
+        next.push((command, "every worker's reasons against it, and what would place it"));
     }
-    next.push((
-        format!("{carp} status --fleet {fleet}"),
-        "workers and clusters, phases and capacity".into(),
-    ));
-    next.push((
-        format!("git -C {fleet} show --stat origin/carp/rendered"),
-        "the commit that the workers' Flux would sync".into(),
-    ));
-    next.push((
-        format!("{carp} cordon ne-1 --fleet {fleet}"),
-        "an edit: nothing new goes to ne-1".into(),
-    ));
-    next.push((
-        format!("{carp} plan --fleet {fleet}"),
-        "what that edit would change, and why".into(),
-    ));
-    next.push((
-        format!(
-            "git -C {fleet} add --all && git -C {fleet} commit -qm 'cordon ne-1' && git -C {fleet} push -q"
-        ),
-        "reconcile reads commits only".into(),
-    ));
-    next.push((
-        format!("{carp} reconcile --once --fleet {fleet}"),
-        "commits exactly the planned tree".into(),
-    ));
-    next
+    let status = format!("{carp} status --fleet {fleet}");
+    next.push((status, "workers and clusters, phases and capacity"));
+    let show = format!("git -C {fleet} show --stat origin/carp/rendered");
+    next.push((show, "the commit that the workers' Flux would sync"));
+    let uncordon = format!("{carp} uncordon {CORDONED} --fleet {fleet}");
+    next.push((uncordon, "an edit, of those that `explain` names"));
+    let plan = format!("{carp} plan --fleet {fleet}");
+    next.push((plan, "what that edit would change, and why"));
+    let edit = format!("-qm 'uncordon {CORDONED}'");
+    let push = format!(
+        "git -C {fleet} add --all && git -C {fleet} commit {edit} && git -C {fleet} push -q"
+    );
+    next.push((push, "the edit goes to the remote: reconcile reads commits only"));
+    let reconcile = format!("{carp} reconcile --once --fleet {fleet}");
+    next.push((reconcile, "commits exactly the planned tree"));
+    next.into_iter().map(|(command, shows)| (command, shows.to_owned())).collect()
+}
+
+/// A word as one types it: in quotes where a shell would read it as something else.
+fn typed(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%=,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_read_otherwise_is_quoted() {
+        assert_eq!(typed("target/release/carp"), "target/release/carp");
+        assert_eq!(typed("my demo"), "'my demo'");
+        assert_eq!(typed("it's"), r"'it'\''s'");
+        assert_eq!(typed(""), "''");
+    }
 }
