@@ -215,12 +215,16 @@ impl<'a> Run<'a> {
     }
 
     fn attempt(&mut self) -> Result<Attempt, Error> {
+        let stopped = Ok(Attempt::Ended(Verdict::Stopped, None));
         if self.proposal.stopped {
-            return Ok(Attempt::Ended(Verdict::Stopped, None));
+            return stopped;
         }
         // A plan reads the fold, so the fold is on its branch before a plan made from it is committed.
         if let Err(error) = self.push_fold() {
             self.plan_with_the_last_fold()?;
+            if self.proposal.stopped {
+                return stopped;
+            }
             if self.proposal.has_changes() && matches!(error, Error::Store(_)) {
                 return Err(error);
             }

@@ -15,6 +15,7 @@ mod commands;
 mod cost;
 mod docs;
 mod example;
+mod fold_first;
 mod gates;
 mod git_push;
 mod git_store;

@@ -1,0 +1,161 @@
+//! What carp knows and what it decides from that reach the remote in this order: a plan reads the fold,
+//! so the fold is on its branch before the plan's commit, and a past decision needs nothing but the
+//! repository.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::people::{Person, printed};
+use crate::support::small::{self, cluster};
+use crate::support::{Remote, git};
+
+const OUTPUT: &str = "refs/heads/carp/rendered";
+const STATUS: &str = "refs/heads/carp/status";
+const RECONCILE: [&str; 4] = ["reconcile", "--once", "--now", "2026-11-01T09:00:00Z"];
+
+/// A hook that refuses the status branch and nothing else.
+const STATUS_REFUSED: &str = "#!/bin/sh
+while read -r old new ref; do
+    case \"$ref\" in */carp/status) echo 'no status today' >&2; exit 1 ;; esac
+done
+";
+
+/// A fleet whose w-eus takes nothing before its first report; w-weu needs none.
+fn fleet(remote: &Remote) -> Person {
+    let person = Person::cloning(&remote.url());
+    let mut files = small::files();
+    let observed = |text: &mut String| text.push_str("  observation: Agent\n");
+    files.entry("fleet/workers/w-eus.yaml".to_owned()).and_modify(observed);
+    for name in ["charlie", "delta", "echo", "foxtrot"] {
+        files.remove(&format!("fleet/clusters/{name}.yaml"));
+    }
+    person.push(&files);
+    let first = person.carp(&RECONCILE);
+    assert!(first.status.success(), "{}", printed(&first));
+    assert!(remote.at(OUTPUT).is_some() && remote.at(STATUS).is_some());
+    person
+}
+
+/// The agent of w-eus says that all is well.
+fn report(person: &Person) {
+    let text = "schemaVersion: 1
+worker: w-eus
+workerUID: 11111111-1111-4111-8111-111111111111
+time: \"2026-11-01T08:59:00Z\"
+complete: true
+healthy: true
+";
+    let path = person.path();
+    git(&path, &["checkout", "--quiet", "--orphan", "report"]);
+    git(&path, &["rm", "-r", "--quiet", "--cached", "."]);
+    person.write("report.yaml", text);
+    git(&path, &["add", "report.yaml"]);
+    git(&path, &["commit", "--quiet", "-m", "a report"]);
+    git(&path, &["push", "--quiet", "origin", "HEAD:refs/heads/carp/observed/w-eus"]);
+    git(&path, &["checkout", "--quiet", "--force", "main"]);
+}
+
+/// golf fits on w-eus only.
+fn golf(person: &Person) {
+    let text = cluster("golf", "eastus");
+    let affinity = "  placement: {affinity: {required: [{names: [w-eus]}]}}\n";
+    person.push_one("fleet/clusters/golf.yaml", &format!("{text}{affinity}"));
+}
+
+fn record(remote: &Remote, cluster: &str) -> String {
+    let path = carp::model::paths::decision(&carp::model::Name::parse(cluster).unwrap());
+    git(&remote.path(), &["show", &format!("{OUTPUT}:{path}")])
+}
+
+/// The status commit that the last output commit says it has read.
+fn observed(remote: &Remote) -> String {
+    let format = "--format=%(trailers:key=Carp-Observed,valueonly)";
+    git(&remote.path(), &["log", "-1", format, OUTPUT]).trim().to_owned()
+}
+
+#[test]
+fn the_fold_is_on_its_branch_before_the_plan_that_reads_it() {
+    let remote = Remote::new();
+    let person = fleet(&remote);
+    report(&person);
+    golf(&person);
+    let before = remote.at(STATUS).unwrap().to_string();
+    let log = remote.root().join("pushed");
+    let script =
+        format!("#!/bin/sh\nwhile read -r old new ref; do echo \"$ref\" >> '{}'; done\n", log.display());
+    remote.hook("post-receive", &script);
+    let ran = person.carp(&RECONCILE);
+    assert!(ran.status.success(), "{}", printed(&ran));
+
+    assert!(record(&remote, "golf").contains("worker: w-eus"), "the report let golf in");
+    assert_eq!(pushed(&log), [STATUS, OUTPUT, STATUS]);
+    let read = observed(&remote);
+    assert_ne!(read, before, "the plan read a newer fold than the last one");
+    let folded = git(&remote.path(), &["show", &format!("{read}:observed/w-eus.yaml")]);
+    assert!(folded.contains("freshness: Fresh"), "{folded}");
+}
+
+fn pushed(log: &Path) -> Vec<String> {
+    fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_fold_that_is_refused_is_not_planned_with() {
+    let remote = Remote::new();
+    let person = fleet(&remote);
+    report(&person);
+    golf(&person);
+    let known = remote.at(STATUS);
+    remote.hook("pre-receive", STATUS_REFUSED);
+    let ran = person.carp(&RECONCILE);
+    assert!(ran.status.success(), "a status push that fails fails no run: {}", printed(&ran));
+    assert!(printed(&ran).contains("no status today"), "{}", printed(&ran));
+
+    assert_eq!(remote.at(STATUS), known);
+    let waits = record(&remote, "golf");
+    assert!(waits.contains("state: Pending") && waits.contains("NeverReported"), "{waits}");
+    assert_eq!(observed(&remote), known.unwrap().to_string(), "the last fold that is there");
+
+    fs::remove_file(remote.path().join("hooks/pre-receive")).unwrap();
+    let again = person.carp(&RECONCILE);
+    assert!(again.status.success(), "{}", printed(&again));
+    assert!(record(&remote, "golf").contains("worker: w-eus"));
+}
+
+#[test]
+fn a_stopped_proposal_pushes_nothing() {
+    let remote = Remote::new();
+    let person = fleet(&remote);
+    report(&person);
+    git(&person.path(), &["rm", "-r", "--quiet", "fleet"]);
+    person.push_one("fleet/README.md", "all documents are gone\n");
+    let tips = [OUTPUT, STATUS].map(|name| remote.at(name));
+    let ran = person.carp(&RECONCILE);
+    assert_eq!(ran.status.code(), Some(1), "{}", printed(&ran));
+    assert!(printed(&ran).contains("fleet-empty"), "{}", printed(&ran));
+    assert_eq!([OUTPUT, STATUS].map(|name| remote.at(name)), tips);
+}
+
+/// With the report golf would go to w-eus; with the last fold it goes where a person's file lies.
+#[test]
+fn a_plan_with_the_last_fold_that_is_stopped_pushes_nothing_either() {
+    let remote = Remote::new();
+    let person = fleet(&remote);
+    let path = person.path();
+    git(&path, &["fetch", "--quiet", "origin", "carp/rendered"]);
+    git(&path, &["checkout", "--quiet", "-b", "rendered", "FETCH_HEAD"]);
+    person.write("workers/w-weu/clusters/golf/cluster.yaml", "# a person's\n");
+    git(&path, &["add", "--all"]);
+    git(&path, &["commit", "--quiet", "-m", "a file by hand"]);
+    git(&path, &["push", "--quiet", "origin", "HEAD:carp/rendered"]);
+    git(&path, &["checkout", "--quiet", "--force", "main"]);
+    report(&person);
+    person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
+    let tips = [OUTPUT, STATUS].map(|name| remote.at(name));
+    remote.hook("pre-receive", STATUS_REFUSED);
+    let ran = person.carp(&RECONCILE);
+    assert_eq!(ran.status.code(), Some(1), "{}", printed(&ran));
+    assert!(printed(&ran).contains("output-collision"), "{}", printed(&ran));
+    assert!(!printed(&ran).contains("no status today"), "nothing was even tried: {}", printed(&ran));
+    assert_eq!([OUTPUT, STATUS].map(|name| remote.at(name)), tips);
+}
