@@ -10,10 +10,11 @@ use super::yaml;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::paths::{OBSERVED, in_repository};
 use crate::model::{
-    EntryKind, FOLDED_SCHEMA, FoldedReport, Id, Name, REPORT_SCHEMA, Report, Store, StoreError,
+    EntryKind, FOLDED_SCHEMA, FoldedReport, Id, MAX_REPORT_BYTES, Name, REPORT_SCHEMA, Report,
+    Store, StoreError,
 };
 
-/// The largest report that carp reads, in bytes: some 20,000 clusters.
+/// The largest fold that carp reads, in bytes: some 20,000 clusters.
 const MAX_REPORT: usize = 32 << 20;
 
 /// Why a document that carp or an agent wrote cannot be read.
@@ -22,8 +23,8 @@ enum Refusal {
     Unreadable(String),
 }
 
-/// Reads the agents' reports, given as YAML by worker. One that cannot be used is a warning: the fold
-/// of its worker stays as it is.
+/// Reads the agents' reports, given as YAML by worker; no bytes stand for a report that is too large to
+/// be read. One that cannot be used is a warning: the fold of its worker stays as it is.
 #[must_use]
 pub fn reports(raw: &BTreeMap<Name, Vec<u8>>) -> (BTreeMap<Name, Report>, Diagnostics) {
     let mut reports = BTreeMap::new();
@@ -44,6 +45,9 @@ pub fn reports(raw: &BTreeMap<Name, Vec<u8>>) -> (BTreeMap<Name, Report>, Diagno
 }
 
 fn report(worker: &Name, bytes: &[u8]) -> Result<Report, String> {
+    if bytes.is_empty() {
+        return Err(format!("it is empty, or larger than {} MiB", MAX_REPORT_BYTES >> 20));
+    }
     let report: Report = written(bytes, REPORT_SCHEMA).map_err(|refusal| match refusal {
         Refusal::Newer(found) => newer(found, REPORT_SCHEMA),
         Refusal::Unreadable(why) => why,
@@ -165,6 +169,7 @@ mod tests {
     #[test]
     fn a_report_that_cannot_be_used_is_refused_with_the_reason() {
         for (text, why) in [
+            (String::new(), "larger than 2 MiB"),
             (REPORT.replace("schemaVersion: 1", "schemaVersion: 2"), "reads up to 1"),
             (REPORT.replace("schemaVersion: 1", "schemaVersion: 0"), "no schemaVersion 0"),
             (REPORT.replace("schemaVersion: 1\n", ""), "no schemaVersion"),

@@ -50,7 +50,9 @@ pub use proposal::{Change, ChangeKind, Gate, GateReason, Proposal, Work};
 pub use quantity::{Quantity, QuantityError, Resources};
 pub use reason::{Reason, ReasonCode};
 pub use record::{DECISION_SCHEMA, DecisionRecord, RecordState};
-pub use report::{REPORT_SCHEMA, Report, ReportedCluster, ReportedError, ReportedNodes};
+pub use report::{
+    MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster, ReportedError, ReportedNodes,
+};
 pub use snapshot::{Build, Input, Snapshot};
 pub use store::{Store, StoreError};
 pub use version::{KubeVersion, VersionError};

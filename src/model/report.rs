@@ -10,6 +10,9 @@ use super::{Condition, Digest, Name};
 /// The format of [`Report`].
 pub const REPORT_SCHEMA: u32 = 1;
 
+/// The largest report that is read, in bytes: one row of at most 2 KiB for each of 1,000 clusters.
+pub const MAX_REPORT_BYTES: u64 = 2 << 20;
+
 /// One worker's report: what is really there. It replaces the one before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

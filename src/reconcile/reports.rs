@@ -7,13 +7,11 @@ use std::path::Path;
 use super::{Error, Names};
 use crate::change::entry_at;
 use crate::git::Repository;
-use crate::model::{EntryKind, Id, Name, Store, paths};
+use crate::model::{EntryKind, Id, MAX_REPORT_BYTES, Name, Store, StoreError, paths};
 
-/// The reports by worker.
+/// The reports by worker. One that is larger than carp reads is there without its bytes: it did not
+/// vanish, and it cannot be used.
 pub(super) type Reports = BTreeMap<Name, Vec<u8>>;
-
-/// The largest report that is read: one row of at most 2 KiB for each of 1,000 clusters.
-const MOST_BYTES: u64 = 2 << 20;
 
 /// The reports on the refs of the agents, one ref a worker.
 pub(super) fn reports_on_refs(
@@ -28,13 +26,18 @@ pub(super) fn reports_on_refs(
             continue;
         };
         let tree = repository.commit_tree(commit)?;
-        if let Some(entry) = entry_at(store, tree, paths::REPORT_FILE)?
-            && store.blob_size(entry.id)? <= MOST_BYTES
-        {
-            reports.insert(worker, store.blob(entry.id)?.to_vec());
+        if let Some(entry) = entry_at(store, tree, paths::REPORT_FILE)? {
+            reports.insert(worker, bytes(store, entry.id)?);
         }
     }
     Ok(reports)
+}
+
+fn bytes(store: &dyn Store, report: Id) -> Result<Vec<u8>, StoreError> {
+    if store.blob_size(report)? > MAX_REPORT_BYTES {
+        return Ok(Vec::new());
+    }
+    Ok(store.blob(report)?.to_vec())
 }
 
 /// The reports in a folder of a tree: `<worker>.yaml`.
@@ -45,10 +48,8 @@ pub(super) fn reports_in_tree(store: &dyn Store, tree: Id, folder: &str) -> Resu
     };
     for (name, entry) in store.dir(entry.id)?.iter() {
         let worker = name.strip_suffix(".yaml").and_then(|w| Name::parse(w).ok());
-        if let Some(worker) = worker.filter(|_| entry.kind == EntryKind::File)
-            && store.blob_size(entry.id)? <= MOST_BYTES
-        {
-            reports.insert(worker, store.blob(entry.id)?.to_vec());
+        if let Some(worker) = worker.filter(|_| entry.kind == EntryKind::File) {
+            reports.insert(worker, bytes(store, entry.id)?);
         }
     }
     Ok(reports)
@@ -71,8 +72,10 @@ pub fn reports_in_folder(folder: &Path) -> Result<BTreeMap<Name, Vec<u8>>, Error
         let worker = name.to_str().and_then(|n| n.strip_suffix(".yaml"));
         let Some(worker) = worker.and_then(|w| Name::parse(w).ok()) else { continue };
         let meta = entry.metadata().map_err(failed)?;
-        if meta.is_file() && meta.len() <= MOST_BYTES {
-            reports.insert(worker, std::fs::read(entry.path()).map_err(failed)?);
+        if meta.is_file() {
+            let small = meta.len() <= MAX_REPORT_BYTES;
+            let read = || std::fs::read(entry.path()).map_err(failed);
+            reports.insert(worker, if small { read()? } else { Vec::new() });
         }
     }
     Ok(reports)
