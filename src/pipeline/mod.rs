@@ -62,7 +62,7 @@ pub fn propose(
         }
         frozen.extend(written.not_resized);
     };
-    settle::remember(memo, &planning, &written, &read);
+    settle::remember(memo, &planning, &read);
     finish(snapshot, store, memo, read, planning, written, &good)
 }
 
