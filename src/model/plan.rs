@@ -273,3 +273,43 @@ impl HoldKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use super::*;
+
+    /// How a worker becomes better by each term, in the order of the terms.
+    const BETTER: [(Term, fn(&mut Rank)); 6] = [
+        (Term::SoftViolations, |r| r.soft_violations = 0),
+        (Term::PreferredAffinity, |r| r.preferred = 9),
+        (Term::LocationDistance, |r| r.distance = 0),
+        (Term::ShareUsed, |r| r.share = (1, 3)),
+        (Term::Clusters, |r| r.clusters = 0),
+        (Term::Name, |r| r.worker = Name::parse("w1").unwrap()),
+    ];
+
+    fn rank() -> Rank {
+        Rank {
+            soft_violations: 1,
+            preferred: 1,
+            distance: 1,
+            share: (1, 2),
+            clusters: 1,
+            worker: Name::parse("w2").unwrap(),
+        }
+    }
+
+    #[test]
+    fn the_first_term_that_differs_decides() {
+        for (at, (term, better)) in BETTER.into_iter().enumerate() {
+            let (mut one, mut other) = (rank(), rank());
+            better(&mut one);
+            // All that comes later speaks for the other one.
+            BETTER[at + 1..].iter().for_each(|(_, better)| better(&mut other));
+            assert_eq!(one.compare(&other), (Ordering::Less, term));
+            assert_eq!(other.compare(&one), (Ordering::Greater, term));
+        }
+    }
+}

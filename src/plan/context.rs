@@ -134,6 +134,14 @@ mod tests {
     }
 
     #[test]
+    fn why_a_worker_without_its_document_refuses_is_in_the_context() {
+        let of = |unloaded: &str| {
+            digest(&format!("worker w1 gone; cluster x on=w1; unloaded {unloaded} ?"))
+        };
+        assert_ne!(of("Worker"), of("ManagedCluster"), "not loaded, or removed in use");
+    }
+
+    #[test]
     fn what_nothing_reads_is_not_in_the_context() {
         let more = format!("{WORLD}; cluster x-x on=w1 gone");
         assert_ne!(digest(WORLD), digest(&more), "it takes a place");

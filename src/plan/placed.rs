@@ -159,6 +159,24 @@ mod tests {
     }
 
     #[test]
+    fn what_never_rendered_is_forgotten_and_takes_no_room() {
+        let world = "worker w1 0/1; cluster a on=w1 unrendered gone policy=Delete; cluster b";
+        check(world, "a forgotten; b -> w1");
+        check(
+            &format!("{world}; unloaded ManagedCluster x"),
+            "a on w1; b waits Capacity; hold DeletionsHeld a",
+        );
+    }
+
+    #[test]
+    fn a_cluster_that_two_workers_list_is_decided_once_and_counts_on_both() {
+        check(
+            "worker w1 0/1; worker w2 0/1; cluster a on=w2; cluster a on=w1; cluster b",
+            "a on w1; b waits Capacity",
+        );
+    }
+
+    #[test]
     fn a_name_that_comes_back_waits_for_its_deletion() {
         check(
             "worker w1; worker w2; cluster a on=w1 deleting policy=Delete",

@@ -117,7 +117,7 @@ fn lowering_counts(input: &PlanInput<'_>, resize: &Resize<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::plan::world::check;
+    use crate::plan::world::{World, check, name};
 
     #[test]
     fn a_raise_that_fits_counts_at_once() {
@@ -144,6 +144,13 @@ mod tests {
             "worker w1 2/1 cap:mem=4; cluster a on=w1 was=1 needs:mem=4",
             "a on w1 takes 1 mem=4",
         );
+    }
+
+    #[test]
+    fn what_keeps_its_last_folder_keeps_its_demand() {
+        let mut world = World::read("worker w1; cluster a on=w1 was=1 needs=2");
+        world.frozen.insert(name("a"));
+        assert_eq!(world.describe(&world.plan().plan, ""), "a on w1 takes 1");
     }
 
     #[test]

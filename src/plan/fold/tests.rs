@@ -126,6 +126,23 @@ fn a_transition_is_dated_by_the_first_report_that_said_so() {
 }
 
 #[test]
+fn a_report_that_cannot_be_read_did_not_vanish_and_is_no_heartbeat() {
+    let of = |second| {
+        fold(&FoldInput {
+            last: &known(0),
+            reports: Some(&BTreeMap::new()),
+            unusable: &[name("w1")].into(),
+            workers: &desired(),
+            now: at(second),
+        })
+    };
+    let soon = of(600);
+    assert_eq!(soon.observed.workers, known(0), "nothing new is known");
+    assert_eq!(soon.valid_until, Some(at(HOUR)));
+    assert_eq!(w1(&of(HOUR)).freshness, Freshness::Silent);
+}
+
+#[test]
 fn a_worker_is_silent_from_the_very_moment_the_timeout_runs_out() {
     let before = fold_one(&known(0), Some(&report(0)), HOUR - 1);
     assert_eq!(w1(&before).freshness, Freshness::Fresh);
@@ -251,7 +268,7 @@ fn a_worker_that_is_not_desired_is_kept_if_known_and_refused_if_not() {
 
 #[test]
 fn a_report_under_another_workers_name_is_refused() {
-    let other = Report { worker: name("w2"), ..report(0) };
+    let other = Report { worker: name("w2"), healthy: false, ..report(0) };
     let fold = fold_one(&Last::new(), Some(&other), 60);
     assert!(fold.observed.workers.is_empty());
     assert_eq!(refusals(&fold), ["the report of worker w1 is not used: it names the worker w2"]);

@@ -7,7 +7,7 @@
 //!           agent | agent:healthy | agent:silent | agent:unhealthy | report:…  runs=a,b
 //!           gone | broken | deleting
 //! cluster a needs=2 needs:mem=4 at=eastus tenant=t priority=1 label:k=v
-//!           on=w1 was=1 was:mem=2 seen=3 gone deleting policy=Delete
+//!           on=w1 was=1 was:mem=2 seen=3 gone deleting unrendered policy=Delete
 //!           only=w1,w2 not=w3 only-at=eastus with:k=v in:k=v,w notin:k=v,w prefer:10:k=v
 //! policy p  for:k=v priority=1 tolerate:k=v:NoSchedule  and the terms of a cluster
 //! tenant t  pools=p,q

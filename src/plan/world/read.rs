@@ -135,6 +135,7 @@ impl World {
         let mut cluster = plain_cluster(text);
         let (mut on, mut seen, mut was) = (None, None, None);
         let (mut desired, mut state, mut deletion) = (true, ClusterState::Bound, None);
+        let mut rendered = true;
         let mut affinity = Affinity::default();
         for word in words {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
@@ -148,6 +149,7 @@ impl World {
                 ("seen", n) => seen = Some(n.parse().unwrap()),
                 ("gone", "") => desired = false,
                 ("deleting", "") => state = ClusterState::Deleting,
+                ("unrendered", "") => rendered = false,
                 ("policy", "Delete") => deletion = Some(DeletionPolicy::Delete),
                 _ => match key.split_once(':') {
                     Some(("needs", resource)) => {
@@ -173,6 +175,7 @@ impl World {
         if let Some(worker) = on {
             let mut row = bound_row(&cluster);
             row.state = state;
+            row.folder = row.folder.filter(|_| rendered);
             row.demand = was.unwrap_or(row.demand);
             self.lock(&worker).clusters.insert(cluster.name.clone(), row);
         } else if let Some(seen) = seen {
