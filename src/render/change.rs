@@ -186,4 +186,14 @@ mod tests {
             assert_eq!(finding.finding.code, Code::VersionSkew, "{last} → {new}");
         }
     }
+    #[test]
+    fn a_workers_control_plane_goes_up_one_minor_at_a_time_too() {
+        let at = |version: &str| folder("KubeadmControlPlane", &format!("{{version: {version}}}"));
+        let found = |last: &str, new: &str| forbidden_changes(&at(last), &at(new));
+        assert_eq!(found("v1.33.1", "v1.34.0"), []);
+        let skipped = found("v1.33.1", "v1.35.0");
+        assert_eq!(skipped.len(), 1);
+        assert_eq!(skipped[0].finding.code, Code::VersionSkew);
+        assert_eq!(skipped[0].field, FieldPath::keys("spec.version"));
+    }
 }

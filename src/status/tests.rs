@@ -277,3 +277,50 @@ fn the_fleet_counts_what_is_held_and_what_was_found() {
     assert_eq!(held, [(HoldKind::MassDeletion.name(), 1)]);
     assert_eq!(status.held[0].digest, plan.holds[0].digest());
 }
+
+#[test]
+fn a_workers_phase_follows_its_state_and_then_its_reports() {
+    let agent = || WorkerSpec { observation: Observation::Agent, ..WorkerSpec::default() };
+    let phase = |state, spec, observed: &Observed| {
+        worker_document(state, spec, observed).status.phase.unwrap()
+    };
+    let desired = |observed: &Observed| phase(WorkerState::Desired, agent(), observed);
+    let fresh = reported("Running", Freshness::Fresh);
+    let mut unhealthy = fresh.clone();
+    unhealthy.workers.get_mut("w").unwrap().healthy = false;
+    assert_eq!(desired(&Observed::default()), "Pending");
+    assert_eq!(desired(&fresh), "Running");
+    assert_eq!(desired(&unhealthy), "Degraded");
+    assert_eq!(desired(&reported("Running", Freshness::Silent)), "Unknown");
+    assert_eq!(phase(WorkerState::Retiring, agent(), &fresh), "Terminating");
+    let unseen = WorkerSpec { observation: Observation::None, ..WorkerSpec::default() };
+    let unobserved = phase(WorkerState::Desired, unseen, &Observed::default());
+    assert_eq!(unobserved, "Running", "nobody looks");
+}
+
+fn ready_since(conditions: &[Condition]) -> Option<&str> {
+    let ready = conditions.iter().find(|c| c.kind == "Ready").unwrap();
+    ready.last_transition_time.as_deref()
+}
+
+#[test]
+fn a_worker_is_ready_since_the_later_of_two_transitions() {
+    let later = "2026-11-01T13:00:00Z";
+    let since = |freshness| {
+        let mut observed = reported("Running", freshness);
+        observed.workers.get_mut("w").unwrap().healthy_since = later.parse().unwrap();
+        let agent = WorkerSpec { observation: Observation::Agent, ..WorkerSpec::default() };
+        let document = worker_document(WorkerState::Desired, agent, &observed);
+        ready_since(&document.status.conditions).map(str::to_owned)
+    };
+    assert_eq!(since(Freshness::Fresh).as_deref(), Some(later));
+    assert_eq!(since(Freshness::Silent).as_deref(), Some(SEEN), "it is silent since then");
+}
+
+#[test]
+fn what_a_silent_worker_said_of_a_cluster_dates_nothing() {
+    let fresh = document(&keep(), &reported("Running", Freshness::Fresh));
+    assert_eq!(ready_since(&fresh.status.conditions), Some(SEEN));
+    let silent = document(&keep(), &reported("Running", Freshness::Silent));
+    assert_eq!(ready_since(&silent.status.conditions), None, "the run that sees it does");
+}

@@ -7,7 +7,8 @@ use crate::change::{mismatches, spend};
 use crate::model::api::{AcknowledgementSpec, DeletionPolicy};
 use crate::model::{
     AcknowledgementSpent, Binding, ClusterRow, DeletionStep, Digest, FLEET_LOCK_SCHEMA, FleetLock,
-    IndexRow, Planned, Resources, Sourced, WORKER_LOCK_SCHEMA, WorkerLock,
+    Id, IndexRow, Planned, Resources, Sourced, Unloaded, WORKER_LOCK_SCHEMA, WorkerLock,
+    WorkerPlan,
 };
 
 fn name(text: &str) -> Name {
@@ -159,6 +160,28 @@ fn an_acknowledgement_of_another_kind_covers_nothing() {
 }
 
 #[test]
+fn as_many_others_are_not_what_was_acknowledged() {
+    let (mut plan, previous) = (deleting(4), placed(10));
+    run(&mut plan, &Fleet::default(), &previous);
+    let fleet = acknowledging(&plan.holds[0]);
+    let mut others = deleting(5);
+    others.clusters.remove("c0");
+    assert!(run(&mut others, &fleet, &previous).is_empty());
+    assert_eq!(kept(&others), 4);
+}
+
+#[test]
+fn an_acknowledgement_that_counts_otherwise_covers_nothing() {
+    let (mut plan, previous) = (deleting(4), placed(10));
+    run(&mut plan, &Fleet::default(), &previous);
+    let mut fleet = acknowledging(&plan.holds[0]);
+    fleet.acknowledgements.get_mut("yes").unwrap().value.count = 3;
+    let mut plan = deleting(4);
+    assert!(run(&mut plan, &fleet, &previous).is_empty());
+    assert_eq!(kept(&plan), 4);
+}
+
+#[test]
 fn what_was_spent_is_remembered_as_long_as_its_document_is_there() {
     let mut plan = deleting(4);
     run(&mut plan, &Fleet::default(), &placed(10));
@@ -167,6 +190,15 @@ fn what_was_spent_is_remembered_as_long_as_its_document_is_there() {
     let spent = lock(spend(&fleet, None, &good, &[name("yes")]));
     assert_eq!(spend(&fleet, Some(&spent), &good, &[]), spent.spent);
     assert_eq!(spend(&Fleet::default(), Some(&spent), &good, &[]), []);
+    let broken = Unloaded {
+        file: "fleet/ack.yaml".into(),
+        document: None,
+        kind: None,
+        name: None,
+        blocks_placements: false,
+    };
+    let broken = Fleet { unloaded: vec![broken], ..Fleet::default() };
+    assert_eq!(spend(&broken, Some(&spent), &good, &[]), spent.spent, "it may be there still");
 }
 
 fn lock(spent: Vec<AcknowledgementSpent>) -> FleetLock {
@@ -194,4 +226,68 @@ fn a_move_without_a_reason_of_its_own_is_held() {
     run(&mut plan, &Fleet::default(), &placed(1));
     assert_eq!(plan.holds[0].kind, HoldKind::MassMove);
     assert_eq!(plan.clusters["c0"].decision, Decision::Keep { worker: name("w1") });
+}
+
+#[test]
+fn what_is_forgotten_moves_nowhere() {
+    let planned =
+        Planned { decision: Decision::Forget, demand: Resources::new(), resize_blocked: None };
+    let mut plan = Plan { clusters: [(name("c0"), planned)].into(), ..Plan::default() };
+    run(&mut plan, &Fleet::default(), &placed(1));
+    assert!(plan.holds.is_empty());
+    assert_eq!(plan.clusters["c0"].decision, Decision::Forget);
+}
+
+/// `count` empty workers called e0, e1, … whose documents are gone.
+fn retiring(count: usize) -> (Plan, Previous) {
+    let names = || (0..count).map(|i| name(&format!("e{i}")));
+    let worker = WorkerPlan {
+        state: WorkerState::Retiring,
+        capacity: Resources::new(),
+        reserved: Resources::new(),
+        allocated: Resources::new(),
+        clusters: 0,
+    };
+    let row = ControlPlaneRow {
+        state: ClusterState::Bound,
+        render_key: Digest::of(b"k"),
+        folder: Some(Id::EMPTY_DIR),
+    };
+    let mut made = lock(Vec::new());
+    made.workers = names().map(|name| (name, row.clone())).collect();
+    let workers = names().map(|name| (name, worker.clone())).collect();
+    let previous = Previous { fleet: Some(made), ..Previous::default() };
+    (Plan { workers, ..Plan::default() }, previous)
+}
+
+#[test]
+fn empty_workers_that_are_taken_down_are_deletions_too() {
+    let states = |plan: &Plan| plan.workers.values().map(|w| w.state).collect::<Vec<_>>();
+    let (mut plan, previous) = retiring(3);
+    run(&mut plan, &Fleet::default(), &previous);
+    assert!(plan.holds.is_empty());
+    assert_eq!(states(&plan), [WorkerState::Retiring; 3]);
+
+    let (mut plan, previous) = retiring(4);
+    run(&mut plan, &Fleet::default(), &previous);
+    assert_eq!(plan.holds[0].kind, HoldKind::MassDeletion);
+    assert_eq!(plan.holds[0].names, ["e0", "e1", "e2", "e3"]);
+    assert_eq!(states(&plan), [WorkerState::NotLoaded; 4], "they stay as they are");
+}
+
+#[test]
+fn what_is_not_below_another_root_was_not_removed() {
+    let mut previous = placed(1);
+    let mut other = lock(Vec::new());
+    other.roots.fleet = "clusters".to_owned();
+    previous.fleet = Some(other);
+    let mut plan = deleting(1);
+    run(&mut plan, &Fleet::default(), &previous);
+    assert_eq!(plan.holds[0].kind, HoldKind::RootChanged);
+    assert_eq!(kept(&plan), 1);
+
+    previous.fleet = Some(lock(Vec::new()));
+    let mut plan = deleting(1);
+    run(&mut plan, &Fleet::default(), &previous);
+    assert_eq!((kept(&plan), plan.holds.len()), (0, 0));
 }

@@ -25,7 +25,7 @@ fn scope(object: &Object) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::messages;
+    use super::super::tests::{job, messages, read};
     use super::*;
 
     #[test]
@@ -35,5 +35,13 @@ mod tests {
         let found = |text: String| messages(check, &text, Code::RenderedInvalid);
         assert_eq!(found(format!("{one}---\n{one}")), ["ConfigMap x is there twice"]);
         assert!(found(format!("{one}---\n{other}")).is_empty());
+    }
+
+    #[test]
+    fn what_goes_to_another_cluster_may_have_the_same_name() {
+        let one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a}\n";
+        let mut objects = read(&format!("{one}---\n{one}"));
+        objects[1].file = "bootstrap/sync.yaml".to_owned();
+        assert!(check(&objects, &job()).is_empty());
     }
 }

@@ -115,6 +115,21 @@ spec:
       infrastructureRef: {apiGroup: g, kind: AzureMachineTemplate, name: a-np0-1}
 ";
 
+    const CONTROL_PLANE: &str = r"
+apiVersion: g/v1
+kind: AzureMachineTemplate
+metadata: {name: a-cp-1, namespace: a}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata: {name: a, namespace: a}
+spec:
+  machineTemplate:
+    spec: {infrastructureRef: {apiGroup: g, kind: AzureMachineTemplate, name: a-cp-1}}
+  kubeadmConfigSpec:
+    files: [{contentFrom: {secret: {name: a-cp-1-azure-json, key: k}}}]
+";
+
     fn one(from: &str, to: &str) -> String {
         assert!(BUNDLE.contains(from), "{from}");
         let found = messages(check, &BUNDLE.replacen(from, to, 1), Code::RenderedInvalid);
@@ -152,5 +167,14 @@ spec:
     fn the_nodes_read_the_secret_of_their_own_machine_template() {
         let found = one("name: a-np0-1-azure-json", "name: a-np0-azure-json");
         assert!(found.contains("Secret a-np0-azure-json"), "{found}");
+    }
+
+    #[test]
+    fn a_control_plane_reads_the_secret_of_its_own_machine_template() {
+        let found = |text: &str| messages(check, text, Code::RenderedInvalid);
+        assert_eq!(found(CONTROL_PLANE), Vec::<String>::new());
+        let wrong = CONTROL_PLANE.replace("a-cp-1-azure-json", "a-cp-azure-json");
+        let found = found(&wrong);
+        assert!(found.len() == 1 && found[0].contains("Secret a-cp-azure-json"), "{found:?}");
     }
 }
