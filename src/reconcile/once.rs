@@ -220,13 +220,10 @@ impl<'a> Run<'a> {
             return stopped;
         }
         // A plan reads the fold, so the fold is on its branch before a plan made from it is committed.
-        if let Err(error) = self.push_fold() {
+        if self.push_fold().is_err() {
             self.plan_with_the_last_fold()?;
             if self.proposal.stopped {
                 return stopped;
-            }
-            if self.proposal.has_changes() && matches!(error, Error::Store(_)) {
-                return Err(error);
             }
         }
         let Some(verdict) = self.push_output()? else { return Ok(Attempt::Raced) };

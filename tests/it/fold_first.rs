@@ -36,23 +36,26 @@ fn fleet(remote: &Remote) -> Person {
     person
 }
 
-/// The agent of w-eus says that all is well.
-fn report(person: &Person) {
-    let text = "schemaVersion: 1
+/// What the agent of w-eus says: all is well.
+const REPORT: &str = "schemaVersion: 1
 worker: w-eus
 workerUID: 11111111-1111-4111-8111-111111111111
 time: \"2026-11-01T08:59:00Z\"
 complete: true
 healthy: true
 ";
+
+/// The agent of w-eus reports.
+fn report(person: &Person, text: &str) {
     let path = person.path();
     git(&path, &["checkout", "--quiet", "--orphan", "report"]);
     git(&path, &["rm", "-r", "--quiet", "--cached", "."]);
     person.write("report.yaml", text);
     git(&path, &["add", "report.yaml"]);
     git(&path, &["commit", "--quiet", "-m", "a report"]);
-    git(&path, &["push", "--quiet", "origin", "HEAD:refs/heads/carp/observed/w-eus"]);
+    git(&path, &["push", "--quiet", "origin", "+HEAD:refs/heads/carp/observed/w-eus"]);
     git(&path, &["checkout", "--quiet", "--force", "main"]);
+    git(&path, &["branch", "--quiet", "-D", "report"]);
 }
 
 /// golf fits on w-eus only.
@@ -77,12 +80,14 @@ fn observed(remote: &Remote) -> String {
 fn the_fold_is_on_its_branch_before_the_plan_that_reads_it() {
     let remote = Remote::new();
     let person = fleet(&remote);
-    report(&person);
+    report(&person, REPORT);
     golf(&person);
     let before = remote.at(STATUS).unwrap().to_string();
     let log = remote.root().join("pushed");
-    let script =
-        format!("#!/bin/sh\nwhile read -r old new ref; do echo \"$ref\" >> '{}'; done\n", log.display());
+    let script = format!(
+        "#!/bin/sh\nwhile read -r old new ref; do echo \"$ref\" >> '{}'; done\n",
+        log.display()
+    );
     remote.hook("post-receive", &script);
     let ran = person.carp(&RECONCILE);
     assert!(ran.status.success(), "{}", printed(&ran));
@@ -103,7 +108,7 @@ fn pushed(log: &Path) -> Vec<String> {
 fn a_fold_that_is_refused_is_not_planned_with() {
     let remote = Remote::new();
     let person = fleet(&remote);
-    report(&person);
+    report(&person, REPORT);
     golf(&person);
     let known = remote.at(STATUS);
     remote.hook("pre-receive", STATUS_REFUSED);
@@ -126,7 +131,7 @@ fn a_fold_that_is_refused_is_not_planned_with() {
 fn a_stopped_proposal_pushes_nothing() {
     let remote = Remote::new();
     let person = fleet(&remote);
-    report(&person);
+    report(&person, REPORT);
     git(&person.path(), &["rm", "-r", "--quiet", "fleet"]);
     person.push_one("fleet/README.md", "all documents are gone\n");
     let tips = [OUTPUT, STATUS].map(|name| remote.at(name));
@@ -149,13 +154,70 @@ fn a_plan_with_the_last_fold_that_is_stopped_pushes_nothing_either() {
     git(&path, &["commit", "--quiet", "-m", "a file by hand"]);
     git(&path, &["push", "--quiet", "origin", "HEAD:carp/rendered"]);
     git(&path, &["checkout", "--quiet", "--force", "main"]);
-    report(&person);
+    report(&person, REPORT);
     person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
     let tips = [OUTPUT, STATUS].map(|name| remote.at(name));
     remote.hook("pre-receive", STATUS_REFUSED);
     let ran = person.carp(&RECONCILE);
     assert_eq!(ran.status.code(), Some(1), "{}", printed(&ran));
     assert!(printed(&ran).contains("output-collision"), "{}", printed(&ran));
-    assert!(!printed(&ran).contains("no status today"), "nothing was even tried: {}", printed(&ran));
+    assert!(
+        !printed(&ran).contains("no status today"),
+        "nothing was even tried: {}",
+        printed(&ran)
+    );
     assert_eq!([OUTPUT, STATUS].map(|name| remote.at(name)), tips);
+}
+
+#[test]
+fn without_reports_there_is_no_fold_to_push() {
+    let remote = Remote::new();
+    fleet(&remote);
+    let subjects = git(&remote.path(), &["log", "--format=%s", STATUS]);
+    assert_eq!(subjects, "carp: status");
+}
+
+#[test]
+fn a_run_without_news_pushes_nothing() {
+    let remote = Remote::new();
+    let person = fleet(&remote);
+    report(&person, REPORT);
+    person.carp(&RECONCILE);
+    let tips = [OUTPUT, STATUS].map(|name| remote.at(name));
+    let again = person.carp(&RECONCILE);
+    assert!(again.status.success(), "{}", printed(&again));
+    assert_eq!([OUTPUT, STATUS].map(|name| remote.at(name)), tips);
+}
+
+#[test]
+fn a_report_that_is_too_large_is_told_and_silences_nobody() {
+    let remote = Remote::new();
+    let person = fleet(&remote);
+    report(&person, REPORT);
+    person.carp(&RECONCILE);
+    let large = format!("{REPORT}# {}\n", "x".repeat(2 << 20));
+    report(&person, &large);
+    let ran = person.carp(&RECONCILE);
+    assert!(ran.status.success(), "{}", printed(&ran));
+    assert!(printed(&ran).contains("larger than 2 MiB"), "{}", printed(&ran));
+    let folded = git(&remote.path(), &["show", &format!("{STATUS}:observed/w-eus.yaml")]);
+    assert!(folded.contains("freshness: Fresh"), "{folded}");
+
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("w-eus.yaml"), &large).unwrap();
+    let planned = person.carp(&["plan", "--observed", folder.path().to_str().unwrap()]);
+    assert!(printed(&planned).contains("larger than 2 MiB"), "{}", printed(&planned));
+}
+
+/// Neither the output nor the status branch is there, and a worker says that it hosts a cluster.
+#[test]
+fn a_report_that_names_a_cluster_shows_that_this_is_no_first_run() {
+    let remote = Remote::new();
+    let person = Person::cloning(&remote.url());
+    person.push(&small::files());
+    report(&person, &format!("{REPORT}clusters:\n- name: alpha\n  phase: Running\n"));
+    let ran = person.carp(&RECONCILE);
+    assert_eq!(ran.status.code(), Some(3), "{}", printed(&ran));
+    assert!(printed(&ran).contains("the report of w-eus names"), "{}", printed(&ran));
+    assert_eq!([OUTPUT, STATUS].map(|name| remote.at(name)), [None, None]);
 }

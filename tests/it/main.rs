@@ -23,6 +23,7 @@ mod golden;
 mod kept;
 mod memo_law;
 mod promises;
+mod published;
 mod races;
 mod rendered_crds;
 mod rendered_golden;
