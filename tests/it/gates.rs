@@ -9,6 +9,7 @@ use carp::model::{
     WorkerLock, lock_from_bytes, lock_to_bytes, paths,
 };
 use carp::pipeline::propose;
+use carp::store::{HashingStore, Overlay};
 
 use crate::support::small::{self, cluster, worker};
 use crate::support::world::{World, files_below};
@@ -69,11 +70,13 @@ fn report_as(world: &mut World, worker: &str, text: &str) {
 
 #[test]
 fn a_record_that_cannot_be_read_stops_the_run() {
-    let mut world = small();
-    put_by_hand(&mut world, "workers/w-weu/carp.lock", b"{");
-    let proposal = world.run();
-    assert!(proposal.stopped && !proposal.has_changes());
-    assert!(finds(&proposal, Code::RecordUnreadable));
+    for lock in ["workers/w-weu/carp.lock", "decisions/pending.lock", "control-plane/fleet.lock"] {
+        let mut world = small();
+        put_by_hand(&mut world, lock, b"{");
+        let proposal = world.run();
+        assert!(proposal.stopped && !proposal.has_changes(), "{lock}");
+        assert!(finds(&proposal, Code::RecordUnreadable), "{lock}");
+    }
 }
 
 #[test]
@@ -304,6 +307,26 @@ fn the_removal_of_a_worker_that_has_begun_is_not_begun_again() {
 }
 
 #[test]
+fn a_worker_that_comes_back_while_it_is_taken_down_stays_as_it_is() {
+    let mut world = with_an_empty_worker();
+    world.remove("fleet/workers/w-old.yaml");
+    world.run();
+    let own = |world: &World| {
+        let mut files = world.output_files();
+        files.retain(|path, _| path.starts_with("workers/w-old/"));
+        files
+    };
+    let before = own(&world);
+    let newer = "  components: {capi-operator: 0.27.0}\n";
+    let text = format!("{}{newer}", worker("w-old", "japaneast", 0));
+    world.write("fleet/workers/w-old.yaml", &text);
+    let proposal = world.run();
+    assert!(!proposal.diagnostics.has_errors(), "{:#?}", proposal.diagnostics);
+    assert!(proposal.plan.holds.iter().any(|hold| hold.names == ["w-old"]));
+    assert_eq!(own(&world), before);
+}
+
+#[test]
 fn a_worker_that_cannot_be_taken_down_stays_as_it_is() {
     let mut world = with_an_empty_worker();
     world.remove("fleet/workers/w-old.yaml");
@@ -381,6 +404,41 @@ fn a_cluster_that_waited_and_is_removed_leaves_no_record_and_no_status() {
     world.run();
     assert_eq!(world.output_text(&record("india")), None);
     assert_eq!(world.status_text(&status), None);
+}
+
+#[test]
+fn a_cluster_that_waits_keeps_its_place_while_its_document_is_broken() {
+    let mut world = small();
+    for name in ["golf", "hotel", "india"] {
+        world.write(&format!("fleet/clusters/{name}.yaml"), &cluster(name, "eastus"));
+    }
+    world.run();
+    let before = world.output_text("decisions/pending.lock");
+    assert!(before.as_ref().is_some_and(|lock| lock.contains("india")));
+    world.edit("fleet/clusters/india.yaml", "version: v1.34.2", "version: latest");
+    let proposal = world.run();
+    assert!(matches!(decision(&proposal, "india"), Decision::Wait { seen: 1, .. }));
+    assert_eq!(world.output_text("decisions/pending.lock"), before);
+}
+
+/// One cluster waits, one is being deleted, the others stand: nothing of them is made again. What is
+/// made all the same is put together from the locks: the index of the workers.
+#[test]
+fn a_run_without_news_makes_nothing_again() {
+    let mut world = small();
+    for name in ["golf", "hotel", "india"] {
+        world.write(&format!("fleet/clusters/{name}.yaml"), &cluster(name, "eastus"));
+    }
+    world.run();
+    world.remove("fleet/clusters/alpha.yaml");
+    world.run();
+    world.run();
+    let snapshot = world.snapshot();
+    let made = HashingStore::new();
+    let store = Overlay::new(&made, &world.store);
+    let proposal = propose(&snapshot, &store, &mut world.memo).unwrap();
+    assert!(!proposal.has_changes());
+    assert_eq!(made.puts().blobs, 1);
 }
 
 #[test]
