@@ -29,6 +29,14 @@ impl Acknowledged {
         Self(good.filter(|a| !spent.contains(&a.entry)).collect())
     }
 
+    /// All of them as if they had been used.
+    #[must_use]
+    pub fn into_spent(self) -> Vec<AcknowledgementSpent> {
+        let mut spent: Vec<_> = self.0.into_iter().map(|good| good.entry).collect();
+        spent.sort();
+        spent
+    }
+
     /// The acknowledgement of exactly what is held, if there is one.
     #[must_use]
     pub fn covers(&self, of: AcknowledgementKind, hold: &Hold) -> Option<Name> {

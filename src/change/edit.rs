@@ -29,6 +29,11 @@ impl TreeEdit {
         self.put(path, Step::Set(Entry { kind: EntryKind::Dir, id }));
     }
 
+    /// Sets an entry of any kind.
+    pub fn set(&mut self, path: &str, entry: Entry) {
+        self.put(path, Step::Set(entry));
+    }
+
     /// Removes a file or directory; nothing happens where there is none.
     pub fn remove(&mut self, path: &str) {
         self.put(path, Step::Remove);
@@ -90,6 +95,29 @@ impl TreeEdit {
             _ => store.put_dir(&after),
         }
     }
+}
+
+/// What is in the way of a file or folder at a path: the entry there, or a file where a folder on the way
+/// should be, with its path.
+///
+/// # Errors
+/// A directory on the way cannot be read.
+pub fn in_the_way<'a>(
+    store: &dyn Store,
+    root: Id,
+    path: &'a str,
+) -> Result<Option<(&'a str, Entry)>, StoreError> {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    for end in ends {
+        match entry_at(store, root, &path[..end])? {
+            None => return Ok(None),
+            Some(entry) if end == path.len() || entry.kind != EntryKind::Dir => {
+                return Ok(Some((&path[..end], entry)));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(None)
 }
 
 /// The entry at a path below a tree.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use crate::model::{
-    Change, ClusterState, Decision, Digest, Gate, Hold, Id, Name, Plan, Planned, Previous,
+    Change, ClusterState, Decision, Digest, Drifted, Gate, Hold, Id, Name, Plan, Planned, Previous,
     ReasonCode, paths,
 };
 
@@ -21,12 +21,14 @@ pub fn commit_message(
     changes: &[Change],
     prefix: &str,
     gates: &[Gate],
+    set_back: &[Drifted],
 ) -> String {
     let lines = decision_lines(plan, previous);
     let mut out = subject(plan, previous, changes, prefix);
     let mut sections = vec![lines];
     sections.push(plan.holds.iter().map(hold_line).collect());
     sections.push(gates.iter().map(gate_line).collect());
+    sections.push(set_back.iter().map(|drifted| set_back_line(drifted, prefix)).collect());
     for section in sections.iter().filter(|s| !s.is_empty()) {
         out.push('\n');
         for line in section.iter().take(MOST_LINES) {
@@ -115,6 +117,11 @@ fn hold_line(hold: &Hold) -> String {
 
 fn gate_line(gate: &Gate) -> String {
     format!("{} keeps its last good output ({})", gate.name, gate.reason.name())
+}
+
+fn set_back_line(drifted: &Drifted, prefix: &str) -> String {
+    let path = paths::in_repository(prefix, &drifted.path);
+    format!("SET BACK {path}, which was {} by hand", drifted.edit)
 }
 
 /// The digest of the decisions: what a commit's `Carp-Plan` names.

@@ -1,13 +1,17 @@
 //! From chosen folders to a commit: edits of trees, the difference, the guards, the message.
 
 mod acknowledge;
+mod compare;
 mod diff;
 mod edit;
 mod guards;
 mod message;
+mod survey;
 
 pub use acknowledge::{Acknowledged, mismatches, spend};
+pub use compare::{Expected, Unlike, beside_foreign, compare, files_of};
 pub use diff::{Difference, diff};
-pub use edit::{TreeEdit, entry_at};
+pub use edit::{TreeEdit, entry_at, in_the_way};
 pub use guards::{GuardInput, Limits, guard, stricter};
 pub use message::{commit_message, plan_digest, trailers};
+pub use survey::{remember, survey};

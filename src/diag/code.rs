@@ -124,6 +124,12 @@ codes! {
     SecretInOutput = "secret-in-output", Error;
     /// A file that carp does not own is where carp must write.
     OutputCollision = "output-collision", Error;
+    /// Somebody edited what carp owns on the output branch.
+    HandEdit = "hand-edit", Warning;
+    /// A file that is not carp's stands in a folder that carp writes.
+    ForeignFile = "foreign-file", Warning;
+    /// A lock of the output branch was lost and is rebuilt.
+    LockRebuilt = "lock-rebuilt", Warning;
     /// A lock or record of the output branch cannot be read.
     RecordUnreadable = "record-unreadable", Error;
     /// A lock or record is of a newer format than this carp knows.

@@ -1,24 +1,26 @@
-//! The locks of the output branch: the only memory there is.
+//! The locks of the output branch: the memory of what carp decided and owns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::reports::newer;
 use super::tree;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::paths::{
-    CONTROL_PLANE, DECISIONS, FLEET_LOCK, PENDING_LOCK, WORKER_LOCK, WORKERS,
+    CONTROL_PLANE, DECISIONS, FLEET_LOCK, PENDING_LOCK, SENTINEL, WORKER_LOCK, WORKERS,
 };
 use crate::model::{
-    Dir, EntryKind, FLEET_LOCK_SCHEMA, Id, Memo, Name, PENDING_SCHEMA, Previous, Store, StoreError,
-    WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes,
+    Damage, Dir, EntryKind, FLEET_LOCK_SCHEMA, Id, LockFault, LockName, Memo, Name, PENDING_SCHEMA,
+    Previous, Store, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes,
 };
 
-/// Reads the locks of an output tree. One that cannot be read, or is of a newer format, is an error, and
-/// the caller stops: without it carp would not know what it owns.
+const MISSING: &str = "it is missing";
+
+/// Reads the locks of an output tree. One that is missing, cannot be read or is not as carp wrote it is
+/// listed as damaged, for somebody else to rebuild. One of a newer format is an error: this carp does
+/// not know what it says, and the caller stops.
 ///
 /// # Errors
 /// The store failed.
@@ -28,96 +30,154 @@ pub fn previous(
     prefix: &str,
     memo: &mut Memo,
 ) -> Result<(Previous, Diagnostics), StoreError> {
-    let mut previous = Previous::default();
-    let mut found = Diagnostics::default();
-    let Some(root) = output.map(|tree| tree::dir_at(store, tree, prefix)).transpose()?.flatten()
-    else {
+    let root = output.map(|tree| tree::dir_at(store, tree, prefix)).transpose()?.flatten();
+    let Some(root) = root else {
         memo.locks.clear();
-        return Ok((previous, found));
+        return Ok((Previous::default(), Diagnostics::default()));
     };
-    workers(store, &root, memo, &mut previous, &mut found)?;
-    if let Some(id) = file_in(store, &root, DECISIONS, PENDING_LOCK)? {
-        let path = format!("{DECISIONS}/{PENDING_LOCK}");
-        previous.pending = lock(store, id, &path, PENDING_SCHEMA, &mut found)?.unwrap_or_default();
+    let mut reader = Reader { store, root: &root, locks: Locks::default() };
+    let unlocked = reader.workers(memo)?;
+    if let Some(lock) = reader.one(DECISIONS, PENDING_LOCK, LockName::Pending, PENDING_SCHEMA)? {
+        reader.locks.previous.pending = lock;
+    } else {
+        reader.locks.lost(LockName::Pending, MISSING);
     }
-    if let Some(id) = file_in(store, &root, CONTROL_PLANE, FLEET_LOCK)? {
-        let path = format!("{CONTROL_PLANE}/{FLEET_LOCK}");
-        previous.fleet = lock(store, id, &path, FLEET_LOCK_SCHEMA, &mut found)?;
+    let fleet = reader.one(CONTROL_PLANE, FLEET_LOCK, LockName::Fleet, FLEET_LOCK_SCHEMA)?;
+    if fleet.is_none() {
+        reader.locks.lost(LockName::Fleet, MISSING);
     }
-    Ok((previous, found))
+    reader.locks.previous.fleet = fleet;
+    let decided = entry_in(store, &root, DECISIONS)?.is_some();
+    Ok(reader.locks.close(unlocked, decided))
 }
 
-fn workers(
-    store: &dyn Store,
-    root: &Dir,
-    memo: &mut Memo,
-    previous: &mut Previous,
-    found: &mut Diagnostics,
-) -> Result<(), StoreError> {
-    let mut used = BTreeMap::new();
-    let workers = root.get(WORKERS).filter(|e| e.kind == EntryKind::Dir);
-    let workers = workers.map(|e| store.dir(e.id)).transpose()?.unwrap_or_default();
-    for (folder, _) in workers.iter().filter(|(_, e)| e.kind == EntryKind::Dir) {
-        // A folder without a lock is not carp's.
-        let Some(id) = file_in(store, &workers, folder, WORKER_LOCK)? else { continue };
-        let path = format!("{WORKERS}/{folder}/{WORKER_LOCK}");
-        let kept = match memo.locks.remove(&id) {
-            Some(kept) => Some(kept),
-            None => lock::<WorkerLock>(store, id, &path, WORKER_LOCK_SCHEMA, found)?.map(Arc::new),
-        };
-        let Some(kept) = kept else { continue };
-        match Name::parse(folder).ok().filter(|name| kept.worker == *name) {
-            Some(name) => {
-                previous.workers.insert(name, WorkerLock::clone(&kept));
-            }
-            None => found.push(unreadable(&path, &format!("it is of `{}`", kept.worker))),
+/// What was read so far.
+#[derive(Default)]
+struct Locks {
+    previous: Previous,
+    found: Diagnostics,
+    /// The locks of a newer format. They are not lost.
+    newer: BTreeSet<LockName>,
+}
+
+impl Locks {
+    /// Notes that a lock is of no use, unless that is known.
+    fn lost(&mut self, lock: LockName, why: impl Into<String>) {
+        if !self.previous.is_damaged(&lock) && !self.newer.contains(&lock) {
+            self.previous.damaged.push(Damage { lock, why: why.into() });
         }
-        used.insert(id, kept);
     }
-    memo.locks = used;
-    Ok(())
+
+    fn fault(&mut self, lock: LockName, schema: u32, fault: LockFault) {
+        match fault {
+            LockFault::Damaged(why) => self.lost(lock, why),
+            LockFault::Newer(version) => {
+                let path = lock.path();
+                let message = format!("`{path}`: {}", newer(version, schema));
+                let finding = Diagnostic::new(Code::NewerFormat, message).at(Place::file(path));
+                self.found.push(finding.help("use the carp that wrote it, or a newer one"));
+                self.newer.insert(lock);
+            }
+        }
+    }
+
+    /// A worker's lock is missing where another lock or the worker's own files speak of it. Where there
+    /// is nothing of carp's at all, nothing is missing: it is the first run.
+    fn close(mut self, unlocked: Vec<Name>, decided: bool) -> (Previous, Diagnostics) {
+        let made = self.previous.fleet.iter().flat_map(|lock| lock.workers.keys().cloned());
+        let missing: Vec<Name> = unlocked.into_iter().chain(made).collect();
+        for worker in missing {
+            if !self.previous.workers.contains_key(&worker) {
+                self.lost(LockName::Worker(worker), MISSING);
+            }
+        }
+        let workers = self.previous.damaged.iter().any(|d| matches!(d.lock, LockName::Worker(_)));
+        let unread = self.previous.damaged.iter().any(|damage| damage.why != MISSING);
+        let any = decided || workers || unread || self.previous.fleet.is_some();
+        if !any && self.previous.workers.is_empty() {
+            self.previous.damaged.clear();
+        }
+        self.previous.damaged.sort();
+        (self.previous, self.found)
+    }
+}
+
+struct Reader<'a> {
+    store: &'a dyn Store,
+    root: &'a Dir,
+    locks: Locks,
+}
+
+impl Reader<'_> {
+    /// Reads the workers' locks. Returns the workers whose folder is carp's and has none.
+    fn workers(&mut self, memo: &mut Memo) -> Result<Vec<Name>, StoreError> {
+        let mut used = BTreeMap::new();
+        let mut unlocked = Vec::new();
+        let workers = entry_in(self.store, self.root, WORKERS)?.unwrap_or_default();
+        for (folder, _) in workers.iter().filter(|(_, e)| e.kind == EntryKind::Dir) {
+            let Ok(name) = Name::parse(folder) else { continue };
+            let Some(id) = file_in(self.store, &workers, folder, WORKER_LOCK)? else {
+                // A folder without a lock is not carp's, unless carp's mark lies in it.
+                if file_in(self.store, &workers, folder, SENTINEL)?.is_some() {
+                    unlocked.push(name);
+                }
+                continue;
+            };
+            let lock = LockName::Worker(name.clone());
+            let kept = match memo.locks.remove(&id) {
+                Some(kept) => Some(kept),
+                None => self.read(id, lock.clone(), WORKER_LOCK_SCHEMA)?.map(Arc::new),
+            };
+            let Some(kept) = kept else { continue };
+            if kept.worker == name {
+                self.locks.previous.workers.insert(name, WorkerLock::clone(&kept));
+            } else {
+                self.locks.lost(lock, format!("it is the lock of {}", kept.worker));
+            }
+            used.insert(id, kept);
+        }
+        memo.locks = used;
+        Ok(unlocked)
+    }
+
+    fn one<T: DeserializeOwned>(
+        &mut self,
+        dir: &str,
+        file: &str,
+        lock: LockName,
+        schema: u32,
+    ) -> Result<Option<T>, StoreError> {
+        match file_in(self.store, self.root, dir, file)? {
+            Some(id) => self.read(id, lock, schema),
+            None => Ok(None),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(
+        &mut self,
+        id: Id,
+        lock: LockName,
+        schema: u32,
+    ) -> Result<Option<T>, StoreError> {
+        match lock_from_bytes(&self.store.blob(id)?, schema) {
+            Ok(read) => Ok(Some(read)),
+            Err(fault) => {
+                self.locks.fault(lock, schema, fault);
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn entry_in(store: &dyn Store, root: &Dir, dir: &str) -> Result<Option<Arc<Dir>>, StoreError> {
+    let dir = root.get(dir).filter(|e| e.kind == EntryKind::Dir);
+    dir.map(|e| store.dir(e.id)).transpose()
 }
 
 fn file_in(store: &dyn Store, root: &Dir, dir: &str, file: &str) -> Result<Option<Id>, StoreError> {
-    let Some(dir) = root.get(dir).filter(|e| e.kind == EntryKind::Dir) else { return Ok(None) };
-    let entry = store.dir(dir.id)?.get(file);
+    let dir = entry_in(store, root, dir)?;
+    let entry = dir.and_then(|dir| dir.get(file));
     Ok(entry.filter(|e| e.kind == EntryKind::File).map(|e| e.id))
-}
-
-fn lock<T: DeserializeOwned>(
-    store: &dyn Store,
-    id: Id,
-    path: &str,
-    schema: u32,
-    found: &mut Diagnostics,
-) -> Result<Option<T>, StoreError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Version {
-        schema_version: u64,
-    }
-    let bytes = store.blob(id)?;
-    match lock_from_bytes(&bytes, schema) {
-        Ok(lock) => Ok(Some(lock)),
-        Err(why) => {
-            let version = serde_json::from_slice::<Version>(&bytes).map(|v| v.schema_version);
-            found.push(match version {
-                Ok(version) if version > u64::from(schema) => {
-                    let message = format!("`{path}`: {}", newer(version, schema));
-                    let finding = Diagnostic::new(Code::NewerFormat, message);
-                    finding.at(Place::file(path)).help("use the carp that wrote it, or a newer one")
-                }
-                _ => unreadable(path, &why),
-            });
-            Ok(None)
-        }
-    }
-}
-
-fn unreadable(path: &str, why: &str) -> Diagnostic {
-    let message = format!("`{path}` of the output branch cannot be read: {why}");
-    let help = "bring back its last good version with `git revert` on the output branch";
-    Diagnostic::new(Code::RecordUnreadable, message).at(Place::file(path)).help(help)
 }
 
 #[cfg(test)]
@@ -147,18 +207,37 @@ mod tests {
         (previous, found.iter().map(|d| d.code).collect())
     }
 
+    /// What of the locks is lost, in words.
+    fn lost(files: &[(&str, Vec<u8>)]) -> Vec<String> {
+        let (previous, found) = read(files, &mut Memo::default());
+        assert_eq!(found, []);
+        let told = |damage: &Damage| format!("{}: {}", damage.lock.path(), damage.why);
+        previous.damaged.iter().map(told).collect()
+    }
+
+    /// All three locks of a fleet with one worker.
+    fn whole() -> Vec<(&'static str, Vec<u8>)> {
+        let fleet = serde_json::json!({
+            "schemaVersion": FLEET_LOCK_SCHEMA,
+            "renderKey": Digest::of(b"r"),
+            "workers": {"w1": {"renderKey": Digest::of(b"r"), "state": "Bound"}},
+        });
+        vec![
+            ("workers/w1/carp.lock", lock_to_bytes(&worker_lock("w1"))),
+            ("decisions/pending.lock", lock_to_bytes(&PendingLock::default())),
+            ("control-plane/fleet.lock", lock_to_bytes(&fleet)),
+        ]
+    }
+
     #[test]
     fn locks_are_read_and_remembered() {
-        let files = [
-            ("workers/w1/carp.lock", lock_to_bytes(&worker_lock("w1"))),
-            ("workers/theirs/README.md", b"not carp's".to_vec()),
-            ("decisions/pending.lock", lock_to_bytes(&PendingLock::default())),
-        ];
+        let mut files = whole();
+        files.push(("workers/theirs/README.md", b"not carp's".to_vec()));
         let mut memo = Memo::default();
         memo.locks.insert(Id::EMPTY_DIR, Arc::new(worker_lock("gone")));
         let (previous, found) = read(&files, &mut memo);
-        assert_eq!((previous.workers.len(), found), (1, vec![]));
-        assert!(previous.fleet.is_none());
+        assert_eq!((previous.workers.len(), found, previous.damaged.len()), (1, vec![], 0));
+        assert!(previous.fleet.is_some());
         let kept: Vec<_> = memo.locks.values().map(|l| l.worker.to_string()).collect();
         assert_eq!(kept, ["w1"]);
         let (again, _) = read(&files, &mut memo);
@@ -166,17 +245,43 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_cannot_be_read_is_an_error() {
-        let codes = |path: &'static str, bytes: &[u8]| {
-            read(&[(path, bytes.to_vec())], &mut Memo::default()).1
-        };
-        for path in ["workers/w1/carp.lock", "decisions/pending.lock", "control-plane/fleet.lock"] {
-            assert_eq!(codes(path, b"{"), [Code::RecordUnreadable]);
-            assert_eq!(codes(path, b"{\"schemaVersion\": 1, \"x\": 1}"), [Code::RecordUnreadable]);
-            assert_eq!(codes(path, b"{\"schemaVersion\": 2}"), [Code::NewerFormat]);
+    fn a_lock_that_is_no_lock_is_lost() {
+        for at in 0..3 {
+            for bytes in [&b"{"[..], b"", b"{\"schemaVersion\": 1, \"x\": 1}", b"<<<<<<< ours\n"] {
+                let mut files = whole();
+                files[at].1 = bytes.to_vec();
+                let told = lost(&files);
+                assert_eq!(told.len(), 1, "{told:?}");
+                assert!(told[0].starts_with(files[at].0), "{told:?}");
+            }
         }
-        let other = lock_to_bytes(&worker_lock("w2"));
-        assert_eq!(codes("workers/w1/carp.lock", &other), [Code::RecordUnreadable]);
+        let mut files = whole();
+        files[0].1 = lock_to_bytes(&worker_lock("w2"));
+        assert_eq!(lost(&files), ["workers/w1/carp.lock: it is the lock of w2"]);
+    }
+
+    #[test]
+    fn a_lock_that_is_missing_is_lost() {
+        for at in 0..3 {
+            let mut files = whole();
+            let (path, _) = files.remove(at);
+            assert_eq!(lost(&files), [format!("{path}: it is missing")]);
+        }
+        // A worker that the control plane does not make is known by its sentinel.
+        let mut files = whole();
+        files.push(("workers/w2/sentinel.yaml", Vec::new()));
+        assert_eq!(lost(&files), ["workers/w2/carp.lock: it is missing"]);
+    }
+
+    #[test]
+    fn a_lock_of_a_newer_format_is_an_error_and_not_lost() {
+        for at in 0..3 {
+            let mut files = whole();
+            files[at].1 = b"{\"schemaVersion\": 9}".to_vec();
+            let (previous, found) = read(&files, &mut Memo::default());
+            assert_eq!(found, [Code::NewerFormat]);
+            assert_eq!(previous.damaged, []);
+        }
     }
 
     #[test]
@@ -184,5 +289,9 @@ mod tests {
         let mut memo = Memo::default();
         let (previous, found) = previous(&Memory::default(), None, "", &mut memo).unwrap();
         assert!(previous.workers.is_empty() && found.is_empty());
+        assert_eq!(
+            lost(&[("README.md", Vec::new()), ("workers/theirs/x.yaml", Vec::new())]).len(),
+            0
+        );
     }
 }

@@ -110,7 +110,7 @@ impl EntryKind {
 }
 
 /// One entry of a [`Dir`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     /// What it is.
     pub kind: EntryKind,

@@ -15,17 +15,17 @@ use super::api::{AcknowledgementKind, DeletionPolicy, Guards, Roots, Tenant};
 use super::{Digest, Id, Name, ReasonCode, Resources};
 
 /// The format of [`WorkerLock`].
-pub const WORKER_LOCK_SCHEMA: u32 = 1;
+pub const WORKER_LOCK_SCHEMA: u32 = 2;
 /// The format of [`PendingLock`].
-pub const PENDING_SCHEMA: u32 = 1;
+pub const PENDING_SCHEMA: u32 = 2;
 /// The format of [`FleetLock`].
-pub const FLEET_LOCK_SCHEMA: u32 = 1;
+pub const FLEET_LOCK_SCHEMA: u32 = 2;
 
 /// `workers/<worker>/carp.lock`: what carp owns below that folder, and who is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WorkerLock {
-    /// [`WORKER_LOCK_SCHEMA`].
+    /// [`WORKER_LOCK_SCHEMA`]; 1 where an earlier carp wrote it.
     pub schema_version: u32,
     /// The worker.
     pub worker: Name,
@@ -53,6 +53,9 @@ pub struct ClusterRow {
     /// The cluster's folder; absent until it rendered for the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<Id>,
+    /// The cluster's decision record; absent in the locks of format 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<Id>,
     /// What the cluster takes, as its record says.
     pub demand: Resources,
     /// What else an index needs.
@@ -99,7 +102,7 @@ pub enum ClusterState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PendingLock {
-    /// [`PENDING_SCHEMA`].
+    /// [`PENDING_SCHEMA`]; 1 where an earlier carp wrote it.
     pub schema_version: u32,
     /// The clusters that wait.
     pub clusters: BTreeMap<Name, PendingRow>,
@@ -121,6 +124,9 @@ pub struct PendingRow {
     pub facts: Digest,
     /// Why no worker took it, as the record says.
     pub reasons: BTreeSet<ReasonCode>,
+    /// The cluster's decision record; absent in the locks of format 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<Id>,
     /// What the cluster will take.
     pub demand: Resources,
     /// What else an index needs.
@@ -132,7 +138,7 @@ pub struct PendingRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FleetLock {
-    /// [`FLEET_LOCK_SCHEMA`].
+    /// [`FLEET_LOCK_SCHEMA`]; 1 where an earlier carp wrote it.
     pub schema_version: u32,
     /// The guards in force: of these and the input's the stricter holds.
     #[serde(default)]
@@ -181,13 +187,21 @@ pub struct AcknowledgementSpent {
     pub digest: Digest,
 }
 
+/// The field that holds the digest of all others, from format 2 on: a lock that was edited by hand, or
+/// merged out of two, does not agree with it.
+const DIGEST: &str = "digest";
+
 /// Writes a lock: JSON, one line for each field, and in a map of rows one line for each row.
 ///
 /// # Panics
 /// Never: locks serialise to JSON.
 #[must_use]
 pub fn lock_to_bytes(lock: &impl Serialize) -> Vec<u8> {
-    let value = serde_json::to_value(lock).expect("locks serialise to JSON");
+    let mut value = serde_json::to_value(lock).expect("locks serialise to JSON");
+    let digest = Digest::of_value(&value);
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert(DIGEST.to_owned(), Value::String(digest.to_string()));
+    }
     let mut out = String::from("{\n");
     let fields = value.as_object().into_iter().flatten();
     let count = value.as_object().map_or(0, serde_json::Map::len);
@@ -219,18 +233,46 @@ fn write_field(out: &mut String, field: &Value) {
     }
 }
 
-/// Reads a lock.
+/// Why bytes are no lock.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LockFault {
+    /// A newer carp wrote it.
+    #[error("it has schemaVersion {0}, which this carp does not know")]
+    Newer(u64),
+    /// It is no such lock, or not as carp wrote it.
+    #[error("{0}")]
+    Damaged(String),
+}
+
+/// Reads a lock of the format `schema` or an older one, which is brought into the form of this one; its
+/// `schemaVersion` stays, so that whoever reads it knows that it must be written anew.
 ///
 /// # Errors
-/// The text is not such a lock, or is of a newer format than `schema`; the message says which.
-pub fn lock_from_bytes<T: DeserializeOwned>(bytes: &[u8], schema: u32) -> Result<T, String> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
-    match value.get("schemaVersion").and_then(Value::as_u64) {
-        Some(found) if found > u64::from(schema) => {
-            Err(format!("it has schemaVersion {found}; this carp reads up to {schema}"))
-        }
-        Some(_) => serde_json::from_value(value).map_err(|e| e.to_string()),
-        None => Err("it has no schemaVersion".to_owned()),
+/// The text is not such a lock, was changed since carp wrote it, or is of a newer format.
+pub fn lock_from_bytes<T: DeserializeOwned>(bytes: &[u8], schema: u32) -> Result<T, LockFault> {
+    let damaged = |why: &dyn ToString| LockFault::Damaged(why.to_string());
+    if bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"<<<<<<< ")) {
+        return Err(damaged(&"it has the marks of a merge conflict"));
+    }
+    let mut value: Value = serde_json::from_slice(bytes).map_err(|e| damaged(&e))?;
+    let version = value.get("schemaVersion").and_then(Value::as_u64);
+    match version.ok_or_else(|| damaged(&"it has no schemaVersion"))? {
+        newer if newer > u64::from(schema) => return Err(LockFault::Newer(newer)),
+        // Format 1 is format 2 without a digest, and without the ids of the records.
+        0 | 1 => {}
+        _ => check_digest(&mut value).map_err(|why| damaged(&why))?,
+    }
+    serde_json::from_value(value).map_err(|e| damaged(&e))
+}
+
+/// Takes the digest out of a lock and compares it with what is left.
+fn check_digest(value: &mut Value) -> Result<(), &'static str> {
+    let said = value.as_object_mut().and_then(|fields| fields.remove(DIGEST));
+    let is = Digest::of_value(value).to_string();
+    match said.as_ref().and_then(Value::as_str) {
+        Some(said) if said == is => Ok(()),
+        Some(_) => Err("it was changed since carp wrote it: its digest is another"),
+        None => Err("it has no digest"),
     }
 }
 
@@ -243,6 +285,7 @@ mod tests {
             seen: 1,
             facts: Digest::of(b"x"),
             reasons: [ReasonCode::Capacity].into(),
+            record: None,
             demand: Resources::new(),
             row: IndexRow {
                 labels: BTreeMap::new(),
@@ -267,13 +310,45 @@ mod tests {
         let bytes = lock_to_bytes(&pending());
         let text = String::from_utf8(bytes.clone()).unwrap();
         assert_eq!(text.lines().filter(|l| l.contains("\"seen\":1")).count(), 2);
-        assert!(text.starts_with("{\n \"schemaVersion\":1,\n"), "{text}");
+        assert!(text.starts_with("{\n \"schemaVersion\":2,\n"), "{text}");
         assert_eq!(lock_from_bytes::<PendingLock>(&bytes, PENDING_SCHEMA), Ok(pending()));
     }
 
     #[test]
     fn a_newer_format_is_refused() {
-        let error = lock_from_bytes::<PendingLock>(br#"{"schemaVersion":2}"#, 1).unwrap_err();
-        assert!(error.contains("schemaVersion 2"), "{error}");
+        let error = lock_from_bytes::<PendingLock>(br#"{"schemaVersion":9}"#, 2).unwrap_err();
+        assert_eq!(error, LockFault::Newer(9));
+    }
+
+    #[test]
+    fn a_lock_that_somebody_changed_is_known() {
+        let text = String::from_utf8(lock_to_bytes(&pending())).unwrap();
+        let read = |text: &str| lock_from_bytes::<PendingLock>(text.as_bytes(), PENDING_SCHEMA);
+        assert_eq!(read(&text), Ok(pending()));
+        let reformatted = text.replace('\n', "\n\n");
+        assert_eq!(read(&reformatted), Ok(pending()), "it says the same");
+        let merged = format!("<<<<<<< ours\n{text}=======\n{text}>>>>>>> theirs\n");
+        for changed in [
+            text.replace("shop", "pay"),
+            text.lines().filter(|l| !l.contains("\"a\":{")).collect::<Vec<_>>().join("\n"),
+            text.lines().filter(|l| !l.contains("digest")).collect::<Vec<_>>().join("\n"),
+            text[..text.len() / 2].to_owned(),
+            merged,
+            String::new(),
+        ] {
+            assert!(matches!(read(&changed), Err(LockFault::Damaged(_))), "{changed}");
+        }
+    }
+
+    #[test]
+    fn a_lock_of_format_1_is_read_and_keeps_its_number() {
+        let text = String::from_utf8(lock_to_bytes(&pending())).unwrap();
+        let mut value: Value = serde_json::from_str(&text).unwrap();
+        value.as_object_mut().unwrap().remove(DIGEST);
+        value["schemaVersion"] = 1.into();
+        let old = value.to_string();
+        let read: PendingLock = lock_from_bytes(old.as_bytes(), PENDING_SCHEMA).unwrap();
+        assert_eq!(read, PendingLock { schema_version: 1, ..pending() });
+        assert_ne!(lock_to_bytes(&read), lock_to_bytes(&pending()), "so it is written anew");
     }
 }

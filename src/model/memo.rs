@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, Id, WorkerLock};
+use super::{Clean, Digest, Id, WorkerLock};
 
 /// The version of the memo's format together with carp's own; a memo of any other is discarded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Memo {
     pub status: BTreeMap<Id, Digest>,
     /// The last state in which nothing that waits could be placed.
     pub settled: Option<Settled>,
+    /// Where every file is as its lock says.
+    #[serde(default)]
+    pub clean: Clean,
 }
 
 /// The documents of one desired file, in canonical form.

@@ -5,6 +5,7 @@
 pub mod api;
 mod condition;
 mod digest;
+mod drift;
 mod evidence;
 mod fleet;
 mod folded;
@@ -27,6 +28,7 @@ mod version;
 
 pub use condition::{Condition, ConditionStatus};
 pub use digest::{Digest, canonical_json, without_defaults};
+pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use evidence::{Observed, WorkerHealth};
 pub use fleet::{
     ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy,
@@ -36,7 +38,7 @@ pub use folded::{FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
 pub use lock::{
     AcknowledgementSpent, ClusterRow, ClusterState, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock,
-    IndexRow, PENDING_SCHEMA, PendingLock, PendingRow, WORKER_LOCK_SCHEMA, WorkerLock,
+    IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow, WORKER_LOCK_SCHEMA, WorkerLock,
     lock_from_bytes, lock_to_bytes,
 };
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};

@@ -11,6 +11,12 @@ pub const CONTROL_PLANE: &str = "control-plane";
 pub const DECISIONS: &str = "decisions";
 /// The lock in a worker's folder.
 pub const WORKER_LOCK: &str = "carp.lock";
+/// The ConfigMap in a worker's folder that says whose it is and what was applied.
+pub const SENTINEL: &str = "sentinel.yaml";
+/// The index of a worker's clusters, in its folder.
+pub const CLUSTERS_INDEX: &str = "clusters.yaml";
+/// The index of the workers that the control plane makes, in its folder.
+pub const WORKERS_INDEX: &str = "workers.yaml";
 /// The clusters' folder in a worker's folder.
 pub const CLUSTERS: &str = "clusters";
 /// The lock of the clusters that wait, below [`DECISIONS`].

@@ -201,6 +201,9 @@ pub enum WorkerState {
     RemovedInUse,
     /// Its document is gone and it is empty: its own cluster is being deleted.
     Retiring,
+    /// Its document loaded and its folder is not written in this run: it was edited by hand, or files of
+    /// others stand in the way.
+    Kept,
 }
 
 /// Something that a guard did not let happen.
@@ -243,6 +246,8 @@ pub enum HoldKind {
     Rewind,
     /// `roots.fleet` is another folder, and what is not below it is not taken for removed.
     RootChanged,
+    /// Somebody edited what carp owns on the output branch, and the fleet refuses to write over it.
+    Drifted,
 }
 
 impl HoldKind {
@@ -259,6 +264,7 @@ impl HoldKind {
             Self::NameStillDeleting => "NameStillDeleting",
             Self::Rewind => "Rewind",
             Self::RootChanged => "RootChanged",
+            Self::Drifted => "Drifted",
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{FleetLock, IndexRow, Name, PendingLock, WorkerLock};
+use super::{Damage, FleetLock, IndexRow, Kept, LockName, Name, PendingLock, WorkerLock};
 
 /// The state that the last commit left, read from its locks.
 #[derive(Clone, Debug, Default)]
@@ -13,9 +13,20 @@ pub struct Previous {
     pub pending: PendingLock,
     /// What is in force; `None` before the first run.
     pub fleet: Option<FleetLock>,
+    /// The locks that were lost. What stands above of them was worked out from what else is there, so
+    /// while there is one no deletion, move or retirement starts.
+    pub damaged: Vec<Damage>,
+    /// What this run does not write.
+    pub kept: Kept,
 }
 
 impl Previous {
+    /// Whether a lock was lost.
+    #[must_use]
+    pub fn is_damaged(&self, lock: &LockName) -> bool {
+        self.damaged.iter().any(|damage| damage.lock == *lock)
+    }
+
     /// The worker that a cluster is on.
     pub fn placements(&self) -> impl Iterator<Item = (&Name, &Name)> {
         self.workers.iter().flat_map(|(w, lock)| lock.clusters.keys().map(move |c| (c, w)))

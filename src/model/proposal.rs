@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Fleet, Hold, Id, Name, Observed, Plan, Previous};
+use super::{Fleet, Hold, Id, Name, Observed, Plan, Previous, Survey};
 use crate::diag::{Diagnostic, Diagnostics};
 
 /// What one run would commit.
@@ -30,6 +30,8 @@ pub struct Proposal {
     pub plan: Plan,
     /// What kept its last good folder, and why.
     pub gates: Vec<Gate>,
+    /// Hand edits on the output branch, and files there that are not carp's.
+    pub survey: Survey,
     /// Every finding.
     pub diagnostics: Diagnostics,
     /// Whether the run must stop here: nothing may be committed (a broken `carp.yaml`, an empty read).
@@ -117,6 +119,10 @@ pub enum GateReason {
     ForbiddenChange,
     /// Its new demand does not fit on its worker.
     ResizeBlocked,
+    /// Somebody edited it on the output branch, and the fleet wants such edits kept.
+    Drifted,
+    /// A file that carp does not own is where carp must write.
+    Collided,
 }
 
 impl GateReason {
@@ -129,6 +135,8 @@ impl GateReason {
             Self::CheckFailed => "CheckFailed",
             Self::ForbiddenChange => "ForbiddenChange",
             Self::ResizeBlocked => "ResizeBlocked",
+            Self::Drifted => "Drifted",
+            Self::Collided => "Collided",
         }
     }
 }

@@ -64,6 +64,8 @@ pub enum Reason {
         /// The worker's pool; `None` where it is in none.
         pool: Option<Name>,
     },
+    /// The worker's folder is not written: it was edited by hand, or files of others are in the way.
+    FolderKept,
 }
 
 /// The kind of a [`Reason`], as a decision record keeps it. The order is the order of the filters.
@@ -101,6 +103,8 @@ pub enum ReasonCode {
     NoWorkers,
     /// A policy or class did not load, so nothing new is placed.
     PlacementsHeld,
+    /// [`Reason::FolderKept`].
+    FolderKept,
 }
 
 impl Reason {
@@ -122,6 +126,7 @@ impl Reason {
             Self::AffinityLabels { .. } => ReasonCode::AffinityLabels,
             Self::Taint(_) => ReasonCode::Taint,
             Self::Pool { .. } => ReasonCode::Pool,
+            Self::FolderKept => ReasonCode::FolderKept,
         }
     }
 
@@ -143,6 +148,7 @@ impl Reason {
             | Self::AffinityLabels { .. } => "did not match the placement affinity".to_owned(),
             Self::Taint(taint) => format!("had untolerated taint {{{taint}}}"),
             Self::Pool { .. } => "were in a pool that the tenant may not use".to_owned(),
+            Self::FolderKept => "have a folder that is not written now".to_owned(),
         }
     }
 }
@@ -167,6 +173,9 @@ impl fmt::Display for Reason {
             }
             Self::AffinityLabels { key } => {
                 write!(f, "label {key} does not meet the affinity")
+            }
+            Self::FolderKept => {
+                write!(f, "its folder on the output branch is not written now")
             }
             Self::Taint(taint) => write!(f, "untolerated taint {{{taint}}}"),
             Self::Pool { pool: Some(pool) } => {

@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use super::deletion;
 use super::folders::{put_files, put_folder};
 use super::output::{Run, placed_at, reason_of};
+use crate::model::paths::WORKERS_INDEX;
 use crate::model::{
     ClusterState, ControlPlaneRow, DEFAULT_WORKER_FLAVOR, Digest, FLEET_LOCK_SCHEMA, FleetLock,
-    GateReason, Id, Name, StoreError, WorkerState, lock_to_bytes, paths,
+    GateReason, Id, LockName, Name, Owned, StoreError, WorkerState, lock_to_bytes, paths,
 };
 use crate::render;
 
-const WORKERS_INDEX: &str = "workers.yaml";
-
 impl Run<'_> {
     pub(super) fn control_plane(&mut self) -> Result<(), StoreError> {
+        if self.read.previous.kept.control_plane {
+            return Ok(());
+        }
         let old = self.read.previous.fleet.clone();
         let workers = self.worker_clusters(old.as_ref())?;
         let (render_key, mut files) = self.control_plane_files(old.as_ref())?;
@@ -26,12 +28,13 @@ impl Run<'_> {
 
         self.control_plane_paths(old.as_ref(), &files, &workers)?;
         let lock = self.fleet_lock(old.as_ref(), render_key, workers, files);
-        if old.as_ref() == Some(&lock) {
+        let lost = self.read.previous.is_damaged(&LockName::Fleet);
+        if old.as_ref() == Some(&lock) && !lost {
             return Ok(());
         }
         let id = self.store.put_blob(&lock_to_bytes(&lock))?;
         let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
-        self.set_file(&path, id, old.is_some())
+        self.set_file(&Owned::ControlPlane, &path, id, true)
     }
 
     /// The row of each worker whose own cluster the control plane makes.
@@ -44,8 +47,10 @@ impl Run<'_> {
             self.plan.workers.iter().map(|(name, plan)| (name.clone(), plan.state)).collect();
         for (name, state) in planned {
             let before = old.and_then(|lock| lock.workers.get(&name));
+            let kept = self.read.previous.kept.made.contains(&name);
             let row = match state {
-                WorkerState::Desired => self.worker_cluster(&name, before)?,
+                _ if kept => before.cloned(),
+                WorkerState::Desired | WorkerState::Kept => self.worker_cluster(&name, before)?,
                 WorkerState::Retiring => self.retiring(&name, before)?,
                 WorkerState::NotLoaded | WorkerState::RemovedInUse => before.cloned(),
             };
@@ -87,7 +92,12 @@ impl Run<'_> {
                 return Ok(before.cloned());
             }
         }
-        Ok(Some(row(Some(put_folder(self.store, &files)?))))
+        let folder = put_folder(self.store, &files)?;
+        let path = paths::control_plane(name);
+        if !self.fits(name, &path, before.and_then(|before| before.folder), folder)? {
+            return Ok(before.cloned());
+        }
+        Ok(Some(row(Some(folder))))
     }
 
     /// D1 of the worker's own cluster. Its folder and `workers/<worker>/` stay until later steps have
@@ -156,7 +166,7 @@ impl Run<'_> {
             let before = old.and_then(|lock| lock.files.get(path));
             if before != Some(id) {
                 let path = format!("{}/{path}", paths::CONTROL_PLANE);
-                self.set_file(&path, *id, before.is_some())?;
+                self.set_file(&Owned::ControlPlane, &path, *id, before.is_some())?;
             }
         }
         for path in old.iter().flat_map(|lock| lock.files.keys()) {
@@ -167,7 +177,7 @@ impl Run<'_> {
         for (name, row) in workers {
             let before = old.and_then(|lock| lock.workers.get(name)).and_then(|row| row.folder);
             if let Some(folder) = row.folder.filter(|folder| Some(*folder) != before) {
-                self.set_dir(&paths::control_plane(name), folder, before.is_some())?;
+                self.set_dir(&paths::control_plane(name), folder, before)?;
             }
         }
         Ok(())

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::folders::{put_folder, read_folder};
 use super::found::Found;
-use super::{Read, deletion};
-use crate::change::{TreeEdit, entry_at};
+use super::read::Read;
+use super::{deletion, drift};
+use crate::change::{TreeEdit, beside_foreign, entry_at, in_the_way};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
-    AcknowledgementSpent, Cluster, ClusterRow, ClusterState, Decision, Gate, GateReason, Id, Name,
-    Plan, Planned, Snapshot, Store, StoreError, paths,
+    AcknowledgementSpent, Cluster, ClusterRow, ClusterState, Decision, Drifted, Entry, EntryKind,
+    Gate, GateReason, Id, Kept, Name, Owned, Plan, Planned, Snapshot, Store, StoreError, paths,
 };
 use crate::render::{self, Forbidden};
 
@@ -19,8 +20,12 @@ pub(super) struct Written {
     pub(super) gates: Vec<Gate>,
     pub(super) found: Diagnostics,
     pub(super) rendered: u64,
-    /// A file that carp does not own is where carp must write, so nothing may be committed.
-    pub(super) collided: bool,
+    /// What a file that carp does not own is in the way of, with those files.
+    pub(super) taken: BTreeMap<Owned, BTreeSet<String>>,
+    /// The lock of the clusters that wait.
+    pub(super) pending: Id,
+    /// What was edited by hand and is as it was again.
+    pub(super) set_back: Vec<Drifted>,
     /// Clusters that keep their last good folder, and with it another demand than was planned.
     pub(super) not_resized: BTreeSet<Name>,
 }
@@ -38,7 +43,7 @@ pub(super) struct Run<'a> {
     pub(super) rows: BTreeMap<Name, BTreeMap<Name, ClusterRow>>,
     edit: TreeEdit,
     rendered: u64,
-    collided: bool,
+    taken: BTreeMap<Owned, BTreeSet<String>>,
     not_resized: BTreeSet<Name>,
 }
 
@@ -60,12 +65,14 @@ impl<'a> Run<'a> {
             rows: BTreeMap::new(),
             edit: TreeEdit::default(),
             rendered: 0,
-            collided: false,
+            taken: BTreeMap::new(),
             not_resized: BTreeSet::new(),
         }
     }
 
     pub(super) fn write(mut self) -> Result<Written, StoreError> {
+        let set_back = self.set_back()?;
+        self.note_kept();
         let planned = self.plan.clusters.clone();
         for (name, planned) in &planned {
             if let Some((worker, row)) = self.cluster(name, planned)? {
@@ -75,12 +82,12 @@ impl<'a> Run<'a> {
                 self.rows.entry(worker).or_default().insert(name.clone(), row);
             }
         }
+        let pending = self.records()?;
         let workers: Vec<Name> = self.plan.workers.keys().cloned().collect();
         for worker in &workers {
             self.worker(worker)?;
         }
         self.control_plane()?;
-        self.records()?;
         let tree = self.edit.apply(self.store, self.snapshot.previous)?;
         self.gates.sort_by(|a, b| (&a.name, a.reason).cmp(&(&b.name, b.reason)));
         Ok(Written {
@@ -88,7 +95,9 @@ impl<'a> Run<'a> {
             gates: self.gates,
             found: self.found.told(&self.read.diagnostics, &self.read.loaded.fleet),
             rendered: self.rendered,
-            collided: self.collided,
+            taken: self.taken,
+            pending,
+            set_back,
             not_resized: self.not_resized,
         })
     }
@@ -101,6 +110,10 @@ impl<'a> Run<'a> {
     ) -> Result<Option<(Name, ClusterRow)>, StoreError> {
         let Some(worker) = planned.decision.worker() else { return Ok(None) };
         let old = self.read.previous.workers.get(worker).and_then(|l| l.clusters.get(name));
+        if self.read.previous.kept.holds(name, worker) {
+            self.note_waiting(name, worker, old);
+            return Ok(old.map(|row| (worker.clone(), row.clone())));
+        }
         let row = match (&planned.decision, self.read.loaded.fleet.clusters.get(name)) {
             (Decision::Delete { .. }, _) => self.deleting(name, worker, old)?,
             (_, Some(cluster)) => Some(self.desired(cluster, worker, planned, old)?),
@@ -137,6 +150,7 @@ impl<'a> Run<'a> {
             facts: cluster.facts,
             render_key: job.key(),
             folder,
+            record: old.and_then(|old| old.record),
             demand: planned.demand.clone(),
             row: cluster.index_row(),
         };
@@ -162,7 +176,12 @@ impl<'a> Run<'a> {
                 return Ok(last_good());
             }
         }
-        Ok(row(Some(put_folder(self.store, &files)?)))
+        let folder = put_folder(self.store, &files)?;
+        let path = paths::cluster(worker, &cluster.name);
+        if !self.fits(&cluster.name, &path, old.and_then(|old| old.folder), folder)? {
+            return Ok(last_good());
+        }
+        Ok(row(Some(folder)))
     }
 
     /// D1 of a cluster, once: afterwards its folder stays until a later step has its evidence.
@@ -202,20 +221,83 @@ impl<'a> Run<'a> {
         self.gates.push(Gate { name: name.clone(), reason, findings });
     }
 
+    /// Sets back what was edited by hand, where nothing of others is in the way.
+    fn set_back(&mut self) -> Result<Vec<Drifted>, StoreError> {
+        let mut done = Vec::new();
+        let read = self.read;
+        for edit in read.drift.set_back() {
+            if self.is_kept(&edit.of) || !self.is_free(&edit.of, &edit.path, true)? {
+                continue;
+            }
+            // What is not known any more is made anew.
+            if let Some(was) = edit.was {
+                let path = paths::in_repository(&self.snapshot.input.prefix, &edit.path);
+                self.edit.set(&path, was);
+            }
+            done.push(edit.clone());
+        }
+        Ok(done)
+    }
+
     /// Sets a file that carp owns from now on. `owned` says whether the last lock listed it.
-    pub(super) fn set_file(&mut self, path: &str, id: Id, owned: bool) -> Result<(), StoreError> {
-        let path = paths::in_repository(&self.snapshot.input.prefix, path);
-        self.check_collision(&path, id, owned)?;
-        self.edit.file(&path, id);
+    pub(super) fn set_file(
+        &mut self,
+        of: &Owned,
+        path: &str,
+        id: Id,
+        owned: bool,
+    ) -> Result<(), StoreError> {
+        let place = paths::in_repository(&self.snapshot.input.prefix, path);
+        let same = Entry { kind: EntryKind::File, id };
+        if self.is_there(&place, same)? || self.is_free(of, path, owned)? {
+            self.edit.file(&place, id);
+        }
         Ok(())
     }
 
-    /// Sets a folder that carp owns from now on.
-    pub(super) fn set_dir(&mut self, path: &str, id: Id, owned: bool) -> Result<(), StoreError> {
+    /// Sets the content of a folder, beside what others put there.
+    pub(super) fn set_dir(
+        &mut self,
+        path: &str,
+        id: Id,
+        before: Option<Id>,
+    ) -> Result<(), StoreError> {
         let path = paths::in_repository(&self.snapshot.input.prefix, path);
-        self.check_collision(&path, id, owned)?;
-        self.edit.dir(&path, id);
+        let there = self.snapshot.previous.map(|base| entry_at(self.store, base, &path));
+        let there = there.transpose()?.flatten();
+        // It was asked before whether all of it fits.
+        if let Ok(id) = beside_foreign(self.store, there, before, id)? {
+            self.edit.dir(&path, id);
+        }
         Ok(())
+    }
+
+    /// Whether a folder's new content fits beside what others put there. Where it does not, the folder
+    /// keeps what it has.
+    pub(super) fn fits(
+        &mut self,
+        name: &Name,
+        path: &str,
+        before: Option<Id>,
+        new: Id,
+    ) -> Result<bool, StoreError> {
+        let Some(base) = self.snapshot.previous else { return Ok(true) };
+        let path = paths::in_repository(&self.snapshot.input.prefix, path);
+        let taken = match in_the_way(self.store, base, &path)? {
+            Some((at, there)) if at == path => {
+                match beside_foreign(self.store, Some(there), before, new)? {
+                    Ok(_) => return Ok(true),
+                    Err(taken) => {
+                        taken.into_iter().map(|inner| format!("{path}/{inner}")).collect()
+                    }
+                }
+            }
+            Some((at, _)) => vec![at.to_owned()],
+            None => return Ok(true),
+        };
+        let found = taken.iter().map(|path| drift::in_the_way(path.trim_end_matches('/')));
+        self.keep_last(name, GateReason::Collided, found.collect());
+        Ok(false)
     }
 
     /// Removes what the last lock listed.
@@ -223,17 +305,61 @@ impl<'a> Run<'a> {
         self.edit.remove(&paths::in_repository(&self.snapshot.input.prefix, path));
     }
 
-    fn check_collision(&mut self, path: &str, id: Id, owned: bool) -> Result<(), StoreError> {
-        let Some(base) = self.snapshot.previous.filter(|_| !owned) else { return Ok(()) };
-        if entry_at(self.store, base, path)?.is_none_or(|there| there.id == id) {
-            return Ok(());
+    fn is_there(&self, path: &str, entry: Entry) -> Result<bool, StoreError> {
+        let Some(base) = self.snapshot.previous else { return Ok(false) };
+        Ok(entry_at(self.store, base, path)? == Some(entry))
+    }
+
+    /// Whether a path may be written. Where it may not, what it belongs to is written in no later
+    /// attempt of this run.
+    fn is_free(&mut self, of: &Owned, path: &str, owned: bool) -> Result<bool, StoreError> {
+        let Some(base) = self.snapshot.previous else { return Ok(true) };
+        let path = paths::in_repository(&self.snapshot.input.prefix, path);
+        let free = match in_the_way(self.store, base, &path)? {
+            None => true,
+            // What was carp's and is another file now is an edit; a folder in its place is not.
+            Some((at, there)) => at == path && owned && there.kind != EntryKind::Dir,
+        };
+        if free {
+            return Ok(true);
         }
-        self.collided = true;
-        let message = format!("`{path}` is on the output branch and is not carp's");
-        self.found.push(Diagnostic::new(Code::OutputCollision, message).help(
-            "move or remove that file on the output branch; carp never overwrites what it does not own",
-        ));
-        Ok(())
+        self.taken.entry(of.clone()).or_default().insert(path);
+        Ok(false)
+    }
+
+    fn is_kept(&self, of: &Owned) -> bool {
+        let mut one = Kept::default();
+        one.add(of);
+        self.read.previous.kept.contains(&one)
+    }
+
+    /// Says of all that is not written in this run why that is so.
+    fn note_kept(&mut self) {
+        let drift = &self.read.drift;
+        let edited: BTreeSet<&str> = drift.edited().into_iter().map(Owned::name).collect();
+        for name in edited.into_iter().filter_map(|name| Name::parse(name).ok()) {
+            self.gates.push(Gate { name, reason: GateReason::Drifted, findings: Vec::new() });
+        }
+        for (of, paths) in &drift.taken {
+            let found = paths.iter().map(|path| drift::in_the_way(path)).collect();
+            if let Ok(name) = Name::parse(of.name()) {
+                self.keep_last(&name, GateReason::Collided, found);
+            }
+        }
+    }
+
+    /// A cluster whose document says something new, on a worker whose folder is not written.
+    fn note_waiting(&mut self, name: &Name, worker: &Name, old: Option<&ClusterRow>) {
+        let fleet = &self.read.loaded.fleet;
+        let Some(cluster) = fleet.clusters.get(name) else { return };
+        let job = render::cluster_job(fleet, cluster, worker, &self.read.templates);
+        let noted = self.gates.iter().any(|gate| gate.name == *name);
+        if noted || old.is_some_and(|old| old.render_key == job.key()) {
+            return;
+        }
+        let taken = self.read.drift.taken.contains_key(&Owned::Worker(worker.clone()));
+        let reason = if taken { GateReason::Collided } else { GateReason::Drifted };
+        self.gates.push(Gate { name: name.clone(), reason, findings: Vec::new() });
     }
 }
 

@@ -1,42 +1,106 @@
 //! `decisions/`: one record per cluster, and the lock of those that wait.
 
-use super::Read;
+use std::collections::BTreeMap;
+
 use super::output::Run;
 use crate::load::emit_yaml;
 use crate::model::{
-    Binding, ClusterRow, ClusterState, DECISION_SCHEMA, Decision, DecisionRecord, Name,
-    PendingLock, PendingRow, Plan, Planned, RecordState, StoreError, lock_to_bytes, paths,
+    Binding, ClusterRow, ClusterState, DECISION_SCHEMA, Decision, DecisionRecord, Id, LockName,
+    Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, RecordState, StoreError,
+    lock_to_bytes, paths,
 };
 
 impl Run<'_> {
-    /// Writes the records whose decision is new or another, and the pending lock.
-    pub(super) fn records(&mut self) -> Result<(), StoreError> {
+    /// Writes the records whose decision is new or another, and the pending lock, whose id it returns.
+    /// The rows of those that are placed get the ids of their records.
+    pub(super) fn records(&mut self) -> Result<Id, StoreError> {
         let planned = self.plan.clusters.clone();
-        let pending = pending_lock(self.read, self.plan);
+        let mut waiting = BTreeMap::new();
         for (name, planned) in &planned {
-            let path = paths::decision(name);
             if planned.decision == Decision::Forget {
                 if self.is_known(name) {
-                    self.remove(&path);
+                    self.remove(&paths::decision(name));
                 }
-            } else if let Some(record) = self.changed_record(name, planned)? {
-                let id = self.store.put_blob(emit_yaml(&record).as_bytes())?;
-                self.set_file(&path, id, self.is_known(name))?;
+                continue;
+            }
+            let before = self.recorded(name, planned);
+            let kept = self.read.previous.kept.clusters.contains(name);
+            let id = if kept { before } else { Some(self.record(name, planned, before)?) };
+            match planned.decision.worker() {
+                Some(worker) => {
+                    let rows = self.rows.get_mut(worker);
+                    let row = rows.and_then(|rows| rows.get_mut(name));
+                    row.into_iter().for_each(|row| row.record = id);
+                }
+                None => drop(waiting.insert(name.clone(), id)),
             }
         }
-        let before = self.read.previous.fleet.is_some();
-        if pending == self.read.previous.pending && before {
-            return Ok(());
-        }
-        let id = self.store.put_blob(&lock_to_bytes(&pending))?;
-        let path = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);
-        self.set_file(&path, id, before)
+        self.pending_lock(&waiting)
     }
 
     fn is_known(&self, name: &Name) -> bool {
         let previous = &self.read.previous;
         previous.pending.clusters.contains_key(name)
             || previous.workers.values().any(|lock| lock.clusters.contains_key(name))
+    }
+
+    /// The id of a cluster's record as the locks know it.
+    fn recorded(&self, name: &Name, planned: &Planned) -> Option<Id> {
+        let waiting = self.read.previous.pending.clusters.get(name).and_then(|row| row.record);
+        waiting.or_else(|| self.row_of(name, planned)?.record)
+    }
+
+    /// The id of a cluster's record, written where it is new or lost.
+    fn record(
+        &mut self,
+        name: &Name,
+        planned: &Planned,
+        before: Option<Id>,
+    ) -> Result<Id, StoreError> {
+        let record = match (self.changed_record(name, planned)?, before) {
+            (Some(record), _) => record,
+            (None, Some(id)) => return Ok(id),
+            (None, None) => whole_record(name, planned, self.row_of(name, planned)),
+        };
+        let id = self.store.put_blob(emit_yaml(&record).as_bytes())?;
+        let waited = self.read.previous.pending.clusters.contains_key(name);
+        let owned = waited || self.row_of(name, planned).is_some();
+        self.set_file(&Owned::Record(name.clone()), &paths::decision(name), id, owned)?;
+        Ok(id)
+    }
+
+    fn row_of(&self, name: &Name, planned: &Planned) -> Option<&ClusterRow> {
+        self.row_before(name, planned.decision.worker()?)
+    }
+
+    fn pending_lock(&mut self, waiting: &BTreeMap<Name, Option<Id>>) -> Result<Id, StoreError> {
+        let before = &self.read.previous.pending;
+        let rows = waiting.iter().filter_map(|(name, record)| {
+            let planned = self.plan.clusters.get(name)?;
+            let Decision::Wait { seen, reasons } = &planned.decision else { return None };
+            let kept = self.read.previous.kept.clusters.contains(name);
+            let row = match self.read.loaded.fleet.clusters.get(name).filter(|_| !kept) {
+                Some(cluster) => PendingRow {
+                    seen: *seen,
+                    facts: cluster.facts,
+                    reasons: reasons.clone(),
+                    record: *record,
+                    demand: planned.demand.clone(),
+                    row: cluster.index_row(),
+                },
+                // Its document did not load, or its record is not written: the row stays as it was.
+                None => PendingRow { record: *record, ..before.clusters.get(name)?.clone() },
+            };
+            Some((name.clone(), row))
+        });
+        let pending = PendingLock { clusters: rows.collect(), schema_version: PENDING_SCHEMA };
+        let id = self.store.put_blob(&lock_to_bytes(&pending))?;
+        let same = pending == *before && self.read.previous.fleet.is_some();
+        if !same || self.read.previous.is_damaged(&LockName::Pending) {
+            let path = LockName::Pending.path();
+            self.set_file(&Owned::ControlPlane, &path, id, true)?;
+        }
+        Ok(id)
     }
 
     /// The record, where it says something else than before. A record that stands is not read: the locks
@@ -47,20 +111,7 @@ impl Run<'_> {
         planned: &Planned,
     ) -> Result<Option<DecisionRecord>, StoreError> {
         let previous = &self.read.previous;
-        let blank = DecisionRecord {
-            schema_version: DECISION_SCHEMA,
-            cluster: name.clone(),
-            state: RecordState::Bound,
-            worker: None,
-            policy: None,
-            demand: planned.demand.clone(),
-            decided_by: None,
-            runner_up: None,
-            seen: None,
-            reasons: std::collections::BTreeSet::new(),
-            deletion_policy: None,
-            step: None,
-        };
+        let blank = blank_record(name, planned);
         match &planned.decision {
             Decision::Bind(binding) => Ok(Some(bound(blank, binding))),
             Decision::Wait { seen, reasons } => {
@@ -68,9 +119,7 @@ impl Run<'_> {
                 let same = before.is_some_and(|row| {
                     row.seen == *seen && row.reasons == *reasons && row.demand == planned.demand
                 });
-                let (seen, reasons) = (Some(*seen), reasons.clone());
-                let record = DecisionRecord { state: RecordState::Pending, seen, reasons, ..blank };
-                Ok((!same).then_some(record))
+                Ok((!same).then(|| whole_record(name, planned, None)))
             }
             Decision::Keep { worker } => {
                 let row = self.row_before(name, worker);
@@ -82,17 +131,10 @@ impl Run<'_> {
                 let demand = planned.demand.clone();
                 Ok(Some(record.map_or(blank, |record| DecisionRecord { demand, ..record })))
             }
-            Decision::Delete { worker, step } => {
+            Decision::Delete { worker, .. } => {
                 let row = self.row_before(name, worker);
                 let begun = row.is_some_and(|row| row.state == ClusterState::Deleting);
-                let record = DecisionRecord {
-                    state: RecordState::Deleting,
-                    worker: Some(worker.clone()),
-                    deletion_policy: row.and_then(|row| row.row.deletion_policy),
-                    step: Some(*step),
-                    ..blank
-                };
-                Ok((!begun).then_some(record))
+                Ok((!begun).then(|| whole_record(name, planned, row)))
             }
             Decision::Forget => Ok(None),
         }
@@ -115,24 +157,42 @@ impl Run<'_> {
     }
 }
 
-/// The lock of the clusters that wait.
-pub(super) fn pending_lock(read: &Read, plan: &Plan) -> PendingLock {
-    let rows = plan.clusters.iter().filter_map(|(name, planned)| {
-        let Decision::Wait { seen, reasons } = &planned.decision else { return None };
-        let row = match read.loaded.fleet.clusters.get(name) {
-            Some(cluster) => PendingRow {
-                seen: *seen,
-                facts: cluster.facts,
-                reasons: reasons.clone(),
-                demand: planned.demand.clone(),
-                row: cluster.index_row(),
-            },
-            // Its document did not load: the row stays as it was.
-            None => read.previous.pending.clusters.get(name)?.clone(),
-        };
-        Some((name.clone(), row))
-    });
-    PendingLock { clusters: rows.collect(), ..PendingLock::default() }
+/// The record of a decision, all but why it was taken: what is left of one that was lost.
+fn whole_record(name: &Name, planned: &Planned, row: Option<&ClusterRow>) -> DecisionRecord {
+    let blank = blank_record(name, planned);
+    match &planned.decision {
+        Decision::Wait { seen, reasons } => DecisionRecord {
+            state: RecordState::Pending,
+            seen: Some(*seen),
+            reasons: reasons.clone(),
+            ..blank
+        },
+        Decision::Delete { worker, step } => DecisionRecord {
+            state: RecordState::Deleting,
+            worker: Some(worker.clone()),
+            deletion_policy: row.and_then(|row| row.row.deletion_policy),
+            step: Some(*step),
+            ..blank
+        },
+        other => DecisionRecord { worker: other.worker().cloned(), ..blank },
+    }
+}
+
+fn blank_record(name: &Name, planned: &Planned) -> DecisionRecord {
+    DecisionRecord {
+        schema_version: DECISION_SCHEMA,
+        cluster: name.clone(),
+        state: RecordState::Bound,
+        worker: None,
+        policy: None,
+        demand: planned.demand.clone(),
+        decided_by: None,
+        runner_up: None,
+        seen: None,
+        reasons: std::collections::BTreeSet::new(),
+        deletion_policy: None,
+        step: None,
+    }
 }
 
 fn bound(blank: DecisionRecord, binding: &Binding) -> DecisionRecord {

@@ -1,13 +1,32 @@
-//! What the memo learns from a run: the state in which nothing that waits could be placed.
+//! What the memo learns from a run: the state in which nothing that waits could be placed, and the trees
+//! in which all is as the locks say.
 
-use super::Read;
-use super::records::pending_lock;
-use crate::model::{Memo, Settled, blob_id, lock_to_bytes};
+use super::output::Written;
+use super::read::{Read, root_of};
+use crate::change;
+use crate::model::{Clean, Memo, Settled, Snapshot, Store, StoreError};
 use crate::plan::Planning;
 
-/// Remembers that, with these workers and policies, exactly these clusters wait. A run skips them while
-/// both are the same. That is true whether or not the plan is committed.
-pub(super) fn remember(memo: &mut Memo, planning: &Planning, read: &Read) {
-    let pending = blob_id(&lock_to_bytes(&pending_lock(read, &planning.plan)));
-    memo.settled = Some(Settled { context: planning.context, pending });
+/// Remembers that, with these workers and policies, exactly these clusters wait. The next run skips
+/// them while both are the same. What this run left needs no survey where it found nothing to tell: all
+/// that it wrote stands in the locks that it wrote.
+pub(super) fn remember(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    memo: &mut Memo,
+    planning: &Planning,
+    written: &Written,
+    read: &Read,
+) -> Result<(), StoreError> {
+    memo.settled = Some(Settled { context: planning.context, pending: written.pending });
+    memo.clean = Clean::default();
+    let previous = &read.previous;
+    let survey = &read.drift.survey;
+    let as_said = survey.drifted.is_empty() && survey.foreign.is_empty();
+    if as_said && previous.damaged.is_empty() && read.drift.taken.is_empty() {
+        let root = root_of(store, written.tree, &snapshot.input.prefix)?;
+        let workers = planning.plan.workers.keys().cloned();
+        change::remember(store, &root, workers, &mut memo.clean)?;
+    }
+    Ok(())
 }

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::drift::must_write;
 use super::folders::put_files;
 use super::output::{Run, reason_of};
+use crate::model::paths::{CLUSTERS_INDEX, SENTINEL};
 use crate::model::{
-    ClusterRow, Digest, Id, Name, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, WorkerState,
+    ClusterRow, Digest, Id, Name, Owned, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, WorkerState,
     lock_to_bytes, paths,
 };
 use crate::render;
-
-const CLUSTERS_INDEX: &str = "clusters.yaml";
-const SENTINEL: &str = "sentinel.yaml";
 
 /// The files of a worker itself, and what they were made from.
 struct Own {
@@ -23,13 +22,20 @@ struct Own {
 impl Run<'_> {
     /// Writes a worker's folder if anything in it changed.
     pub(super) fn worker(&mut self, name: &Name) -> Result<(), StoreError> {
+        if self.read.previous.kept.workers.contains(name) {
+            return Ok(());
+        }
         let rows = self.rows.get(name).cloned().unwrap_or_default();
         let old = self.read.previous.workers.get(name);
         let Some(own) = self.own_files(name)? else { return Ok(()) };
         let same = old.is_some_and(|lock| {
             lock.clusters == rows && lock.facts == own.facts && lock.render_key == own.render_key
         });
-        if same { Ok(()) } else { self.write_worker(name, rows, own) }
+        if same && !must_write(&self.read.previous, name) {
+            Ok(())
+        } else {
+            self.write_worker(name, rows, own)
+        }
     }
 
     /// The worker's own files: as they were where what they are made from is the same, or where its
@@ -93,10 +99,11 @@ impl Run<'_> {
         files.insert(SENTINEL.to_owned(), self.store.put_blob(&sentinel)?);
 
         let root = paths::worker(name);
+        let of = Owned::Worker(name.clone());
         let owned = |path: &str| old.is_some_and(|lock| lock.files.contains_key(path));
         for (path, id) in &files {
             if old.and_then(|lock| lock.files.get(path)) != Some(id) {
-                self.set_file(&format!("{root}/{path}"), *id, owned(path))?;
+                self.set_file(&of, &format!("{root}/{path}"), *id, owned(path))?;
             }
         }
         for path in old.iter().flat_map(|lock| lock.files.keys()) {
@@ -114,7 +121,7 @@ impl Run<'_> {
             files,
         };
         let id = self.store.put_blob(&lock_to_bytes(&lock))?;
-        self.set_file(&format!("{root}/{}", paths::WORKER_LOCK), id, old.is_some())
+        self.set_file(&of, &format!("{root}/{}", paths::WORKER_LOCK), id, true)
     }
 
     fn cluster_folders(
@@ -127,7 +134,7 @@ impl Run<'_> {
         for (cluster, row) in rows {
             let before = old.get(cluster).and_then(|row| row.folder);
             if let Some(folder) = row.folder.filter(|folder| Some(*folder) != before) {
-                self.set_dir(&paths::cluster(worker, cluster), folder, before.is_some())?;
+                self.set_dir(&paths::cluster(worker, cluster), folder, before)?;
             }
         }
         // No folder is removed: a deletion ends with its first step, and what never rendered has none.
@@ -136,7 +143,10 @@ impl Run<'_> {
 }
 
 /// The digest of a worker's folder without the lock and without the sentinel, which carries it.
-fn folder_digest(files: &BTreeMap<String, Id>, rows: &BTreeMap<Name, ClusterRow>) -> Digest {
+pub(super) fn folder_digest(
+    files: &BTreeMap<String, Id>,
+    rows: &BTreeMap<Name, ClusterRow>,
+) -> Digest {
     let folders = rows.iter().filter_map(|(name, row)| {
         row.folder.map(|folder| (format!("{}/{name}", paths::CLUSTERS), folder))
     });

@@ -62,6 +62,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
             WorkerState::NotLoaded => 1,
             WorkerState::RemovedInUse => 2,
             WorkerState::Retiring => 3,
+            WorkerState::Kept => 4,
         },
         health: match candidate.health {
             None => 0,

@@ -66,6 +66,14 @@ pub struct PlanInput<'a> {
     pub frozen: &'a BTreeSet<Name>,
 }
 
+impl PlanInput<'_> {
+    /// Whether nobody knows for sure what is gone: something did not load, or a lock was lost and is
+    /// worked out anew. No deletion, move or retirement starts then.
+    fn deletions_wait(&self) -> bool {
+        !self.fleet.unloaded.is_empty() || !self.previous.damaged.is_empty()
+    }
+}
+
 /// What [`plan`] gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planning {

@@ -32,7 +32,8 @@ pub(super) fn decide<'a>(
             decided.insert(name.clone(), Planned { decision, demand, resize_blocked: None });
             let Some(cluster) = input.fleet.clusters.get(name).filter(|_| kept) else { continue };
             evaluated += u64::from(cluster.facts != row.facts || cluster.demand != row.demand);
-            if cluster.demand != row.demand && !input.frozen.contains(name) {
+            let frozen = input.frozen.contains(name) || input.previous.kept.holds(name, worker);
+            if cluster.demand != row.demand && !frozen {
                 resizes.push(Resize { cluster, worker, from: &row.demand });
             }
         }
@@ -48,11 +49,17 @@ pub(super) fn decide<'a>(
 
 /// Whether a cluster that was given this worker is gone and never rendered: there is nothing to delete,
 /// so it takes nothing from now on.
-pub(super) fn is_forgotten(input: &PlanInput<'_>, name: &Name, row: &ClusterRow) -> bool {
+pub(super) fn is_forgotten(
+    input: &PlanInput<'_>,
+    name: &Name,
+    worker: &Name,
+    row: &ClusterRow,
+) -> bool {
     row.state == ClusterState::Bound
         && row.folder.is_none()
         && !input.fleet.clusters.contains_key(name)
-        && input.fleet.unloaded.is_empty()
+        && !input.deletions_wait()
+        && !input.previous.kept.holds(name, worker)
 }
 
 fn decision(
@@ -71,13 +78,13 @@ fn decision(
         }
         return delete();
     }
-    if is_forgotten(input, name, row) {
+    if is_forgotten(input, name, worker, row) {
         return Decision::Forget;
     }
     if desired || unloaded::names(input.fleet, "ManagedCluster", name) {
         return keep();
     }
-    if !input.fleet.unloaded.is_empty() {
+    if input.deletions_wait() || input.previous.kept.holds(name, worker) {
         holds.add(HoldKind::DeletionsHeld, name);
         return keep();
     }
@@ -134,6 +141,27 @@ mod tests {
         check(
             "worker w1; cluster a on=w1 gone policy=Delete; unloaded ? ?",
             "a on w1; hold DeletionsHeld a",
+        );
+    }
+
+    #[test]
+    fn no_deletion_starts_while_a_lock_is_rebuilt_or_what_is_there_is_kept() {
+        let gone = "worker w1; worker w2; cluster a on=w1 gone policy=Delete";
+        let held = "a on w1; hold DeletionsHeld a";
+        check(&format!("{gone}; lost w2"), held);
+        check(&format!("{gone}; kept cluster a"), held);
+        check(&format!("{gone}; kept worker w1"), "a on w1; worker w1 Kept; hold DeletionsHeld a");
+        check(&format!("{gone}; kept worker w2"), "a deletes w1; worker w2 Kept");
+        let begun = "worker w1; cluster a on=w1 gone deleting policy=Delete; lost w1";
+        check(begun, "a deletes w1");
+    }
+
+    #[test]
+    fn what_is_kept_takes_what_it_took() {
+        check("worker w1; cluster a on=w1 was=1 needs=3; kept cluster a", "a on w1 takes 1");
+        check(
+            "worker w1; cluster a on=w1 was=1 needs=3; kept worker w1",
+            "a on w1 takes 1; worker w1 Kept",
         );
     }
 

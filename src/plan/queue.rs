@@ -34,7 +34,8 @@ pub(super) fn line_up<'a>(
     input: &PlanInput<'a>,
     placed: &BTreeMap<Name, Planned>,
 ) -> Vec<Waiting<'a>> {
-    let wanted = input.fleet.clusters.values().filter(|c| !placed.contains_key(&c.name));
+    let wanted = input.fleet.clusters.values();
+    let wanted = wanted.filter(|c| !placed.contains_key(&c.name) && !is_kept(input, &c.name));
     let mut queue: Vec<_> = wanted
         .map(|cluster| Waiting { cluster, row: input.previous.pending.clusters.get(&cluster.name) })
         .collect();
@@ -43,6 +44,12 @@ pub(super) fn line_up<'a>(
         (Reverse(w.cluster.spec.priority.unwrap_or(0)), seen, &w.cluster.name)
     });
     queue
+}
+
+/// Whether a cluster that waits stays as it is recorded, for its record is not written.
+fn is_kept(input: &PlanInput<'_>, name: &Name) -> bool {
+    input.previous.kept.clusters.contains(name)
+        && input.previous.pending.clusters.contains_key(name)
 }
 
 /// The place in the queue of each cluster that goes on waiting. One that was seen keeps its own; the
@@ -67,17 +74,18 @@ pub(super) fn number<'a>(
 }
 
 /// What becomes of the clusters that waited and are not desired any more: they are forgotten. While
-/// something did not load they stay as they were recorded.
+/// something did not load, or where their record is not written, they stay as they were recorded.
 pub(super) fn left(
     input: &PlanInput<'_>,
     placed: &BTreeMap<Name, Planned>,
 ) -> BTreeMap<Name, Planned> {
     let rows = input.previous.pending.clusters.iter();
     let gone = rows.filter(|(name, _)| {
-        !input.fleet.clusters.contains_key(*name) && !placed.contains_key(*name)
+        let desired = input.fleet.clusters.contains_key(*name) && !is_kept(input, name);
+        !desired && !placed.contains_key(*name)
     });
     let decide = |(name, row): (&Name, &PendingRow)| {
-        let decision = if input.fleet.unloaded.is_empty() {
+        let decision = if !input.deletions_wait() && !is_kept(input, name) {
             Decision::Forget
         } else {
             Decision::Wait { seen: row.seen, reasons: row.reasons.clone() }
@@ -123,5 +131,12 @@ mod tests {
     fn nothing_is_forgotten_while_something_did_not_load() {
         check("worker w1; cluster a seen=3 gone; unloaded ManagedCluster a", "a waits Taint #3");
         check("worker w1; cluster a seen=3 gone; unloaded ManagedCluster x", "a waits Taint #3");
+        check("worker w1; cluster a seen=3 gone; lost w1", "a waits Taint #3");
+    }
+
+    #[test]
+    fn one_whose_record_is_kept_goes_on_waiting_whatever_there_is() {
+        check("worker w1; cluster a seen=3; kept cluster a", "a waits Taint #3");
+        check("worker w1; cluster a seen=3 gone; kept cluster a", "a waits Taint #3");
     }
 }

@@ -88,8 +88,8 @@ impl<'a> Roster<'a> {
 fn candidate<'a>(input: &PlanInput<'a>, name: &'a Name, holds: &mut Holds) -> Candidate<'a> {
     let lock = input.previous.workers.get(name);
     let rows = lock.iter().flat_map(|lock| &lock.clusters);
-    let rows: Vec<&ClusterRow> =
-        rows.filter(|(name, row)| !is_forgotten(input, name, row)).map(|(_, row)| row).collect();
+    let there = rows.filter(|(cluster, row)| !is_forgotten(input, cluster, name, row));
+    let rows: Vec<&ClusterRow> = there.map(|(_, row)| row).collect();
     let clusters = rows.len() as u64;
     let state = state(input, name, clusters, holds);
     let worker = input.fleet.workers.get(name);
@@ -130,7 +130,9 @@ fn state(input: &PlanInput<'_>, name: &Name, clusters: u64, holds: &mut Holds) -
         return WorkerState::NotLoaded;
     }
     if clusters == 0 {
-        if input.fleet.unloaded.is_empty() {
+        let kept = &input.previous.kept;
+        let stays = kept.workers.contains(name) || kept.made.contains(name) || kept.control_plane;
+        if !input.deletions_wait() && !stays {
             return WorkerState::Retiring;
         }
         holds.add(HoldKind::DeletionsHeld, name);
@@ -160,6 +162,9 @@ fn desired_state(
     }
     if unloaded::overlay(input.fleet, name) {
         return WorkerState::NotLoaded;
+    }
+    if input.previous.kept.workers.contains(name) {
+        return WorkerState::Kept;
     }
     WorkerState::Desired
 }
@@ -211,6 +216,15 @@ mod tests {
         check(
             "worker w1 deleting; cluster a",
             "a waits BeingRemoved; worker w1 Retiring; hold NameStillDeleting w1",
+        );
+    }
+
+    #[test]
+    fn a_worker_whose_folder_is_kept_takes_nothing_new() {
+        check("worker w1; cluster a; kept worker w1", "a waits FolderKept; worker w1 Kept");
+        check(
+            "worker w1 gone; worker w2; kept worker w1",
+            "worker w1 NotLoaded; hold DeletionsHeld w1",
         );
     }
 }

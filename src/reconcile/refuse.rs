@@ -7,7 +7,7 @@ use crate::change::entry_at;
 use crate::git::Repository;
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Id, Name, Report, Snapshot, Store, paths};
+use crate::model::{EntryKind, Id, Name, Report, Snapshot, Store, paths};
 
 /// An example pins its time and its reports, so it must never reach a remote that others read.
 pub(super) fn stays_on_this_machine(
@@ -59,8 +59,25 @@ pub(super) fn has_no_output(
     prefix: &str,
 ) -> Result<bool, Error> {
     let Some(output) = output else { return Ok(true) };
-    let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
-    Ok(entry_at(store, output, &paths::in_repository(prefix, &path))?.is_none())
+    let there = |path: &str| entry_at(store, output, &paths::in_repository(prefix, path));
+    let fleet_lock = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
+    let pending_lock = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);
+    for lock in [fleet_lock, pending_lock] {
+        if there(&lock)?.is_some() {
+            return Ok(false);
+        }
+    }
+    // With these two lost the workers' own locks are evidence enough.
+    let Some(workers) = there(paths::WORKERS)?.filter(|e| e.kind == EntryKind::Dir) else {
+        return Ok(true);
+    };
+    for (worker, _) in store.dir(workers.id)?.iter() {
+        let lock = format!("{}/{worker}/{}", paths::WORKERS, paths::WORKER_LOCK);
+        if there(&lock)?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Without an output branch this is a first run only if nothing names a cluster: otherwise the branch

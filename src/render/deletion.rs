@@ -13,7 +13,7 @@ use super::{Files, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
 /// The ConfigMap that says that the deletion has begun; with it a folder is never empty.
-const TOMBSTONE: &str = "carp-tombstone";
+pub(super) const TOMBSTONE: &str = "carp-tombstone";
 
 /// The last good folder without the `Cluster` and what it owns: Flux prunes the `Cluster`, and Cluster
 /// API takes down the rest in its own order. Namespace, identity and add-ons stay until the cluster is

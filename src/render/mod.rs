@@ -19,6 +19,7 @@ mod context;
 mod control_plane;
 mod deletion;
 mod engine;
+mod evidence;
 mod filters;
 #[cfg(test)]
 mod fixture;
@@ -41,6 +42,7 @@ pub use change::{Forbidden, forbidden_changes, version_step};
 pub use cluster::cluster_job;
 pub use control_plane::{control_plane_job, control_plane_worker_job};
 pub use deletion::deletion_folder;
+pub use evidence::{Evidence, evidence};
 pub use flavor::{Flavor, FlavorKind, Mobility, OnDeletion};
 pub use folder::{folder_digest, with_digest};
 pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};

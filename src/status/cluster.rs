@@ -1,6 +1,6 @@
 //! The status of one ManagedCluster: conditions carry the truth, the phase sums them up.
 
-use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, since};
+use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, since};
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts};
 use crate::model::{
     Condition, ConditionStatus, Decision, FoldedCluster, Freshness, Gate, HoldKind, Name, Planned,
@@ -23,11 +23,14 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
         phase: Some(phase.to_owned()),
         assigned_worker: worker.map(ToString::to_string),
         errors: errors(gate, seen),
-        conditions: vec![
+        conditions: [
             since(ready(phase, seen), seen.filter(|_| !silent).map(|s| s.since)),
             placed(planned, input, name),
             rendered(input, name, gate),
-        ],
+        ]
+        .into_iter()
+        .chain(drifted(input, name))
+        .collect(),
         version: seen.and_then(|s| s.version.clone()),
         endpoint: seen.and_then(|s| s.endpoint.clone()),
         nodes: seen

@@ -18,7 +18,7 @@ pub use worker::worker_status;
 
 use crate::model::api::{ManagedClusterStatus, WorkerStatus};
 use crate::model::{
-    Condition, ConditionStatus, Digest, Fleet, Gate, Name, Observed, Plan, Previous,
+    Condition, ConditionStatus, Digest, Fleet, Gate, GateReason, Name, Observed, Plan, Previous,
 };
 
 /// The format of the status documents.
@@ -114,6 +114,14 @@ pub fn set_transition_times<T: Conditioned>(
 /// The same condition, with the time at which the observed facts say that it came to be.
 fn since(condition: Condition, time: Option<Timestamp>) -> Condition {
     Condition { last_transition_time: time.map(|time| time.to_string()), ..condition }
+}
+
+/// Whether an edit by hand is kept on the output branch. Without one there is no such condition.
+fn drifted(input: StatusInput<'_>, name: &Name) -> Option<Condition> {
+    let edited = |gate: &&Gate| gate.name == *name && gate.reason == GateReason::Drifted;
+    input.gates.iter().find(edited)?;
+    let message = "the output branch was edited by hand, and nothing is written there";
+    Some(condition("Drifted", ConditionStatus::True, "HandEdit", message.to_owned()))
 }
 
 fn condition(kind: &str, status: ConditionStatus, reason: &str, message: String) -> Condition {

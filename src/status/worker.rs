@@ -1,6 +1,6 @@
 //! The status of one Worker.
 
-use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, since};
+use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, since};
 use crate::model::api::{ErrorStatus, Observation, WorkerStatus};
 use crate::model::{
     Condition, ConditionStatus, FoldedReport, Freshness, Name, Quantity, Resources, WorkerHealth,
@@ -20,11 +20,14 @@ pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocume
     let status = WorkerStatus {
         phase: Some(phase.to_owned()),
         errors: errors(planned, report),
-        conditions: vec![
+        conditions: [
             since(ready(phase, observation, &health), report.map(ready_since)),
             schedulable(planned.state, cordoned),
             capacity(planned),
-        ],
+        ]
+        .into_iter()
+        .chain(drifted(input, name))
+        .collect(),
         capacity: planned.capacity.clone(),
         allocated: planned.allocated.clone(),
         available_capacity: available(planned),
@@ -93,6 +96,7 @@ fn schedulable(state: WorkerState, cordoned: bool) -> Condition {
         WorkerState::NotLoaded => (ConditionStatus::False, "NotLoaded"),
         WorkerState::RemovedInUse => (ConditionStatus::False, "RemovedInUse"),
         WorkerState::Retiring => (ConditionStatus::False, "Retiring"),
+        WorkerState::Kept => (ConditionStatus::False, "FolderKept"),
     };
     condition("Schedulable", status, reason, String::new())
 }

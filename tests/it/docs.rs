@@ -53,12 +53,12 @@ macro_rules! all {
 #[test]
 fn every_word_of_holds_gates_and_reasons_has_its_section() {
     let holds = all!(HoldKind: MassDeletion, MassMove, DeletionsHeld, PlacementsHeld,
-        DeletionPolicyUnset, WorkerInUse, NameStillDeleting, Rewind, RootChanged);
-    let gates =
-        all!(GateReason: NotLoaded, RenderFailed, CheckFailed, ForbiddenChange, ResizeBlocked);
+        DeletionPolicyUnset, WorkerInUse, NameStillDeleting, Rewind, RootChanged, Drifted);
+    let gates = all!(GateReason: NotLoaded, RenderFailed, CheckFailed, ForbiddenChange, ResizeBlocked,
+        Drifted, Collided);
     let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, NotLoaded, Cordoned, BeingRemoved,
         Capacity, CapacityUnknown, AffinityName, AffinityExcluded, AffinityLocation, AffinityLabels,
-        Taint, Pool, NoWorkers, PlacementsHeld);
+        Taint, Pool, NoWorkers, PlacementsHeld, FolderKept);
     let page = read("docs/errors.md");
     for (chapter, words) in
         [("Holds", &holds[..]), ("Kept folders", &gates[..]), ("Refusing reasons", &reasons[..])]

@@ -14,6 +14,8 @@ mod cli_help;
 mod commands;
 mod cost;
 mod docs;
+mod drift;
+mod drift_stories;
 mod example;
 mod fold_first;
 mod gates;

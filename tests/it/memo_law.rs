@@ -1,5 +1,7 @@
 //! `propose` says the same with any memo and without one, over random histories.
 
+use carp::change::TreeEdit;
+use carp::model::Store as _;
 use proptest::prelude::*;
 
 use crate::support::small::{self, cluster, worker};
@@ -16,6 +18,10 @@ enum Edit {
     Cordon(u8),
     Capacity(u8, u8),
     LoseMemo,
+    /// A person changes or removes a file of the output branch, or puts one there.
+    ByHand(u8, u8),
+    /// `spec.drift`.
+    Drift(u8),
 }
 
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
@@ -28,6 +34,9 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
         any::<u8>().prop_map(Edit::Cordon),
         any::<(u8, u8)>().prop_map(|(w, n)| Edit::Capacity(w, n)),
         Just(Edit::LoseMemo),
+        any::<(u8, u8)>().prop_map(|(file, how)| Edit::ByHand(file, how)),
+        any::<(u8, u8)>().prop_map(|(file, how)| Edit::ByHand(file, how)),
+        any::<u8>().prop_map(Edit::Drift),
     ];
     prop::collection::vec(edit, 1..12)
 }
@@ -71,8 +80,40 @@ fn apply(world: &mut World, edit: &Edit) {
             world.write(&format!("fleet/workers/{name}.yaml"), &text);
         }
         Edit::LoseMemo => world.memo = carp::model::Memo::default(),
+        Edit::ByHand(file, how) => by_hand(world, file, how),
+        Edit::Drift(policy) => {
+            let policy = ["overwrite", "refuse", "warn"][usize::from(policy) % 3];
+            world.write(
+                "carp.yaml",
+                &small::FLEET.replace("spec:\n", &format!("spec:\n  drift: {policy}\n")),
+            );
+        }
         Edit::Resize(..) | Edit::Version(..) => {}
     }
+}
+
+/// An edit of one file of the output, whichever comes up: a lock, a record, an index, a cluster.
+fn by_hand(world: &mut World, file: u8, how: u8) {
+    let files = world.output_files();
+    let Some((path, bytes)) = files.iter().nth(usize::from(file) * files.len() / 256) else {
+        return;
+    };
+    let half = &bytes[..bytes.len() / 2];
+    let mut edit = TreeEdit::default();
+    match how % 5 {
+        0 => edit.remove(path),
+        1 => edit.file(path, world.store.put_blob(b"a person's\n").unwrap()),
+        2 => edit.file(path, world.store.put_blob(half).unwrap()),
+        3 => edit.file(&format!("{path}.txt"), world.store.put_blob(b"a person's\n").unwrap()),
+        _ => {
+            let folder = path.rsplit_once('/').map_or(path.as_str(), |(folder, _)| folder);
+            edit.file(
+                &format!("{folder}/NOTES.md"),
+                world.store.put_blob(b"a person's\n").unwrap(),
+            );
+        }
+    }
+    world.output = Some(edit.apply(&world.store, world.output).unwrap());
 }
 
 proptest! {

@@ -21,6 +21,7 @@ fn row(state: ClusterState) -> ClusterRow {
         facts: Digest::of(b"f"),
         render_key: Digest::of(b"k"),
         folder: None,
+        record: None,
         demand: Resources::new(),
         row: IndexRow {
             labels: BTreeMap::new(),

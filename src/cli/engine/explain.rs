@@ -209,6 +209,7 @@ fn worker_state(state: WorkerState) -> &'static str {
         WorkerState::Desired => "desired",
         WorkerState::NotLoaded => "its document did not load; what is on it stays",
         WorkerState::RemovedInUse => "its document is gone and clusters are on it",
+        WorkerState::Kept => "its folder was edited by hand or is in the way of others, and stays",
         WorkerState::Retiring => "its document is gone; its own cluster is being deleted",
     }
 }

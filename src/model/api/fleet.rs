@@ -48,6 +48,10 @@ pub struct FleetSpec {
     /// What a new worker's Flux needs to read the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<Bootstrap>,
+    /// What becomes of edits that somebody made by hand to what carp owns on the output branch. Default:
+    /// `overwrite`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<DriftPolicy>,
     /// Who signs carp's commits as their author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitIdentity>,
@@ -238,6 +242,20 @@ pub struct Guards {
     /// Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_moves: Option<u32>,
+}
+
+/// What becomes of hand edits on the output branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DriftPolicy {
+    /// They are set back in the next commit, which names them.
+    #[default]
+    Overwrite,
+    /// The edited folder stays as it is and nothing is written there until a person has decided; the run
+    /// exits 3.
+    Refuse,
+    /// The same, with a warning only.
+    Warn,
 }
 
 /// Where images and charts come from.

@@ -19,7 +19,8 @@ pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds};
 pub use fleet::{
     AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
-    DeliveryKind, Example, Fleet, FleetSpec, GitIdentity, Guards, Images, Roots, Tenant,
+    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, GitIdentity, Guards, Images, Roots,
+    Tenant,
 };
 pub use managed_cluster::{
     DeletionPolicy, ManagedCluster, ManagedClusterPlacement, ManagedClusterSpec,

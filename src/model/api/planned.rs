@@ -11,7 +11,6 @@ pub const FIELDS: &[(&str, &[&str])] = &[
         &[
             "spec.observed",
             "spec.supportedVersions",
-            "spec.drift",
             "spec.images.overrides",
             "spec.git.signing",
             "spec.git.write",

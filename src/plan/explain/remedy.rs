@@ -129,7 +129,7 @@ impl Scene {
         Some(match reason {
             Reason::NeverReported | Reason::Silent { .. } => Fix::AwaitReport { worker },
             Reason::Unhealthy { reason } => Fix::Mend { worker, reason: reason.clone() },
-            Reason::NotLoaded | Reason::BeingRemoved => return None,
+            Reason::NotLoaded | Reason::BeingRemoved | Reason::FolderKept => return None,
             Reason::Cordoned => Fix::Uncordon { worker },
             Reason::Capacity { resource, needs, free } => {
                 Fix::Grow { worker, resource: resource.clone(), by: needs.minus(*free) }

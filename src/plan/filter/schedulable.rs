@@ -15,6 +15,7 @@ pub(super) fn of_worker(candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     reasons.extend(match candidate.plan.state {
         WorkerState::Desired => None,
         WorkerState::NotLoaded => Some(Reason::NotLoaded),
+        WorkerState::Kept => Some(Reason::FolderKept),
         WorkerState::RemovedInUse | WorkerState::Retiring => Some(Reason::BeingRemoved),
     });
     if candidate.worker.is_some_and(|w| w.spec.unschedulable) {

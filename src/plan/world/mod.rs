@@ -11,6 +11,8 @@
 //!           only=w1,w2 not=w3 only-at=eastus with:k=v in:k=v,w notin:k=v,w prefer:10:k=v
 //! policy p  for:k=v priority=1 tolerate:k=v:NoSchedule  and the terms of a cluster
 //! tenant t  pools=p,q
+//! lost w1               the lock of that worker was lost and is rebuilt
+//! kept worker w1        its folder is not written in this run; `kept cluster a` likewise
 //! unloaded Worker w1    `?` for what could not be read, `blocking` for what may be a policy
 //! ```
 //! `2/3` puts two clusters there that nothing else speaks of, `?` leaves the capacity unknown.
@@ -73,6 +75,8 @@ impl World {
                 ["cluster", name, rest @ ..] => world.cluster(name, rest),
                 ["policy", name, rest @ ..] => world.policy(name, rest),
                 ["tenant", name, rest @ ..] => world.tenant(name, rest),
+                ["lost", worker] => world.lost(worker),
+                ["kept", kind, name] => world.kept(kind, name),
                 ["unloaded", kind, name, rest @ ..] => world.unloaded(kind, name, rest),
                 other => panic!("no such statement: {other:?}"),
             }
@@ -214,6 +218,7 @@ fn bound_row(cluster: &Cluster) -> ClusterRow {
         facts: cluster.facts,
         render_key: Digest::of(b""),
         folder: Some(Id::EMPTY_DIR),
+        record: None,
         demand: cluster.demand.clone(),
         row: cluster.index_row(),
     }
@@ -224,6 +229,7 @@ fn pending_row(cluster: &Cluster, seen: u64, reasons: BTreeSet<ReasonCode>) -> P
         seen,
         facts: cluster.facts,
         reasons,
+        record: None,
         demand: cluster.demand.clone(),
         row: cluster.index_row(),
     }

@@ -11,8 +11,9 @@ use crate::model::api::{
     TaintEffect, Tenant, Toleration, TolerationOperator, WorkerSpec,
 };
 use crate::model::{
-    Cluster, ClusterState, Digest, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness, Name,
-    Policy, Quantity, ReasonCode, Resources, Unloaded, WORKER_LOCK_SCHEMA, Worker, WorkerLock,
+    Cluster, ClusterState, Damage, Digest, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness,
+    LockName, Name, Owned, Policy, Quantity, ReasonCode, Resources, Unloaded, WORKER_LOCK_SCHEMA,
+    Worker, WorkerLock,
 };
 
 impl World {
@@ -216,6 +217,19 @@ impl World {
             name: text.to_owned(),
             pools: pools.flat_map(list).collect(),
             credentials: Vec::new(),
+        });
+    }
+
+    pub(super) fn lost(&mut self, worker: &str) {
+        let lock = LockName::Worker(name(worker));
+        self.previous.damaged.push(Damage { lock, why: "it is missing".to_owned() });
+    }
+
+    pub(super) fn kept(&mut self, kind: &str, text: &str) {
+        self.previous.kept.add(&match kind {
+            "worker" => Owned::Worker(name(text)),
+            "cluster" => Owned::Cluster(name(text)),
+            other => panic!("no such kind: {other}"),
         });
     }
 

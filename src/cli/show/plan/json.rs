@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::findings::{Tally, findings_value};
 use super::{Action, ClusterChange, FileCount, PlanView};
-use crate::model::{Decision, Gate, Hold, Name, Planned, WorkerPlan, WorkerState};
+use crate::model::{Decision, Drifted, Gate, Hold, Name, Planned, WorkerPlan, WorkerState};
 
 /// The version of the format.
 pub const PLAN_SCHEMA: u32 = 1;
@@ -35,6 +35,8 @@ fn value(view: &PlanView<'_>) -> Value {
         "holds": proposal.plan.holds.iter().map(hold).collect::<Value>(),
         "gates": proposal.gates.iter().map(gate).collect::<Value>(),
         "changes": changes(view),
+        "drift": proposal.survey.drifted.iter().map(|d| drifted(d, view)).collect::<Value>(),
+        "foreign": proposal.survey.foreign,
         "findings": findings_value(view.findings),
         "summary": {"errors": tally.errors, "warnings": tally.warnings, "notes": tally.notes},
         "work": {
@@ -54,6 +56,15 @@ fn counts(view: &PlanView<'_>) -> Value {
     counts.insert("held".to_owned(), json!(view.held()));
     counts.insert("files".to_owned(), json!(view.files.total()));
     Value::Object(counts)
+}
+
+fn drifted(drifted: &Drifted, view: &PlanView<'_>) -> Value {
+    json!({
+        "path": drifted.path,
+        "edit": drifted.edit.to_string(),
+        "of": drifted.of.name(),
+        "setBack": view.sets_back(),
+    })
 }
 
 fn cluster(name: &Name, planned: &Planned, view: &PlanView<'_>) -> Value {
@@ -96,6 +107,7 @@ fn worker(name: &Name, plan: &WorkerPlan, view: &PlanView<'_>) -> Value {
         WorkerState::NotLoaded => "NotLoaded",
         WorkerState::RemovedInUse => "RemovedInUse",
         WorkerState::Retiring => "Retiring",
+        WorkerState::Kept => "Kept",
     };
     let FileCount { create, update, delete } = change.map(|w| w.files).unwrap_or_default();
     json!({

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::findings::Finding;
+use crate::model::api::DriftPolicy;
 use crate::model::{
     Binding, ChangeKind, ClusterState, Decision, Name, Planned, Proposal, Quantity, WorkerState,
     paths,
@@ -187,6 +188,12 @@ impl<'a> PlanView<'a> {
     #[must_use]
     pub fn held(&self) -> u64 {
         super::len(&self.proposal.plan.holds) + super::len(&self.proposal.gates)
+    }
+
+    /// Whether edits by hand on the output branch are set back, and not kept.
+    #[must_use]
+    pub fn sets_back(&self) -> bool {
+        self.proposal.fleet.spec.drift.unwrap_or_default() == DriftPolicy::Overwrite
     }
 
     /// The fleet's name, or what the user called it where `carp.yaml` did not load.

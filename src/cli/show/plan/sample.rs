@@ -6,7 +6,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{
     Binding, Change, ChangeKind, ClusterRow, ClusterState, Decision, DeletionStep, Digest, Fleet,
     Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed, PendingRow, Plan, Planned,
-    Previous, Proposal, Quantity, ReasonCode, Resources, Term, WORKER_LOCK_SCHEMA, Work,
+    Previous, Proposal, Quantity, ReasonCode, Resources, Survey, Term, WORKER_LOCK_SCHEMA, Work,
     WorkerLock, WorkerPlan, WorkerState, blob_id,
 };
 
@@ -45,6 +45,7 @@ pub(super) fn unchanged() -> Proposal {
         observed: Observed::default(),
         plan: Plan::default(),
         gates: Vec::new(),
+        survey: Survey::default(),
         diagnostics: Diagnostics::default(),
         stopped: false,
         work: Work::default(),
@@ -106,6 +107,7 @@ fn previous() -> Previous {
         facts: Digest::of(b"facts"),
         render_key: Digest::of(b"key"),
         folder: None,
+        record: None,
         demand: clusters(1),
         row: row(),
     };
@@ -124,7 +126,14 @@ fn previous() -> Previous {
 }
 
 fn pending(reasons: BTreeSet<ReasonCode>) -> PendingRow {
-    PendingRow { seen: 1, facts: Digest::of(b"facts"), reasons, demand: clusters(1), row: row() }
+    PendingRow {
+        seen: 1,
+        facts: Digest::of(b"facts"),
+        reasons,
+        demand: clusters(1),
+        record: None,
+        row: row(),
+    }
 }
 
 /// Makes a cluster wait before for these reasons.

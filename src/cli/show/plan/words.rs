@@ -26,19 +26,21 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
             "if exactly these are meant, acknowledge them",
         ),
         HoldKind::DeletionsHeld => (
-            "something under the desired roots did not load, so no deletion starts",
-            "mend the errors above",
+            "something did not load, or the output branch is not as carp left it, so no deletion starts",
+            "mend what is named above",
         ),
         HoldKind::PlacementsHeld => {
             ("a policy or class did not load, so nothing new is placed", "mend the errors above")
         }
         HoldKind::DeletionPolicyUnset => (
             "the document is gone and `deletionPolicy` was never set",
-            "bring the document back with `deletionPolicy: Delete`, let that be applied, then remove it",
+            "bring the document back with `deletionPolicy: Delete`, let that be applied, then remove it; a new \
+             name is another cluster, for carp renames nothing",
         ),
         HoldKind::WorkerInUse => (
             "the worker's document is gone and clusters are on it",
-            "bring the document back, or remove its clusters first",
+            "bring the document back, or remove its clusters first; a new name is another worker, for carp \
+             renames nothing",
         ),
         HoldKind::NameStillDeleting => (
             "a cluster came back under a name whose deletion has begun",
@@ -51,6 +53,10 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
         HoldKind::RootChanged => (
             "`roots.fleet` is another folder, and these are not below it; nothing is taken for removed",
             "move them there too; what is to go is removed in a commit of its own",
+        ),
+        HoldKind::Drifted => (
+            "what carp owns was edited by hand on the output branch, and `drift: refuse` is set",
+            "ask the author, then revert the edit there, or set `drift: overwrite`",
         ),
     };
     HoldWords { what, remedy }
@@ -70,6 +76,10 @@ pub const fn gate_words(reason: GateReason) -> &'static str {
         }
         GateReason::ResizeBlocked => {
             "the worker has no room for the new demand, so the last good output stays"
+        }
+        GateReason::Drifted => "it was edited by hand on the output branch, and the edit stays",
+        GateReason::Collided => {
+            "a file that is not carp's is in the way, so what was there before stays"
         }
     }
 }

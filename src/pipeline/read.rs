@@ -1,0 +1,213 @@
+//! Everything that a run reads before it decides anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::drift::{self, Drift};
+use super::rebuild::{self, Ground};
+use super::whole;
+use crate::change::{self, entry_at};
+use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
+use crate::load::{self, Loaded};
+use crate::model::api::DriftPolicy;
+use crate::model::{
+    Dir, EntryKind, Hold, Id, Memo, Observed, Owned, Plan, Previous, Proposal, Snapshot, Store,
+    StoreError, Work, paths,
+};
+use crate::plan::{self, FoldInput};
+use crate::render::Templates;
+
+/// What was read.
+pub(super) struct Read {
+    pub(super) loaded: Loaded,
+    pub(super) previous: Previous,
+    pub(super) observed: Observed,
+    pub(super) diagnostics: Diagnostics,
+    pub(super) templates: Templates,
+    pub(super) drift: Drift,
+    pub(super) valid_until: Option<jiff::Timestamp>,
+    pub(super) stopped: bool,
+}
+
+impl Read {
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        memo: &mut Memo,
+    ) -> Result<Self, StoreError> {
+        let mut loaded = load::load(&snapshot.input, store, memo)?;
+        let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+        let prefix = &snapshot.input.prefix;
+        let (templates, found) = Templates::built_in().with(&loaded.templates);
+        diagnostics.extend(found);
+        let (previous, found) = load::previous(store, snapshot.previous, prefix, memo)?;
+        let stopped = loaded.fleet_broken || found.has_errors();
+        diagnostics.extend(found);
+        let mut read = Self {
+            loaded,
+            previous,
+            observed: Observed::default(),
+            diagnostics,
+            templates,
+            drift: Drift::default(),
+            valid_until: None,
+            stopped,
+        };
+        if !read.stopped {
+            read.output(snapshot, store, memo)?;
+        }
+        read.reports(snapshot, store)?;
+        Ok(read)
+    }
+
+    /// The output branch, as far as it is not as carp left it: lost locks are rebuilt, edits are found.
+    fn output(
+        &mut self,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        memo: &Memo,
+    ) -> Result<(), StoreError> {
+        let prefix = &snapshot.input.prefix;
+        let root = output_root(snapshot, store)?;
+        let ground = Ground {
+            store,
+            root: &root,
+            fleet: &self.loaded.fleet,
+            templates: &self.templates,
+            prefix,
+        };
+        rebuild::name_records(ground, &mut self.previous)?;
+        let (mut drifted, mut found) = rebuild::lost_locks(ground, &mut self.previous)?;
+        let mut survey = change::survey(store, &root, &self.previous, &memo.clean)?;
+        let lost = rebuild::workers_of_records(ground, &self.previous, &survey)?;
+        if !lost.is_empty() && !found.has_errors() {
+            let known = std::mem::replace(&mut self.previous.damaged, lost);
+            let (more, again) = rebuild::lost_locks(ground, &mut self.previous)?;
+            self.previous.damaged.extend(known);
+            drifted.extend(more);
+            found.extend(again);
+            survey = change::survey(store, &root, &self.previous, &memo.clean)?;
+        }
+        survey.drifted.extend(drifted);
+        survey.drifted.sort();
+        found.extend(whole::placed_twice(&self.previous));
+        found.extend(empty_read(&self.loaded, &self.previous));
+        self.stopped = found.has_errors();
+        self.diagnostics.extend(found);
+        let policy = self.loaded.fleet.spec.drift.unwrap_or_default();
+        if policy == DriftPolicy::Overwrite {
+            drift::make_anew(store, root.id(), &mut survey, &mut self.previous)?;
+        }
+        self.drift = Drift { survey, policy, taken: BTreeMap::new() };
+        self.diagnostics.extend(self.drift.findings(prefix));
+        self.previous.kept = self.drift.kept();
+        Ok(())
+    }
+
+    /// What is known of the workers.
+    fn reports(&mut self, snapshot: &Snapshot, store: &dyn Store) -> Result<(), StoreError> {
+        let (last, found) = load::folded(store, snapshot.status, &snapshot.input.prefix)?;
+        self.stopped |= found.has_errors();
+        self.diagnostics.extend(found);
+        let reports = snapshot.reports.as_ref().map(load::reports);
+        let (reports, found) = reports
+            .map_or((None, Diagnostics::default()), |(reports, found)| (Some(reports), found));
+        self.diagnostics.extend(found);
+        let raw = snapshot.reports.iter().flat_map(BTreeMap::keys);
+        let unusable = raw.filter(|w| reports.as_ref().is_some_and(|r| !r.contains_key(*w)));
+        let fold = plan::fold(&FoldInput {
+            last: &last,
+            reports: reports.as_ref(),
+            unusable: &unusable.cloned().collect(),
+            workers: &self.loaded.fleet.workers,
+            now: snapshot.now,
+        });
+        self.diagnostics.extend(fold.diagnostics);
+        self.valid_until = fold.valid_until;
+        self.observed = fold.observed;
+        Ok(())
+    }
+
+    /// Keeps what a file of others is in the way of; returns whether that is news. A cluster that cannot
+    /// be recorded for the first time is left out of this run.
+    pub(super) fn take(&mut self, taken: BTreeMap<Owned, BTreeSet<String>>) -> bool {
+        let before = self.previous.kept.clone();
+        let mut left_out = false;
+        for (of, paths) in taken {
+            if let Owned::Record(name) = &of
+                && self.previous.index_row(name).is_none()
+            {
+                left_out |= self.loaded.fleet.clusters.remove(name).is_some();
+                self.diagnostics.extend(paths.iter().map(|path| drift::in_the_way(path)));
+                continue;
+            }
+            self.drift.taken.entry(of).or_default().extend(paths);
+        }
+        self.previous.kept.extend(self.drift.kept());
+        left_out || self.previous.kept != before
+    }
+
+    /// A run that may not change the output: what it found, and the tree as it was.
+    pub(super) fn stop(
+        self,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        holds: Vec<Hold>,
+    ) -> Result<Proposal, StoreError> {
+        let tree = snapshot.previous.map_or_else(|| store.put_dir(&Dir::default()), Ok)?;
+        let status_tree = snapshot.status.map_or_else(|| store.put_dir(&Dir::default()), Ok)?;
+        let work = Work { blobs_parsed: self.loaded.parsed, ..Work::default() };
+        Ok(Proposal {
+            tree,
+            base: Some(tree),
+            fold_tree: status_tree,
+            status_tree,
+            status_base: Some(status_tree),
+            changes: Vec::new(),
+            fleet: self.loaded.fleet,
+            previous: self.previous,
+            observed: self.observed,
+            plan: Plan { holds, ..Plan::default() },
+            gates: Vec::new(),
+            survey: self.drift.survey,
+            diagnostics: self.diagnostics,
+            stopped: true,
+            work,
+            valid_until: None,
+            message: String::new(),
+        })
+    }
+}
+
+/// The fleet's root on the output branch; empty before the first run.
+fn output_root(snapshot: &Snapshot, store: &dyn Store) -> Result<Arc<Dir>, StoreError> {
+    match snapshot.previous {
+        Some(output) => root_of(store, output, &snapshot.input.prefix),
+        None => Ok(Arc::default()),
+    }
+}
+
+/// The fleet's root in a tree.
+pub(super) fn root_of(store: &dyn Store, tree: Id, prefix: &str) -> Result<Arc<Dir>, StoreError> {
+    let entry = entry_at(store, tree, prefix)?.filter(|entry| entry.kind == EntryKind::Dir);
+    entry.map_or_else(|| Ok(Arc::default()), |entry| store.dir(entry.id))
+}
+
+/// An empty read is never an empty fleet.
+fn empty_read(loaded: &Loaded, previous: &Previous) -> Option<Diagnostic> {
+    let fleet = &loaded.fleet;
+    let nothing =
+        fleet.clusters.is_empty() && fleet.workers.is_empty() && fleet.unloaded.is_empty();
+    let known = previous.workers.len() + previous.bound() + previous.pending.clusters.len();
+    (nothing && known > 0).then(|| {
+        let root = fleet.spec.roots.clone().unwrap_or_default().fleet;
+        let message = format!(
+            "there is no document below `{root}/`, and the last output has {known} clusters and workers"
+        );
+        let place = Place::field(paths::FLEET_FILE, 0, FieldPath::keys("spec.roots.fleet"));
+        Diagnostic::new(Code::FleetEmpty, message).at(place).help(format!(
+            "check that `{root}/` is there and that `spec.roots.fleet` names it; an empty read is taken \
+             for a mistake, so nothing changes"
+        ))
+    })
+}

@@ -1,0 +1,86 @@
+//! `fleet.lock`, from the folders below `control-plane/` and what `carp.yaml` says now.
+
+use std::collections::BTreeMap;
+
+use super::worker::folder;
+use super::{Ground, no_key};
+use crate::change::{Acknowledged, files_of};
+use crate::model::{
+    ClusterState, ControlPlaneRow, Drifted, Edit, EntryKind, FLEET_LOCK_SCHEMA, FleetLock, Id,
+    Name, Owned, StoreError, paths,
+};
+use crate::pipeline::folders::put_files;
+use crate::render::{self, Files};
+
+/// A rebuilt lock, and what of it is not as carp wrote it.
+pub(super) struct Rebuilt {
+    pub(super) lock: FleetLock,
+    pub(super) drifted: Vec<Drifted>,
+}
+
+/// What was in force is not written anywhere else: guards, roots and tenants are those of `carp.yaml`,
+/// and every acknowledgement that is there counts as spent, for nobody knows which was.
+pub(super) fn rebuild(ground: Ground<'_>) -> Result<Rebuilt, StoreError> {
+    let (workers, drifted) = rows(ground)?;
+    let files = files(ground, &workers)?;
+    let spec = &ground.fleet.spec;
+    let lock = FleetLock {
+        schema_version: FLEET_LOCK_SCHEMA,
+        guards: spec.guards.unwrap_or_default(),
+        roots: spec.roots.clone().unwrap_or_default(),
+        tenants: spec.tenants.clone(),
+        spent: Acknowledged::new(ground.fleet, None).into_spent(),
+        render_key: no_key(),
+        workers,
+        files,
+    };
+    Ok(Rebuilt { lock, drifted })
+}
+
+type Rows = BTreeMap<Name, ControlPlaneRow>;
+
+/// A row for each folder that holds the Worker of its name.
+fn rows(ground: Ground<'_>) -> Result<(Rows, Vec<Drifted>), StoreError> {
+    let mut rows = Rows::new();
+    let mut drifted = Vec::new();
+    let entry = ground.dir(paths::CONTROL_PLANE)?;
+    let listing = entry.map(|entry| ground.store.dir(entry.id)).transpose()?.unwrap_or_default();
+    for (name, _) in listing.iter().filter(|(_, entry)| entry.kind == EntryKind::Dir) {
+        let Ok(name) = Name::parse(name) else { continue };
+        let path = paths::control_plane(&name);
+        let expected = expected(ground, &name);
+        let Some((evidence, id)) = folder(ground, &name, &path, expected.as_ref())? else {
+            continue;
+        };
+        if !evidence.named {
+            continue;
+        }
+        if !evidence.proven {
+            // If the edit is to be kept, all is: a rebuilt lock that listed it would make it carp's.
+            let of = Owned::ControlPlane;
+            drifted.push(Drifted { of, path, edit: Edit::Changed, was: None });
+        }
+        let state = if evidence.deleting { ClusterState::Deleting } else { ClusterState::Bound };
+        rows.insert(name, ControlPlaneRow { state, render_key: no_key(), folder: Some(id) });
+    }
+    Ok((rows, drifted))
+}
+
+fn expected(ground: Ground<'_>, name: &Name) -> Option<Files> {
+    let Ground { fleet, templates, prefix, .. } = ground;
+    let worker = fleet.workers.get(name)?;
+    render::control_plane_worker_job(fleet, worker, templates, prefix)?.render().ok()
+}
+
+/// The control plane's own files that are as they would be rendered now.
+fn files(ground: Ground<'_>, rows: &Rows) -> Result<BTreeMap<String, Id>, StoreError> {
+    let Ground { fleet, templates, prefix, store, .. } = ground;
+    let Some(entry) = ground.dir(paths::CONTROL_PLANE)? else { return Ok(BTreeMap::new()) };
+    let rendered = render::control_plane_job(fleet, templates, prefix).render();
+    let mut expected = put_files(store, &rendered.unwrap_or_default())?;
+    let index = render::control_plane_index(fleet, rows.keys(), prefix);
+    expected.insert(paths::WORKERS_INDEX.to_owned(), store.put_blob(&index)?);
+    let there = files_of(store, entry.id)?;
+    let same = |(path, id): &(String, Id)| there.get(path).is_some_and(|entry| entry.id == *id);
+    Ok(expected.into_iter().filter(same).collect())
+}

@@ -1,0 +1,205 @@
+//! `carp.lock` of a worker, from the records, the folders and the sentinel.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::records::{Records, nothing_known};
+use super::{Ground, no_key};
+use crate::change::{Expected, files_of};
+use crate::load::read_yaml;
+use crate::model::{
+    Cluster, ClusterRow, Digest, Drifted, Edit, Entry, EntryKind, Id, Name, Owned, Previous,
+    Quantity, RecordState, Resources, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, paths,
+};
+use crate::pipeline::folders::{put_files, put_folder, read_folder};
+use crate::pipeline::worker_tree::folder_digest;
+use crate::render::{self, Evidence, Files};
+
+/// A rebuilt lock, and what of it is not as carp wrote it.
+pub(super) struct Rebuilt {
+    pub(super) lock: WorkerLock,
+    pub(super) drifted: Vec<Drifted>,
+}
+
+pub(super) fn rebuild(
+    ground: Ground<'_>,
+    worker: &Name,
+    previous: &Previous,
+    records: &Records,
+) -> Result<Rebuilt, StoreError> {
+    let mut clusters = BTreeMap::new();
+    let mut drifted = Vec::new();
+    for name in there(ground, worker, previous, records)? {
+        let (row, edited) = row(ground, worker, &name, records)?;
+        drifted.extend(edited);
+        clusters.insert(name, row);
+    }
+    let files = owned_files(ground, worker, &clusters)?;
+    let lock = WorkerLock {
+        schema_version: WORKER_LOCK_SCHEMA,
+        worker: worker.clone(),
+        facts: no_key(),
+        render_key: no_key(),
+        clusters,
+        files,
+    };
+    Ok(Rebuilt { lock, drifted })
+}
+
+/// The clusters on a worker: those whose record says so, and those without a record whose folder is
+/// here. What another lock lists is there and not here.
+fn there(
+    ground: Ground<'_>,
+    worker: &Name,
+    previous: &Previous,
+    records: &Records,
+) -> Result<BTreeSet<Name>, StoreError> {
+    let elsewhere = |name: &Name| {
+        previous.pending.clusters.contains_key(name)
+            || previous.workers.iter().any(|(w, l)| w != worker && l.clusters.contains_key(name))
+    };
+    let here = records.iter().filter(|(_, (_, record))| {
+        record.state != RecordState::Pending && record.worker.as_ref() == Some(worker)
+    });
+    let mut names: BTreeSet<Name> = here.map(|(name, _)| name.clone()).collect();
+    let folders = ground.dir(&format!("{}/{}", paths::worker(worker), paths::CLUSTERS))?;
+    let folders = folders.map(|entry| ground.store.dir(entry.id)).transpose()?.unwrap_or_default();
+    for (folder, entry) in folders.iter().filter(|(_, entry)| entry.kind == EntryKind::Dir) {
+        let name = Name::parse(folder).ok().filter(|name| records.get(name).is_none());
+        if let Some(name) = name
+            && render::evidence(&name, &read_folder(ground.store, entry.id)?, None).named
+        {
+            names.insert(name);
+        }
+    }
+    names.retain(|name| !elsewhere(name));
+    Ok(names)
+}
+
+fn row(
+    ground: Ground<'_>,
+    worker: &Name,
+    name: &Name,
+    records: &Records,
+) -> Result<(ClusterRow, Option<Drifted>), StoreError> {
+    let desired = ground.fleet.clusters.get(name);
+    let path = paths::cluster(worker, name);
+    let job = desired.map(|c| render::cluster_job(ground.fleet, c, worker, ground.templates));
+    let expected = job.and_then(|job| job.render().ok());
+    let folder = folder(ground, name, &path, expected.as_ref())?;
+    let (evidence, id) = folder.unzip();
+    let record = records.get(name);
+    let said = record.map(|(_, record)| record.demand.clone()).filter(|d| !d.is_empty());
+    let demand = said.or_else(|| desired.map(|cluster| cluster.demand.clone()));
+    let edited = evidence.as_ref().filter(|e| !e.proven).map(|_| edited(worker, path));
+    let deleting = evidence.as_ref().is_some_and(|e| e.deleting);
+    let row = evidence.and_then(|e| e.row).or_else(|| desired.map(Cluster::index_row));
+    let row = ClusterRow {
+        state: super::state_of(records, name, deleting),
+        facts: desired.map_or_else(no_key, |cluster| cluster.facts),
+        render_key: no_key(),
+        folder: id,
+        record: record.map(|(id, _)| *id),
+        demand: demand.unwrap_or_else(one_cluster),
+        row: row.unwrap_or_else(nothing_known),
+    };
+    Ok((row, edited))
+}
+
+fn one_cluster() -> Resources {
+    [("clusters".to_owned(), Quantity::units(1))].into()
+}
+
+/// An edited folder where no lock says what carp had left. If it is to be kept, the worker's whole folder
+/// is: a rebuilt lock that listed the edit would make it carp's.
+fn edited(worker: &Name, path: String) -> Drifted {
+    Drifted { of: Owned::Worker(worker.clone()), path, edit: Edit::Changed, was: None }
+}
+
+/// What is carp's of a folder, and the id that this alone has; `None` where nothing of it is there.
+pub(super) fn folder(
+    ground: Ground<'_>,
+    name: &Name,
+    path: &str,
+    expected: Option<&Files>,
+) -> Result<Option<(Evidence, Id)>, StoreError> {
+    let Some(entry) = ground.dir(path)? else { return Ok(None) };
+    let evidence = render::evidence(name, &read_folder(ground.store, entry.id)?, expected);
+    if evidence.own.is_empty() {
+        return Ok(None);
+    }
+    let id = put_folder(ground.store, &evidence.own)?;
+    Ok(Some((evidence, id)))
+}
+
+/// The worker's own files, as far as anything proves that they are carp's: the sentinel has the digest
+/// of them all, and what would be rendered now is carp's where it is there already.
+fn owned_files(
+    ground: Ground<'_>,
+    worker: &Name,
+    rows: &BTreeMap<Name, ClusterRow>,
+) -> Result<BTreeMap<String, Id>, StoreError> {
+    let Some(entry) = ground.dir(&paths::worker(worker))? else { return Ok(BTreeMap::new()) };
+    let below = format!("{}/", paths::CLUSTERS);
+    let all: Expected = files_of(ground.store, entry.id)?
+        .into_iter()
+        .filter(|(path, entry)| {
+            entry.kind == EntryKind::File && path != paths::WORKER_LOCK && !path.starts_with(&below)
+        })
+        .collect();
+    let sentinel = sentinel(ground, worker, &all)?;
+    let candidates = ids(all.iter().filter(|(path, _)| *path != paths::SENTINEL));
+    let expected = expected_files(ground, worker, rows)?;
+    let usual: BTreeMap<_, _> =
+        candidates.iter().filter(|(path, _)| expected.contains_key(*path)).map(own).collect();
+    let said = sentinel.as_ref().map(|(_, digest)| *digest);
+    let proven = [&candidates, &usual].into_iter().find(|f| said == Some(folder_digest(f, rows)));
+    let mut files = match proven {
+        Some(files) => files.clone(),
+        None => {
+            usual.iter().filter(|(path, id)| expected.get(*path) == Some(id)).map(own).collect()
+        }
+    };
+    files.extend(sentinel.map(|(id, _)| (paths::SENTINEL.to_owned(), id)));
+    Ok(files)
+}
+
+fn own((path, id): (&String, &Id)) -> (String, Id) {
+    (path.clone(), *id)
+}
+
+fn ids<'a>(files: impl Iterator<Item = (&'a String, &'a Entry)>) -> BTreeMap<String, Id> {
+    files.map(|(path, entry)| (path.clone(), entry.id)).collect()
+}
+
+/// The sentinel, if it is as carp writes it, and the digest that it carries.
+fn sentinel(
+    ground: Ground<'_>,
+    worker: &Name,
+    files: &Expected,
+) -> Result<Option<(Id, Digest)>, StoreError> {
+    let Some(entry) = files.get(paths::SENTINEL) else { return Ok(None) };
+    let bytes = ground.store.blob(entry.id)?;
+    let value: Option<Value> = read_yaml(&bytes).ok();
+    let digest = value.as_ref().and_then(|v| v.pointer("/data/digest")?.as_str()?.parse().ok());
+    let is_ours = |digest: &Digest| render::sentinel(worker, digest) == *bytes;
+    Ok(digest.filter(is_ours).map(|digest| (entry.id, digest)))
+}
+
+/// What the worker's own files would be now, where its document loaded.
+fn expected_files(
+    ground: Ground<'_>,
+    worker: &Name,
+    rows: &BTreeMap<Name, ClusterRow>,
+) -> Result<BTreeMap<String, Id>, StoreError> {
+    let Ground { fleet, prefix, templates, store, .. } = ground;
+    let job = fleet.workers.get(worker);
+    let job = job.map(|document| render::worker_job(fleet, document, templates, prefix));
+    let files = job.and_then(|job| job.render().ok()).unwrap_or_default();
+    let mut files = put_files(store, &files)?;
+    let rendered = rows.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
+    let index = render::clusters_index(fleet, worker, rendered, prefix);
+    files.insert(paths::CLUSTERS_INDEX.to_owned(), store.put_blob(&index)?);
+    Ok(files)
+}

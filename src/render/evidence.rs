@@ -1,0 +1,143 @@
+//! What a folder says of itself, where the lock that listed it is lost.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::Files;
+use super::cluster::{CLUSTER_FILE, TENANT_LABEL};
+use super::folder::{DIGEST_ANNOTATION, folder_digest};
+use super::job::KUSTOMIZATION;
+use super::object::{Object, objects};
+use crate::model::api::ManagedClusterSpec;
+use crate::model::{DEFAULT_CLUSTER_FLAVOR, Digest, IndexRow, Name};
+
+/// What the folder of a cluster, or of a worker's own cluster, says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// The files that are carp's. Those beside them are nobody knows whose.
+    pub own: Files,
+    /// Whether they are as carp wrote them: the digest that they carry is theirs.
+    pub proven: bool,
+    /// Whether it holds the object that it is made for, a `ManagedCluster` or `Worker` of that name.
+    pub named: bool,
+    /// Whether it holds the tombstone of a deletion that has begun.
+    pub deleting: bool,
+    /// What an index needs of a cluster; `None` where there is no ManagedCluster that can be read.
+    pub row: Option<IndexRow>,
+}
+
+/// Looks into a folder. `expected` is what would be rendered there now, where that is known: files of
+/// other names are carp's only if the folder's digest says so.
+#[must_use]
+pub fn evidence(name: &Name, files: &Files, expected: Option<&Files>) -> Evidence {
+    let usual = |path: &str| match expected {
+        Some(expected) => expected.contains_key(path),
+        None => path == KUSTOMIZATION || path == CLUSTER_FILE,
+    };
+    let some: Files =
+        files.iter().filter(|(p, _)| usual(p)).map(|(p, b)| (p.clone(), b.clone())).collect();
+    let seen = read(&some);
+    let own = seen.iter().find(|object| is_of(object, name));
+    let digest = own.and_then(|object| digest_of(&object.value));
+    let is = |files: &Files| {
+        let parts = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
+        digest == Some(folder_digest(parts))
+    };
+    let proven = [files, &some].into_iter().find(|files| is(files)).cloned();
+    Evidence {
+        proven: proven.is_some(),
+        own: proven.unwrap_or(some),
+        named: own.is_some(),
+        deleting: seen.iter().any(|object| object.name() == super::deletion::TOMBSTONE),
+        row: own.and_then(|object| row_of(&object.value)),
+    }
+}
+
+/// The objects of those files that can be read.
+fn read(files: &Files) -> Vec<Object> {
+    let one = |(path, bytes): (&String, &Vec<u8>)| {
+        let alone = Files::from([(path.clone(), bytes.clone())]);
+        objects(&alone).unwrap_or_default()
+    };
+    files.iter().filter(|(path, _)| !path.ends_with(KUSTOMIZATION)).flat_map(one).collect()
+}
+
+fn is_of(object: &Object, name: &Name) -> bool {
+    let kind = matches!(object.kind(), "ManagedCluster" | "Worker");
+    kind && object.group() == "carp.dev" && object.name() == name.as_str()
+}
+
+fn digest_of(object: &Value) -> Option<Digest> {
+    object.pointer("/metadata/annotations")?.get(DIGEST_ANNOTATION)?.as_str()?.parse().ok()
+}
+
+fn row_of(object: &Value) -> Option<IndexRow> {
+    let spec: ManagedClusterSpec = serde_json::from_value(object.get("spec")?.clone()).ok()?;
+    let labels = object.pointer("/metadata/labels").cloned().unwrap_or_default();
+    let mut labels: BTreeMap<String, String> = serde_json::from_value(labels).ok()?;
+    let tenant = labels.remove(TENANT_LABEL)?;
+    Some(IndexRow {
+        labels,
+        tenant,
+        location: spec.location,
+        version: spec.version,
+        flavor: spec.flavor.unwrap_or_else(|| DEFAULT_CLUSTER_FLAVOR.to_owned()),
+        priority: spec.priority.unwrap_or(0),
+        class: spec.class,
+        deletion_policy: spec.deletion_policy,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::deletion_folder;
+    use super::super::fixture::{cluster_files, fleet};
+    use super::super::templates::Templates;
+    use super::*;
+
+    fn pay() -> Name {
+        Name::parse("pay-eu").unwrap()
+    }
+
+    #[test]
+    fn a_folder_proves_itself_and_says_what_an_index_needs() {
+        let fleet = fleet();
+        let files = cluster_files(&fleet);
+        let seen = evidence(&pay(), &files, None);
+        assert!(seen.proven && seen.named && !seen.deleting);
+        assert_eq!(seen.own, files);
+        assert_eq!(seen.row, Some(fleet.clusters[&pay()].index_row()));
+        assert!(!evidence(&Name::parse("other").unwrap(), &files, None).named);
+    }
+
+    #[test]
+    fn a_file_beside_is_not_carps() {
+        let files = cluster_files(&fleet());
+        let mut more = files.clone();
+        more.insert("NOTES.md".to_owned(), b"a person's: [\n".to_vec());
+        let seen = evidence(&pay(), &more, None);
+        assert!(seen.proven);
+        assert_eq!(seen.own, files);
+    }
+
+    #[test]
+    fn an_edited_folder_proves_nothing() {
+        let mut files = cluster_files(&fleet());
+        let text = String::from_utf8(files[CLUSTER_FILE].clone()).unwrap();
+        files.insert(CLUSTER_FILE.to_owned(), text.replace("v1.34", "v1.33").into_bytes());
+        let seen = evidence(&pay(), &files, None);
+        assert!(seen.named && !seen.proven);
+        files.insert(CLUSTER_FILE.to_owned(), b"<<<<<<< ours\n".to_vec());
+        let seen = evidence(&pay(), &files, None);
+        assert!(!seen.named && !seen.proven && seen.row.is_none());
+    }
+
+    #[test]
+    fn a_tombstone_says_that_the_deletion_has_begun() {
+        let files = cluster_files(&fleet());
+        let gone = deletion_folder(DEFAULT_CLUSTER_FLAVOR, &files, &Templates::built_in()).unwrap();
+        let seen = evidence(&pay(), &gone, None);
+        assert!(seen.deleting && seen.proven && seen.row.is_some());
+    }
+}
