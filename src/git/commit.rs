@@ -41,6 +41,17 @@ impl CommitDraft {
         let _ = write!(text, "author {who}\ncommitter {who}\n\n{}\n", message.trim_end());
         text.into_bytes()
     }
+
+    /// The same with a signature of it as the last header, each further line of which begins with a
+    /// space.
+    pub(super) fn to_signed_bytes(&self, signature: &str) -> Vec<u8> {
+        let mut bytes = self.to_bytes();
+        // No header of a draft is empty, so the first empty line ends them.
+        let end = bytes.windows(2).position(|two| two == b"\n\n").unwrap_or(bytes.len()) + 1;
+        let header = format!("gpgsig {}\n", signature.trim_end().replace('\n', "\n "));
+        bytes.splice(end..end, header.into_bytes());
+        bytes
+    }
 }
 
 /// A name or address as a commit's header can hold it: a line feed, `<` or `>` would end the field, and
@@ -79,6 +90,16 @@ subject
 body
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_signature_is_the_last_header() {
+        let bytes = draft("carp", "carp@example.com").to_signed_bytes("BEGIN\nabc\n\nEND\n");
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(
+            text.ends_with(" +0000\ngpgsig BEGIN\n abc\n \n END\n\nsubject\n\nbody\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -139,6 +139,17 @@ pub enum Error {
         /// The line in which git says why.
         line: Redacted,
     },
+    /// A commit could not be signed, so it was not made.
+    #[error(
+        "signing the commit failed ({tried}): {detail}; spec.git.signing in carp.yaml asks for signatures, \
+         so nothing was pushed"
+    )]
+    Signing {
+        /// The program that was run, with which key.
+        tried: Redacted,
+        /// What it said.
+        detail: Redacted,
+    },
     /// A commit was to be pushed over one that is not its parent, which would lose that one.
     #[error("commit {commit} does not follow {expected}, so it was not pushed to `{name}`")]
     NotAChild {

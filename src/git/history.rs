@@ -6,6 +6,17 @@ use super::repository::{id, oid};
 use super::{Error, Redacted, Repository};
 use crate::model::Id;
 
+/// What a merge would come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merging {
+    /// It would change nothing: all of it is there, in whatever way it came.
+    Nothing,
+    /// It would bring something, and nobody is asked.
+    Clean,
+    /// Somebody would have to resolve conflicts.
+    Conflicts,
+}
+
 impl Repository {
     /// The tree of a commit.
     ///
@@ -92,6 +103,24 @@ impl Repository {
             }
             Err(e) => Err(self.failed(&format!("finding out {what}"), &e)),
         }
+    }
+
+    /// What merging one commit into another would come to. Nothing is written.
+    ///
+    /// # Errors
+    /// A commit is not here.
+    pub fn merging(&self, into: Id, other: Id) -> Result<Merging, Error> {
+        let what = format!("merging commit {} into {}", other.short(), into.short());
+        let failed = |e: &git2::Error| self.failed(&what, e);
+        let (into, other) = (self.commit(into)?, self.commit(other)?);
+        let merged = self.inner.merge_commits(&into, &other, None).map_err(|e| failed(&e))?;
+        if merged.has_conflicts() {
+            return Ok(Merging::Conflicts);
+        }
+        let tree = into.tree().map_err(|e| failed(&e))?;
+        let difference = self.inner.diff_tree_to_index(Some(&tree), Some(&merged), None);
+        let changes = difference.map_err(|e| failed(&e))?.deltas().len();
+        Ok(if changes == 0 { Merging::Nothing } else { Merging::Clean })
     }
 
     /// Whether a commit is here.

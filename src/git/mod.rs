@@ -9,6 +9,7 @@
 
 mod commit;
 mod error;
+mod external;
 mod fetch;
 mod history;
 mod outcome;
@@ -19,14 +20,19 @@ mod redact;
 mod refs;
 mod remote;
 mod repository;
+mod sign;
 mod store;
+mod verify;
 mod worktree;
 
 pub use commit::CommitDraft;
 pub use error::Error;
 pub use fetch::{Fetched, Gone, RefSpec};
+pub use history::Merging;
 pub use outcome::PushOutcome;
 pub use redact::Redacted;
 pub use refs::Swap;
 pub use repository::Repository;
+pub use sign::Signature;
 pub use store::{Flushed, GitStore};
+pub use verify::Signed;

@@ -48,6 +48,8 @@ const TALKATIVE: [&str; 6] = [
 pub(super) struct Program {
     path: OsString,
     checked: OnceLock<()>,
+    /// Settings of git's for every run, besides those that are always the same.
+    settings: Vec<String>,
 }
 
 /// What a run of it came to.
@@ -67,7 +69,7 @@ impl Default for Program {
 
 impl Program {
     pub(super) fn new(path: impl Into<OsString>) -> Self {
-        Self { path: path.into(), checked: OnceLock::new() }
+        Self { path: path.into(), checked: OnceLock::new(), settings: Vec::new() }
     }
 
     pub(super) fn clone_repository(&self, url: &str, dir: &Path) -> Result<(), Error> {
@@ -107,7 +109,20 @@ impl Program {
         {
             command.args(["-c", setting]);
         }
+        for setting in &self.settings {
+            command.args(["-c", setting]);
+        }
         command
+    }
+
+    /// Lets git use an address in place of the one that it is known by here, which is the same without
+    /// its credentials: so nothing that git writes has them.
+    pub(super) fn reach_by(&mut self, address: &str, known: &str) {
+        if address != known {
+            // A name of a setting ends at the first `=`.
+            let address = address.replace('=', "%3D");
+            self.settings.push(format!("url.{address}.insteadOf={known}"));
+        }
     }
 
     fn check_version(&self) -> Result<(), Error> {

@@ -31,9 +31,28 @@ impl Repository {
         {
             return Err(Error::NotAChild { commit, expected, name: name.to_owned() });
         }
+        self.push_leased(remote, &format!("{commit}:{name}"), name, expected)
+    }
+
+    /// Removes a ref of a remote, if it still is at `expected`.
+    ///
+    /// # Errors
+    /// Git cannot be run. What the remote says is no error but the outcome.
+    pub fn delete(&self, remote: &str, name: &str, expected: Id) -> Result<PushOutcome, Error> {
+        check_remote(remote)?;
+        check_ref(name)?;
+        self.push_leased(remote, &format!(":{name}"), name, Some(expected))
+    }
+
+    fn push_leased(
+        &self,
+        remote: &str,
+        refspec: &str,
+        name: &str,
+        expected: Option<Id>,
+    ) -> Result<PushOutcome, Error> {
         let lease = expected.map(|id| id.to_string()).unwrap_or_default();
         let lease = format!("--force-with-lease={name}:{lease}");
-        let refspec = format!("{commit}:{name}");
         let args = [
             "push",
             "--porcelain",
@@ -41,7 +60,7 @@ impl Repository {
             "--recurse-submodules=no",
             &lease,
             remote,
-            &refspec,
+            refspec,
         ];
         let output = self.git(args, TRANSFER)?;
         Ok(classify_push(&output))

@@ -72,7 +72,11 @@ impl Repository {
     pub fn clone_bare_cache(url: &str, dir: &Path) -> Result<Self, Error> {
         super::remote::check_remote(url)?;
         let empty = std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
-        let cache = if empty { Self::init_bare(dir, "main")? } else { Self::open(dir)? };
+        let mut cache = if empty { Self::init_bare(dir, "main")? } else { Self::open(dir)? };
+        let address = url;
+        let shown = Redacted::new(url);
+        let url = shown.as_str();
+        cache.program.reach_by(address, url);
         let known = cache.inner.find_remote("origin").ok().map(|r| r.url_bytes().to_vec());
         match known {
             Some(known) if known == url.as_bytes() => {}

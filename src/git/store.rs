@@ -9,7 +9,7 @@ use git2::{ErrorClass, ErrorCode, Odb, OdbLookupFlags};
 
 use super::pack::{Entries, Kind};
 use super::repository::{Repository, oid};
-use super::{CommitDraft, Error, Redacted};
+use super::{CommitDraft, Error, Redacted, Signature};
 use crate::model::{Dir, Entry, EntryKind, Id, Store, StoreError};
 
 /// The objects of a repository. What is put is readable at once and is in the repository only after
@@ -62,6 +62,11 @@ impl GitStore<'_> {
     /// Puts a commit beside the files and directories of its tree, and returns its id. No ref moves.
     pub fn commit(&self, draft: &CommitDraft) -> Id {
         self.put(Kind::Commit, &draft.to_bytes())
+    }
+
+    /// The same with a signature of the draft in the commit's header.
+    pub fn signed_commit(&self, draft: &CommitDraft, signature: &Signature) -> Id {
+        self.put(Kind::Commit, &draft.to_signed_bytes(signature.as_str()))
     }
 
     /// Writes everything that was put as one pack with its index, and returns when both are on disk.

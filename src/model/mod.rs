@@ -21,6 +21,7 @@ mod quantity;
 mod reason;
 mod record;
 mod report;
+mod signer;
 mod snapshot;
 mod store;
 pub mod tables;
@@ -38,7 +39,7 @@ pub use folded::{FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
 pub use lock::{
     AcknowledgementSpent, ClusterRow, ClusterState, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock,
-    IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow, WORKER_LOCK_SCHEMA, WorkerLock,
+    IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow, Signers, WORKER_LOCK_SCHEMA, WorkerLock,
     lock_from_bytes, lock_to_bytes,
 };
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
@@ -55,6 +56,7 @@ pub use record::{DECISION_SCHEMA, DecisionRecord, RecordState};
 pub use report::{
     MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster, ReportedError, ReportedNodes,
 };
+pub use signer::AllowedSigner;
 pub use snapshot::{Build, Input, Snapshot};
 pub use store::{Store, StoreError};
 pub use version::{KubeVersion, VersionError};

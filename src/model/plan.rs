@@ -248,6 +248,8 @@ pub enum HoldKind {
     RootChanged,
     /// Somebody edited what carp owns on the output branch, and the fleet refuses to write over it.
     Drifted,
+    /// The input commit is not signed by an allowed signer.
+    InputNotVerified,
 }
 
 impl HoldKind {
@@ -265,6 +267,7 @@ impl HoldKind {
             Self::Rewind => "Rewind",
             Self::RootChanged => "RootChanged",
             Self::Drifted => "Drifted",
+            Self::InputNotVerified => "InputNotVerified",
         }
     }
 

@@ -8,7 +8,7 @@ use super::output::{Run, placed_at, reason_of};
 use crate::model::paths::WORKERS_INDEX;
 use crate::model::{
     ClusterState, ControlPlaneRow, DEFAULT_WORKER_FLAVOR, Digest, FLEET_LOCK_SCHEMA, FleetLock,
-    GateReason, Id, LockName, Name, Owned, StoreError, WorkerState, lock_to_bytes, paths,
+    GateReason, Id, LockName, Name, Owned, Signers, StoreError, WorkerState, lock_to_bytes, paths,
 };
 use crate::render;
 
@@ -183,8 +183,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What is in force from this run on. In a run that holds something the lock's own guards, roots and
-    /// tenants stay: a commit that loosens a guard does not profit from it.
+    /// What is in force from this run on. In a run that holds something the lock's own guards, roots,
+    /// tenants and signers stay: a commit that loosens a guard does not profit from it.
     fn fleet_lock(
         &self,
         old: Option<&FleetLock>,
@@ -194,12 +194,15 @@ impl Run<'_> {
     ) -> FleetLock {
         let spec = &self.read.loaded.fleet.spec;
         let holds = !self.plan.holds.is_empty();
-        let (guards, roots, tenants) = match old.filter(|_| holds) {
-            Some(lock) => (lock.guards, lock.roots.clone(), lock.tenants.clone()),
+        let (guards, roots, tenants, signers) = match old.filter(|_| holds) {
+            Some(lock) => {
+                (lock.guards, lock.roots.clone(), lock.tenants.clone(), lock.signers.clone())
+            }
             None => (
                 spec.guards.unwrap_or_default(),
                 spec.roots.clone().unwrap_or_default(),
                 spec.tenants.clone(),
+                Signers::of(spec),
             ),
         };
         FleetLock {
@@ -207,6 +210,7 @@ impl Run<'_> {
             guards,
             roots,
             tenants,
+            signers,
             spent: self.spent.clone(),
             render_key,
             workers,

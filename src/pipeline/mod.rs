@@ -68,6 +68,19 @@ pub fn propose(
     finish(snapshot, store, memo, read, planning, written, &good)
 }
 
+/// What a run says that may not even begin: everything stays, and a hold says why.
+///
+/// # Errors
+/// The store failed.
+pub fn withhold(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    memo: &mut Memo,
+    hold: Hold,
+) -> Result<Proposal, StoreError> {
+    Read::new(snapshot, store, memo)?.stop(snapshot, store, vec![hold])
+}
+
 /// A rewound input branch is held until somebody says that it is meant.
 fn rewound(snapshot: &Snapshot, read: &Read) -> Option<Hold> {
     let from = snapshot.input.rewound_from?;

@@ -5,11 +5,13 @@ mod error;
 mod names;
 mod once;
 mod place;
+mod proposal_branch;
 mod publish;
 mod refresh;
 mod refuse;
 mod reports;
 mod snapshot;
+mod verify;
 mod watch;
 
 pub use error::Error;

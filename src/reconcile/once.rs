@@ -4,19 +4,23 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use super::proposal_branch::{Wanted, propose};
 use super::publish::{Published, Writer};
 use super::refresh::refresh;
-use super::refuse::{has_no_output, is_a_first_run, rewound_from, stays_on_this_machine};
+use super::refuse::{
+    has_no_output, is_a_first_run, last_of_people, rewound_from, stays_on_this_machine,
+};
 use super::snapshot::{
     Clock, Observing, input_commit, keep_memo, memo_key, memo_path, now, reports_for_run,
 };
+use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
 use crate::change::{plan_digest, trailers};
 use crate::git::{GitStore, Repository};
 use crate::load;
-use crate::model::api::{FleetSpec, GitIdentity};
+use crate::model::api::{FleetSpec, GitSettings};
 use crate::model::{Build, Id, Input, Proposal, Snapshot};
-use crate::pipeline::{fleet_document, propose};
+use crate::pipeline::fleet_document;
 use crate::store::load_memo;
 
 /// How often a lost race is planned again within one run.
@@ -30,6 +34,8 @@ pub struct Options {
     pub observing: Observing,
     /// Who runs.
     pub build: Build,
+    /// What people read of a proposal, as Markdown, given the fleet's root in its repository.
+    pub describe: fn(&Proposal, &str) -> String,
     /// How long to wait after the n-th lost race; random, so that two writers do not keep in step.
     pub wait: fn(u32) -> Duration,
 }
@@ -63,6 +69,12 @@ pub enum Verdict {
     Committed(Committed),
     /// There was nothing to commit.
     Unchanged,
+    /// A proposal was made or brought up to date; it counts when people have merged it.
+    Proposes(Committed),
+    /// The proposal that is there says all already.
+    Proposed(Committed),
+    /// People have approved the proposal that is there, so it waits for them as it is.
+    Approved(Committed),
     /// Nothing may be committed.
     Stopped,
 }
@@ -155,6 +167,7 @@ struct Run<'a> {
     memo: crate::model::Memo,
     proposal: Proposal,
     snapshot: Snapshot,
+    vouched: Vouched,
 }
 
 impl<'a> Run<'a> {
@@ -172,8 +185,10 @@ impl<'a> Run<'a> {
         let output = repository.resolve(&names.output())?;
         let status = repository.resolve(&names.status())?;
         let tree = |commit: Option<Id>| commit.map(|c| repository.commit_tree(c)).transpose();
+        let in_force = InForce::read(&store, &spec, tree(output)?, &place.prefix)?;
         let from = (input_tree, place.prefix.as_str());
         let reports = reports_for_run(repository, &names, &store, from, &spec, &options.observing)?;
+        let (reports, vouched) = in_force.vouch(repository, &names, input, reports)?;
         let now = now(options.clock, &spec)?;
         let snapshot = Snapshot {
             input: Input {
@@ -188,14 +203,14 @@ impl<'a> Run<'a> {
             now,
             build: options.build.clone(),
         };
-        if has_no_output(&store, snapshot.previous, &place.prefix)? {
+        if has_no_output(&store, &names, snapshot.previous, &place.prefix)? {
             let pinned = spec.example.is_some() || options.observing.folder.is_some();
             let reports = snapshot.reports.as_ref().filter(|_| !pinned);
             is_a_first_run(&store, &names, &snapshot, reports)?;
         }
         let path = memo_path(repository, &place.prefix);
         let mut memo = load_memo(&path, &memo_key(&options.build));
-        let proposal = propose(&snapshot, &store, &mut memo)?;
+        let proposal = vouched.propose(&snapshot, &store, &mut memo)?;
         Ok(Self {
             place,
             options,
@@ -211,6 +226,7 @@ impl<'a> Run<'a> {
             memo,
             proposal,
             snapshot,
+            vouched,
         })
     }
 
@@ -235,11 +251,11 @@ impl<'a> Run<'a> {
         Ok(Attempt::Ended(verdict, status))
     }
 
-    fn writer<'w>(&'w self, identity: &'w GitIdentity) -> Writer<'w> {
+    fn writer<'w>(&'w self, identity: &'w GitSettings) -> Writer<'w> {
         Writer { repository: self.repository, names: &self.names, identity, time: self.now }
     }
 
-    fn identity(&self) -> GitIdentity {
+    fn identity(&self) -> GitSettings {
         self.spec.git.clone().unwrap_or_default()
     }
 
@@ -259,12 +275,15 @@ impl<'a> Run<'a> {
     /// replayed from the repository alone.
     fn plan_with_the_last_fold(&mut self) -> Result<(), Error> {
         self.snapshot.reports = None;
-        self.proposal = propose(&self.snapshot, &self.store, &mut self.memo)?;
+        self.proposal = self.vouched.propose(&self.snapshot, &self.store, &mut self.memo)?;
         Ok(())
     }
 
     /// `None` where another writer was faster.
     fn push_output(&mut self) -> Result<Option<Verdict>, Error> {
+        if self.names.proposes {
+            return self.propose_output();
+        }
         if !self.proposal.has_changes() {
             return Ok(Some(Verdict::Unchanged));
         }
@@ -283,7 +302,22 @@ impl<'a> Run<'a> {
         }
     }
 
+    fn propose_output(&mut self) -> Result<Option<Verdict>, Error> {
+        let subject = self.proposal.message.lines().next().unwrap_or_default();
+        let plan = (self.options.describe)(&self.proposal, &self.place.prefix);
+        let message = self.with_trailers(&format!("{subject}\n\n{}\n", plan.trim_end()));
+        let wanted = Wanted { proposal: &self.proposal, output: self.output, message };
+        let verdict = propose(&self.writer(&self.identity()), &self.store, wanted)?;
+        // A first proposal has made the branch that it is to be merged into.
+        self.output = self.repository.resolve(&self.names.output())?;
+        Ok(verdict)
+    }
+
     fn message(&self) -> String {
+        self.with_trailers(&self.proposal.message)
+    }
+
+    fn with_trailers(&self, message: &str) -> String {
         let trailers = trailers(
             Some(self.input),
             self.status,
@@ -291,8 +325,7 @@ impl<'a> Run<'a> {
             &self.options.build.version,
             plan_digest(&self.proposal.plan),
         );
-        let mut message = self.proposal.message.clone();
-        message.push('\n');
+        let mut message = format!("{message}\n");
         for (key, value) in trailers {
             let _ = writeln!(message, "{key}: {value}");
         }
@@ -302,8 +335,8 @@ impl<'a> Run<'a> {
     /// `None` where the branch says all already.
     fn push_status(&mut self) -> Result<Option<Committed>, Error> {
         let prefix = &self.place.prefix;
-        let tree =
-            fleet_document(&self.proposal, prefix, self.output, Some(self.input), &self.store)?;
+        let input = last_of_people(self.repository, &self.names, self.input)?;
+        let tree = fleet_document(&self.proposal, prefix, self.output, Some(input), &self.store)?;
         let there = self.status.map(|s| self.repository.commit_tree(s)).transpose()?;
         if there == Some(tree) {
             return Ok(None);
@@ -327,7 +360,7 @@ impl<'a> Run<'a> {
     }
 
     fn committed(&self, branch: &str, commit: Id) -> Committed {
-        Committed { branch: branch.to_owned(), commit, remote: self.names.remote.clone() }
+        Committed { branch: branch.to_owned(), commit, remote: self.names.target_shown() }
     }
 
     /// Edits that are in the folder and not in the commit that was read.

@@ -4,7 +4,7 @@
 use super::{Error, Names};
 use crate::git::{CommitDraft, GitStore, PushOutcome, Repository, Swap};
 use crate::model::Id;
-use crate::model::api::GitIdentity;
+use crate::model::api::GitSettings;
 
 /// Whether a commit became the tip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum Published {
 pub(super) struct Writer<'a> {
     pub(super) repository: &'a Repository,
     pub(super) names: &'a Names,
-    pub(super) identity: &'a GitIdentity,
+    pub(super) identity: &'a GitSettings,
     pub(super) time: jiff::Timestamp,
 }
 
@@ -32,14 +32,29 @@ impl Writer<'_> {
         parent: Option<Id>,
         message: String,
     ) -> Result<Id, Error> {
-        let commit = store.commit(&CommitDraft {
+        self.commit_on(store, tree, parent.into_iter().collect(), message)
+    }
+
+    /// The same with any parents; the first is the commit that it follows.
+    pub(super) fn commit_on(
+        &self,
+        store: &GitStore<'_>,
+        tree: Id,
+        parents: Vec<Id>,
+        message: String,
+    ) -> Result<Id, Error> {
+        let draft = CommitDraft {
             tree,
-            parents: parent.into_iter().collect(),
+            parents,
             message,
             name: self.identity.author.clone(),
             email: self.identity.email.clone(),
             time: self.time,
-        });
+        };
+        let commit = match &self.identity.signing {
+            None => store.commit(&draft),
+            Some(signing) => store.signed_commit(&draft, &self.repository.sign(&draft, signing)?),
+        };
         store.flush()?;
         Ok(commit)
     }
@@ -52,19 +67,36 @@ impl Writer<'_> {
         expected: Option<Id>,
     ) -> Result<Published, Error> {
         let name = Names::there(branch);
-        let Some(remote) = &self.names.remote else {
+        let Some(remote) = self.names.target() else {
             return self.move_local(branch, &name, commit, expected);
         };
         let published = self.push(remote, branch, &name, commit, expected)?;
         if published == Published::Done {
             // Git has done so already where the clone is configured to follow this branch.
-            let here = self.names.here(branch);
+            let here = self.names.written(branch);
             let known = self.repository.resolve(&here)?;
             if known != Some(commit) {
                 self.repository.compare_and_swap(&here, known, commit, "carp: pushed")?;
             }
         }
         Ok(published)
+    }
+
+    /// Removes a branch, if it still is at `expected`.
+    pub(super) fn remove(&self, branch: &str, expected: Id) -> Result<Published, Error> {
+        let name = Names::there(branch);
+        let Some(remote) = self.names.target() else {
+            return Ok(published(self.repository.compare_and_delete(&name, expected)?));
+        };
+        let outcome = self.repository.delete(remote, &name, expected)?;
+        let removed = self.settled(outcome, remote, branch, None, Some(expected))?;
+        if removed == Published::Done {
+            let here = self.names.written(branch);
+            if let Some(known) = self.repository.resolve(&here)? {
+                self.repository.compare_and_delete(&here, known)?;
+            }
+        }
+        Ok(removed)
     }
 
     fn move_local(
@@ -78,10 +110,7 @@ impl Writer<'_> {
             return Err(Error::CheckedOut { branch: branch.to_owned() });
         }
         let swap = self.repository.compare_and_swap(name, expected, commit, "carp: committed")?;
-        Ok(match swap {
-            Swap::Moved => Published::Done,
-            Swap::Raced => Published::Raced,
-        })
+        Ok(published(swap))
     }
 
     fn push(
@@ -92,8 +121,22 @@ impl Writer<'_> {
         commit: Id,
         expected: Option<Id>,
     ) -> Result<Published, Error> {
+        let outcome = self.repository.push(remote, commit, name, expected)?;
+        self.settled(outcome, remote, branch, Some(commit), expected)
+    }
+
+    /// What the outcome of a push means for a branch that was to move from `expected` to `wanted`.
+    fn settled(
+        &self,
+        outcome: PushOutcome,
+        remote: &str,
+        branch: &str,
+        wanted: Option<Id>,
+        expected: Option<Id>,
+    ) -> Result<Published, Error> {
+        let name = Names::there(branch);
         let branch = branch.to_owned();
-        match self.repository.push(remote, commit, name, expected)? {
+        match outcome {
             PushOutcome::Done => Ok(Published::Done),
             PushOutcome::Raced { .. } => Ok(Published::Raced),
             PushOutcome::Refused { text } => {
@@ -103,12 +146,19 @@ impl Writer<'_> {
             PushOutcome::Unknown { text } => {
                 // Only the remote knows. If it cannot say either, the next run finds out.
                 let detail = text.to_string();
-                match self.repository.remote_ref(remote, name) {
-                    Ok(tip) if tip == Some(commit) => Ok(Published::Done),
+                match self.repository.remote_ref(remote, &name) {
+                    Ok(tip) if tip == wanted => Ok(Published::Done),
                     Ok(tip) if tip != expected => Ok(Published::Raced),
                     Ok(_) | Err(_) => Err(Error::Unknown { branch, detail }),
                 }
             }
         }
+    }
+}
+
+fn published(swap: Swap) -> Published {
+    match swap {
+        Swap::Moved => Published::Done,
+        Swap::Raced => Published::Raced,
     }
 }

@@ -2,9 +2,9 @@
 
 use super::snapshot::{names, remote};
 use super::{Error, Names, Place};
-use crate::git::{Gone, RefSpec, Repository};
+use crate::git::{Gone, Repository};
 use crate::load;
-use crate::model::api::{Branches, FleetSpec};
+use crate::model::api::FleetSpec;
 
 /// How often `carp.yaml` may send to another input branch before that is taken for a mistake.
 const HOPS: u32 = 3;
@@ -17,25 +17,18 @@ pub(super) fn refresh(place: &Place, repository: &Repository) -> Result<Names, E
     for _ in 0..HOPS {
         bring(repository, &names)?;
         let Some(said) = said_by_input(place, repository, &names)? else { return Ok(names) };
-        if said == names.branches {
+        if said == names {
             return Ok(names);
         }
-        names.branches = said;
+        names = said;
     }
     Err(Error::InputBranch { branch: names.branches.input })
 }
 
 fn bring(repository: &Repository, names: &Names) -> Result<(), Error> {
-    let Some(remote) = &names.remote else { return Ok(()) };
-    let branches = &names.branches;
-    let tracking = |branch: &str| RefSpec::tracking(remote, branch);
-    let specs = [
-        tracking(&branches.input),
-        tracking(&branches.output),
-        tracking(&branches.status),
-        tracking(&format!("{}/*", branches.observed)),
-    ];
-    repository.fetch(remote, &specs, Gone::Prune)?;
+    for (from, specs) in names.fetches() {
+        repository.fetch(&from, &specs, Gone::Prune)?;
+    }
     Ok(())
 }
 
@@ -45,7 +38,7 @@ fn first_guess(place: &Place, repository: &Repository) -> Result<Names, Error> {
     if let Some(spec) = checked_out_spec(place, repository) {
         return Ok(names(Some(repository), &spec));
     }
-    let mut names = Names { remote: remote(repository), branches: Branches::default() };
+    let mut names = Names { remote: remote(repository), ..Names::default() };
     let head = names.remote.as_ref().map(|remote| repository.remote_head(remote)).transpose()?;
     if let Some(branch) = head.flatten().as_deref().and_then(|h| h.strip_prefix("refs/heads/")) {
         branch.clone_into(&mut names.branches.input);
@@ -67,10 +60,10 @@ fn said_by_input(
     place: &Place,
     repository: &Repository,
     names: &Names,
-) -> Result<Option<Branches>, Error> {
+) -> Result<Option<Names>, Error> {
     let Some(input) = repository.resolve(&names.input())? else { return Ok(None) };
     let store = repository.store()?;
     let tree = repository.commit_tree(input)?;
     let spec = load::readable_fleet_spec(&store, tree, &place.prefix)?;
-    Ok(spec.map(|spec| spec.branches.unwrap_or_default()))
+    Ok(spec.map(|spec| super::snapshot::names(Some(repository), &spec)))
 }

@@ -15,11 +15,11 @@ pub(super) fn stays_on_this_machine(
     names: &Names,
     spec: &FleetSpec,
 ) -> Result<(), Error> {
-    match (&spec.example, &names.remote) {
-        (Some(_), Some(remote)) if !repository.is_local(remote) => {
-            let remote =
-                repository.remote_url(remote).map_or_else(|| remote.clone(), |url| url.to_string());
-            Err(Error::ExampleRemote { remote })
+    match (&spec.example, names.target()) {
+        (Some(_), Some(target)) if !repository.is_local(target) => {
+            let url = repository.remote_url(target).map(|url| url.to_string());
+            let shown = url.or_else(|| names.target_shown());
+            Err(Error::ExampleRemote { remote: shown.unwrap_or_default() })
         }
         _ => Ok(()),
     }
@@ -39,26 +39,54 @@ pub(super) fn rewound_from(
 }
 
 /// The input commit that carp's last commit on the output branch names. People commit there too: a
-/// revert, or everything where it is the input branch.
+/// revert, a merge of a proposal, or everything where it is the input branch.
 fn last_input(repository: &Repository, output: Id) -> Result<Option<Id>, Error> {
     let mut commit = Some(output);
     while let Some(here) = commit {
-        let trailers: BTreeMap<String, String> = repository.trailers(here)?.into_iter().collect();
-        if let Some(last) = trailers.get("Carp-Input").and_then(|id| id.parse::<Id>().ok()) {
-            return Ok(Some(last));
+        let parents = repository.parents(here)?;
+        // A merge of a proposal says nothing itself; what was merged does.
+        for said in [here].iter().chain(parents.iter().skip(1)) {
+            if let Some(last) = input_named_by(repository, *said)? {
+                return Ok(Some(last));
+            }
         }
-        commit = repository.parents(here)?.first().copied();
+        commit = parents.first().copied();
     }
     Ok(None)
 }
 
-/// Whether an output tree has nothing of the fleet: then this is a first run, or all of it was lost.
+/// The input commit that a message names. Where people squashed a proposal, the trailers may stand in the
+/// middle of what their host made of its messages, the newest last.
+fn input_named_by(repository: &Repository, commit: Id) -> Result<Option<Id>, Error> {
+    let message = repository.message(commit)?;
+    let named = |line: &str| line.trim().strip_prefix("Carp-Input: ")?.parse::<Id>().ok();
+    Ok(message.lines().rev().find_map(named))
+}
+
+/// The last input commit that is not carp's: where it writes to the input branch, its own commit there is
+/// no news.
+pub(super) fn last_of_people(
+    repository: &Repository,
+    names: &Names,
+    input: Id,
+) -> Result<Id, Error> {
+    let own = if names.share_a_branch() { input_named_by(repository, input)? } else { None };
+    Ok(own.unwrap_or(input))
+}
+
+/// Whether an output tree has nothing of the fleet: then this is a first run, or all of it was lost. Where
+/// carp proposes, an output branch without anything is one into which nothing was merged yet, and people
+/// look at what is proposed.
 pub(super) fn has_no_output(
     store: &dyn Store,
+    names: &Names,
     output: Option<Id>,
     prefix: &str,
 ) -> Result<bool, Error> {
     let Some(output) = output else { return Ok(true) };
+    if names.proposes {
+        return Ok(false);
+    }
     let there = |path: &str| entry_at(store, output, &paths::in_repository(prefix, path));
     let fleet_lock = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
     let pending_lock = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);

@@ -13,6 +13,14 @@ use crate::model::{EntryKind, Id, MAX_REPORT_BYTES, Name, Store, StoreError, pat
 /// vanish, and it cannot be used.
 pub(super) type Reports = BTreeMap<Name, Vec<u8>>;
 
+/// The reports of a run, by who vouches for them.
+pub(super) enum Found {
+    /// Those that a person names, or that the fleet pins.
+    Named(Reports),
+    /// Those that the agents pushed.
+    OnRefs(Reports),
+}
+
 /// The reports on the refs of the agents, one ref a worker.
 pub(super) fn reports_on_refs(
     repository: &Repository,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::refresh::refresh;
-use super::reports::{Reports, reports_in_folder, reports_in_tree, reports_on_refs};
+use super::reports::{Found, Reports, reports_in_folder, reports_in_tree, reports_on_refs};
 use super::{Error, Names, Place};
 use crate::git::{GitStore, Repository};
 use crate::load;
@@ -184,8 +184,7 @@ pub(super) fn remote(repository: &Repository) -> Option<String> {
 
 /// The names of the fleet's refs.
 pub(super) fn names(repository: Option<&Repository>, spec: &FleetSpec) -> Names {
-    let remote = repository.and_then(remote);
-    Names { remote, branches: spec.branches.clone().unwrap_or_default() }
+    Names::of(repository.and_then(remote), spec)
 }
 
 fn branches(
@@ -204,7 +203,7 @@ fn branches(
     let previous = tree(names.output())?;
     if previous.is_none() {
         let branch = &names.branches.output;
-        let bring = match &names.remote {
+        let bring = match names.target() {
             Some(_) => format!("; if the remote has it, bring it: {}", names.fetch_line(branch)),
             None => String::new(),
         };
@@ -250,10 +249,10 @@ pub(super) fn reports_for_run(
     input: (Id, &str),
     spec: &FleetSpec,
     observing: &Observing,
-) -> Result<Reports, Error> {
+) -> Result<Found, Error> {
     match reports(store, input.0, input.1, spec, observing)? {
-        Some(reports) => Ok(reports),
-        None => reports_on_refs(repository, names, store),
+        Some(reports) => Ok(Found::Named(reports)),
+        None => reports_on_refs(repository, names, store).map(Found::OnRefs),
     }
 }
 

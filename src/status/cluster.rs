@@ -1,5 +1,6 @@
 //! The status of one ManagedCluster: conditions carry the truth, the phase sums them up.
 
+use super::proposed::proposed;
 use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, since};
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts};
 use crate::model::{
@@ -13,20 +14,25 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
     if planned.decision == Decision::Forget {
         return None;
     }
-    let worker = planned.decision.worker();
+    let proposed = proposed(input, name, &planned.decision);
+    let decision = proposed.as_ref().map_or(&planned.decision, |(counts, _)| counts);
+    let worker = decision.worker();
     let report = worker.and_then(|w| input.observed.workers.get(w));
     let silent = report.is_some_and(|r| r.freshness == Freshness::Silent);
     let seen = report.and_then(|r| r.clusters.get(name));
     let gate = input.gates.iter().find(|g| g.name == *name);
-    let phase = phase(&planned.decision, seen, silent);
+    let phase = phase(decision, seen, silent);
     let status = ManagedClusterStatus {
         phase: Some(phase.to_owned()),
         assigned_worker: worker.map(ToString::to_string),
         errors: errors(gate, seen),
         conditions: [
             since(ready(phase, seen), seen.filter(|_| !silent).map(|s| s.since)),
-            placed(planned, input, name),
-            rendered(input, name, gate),
+            match &proposed {
+                Some((_, condition)) => condition.clone(),
+                None => placed(planned, input, name),
+            },
+            rendered(decision, gate),
         ]
         .into_iter()
         .chain(drifted(input, name))
@@ -106,11 +112,8 @@ fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
     }
 }
 
-fn rendered(input: StatusInput<'_>, name: &Name, gate: Option<&Gate>) -> Condition {
-    let pending = matches!(
-        input.plan.clusters.get(name).map(|p| &p.decision),
-        Some(Decision::Wait { .. }) | None
-    );
+fn rendered(decision: &Decision, gate: Option<&Gate>) -> Condition {
+    let pending = matches!(decision, Decision::Wait { .. });
     match gate {
         Some(gate) => {
             let message = gate.findings.first().map(|d| d.message.clone()).unwrap_or_default();

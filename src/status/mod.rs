@@ -5,6 +5,7 @@
 
 mod cluster;
 mod fleet;
+mod proposed;
 mod worker;
 
 use std::collections::BTreeMap;

@@ -324,3 +324,39 @@ fn what_a_silent_worker_said_of_a_cluster_dates_nothing() {
     let silent = document(&keep(), &reported("Running", Freshness::Silent));
     assert_eq!(ready_since(&silent.status.conditions), None, "the run that sees it does");
 }
+
+#[test]
+fn what_is_only_proposed_is_not_placed() {
+    let git = crate::model::api::GitSettings {
+        write: crate::model::api::WriteMode::PullRequest,
+        ..Default::default()
+    };
+    let mut fleet = Fleet::default();
+    fleet.spec.git = Some(git);
+    let binding = crate::model::Binding {
+        worker: name("w"),
+        policy: None,
+        decided_by: None,
+        runner_up: None,
+    };
+    let plan = planned(Decision::Bind(binding));
+    let (previous, observed) = (Previous::default(), Observed::default());
+    let input = StatusInput {
+        fleet: &fleet,
+        previous: &previous,
+        observed: &observed,
+        plan: &plan,
+        gates: &[],
+    };
+    let status = cluster_status(input, &name("c")).unwrap().status;
+    assert_eq!((status.phase.as_deref(), status.assigned_worker), (Some("Pending"), None));
+    let placed = &status.conditions[1];
+    assert_eq!((&*placed.kind, placed.status), ("Placed", ConditionStatus::False));
+    assert_eq!(placed.reason, "Proposed");
+    assert_eq!(placed.message, "on w, once the proposal is merged");
+    assert_eq!(status.conditions[2].reason, "NotPlaced");
+    let direct = Fleet::default();
+    let status =
+        cluster_status(StatusInput { fleet: &direct, ..input }, &name("c")).unwrap().status;
+    assert_eq!(status.phase.as_deref(), Some("Scheduled"));
+}

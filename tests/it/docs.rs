@@ -53,7 +53,8 @@ macro_rules! all {
 #[test]
 fn every_word_of_holds_gates_and_reasons_has_its_section() {
     let holds = all!(HoldKind: MassDeletion, MassMove, DeletionsHeld, PlacementsHeld,
-        DeletionPolicyUnset, WorkerInUse, NameStillDeleting, Rewind, RootChanged, Drifted);
+        DeletionPolicyUnset, WorkerInUse, NameStillDeleting, Rewind, RootChanged, Drifted,
+        InputNotVerified);
     let gates = all!(GateReason: NotLoaded, RenderFailed, CheckFailed, ForbiddenChange, ResizeBlocked,
         Drifted, Collided);
     let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, NotLoaded, Cordoned, BeingRemoved,

@@ -208,6 +208,7 @@ fn lock(spent: Vec<AcknowledgementSpent>) -> FleetLock {
         guards: Guards::default(),
         roots: crate::model::api::Roots::default(),
         tenants: Vec::new(),
+        signers: crate::model::Signers::default(),
         spent,
         render_key: Digest::of(b"k"),
         workers: BTreeMap::new(),

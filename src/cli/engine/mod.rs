@@ -99,6 +99,12 @@ pub enum Outcome {
     Committed(Written),
     /// There was nothing to commit.
     Unchanged,
+    /// A proposal was made or brought up to date.
+    Proposes(Written),
+    /// The proposal that is there says all already.
+    Proposed(Written),
+    /// The proposal that is there is approved and stays as it is.
+    Approved(Written),
     /// Nothing may be committed: a broken `carp.yaml`, an empty read.
     Stopped,
 }

@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use super::super::show::plan::{PlanView, markdown};
 use super::super::{Context, Error, FleetArgs, ObservedArgs};
 use super::open::{build, clock, failed, find, shown, text_of};
 use super::{Opened, Outcome, Reconciled, Source, Written};
 use crate::git::Repository;
+use crate::model::Proposal;
 use crate::reconcile::{
     self, Committed, Keep, Observing, Options, Place, Sources, StatusOutcome, Verdict,
 };
@@ -26,10 +28,17 @@ pub(super) fn once(
         clock: clock(context),
         observing: Observing { folder: observed.observed.clone() },
         build: build(),
+        describe,
         wait: jitter,
     };
     let outcome = reconcile::once(&place, &options).map_err(failed)?;
     opened(place, fleet, outcome)
+}
+
+/// The plan as a pull request shows it. The diffs are its own to show.
+fn describe(proposal: &Proposal, prefix: &str) -> String {
+    let view = PlanView::of(proposal, "", prefix, &[]);
+    markdown(&view, &[], env!("CARGO_PKG_VERSION"))
 }
 
 /// How long to wait after the n-th lost race: up to 0.2 s times 2ⁿ, 10 s at most. The process id keeps
@@ -61,6 +70,9 @@ fn opened(
         outcome: match outcome.verdict {
             Verdict::Committed(committed) => Outcome::Committed(written(committed)),
             Verdict::Unchanged => Outcome::Unchanged,
+            Verdict::Proposes(committed) => Outcome::Proposes(written(committed)),
+            Verdict::Proposed(committed) => Outcome::Proposed(written(committed)),
+            Verdict::Approved(committed) => Outcome::Approved(written(committed)),
             Verdict::Stopped => Outcome::Stopped,
         },
         status: outcome.status.map(|status| match status {

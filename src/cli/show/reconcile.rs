@@ -47,6 +47,17 @@ fn outcome(outcome: &Outcome, view: &PlanView<'_>, palette: Palette) -> String {
             let subject = view.proposal.message.lines().next().unwrap_or_default();
             format!("{done} {}: {subject}\n", written(commit))
         }
+        Outcome::Proposes(commit) => {
+            let done = palette.paint(Tone::Good, "proposed");
+            let subject = view.proposal.message.lines().next().unwrap_or_default();
+            format!("{done} {}: {subject}\n  it counts when it is merged\n", written(commit))
+        }
+        Outcome::Proposed(commit) => {
+            format!("proposed already: {}; it counts when it is merged\n", written(commit))
+        }
+        Outcome::Approved(commit) => {
+            format!("approved: {} stays as it is until it is merged\n", written(commit))
+        }
         Outcome::Unchanged => format!("nothing to commit; {} waiting\n", view.waiting),
         Outcome::Stopped => {
             format!("{}\n", palette.paint(Tone::Bad, "stopped: nothing was committed"))

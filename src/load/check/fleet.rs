@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{components, is_dns_label};
+use super::{address, components, git, is_dns_label};
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
@@ -28,6 +28,18 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
         components::known(&control_plane.components, &path.key("components"), out);
     }
     times(spec, out);
+    if let Some(found) = &spec.git {
+        git::check(found, &FieldPath::keys("spec.git"), out);
+    }
+    if let Some(found) = &spec.output {
+        address::check(&found.url, &FieldPath::keys("spec.output.url"), out);
+    }
+    if let Some(found) = &spec.delivery {
+        address::no_credentials(&found.url, &FieldPath::keys("spec.delivery.url"), out);
+    }
+    if let Some(found) = &spec.observed {
+        git::observed(found, &FieldPath::keys("spec.observed"), out);
+    }
 }
 
 fn label(name: &str, path: FieldPath, of: &str, out: &mut Findings) {
@@ -78,6 +90,7 @@ fn branches(branches: &Branches, out: &mut Findings) {
         ("output", &branches.output),
         ("status", &branches.status),
         ("observed", &branches.observed),
+        ("proposal", &branches.proposal),
     ];
     for (key, branch) in all {
         if !is_branch(branch) {
@@ -91,6 +104,12 @@ fn branches(branches: &Branches, out: &mut Findings) {
         let message = format!("the status branch `{status}` has another use already");
         let help = "give the status a branch of its own, such as `carp/status`";
         out.add(Code::InvalidValue, FieldPath::keys("spec.branches.status"), message, help);
+    }
+    let proposal = &branches.proposal;
+    if [&branches.input, &branches.output, status].contains(&proposal) {
+        let message = format!("the proposal branch `{proposal}` has another use already");
+        let help = "give proposals a branch of their own, such as `carp/proposal`";
+        out.add(Code::InvalidValue, FieldPath::keys("spec.branches.proposal"), message, help);
     }
 }
 
@@ -201,6 +220,20 @@ mod tests {
             );
         }
         broken("branches: {status: main}", Code::InvalidValue, "spec.branches.status");
+        broken("branches: {proposal: main}", Code::InvalidValue, "spec.branches.proposal");
+    }
+
+    #[test]
+    fn repositories_are_named_without_credentials() {
+        let token = "https://token@git.example.com/x.git";
+        for field in ["output", "observed", "delivery"] {
+            let path = format!("spec.{field}.url");
+            broken(&format!("{field}: {{url: \"{token}\"}}"), Code::InvalidValue, &path);
+        }
+        broken("output: {url: ../output.git}", Code::InvalidValue, "spec.output.url");
+        let more =
+            "output: {url: /srv/output.git}\n  observed: {url: \"git@example.com:seen.git\"}";
+        assert!(!load_files(&[("carp.yaml", &format!("{CARP}  {more}\n"))]).fleet_broken);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A rule looks at one [`Subject`] in its [`Scene`] and adds what it finds. A document with an error
 //! has no effect; what it has made before stays.
 
+mod address;
 mod class;
 mod components;
 mod control_plane;
@@ -10,6 +11,7 @@ mod credentials;
 pub(super) mod duplicate;
 mod flavor;
 pub(super) mod fleet;
+mod git;
 mod grant;
 mod heartbeat;
 mod labels;

@@ -6,6 +6,8 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::git::{GitSettings, ObservedSettings, OutputSettings};
+
 /// The fleet as a whole.
 #[derive(
     CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
@@ -52,9 +54,15 @@ pub struct FleetSpec {
     /// `overwrite`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<DriftPolicy>,
-    /// Who signs carp's commits as their author.
+    /// How carp's commits are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub git: Option<GitIdentity>,
+    pub git: Option<GitSettings>,
+    /// Where carp writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputSettings>,
+    /// The workers' reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<ObservedSettings>,
     /// Pins time and reports, for demonstrations. Such a fleet can be pushed to a local path only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<Example>,
@@ -113,6 +121,10 @@ pub struct Branches {
     /// The prefix of the agents' report branches.
     #[serde(default = "Branches::default_observed")]
     pub observed: String,
+    /// What carp proposes where `git.write` is `pullRequest`. While a branch of this name with
+    /// `-approved` after it is at the same commit, the proposal stays as it is.
+    #[serde(default = "Branches::default_proposal")]
+    pub proposal: String,
 }
 
 impl Branches {
@@ -128,6 +140,9 @@ impl Branches {
     fn default_observed() -> String {
         "carp/observed".to_owned()
     }
+    fn default_proposal() -> String {
+        "carp/proposal".to_owned()
+    }
 }
 
 impl Default for Branches {
@@ -137,6 +152,7 @@ impl Default for Branches {
             output: Self::default_output(),
             status: Self::default_status(),
             observed: Self::default_observed(),
+            proposal: Self::default_proposal(),
         }
     }
 }
@@ -275,33 +291,6 @@ pub struct Bootstrap {
     /// The Secret in the control-plane cluster's `flux-system` whose copy on the worker lets Flux read
     /// the output.
     pub credential_ref: String,
-}
-
-/// The author of carp's commits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GitIdentity {
-    /// The name.
-    #[serde(default = "GitIdentity::default_name")]
-    pub author: String,
-    /// The address.
-    #[serde(default = "GitIdentity::default_email")]
-    pub email: String,
-}
-
-impl GitIdentity {
-    fn default_name() -> String {
-        "carp".to_owned()
-    }
-    fn default_email() -> String {
-        "carp@carp.dev".to_owned()
-    }
-}
-
-impl Default for GitIdentity {
-    fn default() -> Self {
-        Self { author: Self::default_name(), email: Self::default_email() }
-    }
 }
 
 /// Pins of a demonstration.

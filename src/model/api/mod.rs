@@ -8,6 +8,7 @@ mod acknowledgement;
 mod class;
 mod crds;
 mod fleet;
+mod git;
 mod managed_cluster;
 mod placement;
 pub mod planned;
@@ -19,8 +20,10 @@ pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds};
 pub use fleet::{
     AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
-    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, GitIdentity, Guards, Images, Roots,
-    Tenant,
+    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Guards, Images, Roots, Tenant,
+};
+pub use git::{
+    GitSettings, ObservedSettings, OutputSettings, Signing, SigningFormat, Verify, WriteMode,
 };
 pub use managed_cluster::{
     DeletionPolicy, ManagedCluster, ManagedClusterPlacement, ManagedClusterSpec,

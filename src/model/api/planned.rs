@@ -9,11 +9,8 @@ pub const FIELDS: &[(&str, &[&str])] = &[
     (
         "Fleet",
         &[
-            "spec.observed",
             "spec.supportedVersions",
             "spec.images.overrides",
-            "spec.git.signing",
-            "spec.git.write",
             "spec.git.pushBudget",
             "spec.tenants.paths",
             "spec.tenants.quota",

@@ -6,6 +6,7 @@ pub(crate) mod fleet;
 pub(crate) mod generator;
 pub(crate) mod golden;
 mod http;
+pub(crate) mod keys;
 pub(crate) mod people;
 pub(crate) mod reconciled;
 mod repositories;

@@ -66,7 +66,8 @@ impl Person {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    /// `carp ARGS` in the work tree, to be run.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         carp(&self.path(), args)
     }
 }

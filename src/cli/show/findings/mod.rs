@@ -114,7 +114,17 @@ impl Files<'_> {
 
 fn line_of(text: &str, line: u32) -> Option<String> {
     let at = usize::try_from(line).ok()?.checked_sub(1)?;
-    text.lines().nth(at).map(ToOwned::to_owned)
+    text.lines().nth(at).map(masked)
+}
+
+/// A line as it may be shown: the user and the password in an address become as many `*`.
+fn masked(line: &str) -> String {
+    let Some((before, url)) = line.split_once("://") else { return line.to_owned() };
+    let end = url.find(|c: char| c.is_whitespace() || "'\"<>`".contains(c)).unwrap_or(url.len());
+    // Over ssh a user alone is the name of an account.
+    let secret = |at: &usize| !before.ends_with("ssh") || url[..*at].contains(':');
+    let Some(at) = url[..end].rfind('@').filter(secret) else { return line.to_owned() };
+    format!("{before}://{}{}", "*".repeat(url[..at].chars().count()), masked(&url[at..]))
 }
 
 /// How many findings there are of each severity.

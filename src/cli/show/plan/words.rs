@@ -58,6 +58,10 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
             "what carp owns was edited by hand on the output branch, and `drift: refuse` is set",
             "ask the author, then revert the edit there, or set `drift: overwrite`",
         ),
+        HoldKind::InputNotVerified => (
+            "the input commit is not signed by an allowed signer, so it is not read",
+            "let an allowed signer commit on top of it: `git commit -S --allow-empty`, then push",
+        ),
     };
     HoldWords { what, remedy }
 }

@@ -1,0 +1,117 @@
+//! `spec.git` and `spec.observed`: with what carp signs, and whose signatures count.
+
+use super::address;
+use crate::diag::{Code, FieldPath};
+use crate::load::finding::Findings;
+use crate::model::api::{GitSettings, ObservedSettings, Signing};
+use crate::model::{AllowedSigner, Name};
+
+/// Checks how commits are made.
+pub(super) fn check(git: &GitSettings, path: &FieldPath, out: &mut Findings) {
+    if let Some(found) = &git.signing {
+        signing(found, &path.key("signing"), out);
+    }
+    if let Some(verify) = &git.verify {
+        let path = path.key("verify").key("allowedSigners");
+        signers(&verify.allowed_signers, &path, out);
+    }
+}
+
+/// Checks where reports come from.
+pub(super) fn observed(observed: &ObservedSettings, path: &FieldPath, out: &mut Findings) {
+    if let Some(url) = &observed.url {
+        address::check(url, &path.key("url"), out);
+    }
+    let path = path.key("allowedSigners");
+    for (i, signer) in signers(&observed.allowed_signers, &path, out) {
+        let other = signer.principals.iter().find(|name| Name::parse(name).is_err());
+        if let Some(other) = other {
+            let message = format!("`{other}` is not the name of a worker");
+            let help =
+                "a report is signed by its own worker: write the worker's name before its key";
+            out.add(Code::InvalidValue, path.index(i), message, help);
+        }
+    }
+}
+
+/// Each is one line as ssh-keygen(1) has them.
+fn signers(lines: &[String], path: &FieldPath, out: &mut Findings) -> Vec<(usize, AllowedSigner)> {
+    let mut all = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        match AllowedSigner::parse(line) {
+            Ok(signer) => all.push((i, signer)),
+            Err(why) => {
+                let message = format!("this is no line of allowed signers: {why}");
+                let help =
+                    "write who signs and a public key: `alice@example.com ssh-ed25519 AAAA…`";
+                out.add(Code::InvalidValue, path.index(i), message, help);
+            }
+        }
+    }
+    all
+}
+
+/// The key is named, and is on the machine that runs carp.
+fn signing(signing: &Signing, path: &FieldPath, out: &mut Findings) {
+    let Some(key) = &signing.key else { return };
+    let path = path.key("key");
+    if key.contains("PRIVATE KEY") {
+        let message = "a private key stands in the fleet";
+        let help = "take it for known to others and make a new one; write its file or its id here";
+        out.add(Code::InvalidValue, path, message, help);
+    } else if key.trim().is_empty() || key.chars().any(char::is_control) {
+        let help = "write a file such as ~/.ssh/id_ed25519, a public key, or the id of a GPG key";
+        out.add(Code::InvalidValue, path, "this cannot be the name of a key", help);
+    } else if is_relative_file(key) {
+        let message = format!("`{key}` is a file relative to nothing that is known");
+        let help = "write a path that begins with / or ~/, on the machine that runs carp";
+        out.add(Code::InvalidValue, path, message, help);
+    }
+}
+
+/// Whether a key is named as a file that may lie anywhere. The base64 of a public key has `/` too.
+fn is_relative_file(key: &str) -> bool {
+    let one_word = !key.contains(char::is_whitespace) && !key.starts_with("key::");
+    one_word && key.contains('/') && !key.starts_with('/') && !key.starts_with('~')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{CARP, files_find, load_files};
+    use crate::diag::Code;
+
+    #[test]
+    fn a_key_is_named_and_never_written() {
+        for bad in ["\"\"", "keys/carp", "./carp", "\"-----BEGIN OPENSSH PRIVATE KEY-----\""] {
+            let carp = format!("{CARP}  git: {{signing: {{format: ssh, key: {bad}}}}}\n");
+            files_find(&[("carp.yaml", &carp)], Code::InvalidValue, "spec.git.signing.key");
+        }
+        for good in ["~/.ssh/id", "/keys/carp", "ABCD1234", "ssh-ed25519 AAAA/b", "a@b.example"] {
+            let carp = format!("{CARP}  git: {{signing: {{format: ssh, key: {good}}}}}\n");
+            assert!(!load_files(&[("carp.yaml", &carp)]).fleet_broken, "{good}");
+        }
+    }
+
+    #[test]
+    fn signers_are_lines_of_allowed_signers() {
+        let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA";
+        let verify =
+            |list: &str| format!("{CARP}  git: {{verify: {{allowedSigners: [{list}]}}}}\n");
+        assert!(!load_files(&[("carp.yaml", &verify(&format!("\"*@x {key}\"")))]).fleet_broken);
+        let path = "spec.git.verify.allowedSigners[0]";
+        files_find(&[("carp.yaml", &verify("a@x"))], Code::InvalidValue, path);
+        let reports =
+            |who: &str| format!("{CARP}  observed: {{allowedSigners: [\"{who} {key}\"]}}\n");
+        assert!(!load_files(&[("carp.yaml", &reports("we-1,we-2"))]).fleet_broken);
+        for bad in ["*", "we-1,We", "we-?"] {
+            let path = "spec.observed.allowedSigners[0]";
+            files_find(&[("carp.yaml", &reports(bad))], Code::InvalidValue, path);
+        }
+    }
+
+    #[test]
+    fn a_format_is_one_of_gits() {
+        let carp = format!("{CARP}  git: {{signing: {{format: x509}}}}\n");
+        files_find(&[("carp.yaml", &carp)], Code::InvalidValue, "spec.git.signing.format");
+    }
+}

@@ -1,0 +1,40 @@
+//! What a run decided and nobody has merged yet: where carp proposes, it does not count.
+
+use std::collections::BTreeSet;
+
+use super::{StatusInput, condition};
+use crate::model::api::WriteMode;
+use crate::model::{ClusterState, Condition, ConditionStatus, Decision, Name};
+
+/// The decision that counts in place of one that is only proposed, and the condition that says so.
+/// `None` where the decision counts itself.
+pub(super) fn proposed(
+    input: StatusInput<'_>,
+    name: &Name,
+    decision: &Decision,
+) -> Option<(Decision, Condition)> {
+    let git = input.fleet.spec.git.as_ref()?;
+    if git.write == WriteMode::Direct {
+        return None;
+    }
+    match decision {
+        Decision::Bind(binding) => {
+            let message = format!("on {}, once the proposal is merged", binding.worker);
+            let before = input.previous.placements().find(|(cluster, _)| *cluster == name);
+            let (placed, decision) = if let Some((_, worker)) = before {
+                (ConditionStatus::True, Decision::Keep { worker: worker.clone() })
+            } else {
+                (ConditionStatus::False, Decision::Wait { seen: 0, reasons: BTreeSet::new() })
+            };
+            Some((decision, condition("Placed", placed, "Proposed", message)))
+        }
+        Decision::Delete { worker, .. } => {
+            let row = input.previous.workers.get(worker).and_then(|lock| lock.clusters.get(name));
+            row.filter(|row| row.state == ClusterState::Bound)?;
+            let message = "its deletion begins once the proposal is merged".to_owned();
+            let condition = condition("Placed", ConditionStatus::True, "DeletionProposed", message);
+            Some((Decision::Keep { worker: worker.clone() }, condition))
+        }
+        Decision::Keep { .. } | Decision::Wait { .. } | Decision::Forget => None,
+    }
+}
