@@ -10,7 +10,7 @@
 //! F3 pipeline    propose, the only composition of the pure core
 //! F2 load plan render change status     git store     (siblings, no arrow between any two)
 //! F1 model       the nouns
-//! F0 diag        how carp speaks about mistakes
+//! F0 diag fault  how carp speaks about mistakes; where a test lets a run fail
 //! ```
 #![forbid(unsafe_code)]
 
@@ -31,3 +31,4 @@ pub mod store;
 pub mod model;
 
 pub mod diag;
+pub mod fault;

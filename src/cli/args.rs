@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
+
+use jiff::SignedDuration;
 
 use crate::model::{Name, NameError};
 
@@ -66,6 +69,15 @@ fn kind_of(text: &str) -> Result<ObjectKind, String> {
         }
         "worker" | "workers" | "wk" => Ok(ObjectKind::Worker),
         _ => Err(format!("`{text}` is not a kind; the kinds are `cluster` and `worker`")),
+    }
+}
+
+/// Reads a time that something may take.
+pub(super) fn timeout(text: &str) -> Result<Duration, String> {
+    let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    match Duration::try_from(duration) {
+        Ok(duration) if duration >= Duration::from_millis(10) => Ok(duration),
+        _ => Err("the shortest time is 10ms".to_owned()),
     }
 }
 

@@ -16,6 +16,8 @@ pub enum Exit {
     Held,
     /// The command line itself is wrong.
     Usage,
+    /// The process that did the work was ended by a signal with this number.
+    Killed(u8),
 }
 
 impl Exit {
@@ -28,6 +30,20 @@ impl Exit {
             Self::Changes => 2,
             Self::Held => 3,
             Self::Usage => 64,
+            // As shells do.
+            Self::Killed(signal) => 128 | signal,
+        }
+    }
+
+    /// The way that a process with this exit code ended. Another number is a failure: a panic has one.
+    #[must_use]
+    pub const fn of(code: i32) -> Self {
+        match code {
+            0 => Self::Fine,
+            2 => Self::Changes,
+            3 => Self::Held,
+            64 => Self::Usage,
+            _ => Self::Findings,
         }
     }
 }

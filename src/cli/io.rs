@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
@@ -29,6 +30,9 @@ pub struct Io<'a> {
     pub env: BTreeMap<String, String>,
     /// The current folder.
     pub folder: PathBuf,
+    /// This program's own file, which runs turns in processes of their own; `None` where nothing is to
+    /// be run but what is called.
+    pub program: Option<PathBuf>,
 }
 
 /// When to use colours.
@@ -53,6 +57,8 @@ pub struct Context<'a, 'io> {
     pub color: ColorChoice,
     /// How carp was called, for commands that are printed to be typed.
     pub program: String,
+    /// The arguments, without the program's name.
+    pub args: Vec<OsString>,
 }
 
 impl Context<'_, '_> {

@@ -26,8 +26,10 @@ pub mod show;
 mod status;
 mod uncordon;
 mod validate;
+mod watchdog;
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use jiff::Timestamp;
@@ -37,6 +39,7 @@ pub use example::EXAMPLE;
 pub use exit::{Error, Exit};
 pub use io::{ColorChoice, Context, Io, choose};
 pub use process::main;
+use watchdog::Watched;
 
 /// Kubernetes clusters, scheduled like pods, with a Git repository as the control plane.
 #[derive(Parser)]
@@ -52,6 +55,11 @@ struct Cli {
     /// The time of the run, as RFC 3339, instead of the clock's
     #[arg(long, global = true, value_name = "TIME")]
     now: Option<Timestamp>,
+
+    /// How long reading one object of a repository may take; then it is taken for damaged
+    #[arg(long, global = true, value_name = "TIME", default_value = "30s", hide_short_help = true)]
+    #[arg(value_parser = args::timeout)]
+    read_timeout: Duration,
 }
 
 const AFTER_HELP: &str = "\
@@ -88,16 +96,31 @@ pub fn command() -> clap::Command {
 pub fn run(argv: impl IntoIterator<Item = impl Into<OsString> + Clone>, io: &mut Io<'_>) -> Exit {
     let argv: Vec<OsString> = argv.into_iter().map(Into::into).collect();
     let program = argv.first().map_or("carp".into(), |arg| arg.to_string_lossy().into_owned());
+    let given: Vec<OsString> = argv.iter().skip(1).cloned().collect();
     let cli = match Cli::try_parse_from(argv) {
         Ok(cli) => cli,
         Err(error) => return misread(&error, io),
     };
     let (pinned_now, color) = (cli.now, cli.color);
-    let mut context = Context { io, pinned_now, color, program };
-    match dispatch(&cli.command, &mut context) {
+    let mut context = Context { io, pinned_now, color, program, args: given };
+    match watched(&cli, &context).and_then(|()| dispatch(&cli.command, &mut context)) {
         Ok(exit) => exit,
         Err(error) => report(&error, &mut context),
     }
+}
+
+/// Watches over this process, where it is one of its own.
+fn watched(cli: &Cli, context: &Context<'_, '_>) -> Result<(), Error> {
+    if context.io.program.is_none() {
+        return Ok(());
+    }
+    let is_turn = matches!(&cli.command, Command::Reconcile(args) if args.is_turn());
+    let watched = if is_turn { Watched::Turn } else { Watched::Command };
+    if is_turn {
+        engine::supervise::end_with_the_supervisor();
+    }
+    watchdog::start(cli.read_timeout, watched)
+        .map_err(|error| Error::failed("failed to start a thread").because(error))
 }
 
 fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
@@ -157,6 +180,7 @@ mod tests {
             clock: &|| Timestamp::UNIX_EPOCH,
             env: std::collections::BTreeMap::new(),
             folder: ".".into(),
+            program: None,
         };
         let exit = run(std::iter::once("carp").chain(args.iter().copied()), &mut io);
         (exit, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())

@@ -25,7 +25,14 @@ pub fn main() -> ExitCode {
             .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
             .collect(),
         folder: std::env::current_dir().unwrap_or_else(|_| ".".into()),
+        program: std::env::current_exe().ok(),
     };
+    #[cfg(debug_assertions)]
+    if let Err(error) = io.env.get("CARP_FAULT").map_or(Ok(()), |text| crate::fault::arm(text)) {
+        // The exit code says the rest.
+        let _ = std::io::Write::write_fmt(io.err, format_args!("error: {error}\n"));
+        return Exit::Usage.into();
+    }
     let exit: Exit = super::run(std::env::args_os(), &mut io);
     exit.into()
 }

@@ -1,9 +1,12 @@
 //! `carp reconcile`: the controller.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::args::timeout;
+use super::engine::supervise::{How, Output, Turn, asked_to_end, supervise};
 use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, engine, plan};
@@ -26,6 +29,19 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = interval)]
     #[arg(conflicts_with = "once")]
     interval: Duration,
+    /// How long one turn may take; then it is ended
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = timeout)]
+    turn_timeout: Duration,
+    /// This process is a turn that another one supervises
+    #[arg(long, hide = true)]
+    turn: bool,
+}
+
+impl Args {
+    /// Whether this process is a turn that another one supervises.
+    pub(super) fn is_turn(&self) -> bool {
+        self.turn
+    }
 }
 
 fn interval(text: &str) -> Result<Duration, String> {
@@ -37,7 +53,13 @@ fn interval(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    if args.once {
+    if args.once
+        && !args.turn
+        && let Some(program) = context.io.program.clone()
+    {
+        return supervised(args, context, program);
+    }
+    if args.once || args.turn {
         return turn(args, context).map(|(exit, ..)| exit);
     }
     let mut failures = 0;
@@ -56,6 +78,38 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
             Err(error) => return Err(error),
         };
         std::thread::sleep(pause);
+    }
+}
+
+/// One turn in a process of its own.
+fn supervised(args: &Args, context: &Context<'_, '_>, program: PathBuf) -> Result<Exit, Error> {
+    let deadline = args.turn_timeout;
+    let turn = Turn { program, args: context.args.clone(), deadline, output: Output::Inherit };
+    let ended = supervise(&turn)
+        .map_err(|error| Error::failed("failed to start a process for the turn").because(error))?;
+    match ended.how {
+        How::Exited(exit) => Ok(exit),
+        how => Err(unusual(how, deadline)),
+    }
+}
+
+/// A turn that did not end by itself.
+fn unusual(how: How, deadline: Duration) -> Error {
+    let next = "nothing is lost: the next run begins with what the repository has";
+    match how {
+        How::Killed(signal) if asked_to_end().is_some() => {
+            Error { exit: Exit::Killed(signal), ..Error::failed("") }
+        }
+        How::Killed(signal) => {
+            let error = Error::failed(format!("the turn was ended by signal {signal}")).help(next);
+            Error { exit: Exit::Killed(signal), ..error }
+        }
+        How::TimedOut => {
+            Error::failed(format!("the turn did not end within {deadline:?}, so it was ended"))
+                .help(format!("{next}; --turn-timeout gives it longer"))
+        }
+        How::Hung | How::Exited(_) => Error::failed("reading the repository hung twice")
+            .help("the notes above name the object; `git fsck` names all that is damaged"),
     }
 }
 

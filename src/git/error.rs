@@ -71,6 +71,38 @@ pub enum Error {
         /// The lock file.
         lock: PathBuf,
     },
+    /// A lock file stays: another process is at work, or one was killed.
+    #[error(
+        "{what} failed, because `{}` is there: another Git command is at work, or one was killed; if none \
+         is running, remove that file, then run again",
+        lock.display()
+    )]
+    LockFile {
+        /// What was tried, and where.
+        what: String,
+        /// The lock file.
+        lock: PathBuf,
+    },
+    /// Another carp works with a clone that only one may use.
+    #[error(
+        "another carp has worked with the clone `{}` for {seconds} s; wait until it has ended, then run \
+         again",
+        clone.display()
+    )]
+    Held {
+        /// The clone.
+        clone: PathBuf,
+        /// How long this one waited.
+        seconds: u64,
+    },
+    /// Something in a clone is not what it was.
+    #[error("{what} failed: {detail}")]
+    Damaged {
+        /// What was tried, and where.
+        what: String,
+        /// What Git says.
+        detail: Redacted,
+    },
     /// An object could not be read or written.
     #[error(transparent)]
     Object(#[from] StoreError),
@@ -171,6 +203,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether a clone is damaged, so that another one would do.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged { .. } => true,
+            Self::Object(error) => error.is_damage(),
+            _ => false,
+        }
+    }
+
     /// An error of libgit2 while doing something.
     pub(super) fn libgit2(what: impl Into<String>, error: &git2::Error) -> Self {
         Self::Repository { what: what.into(), detail: Redacted::new(error.message()) }

@@ -3,7 +3,9 @@
 use super::outcome::explain;
 use super::program::TRANSFER;
 use super::remote::{check_ref, check_remote, matches};
+use super::repository::pass;
 use super::{Error, Repository};
+use crate::fault::Point;
 use crate::model::Id;
 
 /// A ref of a remote, and the local ref that follows it. Both may end with `*`, which stands for the
@@ -119,10 +121,14 @@ impl Repository {
             remote,
         ];
         let args = fixed.into_iter().chain(refspecs.iter().map(String::as_str));
+        let what = || format!("fetching into {}", self.name());
+        pass(Point::BeforeFetch, what)?;
         let output = self.git(args, TRANSFER)?;
+        pass(Point::AfterFetch, what)?;
         if output.code == Some(0) {
             return Ok(());
         }
+        self.is_sound("fetching", &output)?;
         Err(explain("fetching", &self.shown(remote), &output))
     }
 

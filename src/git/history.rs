@@ -2,9 +2,9 @@
 
 use git2::{Commit, ErrorCode, ObjectType};
 
-use super::repository::{id, oid};
+use super::repository::{id, is_damage, oid};
 use super::{Error, Redacted, Repository};
-use crate::model::Id;
+use crate::model::{Id, StoreError};
 
 /// What a merge would come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,7 @@ impl Repository {
             let detail = Redacted::new(format!("{detail}{depth}"));
             Error::UnknownRevision { rev: Redacted::new(rev).to_string(), detail }
         };
+        let _reading = self.reads(None);
         let object = self.inner.revparse_single(rev).map_err(|e| unknown(e.message()))?;
         let commit = object.peel(ObjectType::Commit).map_err(|e| unknown(e.message()))?;
         Ok(id(commit.id()))
@@ -77,6 +78,7 @@ impl Repository {
             return self.commit(commit).map(|_| true);
         }
         let what = format!("whether commit {} comes before {}", ancestor.short(), commit.short());
+        let _reading = self.reads(None);
         match self.inner.graph_descendant_of(oid(commit), oid(ancestor)) {
             Ok(true) => Ok(true),
             _ if self.is_shallow() => Err(Error::Shallow { what }),
@@ -91,13 +93,17 @@ impl Repository {
     /// A commit is not here; the clone is shallow and what is here shows no common commit.
     pub fn merge_base(&self, one: Id, two: Id) -> Result<Option<Id>, Error> {
         let what = format!("where commits {} and {} part", one.short(), two.short());
-        match self.inner.merge_base(oid(one), oid(two)) {
+        let found = {
+            let _reading = self.reads(None);
+            self.inner.merge_base(oid(one), oid(two))
+        };
+        match found {
             Ok(base) => Ok(Some(id(base))),
             _ if self.is_shallow() => Err(Error::Shallow { what }),
             Err(e)
                 if e.code() == ErrorCode::NotFound
-                    && self.has_commit(one)
-                    && self.has_commit(two) =>
+                    && self.has_commit(one)?
+                    && self.has_commit(two)? =>
             {
                 Ok(None)
             }
@@ -124,12 +130,28 @@ impl Repository {
     }
 
     /// Whether a commit is here.
-    pub fn has_commit(&self, commit: Id) -> bool {
-        self.commit(commit).is_ok()
+    ///
+    /// # Errors
+    /// It is here and damaged.
+    pub fn has_commit(&self, commit: Id) -> Result<bool, Error> {
+        match self.commit(commit) {
+            Ok(_) => Ok(true),
+            Err(Error::Object(StoreError::Absent { .. })) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     fn commit(&self, commit: Id) -> Result<Commit<'_>, Error> {
-        let what = format!("reading commit {commit}");
-        self.inner.find_commit(oid(commit)).map_err(|e| self.failed(&what, &e))
+        let _reading = self.reads(Some(commit));
+        self.inner.find_commit(oid(commit)).map_err(|e| {
+            let (id, store, detail) = (commit, self.name(), Redacted::new(e.message()).to_string());
+            if e.code() == ErrorCode::NotFound {
+                return StoreError::Absent { id, store }.into();
+            }
+            if is_damage(&e) {
+                return StoreError::Damaged { id, store, detail }.into();
+            }
+            self.failed(&format!("reading commit {commit}"), &e)
+        })
     }
 }

@@ -3,7 +3,9 @@
 use super::outcome::classify_push;
 use super::program::TRANSFER;
 use super::remote::{check_ref, check_remote};
+use super::repository::pass;
 use super::{Error, PushOutcome, Repository};
+use crate::fault::Point;
 use crate::model::Id;
 
 impl Repository {
@@ -62,7 +64,11 @@ impl Repository {
             remote,
             refspec,
         ];
+        let what = || format!("pushing from {}", self.name());
+        pass(Point::BeforePush, what)?;
         let output = self.git(args, TRANSFER)?;
+        pass(Point::AfterPush, what)?;
+        self.is_sound("pushing", &output)?;
         Ok(classify_push(&output))
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use git2::{ErrorCode, Oid, Reference};
 
-use super::repository::{id, oid};
+use super::repository::{id, oid, pass};
 use super::{Error, Redacted, Repository};
+use crate::fault::Point;
 use crate::model::Id;
 
 /// What became of a compare-and-swap.
@@ -80,10 +81,17 @@ impl Repository {
         // A zero id stands for "not there". libgit2's create without force looks before it locks and
         // would let two writers through; this form compares under the lock.
         let from = expected.map_or(Oid::ZERO_SHA1, oid);
-        let swap = || self.inner.reference_matching(name, oid(new), true, from, reason).map(|_| ());
+        let swap = || {
+            // libgit2 looks whether the object is there.
+            let _reading = self.reads(Some(new));
+            self.inner.reference_matching(name, oid(new), true, from, reason).map(|_| ())
+        };
+        let what = || format!("moving the ref `{name}` of {}", self.name());
+        pass(Point::BeforeRef, what)?;
         let outcome = self.when_unlocked(name, swap)?;
         if outcome == Swap::Moved {
             self.sync_ref(name);
+            pass(Point::AfterRef, what)?;
         }
         Ok(outcome)
     }

@@ -3,17 +3,22 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use git2::{ErrorCode, ObjectFormat, Oid, RepositoryInitOptions};
+use git2::{ErrorClass, ErrorCode, ObjectFormat, Oid, RepositoryInitOptions};
 
 use super::program::Program;
+use super::reading::{Under, begin};
 use super::{Error, Redacted};
+use crate::fault::{self, Point};
 use crate::model::Id;
 
 /// A Git repository on this machine.
 pub struct Repository {
     pub(super) inner: git2::Repository,
     pub(super) program: Program,
+    /// The Git directory that all work trees share.
+    pub(super) directory: Arc<Path>,
 }
 
 impl Repository {
@@ -52,7 +57,7 @@ impl Repository {
         let inner = git2::Repository::init_opts(path, &options).map_err(|e| {
             Error::libgit2(format!("making a repository at `{}`", path.display()), &e)
         })?;
-        Ok(Self { inner, program: Program::default() })
+        Ok(Self::around(inner))
     }
 
     /// Clones a repository with its work tree, as `git clone` does.
@@ -132,15 +137,29 @@ impl Repository {
         format!("the repository `{}`", text.trim_end_matches('/'))
     }
 
+    /// Says that a read begins, of an object or of many, until the result is dropped.
+    pub(super) fn reads(&self, id: Option<Id>) -> Under {
+        begin(id, &self.directory)
+    }
+
     pub(super) fn failed(&self, what: &str, error: &git2::Error) -> Error {
-        Error::libgit2(format!("{what} in {}", self.name()), error)
+        let what = format!("{what} in {}", self.name());
+        if !is_damage(error) {
+            return Error::libgit2(what, error);
+        }
+        Error::Damaged { what, detail: Redacted::new(error.message()) }
     }
 
     fn checked(inner: git2::Repository, path: &Path) -> Result<Self, Error> {
         if inner.object_format() != ObjectFormat::Sha1 {
             return Err(Error::Sha256 { path: path.to_owned() });
         }
-        Ok(Self { inner, program: Program::default() })
+        Ok(Self::around(inner))
+    }
+
+    fn around(inner: git2::Repository) -> Self {
+        let directory = inner.commondir().into();
+        Self { inner, program: Program::default(), directory }
     }
 
     fn set_origin(
@@ -180,6 +199,23 @@ fn opening(path: &Path, error: &git2::Error) -> Error {
             Error::Sha256 { path }
         }
         _ => Error::libgit2(format!("opening the repository at `{}`", path.display()), error),
+    }
+}
+
+/// Passes a point at which tests let a run fail.
+pub(super) fn pass(point: Point, what: impl Fn() -> String) -> Result<(), Error> {
+    fault::at(point).map_err(|error| Error::Repository {
+        what: what(),
+        detail: Redacted::new(error.to_string()),
+    })
+}
+
+/// Whether libgit2 says that what is on the disk cannot be right.
+pub(super) fn is_damage(error: &git2::Error) -> bool {
+    match error.class() {
+        ErrorClass::Zlib | ErrorClass::Odb | ErrorClass::Object | ErrorClass::Indexer => true,
+        ErrorClass::Reference => error.message().contains("corrupt"),
+        _ => false,
     }
 }
 

@@ -1,15 +1,17 @@
 //! A Git repository as a store: reads by libgit2, puts collected for one pack.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use git2::{ErrorClass, ErrorCode, Odb, OdbLookupFlags};
 
 use super::pack::{Entries, Kind};
+use super::reading::begin;
 use super::repository::{Repository, oid};
 use super::{CommitDraft, Error, Redacted, Signature};
+use crate::fault::{self, Point};
 use crate::model::{Dir, Entry, EntryKind, Id, Store, StoreError};
 
 /// The objects of a repository. What is put is readable at once and is in the repository only after
@@ -17,7 +19,7 @@ use crate::model::{Dir, Entry, EntryKind, Id, Store, StoreError};
 pub struct GitStore<'r> {
     odb: Odb<'r>,
     name: String,
-    packs: PathBuf,
+    directory: Arc<Path>,
     pending: Mutex<Pending>,
 }
 
@@ -46,7 +48,7 @@ impl Repository {
         Ok(GitStore {
             odb,
             name: self.name(),
-            packs: self.inner.commondir().join("objects").join("pack"),
+            directory: Arc::clone(&self.directory),
             pending: Mutex::new(Pending { entries: Entries::new(), flushed: 0 }),
         })
     }
@@ -82,19 +84,30 @@ impl GitStore<'_> {
         }
         let failed =
             |e: &git2::Error| Error::libgit2(format!("writing a pack into {}", self.name), e);
+        let at = |point| fault::at(point).map_err(|e| self.not_written(&e));
+        at(Point::BeforePack)?;
         let mut writer = self.odb.packwriter().map_err(|e| failed(&e))?;
         // libgit2 hands an I/O error on as "Write error"; what it really was is its last error.
         let hash = pending
             .entries
-            .write_pack(&mut writer)
+            .write_pack(&mut InPages(&mut writer))
             .map_err(|_| failed(&git2::Error::last_error(-1)))?;
+        at(Point::HalfPack)?;
         writer.commit().map_err(|e| failed(&e))?;
         drop(writer);
-        let pack = self.packs.join(format!("pack-{hash}.pack"));
+        at(Point::AfterPack)?;
+        let pack = self.directory.join(format!("objects/pack/pack-{hash}.pack"));
         sync(&pack).map_err(|e| self.sync_failed(&pack, &e))?;
         self.odb.refresh().map_err(|e| failed(&e))?;
         *pending = Pending { entries: Entries::new(), flushed: pending.flushed + objects as u64 };
         Ok(Flushed { objects, pack: Some(pack) })
+    }
+
+    fn not_written(&self, error: &io::Error) -> Error {
+        Error::Repository {
+            what: format!("writing a pack into {}", self.name),
+            detail: Redacted::new(error.to_string()),
+        }
     }
 
     fn sync_failed(&self, pack: &Path, error: &io::Error) -> Error {
@@ -126,6 +139,7 @@ impl GitStore<'_> {
             return body.map_err(|e| self.damaged(id, e.to_string()));
         }
         drop(pending);
+        let _reading = begin(Some(id), &self.directory);
         let object = self.odb.read(oid(id)).map_err(|e| self.unreadable(id, &e))?;
         self.expect(id, object.kind().str(), wanted)?;
         Ok(object.data().to_vec())
@@ -181,6 +195,7 @@ impl Store for GitStore<'_> {
             self.expect(id, kind.name(), Kind::Blob)?;
             return Ok(size as u64);
         }
+        let _reading = begin(Some(id), &self.directory);
         let (size, kind) = self.odb.read_header(oid(id)).map_err(|e| self.unreadable(id, &e))?;
         self.expect(id, kind.str(), Kind::Blob)?;
         Ok(size as u64)
@@ -236,12 +251,29 @@ fn kind_of(mode: &[u8]) -> Option<EntryKind> {
 
 /// Waits until a pack, its index and the directory entries of both are on disk.
 fn sync(pack: &Path) -> io::Result<()> {
+    fault::at(Point::BeforeSync)?;
     File::open(pack)?.sync_all()?;
     File::open(pack.with_extension("idx"))?.sync_all()?;
     if cfg!(unix) {
         File::open(pack.parent().unwrap_or(Path::new(".")))?.sync_all()?;
     }
-    Ok(())
+    fault::at(Point::AfterSync)
+}
+
+/// Hands bytes on a page at a time. libgit2 lengthens a pack by its last byte and maps the rest, so that
+/// a full disk ends the process where more than a page comes at once; so it is an error.
+struct InPages<W>(W);
+
+const PAGE: usize = 4096;
+
+impl<W: Write> Write for InPages<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(&bytes[..bytes.len().min(PAGE)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ fn paths(status: &str) -> Vec<String> {
 }
 
 /// As Git tells them apart: `host:path` is ssh, unless a `/` comes before the `:`.
-fn is_path(address: &str) -> bool {
+pub(super) fn is_path(address: &str) -> bool {
     if let Some((scheme, _)) = address.split_once("://") {
         return scheme == "file";
     }

@@ -72,3 +72,11 @@ pub enum StoreError {
         detail: String,
     },
 }
+
+impl StoreError {
+    /// Whether the objects are not what they were, so that another copy of them would do.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Absent { .. } | Self::Damaged { .. })
+    }
+}

@@ -14,6 +14,18 @@ pub enum Error {
     /// An object could not be read or written; nothing was committed.
     #[error("{0}; nothing was committed")]
     Store(#[from] StoreError),
+    /// A clone is damaged, and there is nothing to clone it from again.
+    #[error(
+        "{why}; there is no remote to clone from again, so restore the repository in `{}`: `git fsck` names \
+         what is damaged, and objects can be fetched from any other clone",
+        folder.display()
+    )]
+    Damaged {
+        /// What failed.
+        why: String,
+        /// The fleet's folder.
+        folder: PathBuf,
+    },
     /// There is no `carp.yaml` in the folder nor above it.
     #[error(
         "there is no carp.yaml in `{}` nor in a folder above it; name the fleet's folder with --fleet, \
@@ -157,4 +169,15 @@ pub enum Error {
         /// What the system says.
         detail: String,
     },
+}
+
+impl Error {
+    /// Whether a clone is damaged, so that another one would do.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Git(error) => error.is_damage(),
+            Self::Store(error) => error.is_damage(),
+            _ => false,
+        }
+    }
 }

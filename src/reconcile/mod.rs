@@ -2,6 +2,7 @@
 //! observe → propose → commit → push.
 
 mod error;
+mod heal;
 mod names;
 mod once;
 mod place;
@@ -11,10 +12,12 @@ mod refresh;
 mod refuse;
 mod reports;
 mod snapshot;
+mod unknown;
 mod verify;
 mod watch;
 
 pub use error::Error;
+pub use heal::once_on_a_sound_clone;
 pub use names::Names;
 pub use once::{Committed, Options, Outcome, StatusOutcome, Verdict, once};
 pub use place::Place;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::proposal_branch::{Wanted, propose};
 use super::publish::{Published, Writer};
-use super::refresh::refresh;
+use super::refresh::{Refreshed, refresh};
 use super::refuse::{
     has_no_output, is_a_first_run, last_of_people, rewound_from, stays_on_this_machine,
 };
@@ -157,6 +157,7 @@ struct Run<'a> {
     options: &'a Options,
     repository: &'a Repository,
     names: Names,
+    rewritten: Vec<String>,
     store: GitStore<'a>,
     spec: FleetSpec,
     input: Id,
@@ -176,7 +177,7 @@ impl<'a> Run<'a> {
         repository: &'a Repository,
         options: &'a Options,
     ) -> Result<Self, Error> {
-        let names = refresh(place, repository)?;
+        let Refreshed { names, rewritten } = refresh(place, repository)?;
         let store = repository.store()?;
         let input = input_commit(repository, &names)?;
         let input_tree = repository.commit_tree(input)?;
@@ -216,6 +217,7 @@ impl<'a> Run<'a> {
             options,
             repository,
             names,
+            rewritten,
             store,
             spec,
             input,
@@ -236,7 +238,10 @@ impl<'a> Run<'a> {
             return stopped;
         }
         // A plan reads the fold, so the fold is on its branch before a plan made from it is committed.
-        if self.push_fold().is_err() {
+        if let Err(error) = self.push_fold() {
+            if error.is_damage() {
+                return Err(error);
+            }
             self.plan_with_the_last_fold()?;
             if self.proposal.stopped {
                 return stopped;
@@ -244,6 +249,10 @@ impl<'a> Run<'a> {
         }
         let Some(verdict) = self.push_output()? else { return Ok(Attempt::Raced) };
         let status = self.push_status().transpose();
+        let status = match status {
+            Some(Err(error)) if error.is_damage() => return Err(error),
+            status => status,
+        };
         let status = status.map(|result| match result {
             Ok(committed) => StatusOutcome::Committed(committed),
             Err(error) => StatusOutcome::Failed(error.to_string()),
@@ -365,7 +374,7 @@ impl<'a> Run<'a> {
 
     /// Edits that are in the folder and not in the commit that was read.
     fn notes(&self) -> Result<Vec<String>, Error> {
-        let mut notes = Vec::new();
+        let mut notes = self.rewritten.clone();
         let edits = self.repository.uncommitted(&self.place.prefix)?;
         if !edits.is_empty() {
             let shown = edits.iter().take(3).cloned().collect::<Vec<_>>().join(", ");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use crate::git::Repository;
+use crate::git::{self, OwnClone, Repository};
 use crate::model::paths;
 
 /// A fleet that was found.
@@ -20,6 +20,25 @@ pub struct Place {
     pub named: Option<PathBuf>,
     /// Whether that folder itself has the `carp.yaml`.
     pub named_root: bool,
+    /// The clone of carp's own that the repository is, where it is one.
+    pub(super) own: Option<Own>,
+}
+
+/// A clone of carp's own.
+pub(super) struct Own {
+    pub(super) clone: OwnClone,
+    /// The person's clone that it stands in for, and the name of its remote.
+    pub(super) lender: Option<(Repository, String)>,
+}
+
+impl Own {
+    /// Lets the clone reach the remote as the person's clone does.
+    pub(super) fn lend_to(&self, clone: &Repository) -> Result<(), git::Error> {
+        match &self.lender {
+            Some((person, remote)) => person.lend(remote, clone),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Place {
@@ -50,17 +69,35 @@ impl Place {
         };
         let named_root = folder.join(paths::FLEET_FILE).is_file();
         let named = Some(folder.to_owned());
-        Ok(Self { repository, folder: Some(root), prefix, revision, named, named_root })
+        let own = None;
+        Ok(Self { repository, folder: Some(root), prefix, revision, named, named_root, own })
+    }
+
+    /// Makes carp's own clone anew, which is damaged. Returns whether `what` names a fleet that is read
+    /// from one: of a person's clone nothing is touched.
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub fn renew(what: &str, cache: &Path) -> Result<bool, Error> {
+        if is_url(what) {
+            own_clone(what, cache)?.anew()?;
+        }
+        Ok(is_url(what))
     }
 
     fn remote(url: &str, cache: &Path) -> Result<Self, Error> {
-        let digest = crate::model::Digest::of(url.as_bytes()).short(16);
-        let repository = Repository::clone_bare_cache(url, &cache.join(digest))?;
+        let own = Own { clone: own_clone(url, cache)?, lender: None };
+        let repository = Some(own.clone.open()?);
         let prefix = String::new();
         let (folder, revision, named) = (None, None, None);
-        let repository = Some(repository);
-        Ok(Self { repository, folder, prefix, revision, named, named_root: true })
+        let own = Some(own);
+        Ok(Self { repository, folder, prefix, revision, named, named_root: true, own })
     }
+}
+
+fn own_clone(url: &str, cache: &Path) -> Result<OwnClone, git::Error> {
+    let digest = crate::model::Digest::of(url.as_bytes()).short(16);
+    OwnClone::hold(&cache.join(digest), url)
 }
 
 fn no_fleet(folder: &Path) -> Error {

@@ -1,6 +1,7 @@
 //! A commit becomes the tip of a branch: by a push with a lease where there is a remote, by a
 //! compare-and-swap of the local branch where there is none.
 
+use super::unknown::{Asked, settle};
 use super::{Error, Names};
 use crate::git::{CommitDraft, GitStore, PushOutcome, Repository, Swap};
 use crate::model::Id;
@@ -75,7 +76,7 @@ impl Writer<'_> {
             // Git has done so already where the clone is configured to follow this branch.
             let here = self.names.written(branch);
             let known = self.repository.resolve(&here)?;
-            if known != Some(commit) {
+            if known == expected {
                 self.repository.compare_and_swap(&here, known, commit, "carp: pushed")?;
             }
         }
@@ -144,12 +145,11 @@ impl Writer<'_> {
             }
             PushOutcome::Auth { text } => Err(Error::Auth { branch, detail: text.to_string() }),
             PushOutcome::Unknown { text } => {
-                // Only the remote knows. If it cannot say either, the next run finds out.
                 let detail = text.to_string();
-                match self.repository.remote_ref(remote, &name) {
-                    Ok(tip) if tip == wanted => Ok(Published::Done),
-                    Ok(tip) if tip != expected => Ok(Published::Raced),
-                    Ok(_) | Err(_) => Err(Error::Unknown { branch, detail }),
+                let asked = Asked { remote, branch: &branch, commit: wanted, expected };
+                match settle(self.repository, self.names, &asked) {
+                    Some(published) => Ok(published),
+                    None => Err(Error::Unknown { branch, detail }),
                 }
             }
         }

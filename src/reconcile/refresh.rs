@@ -4,7 +4,8 @@ use super::snapshot::{names, remote};
 use super::{Error, Names, Place};
 use crate::git::{Gone, Repository};
 use crate::load;
-use crate::model::api::FleetSpec;
+use crate::model::Id;
+use crate::model::api::{Branches, FleetSpec};
 
 /// How often `carp.yaml` may send to another input branch before that is taken for a mistake.
 const HOPS: u32 = 3;
@@ -12,17 +13,64 @@ const HOPS: u32 = 3;
 /// Brings the fleet's branches, and says what they are called. The names of the branches stand in
 /// `carp.yaml` on the input branch, and which branch that is stands there too. So a first guess is
 /// brought, read, and followed until what was read names the branch that it was read from.
-pub(super) fn refresh(place: &Place, repository: &Repository) -> Result<Names, Error> {
+pub(super) fn refresh(place: &Place, repository: &Repository) -> Result<Refreshed, Error> {
     let mut names = first_guess(place, repository)?;
+    let mut rewritten = Vec::new();
     for _ in 0..HOPS {
+        let before = tips(repository, &names)?;
         bring(repository, &names)?;
-        let Some(said) = said_by_input(place, repository, &names)? else { return Ok(names) };
-        if said == names {
-            return Ok(names);
+        let after = tips(repository, &names)?;
+        rewritten.extend(rewrites(repository, &before, &after));
+        let said = said_by_input(place, repository, &names)?;
+        match said.filter(|said| *said != names) {
+            None => return Ok(Refreshed { names, rewritten }),
+            Some(said) => names = said,
         }
-        names = said;
     }
     Err(Error::InputBranch { branch: names.branches.input })
+}
+
+/// What was brought.
+pub(super) struct Refreshed {
+    /// The names of the refs.
+    pub(super) names: Names,
+    /// What people should know: branches that no longer contain what they did.
+    pub(super) rewritten: Vec<String>,
+}
+
+/// Each branch with its commit.
+type Tips = Vec<(String, Option<Id>)>;
+
+fn tips(repository: &Repository, names: &Names) -> Result<Tips, Error> {
+    if names.remote.is_none() {
+        return Ok(Tips::new());
+    }
+    let Branches { input, output, status, .. } = &names.branches;
+    let tip = |(branch, here): (&String, String)| {
+        Ok((branch.clone(), repository.resolve(&here)?))
+    };
+    let all = [(input, names.input()), (output, names.output()), (status, names.status())];
+    all.into_iter().map(tip).collect()
+}
+
+/// The branches that were rewound or replaced at the remote. What is there now is what counts: what was
+/// there before is never pushed back.
+fn rewrites(repository: &Repository, before: &Tips, after: &Tips) -> Vec<String> {
+    let moves = before.iter().zip(after).filter_map(|((branch, old), (_, new))| {
+        Some((branch, (*old)?, (*new)?)).filter(|(_, old, new)| old != new)
+    });
+    // Where a shallow clone cannot tell, nothing is said.
+    let lost =
+        moves.filter(|(_, old, new)| matches!(repository.is_ancestor(*old, *new), Ok(false)));
+    lost.map(|(branch, old, new)| {
+        format!(
+            "the branch {branch} was rewritten at the remote: it was at {} and is at {}, which does not \
+             contain it; carp goes on from what is there",
+            old.short(),
+            new.short()
+        )
+    })
+    .collect()
 }
 
 fn bring(repository: &Repository, names: &Names) -> Result<(), Error> {

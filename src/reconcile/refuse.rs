@@ -34,7 +34,7 @@ pub(super) fn rewound_from(
     let Some(output) = output else { return Ok(None) };
     let Some(last) = last_input(repository, output)? else { return Ok(None) };
     // A full clone has every commit that comes before the input; what it does not have is none of them.
-    let gone = !repository.has_commit(last) && !repository.is_shallow();
+    let gone = !repository.has_commit(last)? && !repository.is_shallow();
     Ok((gone || !repository.is_ancestor(last, input)?).then_some(last))
 }
 

@@ -125,14 +125,15 @@ pub fn open(
             nest(&*sources.upper, root, &prefix)?
         }
         (_, None, Some(repository)) => {
-            let names = fresh.unwrap_or_else(|| names(Some(repository), &FleetSpec::default()));
+            let guessed = || names(Some(repository), &FleetSpec::default());
+            let names = fresh.as_ref().map_or_else(guessed, |fresh| fresh.names.clone());
             repository.commit_tree(input_commit(repository, &names)?)?
         }
         (_, None, None) => return Err(Error::NoRepository(PathBuf::from("."))),
     };
     let spec = sources.with(|store| load::fleet_spec(store, tree, &prefix))??;
     let names = names(sources.repository.as_ref(), &spec);
-    let mut notes = Vec::new();
+    let mut notes = fresh.map(|fresh| fresh.rewritten).unwrap_or_default();
     let (previous, status) = branches(sources.repository.as_ref(), &names, &mut notes)?;
     let reports = sources.with(|store| reports(store, tree, &prefix, &spec, observing))??;
     let now = now(clock, &spec)?;

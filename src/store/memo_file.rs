@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::medium;
+use crate::fault::{self, Point};
 use crate::model::{Digest, Memo, MemoKey, StoreError};
 
 const STORE: &str = "the memo";
@@ -26,13 +27,15 @@ pub fn load_memo(path: &Path, key: &MemoKey) -> Memo {
 pub fn save_memo(path: &Path, memo: &Memo) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
+    fault::at(Point::BeforeMemo).map_err(failed)?;
     fs::create_dir_all(folder).map_err(failed)?;
     let body = serde_json::to_vec(memo).map_err(|e| medium(STORE, "encoding", path, e))?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     writeln!(file, "{}", Digest::of(&body)).map_err(failed)?;
     file.write_all(&body).map_err(failed)?;
+    fault::at(Point::HalfMemo).map_err(failed)?;
     let _: File = file.persist(path).map_err(|e| failed(e.error))?;
-    Ok(())
+    fault::at(Point::AfterMemo).map_err(failed)
 }
 
 fn decode(bytes: &[u8]) -> Option<Memo> {

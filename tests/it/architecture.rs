@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("store", 2),
     ("model", 1),
     ("diag", 0),
+    ("fault", 0),
 ];
 
 /// Crates that only one room may name.

@@ -1,4 +1,4 @@
-//! Fetch and push through real transports: a bare path, and `git http-backend` over HTTP.
+//! Fetch and push through real transports: a bare path, `git http-backend` over HTTP, `git daemon`, ssh.
 
 use std::fmt::Debug;
 
@@ -6,11 +6,13 @@ use carp::git::{Error, Gone, PushOutcome, RefSpec, Repository};
 use carp::model::Id;
 
 use super::support::{Access, Clone, Remote, Server, git, git_may_fail, skip};
+#[cfg(unix)]
+use super::support::{Daemon, Ssh};
 
 const OUTPUT: &str = "refs/heads/carp/rendered";
 const TRACKED: &str = "refs/remotes/origin/carp/rendered";
 
-/// Runs a test on a path, and on HTTP where git has a server for it.
+/// Runs a test on a path, and over HTTP, `git://` and ssh where there is a server for it.
 fn on_each_transport(name: &str, test: impl Fn(&Remote, &str)) {
     let remote = Remote::new();
     test(&remote, &remote.url());
@@ -18,6 +20,22 @@ fn on_each_transport(name: &str, test: impl Fn(&Remote, &str)) {
     match Server::start(remote.root(), Access::Open) {
         Some(server) => test(&remote, &server.url("fleet.git", None)),
         None => skip(name, "git has no http-backend"),
+    }
+    #[cfg(unix)]
+    on_unix_transports(name, test);
+}
+
+#[cfg(unix)]
+fn on_unix_transports(name: &str, test: impl Fn(&Remote, &str)) {
+    let remote = Remote::new();
+    match Daemon::start(remote.root()) {
+        Some(daemon) => test(&remote, &daemon.url("fleet.git")),
+        None => skip(name, "git has no daemon"),
+    }
+    let remote = Remote::new();
+    match Ssh::start(remote.root()) {
+        Some(ssh) => test(&remote, &ssh.url("fleet.git")),
+        None => skip(name, "there is no ssh server"),
     }
 }
 

@@ -10,6 +10,8 @@
 mod architecture;
 mod bad_input;
 mod bad_repository;
+#[cfg(unix)]
+mod broken_worlds;
 mod cli_help;
 mod commands;
 mod cost;
@@ -19,6 +21,10 @@ mod drift;
 mod drift_stories;
 mod example;
 mod fold_first;
+#[cfg(unix)]
+mod faults;
+#[cfg(unix)]
+mod full_disk;
 mod gates;
 mod git_push;
 mod git_store;

@@ -9,6 +9,7 @@ mod explain;
 mod open;
 mod reconcile;
 mod status;
+pub mod supervise;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

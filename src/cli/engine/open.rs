@@ -26,8 +26,18 @@ pub(super) fn look(
     let place = find(context, fleet)?;
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
     let observing = Observing { folder: observed.observed.clone() };
-    let opened =
-        reconcile::open(place, clock(context), &observing, &build(), keep).map_err(failed)?;
+    let open = |place| reconcile::open(place, clock(context), &observing, &build(), keep);
+    let opened = match open(place) {
+        // A damaged clone of carp's own is no matter of the person's who looks.
+        Err(error)
+            if error.is_damage()
+                && Place::renew(&fleet.fleet, &cache(context)).map_err(failed)? =>
+        {
+            open(find(context, fleet)?)
+        }
+        opened => opened,
+    };
+    let opened = opened.map_err(failed)?;
     let reconcile::Opened { proposal, prefix, input, now, sources, notes } = opened;
     let sources = std::rc::Rc::new(sources);
     let source = Source {

@@ -19,7 +19,7 @@ pub(super) fn once(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
 ) -> Result<Reconciled, Error> {
-    let place = find(context, fleet)?;
+    let mut place = find(context, fleet)?;
     if place.revision.is_some() {
         return Err(Error::usage("reconcile reads the input branch, not a revision")
             .help("name the folder alone; `carp plan` takes FOLDER@REV"));
@@ -31,7 +31,7 @@ pub(super) fn once(
         describe,
         wait: jitter,
     };
-    let outcome = reconcile::once(&place, &options).map_err(failed)?;
+    let outcome = reconcile::once_on_a_sound_clone(&mut place, &options).map_err(failed)?;
     opened(place, fleet, outcome)
 }
 

@@ -2,6 +2,8 @@
 //! in front of them.
 
 pub(crate) mod crd;
+#[cfg(unix)]
+pub(crate) mod disk;
 pub(crate) mod fleet;
 pub(crate) mod generator;
 pub(crate) mod golden;
@@ -10,6 +12,8 @@ pub(crate) mod keys;
 pub(crate) mod people;
 pub(crate) mod reconciled;
 mod repositories;
+#[cfg(unix)]
+mod servers;
 pub(crate) mod small;
 pub(crate) mod world;
 
@@ -20,6 +24,8 @@ use serde_json::Value;
 
 pub(crate) use http::{Access, Server};
 pub(crate) use repositories::{Clone, Remote, draft, git, git_may_fail};
+#[cfg(unix)]
+pub(crate) use servers::{Daemon, Ssh};
 
 /// Says that a test was skipped, and why. With `CARP_NO_SKIP=1` that is a failure.
 pub(crate) fn skip(name: &str, why: &str) {

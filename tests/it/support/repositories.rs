@@ -97,6 +97,10 @@ impl Clone {
         let repository = Repository::clone_bare_cache(url, &path).unwrap();
         // A proxy of the machine must not stand between the tests and loopback.
         git(&path, &["config", "http.proxy", ""]);
+        #[cfg(unix)]
+        if let Some(command) = super::servers::ssh_command(url) {
+            git(&path, &["config", "core.sshCommand", &command]);
+        }
         Self { dir, repository }
     }
 
