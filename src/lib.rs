@@ -6,9 +6,9 @@
 //!
 //! ```text
 //! F5 cli         one file per subcommand
-//! F4 reconcile   the loop: observe → propose → commit → push
+//! F4 reconcile controller   one turn: observe → propose → commit → push; turn after turn
 //! F3 pipeline    propose, the only composition of the pure core
-//! F2 load plan render change status     git store     (siblings, no arrow between any two)
+//! F2 load plan render change status     git store observe     (siblings, no arrow between any two)
 //! F1 model       the nouns
 //! F0 diag fault  how carp speaks about mistakes; where a test lets a run fail
 //! ```
@@ -16,6 +16,7 @@
 
 pub mod cli;
 
+pub mod controller;
 pub mod reconcile;
 
 pub mod pipeline;
@@ -23,6 +24,7 @@ pub mod pipeline;
 pub mod change;
 pub mod git;
 pub mod load;
+pub mod observe;
 pub mod plan;
 pub mod render;
 pub mod status;

@@ -16,6 +16,7 @@ mod explain;
 mod files;
 mod init;
 mod io;
+mod log;
 mod man;
 mod overlay;
 mod plan;
@@ -77,7 +78,7 @@ enum Command {
     Render(render::Args),
     Explain(explain::Args),
     Status(status::Args),
-    Reconcile(reconcile::Args),
+    Reconcile(Box<reconcile::Args>),
     Ack(ack::Args),
     Cordon(cordon::Args),
     Uncordon(uncordon::Args),

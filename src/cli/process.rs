@@ -9,6 +9,23 @@ use jiff::Timestamp;
 
 use super::{Exit, Io};
 
+/// The clock, for what runs on other threads.
+pub(super) fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// A number that differs from one process to the next.
+pub(super) fn number() -> u64 {
+    let nanosecond = Timestamp::now().as_nanosecond();
+    u64::from(std::process::id()) << 32
+        ^ u64::try_from(nanosecond & 0xffff_ffff).unwrap_or_default()
+}
+
+/// Ends the process at once, as well: what was being done is abandoned.
+pub(super) fn leave() {
+    std::process::exit(Exit::Fine.code().into());
+}
+
 /// Runs carp with the arguments of the process.
 #[must_use]
 pub fn main() -> ExitCode {

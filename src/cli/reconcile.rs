@@ -1,20 +1,26 @@
 //! `carp reconcile`: the controller.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use clap::ValueEnum;
+use jiff::SignedDuration;
 
 use super::args::timeout;
-use super::engine::supervise::{How, Output, Turn, asked_to_end, supervise};
+use super::engine::supervise::{self, How, Output, asked_to_end};
+use super::log::LogArgs;
 use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, engine, plan};
+use crate::model::Orders;
+use crate::observe::Election;
 
 /// Reconcile the output and status branches with the fleet: plan, commit, push where there is a remote
 ///
 /// Reads commits only; uncommitted edits are named and ignored. Without --once it goes on until it is
-/// stopped.
+/// stopped: a turn every --interval, sooner when a webhook, a changed ref on this machine or a deadline
+/// of the plan asks for it.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
@@ -25,16 +31,22 @@ pub(super) struct Args {
     /// Do one turn and exit
     #[arg(long)]
     once: bool,
-    /// How long to wait between turns, such as 30s or 5m
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = interval)]
-    #[arg(conflicts_with = "once")]
-    interval: Duration,
+    /// The form of what the one turn did
+    #[arg(long, short, value_enum, default_value_t, value_name = "FORM", requires = "once")]
+    output: Form,
+    /// What the turn is to hold back, as the controller tells it
+    #[arg(long, value_name = "JSON", hide = true, requires = "once", value_parser = orders)]
+    orders: Option<Orders>,
     /// How long one turn may take; then it is ended
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = timeout)]
     turn_timeout: Duration,
     /// This process is a turn that another one supervises
-    #[arg(long, hide = true)]
+    #[arg(long, hide = true, requires = "once")]
     turn: bool,
+    #[command(flatten)]
+    controller: ControllerArgs,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 impl Args {
@@ -42,6 +54,69 @@ impl Args {
     pub(super) fn is_turn(&self) -> bool {
         self.turn
     }
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people
+    #[default]
+    Text,
+    /// For programs; has a schemaVersion
+    Json,
+}
+
+#[derive(clap::Args)]
+struct ControllerArgs {
+    /// How long to wait between turns, such as 30s or 5m
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = interval)]
+    #[arg(conflicts_with = "once")]
+    interval: Duration,
+    /// How long a turn may go on after the signal to stop
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = interval)]
+    #[arg(conflicts_with = "once")]
+    grace: Duration,
+    /// Where to serve /healthz, /readyz, /metrics and the webhook, such as 127.0.0.1:8080
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "once")]
+    listen: Option<SocketAddr>,
+    /// The file with the secret of the webhook, /hook/github, /hook/gitlab or /hook/generic
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    webhook_secret_file: Option<PathBuf>,
+    /// Act only while holding a Lease in the cluster that this runs in, or that of the kubeconfig
+    #[arg(long, conflicts_with = "once")]
+    leader_election: bool,
+    /// The namespace of the Lease; without it, that of the credentials
+    #[arg(long, value_name = "NAMESPACE", requires = "leader_election")]
+    leader_election_namespace: Option<String>,
+    /// The name of the Lease
+    #[arg(long, value_name = "NAME", default_value = "carp", requires = "leader_election")]
+    leader_election_name: String,
+    /// How long the lead lasts without being renewed; it is renewed three times as often
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = interval)]
+    #[arg(requires = "leader_election")]
+    lease_duration: Duration,
+}
+
+impl ControllerArgs {
+    fn control(&self, turn_timeout: Duration) -> engine::Control {
+        let election = self.leader_election.then(|| Election {
+            namespace: self.leader_election_namespace.clone(),
+            name: self.leader_election_name.clone(),
+            identity: String::new(),
+            duration: self.lease_duration,
+        });
+        engine::Control {
+            interval: self.interval,
+            grace: self.grace,
+            turn_timeout,
+            listen: self.listen,
+            secret_file: self.webhook_secret_file.clone(),
+            election,
+        }
+    }
+}
+
+fn orders(text: &str) -> Result<Orders, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 fn interval(text: &str) -> Result<Duration, String> {
@@ -53,39 +128,34 @@ fn interval(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    if args.once
-        && !args.turn
+    args.log.begin(context.err_palette());
+    if !args.once {
+        let control = args.controller.control(args.turn_timeout);
+        engine::reconcile_for_ever(context, &args.fleet, &args.observed, control)?;
+        return Ok(Exit::Fine);
+    }
+    if !args.turn
         && let Some(program) = context.io.program.clone()
     {
         return supervised(args, context, program);
     }
-    if args.once || args.turn {
-        return turn(args, context).map(|(exit, ..)| exit);
-    }
-    let mut failures = 0;
-    loop {
-        // A turn that fails is told and tried again: what failed is mostly the network.
-        let pause = match turn(args, context) {
-            Ok((_, valid_until, now)) => {
-                failures = 0;
-                crate::reconcile::pause(valid_until, now, args.interval)
-            }
-            Err(error) if error.exit == Exit::Findings => {
-                context.note(&format!("error: {error}"))?;
-                failures += 1;
-                crate::reconcile::backoff(args.interval, failures)
-            }
-            Err(error) => return Err(error),
-        };
-        std::thread::sleep(pause);
+    match args.output {
+        Form::Text => text(args, context),
+        Form::Json => {
+            let orders = args.orders.clone().unwrap_or_default();
+            let (turn, exit) =
+                engine::reconcile_turn(context, &args.fleet, &args.observed, orders)?;
+            context.print(&show::reconcile::json(&turn))?;
+            Ok(exit)
+        }
     }
 }
 
 /// One turn in a process of its own.
 fn supervised(args: &Args, context: &Context<'_, '_>, program: PathBuf) -> Result<Exit, Error> {
     let deadline = args.turn_timeout;
-    let turn = Turn { program, args: context.args.clone(), deadline, output: Output::Inherit };
-    let ended = supervise(&turn)
+    let turn = supervise::Turn { program, args: context.args.clone(), deadline, output: Output::Inherit };
+    let ended = supervise::supervise(&turn)
         .map_err(|error| Error::failed("failed to start a process for the turn").because(error))?;
     match ended.how {
         How::Exited(exit) => Ok(exit),
@@ -113,11 +183,8 @@ fn unusual(how: How, deadline: Duration) -> Error {
     }
 }
 
-/// One turn: how it ended, until when its plan is good, and the time that it used.
-fn turn(
-    args: &Args,
-    context: &mut Context<'_, '_>,
-) -> Result<(Exit, Option<Timestamp>, Timestamp), Error> {
+/// One turn, for people.
+fn text(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let turn = engine::reconcile_once(context, &args.fleet, &args.observed)?;
     notes(&turn.opened, context)?;
     let found = located(&turn.opened, Audience::Person);
@@ -127,8 +194,7 @@ fn turn(
     }
     let palette = context.palette();
     context.print(&show::reconcile::text(&turn, palette))?;
-    let proposal = &turn.opened.proposal;
-    Ok((plan::exit_of(proposal), proposal.valid_until, turn.now))
+    Ok(plan::exit_of(&turn.opened.proposal))
 }
 
 #[cfg(test)]

@@ -129,6 +129,16 @@ impl Repository {
         Ok(if changes == 0 { Merging::Nothing } else { Merging::Clean })
     }
 
+    /// When a commit was made, by its committer's clock.
+    ///
+    /// # Errors
+    /// The commit is not here.
+    pub fn commit_time(&self, commit: Id) -> Result<jiff::Timestamp, Error> {
+        let seconds = self.commit(commit)?.time().seconds();
+        // A time that is none of ours is as good as none.
+        Ok(jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+    }
+
     /// Whether a commit is here.
     ///
     /// # Errors

@@ -88,6 +88,7 @@ impl Repository {
             Some(_) => cache.set_origin(|repo| repo.remote_set_url("origin", url))?,
             None => cache.set_origin(|repo| repo.remote("origin", url).map(|_| ()))?,
         }
+        cache.keep_packs()?;
         Ok(cache)
     }
 

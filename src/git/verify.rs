@@ -34,7 +34,7 @@ impl Repository {
         let not = |why: &str| Ok(Signed::NotByAllowed(Redacted::new(why)));
         let signature = match self.inner.extract_signature(&oid(commit), Some("gpgsig")) {
             Ok((signature, _)) => signature,
-            Err(_) if !self.has_commit(commit) => {
+            Err(_) if !self.has_commit(commit)? => {
                 return Err(Error::Program {
                     what: format!("looking who signed commit {commit}"),
                     line: Redacted::new("it is not here"),

@@ -1,5 +1,7 @@
 //! Questions about the work tree and the remotes.
 
+use std::path::PathBuf;
+
 use super::outcome::why;
 use super::program::ASK;
 use super::{Error, Redacted, Repository};
@@ -65,6 +67,17 @@ impl Repository {
     /// Whether pushes to a remote (a name or a URL) stay on this machine: a path or `file://`.
     pub fn is_local(&self, remote: &str) -> bool {
         is_path(&self.push_address(remote).unwrap_or_else(|| remote.to_owned()))
+    }
+
+    /// The Git directory whose refs move when somebody writes to a fleet on this machine: that of the
+    /// remote where it is a path, this repository's own where there is no remote. `None`: elsewhere.
+    pub fn git_dir_of(&self, remote: Option<&str>) -> Option<PathBuf> {
+        let Some(remote) = remote else { return Some(self.inner.commondir().to_owned()) };
+        let address = self.push_address(remote).filter(|address| is_path(address))?;
+        let path = address.strip_prefix("file://").unwrap_or(&address);
+        let path = self.work_tree().unwrap_or(self.inner.path()).join(path);
+        let there = git2::Repository::open(path).ok()?;
+        Some(there.commondir().to_owned())
     }
 
     fn push_address(&self, name: &str) -> Option<String> {

@@ -25,6 +25,7 @@ mod signer;
 mod snapshot;
 mod store;
 pub mod tables;
+mod turn;
 mod version;
 
 pub use condition::{Condition, ConditionStatus};
@@ -59,4 +60,8 @@ pub use report::{
 pub use signer::AllowedSigner;
 pub use snapshot::{Build, Input, Snapshot};
 pub use store::{Store, StoreError};
+pub use turn::{
+    Attempt, FailureKind, HeldBack, Orders, TURN_SCHEMA, Turn, TurnCommit, TurnCounts, TurnFailure,
+    TurnOutcome, TurnStatus,
+};
 pub use version::{KubeVersion, VersionError};

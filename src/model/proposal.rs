@@ -1,6 +1,7 @@
 //! What `propose` returns: what would be committed, and why.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{Fleet, Hold, Id, Name, Observed, Plan, Previous, Survey};
 use crate::diag::{Diagnostic, Diagnostics};
@@ -59,7 +60,8 @@ impl Proposal {
 }
 
 /// Counts of what a run did. They are the same for the same change in a fleet of any size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Work {
     /// Desired files that were read and parsed.
     pub blobs_parsed: u64,

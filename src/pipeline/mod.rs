@@ -28,7 +28,7 @@ use crate::model::{
 use crate::plan::{self, PlanInput, Planning};
 use read::Read;
 
-pub use status::fleet_document;
+pub use status::{FleetDocument, fleet_document};
 
 /// Works out what one run would commit.
 ///

@@ -12,8 +12,8 @@ use crate::model::{
     Snapshot, Store, StoreError, paths,
 };
 use crate::status::{
-    Conditioned, StatusDocument, StatusInput, cluster_status, fleet_status, set_transition_times,
-    timeless_digest, worker_status,
+    Conditioned, FleetStatus, StatusDocument, StatusInput, cluster_status, fleet_status,
+    set_transition_times, timeless_digest, worker_status,
 };
 
 const CLUSTER_DOCUMENTS: &str = "clusters";
@@ -173,7 +173,19 @@ fn list(
     Ok(())
 }
 
-/// The status tree of a proposal with `fleet.yaml`, once the output commit is known.
+/// The status branch as it is to be, with `fleet.yaml`.
+pub struct FleetDocument {
+    /// The tree.
+    pub tree: Id,
+    /// `fleet.yaml`.
+    pub status: FleetStatus,
+    /// Whether it says something that people should not wait for.
+    pub at_once: bool,
+}
+
+/// The status tree of a proposal with `fleet.yaml`, once the output commit is known. An input commit
+/// alone is no news: where nothing else changes, the document keeps naming the one that it was made
+/// from, and the tree stays as it is.
 ///
 /// # Errors
 /// The store failed.
@@ -183,7 +195,7 @@ pub fn fleet_document(
     output: Option<Id>,
     input: Option<Id>,
     store: &dyn Store,
-) -> Result<Id, StoreError> {
+) -> Result<FleetDocument, StoreError> {
     let from = StatusInput {
         fleet: &proposal.fleet,
         previous: &proposal.previous,
@@ -191,9 +203,28 @@ pub fn fleet_document(
         plan: &proposal.plan,
         gates: &proposal.gates,
     };
-    let document = fleet_status(from, &proposal.diagnostics, output, input);
+    let mut status = fleet_status(from, &proposal.diagnostics, output, input);
+    let path = paths::in_repository(prefix, FLEET_DOCUMENT);
+    let before = fleet_before(proposal, &path, store)?;
+    let at_once = before.as_ref().is_none_or(|before| status.is_urgent_after(before));
+    if let Some(before) = before {
+        status.keep_input_of(&before);
+    }
     let mut edit = TreeEdit::default();
-    let id = store.put_blob(emit_yaml(&document).as_bytes())?;
-    edit.file(&paths::in_repository(prefix, FLEET_DOCUMENT), id);
-    edit.apply(store, Some(proposal.status_tree))
+    edit.file(&path, store.put_blob(emit_yaml(&status).as_bytes())?);
+    let tree = edit.apply(store, Some(proposal.status_tree))?;
+    Ok(FleetDocument { tree, status, at_once })
+}
+
+/// `fleet.yaml` as the branch has it; `None` where it is not there or cannot be read.
+fn fleet_before(
+    proposal: &Proposal,
+    path: &str,
+    store: &dyn Store,
+) -> Result<Option<FleetStatus>, StoreError> {
+    let Some(base) = proposal.status_base else { return Ok(None) };
+    Ok(match entry_at(store, base, path)? {
+        Some(entry) => crate::load::read_yaml(&store.blob(entry.id)?).ok(),
+        None => None,
+    })
 }

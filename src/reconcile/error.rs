@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::git;
-use crate::model::StoreError;
+use crate::model::{Attempt, StoreError};
 
 /// A failure of the world, or of the way carp was called.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,12 @@ pub enum Error {
         folder: PathBuf,
         /// Where the fleet's root is.
         root: PathBuf,
+    },
+    /// Reconciling follows a branch.
+    #[error("reconcile reads the input branch, not a revision")]
+    Revision {
+        /// What was named.
+        revision: String,
     },
     /// The command needs commits and there is no repository.
     #[error(
@@ -115,6 +121,8 @@ pub enum Error {
         branch: String,
         /// What the remote said.
         detail: String,
+        /// The attempt, where it was one on the output branch: the same one would be refused again.
+        attempt: Option<Box<Attempt>>,
     },
     /// Whether a push arrived is not known, and the remote could not be asked.
     #[error(

@@ -1,9 +1,11 @@
 //! Who drives: where a fleet is, what one run sees of it, and the loop
 //! observe → propose → commit → push.
 
+mod coalesce;
 mod error;
 mod heal;
 mod names;
+mod notes;
 mod once;
 mod place;
 mod proposal_branch;
@@ -12,10 +14,12 @@ mod refresh;
 mod refuse;
 mod reports;
 mod snapshot;
+mod status_branch;
+mod turn;
 mod unknown;
 mod verify;
-mod watch;
 
+pub use crate::model::{Orders, Turn};
 pub use error::Error;
 pub use heal::once_on_a_sound_clone;
 pub use names::Names;
@@ -23,4 +27,3 @@ pub use once::{Committed, Options, Outcome, StatusOutcome, Verdict, once};
 pub use place::Place;
 pub use reports::reports_in_folder;
 pub use snapshot::{Clock, Keep, Observing, Opened, Sources, open};
-pub use watch::{backoff, pause};

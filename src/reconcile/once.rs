@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use super::coalesce;
 use super::proposal_branch::{Wanted, propose};
 use super::publish::{Published, Writer};
 use super::refresh::{Refreshed, refresh};
@@ -19,11 +20,11 @@ use crate::change::{plan_digest, trailers};
 use crate::git::{GitStore, Repository};
 use crate::load;
 use crate::model::api::{FleetSpec, GitSettings};
-use crate::model::{Build, Id, Input, Proposal, Snapshot};
-use crate::pipeline::fleet_document;
+use crate::model::{Attempt as Attempted, Build, HeldBack, Id, Input, Orders, Proposal, Snapshot};
+use crate::status::FleetStatus;
 use crate::store::load_memo;
 
-/// How often a lost race is planned again within one run.
+/// How often a lost race is planned again within one run, on the output branch and on the status branch.
 const ATTEMPTS: u32 = 10;
 
 /// How a run is made.
@@ -38,6 +39,8 @@ pub struct Options {
     pub describe: fn(&Proposal, &str) -> String,
     /// How long to wait after the n-th lost race; random, so that two writers do not keep in step.
     pub wait: fn(u32) -> Duration,
+    /// What the controller holds back; nothing for a run of its own.
+    pub orders: Orders,
 }
 
 /// What a run did.
@@ -48,6 +51,10 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// How the status branch fared; `None` where nothing was to be written.
     pub status: Option<StatusOutcome>,
+    /// `fleet.yaml` as it is now; `None` where the run was stopped.
+    pub fleet: Option<FleetStatus>,
+    /// What was seen and would be written.
+    pub attempt: Attempted,
     /// How many races were lost on the way.
     pub races: u32,
     /// The fleet's root in its repository.
@@ -56,6 +63,8 @@ pub struct Outcome {
     pub input: Id,
     /// The input commit.
     pub input_commit: Id,
+    /// The last commit of people on the input branch: the same, unless carp writes there too.
+    pub people: Id,
     /// The time that was used.
     pub now: jiff::Timestamp,
     /// What a person should know: edits that were not read.
@@ -77,6 +86,8 @@ pub enum Verdict {
     Approved(Committed),
     /// Nothing may be committed.
     Stopped,
+    /// There is something to commit, and the orders hold it back.
+    Held(HeldBack),
 }
 
 /// How the status branch fared.
@@ -84,6 +95,8 @@ pub enum Verdict {
 pub enum StatusOutcome {
     /// A commit was made.
     Committed(Committed),
+    /// It can wait, until then at the latest: the last commit there is young.
+    Waiting(jiff::Timestamp),
     /// It could not be written; the run succeeded all the same.
     Failed(String),
 }
@@ -105,34 +118,33 @@ pub struct Committed {
 /// A repository or remote failed or refused. What was committed before stays.
 pub fn once(place: &Place, options: &Options) -> Result<Outcome, Error> {
     let repository = reconcilable(place)?;
-    let mut races = 0;
+    let mut run = Run::observe(place, repository, options)?;
+    let mut done = None;
     loop {
-        let mut run = Run::observe(place, repository, options)?;
-        match run.attempt()? {
-            Attempt::Ended(verdict, status) => {
-                // What was committed stays committed: a question that fails now fails nothing.
-                let notes = run.notes().unwrap_or_else(|error| vec![error.to_string()]);
-                keep_memo(repository, &place.prefix, &options.build, &mut run.memo);
-                return Ok(Outcome {
-                    proposal: run.proposal,
-                    verdict,
-                    status,
-                    races,
-                    prefix: place.prefix.clone(),
-                    input: run.input_tree,
-                    input_commit: run.input,
-                    now: run.now,
-                    notes,
-                });
+        let may_retry = run.races.status + 1 < ATTEMPTS;
+        match run.attempt(may_retry) {
+            Ok(Attempt::Ended(verdict, status)) => {
+                let verdict = match (verdict, done) {
+                    (Verdict::Unchanged, Some(done)) => Verdict::Committed(done),
+                    (verdict, _) => verdict,
+                };
+                return Ok(run.end(verdict, status));
             }
-            Attempt::Raced if races + 1 == ATTEMPTS => {
+            Ok(Attempt::Raced) if run.races.output + 1 == ATTEMPTS => {
                 let branch = run.names.branches.output.clone();
-                return Err(Error::Races { branch, attempts: ATTEMPTS });
+                return run.fail(done, Error::Races { branch, attempts: ATTEMPTS });
             }
-            Attempt::Raced => {
-                races += 1;
-                std::thread::sleep((options.wait)(races));
+            Ok(Attempt::Raced) => run.races.output += 1,
+            Ok(Attempt::StatusRaced(committed)) => {
+                run.races.status += 1;
+                done = committed.or(done);
             }
+            Err(error) => return run.fail(done, error),
+        }
+        std::thread::sleep((options.wait)(run.races.output + run.races.status));
+        match Run::observe(place, repository, options) {
+            Ok(next) => run = Run { races: run.races, ..next },
+            Err(error) => return run.fail(done, error),
         }
     }
 }
@@ -149,26 +161,41 @@ fn reconcilable(place: &Place) -> Result<&Repository, Error> {
 enum Attempt {
     Ended(Verdict, Option<StatusOutcome>),
     Raced,
+    /// Another writer was faster on the status branch; the output commit, where one was made, stands.
+    StatusRaced(Option<Committed>),
+}
+
+/// The races that a run lost, by branch.
+#[derive(Clone, Copy, Default)]
+struct Races {
+    output: u32,
+    status: u32,
 }
 
 /// One attempt: what it saw and what it proposes.
-struct Run<'a> {
-    place: &'a Place,
-    options: &'a Options,
-    repository: &'a Repository,
-    names: Names,
-    rewritten: Vec<String>,
-    store: GitStore<'a>,
+pub(super) struct Run<'a> {
+    pub(super) place: &'a Place,
+    pub(super) options: &'a Options,
+    pub(super) repository: &'a Repository,
+    pub(super) names: Names,
+    pub(super) rewritten: Vec<String>,
+    pub(super) store: GitStore<'a>,
     spec: FleetSpec,
-    input: Id,
+    pub(super) input: Id,
+    /// The last commit of people on the input branch.
+    pub(super) people: Id,
     input_tree: Id,
-    output: Option<Id>,
-    status: Option<Id>,
-    now: jiff::Timestamp,
-    memo: crate::model::Memo,
-    proposal: Proposal,
-    snapshot: Snapshot,
-    vouched: Vouched,
+    pub(super) output: Option<Id>,
+    pub(super) status: Option<Id>,
+    pub(super) now: jiff::Timestamp,
+    pub(super) memo: crate::model::Memo,
+    pub(super) proposal: Proposal,
+    pub(super) snapshot: Snapshot,
+    pub(super) vouched: Vouched,
+    pub(super) fleet: Option<FleetStatus>,
+    /// The tip of the output branch before this attempt.
+    base: Option<Id>,
+    races: Races,
 }
 
 impl<'a> Run<'a> {
@@ -177,9 +204,11 @@ impl<'a> Run<'a> {
         repository: &'a Repository,
         options: &'a Options,
     ) -> Result<Self, Error> {
-        let Refreshed { names, rewritten } = refresh(place, repository)?;
+        let fetched = tracing::debug_span!("fetch").in_scope(|| refresh(place, repository))?;
+        let Refreshed { names, rewritten } = fetched;
         let store = repository.store()?;
         let input = input_commit(repository, &names)?;
+        let people = last_of_people(repository, &names, input)?;
         let input_tree = repository.commit_tree(input)?;
         let spec = load::fleet_spec(&store, input_tree, &place.prefix)?;
         stays_on_this_machine(repository, &names, &spec)?;
@@ -211,7 +240,8 @@ impl<'a> Run<'a> {
         }
         let path = memo_path(repository, &place.prefix);
         let mut memo = load_memo(&path, &memo_key(&options.build));
-        let proposal = vouched.propose(&snapshot, &store, &mut memo)?;
+        let span = tracing::debug_span!("propose");
+        let proposal = span.in_scope(|| vouched.propose(&snapshot, &store, &mut memo))?;
         Ok(Self {
             place,
             options,
@@ -221,6 +251,7 @@ impl<'a> Run<'a> {
             store,
             spec,
             input,
+            people,
             input_tree,
             output,
             status,
@@ -229,16 +260,31 @@ impl<'a> Run<'a> {
             proposal,
             snapshot,
             vouched,
+            fleet: None,
+            base: output,
+            races: Races::default(),
         })
     }
 
-    fn attempt(&mut self) -> Result<Attempt, Error> {
+    /// Writes what was proposed. Where the status branch was lost to another writer, that is told
+    /// instead of taken for a failure, as long as it may be tried again.
+    fn attempt(&mut self, may_retry: bool) -> Result<Attempt, Error> {
         let stopped = Ok(Attempt::Ended(Verdict::Stopped, None));
         if self.proposal.stopped {
             return stopped;
         }
+        // What is not committed is not told as a fact on the status branch either.
+        if let Some(held) = self.held_back() {
+            return Ok(Attempt::Ended(Verdict::Held(held), None));
+        }
         // A plan reads the fold, so the fold is on its branch before a plan made from it is committed.
-        if let Err(error) = self.push_fold() {
+        // Where nothing is committed, the fold goes with the rest of the status.
+        if self.proposal.has_changes()
+            && let Err(error) = self.push_fold()
+        {
+            if may_retry && matches!(error, Error::Races { .. }) {
+                return Ok(Attempt::StatusRaced(None));
+            }
             if error.is_damage() {
                 return Err(error);
             }
@@ -248,44 +294,73 @@ impl<'a> Run<'a> {
             }
         }
         let Some(verdict) = self.push_output()? else { return Ok(Attempt::Raced) };
-        let status = self.push_status().transpose();
-        let status = match status {
-            Some(Err(error)) if error.is_damage() => return Err(error),
-            status => status,
-        };
-        let status = status.map(|result| match result {
-            Ok(committed) => StatusOutcome::Committed(committed),
-            Err(error) => StatusOutcome::Failed(error.to_string()),
-        });
-        Ok(Attempt::Ended(verdict, status))
+        Ok(match self.push_status() {
+            Ok(status) => Attempt::Ended(verdict, status),
+            Err(Error::Races { .. }) if may_retry => Attempt::StatusRaced(match verdict {
+                Verdict::Committed(committed) => Some(committed),
+                _ => None,
+            }),
+            Err(error) if error.is_damage() => return Err(error),
+            Err(error) => Attempt::Ended(verdict, Some(StatusOutcome::Failed(error.to_string()))),
+        })
     }
 
-    fn writer<'w>(&'w self, identity: &'w GitSettings) -> Writer<'w> {
+    /// Why nothing may be committed although there is something.
+    fn held_back(&self) -> Option<HeldBack> {
+        let Orders { refused, still, status_pause: _ } = &self.options.orders;
+        if !self.proposal.has_changes() {
+            return None;
+        }
+        if refused.as_ref() == Some(&self.attempted()) {
+            return Some(HeldBack::Refused);
+        }
+        let feeds_itself = still.is_some_and(|still| still == self.inputs());
+        feeds_itself.then_some(HeldBack::Breaker)
+    }
+
+    fn attempted(&self) -> Attempted {
+        Attempted { input: self.input, output: self.base, tree: self.proposal.tree }
+    }
+
+    fn inputs(&self) -> crate::model::Digest {
+        coalesce::inputs(self.people, &self.proposal.observed)
+    }
+
+    /// What was committed stays committed: a failure after that fails nothing but the status.
+    fn fail(self, done: Option<Committed>, error: Error) -> Result<Outcome, Error> {
+        let Some(committed) = done else { return Err(error) };
+        let status = StatusOutcome::Failed(error.to_string());
+        Ok(self.end(Verdict::Committed(committed), Some(status)))
+    }
+
+    fn end(mut self, verdict: Verdict, status: Option<StatusOutcome>) -> Outcome {
+        // What was committed stays committed: a question that fails now fails nothing.
+        let notes = self.notes().unwrap_or_else(|error| vec![error.to_string()]);
+        let Self { place, options, repository, .. } = self;
+        keep_memo(repository, &place.prefix, &options.build, &mut self.memo);
+        let attempt = self.attempted();
+        Outcome {
+            proposal: self.proposal,
+            verdict,
+            status,
+            fleet: self.fleet,
+            attempt,
+            races: self.races.output + self.races.status,
+            prefix: place.prefix.clone(),
+            input: self.input_tree,
+            input_commit: self.input,
+            people: self.people,
+            now: self.now,
+            notes,
+        }
+    }
+
+    pub(super) fn writer<'w>(&'w self, identity: &'w GitSettings) -> Writer<'w> {
         Writer { repository: self.repository, names: &self.names, identity, time: self.now }
     }
 
-    fn identity(&self) -> GitSettings {
+    pub(super) fn identity(&self) -> GitSettings {
         self.spec.git.clone().unwrap_or_default()
-    }
-
-    fn push_fold(&mut self) -> Result<(), Error> {
-        if self.snapshot.status == Some(self.proposal.fold_tree)
-            || self.proposal.observed.workers.is_empty()
-        {
-            return Ok(());
-        }
-        let message = "carp: reports folded\n".to_owned();
-        let committed = self.write_status(self.proposal.fold_tree, message)?;
-        self.status = Some(committed.commit);
-        Ok(())
-    }
-
-    /// The fold could not be pushed: plan with the one that was pushed last, so that the past can be
-    /// replayed from the repository alone.
-    fn plan_with_the_last_fold(&mut self) -> Result<(), Error> {
-        self.snapshot.reports = None;
-        self.proposal = self.vouched.propose(&self.snapshot, &self.store, &mut self.memo)?;
-        Ok(())
     }
 
     /// `None` where another writer was faster.
@@ -298,10 +373,12 @@ impl<'a> Run<'a> {
         }
         let identity = self.identity();
         let writer = self.writer(&identity);
+        let _span = tracing::debug_span!("write", branch = self.names.branches.output).entered();
         let message = self.message();
         let commit = writer.commit(&self.store, self.proposal.tree, self.output, message)?;
         let branch = &self.names.branches.output;
-        match writer.publish(branch, commit, self.output)? {
+        let published = writer.publish(branch, commit, self.output);
+        match published.map_err(|error| error.of_attempt(self.attempted()))? {
             Published::Raced => Ok(None),
             Published::Done => {
                 let committed = self.committed(branch, commit);
@@ -341,60 +418,7 @@ impl<'a> Run<'a> {
         message
     }
 
-    /// `None` where the branch says all already.
-    fn push_status(&mut self) -> Result<Option<Committed>, Error> {
-        let prefix = &self.place.prefix;
-        let input = last_of_people(self.repository, &self.names, self.input)?;
-        let tree = fleet_document(&self.proposal, prefix, self.output, Some(input), &self.store)?;
-        let there = self.status.map(|s| self.repository.commit_tree(s)).transpose()?;
-        if there == Some(tree) {
-            return Ok(None);
-        }
-        let mut message = "carp: status\n".to_owned();
-        if let Some(output) = self.output {
-            let _ = writeln!(message, "\nCarp-Output: {output}");
-        }
-        self.write_status(tree, message).map(Some)
-    }
-
-    fn write_status(&self, tree: Id, message: String) -> Result<Committed, Error> {
-        let identity = self.identity();
-        let writer = self.writer(&identity);
-        let commit = writer.commit(&self.store, tree, self.status, message)?;
-        let branch = &self.names.branches.status;
-        match writer.publish(branch, commit, self.status)? {
-            Published::Done => Ok(self.committed(branch, commit)),
-            Published::Raced => Err(Error::Races { branch: branch.clone(), attempts: 1 }),
-        }
-    }
-
-    fn committed(&self, branch: &str, commit: Id) -> Committed {
+    pub(super) fn committed(&self, branch: &str, commit: Id) -> Committed {
         Committed { branch: branch.to_owned(), commit, remote: self.names.target_shown() }
-    }
-
-    /// Edits that are in the folder and not in the commit that was read.
-    fn notes(&self) -> Result<Vec<String>, Error> {
-        let mut notes = self.rewritten.clone();
-        let edits = self.repository.uncommitted(&self.place.prefix)?;
-        if !edits.is_empty() {
-            let shown = edits.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
-            let more = if edits.len() > 3 { ", …" } else { "" };
-            notes.push(format!(
-                "{} uncommitted edits were not read ({shown}{more}); reconcile reads commits only",
-                edits.len()
-            ));
-        }
-        let branch = &self.names.branches.input;
-        let local = self.repository.resolve(&Names::there(branch))?;
-        if self.names.remote.is_some()
-            && let Some(local) = local.filter(|local| *local != self.input)
-            && !self.repository.is_ancestor(local, self.input)?
-        {
-            notes.push(format!(
-                "the local branch {branch} has commits that are not on the remote, and they were not \
-                 read; push them first"
-            ));
-        }
-        Ok(notes)
     }
 }

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use crate::git::{self, OwnClone, Repository};
+use super::snapshot::remote;
+use crate::git::{self, OwnClone, Repository, Tidied};
 use crate::model::paths;
 
 /// A fleet that was found.
@@ -83,6 +84,25 @@ impl Place {
             own_clone(what, cache)?.anew()?;
         }
         Ok(is_url(what))
+    }
+
+    /// The Git directory on this machine whose refs say that something changed; `None` where the fleet
+    /// is elsewhere.
+    #[must_use]
+    pub fn watched(&self) -> Option<PathBuf> {
+        let repository = self.repository.as_ref()?;
+        repository.git_dir_of(remote(repository).as_deref())
+    }
+
+    /// Keeps carp's own clone of a URL small; see [`Repository::tidy`]. A person's clone stays as it is.
+    ///
+    /// # Errors
+    /// Git failed; nothing is lost.
+    pub fn tidy(&self, now: jiff::Timestamp) -> Result<Tidied, Error> {
+        match &self.repository {
+            Some(own) if self.named.is_none() && self.folder.is_none() => Ok(own.tidy(now)?),
+            _ => Ok(Tidied::No),
+        }
     }
 
     fn remote(url: &str, cache: &Path) -> Result<Self, Error> {

@@ -135,13 +135,12 @@ impl Writer<'_> {
         wanted: Option<Id>,
         expected: Option<Id>,
     ) -> Result<Published, Error> {
-        let name = Names::there(branch);
         let branch = branch.to_owned();
         match outcome {
             PushOutcome::Done => Ok(Published::Done),
             PushOutcome::Raced { .. } => Ok(Published::Raced),
             PushOutcome::Refused { text } => {
-                Err(Error::Refused { branch, detail: text.to_string() })
+                Err(Error::Refused { branch, detail: text.to_string(), attempt: None })
             }
             PushOutcome::Auth { text } => Err(Error::Auth { branch, detail: text.to_string() }),
             PushOutcome::Unknown { text } => {

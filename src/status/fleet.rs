@@ -20,7 +20,8 @@ pub struct FleetStatus {
     /// The output commit that this branch speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Id>,
-    /// The input commit that was last read.
+    /// The input commit that this document was made from. A later one that changes nothing here does not
+    /// change this either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Id>,
     /// How many clusters are in which phase.
@@ -33,6 +34,26 @@ pub struct FleetStatus {
     /// How many findings there are, by severity.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub findings: BTreeMap<String, u64>,
+}
+
+/// Phases that people should hear of at once.
+const BAD: [&str; 2] = ["Degraded", "Unknown"];
+
+impl FleetStatus {
+    /// Names the input commit of an earlier document where nothing else differs from that.
+    pub fn keep_input_of(&mut self, before: &Self) {
+        if (Self { input: before.input, ..self.clone() }) == *before {
+            self.input = before.input;
+        }
+    }
+
+    /// Whether this says something, compared with an earlier document, that should not wait: what guards
+    /// hold, findings, clusters that are not well.
+    #[must_use]
+    pub fn is_urgent_after(&self, before: &Self) -> bool {
+        let bad = |status: &Self| BAD.map(|phase| status.clusters.get(phase).copied());
+        self.held != before.held || self.findings != before.findings || bad(self) != bad(before)
+    }
 }
 
 /// Something that a guard holds.
@@ -86,5 +107,49 @@ pub fn fleet_status(
             })
             .collect(),
         findings: by_severity,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(input: u8) -> FleetStatus {
+        FleetStatus {
+            schema_version: STATUS_SCHEMA,
+            kind: "Fleet".to_owned(),
+            name: "f".to_owned(),
+            output: None,
+            input: Some(Id::from_bytes([input; 20])),
+            clusters: BTreeMap::from([("Running".to_owned(), 2)]),
+            workers: 1,
+            held: Vec::new(),
+            findings: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn an_input_commit_alone_is_no_news() {
+        let before = status(1);
+        let mut after = status(2);
+        after.keep_input_of(&before);
+        assert_eq!(after, before);
+        let mut after = FleetStatus { workers: 2, ..status(2) };
+        after.keep_input_of(&before);
+        assert_eq!(after.input, status(2).input);
+    }
+
+    #[test]
+    fn what_is_held_wrong_or_unwell_does_not_wait() {
+        let before = status(1);
+        let with = |phase: &str| FleetStatus {
+            clusters: BTreeMap::from([(phase.to_owned(), 1), ("Running".to_owned(), 1)]),
+            ..status(1)
+        };
+        assert!(!with("Updating").is_urgent_after(&before));
+        assert!(with("Degraded").is_urgent_after(&before));
+        assert!(before.is_urgent_after(&with("Degraded")), "that it is well again, too");
+        let findings = BTreeMap::from([("error".to_owned(), 1)]);
+        assert!(FleetStatus { findings, ..status(1) }.is_urgent_after(&before));
     }
 }

@@ -8,7 +8,7 @@ use carp::load::read_yaml;
 use carp::model::{
     DECISION_SCHEMA, DecisionRecord, FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport,
     GateReason, HoldKind, PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Report,
-    WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
+    TURN_SCHEMA, Turn, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
 };
 use carp::status::{ClusterDocument, FleetStatus, STATUS_SCHEMA, WorkerDocument};
 use serde::Serialize;
@@ -112,6 +112,8 @@ const ROWS: &[&str] = &[
     "capacity",
     "allocated",
     "availableCapacity",
+    "holds",
+    "findings",
 ];
 
 fn check_fields(name: &str, value: &Value, section: &str, schema: u32) {
@@ -153,6 +155,7 @@ fn the_goldens_are_what_carp_reads_and_writes() {
     check_yaml::<ClusterDocument>("cluster status", STATUS_SCHEMA);
     check_yaml::<WorkerDocument>("worker status", STATUS_SCHEMA);
     check_yaml::<FleetStatus>("fleet status", STATUS_SCHEMA);
+    check_yaml::<Turn>("turn", TURN_SCHEMA);
 }
 
 #[test]
@@ -160,6 +163,7 @@ fn links_lead_somewhere() {
     let mut pages = vec![root().join("README.md"), root().join("CHANGELOG.md")];
     pages.extend(markdown_files(&root().join("docs")));
     pages.extend(markdown_files(&root().join("fleet-repo-example")));
+    pages.extend(markdown_files(&root().join("deploy")));
     for page in pages {
         let text = std::fs::read_to_string(&page).unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {

@@ -10,20 +10,21 @@
 mod architecture;
 mod bad_input;
 mod bad_repository;
-#[cfg(unix)]
 mod broken_worlds;
 mod cli_help;
 mod commands;
+mod controller;
 mod cost;
 mod credentials;
+mod deploy;
 mod docs;
 mod drift;
 mod drift_stories;
+mod election;
 mod example;
-mod fold_first;
-#[cfg(unix)]
 mod faults;
-#[cfg(unix)]
+mod fold_first;
+mod footprint;
 mod full_disk;
 mod gates;
 mod git_push;
@@ -32,8 +33,8 @@ mod golden;
 mod kept;
 mod memo_law;
 mod promises;
-mod published;
 mod proposals;
+mod published;
 mod races;
 mod rendered_crds;
 mod rendered_golden;
@@ -43,3 +44,6 @@ mod signing;
 mod support;
 mod verifying;
 mod ways_to_write;
+#[cfg(unix)]
+#[cfg(unix)]
+#[cfg(unix)]

@@ -3,6 +3,7 @@
 //! Commands print; what they print comes from here, as values. Everything that reads a fleet, plans,
 //! renders, commits or pushes on behalf of a command is one of these functions.
 
+mod control;
 mod demo;
 mod diffs;
 mod explain;
@@ -16,10 +17,12 @@ use std::path::{Path, PathBuf};
 
 use super::show::plan::FileDiff;
 use super::show::{DemoView, ExplainView, StatusView};
-use super::{Context, Error, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
+use super::{Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::diag::{Place, Position};
-use crate::model::{Name, Proposal};
+use crate::model::{Name, Orders, Proposal, Turn};
 use crate::reconcile::Keep;
+
+pub use control::Control;
 
 /// Reads the text of a file, by its path relative to the fleet's root.
 pub type TextOf = Box<dyn Fn(&str) -> Option<String>>;
@@ -147,7 +150,7 @@ pub fn propose(
     if diffs == Diffs::Shown {
         let changes = &look.opened.proposal.changes;
         look.opened.diffs =
-            look.sources.with(|store| diffs::diffs(store, changes)).map_err(open::failed)?;
+            look.sources.with(|store| diffs::diffs(store, changes)).map_err(|e| open::failed(&e))?;
     }
     Ok(look.opened)
 }
@@ -209,6 +212,33 @@ pub fn reconcile_once(
 ) -> Result<Reconciled, Error> {
     let _progress = context.progress("reconciling the fleet");
     reconcile::once(context, fleet, observed)
+}
+
+/// The same, told as a document; a failure of the world, too. It comes with how the command exits.
+///
+/// # Errors
+/// The command line names what cannot be reconciled.
+pub fn reconcile_turn(
+    context: &mut Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    orders: Orders,
+) -> Result<(Turn, Exit), Error> {
+    reconcile::turn(context, fleet, observed, orders)
+}
+
+/// Turn after turn, until the process is told to stop.
+///
+/// # Errors
+/// As for [`reconcile_turn`]; the address is taken, the secret cannot be read, or there is no cluster
+/// for the election.
+pub fn reconcile_for_ever(
+    context: &mut Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    control: Control,
+) -> Result<(), Error> {
+    control::control(context, fleet, observed, control)
 }
 
 /// Makes the demonstration in a folder: a bare remote, a clone of it, one turn of the reconciler.

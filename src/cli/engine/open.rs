@@ -31,13 +31,13 @@ pub(super) fn look(
         // A damaged clone of carp's own is no matter of the person's who looks.
         Err(error)
             if error.is_damage()
-                && Place::renew(&fleet.fleet, &cache(context)).map_err(failed)? =>
+                && Place::renew(&fleet.fleet, &cache(context)).map_err(|error| failed(&error))? =>
         {
             open(find(context, fleet)?)
         }
         opened => opened,
     };
-    let opened = opened.map_err(failed)?;
+    let opened = opened.map_err(|error| failed(&error))?;
     let reconcile::Opened { proposal, prefix, input, now, sources, notes } = opened;
     let sources = std::rc::Rc::new(sources);
     let source = Source {
@@ -53,7 +53,7 @@ pub(super) fn look(
 
 /// Finds the fleet that the arguments name.
 pub(super) fn find(context: &Context<'_, '_>, fleet: &FleetArgs) -> Result<Place, Error> {
-    Place::find(&fleet.fleet, &cache(context)).map_err(failed)
+    Place::find(&fleet.fleet, &cache(context)).map_err(|error| failed(&error))
 }
 
 /// The time of the run.
@@ -67,17 +67,25 @@ pub(super) fn build() -> Build {
 }
 
 /// A failure of the rooms below, as the command line tells it.
-pub(super) fn failed(error: reconcile::Error) -> Error {
-    let exit = match &error {
+pub(super) fn failed(error: &reconcile::Error) -> Error {
+    let exit = match error {
         reconcile::Error::OutputGone { .. } | reconcile::Error::ExampleRemote { .. } => Exit::Held,
-        reconcile::Error::NotTheRoot { .. } | reconcile::Error::NotATime { .. } => Exit::Usage,
+        reconcile::Error::NotTheRoot { .. }
+        | reconcile::Error::NotATime { .. }
+        | reconcile::Error::Revision { .. } => Exit::Usage,
         _ => Exit::Findings,
     };
-    Error { exit, ..Error::failed(error.to_string()) }
+    let told = Error { exit, ..Error::failed(error.to_string()) };
+    match error {
+        reconcile::Error::Revision { .. } => {
+            told.help("name the folder alone; `carp plan` takes FOLDER@REV")
+        }
+        _ => told,
+    }
 }
 
 /// Where clones of remote fleets are kept: the user's cache folder.
-fn cache(context: &Context<'_, '_>) -> PathBuf {
+pub(super) fn cache(context: &Context<'_, '_>) -> PathBuf {
     let env = |key: &str| context.io.env.get(key).filter(|v| !v.is_empty()).map(PathBuf::from);
     env("XDG_CACHE_HOME")
         .or_else(|| env("HOME").map(|home| home.join(".cache")))
@@ -119,7 +127,7 @@ pub(super) fn write_out(look: Look, out: &Path, part: &Part) -> Result<Rendered,
         let tree = selected(store, tree, prefix, part, &look)?;
         checkout(store, tree, out, Prune::Keep)
     });
-    let written = written.map_err(failed)?.map_err(|error: StoreError| {
+    let written = written.map_err(|error| failed(&error))?.map_err(|error: StoreError| {
         Error::failed(format!("failed to write {}", out.display())).because(error)
     })?;
     let files = (written.written.len() + written.unchanged) as u64;

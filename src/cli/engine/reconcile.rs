@@ -4,11 +4,11 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::super::show::plan::{PlanView, markdown};
-use super::super::{Context, Error, FleetArgs, ObservedArgs};
-use super::open::{build, clock, failed, find, shown, text_of};
+use super::super::{Context, Error, Exit, FleetArgs, ObservedArgs, plan};
+use super::open::{build, cache, clock, failed, shown, text_of};
 use super::{Opened, Outcome, Reconciled, Source, Written};
 use crate::git::Repository;
-use crate::model::Proposal;
+use crate::model::{Orders, Proposal, Turn};
 use crate::reconcile::{
     self, Committed, Keep, Observing, Options, Place, Sources, StatusOutcome, Verdict,
 };
@@ -19,10 +19,46 @@ pub(super) fn once(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
 ) -> Result<Reconciled, Error> {
-    let mut place = find(context, fleet)?;
-    if place.revision.is_some() {
-        return Err(Error::usage("reconcile reads the input branch, not a revision")
-            .help("name the folder alone; `carp plan` takes FOLDER@REV"));
+    let (place, outcome) =
+        attempt(context, fleet, observed, Orders::default()).map_err(|error| failed(&error))?;
+    opened(place, fleet, outcome)
+}
+
+/// Runs once, and tells what happened as a document: a failure of the world, too. How a command that
+/// did nothing else would exit comes with it.
+pub(super) fn turn(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    orders: Orders,
+) -> Result<(Turn, Exit), Error> {
+    let begun = (context.io.clock)();
+    let (mut turn, exit) = match attempt(context, fleet, observed, orders) {
+        Ok((place, outcome)) => {
+            let mut turn = outcome.turn();
+            // A clone that could not be tidied is as good as before.
+            turn.notes.extend(place.tidy(begun).err().map(|error| error.to_string()));
+            (turn, plan::exit_of(&outcome.proposal))
+        }
+        Err(error) => match failed(&error) {
+            error if error.exit == Exit::Usage => return Err(error),
+            told => (error.turn(begun), told.exit),
+        },
+    };
+    let took = (context.io.clock)().duration_since(begun).as_millis();
+    turn.milliseconds = u64::try_from(took).unwrap_or_default();
+    Ok((turn, exit))
+}
+
+fn attempt(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    orders: Orders,
+) -> Result<(Place, reconcile::Outcome), reconcile::Error> {
+    let mut place = Place::find(&fleet.fleet, &cache(context))?;
+    if let Some(revision) = place.revision {
+        return Err(reconcile::Error::Revision { revision });
     }
     let options = Options {
         clock: clock(context),
@@ -30,9 +66,10 @@ pub(super) fn once(
         build: build(),
         describe,
         wait: jitter,
+        orders,
     };
-    let outcome = reconcile::once_on_a_sound_clone(&mut place, &options).map_err(failed)?;
-    opened(place, fleet, outcome)
+    let outcome = reconcile::once_on_a_sound_clone(&mut place, &options)?;
+    Ok((place, outcome))
 }
 
 /// The plan as a pull request shows it. The diffs are its own to show.
@@ -56,7 +93,7 @@ fn opened(
 ) -> Result<Reconciled, Error> {
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
     let repository = place.repository.as_ref().map(Repository::again).transpose();
-    let repository = repository.map_err(|error| failed(error.into()))?;
+    let repository = repository.map_err(|error| failed(&error.into()))?;
     let sources = Rc::new(Sources { upper: Keep::Ids.store(), folder: None, repository });
     let source = Source {
         label: crate::git::Redacted::new(&fleet.fleet).to_string(),
@@ -69,15 +106,17 @@ fn opened(
         opened: Opened { proposal: outcome.proposal, source, diffs: Vec::new() },
         outcome: match outcome.verdict {
             Verdict::Committed(committed) => Outcome::Committed(written(committed)),
-            Verdict::Unchanged => Outcome::Unchanged,
+            // Only orders hold back, and a run of its own has none.
+            Verdict::Unchanged | Verdict::Held(_) => Outcome::Unchanged,
             Verdict::Proposes(committed) => Outcome::Proposes(written(committed)),
             Verdict::Proposed(committed) => Outcome::Proposed(written(committed)),
             Verdict::Approved(committed) => Outcome::Approved(written(committed)),
             Verdict::Stopped => Outcome::Stopped,
         },
-        status: outcome.status.map(|status| match status {
-            StatusOutcome::Committed(committed) => Ok(written(committed)),
-            StatusOutcome::Failed(why) => Err(why),
+        status: outcome.status.and_then(|status| match status {
+            StatusOutcome::Committed(committed) => Some(Ok(written(committed))),
+            StatusOutcome::Failed(why) => Some(Err(why)),
+            StatusOutcome::Waiting(_) => None,
         }),
         races: outcome.races,
         now: outcome.now,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::super::engine::{Outcome, Reconciled, Written};
 use super::plan::{PlanView, ack_command, gate_words, hold_words, kept, listed};
 use super::{Palette, Tone, count};
+use crate::model::Turn;
 
 /// The turn in a few lines, without the findings.
 #[must_use]
@@ -38,6 +39,13 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
         let _ = writeln!(out, "{title}: {}: {}", gate_words(reason), listed(&names));
     }
     out
+}
+
+/// The document that `reconcile --once --output json` prints, with a final newline.
+#[must_use]
+pub fn json(turn: &Turn) -> String {
+    let text = serde_json::to_string_pretty(turn);
+    text.expect("a turn serialises to JSON") + "\n"
 }
 
 fn outcome(outcome: &Outcome, view: &PlanView<'_>, palette: Palette) -> String {

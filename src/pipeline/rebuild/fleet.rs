@@ -7,7 +7,7 @@ use super::{Ground, no_key};
 use crate::change::{Acknowledged, files_of};
 use crate::model::{
     ClusterState, ControlPlaneRow, Drifted, Edit, EntryKind, FLEET_LOCK_SCHEMA, FleetLock, Id,
-    Name, Owned, StoreError, paths,
+    Name, Owned, Signers, StoreError, paths,
 };
 use crate::pipeline::folders::put_files;
 use crate::render::{self, Files};
@@ -18,7 +18,7 @@ pub(super) struct Rebuilt {
     pub(super) drifted: Vec<Drifted>,
 }
 
-/// What was in force is not written anywhere else: guards, roots and tenants are those of `carp.yaml`,
+/// What was in force is not written anywhere else: guards, roots, tenants and signers are those of `carp.yaml`,
 /// and every acknowledgement that is there counts as spent, for nobody knows which was.
 pub(super) fn rebuild(ground: Ground<'_>) -> Result<Rebuilt, StoreError> {
     let (workers, drifted) = rows(ground)?;
@@ -30,6 +30,7 @@ pub(super) fn rebuild(ground: Ground<'_>) -> Result<Rebuilt, StoreError> {
         roots: spec.roots.clone().unwrap_or_default(),
         tenants: spec.tenants.clone(),
         spent: Acknowledged::new(ground.fleet, None).into_spent(),
+        signers: Signers::of(spec),
         render_key: no_key(),
         workers,
         files,

@@ -1,6 +1,8 @@
 //! What the integration tests share: fleets, worlds, people, repositories, remotes, and an HTTP server
 //! in front of them.
 
+pub(crate) mod apiserver;
+pub(crate) mod controller;
 pub(crate) mod crd;
 #[cfg(unix)]
 pub(crate) mod disk;

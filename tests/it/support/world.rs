@@ -92,7 +92,7 @@ impl World {
         if !proposal.stopped {
             self.output = Some(proposal.tree);
             let status = fleet_document(&proposal, "", None, None, &self.store).unwrap();
-            self.status = Some(status);
+            self.status = Some(status.tree);
         }
         proposal
     }

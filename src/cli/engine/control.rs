@@ -1,0 +1,129 @@
+//! The controller, for the command line.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::{Context, Error, FleetArgs, ObservedArgs, process};
+use super::open::cache;
+use super::reconcile::turn;
+use super::supervise::{self, How, Output};
+use crate::controller::{self, SecretFile, Service, Setup, Shared, Turns, Watch};
+use crate::model::{FailureKind, Orders, Turn};
+use crate::observe::Election;
+use crate::reconcile::Place;
+
+/// How the controller is to run.
+pub struct Control {
+    /// How far turns are apart.
+    pub interval: Duration,
+    /// How long a turn may go on after the first signal.
+    pub grace: Duration,
+    /// How long one turn may take.
+    pub turn_timeout: Duration,
+    /// Where to listen.
+    pub listen: Option<SocketAddr>,
+    /// The file with the webhook's secret.
+    pub secret_file: Option<PathBuf>,
+    /// The election to stand in; its identity is given when the controller starts.
+    pub election: Option<Election>,
+}
+
+/// Makes turns until the process is told to stop.
+pub(super) fn control(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    control: Control,
+) -> Result<(), Error> {
+    let failed = |error: controller::Error| Error::failed(error.to_string());
+    let shared = Arc::new(Shared::default());
+    let secret = control.secret_file.map(SecretFile::new).transpose().map_err(failed)?;
+    let election = control.election.map(|election| named(election, context));
+    let setup = Setup {
+        listen: control.listen,
+        secret,
+        election,
+        clock: process::now,
+        grace: control.grace,
+        leave: process::leave,
+    };
+    let service = Service::start(setup, &shared).map_err(failed)?;
+    if let Some(address) = service.address {
+        tracing::info!("listening on {address}");
+    }
+    // A fleet that is not found now is reported by its first turn.
+    let place = Place::find(&fleet.fleet, &cache(context)).ok();
+    let folder = place.as_ref().and_then(Place::watched);
+    let _watch = folder.and_then(|folder| Watch::refs(&folder, &shared));
+    drop(place);
+    let child = context.io.program.clone();
+    let make = |orders: &Orders| match &child {
+        Some(program) => {
+            let args = arguments(context, fleet, observed, orders);
+            let deadline = control.turn_timeout;
+            let output = Output::Capture;
+            Ok(elsewhere(&supervise::Turn { program: program.clone(), args, deadline, output }))
+        }
+        // In a test that runs a command in its own process there is no program to start.
+        None => turn(context, fleet, observed, orders.clone()).map(|done| done.0),
+    };
+    let clock = || (context.io.clock)();
+    let turns = Turns::new(Arc::clone(&shared), &clock, control.interval, process::number());
+    let ran = turns.run(make);
+    service.stop();
+    ran
+}
+
+/// The command line of one turn in a process of its own.
+fn arguments(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    orders: &Orders,
+) -> Vec<OsString> {
+    let mut args: Vec<OsString> =
+        ["reconcile", "--once", "--output", "json", "--fleet", &fleet.fleet].map(Into::into).into();
+    if let Some(folder) = &observed.observed {
+        args.extend(["--observed".into(), folder.into()]);
+    }
+    if let Some(now) = context.pinned_now {
+        args.extend(["--now".into(), now.to_string().into()]);
+    }
+    // Orders are plain data; without them the turn holds nothing back.
+    let orders = serde_json::to_string(orders).unwrap_or_else(|_| "{}".to_owned());
+    args.extend(["--orders".into(), orders.into()]);
+    args
+}
+
+/// One turn in a process of its own: what hangs or breaks there ends that turn, and not the controller.
+fn elsewhere(turn: &supervise::Turn) -> Turn {
+    let failed = |kind, message: String| Turn::failed(kind, message, process::now());
+    let ended = match supervise::supervise(turn) {
+        Ok(ended) => ended,
+        Err(error) => {
+            return failed(FailureKind::Crashed, format!("the turn could not be started: {error}"));
+        }
+    };
+    match ended.how {
+        How::TimedOut => {
+            let message = format!("the turn did not end within {:?}", turn.deadline);
+            failed(FailureKind::Deadline, message)
+        }
+        How::Hung => failed(FailureKind::Crashed, "reading the repository hung twice".to_owned()),
+        How::Killed(signal) => {
+            failed(FailureKind::Crashed, format!("the turn was ended by signal {signal}"))
+        }
+        How::Exited(_) => serde_json::from_str(&ended.stdout).unwrap_or_else(|_| {
+            failed(FailureKind::Crashed, "the turn ended without saying how it went".to_owned())
+        }),
+    }
+}
+
+/// An identity that no other candidate has: the machine's name, and a number of this process.
+fn named(election: Election, context: &Context<'_, '_>) -> Election {
+    let host = context.io.env.get("HOSTNAME").map_or("carp", String::as_str);
+    Election { identity: format!("{host}_{:016x}", process::number()), ..election }
+}

@@ -1,0 +1,161 @@
+//! What ends a pause: a hint, the lead, a stop.
+
+use std::collections::BTreeSet;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Who says that something may have changed. None of them is trusted: a turn looks for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hint {
+    /// A webhook was called.
+    Hook,
+    /// A ref in a folder changed.
+    Folder,
+}
+
+impl Hint {
+    /// Every one.
+    pub const ALL: [Self; 2] = [Self::Hook, Self::Folder];
+
+    /// The name as users see it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hook => "hook",
+            Self::Folder => "folder",
+        }
+    }
+}
+
+/// Why a pause ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// Its time was up.
+    Time,
+    /// Somebody said that something may have changed.
+    Hinted(BTreeSet<Hint>),
+    /// The lead was lost.
+    Unseated,
+    /// The controller is to stop.
+    Stopped,
+}
+
+/// Wakes the loop. Rings while a turn runs are kept for the pause after it.
+#[derive(Debug, Default)]
+pub struct Bell {
+    state: Mutex<State>,
+    rung: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    hints: BTreeSet<Hint>,
+    is_follower: bool,
+    is_stopped: bool,
+}
+
+impl Bell {
+    /// Something may have changed.
+    pub fn ring(&self, hint: Hint) {
+        self.state().hints.insert(hint);
+        self.rung.notify_all();
+    }
+
+    /// Whether this controller acts. Without an election it always does.
+    pub fn lead(&self, leads: bool) {
+        self.state().is_follower = !leads;
+        self.rung.notify_all();
+    }
+
+    /// The controller is to stop, after the turn that runs.
+    pub fn stop(&self) {
+        self.state().is_stopped = true;
+        self.rung.notify_all();
+    }
+
+    /// Whether the controller is to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.state().is_stopped
+    }
+
+    /// Whether this controller acts.
+    pub fn leads(&self) -> bool {
+        !self.state().is_follower
+    }
+
+    /// Waits for the lead. `false`: the controller is to stop.
+    pub fn wait_for_lead(&self) -> bool {
+        let waits = |state: &mut State| state.is_follower && !state.is_stopped;
+        let state = self.rung.wait_while(self.state(), waits);
+        !state.unwrap_or_else(PoisonError::into_inner).is_stopped
+    }
+
+    /// Waits at most so long.
+    pub fn wait(&self, pause: Duration) -> Woken {
+        let quiet = |s: &mut State| s.hints.is_empty() && !s.is_follower && !s.is_stopped;
+        let waited = self.rung.wait_timeout_while(self.state(), pause, quiet);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.is_stopped {
+            Woken::Stopped
+        } else if state.is_follower {
+            Woken::Unseated
+        } else if state.hints.is_empty() {
+            Woken::Time
+        } else {
+            Woken::Hinted(std::mem::take(&mut state.hints))
+        }
+    }
+
+    /// Waits exactly so long, for more hints to come, unless the controller is to stop. What came is
+    /// forgotten: the turn that follows sees it all.
+    pub fn settle(&self, pause: Duration) {
+        let goes_on = |state: &mut State| !state.is_stopped;
+        let waited = self.rung.wait_timeout_while(self.state(), pause, goes_on);
+        waited.unwrap_or_else(PoisonError::into_inner).0.hints.clear();
+    }
+
+    /// What is in there is whole at every moment, so a thread that panicked does no harm.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[test]
+    fn a_ring_before_the_pause_counts_and_once_only() {
+        let bell = Bell::default();
+        bell.ring(Hint::Hook);
+        bell.ring(Hint::Folder);
+        assert_eq!(bell.wait(LONG), Woken::Hinted([Hint::Hook, Hint::Folder].into()));
+        assert_eq!(bell.wait(Duration::ZERO), Woken::Time);
+    }
+
+    #[test]
+    fn a_stop_ends_every_wait() {
+        let bell = Arc::new(Bell::default());
+        bell.lead(false);
+        let waiting = Arc::clone(&bell);
+        let waiting = std::thread::spawn(move || waiting.wait_for_lead());
+        bell.stop();
+        assert!(!waiting.join().unwrap());
+        assert_eq!(bell.wait(LONG), Woken::Stopped);
+        bell.settle(LONG);
+    }
+
+    #[test]
+    fn losing_the_lead_ends_a_pause() {
+        let bell = Bell::default();
+        assert!(bell.wait_for_lead(), "without an election everybody leads");
+        bell.lead(false);
+        assert_eq!(bell.wait(LONG), Woken::Unseated);
+        bell.lead(true);
+        assert!(bell.wait_for_lead());
+    }
+}

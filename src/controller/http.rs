@@ -1,0 +1,121 @@
+//! The controller over HTTP: health, metrics, and a webhook that wakes it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use tokio::sync::Semaphore;
+
+use super::bell::Hint;
+use super::hook::{Caller, SecretFile};
+use super::metrics::MEDIA_TYPE;
+use super::turns::Shared;
+
+/// The largest body of a webhook. Pushes of many commits come near a megabyte.
+const MOST_BODY: usize = 2 << 20;
+/// How many webhooks may be read at a time.
+const MOST_CALLS: usize = 8;
+/// How long a caller may take to send its body.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the handlers know.
+pub(super) struct Door {
+    pub(super) shared: Arc<Shared>,
+    pub(super) secret: Option<SecretFile>,
+    pub(super) clock: fn() -> jiff::Timestamp,
+    calls: Semaphore,
+}
+
+impl Door {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        secret: Option<SecretFile>,
+        clock: fn() -> jiff::Timestamp,
+    ) -> Self {
+        Self { shared, secret, clock, calls: Semaphore::new(MOST_CALLS) }
+    }
+
+    /// The routes.
+    pub(super) fn router(self) -> Router {
+        Router::new()
+            .route("/healthz", get(healthz))
+            .route("/readyz", get(readyz))
+            .route("/metrics", get(metrics))
+            .route("/hook/{kind}", post(hook))
+            .with_state(Arc::new(self))
+    }
+}
+
+async fn healthz(State(door): State<Arc<Door>>) -> Response {
+    match door.shared.health.stuck((door.clock)()) {
+        None => (StatusCode::OK, "ok\n").into_response(),
+        Some(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("stuck: {why}\n")).into_response(),
+    }
+}
+
+async fn readyz(State(door): State<Arc<Door>>) -> Response {
+    let readiness = door.shared.health.readiness();
+    let code = if readiness.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (code, format!("{readiness}\n")).into_response()
+}
+
+async fn metrics(State(door): State<Arc<Door>>) -> Response {
+    ([(header::CONTENT_TYPE, MEDIA_TYPE)], door.shared.metrics.text()).into_response()
+}
+
+/// Rings, if the caller knows the secret. What else it says is not looked at.
+async fn hook(
+    State(door): State<Arc<Door>>,
+    Path(kind): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let (code, text) = called(&door, &kind, &headers, body).await;
+    let result = match code {
+        StatusCode::ACCEPTED => "accepted",
+        StatusCode::UNAUTHORIZED => "unauthorized",
+        _ => "refused",
+    };
+    door.shared.metrics.hooked(result);
+    (code, format!("{text}\n")).into_response()
+}
+
+async fn called(
+    door: &Door,
+    kind: &str,
+    headers: &HeaderMap,
+    body: Body,
+) -> (StatusCode, &'static str) {
+    let (Some(caller), Some(secret)) = (Caller::parse(kind), &door.secret) else {
+        return (StatusCode::NOT_FOUND, "there is no such webhook");
+    };
+    let Some(proof) = headers.get(caller.header()) else {
+        return (StatusCode::UNAUTHORIZED, "the signature is missing");
+    };
+    let Ok(_call) = door.calls.try_acquire() else {
+        return (StatusCode::TOO_MANY_REQUESTS, "too many calls at a time");
+    };
+    let body = match tokio::time::timeout(PATIENCE, to_bytes(body, MOST_BODY)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => return (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
+        Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body did not come"),
+    };
+    let secret = match secret.read() {
+        Ok(secret) => secret,
+        Err(error) => {
+            tracing::error!("{error}");
+            return (StatusCode::INTERNAL_SERVER_ERROR, "the secret cannot be read");
+        }
+    };
+    if !caller.proves(&secret, proof.as_bytes(), &body) {
+        tracing::warn!(kind, "a webhook with a wrong signature was refused");
+        return (StatusCode::UNAUTHORIZED, "the signature is wrong");
+    }
+    door.shared.bell.ring(Hint::Hook);
+    (StatusCode::ACCEPTED, "accepted")
+}

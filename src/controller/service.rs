@@ -1,0 +1,199 @@
+//! The thread beside the loop: HTTP, signals and the election. It is the only place with an async
+//! runtime; turns are plain functions on the thread of the caller.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use super::Error;
+use super::election::campaign;
+use super::hook::SecretFile;
+use super::http::Door;
+use super::turns::Shared;
+use crate::observe::{Candidate, Election};
+
+/// How long open requests may take when the controller stops.
+const LAST_REQUESTS: Duration = Duration::from_secs(2);
+
+/// What runs beside the loop.
+pub struct Setup {
+    /// Where to listen; nothing listens without it.
+    pub listen: Option<SocketAddr>,
+    /// The secret of the webhook; there is no webhook without it.
+    pub secret: Option<SecretFile>,
+    /// Who may lead; without an election this one does.
+    pub election: Option<Election>,
+    /// The clock.
+    pub clock: fn() -> Timestamp,
+    /// How long a turn may go on after the first signal.
+    pub grace: Duration,
+    /// Leaves the process at once, as well. It is called when the grace is over, and at the second
+    /// signal: what a turn left half-done, the next one finds.
+    pub leave: fn(),
+}
+
+/// A running [`Setup`].
+pub struct Service {
+    thread: JoinHandle<()>,
+    stop: watch::Sender<bool>,
+    /// Where it listens.
+    pub address: Option<SocketAddr>,
+}
+
+impl Service {
+    /// Starts it. With an election, the controller waits until it leads.
+    ///
+    /// # Errors
+    /// The address is taken, or the cluster of the election cannot be spoken to.
+    pub fn start(setup: Setup, shared: &Arc<Shared>) -> Result<Self, Error> {
+        let failed = |e: std::io::Error| Error::Runtime { detail: e.to_string() };
+        let listener = setup.listen.map(listen).transpose()?;
+        let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let signals = {
+            let _inside = runtime.enter();
+            Signals::new().map_err(failed)?
+        };
+        let candidate = match &setup.election {
+            Some(election) => {
+                shared.bell.lead(false);
+                shared.health.standby(true);
+                shared.metrics.leads(false);
+                Some(runtime.block_on(Candidate::connect(election))?)
+            }
+            None => None,
+        };
+        let (stop, stopped) = watch::channel(false);
+        let beside = Beside { setup, shared: Arc::clone(shared), stopped };
+        let thread = std::thread::Builder::new()
+            .name("service".to_owned())
+            .spawn(move || runtime.block_on(beside.run(listener, signals, candidate)))
+            .map_err(failed)?;
+        Ok(Self { thread, stop, address })
+    }
+
+    /// Gives the lead up, answers what was asked, and ends.
+    pub fn stop(self) {
+        // Without a receiver it has ended already.
+        let _ = self.stop.send(true);
+        if self.thread.join().is_err() {
+            warn!("the thread beside the loop had failed");
+        }
+    }
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    let failed = |e: std::io::Error| Error::Listen { address, detail: e.to_string() };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
+struct Beside {
+    setup: Setup,
+    shared: Arc<Shared>,
+    stopped: watch::Receiver<bool>,
+}
+
+impl Beside {
+    async fn run(
+        self,
+        listener: Option<TcpListener>,
+        signals: Signals,
+        candidate: Option<Candidate>,
+    ) {
+        let Setup { secret, clock, grace, leave, .. } = self.setup;
+        let watching = tokio::spawn(heed(signals, Arc::clone(&self.shared), grace, leave));
+        let campaign = candidate.map(|candidate| {
+            tokio::spawn(campaign(candidate, clock, Arc::clone(&self.shared), self.stopped.clone()))
+        });
+        let door = Door::new(self.shared, secret, clock);
+        let serving = listener.map(|l| tokio::spawn(serve(l, door, self.stopped.clone())));
+        let mut stopped = self.stopped;
+        // Where the sender is gone, the controller is, too.
+        let _ = stopped.wait_for(|stop| *stop).await;
+        if let Some(campaign) = campaign {
+            let _ = campaign.await;
+        }
+        if let Some(serving) = serving {
+            // Whoever has not got an answer by now gets none.
+            let _ = tokio::time::timeout(LAST_REQUESTS, serving).await;
+        }
+        watching.abort();
+    }
+}
+
+async fn serve(listener: TcpListener, door: Door, mut stopped: watch::Receiver<bool>) {
+    let served = async {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let stop = async move {
+            let _ = stopped.wait_for(|stop| *stop).await;
+        };
+        axum::serve(listener, door.router()).with_graceful_shutdown(stop).await
+    };
+    let served: std::io::Result<()> = served.await;
+    if let Err(error) = served {
+        tracing::error!("nothing listens any more: {error}");
+    }
+}
+
+/// The first signal stops the controller after its turn; when the grace is over, and at the second
+/// signal, the process is left.
+async fn heed(mut signals: Signals, shared: Arc<Shared>, grace: Duration, leave: fn()) {
+    signals.next().await;
+    info!("told to stop");
+    shared.health.stopping();
+    shared.bell.stop();
+    if tokio::time::timeout(grace, signals.next()).await.is_err() {
+        warn!("the turn did not end in time and is abandoned; the next one begins anew");
+    }
+    leave();
+}
+
+#[cfg(unix)]
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
+    fn new() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) {
+        // Without signals nothing ever comes.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

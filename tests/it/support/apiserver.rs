@@ -1,0 +1,175 @@
+//! A real kube-apiserver with its etcd, on free loopback ports, with throw-away certificates and data.
+//!
+//! `KUBEBUILDER_ASSETS` names the folder with the two programs, as for every Kubernetes controller
+//! project; without it there is none, and the tests that need one say that they were skipped.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, SanType};
+use tempfile::TempDir;
+
+/// The token of the one user, who may do everything.
+const TOKEN: &str = "throw-away";
+
+/// A running pair. It is gone when this is dropped.
+pub(crate) struct ApiServer {
+    dir: TempDir,
+    port: u16,
+    etcd: Child,
+    server: Child,
+}
+
+impl ApiServer {
+    /// Starts a pair; `None` where `KUBEBUILDER_ASSETS` is unset.
+    pub(crate) fn start() -> Option<Self> {
+        let assets = PathBuf::from(std::env::var_os("KUBEBUILDER_ASSETS")?);
+        let dir = tempfile::tempdir().unwrap();
+        certificates(dir.path());
+        let [client, peer, port] = free_ports();
+        let etcd = etcd(&assets, dir.path(), client, peer);
+        let server = server(&assets, dir.path(), client, port);
+        let mut pair = Self { dir, port, etcd, server };
+        pair.wait();
+        fs::write(pair.kubeconfig(), pair.config()).unwrap();
+        Some(pair)
+    }
+
+    /// The file that clients read.
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        self.dir.path().join("kubeconfig")
+    }
+
+    /// Runs kubectl against it, and returns what it printed.
+    #[track_caller]
+    pub(crate) fn kubectl(&self, args: &[&str]) -> String {
+        let mut command = Command::new("kubectl");
+        command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.dir.path()).args(args);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "kubectl {args:?}: {error}");
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
+    fn config(&self) -> String {
+        let (dir, port) = (self.dir.path().display(), self.port);
+        format!(
+            "apiVersion: v1
+kind: Config
+current-context: test
+clusters:
+- name: test
+  cluster: {{server: 'https://127.0.0.1:{port}', certificate-authority: '{dir}/ca.crt'}}
+contexts:
+- name: test
+  context: {{cluster: test, user: test, namespace: default}}
+users:
+- name: test
+  user: {{token: {TOKEN}}}
+"
+        )
+    }
+
+    /// Until the server answers that it is ready; half a minute at most.
+    fn wait(&mut self) {
+        let log = self.dir.path().join("apiserver.log");
+        fs::write(self.kubeconfig(), self.config()).unwrap();
+        for _ in 0..300 {
+            if let Some(status) = self.server.try_wait().unwrap() {
+                panic!("kube-apiserver ended ({status}):\n{}", tail(&log));
+            }
+            if TcpStream::connect(("127.0.0.1", self.port)).is_ok() && self.is_ready() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("kube-apiserver did not become ready:\n{}", tail(&log));
+    }
+
+    fn is_ready(&self) -> bool {
+        let mut command = Command::new("kubectl");
+        command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.dir.path());
+        command.args(["get", "namespace", "default", "--request-timeout=5s"]);
+        command.stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
+    }
+}
+
+impl Drop for ApiServer {
+    fn drop(&mut self) {
+        for child in [&mut self.server, &mut self.etcd] {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn tail(log: &Path) -> String {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+/// Ports that nobody listens on just now.
+fn free_ports<const N: usize>() -> [u16; N] {
+    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    listeners.map(|listener| listener.local_addr().unwrap().port())
+}
+
+fn etcd(assets: &Path, dir: &Path, client: u16, peer: u16) -> Child {
+    let (client, peer) = (format!("http://127.0.0.1:{client}"), format!("http://127.0.0.1:{peer}"));
+    let mut command = Command::new(assets.join("etcd"));
+    command.arg("--data-dir").arg(dir.join("etcd")).arg("--unsafe-no-fsync");
+    command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
+    command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
+    command.args(["--initial-cluster", &format!("default={peer}")]);
+    started(command, &dir.join("etcd.log"))
+}
+
+fn server(assets: &Path, dir: &Path, etcd: u16, port: u16) -> Child {
+    fs::write(dir.join("tokens"), format!("{TOKEN},admin,admin,system:masters\n")).unwrap();
+    let mut command = Command::new(assets.join("kube-apiserver"));
+    let file = |name: &str| dir.join(name).display().to_string();
+    for (flag, value) in [
+        ("etcd-servers", format!("http://127.0.0.1:{etcd}")),
+        ("bind-address", "127.0.0.1".to_owned()),
+        ("secure-port", port.to_string()),
+        ("cert-dir", file("certs")),
+        ("tls-cert-file", file("server.crt")),
+        ("tls-private-key-file", file("server.key")),
+        ("client-ca-file", file("ca.crt")),
+        ("token-auth-file", file("tokens")),
+        ("authorization-mode", "RBAC".to_owned()),
+        ("service-account-issuer", "https://127.0.0.1".to_owned()),
+        ("service-account-key-file", file("server.crt")),
+        ("service-account-signing-key-file", file("server.key")),
+        ("service-cluster-ip-range", "10.0.0.0/24".to_owned()),
+        ("disable-admission-plugins", "ServiceAccount".to_owned()),
+        ("endpoint-reconciler-type", "none".to_owned()),
+    ] {
+        command.arg(format!("--{flag}={value}"));
+    }
+    started(command, &dir.join("apiserver.log"))
+}
+
+fn started(mut command: Command, log: &Path) -> Child {
+    let log = fs::File::create(log).unwrap();
+    command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+    command.spawn().unwrap()
+}
+
+fn certificates(dir: &Path) {
+    let ca_key = KeyPair::generate().unwrap();
+    let mut ca = CertificateParams::new(Vec::new()).unwrap();
+    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    fs::write(dir.join("ca.crt"), ca.self_signed(&ca_key).unwrap().pem()).unwrap();
+    let issuer = Issuer::new(ca, ca_key);
+    let key = KeyPair::generate().unwrap();
+    let mut server = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    server.subject_alt_names.push(SanType::IpAddress([127, 0, 0, 1].into()));
+    let server = server.signed_by(&key, &issuer).unwrap();
+    fs::write(dir.join("server.crt"), server.pem()).unwrap();
+    fs::write(dir.join("server.key"), key.serialize_pem()).unwrap();
+}
