@@ -289,8 +289,11 @@ mod tests {
 
     use super::*;
 
-    /// How a worker becomes better by each term, in the order of the terms.
-    const BETTER: [(Term, fn(&mut Rank)); 6] = [
+    /// A term, and how a worker becomes better by it.
+    type Better = (Term, fn(&mut Rank));
+
+    /// All of them, in the order of the terms.
+    const BETTER: [Better; 6] = [
         (Term::SoftViolations, |r| r.soft_violations = 0),
         (Term::PreferredAffinity, |r| r.preferred = 9),
         (Term::LocationDistance, |r| r.distance = 0),

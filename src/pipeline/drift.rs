@@ -183,8 +183,9 @@ fn forget(
         Owned::Record(name) => {
             let rows = previous.workers.values_mut().filter_map(|l| l.clusters.get_mut(name));
             rows.for_each(|row| row.record = None);
-            let waiting = previous.pending.clusters.get_mut(name);
-            waiting.into_iter().for_each(|row| row.record = None);
+            if let Some(row) = previous.pending.clusters.get_mut(name) {
+                row.record = None;
+            }
         }
     }
     Ok(())

@@ -29,8 +29,9 @@ impl Run<'_> {
             match planned.decision.worker() {
                 Some(worker) => {
                     let rows = self.rows.get_mut(worker);
-                    let row = rows.and_then(|rows| rows.get_mut(name));
-                    row.into_iter().for_each(|row| row.record = id);
+                    if let Some(row) = rows.and_then(|rows| rows.get_mut(name)) {
+                        row.record = id;
+                    }
                 }
                 None => drop(waiting.insert(name.clone(), id)),
             }

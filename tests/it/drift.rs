@@ -111,8 +111,8 @@ fn a_hand_edit_is_told_and_set_back() {
         let proposal = comes_back(&mut world, before);
         let told = found(&proposal, Code::HandEdit).join("\n");
         assert!(told.contains(path), "{path}: {told}");
-        let word = if text.is_some() { "changed" } else { "removed" };
-        let line = format!("SET BACK {path}, which was {word} by hand");
+        let happened = if text.is_some() { "changed" } else { "removed" };
+        let line = format!("SET BACK {path}, which was {happened} by hand");
         assert!(proposal.message.contains(&line), "{line}\n{}", proposal.message);
         assert!(held(&proposal).is_empty() && proposal.gates.is_empty());
     }
@@ -318,8 +318,11 @@ fn a_file_where_a_folder_must_be_is_never_overwritten() {
     assert_eq!(world.output_text("workers/w-weu/crds").as_deref(), Some("a person's\n"));
 }
 
-/// Ways to lose a lock.
-fn lost_locks(path: &str) -> Vec<(&'static str, Box<dyn Fn(&mut World)>)> {
+/// A way to lose a lock.
+type Loss = Box<dyn Fn(&mut World)>;
+
+/// Ways to lose a lock, by name.
+fn lost_locks(path: &str) -> Vec<(&'static str, Loss)> {
     let own = |path: &str| path.to_owned();
     let text = move |world: &World, path: &str| world.output_text(path).unwrap();
     let (a, b, c, d) = (own(path), own(path), own(path), own(path));

@@ -203,9 +203,9 @@ fn a_report_that_is_too_large_is_told_and_silences_nobody() {
     let folded = git(&remote.path(), &["show", &format!("{STATUS}:observed/w-eus.yaml")]);
     assert!(folded.contains("freshness: Fresh"), "{folded}");
 
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("w-eus.yaml"), &large).unwrap();
-    let planned = person.carp(&["plan", "--observed", folder.path().to_str().unwrap()]);
+    let reports = tempfile::tempdir().unwrap();
+    fs::write(reports.path().join("w-eus.yaml"), &large).unwrap();
+    let planned = person.carp(&["plan", "--observed", reports.path().to_str().unwrap()]);
     assert!(printed(&planned).contains("larger than 2 MiB"), "{}", printed(&planned));
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use carp::change::TreeEdit;
+use carp::change::{TreeEdit, entry_at};
 use carp::diag::Code;
 use carp::model::{
     ClusterState, Decision, FLEET_LOCK_SCHEMA, FleetLock, Gate, GateReason, Id, Memo, Name,
@@ -391,7 +391,11 @@ fn a_cluster_that_waited_and_is_removed_leaves_no_record_and_no_status() {
 
     world.remove("fleet/clusters/india.yaml");
     world.run();
-    assert_eq!(world.output_text(&record("india")), None);
+    let (file, output) = (record("india"), world.output.unwrap());
+    assert_eq!(world.output_text(&file), None);
+    let folder = file.rsplit_once('/').unwrap().0;
+    let left = entry_at(&world.store, output, folder).unwrap();
+    assert_eq!(left, None, "it was alone in {folder}, and Git has no empty folder");
     assert_eq!(world.status_text(&status), None);
 }
 
