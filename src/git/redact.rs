@@ -54,6 +54,8 @@ fn without_credentials(url: &str, over_ssh: bool) -> String {
     let authority_end = url.find(['/', '?', '#']).unwrap_or(url.len());
     let authority = &url[..authority_end];
     let host_start = match authority.rfind('@') {
+        // A mirror's URL has another one in its path, with credentials of its own.
+        _ if url.contains("://") => url.rfind('@'),
         Some(at) => Some(at),
         // An unescaped `/` in a password ends the authority early; what then looks like a port is
         // part of the password.
@@ -65,11 +67,10 @@ fn without_credentials(url: &str, over_ssh: bool) -> String {
         None => ("", url),
     };
     let host = host.split('?').next().unwrap_or(host);
-    if over_ssh && !user.is_empty() {
-        let account = user.split(':').next().unwrap_or(user);
-        return format!("{account}@{host}");
+    match user.split(':').next() {
+        Some(account) if over_ssh && !account.is_empty() => format!("{account}@{host}"),
+        _ => host.to_owned(),
     }
-    host.to_owned()
 }
 
 /// Whether an authority is a host with a port that is a number, or without one.
@@ -96,6 +97,10 @@ mod tests {
         check("https://u:to/ken@host/r", "https://host/r");
         check("https://u:p@[::1]:80/r", "https://[::1]:80/r");
         check("ssh://git:secret@host/r", "ssh://git@host/r");
+        check("ssh://:secret@host/r", "ssh://host/r");
+        check("https://mirror/https://u:p@host/r", "https://host/r");
+        check("https://u:p@mirror/https://token@host/r", "https://host/r");
+        check("https://mirror/https://host/r", "https://mirror/https://host/r");
     }
 
     #[test]

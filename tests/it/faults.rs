@@ -26,12 +26,12 @@ const WAYS: [Way; 3] = [Way::Folder, Way::Local, Way::Damaged];
 impl Way {
     /// The points that it passes, by the beginnings of their names.
     fn points(self) -> impl Iterator<Item = Point> {
-        let passed: &[&str] = match self {
+        let beginnings: &[&str] = match self {
             Self::Folder => &["fetch.", "pack.", "sync.", "push.", "memo."],
             Self::Local => &["ref."],
             Self::Damaged => &["clone.", "discard."],
         };
-        let passes = |point: &Point| passed.iter().any(|start| point.name().starts_with(start));
+        let passes = |point: &Point| beginnings.iter().any(|start| point.name().starts_with(start));
         Point::ALL.iter().copied().filter(passes)
     }
 

@@ -10,6 +10,7 @@
 mod architecture;
 mod bad_input;
 mod bad_repository;
+#[cfg(unix)]
 mod broken_worlds;
 mod cli_help;
 mod commands;
@@ -22,9 +23,12 @@ mod drift;
 mod drift_stories;
 mod election;
 mod example;
+mod failure_modes;
+#[cfg(unix)]
 mod faults;
 mod fold_first;
 mod footprint;
+#[cfg(unix)]
 mod full_disk;
 mod gates;
 mod git_push;
@@ -32,6 +36,7 @@ mod git_store;
 mod golden;
 mod kept;
 mod memo_law;
+mod model;
 mod promises;
 mod proposals;
 mod published;
@@ -44,6 +49,3 @@ mod signing;
 mod support;
 mod verifying;
 mod ways_to_write;
-#[cfg(unix)]
-#[cfg(unix)]
-#[cfg(unix)]

@@ -1,0 +1,58 @@
+//! A round: turmoil, quiet, and a look at what there is.
+
+use super::world::{OUTPUT, World};
+
+/// The fewest and the most moves of a round.
+const MOVES: (usize, usize) = (2, 6);
+
+impl World {
+    pub(super) fn round(&mut self, number: u64) {
+        self.story.push(format!("round {number}"));
+        self.changes = 0;
+        self.counts.rounds += 1;
+        let before = self.own_commits();
+        for _ in 0..MOVES.0 + self.random.below(MOVES.1 - MOVES.0) {
+            self.step();
+        }
+        for which in 0..self.carps.len() {
+            self.start(which);
+            if self.random.below(2) == 0 {
+                self.step();
+            }
+        }
+        for which in 0..self.carps.len() {
+            self.note_end(which);
+        }
+        self.settle();
+        self.check();
+        let made = self.own_commits().difference(&before).count();
+        self.counts.commits += made as u64;
+        self.is_frugal(made);
+    }
+
+    /// carp's commits on the output branch.
+    fn own_commits(&self) -> std::collections::BTreeSet<String> {
+        let all = self.ask(&["rev-list", "--grep=^Carp-Plan:", OUTPUT]);
+        all.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits for a carp, and notes how it ended. One that is not killed ends with one of its exit codes.
+    pub(super) fn note_end(&mut self, which: usize) {
+        let started = self.carps[which].is_running();
+        match self.carps[which].wait() {
+            None if !started => {}
+            None => {
+                self.counts.killed += 1;
+                self.tell(format!("carp {which} was killed"));
+            }
+            Some(ended) => {
+                let text = ended.text.trim().replace('\n', "\n      ");
+                self.tell(format!("carp {which} ends with {:?}:\n      {text}", ended.code));
+                self.counts.races += u64::from(ended.text.contains("another writer was faster"));
+                if !matches!(ended.code, Some(0 | 1 | 3)) || ended.text.contains("panicked") {
+                    self.fail("a run ended as none may");
+                }
+            }
+        }
+    }
+}
