@@ -4,6 +4,7 @@
 //! else of carp prints or reads the process's environment.
 
 mod ack;
+mod agent;
 mod args;
 mod completions;
 mod cordon;
@@ -83,6 +84,7 @@ enum Command {
     Cordon(cordon::Args),
     Uncordon(uncordon::Args),
     Crds(crds::Args),
+    Agent(agent::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -138,6 +140,7 @@ fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Er
         Command::Cordon(args) => cordon::run(args, context),
         Command::Uncordon(args) => uncordon::run(args, context),
         Command::Crds(args) => crds::run(args, context),
+        Command::Agent(args) => agent::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Man(args) => man::run(args, context),
     }

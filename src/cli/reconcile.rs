@@ -154,7 +154,8 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
 /// One turn in a process of its own.
 fn supervised(args: &Args, context: &Context<'_, '_>, program: PathBuf) -> Result<Exit, Error> {
     let deadline = args.turn_timeout;
-    let turn = supervise::Turn { program, args: context.args.clone(), deadline, output: Output::Inherit };
+    let turn =
+        supervise::Turn { program, args: context.args.clone(), deadline, output: Output::Inherit };
     let ended = supervise::supervise(&turn)
         .map_err(|error| Error::failed("failed to start a process for the turn").because(error))?;
     match ended.how {

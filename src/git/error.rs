@@ -192,6 +192,14 @@ pub enum Error {
         /// The ref.
         name: String,
     },
+    /// A commit with a history was to be put in the place of another one.
+    #[error("commit {commit} has parents, so it was not put in the place of `{name}`")]
+    NotParentless {
+        /// The commit to push.
+        commit: Id,
+        /// The ref.
+        name: String,
+    },
     /// A remote, ref or path that cannot be one.
     #[error("`{value}` cannot be {what}")]
     Argument {

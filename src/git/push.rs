@@ -36,6 +36,28 @@ impl Repository {
         self.push_leased(remote, &format!("{commit}:{name}"), name, expected)
     }
 
+    /// Puts a commit without parents in the place of the one that a ref of a remote names, if the ref
+    /// still is at `expected`. An agent's report is replaced so, and nothing else ever is: what had a
+    /// history would lose it.
+    ///
+    /// # Errors
+    /// The commit is not here or has parents; git cannot be run. What the remote says is no error but
+    /// the outcome.
+    pub fn replace(
+        &self,
+        remote: &str,
+        commit: Id,
+        name: &str,
+        expected: Option<Id>,
+    ) -> Result<PushOutcome, Error> {
+        check_remote(remote)?;
+        check_ref(name)?;
+        if !self.parents(commit)?.is_empty() {
+            return Err(Error::NotParentless { commit, name: name.to_owned() });
+        }
+        self.push_leased(remote, &format!("{commit}:{name}"), name, expected)
+    }
+
     /// Removes a ref of a remote, if it still is at `expected`.
     ///
     /// # Errors

@@ -91,4 +91,7 @@ pub struct FoldedCluster {
     /// What is wrong with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ReportedError>,
+    /// The kinds of which there are objects in its namespace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub present: Vec<String>,
 }

@@ -40,8 +40,8 @@ pub use folded::{FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
 pub use lock::{
     AcknowledgementSpent, ClusterRow, ClusterState, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock,
-    IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow, Signers, WORKER_LOCK_SCHEMA, WorkerLock,
-    lock_from_bytes, lock_to_bytes,
+    IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow, Signers, WORKER_LOCK_SCHEMA,
+    WorkerLock, lock_from_bytes, lock_to_bytes,
 };
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use name::{Name, NameError};

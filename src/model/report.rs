@@ -30,6 +30,9 @@ pub struct Report {
     /// Whether every kind that the agent looks at could be listed. Only a complete report says what is
     /// *not* there.
     pub complete: bool,
+    /// The kinds that could not be listed: empty for a complete report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<String>,
     /// Whether the worker can host clusters.
     pub healthy: bool,
     /// Why not, as one word in CamelCase.
@@ -64,7 +67,7 @@ pub struct ReportedCluster {
     /// `carp.dev/digest` as it was seen on the ManagedCluster object: what was applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
-    /// `Provisioning`, `Running`, `Updating`, `Degraded` or `Deleting`.
+    /// `Pending`, `Provisioning`, `Running`, `Updating`, `Degraded` or `Deleting`.
     pub phase: String,
     /// The version that runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,6 +84,10 @@ pub struct ReportedCluster {
     /// What is wrong with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ReportedError>,
+    /// The kinds of which there are objects in the cluster's namespace, and `Namespace` while that is
+    /// there. This is what says how far a deletion has come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub present: Vec<String>,
 }
 
 /// Counts of nodes in a report.

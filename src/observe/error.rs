@@ -5,7 +5,7 @@
 pub enum Error {
     /// There is no way to an API server.
     #[error(
-        "no cluster to hold the Lease: {detail}; run in a cluster, or name a kubeconfig with KUBECONFIG"
+        "no cluster to talk to: {detail}; run in a cluster, or name a kubeconfig with KUBECONFIG"
     )]
     NoCluster {
         /// What kube says.

@@ -1,8 +1,32 @@
-//! The APIs of clusters, through kube. So far one object: the Lease by which several controllers agree
-//! on who acts.
+//! The APIs of clusters, through kube: the objects of a worker, read as a report, and the Lease by which
+//! several controllers agree on who acts.
+//!
+//! [`report`] is pure: objects in, a report out. What the reports prove, and what follows from them, is
+//! for `plan` to say. [`Server`] is where the objects come from.
 
+mod api;
+mod cluster;
+mod conditions;
 mod error;
+mod errors;
+mod kinds;
 mod lease;
+mod listing;
+mod object;
+mod phase;
+mod report;
+mod watched;
+mod worker;
 
+pub use api::{Identity, Server};
 pub use error::Error;
+pub use errors::codes;
+pub use kinds::Kind;
 pub use lease::{Candidate, Election, Standing};
+pub use listing::Listing;
+pub use object::Object;
+pub use report::{Reporter, report, says_the_same};
+pub use watched::{Change, Managed, Trouble, Watched};
+
+/// The namespace of Flux and of carp's objects for it.
+const FLUX_SYSTEM: &str = "flux-system";

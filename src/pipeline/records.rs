@@ -7,7 +7,7 @@ use crate::load::emit_yaml;
 use crate::model::{
     Binding, ClusterRow, ClusterState, DECISION_SCHEMA, Decision, DecisionRecord, Id, LockName,
     Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, RecordState, StoreError,
-    lock_to_bytes, paths,
+    blob_id, lock_to_bytes, paths,
 };
 
 impl Run<'_> {
@@ -95,12 +95,13 @@ impl Run<'_> {
             Some((name.clone(), row))
         });
         let pending = PendingLock { clusters: rows.collect(), schema_version: PENDING_SCHEMA };
-        let id = self.store.put_blob(&lock_to_bytes(&pending))?;
+        let bytes = lock_to_bytes(&pending);
         let same = pending == *before && self.read.previous.fleet.is_some();
-        if !same || self.read.previous.is_damaged(&LockName::Pending) {
-            let path = LockName::Pending.path();
-            self.set_file(&Owned::ControlPlane, &path, id, true)?;
+        if same && !self.read.previous.is_damaged(&LockName::Pending) {
+            return Ok(blob_id(&bytes));
         }
+        let id = self.store.put_blob(&bytes)?;
+        self.set_file(&Owned::ControlPlane, &LockName::Pending.path(), id, true)?;
         Ok(id)
     }
 

@@ -7,6 +7,7 @@ mod heal;
 mod names;
 mod notes;
 mod once;
+mod output_branch;
 mod place;
 mod proposal_branch;
 mod publish;

@@ -1,12 +1,10 @@
 //! One run: observe, propose, commit, push. A lost race reads again and plans again; nothing is ever
 //! rebased, because a rebase would replay an output that was made from old inputs.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::coalesce;
-use super::proposal_branch::{Wanted, propose};
-use super::publish::{Published, Writer};
+use super::publish::Writer;
 use super::refresh::{Refreshed, refresh};
 use super::refuse::{
     has_no_output, is_a_first_run, last_of_people, rewound_from, stays_on_this_machine,
@@ -16,7 +14,6 @@ use super::snapshot::{
 };
 use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
-use crate::change::{plan_digest, trailers};
 use crate::git::{GitStore, Repository};
 use crate::load;
 use crate::model::api::{FleetSpec, GitSettings};
@@ -269,9 +266,8 @@ impl<'a> Run<'a> {
     /// Writes what was proposed. Where the status branch was lost to another writer, that is told
     /// instead of taken for a failure, as long as it may be tried again.
     fn attempt(&mut self, may_retry: bool) -> Result<Attempt, Error> {
-        let stopped = Ok(Attempt::Ended(Verdict::Stopped, None));
         if self.proposal.stopped {
-            return stopped;
+            return Ok(Attempt::Ended(Verdict::Stopped, None));
         }
         // What is not committed is not told as a fact on the status branch either.
         if let Some(held) = self.held_back() {
@@ -289,9 +285,6 @@ impl<'a> Run<'a> {
                 return Err(error);
             }
             self.plan_with_the_last_fold()?;
-            if self.proposal.stopped {
-                return stopped;
-            }
         }
         let Some(verdict) = self.push_output()? else { return Ok(Attempt::Raced) };
         Ok(match self.push_status() {
@@ -318,7 +311,7 @@ impl<'a> Run<'a> {
         feeds_itself.then_some(HeldBack::Breaker)
     }
 
-    fn attempted(&self) -> Attempted {
+    pub(super) fn attempted(&self) -> Attempted {
         Attempted { input: self.input, output: self.base, tree: self.proposal.tree }
     }
 
@@ -361,61 +354,6 @@ impl<'a> Run<'a> {
 
     pub(super) fn identity(&self) -> GitSettings {
         self.spec.git.clone().unwrap_or_default()
-    }
-
-    /// `None` where another writer was faster.
-    fn push_output(&mut self) -> Result<Option<Verdict>, Error> {
-        if self.names.proposes {
-            return self.propose_output();
-        }
-        if !self.proposal.has_changes() {
-            return Ok(Some(Verdict::Unchanged));
-        }
-        let identity = self.identity();
-        let writer = self.writer(&identity);
-        let _span = tracing::debug_span!("write", branch = self.names.branches.output).entered();
-        let message = self.message();
-        let commit = writer.commit(&self.store, self.proposal.tree, self.output, message)?;
-        let branch = &self.names.branches.output;
-        let published = writer.publish(branch, commit, self.output);
-        match published.map_err(|error| error.of_attempt(self.attempted()))? {
-            Published::Raced => Ok(None),
-            Published::Done => {
-                let committed = self.committed(branch, commit);
-                self.output = Some(commit);
-                Ok(Some(Verdict::Committed(committed)))
-            }
-        }
-    }
-
-    fn propose_output(&mut self) -> Result<Option<Verdict>, Error> {
-        let subject = self.proposal.message.lines().next().unwrap_or_default();
-        let plan = (self.options.describe)(&self.proposal, &self.place.prefix);
-        let message = self.with_trailers(&format!("{subject}\n\n{}\n", plan.trim_end()));
-        let wanted = Wanted { proposal: &self.proposal, output: self.output, message };
-        let verdict = propose(&self.writer(&self.identity()), &self.store, wanted)?;
-        // A first proposal has made the branch that it is to be merged into.
-        self.output = self.repository.resolve(&self.names.output())?;
-        Ok(verdict)
-    }
-
-    fn message(&self) -> String {
-        self.with_trailers(&self.proposal.message)
-    }
-
-    fn with_trailers(&self, message: &str) -> String {
-        let trailers = trailers(
-            Some(self.input),
-            self.status,
-            self.now,
-            &self.options.build.version,
-            plan_digest(&self.proposal.plan),
-        );
-        let mut message = format!("{message}\n");
-        for (key, value) in trailers {
-            let _ = writeln!(message, "{key}: {value}");
-        }
-        message
     }
 
     pub(super) fn committed(&self, branch: &str, commit: Id) -> Committed {

@@ -46,9 +46,7 @@ fn tips(repository: &Repository, names: &Names) -> Result<Tips, Error> {
         return Ok(Tips::new());
     }
     let Branches { input, output, status, .. } = &names.branches;
-    let tip = |(branch, here): (&String, String)| {
-        Ok((branch.clone(), repository.resolve(&here)?))
-    };
+    let tip = |(branch, here): (&String, String)| Ok((branch.clone(), repository.resolve(&here)?));
     let all = [(input, names.input()), (output, names.output()), (status, names.status())];
     all.into_iter().map(tip).collect()
 }

@@ -78,7 +78,10 @@ impl Outcome {
                 format!("the proposal {branch} {} waits to be merged", commit.short())
             }
             Verdict::Approved(Committed { branch, commit, .. }) => {
-                format!("the proposal {branch} {} is approved and waits to be merged", commit.short())
+                format!(
+                    "the proposal {branch} {} is approved and waits to be merged",
+                    commit.short()
+                )
             }
             Verdict::Unchanged => format!("nothing to commit; {waiting} waiting"),
             Verdict::Stopped => "stopped: nothing was committed".to_owned(),

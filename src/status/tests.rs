@@ -34,6 +34,7 @@ fn reported(phase: &str, freshness: Freshness) -> Observed {
         nodes: None,
         conditions: Vec::new(),
         errors: Vec::new(),
+        present: Vec::new(),
     };
     let report = FoldedReport {
         schema_version: FOLDED_SCHEMA,

@@ -184,3 +184,17 @@ fn markdown_files(folder: &Path) -> Vec<PathBuf> {
         .filter(|path| path.extension().is_some_and(|e| e == "md"))
         .collect()
 }
+
+#[test]
+fn every_code_that_an_agent_reports_is_explained() {
+    let page = read("docs/errors.md");
+    let (_, chapter) = page.split_once("# Reported errors").unwrap();
+    let explained: Vec<_> = chapter
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(code, _)| code)
+        .collect();
+    let mut sorted = explained.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, carp::observe::codes().into_iter().collect::<Vec<_>>());
+}

@@ -141,34 +141,6 @@ fn a_stopped_proposal_pushes_nothing() {
     assert_eq!([OUTPUT, STATUS].map(|name| remote.at(name)), tips);
 }
 
-/// With the report golf would go to w-eus; with the last fold it goes where a person's file lies.
-#[test]
-fn a_plan_with_the_last_fold_that_is_stopped_pushes_nothing_either() {
-    let remote = Remote::new();
-    let person = fleet(&remote);
-    let path = person.path();
-    git(&path, &["fetch", "--quiet", "origin", "carp/rendered"]);
-    git(&path, &["checkout", "--quiet", "-b", "rendered", "FETCH_HEAD"]);
-    person.write("workers/w-weu/clusters/golf/cluster.yaml", "# a person's\n");
-    git(&path, &["add", "--all"]);
-    git(&path, &["commit", "--quiet", "-m", "a file by hand"]);
-    git(&path, &["push", "--quiet", "origin", "HEAD:carp/rendered"]);
-    git(&path, &["checkout", "--quiet", "--force", "main"]);
-    report(&person, REPORT);
-    person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    let tips = [OUTPUT, STATUS].map(|name| remote.at(name));
-    remote.hook("pre-receive", STATUS_REFUSED);
-    let ran = person.carp(&RECONCILE);
-    assert_eq!(ran.status.code(), Some(1), "{}", printed(&ran));
-    assert!(printed(&ran).contains("output-collision"), "{}", printed(&ran));
-    assert!(
-        !printed(&ran).contains("no status today"),
-        "nothing was even tried: {}",
-        printed(&ran)
-    );
-    assert_eq!([OUTPUT, STATUS].map(|name| remote.at(name)), tips);
-}
-
 #[test]
 fn without_reports_there_is_no_fold_to_push() {
     let remote = Remote::new();

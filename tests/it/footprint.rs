@@ -47,7 +47,7 @@ fn inside_a_process_of_its_own() {
         }
         let turn = turn(&url, &cache, number);
         assert_eq!(turn.outcome.name(), if number % 2 == 0 { "committed" } else { "unchanged" });
-        let clone = cache.read_dir().unwrap().next().unwrap().unwrap().path();
+        let clone = clone_in(&cache);
         let seen = (open_files(), loose_objects(&clone));
         most_packs = most_packs.max(packs(&clone));
         if number == 10 {
@@ -60,7 +60,7 @@ fn inside_a_process_of_its_own() {
     assert!(most_packs > 20, "turns do leave packs: {most_packs}");
     assert!(most_packs < 60, "{most_packs} packs at the same time");
     // Nothing was lost on the way.
-    let clone = cache.read_dir().unwrap().next().unwrap().unwrap().path();
+    let clone = clone_in(&cache);
     git(&clone, &["fsck", "--no-dangling", "--no-progress"]);
     let tree = git(Path::new(&remote), &["ls-tree", "-r", "--name-only", "carp/rendered"]);
     assert_eq!(tree.matches("/cluster.yaml").count(), 6 + 2 + 1, "{tree}");
@@ -92,6 +92,12 @@ fn turn(url: &str, cache: &Path, number: u32) -> Turn {
     let outcome = once(&place, &options).unwrap();
     place.tidy(wall).unwrap();
     outcome.turn()
+}
+
+/// The one clone in carp's cache, beside which its lock lies.
+fn clone_in(cache: &Path) -> PathBuf {
+    let mut all = cache.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    all.find(|path| path.is_dir()).unwrap()
 }
 
 fn open_files() -> usize {

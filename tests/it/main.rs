@@ -7,6 +7,7 @@
     reason = "a test fails where it cannot go on, and knows the names of its own files"
 )]
 
+mod agent;
 mod architecture;
 mod bad_input;
 mod bad_repository;

@@ -175,7 +175,8 @@ fn a_rebase_is_understood_and_its_trailers_are_found() {
 /// The input branch loses its last commit: the trailers say that it was there.
 fn rewinding_is_still_noticed(remote: &Remote, person: &Person) {
     let empty: [&[&str]; 2] = [
-        &["commit", "--quiet", "--amend", "--no-edit", "--reset-author", "--allow-empty"],
+        // Another message, for within the same second the same words make the same commit.
+        &["commit", "--quiet", "--amend", "-m", "another past", "--allow-empty"],
         &["push", "--quiet", "--force", "origin", "main"],
     ];
     for args in empty {

@@ -3,6 +3,7 @@
 //! Commands print; what they print comes from here, as values. Everything that reads a fleet, plans,
 //! renders, commits or pushes on behalf of a command is one of these functions.
 
+mod agent;
 mod control;
 mod demo;
 mod diffs;
@@ -23,6 +24,8 @@ use crate::model::{Name, Orders, Proposal, Turn};
 use crate::reconcile::Keep;
 
 pub use control::Control;
+
+pub use agent::agent;
 
 /// Reads the text of a file, by its path relative to the fleet's root.
 pub type TextOf = Box<dyn Fn(&str) -> Option<String>>;
@@ -149,8 +152,10 @@ pub fn propose(
     let mut look = open::look(context, fleet, observed, bytes)?;
     if diffs == Diffs::Shown {
         let changes = &look.opened.proposal.changes;
-        look.opened.diffs =
-            look.sources.with(|store| diffs::diffs(store, changes)).map_err(|e| open::failed(&e))?;
+        look.opened.diffs = look
+            .sources
+            .with(|store| diffs::diffs(store, changes))
+            .map_err(|e| open::failed(&e))?;
     }
     Ok(look.opened)
 }

@@ -31,7 +31,8 @@ pub(super) fn look(
         // A damaged clone of carp's own is no matter of the person's who looks.
         Err(error)
             if error.is_damage()
-                && Place::renew(&fleet.fleet, &cache(context)).map_err(|error| failed(&error))? =>
+                && Place::renew(&fleet.fleet, &cache(context))
+                    .map_err(|error| failed(&error))? =>
         {
             open(find(context, fleet)?)
         }

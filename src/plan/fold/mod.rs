@@ -297,5 +297,6 @@ fn folded_cluster(cluster: &ReportedCluster, since: Timestamp) -> FoldedCluster 
         nodes: cluster.nodes,
         conditions: cluster.conditions.clone(),
         errors: cluster.errors.clone(),
+        present: cluster.present.clone(),
     }
 }

@@ -22,6 +22,7 @@ fn report(second: i64) -> Report {
         worker_uid: "uid-1".to_owned(),
         time: at(second),
         complete: true,
+        unlisted: Vec::new(),
         healthy: true,
         reason: None,
         message: None,
@@ -43,6 +44,7 @@ fn cluster(text: &str, phase: &str) -> ReportedCluster {
         nodes: None,
         conditions: Vec::new(),
         errors: Vec::new(),
+        present: Vec::new(),
     }
 }
 

@@ -127,6 +127,7 @@ impl World {
                 nodes: None,
                 conditions: Vec::new(),
                 errors: Vec::new(),
+                present: Vec::new(),
             };
             report.clusters.insert(name(cluster), running);
         }

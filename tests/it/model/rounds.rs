@@ -45,6 +45,11 @@ impl World {
                 self.counts.killed += 1;
                 self.tell(format!("carp {which} was killed"));
             }
+            // Where only its turn was killed, the process that supervises it says so.
+            Some(ended) if ended.code == Some(128 + 9) => {
+                self.counts.killed += 1;
+                self.tell(format!("the turn of carp {which} was killed"));
+            }
             Some(ended) => {
                 let text = ended.text.trim().replace('\n', "\n      ");
                 self.tell(format!("carp {which} ends with {:?}:\n      {text}", ended.code));

@@ -19,6 +19,7 @@ const TOKEN: &str = "throw-away";
 pub(crate) struct ApiServer {
     dir: TempDir,
     port: u16,
+    etcd_port: u16,
     etcd: Child,
     server: Child,
 }
@@ -32,7 +33,7 @@ impl ApiServer {
         let [client, peer, port] = free_ports();
         let etcd = etcd(&assets, dir.path(), client, peer);
         let server = server(&assets, dir.path(), client, port);
-        let mut pair = Self { dir, port, etcd, server };
+        let mut pair = Self { dir, port, etcd_port: client, etcd, server };
         pair.wait();
         fs::write(pair.kubeconfig(), pair.config()).unwrap();
         Some(pair)
@@ -52,6 +53,19 @@ impl ApiServer {
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "kubectl {args:?}: {error}");
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
+    /// Ends the server; etcd goes on.
+    pub(crate) fn stop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+
+    /// Starts the server again, with the same data on the same port.
+    pub(crate) fn start_again(&mut self) {
+        let assets = PathBuf::from(std::env::var_os("KUBEBUILDER_ASSETS").unwrap());
+        self.server = server(&assets, self.dir.path(), self.etcd_port, self.port);
+        self.wait();
     }
 
     fn config(&self) -> String {

@@ -11,6 +11,7 @@ pub(crate) mod generator;
 pub(crate) mod golden;
 mod http;
 pub(crate) mod keys;
+pub(crate) mod observed;
 pub(crate) mod people;
 pub(crate) mod reconciled;
 mod repositories;

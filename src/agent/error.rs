@@ -1,0 +1,41 @@
+//! What ends the agent, or makes it try again.
+
+use std::path::PathBuf;
+
+use crate::{git, model, observe};
+
+/// A failure of the world.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The worker's API server.
+    #[error(transparent)]
+    Worker(#[from] observe::Error),
+    /// Git or the remote.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// The report's objects could not be written.
+    #[error(transparent)]
+    Store(#[from] model::StoreError),
+    /// A folder for the report could not be made.
+    #[error("making a folder for the report in `{}` failed: {detail}", folder.display())]
+    Folder {
+        /// Where.
+        folder: PathBuf,
+        /// What the system says.
+        detail: String,
+    },
+    /// The remote did not take the report.
+    #[error("the report was not accepted as `{name}`: {detail}")]
+    Refused {
+        /// The ref.
+        name: String,
+        /// What the remote said.
+        detail: String,
+    },
+    /// The runtime could not be started, or a task of it ended before its time.
+    #[error("the agent's runtime failed: {0}")]
+    Runtime(String),
+    /// Nothing can be watched, so there is nothing to report.
+    #[error("the worker's objects cannot be watched: {0}")]
+    Blind(String),
+}

@@ -1,0 +1,17 @@
+//! The worker side: watch, report, and say on the worker what became of each ManagedCluster.
+//!
+//! The agent only reads the worker, but for the status of the ManagedCluster objects. Its one write
+//! elsewhere is its report: a commit without parents on a ref of its own, replaced in place.
+
+mod error;
+mod pace;
+mod publish;
+mod run;
+mod service;
+mod status;
+
+pub use error::Error;
+pub use pace::Pace;
+pub use publish::Target;
+pub use run::{Settings, Told, run};
+pub use service::serve;

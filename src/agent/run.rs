@@ -1,0 +1,257 @@
+//! The agent's loop: what the watches tell becomes a report, a ref, and a status.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::pace::Pace;
+use super::publish::Target;
+use super::{Error, status};
+use crate::model::{Id, Name, Report};
+use crate::observe::{Change, Kind, Reporter, Server, Trouble, Watched, report, says_the_same};
+
+/// How long a first look may take before a single report counts as impossible.
+const FIRST_LOOK: Duration = Duration::from_secs(60);
+/// How long a watch that failed waits before it lists again: from the first pause to the longest.
+const WATCH_PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
+/// How many changes may wait before the watches do: memory is bounded by what is watched.
+const WAITING_CHANGES: usize = 1024;
+
+/// How the agent works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The worker that it reports for.
+    pub worker: Name,
+    /// Where reports go.
+    pub target: Target,
+    /// How often.
+    pub pace: Pace,
+    /// One report, then the end.
+    pub once: bool,
+    /// Whether the status of the ManagedCluster objects is written.
+    pub write_status: bool,
+}
+
+/// What the agent did, for the log.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// A report is on its ref.
+    Reported {
+        /// Its commit.
+        commit: Id,
+        /// How many clusters it names.
+        clusters: usize,
+        /// The kinds that it could not list.
+        unlisted: Vec<String>,
+    },
+    /// Something failed and is tried again.
+    Failed(String),
+    /// A kind cannot be watched, and is tried again.
+    Watch(Kind, Trouble),
+}
+
+/// Watches a worker and reports until `stop` is ready, or once.
+///
+/// # Errors
+/// With `once`: the worker cannot be observed or the report does not arrive. Otherwise nothing ends it:
+/// what fails is told and tried again.
+pub async fn run(
+    settings: &Settings,
+    server: &Server,
+    clock: &dyn Fn() -> Timestamp,
+    tell: &mut dyn FnMut(Told),
+    stop: impl Future<Output = ()>,
+) -> Result<(), Error> {
+    let (send, receive) = mpsc::channel(WAITING_CHANGES);
+    let mut watches = tokio::task::JoinSet::new();
+    for kind in Kind::ALL {
+        watches.spawn(watch(server.clone(), kind, send.clone()));
+    }
+    drop(send);
+    let mut agent = Agent {
+        settings,
+        server,
+        clock,
+        watched: Watched::default(),
+        last: None,
+        last_try: None,
+        failures: 0,
+        written: BTreeMap::new(),
+        troubles: BTreeMap::new(),
+    };
+    tokio::select! {
+        ended = agent.work(receive, tell) => ended,
+        () = stop => Ok(()),
+    }
+}
+
+/// Watches one kind for ever: a watch that fails begins again with a list.
+async fn watch(server: Server, kind: Kind, send: mpsc::Sender<(Kind, Change)>) {
+    let mut pause = WATCH_PAUSE.0;
+    loop {
+        let mut changes = std::pin::pin!(server.watch(kind));
+        while let Some(change) = changes.next().await {
+            if change == Change::Complete {
+                pause = WATCH_PAUSE.0;
+            }
+            if send.send((kind, change)).await.is_err() {
+                return;
+            }
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(WATCH_PAUSE.1);
+    }
+}
+
+struct Agent<'a> {
+    settings: &'a Settings,
+    server: &'a Server,
+    clock: &'a dyn Fn() -> Timestamp,
+    watched: Watched,
+    /// The last report that arrived.
+    last: Option<Report>,
+    last_try: Option<Instant>,
+    failures: u32,
+    /// The statuses that were written, by cluster, with the UID of the object that has it.
+    written: BTreeMap<Name, (String, Value)>,
+    troubles: BTreeMap<Kind, Trouble>,
+}
+
+impl Agent<'_> {
+    async fn work(
+        &mut self,
+        mut changes: mpsc::Receiver<(Kind, Change)>,
+        tell: &mut dyn FnMut(Told),
+    ) -> Result<(), Error> {
+        let begun = Instant::now();
+        let mut news = false;
+        loop {
+            let settled = self.watched.is_settled();
+            let since = self.last_try.map(|at| at.elapsed());
+            let wait = self.settings.pace.wait(since, news, self.failures);
+            let until = Instant::now() + wait;
+            // A kind that is not heard of at all is waited for once, and then only between tries.
+            let until = if settled { until } else { until.max(begun + FIRST_LOOK) };
+            if let Ok(Some((kind, change))) = timeout_at(until, changes.recv()).await {
+                self.watched.apply(kind, change);
+                while let Ok((kind, change)) = changes.try_recv() {
+                    self.watched.apply(kind, change);
+                }
+                news = true;
+                self.tell_troubles(tell);
+                continue;
+            }
+            let outcome = self.report(settled).await;
+            self.last_try = Some(Instant::now());
+            match outcome {
+                Ok(told) => {
+                    (self.failures, news) = (0, false);
+                    told.into_iter().for_each(&mut *tell);
+                    if self.settings.once {
+                        return Ok(());
+                    }
+                }
+                Err(error) if self.settings.once => return Err(error),
+                Err(error) => {
+                    self.failures += 1;
+                    tell(Told::Failed(error.to_string()));
+                }
+            }
+        }
+    }
+
+    /// A trouble is told when it begins or changes, not each time it is met.
+    fn tell_troubles(&mut self, tell: &mut dyn FnMut(Told)) {
+        let now = self.watched.troubles();
+        for (kind, trouble) in &now {
+            if self.troubles.get(kind) != Some(trouble) {
+                tell(Told::Watch(*kind, trouble.clone()));
+            }
+        }
+        self.troubles = now;
+    }
+
+    /// Reports what is known, unless it was reported and the heartbeat is not due.
+    async fn report(&mut self, settled: bool) -> Result<Option<Told>, Error> {
+        if !settled || self.watched.is_blind() {
+            return Err(Error::Blind(self.why_blind()));
+        }
+        let identity = self.server.identity().await?;
+        let reporter = Reporter {
+            worker: self.settings.worker.clone(),
+            worker_uid: identity.uid,
+            applied_digest: identity.applied,
+        };
+        let now = (self.clock)();
+        let report = report(&reporter, &self.watched.listing(), now);
+        let statuses = self.write_statuses(&report, now).await;
+        if self.is_known(&report, now) {
+            return statuses.map(|()| None);
+        }
+        let (target, sent) = (self.settings.target.clone(), Arc::new(report));
+        let to_send = Arc::clone(&sent);
+        let pushed = tokio::task::spawn_blocking(move || target.publish(&to_send)).await;
+        let commit = pushed.unwrap_or_else(|e| Err(Error::Runtime(e.to_string())))?;
+        let told = Told::Reported {
+            commit,
+            clusters: sent.clusters.len(),
+            unlisted: sent.unlisted.clone(),
+        };
+        self.last = Some(Report::clone(&sent));
+        statuses.map(|()| Some(told))
+    }
+
+    /// Whether the last report said the same and is young enough.
+    fn is_known(&self, report: &Report, now: Timestamp) -> bool {
+        self.last.as_ref().is_some_and(|last| {
+            let age = Duration::try_from(now.duration_since(last.time)).unwrap_or_default();
+            says_the_same(last, report) && age < self.settings.pace.heartbeat
+        })
+    }
+
+    fn why_blind(&self) -> String {
+        let first = self.watched.troubles().into_iter().next();
+        match first {
+            Some((kind, Trouble::NotServed)) => {
+                format!("the API server knows no {}", kind.name())
+            }
+            Some((kind, Trouble::Denied(why) | Trouble::Broken(why))) => {
+                format!("{}: {why}", kind.name())
+            }
+            None => "the API server does not answer".to_owned(),
+        }
+    }
+
+    /// Writes the statuses that changed. One that cannot be written keeps no other from being written,
+    /// nor the report from being sent.
+    async fn write_statuses(&mut self, report: &Report, now: Timestamp) -> Result<(), Error> {
+        if !self.settings.write_status {
+            return Ok(());
+        }
+        let mut outcome = Ok(());
+        let managed = self.watched.managed();
+        for cluster in &report.clusters {
+            let Some(object) = managed.get(&cluster.name) else { continue };
+            let before = object.ready.as_ref();
+            let worker = &self.settings.worker;
+            let status = status::of(worker, cluster, object.generation, before, now);
+            let Ok(status) = serde_json::to_value(status) else { continue };
+            let wanted = (object.uid.clone(), status);
+            if self.written.get(&cluster.name) == Some(&wanted) {
+                continue;
+            }
+            match self.server.apply_status(&cluster.name, wanted.1.clone()).await {
+                Ok(()) => drop(self.written.insert(cluster.name.clone(), wanted)),
+                Err(error) => outcome = Err(error.into()),
+            }
+        }
+        self.written.retain(|name, _| managed.contains_key(name));
+        outcome
+    }
+}

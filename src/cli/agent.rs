@@ -1,0 +1,96 @@
+//! `carp agent`: the worker side.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+use super::log::LogArgs;
+use super::{Context, Error, Exit, args, engine};
+use crate::agent::{Pace, Settings, Target};
+use crate::model::Name;
+
+/// Watch this worker's clusters and report them to the fleet's repository
+///
+/// Runs on the worker, or anywhere with a kubeconfig for it. Reports on change, and now and then to say
+/// that it is alive: one commit on a branch of the worker's own, replaced in place. Also writes the
+/// status of the ManagedCluster objects on the worker.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// The worker that this cluster is
+    #[arg(long, value_name = "NAME", value_parser = args::name)]
+    worker: Name,
+    /// The fleet's repository, as this worker reaches it
+    #[arg(long, value_name = "URL")]
+    repository: String,
+    /// What the branches of reports begin with: spec.branches.observed of the fleet
+    #[arg(long, value_name = "PREFIX", default_value = "carp/observed")]
+    branch: String,
+    /// Report once and exit
+    #[arg(long)]
+    once: bool,
+    /// The kubeconfig of the worker, where the agent does not run there
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// The context in the kubeconfig
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
+    /// The least time between two reports
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    #[arg(conflicts_with = "once")]
+    interval: Duration,
+    /// The most time between two reports; the worker's heartbeatTimeout must be longer
+    #[arg(long, value_name = "TIME", default_value = "20m", value_parser = time)]
+    #[arg(conflicts_with = "once")]
+    heartbeat: Duration,
+    /// Leave the status of the ManagedCluster objects alone
+    #[arg(long)]
+    no_status: bool,
+    /// A folder for what is in the making
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    match Duration::try_from(duration) {
+        Ok(duration) if duration >= Duration::from_secs(1) => Ok(duration),
+        _ => Err("the shortest time is 1s".to_owned()),
+    }
+}
+
+pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+    args.log.begin(context.err_palette());
+    if args.heartbeat < args.interval {
+        return Err(Error::usage("--heartbeat is shorter than --interval"));
+    }
+    let settings = Settings {
+        worker: args.worker.clone(),
+        target: Target {
+            url: args.repository.clone(),
+            prefix: args.branch.trim_matches('/').to_owned(),
+            author: "carp".to_owned(),
+            email: "carp@carp.dev".to_owned(),
+            scratch: args.scratch.clone().unwrap_or_else(std::env::temp_dir),
+        },
+        pace: Pace { least: args.interval, heartbeat: args.heartbeat, ..Pace::default() },
+        once: args.once,
+        write_status: !args.no_status,
+    };
+    engine::agent(context, &settings, args.kubeconfig.as_deref(), args.context.as_deref())?;
+    Ok(Exit::Fine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_at_least_a_second() {
+        assert_eq!(time("20m"), Ok(Duration::from_secs(1200)));
+        assert!(time("0s").is_err() && time("-1m").is_err() && time("x").is_err());
+    }
+}

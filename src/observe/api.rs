@@ -1,0 +1,164 @@
+//! The API server of a worker, through kube.
+
+use futures::{Stream, StreamExt as _};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::runtime::watcher::{self, Event};
+use kube::{Api, Client, Config};
+use serde_json::Value;
+use std::path::Path;
+
+use super::object::DIGEST_ANNOTATION;
+use super::watched::{Change, Trouble};
+use super::{Error, FLUX_SYSTEM, Kind};
+use crate::model::{Digest, Name};
+
+/// The ConfigMap that says what was applied, in the namespace of Flux.
+const SENTINEL: &str = "carp-worker";
+/// Who owns the fields that the agent writes.
+const FIELD_MANAGER: &str = "carp-agent";
+
+/// A worker's API server.
+#[derive(Clone)]
+pub struct Server {
+    client: Client,
+}
+
+/// The identity of a worker's cluster and what Flux applied there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The UID of the `kube-system` namespace.
+    pub uid: String,
+    /// The digest on the sentinel; `None` before Flux applied it for the first time.
+    pub applied: Option<Digest>,
+}
+
+impl Server {
+    /// Connects as `kubectl` does: with the file and context that are named, else with `KUBECONFIG`,
+    /// else as a pod of the cluster. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// Nothing says where the API server is, or the file cannot be read.
+    pub async fn connect(file: Option<&Path>, context: Option<&str>) -> Result<Self, Error> {
+        let failed = |e: &dyn std::fmt::Display| Error::NoCluster { detail: e.to_string() };
+        let options = KubeConfigOptions {
+            context: context.map(str::to_owned),
+            ..KubeConfigOptions::default()
+        };
+        let config = match file {
+            Some(file) => {
+                let file = Kubeconfig::read_from(file).map_err(|e| failed(&e))?;
+                Config::from_custom_kubeconfig(file, &options).await.map_err(|e| failed(&e))?
+            }
+            None if context.is_some() => {
+                Config::from_kubeconfig(&options).await.map_err(|e| failed(&e))?
+            }
+            None => Config::infer().await.map_err(|e| failed(&e))?,
+        };
+        Ok(Self { client: Client::try_from(config).map_err(|e| failed(&e))? })
+    }
+
+    /// Who the cluster is, and what was applied.
+    ///
+    /// # Errors
+    /// The API server does not answer or does not let us.
+    pub async fn identity(&self) -> Result<Identity, Error> {
+        let namespaces: Api<Namespace> = Api::all(self.client.clone());
+        let system = namespaces.get("kube-system").await.map_err(|e| Error::Api {
+            what: "reading the namespace kube-system".to_owned(),
+            detail: e.to_string(),
+        })?;
+        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), FLUX_SYSTEM);
+        let sentinel = maps.get_opt(SENTINEL).await.map_err(|e| Error::Api {
+            what: "reading the ConfigMap flux-system/carp-worker".to_owned(),
+            detail: e.to_string(),
+        })?;
+        let applied = sentinel.and_then(|map| {
+            let text = map.metadata.annotations?.get(DIGEST_ANNOTATION)?.clone();
+            text.strip_prefix("sha256:").unwrap_or(&text).parse().ok()
+        });
+        Ok(Identity { uid: system.metadata.uid.unwrap_or_default(), applied })
+    }
+
+    /// Watches a kind. The stream ends after the first failure, which is its last item: what happened
+    /// since is known only after a new list.
+    pub fn watch(&self, kind: Kind) -> impl Stream<Item = Change> + Send + use<> {
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource(kind));
+        let labels = (kind == Kind::Namespace).then_some(super::object::CLUSTER_LABEL);
+        let config = watcher::Config {
+            label_selector: labels.map(str::to_owned),
+            ..watcher::Config::default()
+        };
+        let mut failed = false;
+        watcher::watcher(api, config)
+            .take_while(move |event| {
+                let goes_on = !failed;
+                failed = event.is_err();
+                std::future::ready(goes_on)
+            })
+            .map(|event| match event {
+                Ok(event) => change(event),
+                Err(error) => Change::Failed(trouble(&error)),
+            })
+    }
+
+    /// Writes the status of a ManagedCluster by server-side apply, as the owner of its fields.
+    ///
+    /// # Errors
+    /// The API server does not answer or does not let us, or the object is gone.
+    pub async fn apply_status(&self, name: &Name, status: Value) -> Result<(), Error> {
+        let resource = resource(Kind::ManagedCluster);
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), name.as_str(), &resource);
+        let document = serde_json::json!({
+            "apiVersion": resource.api_version,
+            "kind": resource.kind,
+            "metadata": {"name": name, "namespace": name},
+            "status": status,
+        });
+        let params = PatchParams::apply(FIELD_MANAGER).force();
+        let applied = api.patch_status(name.as_str(), &params, &Patch::Apply(&document)).await;
+        applied.map(|_| ()).map_err(|e| Error::Api {
+            what: format!("writing the status of ManagedCluster {name}"),
+            detail: e.to_string(),
+        })
+    }
+}
+
+fn resource(kind: Kind) -> ApiResource {
+    let of = GroupVersionKind::gvk(kind.group(), kind.version(), kind.name());
+    ApiResource::from_gvk_with_plural(&of, kind.plural())
+}
+
+fn change(event: Event<DynamicObject>) -> Change {
+    let read = |object: &DynamicObject| {
+        serde_json::to_value(object).and_then(serde_json::from_value::<super::Object>)
+    };
+    match event {
+        Event::Init => Change::Restarted,
+        Event::InitDone => Change::Complete,
+        Event::InitApply(object) => read(&object).map_or(Change::Unreadable, Change::Listed),
+        Event::Apply(object) => read(&object).map_or(Change::Unreadable, Change::Applied),
+        Event::Delete(object) => {
+            let metadata = object.metadata;
+            Change::Gone(metadata.namespace.unwrap_or_default(), metadata.name.unwrap_or_default())
+        }
+    }
+}
+
+/// What a failed watch means.
+fn trouble(error: &watcher::Error) -> Trouble {
+    let code = match error {
+        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status))
+        | watcher::Error::WatchFailed(kube::Error::Api(status))
+        | watcher::Error::WatchError(status) => status.code,
+        _ => 0,
+    };
+    match code {
+        404 => Trouble::NotServed,
+        401 | 403 => Trouble::Denied(error.to_string()),
+        _ => Trouble::Broken(error.to_string()),
+    }
+}

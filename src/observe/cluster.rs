@@ -1,0 +1,207 @@
+//! One cluster, from its objects.
+
+use super::conditions;
+use super::errors;
+use super::listing::Listing;
+use super::object::{DIGEST_ANNOTATION, Object};
+use super::phase::Phase;
+use super::{FLUX_SYSTEM, Kind};
+use crate::model::{Digest, Name, ReportedCluster, ReportedNodes};
+
+/// What a report says of one cluster.
+pub(super) fn reported(listing: &Listing, name: &Name) -> ReportedCluster {
+    let cluster = listing.named(Kind::Cluster, name);
+    let managed = listing.named(Kind::ManagedCluster, name);
+    let applied_by = applied_by(listing, name);
+    ReportedCluster {
+        name: name.clone(),
+        uid: cluster.map(|c| c.metadata.uid.clone()).filter(|uid| !uid.is_empty()),
+        digest: managed.and_then(digest),
+        phase: Phase::of(cluster, managed).name().to_owned(),
+        version: version(listing, name),
+        endpoint: cluster.and_then(endpoint),
+        nodes: cluster.and_then(|cluster| nodes(listing, name, cluster)),
+        conditions: conditions::of(cluster, applied_by),
+        errors: errors::of(listing, name, applied_by),
+        present: present(listing, name),
+    }
+}
+
+/// The digest of the folder that the ManagedCluster was applied from.
+pub(super) fn digest(object: &Object) -> Option<Digest> {
+    let text = object.metadata.annotations.get(DIGEST_ANNOTATION)?;
+    text.strip_prefix("sha256:").unwrap_or(text).parse().ok()
+}
+
+/// The Flux Kustomization that applies the cluster's folder.
+fn applied_by<'a>(listing: &'a Listing, name: &Name) -> Option<&'a Object> {
+    let wanted = format!("cluster-{name}");
+    let all = listing.of(Kind::Kustomization);
+    all.iter().find(|k| k.namespace() == FLUX_SYSTEM && k.name() == wanted)
+}
+
+/// The kinds of which there is an object in the cluster's namespace, and the namespace itself.
+fn present(listing: &Listing, name: &Name) -> Vec<String> {
+    let in_it = Kind::ALL.into_iter().filter(|kind| match kind {
+        Kind::Namespace => listing.of(*kind).iter().any(|o| o.name() == name.as_str()),
+        kind if kind.belongs_to_a_cluster() => listing.in_cluster(*kind, name).next().is_some(),
+        _ => false,
+    });
+    let mut names: Vec<_> = in_it.map(|kind| kind.name().to_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The version that the control plane runs, with its `v`, which Kamaji leaves out.
+fn version(listing: &Listing, name: &Name) -> Option<String> {
+    let kinds = [Kind::KamajiControlPlane, Kind::KubeadmControlPlane];
+    let running = kinds.iter().find_map(|kind| {
+        listing.named(*kind, name).and_then(|control_plane| control_plane.status.version.clone())
+    })?;
+    let bare = running.trim_start_matches('v');
+    (!bare.is_empty()).then(|| format!("v{bare}"))
+}
+
+fn endpoint(cluster: &Object) -> Option<String> {
+    let endpoint = cluster.spec.control_plane_endpoint.as_ref()?;
+    let known = !endpoint.host.is_empty() && endpoint.port > 0;
+    known.then(|| format!("https://{}:{}", endpoint.host, endpoint.port))
+}
+
+/// How many nodes are wanted and ready: the workers as the `Cluster` counts them, and the machines of a
+/// control plane that has some. A control plane in pods has no nodes.
+fn nodes(listing: &Listing, name: &Name, cluster: &Object) -> Option<ReportedNodes> {
+    let counted = cluster.status.workers.as_ref().and_then(|workers| {
+        workers.desired_replicas.map(|desired| (desired, workers.ready_replicas.unwrap_or(0)))
+    });
+    let (desired, ready) = counted.or_else(|| in_pools(listing, name))?;
+    let on_machines = listing.named(Kind::KubeadmControlPlane, name).is_some();
+    let control_plane = cluster.status.control_plane.as_ref().filter(|_| on_machines);
+    let of_control_plane = control_plane
+        .map_or((0, 0), |c| (c.desired_replicas.unwrap_or(0), c.ready_replicas.unwrap_or(0)));
+    Some(ReportedNodes { desired: desired + of_control_plane.0, ready: ready + of_control_plane.1 })
+}
+
+/// The sum over the pools, where the `Cluster` does not count.
+fn in_pools(listing: &Listing, name: &Name) -> Option<(u32, u32)> {
+    let deployments = listing.in_cluster(Kind::MachineDeployment, name);
+    let pools = listing.in_cluster(Kind::MachinePool, name);
+    deployments
+        .chain(pools)
+        .map(|p| {
+            let desired = p.spec.replicas.or(p.status.replicas).unwrap_or(0);
+            (desired, p.status.ready_replicas.unwrap_or(0))
+        })
+        .reduce(|a, b| (a.0 + b.0, a.1 + b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn object(name: &str, rest: Value) -> Value {
+        let mut object =
+            json!({"metadata": {"name": name, "namespace": "a", "uid": format!("uid-{name}")}});
+        for (key, value) in rest.as_object().unwrap() {
+            object[key] = value.clone();
+        }
+        object
+    }
+
+    fn listing(all: &[(Kind, Value)]) -> Listing {
+        let mut listing = Listing::default();
+        for kind in Kind::ALL {
+            listing.add(kind, all.iter().filter(|(k, _)| *k == kind).map(|(_, o)| o.clone()));
+        }
+        listing
+    }
+
+    fn seen(all: &[(Kind, Value)]) -> ReportedCluster {
+        reported(&listing(all), &Name::parse("a").unwrap())
+    }
+
+    fn running() -> Value {
+        object(
+            "a",
+            json!({
+                "spec": {"controlPlaneEndpoint": {"host": "10.0.0.1", "port": 6443}},
+                "status": {
+                    "conditions": [{"type": "Available", "status": "True", "reason": "Available"}],
+                    "workers": {"desiredReplicas": 3, "readyReplicas": 2},
+                    "controlPlane": {"desiredReplicas": 2, "readyReplicas": 2},
+                },
+            }),
+        )
+    }
+
+    #[test]
+    fn a_hosted_cluster_is_read_from_its_objects() {
+        let hosted = object("a", json!({"status": {"version": "1.34.2"}}));
+        let digest = Digest::of(b"folder");
+        let managed = json!({"metadata": {
+            "name": "a", "namespace": "a", "annotations": {"carp.dev/digest": format!("sha256:{digest}")},
+        }});
+        let seen = seen(&[
+            (Kind::Cluster, running()),
+            (Kind::KamajiControlPlane, hosted),
+            (Kind::ManagedCluster, managed),
+        ]);
+        assert_eq!((seen.uid.as_deref(), seen.digest), (Some("uid-a"), Some(digest)));
+        assert_eq!(seen.version.as_deref(), Some("v1.34.2"));
+        assert_eq!(seen.endpoint.as_deref(), Some("https://10.0.0.1:6443"));
+        assert_eq!(seen.nodes, Some(ReportedNodes { desired: 3, ready: 2 }), "pods are no nodes");
+        assert_eq!(seen.phase, "Running");
+        assert_eq!(seen.present, ["Cluster", "KamajiControlPlane", "ManagedCluster"]);
+    }
+
+    #[test]
+    fn a_control_plane_on_machines_counts_as_nodes() {
+        let control_plane = object("a", json!({"status": {"version": "v1.34.2"}}));
+        let seen = seen(&[(Kind::Cluster, running()), (Kind::KubeadmControlPlane, control_plane)]);
+        assert_eq!(seen.nodes, Some(ReportedNodes { desired: 5, ready: 4 }));
+        assert_eq!(seen.version.as_deref(), Some("v1.34.2"));
+    }
+
+    #[test]
+    fn pools_are_counted_where_the_cluster_does_not() {
+        let cluster = object("a", json!({}));
+        let pool = |name: &str, replicas: Value, ready: u32| {
+            object(
+                name,
+                json!({"spec": {"replicas": replicas}, "status": {"replicas": 4, "readyReplicas": ready}}),
+            )
+        };
+        let seen = seen(&[
+            (Kind::Cluster, cluster),
+            (Kind::MachineDeployment, pool("a-1", json!(2), 1)),
+            (Kind::MachinePool, pool("a-2", Value::Null, 4)),
+        ]);
+        assert_eq!(
+            seen.nodes,
+            Some(ReportedNodes { desired: 6, ready: 5 }),
+            "an autoscaler's own count"
+        );
+    }
+
+    #[test]
+    fn what_is_left_of_a_deleted_cluster_is_told() {
+        let seen = seen(&[
+            (Kind::Namespace, json!({"metadata": {"name": "a"}})),
+            (Kind::AzureCluster, object("a", json!({}))),
+            (Kind::HelmChartProxy, object("a-calico", json!({}))),
+        ]);
+        assert_eq!(seen.uid, None);
+        assert_eq!(seen.present, ["AzureCluster", "HelmChartProxy", "Namespace"]);
+        assert_eq!(seen.nodes, None);
+    }
+
+    #[test]
+    fn a_digest_that_cannot_be_read_is_none() {
+        let managed = json!({"metadata": {
+            "name": "a", "namespace": "a", "annotations": {"carp.dev/digest": "sha256:zz"},
+        }});
+        assert_eq!(seen(&[(Kind::ManagedCluster, managed)]).digest, None);
+    }
+}

@@ -1,0 +1,145 @@
+//! The objects of a worker at one moment, and the kinds that could not be listed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::object::CLUSTER_LABEL;
+use super::{Kind, Object};
+use crate::model::Name;
+
+/// Everything that was listed. A kind that was not even tried counts as one that could not be listed:
+/// absence is said by a complete list only.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    objects: BTreeMap<Kind, Vec<Object>>,
+    /// The kinds of which something is not known.
+    incomplete: BTreeSet<Kind>,
+}
+
+impl Listing {
+    /// Adds all objects of a kind. One that cannot be read makes the list of its kind incomplete, and
+    /// the others count.
+    pub fn add(&mut self, kind: Kind, objects: impl IntoIterator<Item = Value>) {
+        let mut read = Vec::new();
+        for object in objects {
+            match serde_json::from_value(object) {
+                Ok(object) => read.push(object),
+                Err(_) => {
+                    self.incomplete.insert(kind);
+                }
+            }
+        }
+        self.add_read(kind, read);
+    }
+
+    /// Adds all objects of a kind, read already.
+    pub fn add_read(&mut self, kind: Kind, mut objects: Vec<Object>) {
+        objects.sort_by(|a, b| (a.namespace(), a.name()).cmp(&(b.namespace(), b.name())));
+        self.objects.insert(kind, objects);
+    }
+
+    /// Says of kinds that what is known of them may not be all.
+    pub(super) fn incomplete(&mut self, kinds: impl IntoIterator<Item = Kind>) {
+        self.incomplete.extend(kinds);
+    }
+
+    /// The kinds that could not be listed.
+    #[must_use]
+    pub fn unlisted(&self) -> BTreeSet<Kind> {
+        let listed =
+            |kind: &Kind| self.objects.contains_key(kind) && !self.incomplete.contains(kind);
+        Kind::ALL.into_iter().filter(|kind| !listed(kind)).collect()
+    }
+
+    /// The objects of a kind, as far as they are known.
+    pub(super) fn of(&self, kind: Kind) -> &[Object] {
+        self.objects.get(&kind).map_or(&[], Vec::as_slice)
+    }
+
+    /// The objects of a kind in the namespace of a cluster.
+    pub(super) fn in_cluster<'a>(
+        &'a self,
+        kind: Kind,
+        cluster: &'a Name,
+    ) -> impl Iterator<Item = &'a Object> {
+        let all = self.of(kind);
+        let start = all.partition_point(|o| o.namespace() < cluster.as_str());
+        all[start..].iter().take_while(|o| o.namespace() == cluster.as_str())
+    }
+
+    /// The object of a kind that has the name of its cluster.
+    pub(super) fn named<'a>(&'a self, kind: Kind, cluster: &'a Name) -> Option<&'a Object> {
+        self.in_cluster(kind, cluster).find(|o| o.name() == cluster.as_str())
+    }
+
+    /// The clusters that anything here belongs to: there is a namespace with carp's label, or an object
+    /// of theirs. The namespaces of people are not looked into.
+    pub(super) fn clusters(&self) -> BTreeSet<Name> {
+        let labelled = self
+            .of(Kind::Namespace)
+            .iter()
+            .filter(|o| o.metadata.labels.get(CLUSTER_LABEL).is_some_and(|c| c == o.name()))
+            .map(Object::name);
+        let written = self
+            .of(Kind::ManagedCluster)
+            .iter()
+            .filter(|o| o.name() == o.namespace())
+            .map(Object::name);
+        labelled.chain(written).filter_map(|name| Name::parse(name).ok()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(namespace: &str, name: &str) -> Value {
+        json!({"metadata": {"name": name, "namespace": namespace}})
+    }
+
+    #[test]
+    fn a_kind_that_was_not_listed_is_said() {
+        let mut listing = Listing::default();
+        assert_eq!(listing.unlisted().len(), Kind::ALL.len());
+        listing.add(Kind::Cluster, []);
+        assert!(!listing.unlisted().contains(&Kind::Cluster), "an empty list is a list");
+    }
+
+    #[test]
+    fn an_object_that_cannot_be_read_makes_its_kind_incomplete() {
+        let mut listing = Listing::default();
+        listing.add(Kind::Cluster, [object("a", "a"), json!({"metadata": {"name": 7}})]);
+        assert!(listing.unlisted().contains(&Kind::Cluster));
+        assert_eq!(listing.of(Kind::Cluster).len(), 1, "the others count");
+    }
+
+    #[test]
+    fn clusters_are_those_with_carps_marks() {
+        let mut listing = Listing::default();
+        let labelled = |name: &str, label: &str| json!({"metadata": {"name": name, "labels": {"carp.dev/cluster": label}}});
+        listing.add(
+            Kind::Namespace,
+            [labelled("a", "a"), labelled("copied", "a"), object("", "default")],
+        );
+        listing.add(Kind::ManagedCluster, [object("b", "b"), object("mine", "c")]);
+        listing.add(Kind::Cluster, [object("theirs", "theirs")]);
+        let names: Vec<_> = listing.clusters().iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+
+    #[test]
+    fn a_clusters_objects_are_those_of_its_namespace() {
+        let mut listing = Listing::default();
+        let pools =
+            [object("b", "b-2"), object("a", "a-1"), object("b", "b-1"), object("c", "c-1")];
+        listing.add(Kind::MachineDeployment, pools);
+        let b = Name::parse("b").unwrap();
+        let names: Vec<_> =
+            listing.in_cluster(Kind::MachineDeployment, &b).map(Object::name).collect();
+        assert_eq!(names, ["b-1", "b-2"]);
+        assert!(listing.named(Kind::MachineDeployment, &b).is_none());
+    }
+}

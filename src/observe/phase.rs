@@ -1,0 +1,140 @@
+//! The phase of a cluster, from its conditions.
+//!
+//! `status.phase` of a `Cluster` is not read: Cluster API says that software must not interpret it, and
+//! its `Provisioned` is not "ready" (cluster-api v1.14, `api/core/v1beta2/cluster_types.go`).
+
+use super::object::Object;
+
+/// The phases that a report names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It is applied, and Cluster API has not made anything of it.
+    Pending,
+    /// Something of it is not there for the first time yet.
+    Provisioning,
+    /// It is available and as desired.
+    Running,
+    /// It is available and on its way to what is desired.
+    Updating,
+    /// It was available and is not.
+    Degraded,
+    /// Its deletion has begun.
+    Deleting,
+}
+
+impl Phase {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "Pending",
+            Self::Provisioning => "Provisioning",
+            Self::Running => "Running",
+            Self::Updating => "Updating",
+            Self::Degraded => "Degraded",
+            Self::Deleting => "Deleting",
+        }
+    }
+
+    /// The phase of a `Cluster`. Whether it was available before is not in its conditions; the status
+    /// of the ManagedCluster, which the agent itself writes, remembers it.
+    pub(super) fn of(cluster: Option<&Object>, managed: Option<&Object>) -> Self {
+        let Some(cluster) = cluster else {
+            return if managed.is_some_and(Object::is_deleting) {
+                Self::Deleting
+            } else {
+                Self::Pending
+            };
+        };
+        if cluster.is_deleting() || cluster.is_true("Deleting") {
+            return Self::Deleting;
+        }
+        if cluster.is_true("Available") {
+            return if is_changing(cluster) { Self::Updating } else { Self::Running };
+        }
+        if was_available(managed) && is_initialized(cluster) {
+            return Self::Degraded;
+        }
+        if cluster.status.conditions.is_empty() { Self::Pending } else { Self::Provisioning }
+    }
+}
+
+fn is_changing(cluster: &Object) -> bool {
+    let changes = ["RollingOut", "ScalingUp", "ScalingDown"];
+    !cluster.is_observed() || changes.iter().any(|kind| cluster.is_true(kind))
+}
+
+fn is_initialized(cluster: &Object) -> bool {
+    let begun = cluster.status.initialization.as_ref();
+    begun.is_some_and(|i| i.infrastructure_provisioned && i.control_plane_initialized)
+}
+
+fn was_available(managed: Option<&Object>) -> bool {
+    let phase = managed.and_then(|m| m.status.phase.as_deref());
+    matches!(phase, Some("Running" | "Updating" | "Degraded"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn cluster(status: Value) -> Object {
+        let metadata = json!({"name": "a", "namespace": "a", "generation": 3});
+        serde_json::from_value(json!({"metadata": metadata, "status": status})).unwrap()
+    }
+
+    fn conditions(all: &[(&str, &str)]) -> Value {
+        let all = all.iter().map(|(kind, status)| json!({"type": kind, "status": status}));
+        json!({
+            "observedGeneration": 3,
+            "initialization": {"infrastructureProvisioned": true, "controlPlaneInitialized": true},
+            "conditions": all.collect::<Vec<_>>(),
+        })
+    }
+
+    fn managed(phase: &str) -> Object {
+        serde_json::from_value(json!({"status": {"phase": phase}})).unwrap()
+    }
+
+    fn phase(all: &[(&str, &str)], before: &str) -> &'static str {
+        Phase::of(Some(&cluster(conditions(all))), Some(&managed(before))).name()
+    }
+
+    #[test]
+    fn a_cluster_is_what_its_conditions_say() {
+        assert_eq!(phase(&[("Available", "True")], "Provisioning"), "Running");
+        assert_eq!(phase(&[("Available", "True"), ("RollingOut", "True")], "Running"), "Updating");
+        assert_eq!(phase(&[("Available", "True"), ("ScalingUp", "True")], "Running"), "Updating");
+        assert_eq!(phase(&[("Available", "True"), ("Deleting", "True")], "Running"), "Deleting");
+    }
+
+    #[test]
+    fn what_was_never_available_is_provisioning_and_not_degraded() {
+        for unavailable in ["False", "Unknown"] {
+            assert_eq!(phase(&[("Available", unavailable)], "Provisioning"), "Provisioning");
+            assert_eq!(phase(&[("Available", unavailable)], "Running"), "Degraded");
+            assert_eq!(phase(&[("Available", unavailable)], "Degraded"), "Degraded", "it stays so");
+        }
+    }
+
+    #[test]
+    fn a_status_of_an_older_generation_is_on_its_way() {
+        let mut old = conditions(&[("Available", "True")]);
+        old["observedGeneration"] = json!(2);
+        assert_eq!(Phase::of(Some(&cluster(old)), None), Phase::Updating);
+    }
+
+    #[test]
+    fn without_a_cluster_there_is_nothing_yet_or_nothing_any_more() {
+        assert_eq!(Phase::of(None, Some(&managed("Running"))), Phase::Pending);
+        let going = json!({"metadata": {"deletionTimestamp": "2026-11-01T00:00:00Z"}});
+        let going: Object = serde_json::from_value(going).unwrap();
+        assert_eq!(Phase::of(None, Some(&going)), Phase::Deleting);
+        assert_eq!(Phase::of(Some(&going), None), Phase::Deleting);
+    }
+
+    #[test]
+    fn a_cluster_without_conditions_is_pending() {
+        assert_eq!(Phase::of(Some(&cluster(json!({}))), Some(&managed("Running"))), Phase::Pending);
+    }
+}

@@ -1,0 +1,260 @@
+//! What the watches have told so far. Pure: changes in, a listing out.
+//!
+//! A kind counts as listed from the end of its first list until its watch fails. A watch that failed
+//! begins with a new list, so what a listing calls complete was listed or watched without a gap.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::object::Metadata;
+use super::{Kind, Listing, Object, conditions};
+use crate::model::{Condition, Name};
+
+/// One thing that a watch tells of its kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A new list begins.
+    Restarted,
+    /// An object of that list.
+    Listed(Object),
+    /// The list ends: what it did not have is gone.
+    Complete,
+    /// An object is new or another.
+    Applied(Object),
+    /// An object is gone: its namespace and its name.
+    Gone(String, String),
+    /// An object cannot be read.
+    Unreadable,
+    /// The watch failed.
+    Failed(Trouble),
+}
+
+/// Why a kind cannot be watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The API server does not know it.
+    NotServed,
+    /// The API server does not let us.
+    Denied(String),
+    /// The API server does not answer, or the watch broke.
+    Broken(String),
+}
+
+/// What a ManagedCluster object on the worker says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Managed {
+    /// Its identity: another one means that the object was made anew.
+    pub uid: String,
+    /// The generation that a status must speak of.
+    pub generation: i64,
+    /// The condition `Ready` as it was written last.
+    pub ready: Option<Condition>,
+}
+
+/// Everything that is watched.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    kinds: BTreeMap<Kind, Watch>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Watch {
+    objects: BTreeMap<(String, String), Object>,
+    /// The list that is coming in.
+    incoming: Option<BTreeMap<(String, String), Object>>,
+    listed: bool,
+    unreadable: bool,
+    trouble: Option<Trouble>,
+}
+
+impl Watched {
+    /// Takes in what a watch tells.
+    pub fn apply(&mut self, kind: Kind, change: Change) {
+        self.kinds.entry(kind).or_default().apply(change);
+    }
+
+    /// Whether every kind was heard of: it was listed, or its watch failed.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        let heard = |watch: &Watch| watch.listed || watch.trouble.is_some();
+        Kind::ALL.iter().all(|kind| self.kinds.get(kind).is_some_and(heard))
+    }
+
+    /// Whether nothing at all can be watched: then there is nothing to report.
+    #[must_use]
+    pub fn is_blind(&self) -> bool {
+        let mut required = Kind::ALL.iter().filter(|kind| kind.is_required());
+        required.all(|kind| self.kinds.get(kind).is_none_or(|watch| !watch.listed))
+    }
+
+    /// What is wrong, by kind. A provider that is not installed is not wrong.
+    #[must_use]
+    pub fn troubles(&self) -> BTreeMap<Kind, Trouble> {
+        let wrong = |(kind, watch): (&Kind, &Watch)| {
+            let trouble = watch.trouble.clone().filter(|_| !watch.is_absent(*kind))?;
+            Some((*kind, trouble))
+        };
+        self.kinds.iter().filter_map(wrong).collect()
+    }
+
+    /// What is known of the ManagedCluster objects themselves, by cluster.
+    #[must_use]
+    pub fn managed(&self) -> BTreeMap<Name, Managed> {
+        let objects =
+            self.kinds.get(&Kind::ManagedCluster).into_iter().flat_map(|w| w.objects.values());
+        let of = |object: &Object| {
+            let name =
+                Name::parse(object.name()).ok().filter(|_| object.name() == object.namespace())?;
+            let ready = object.condition("Ready").map(|c| conditions::repeated(c, "Ready"));
+            let Metadata { uid, generation, .. } = &object.metadata;
+            Some((name, Managed { uid: uid.clone(), generation: *generation, ready }))
+        };
+        objects.filter_map(of).collect()
+    }
+
+    /// The objects as they are now.
+    #[must_use]
+    pub fn listing(&self) -> Listing {
+        let mut listing = Listing::default();
+        let mut incomplete = BTreeSet::new();
+        for (kind, watch) in &self.kinds {
+            if !(watch.listed || watch.is_absent(*kind)) || watch.unreadable {
+                incomplete.insert(*kind);
+            }
+            listing.add_read(*kind, watch.objects.values().cloned().collect());
+        }
+        listing.incomplete(incomplete);
+        listing
+    }
+}
+
+impl Watch {
+    /// Whether the kind belongs to something that is not installed.
+    fn is_absent(&self, kind: Kind) -> bool {
+        self.trouble == Some(Trouble::NotServed) && !kind.is_required()
+    }
+
+    fn apply(&mut self, change: Change) {
+        match change {
+            Change::Restarted => {
+                self.incoming = Some(BTreeMap::new());
+                self.unreadable = false;
+            }
+            Change::Listed(object) => {
+                self.incoming.get_or_insert_default().insert(key(&object), object);
+            }
+            Change::Complete => {
+                self.objects = self.incoming.take().unwrap_or_default();
+                (self.listed, self.trouble) = (true, None);
+            }
+            Change::Applied(object) => drop(self.objects.insert(key(&object), object)),
+            Change::Gone(namespace, name) => drop(self.objects.remove(&(namespace, name))),
+            Change::Unreadable => self.unreadable = true,
+            Change::Failed(trouble) => {
+                if trouble == Trouble::NotServed {
+                    self.objects.clear();
+                }
+                (self.listed, self.trouble) = (false, Some(trouble));
+            }
+        }
+    }
+}
+
+fn key(object: &Object) -> (String, String) {
+    (object.namespace().to_owned(), object.name().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(name: &str) -> Object {
+        serde_json::from_value(json!({"metadata": {"name": name, "namespace": name}})).unwrap()
+    }
+
+    fn listed(watched: &mut Watched, kind: Kind, names: &[&str]) {
+        watched.apply(kind, Change::Restarted);
+        for name in names {
+            watched.apply(kind, Change::Listed(object(name)));
+        }
+        watched.apply(kind, Change::Complete);
+    }
+
+    fn all_listed() -> Watched {
+        let mut watched = Watched::default();
+        for kind in Kind::ALL {
+            listed(&mut watched, kind, &[]);
+        }
+        watched
+    }
+
+    fn names(watched: &Watched, kind: Kind) -> Vec<String> {
+        watched.listing().of(kind).iter().map(|o| o.name().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_list_replaces_and_a_watch_goes_on_from_it() {
+        let mut watched = all_listed();
+        listed(&mut watched, Kind::Cluster, &["a", "b"]);
+        watched.apply(Kind::Cluster, Change::Applied(object("c")));
+        watched.apply(Kind::Cluster, Change::Gone("a".to_owned(), "a".to_owned()));
+        assert_eq!(names(&watched, Kind::Cluster), ["b", "c"]);
+        watched.apply(Kind::Cluster, Change::Restarted);
+        watched.apply(Kind::Cluster, Change::Listed(object("c")));
+        assert_eq!(names(&watched, Kind::Cluster), ["b", "c"], "half a list is none");
+        watched.apply(Kind::Cluster, Change::Complete);
+        assert_eq!(names(&watched, Kind::Cluster), ["c"]);
+        assert!(watched.listing().unlisted().is_empty());
+    }
+
+    #[test]
+    fn after_a_failure_a_kind_is_complete_only_with_a_new_list() {
+        let mut watched = all_listed();
+        listed(&mut watched, Kind::Cluster, &["a"]);
+        watched.apply(Kind::Cluster, Change::Failed(Trouble::Broken("reset".to_owned())));
+        assert_eq!(names(&watched, Kind::Cluster), ["a"], "what was known is known");
+        assert!(watched.listing().unlisted().contains(&Kind::Cluster));
+        listed(&mut watched, Kind::Cluster, &[]);
+        assert!(watched.listing().unlisted().is_empty());
+        assert!(watched.troubles().is_empty());
+    }
+
+    #[test]
+    fn a_provider_that_is_not_installed_has_no_objects_and_a_missing_core_says_nothing() {
+        let mut watched = all_listed();
+        watched.apply(Kind::AzureCluster, Change::Failed(Trouble::NotServed));
+        assert!(watched.listing().unlisted().is_empty() && watched.troubles().is_empty());
+        listed(&mut watched, Kind::Cluster, &["a"]);
+        watched.apply(Kind::Cluster, Change::Failed(Trouble::NotServed));
+        assert!(watched.listing().unlisted().contains(&Kind::Cluster), "a CRD removed by mistake");
+        assert_eq!(watched.troubles()[&Kind::Cluster], Trouble::NotServed);
+    }
+
+    #[test]
+    fn what_may_not_be_seen_is_said() {
+        let mut watched = all_listed();
+        watched.apply(Kind::AzureMachine, Change::Failed(Trouble::Denied("forbidden".to_owned())));
+        assert_eq!(watched.listing().unlisted(), [Kind::AzureMachine].into());
+        assert!(watched.is_settled() && !watched.is_blind());
+    }
+
+    #[test]
+    fn an_object_that_cannot_be_read_counts_against_its_kind_until_the_next_list() {
+        let mut watched = all_listed();
+        watched.apply(Kind::Cluster, Change::Unreadable);
+        assert!(watched.listing().unlisted().contains(&Kind::Cluster));
+        listed(&mut watched, Kind::Cluster, &[]);
+        assert!(watched.listing().unlisted().is_empty());
+    }
+
+    #[test]
+    fn before_every_kind_was_heard_of_nothing_is_settled() {
+        let mut watched = Watched::default();
+        assert!(!watched.is_settled() && watched.is_blind());
+        for kind in Kind::ALL {
+            watched.apply(kind, Change::Failed(Trouble::Broken("refused".to_owned())));
+        }
+        assert!(watched.is_settled() && watched.is_blind());
+    }
+}

@@ -1,0 +1,66 @@
+//! The output branch within one run: a commit of its own, or a proposal for people to merge.
+
+use std::fmt::Write as _;
+
+use super::Error;
+use super::once::{Run, Verdict};
+use super::proposal_branch::{Wanted, propose};
+use super::publish::Published;
+use crate::change::{plan_digest, trailers};
+
+impl Run<'_> {
+    /// `None` where another writer was faster.
+    pub(super) fn push_output(&mut self) -> Result<Option<Verdict>, Error> {
+        if self.names.proposes {
+            return self.propose_output();
+        }
+        if !self.proposal.has_changes() {
+            return Ok(Some(Verdict::Unchanged));
+        }
+        let identity = self.identity();
+        let writer = self.writer(&identity);
+        let _span = tracing::debug_span!("write", branch = self.names.branches.output).entered();
+        let message = self.message();
+        let commit = writer.commit(&self.store, self.proposal.tree, self.output, message)?;
+        let branch = &self.names.branches.output;
+        let published = writer.publish(branch, commit, self.output);
+        match published.map_err(|error| error.of_attempt(self.attempted()))? {
+            Published::Raced => Ok(None),
+            Published::Done => {
+                let committed = self.committed(branch, commit);
+                self.output = Some(commit);
+                Ok(Some(Verdict::Committed(committed)))
+            }
+        }
+    }
+
+    fn propose_output(&mut self) -> Result<Option<Verdict>, Error> {
+        let subject = self.proposal.message.lines().next().unwrap_or_default();
+        let plan = (self.options.describe)(&self.proposal, &self.place.prefix);
+        let message = self.with_trailers(&format!("{subject}\n\n{}\n", plan.trim_end()));
+        let wanted = Wanted { proposal: &self.proposal, output: self.output, message };
+        let verdict = propose(&self.writer(&self.identity()), &self.store, wanted)?;
+        // A first proposal has made the branch that it is to be merged into.
+        self.output = self.repository.resolve(&self.names.output())?;
+        Ok(verdict)
+    }
+
+    fn message(&self) -> String {
+        self.with_trailers(&self.proposal.message)
+    }
+
+    fn with_trailers(&self, message: &str) -> String {
+        let trailers = trailers(
+            Some(self.input),
+            self.status,
+            self.now,
+            &self.options.build.version,
+            plan_digest(&self.proposal.plan),
+        );
+        let mut message = format!("{message}\n");
+        for (key, value) in trailers {
+            let _ = writeln!(message, "{key}: {value}");
+        }
+        message
+    }
+}
