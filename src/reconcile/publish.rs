@@ -161,3 +161,25 @@ fn published(swap: Swap) -> Published {
         Swap::Raced => Published::Raced,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_remote_the_faster_writer_keeps_the_branch() {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = Repository::init_bare(folder.path(), "main").unwrap();
+        let (names, identity) = (Names::default(), GitSettings::default());
+        let time = jiff::Timestamp::UNIX_EPOCH;
+        let writer = Writer { repository: &repository, names: &names, identity: &identity, time };
+        let store = repository.store().unwrap();
+        let commit =
+            |message: &str| writer.commit(&store, Id::EMPTY_DIR, None, message.to_owned()).unwrap();
+        let (first, second) = (commit("first\n"), commit("second\n"));
+        assert_eq!(writer.publish("carp/rendered", first, None).unwrap(), Published::Done);
+        assert_eq!(writer.publish("carp/rendered", second, None).unwrap(), Published::Raced);
+        let tip = repository.resolve("refs/heads/carp/rendered").unwrap();
+        assert_eq!(tip, Some(first));
+    }
+}

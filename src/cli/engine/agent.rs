@@ -67,10 +67,10 @@ mod tests {
             clusters,
             unlisted: unlisted.iter().map(|u| (*u).to_owned()).collect(),
         };
-        assert_eq!(line(&reported(1, &[])), "reported 1 cluster as 4b825dc");
+        assert_eq!(line(&reported(1, &[])), "reported 1 cluster as 4b825dc6");
         assert_eq!(
             line(&reported(3, &["Cluster"])),
-            "reported 3 clusters as 4b825dc; incomplete, without Cluster"
+            "reported 3 clusters as 4b825dc6; incomplete, without Cluster"
         );
         assert_eq!(
             line(&Told::Watch(Kind::Cluster, Trouble::NotServed)),
