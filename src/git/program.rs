@@ -172,6 +172,8 @@ fn reading(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
             let mut bytes = Vec::new();
             // A pipe that breaks has said what it had to say.
             let _ = pipe.read_to_end(&mut bytes);
+            // Closed before anybody goes on: a call leaves no open file behind.
+            drop(pipe);
             let _ = done.send(bytes);
         });
     }
