@@ -80,6 +80,7 @@ pub async fn run(
         clock,
         watched: Watched::default(),
         last: None,
+        last_sent: None,
         last_try: None,
         failures: 0,
         written: BTreeMap::new(),
@@ -116,6 +117,8 @@ struct Agent<'a> {
     watched: Watched,
     /// The last report that arrived.
     last: Option<Report>,
+    /// When it was sent.
+    last_sent: Option<Instant>,
     last_try: Option<Instant>,
     failures: u32,
     /// The statuses that were written, by cluster, with the UID of the object that has it.
@@ -133,7 +136,10 @@ impl Agent<'_> {
         let mut news = false;
         loop {
             let settled = self.watched.is_settled();
-            let since = self.last_try.map(|at| at.elapsed());
+            // A look that found nothing to tell puts no heartbeat off.
+            let quiet = !news && self.failures == 0;
+            let since = if quiet { self.last_sent } else { self.last_try };
+            let since = since.map(|at| at.elapsed());
             let wait = self.settings.pace.wait(since, news, self.failures);
             let until = Instant::now() + wait;
             // A kind that is not heard of at all is waited for once, and then only between tries.
@@ -191,7 +197,7 @@ impl Agent<'_> {
         let now = (self.clock)();
         let report = report(&reporter, &self.watched.listing(), now);
         let statuses = self.write_statuses(&report, now).await;
-        if self.is_known(&report, now) {
+        if self.is_known(&report) {
             return statuses.map(|()| None);
         }
         let (target, sent) = (self.settings.target.clone(), Arc::new(report));
@@ -203,16 +209,14 @@ impl Agent<'_> {
             clusters: sent.clusters.len(),
             unlisted: sent.unlisted.clone(),
         };
-        self.last = Some(Report::clone(&sent));
+        (self.last, self.last_sent) = (Some(Report::clone(&sent)), Some(Instant::now()));
         statuses.map(|()| Some(told))
     }
 
     /// Whether the last report said the same and is young enough.
-    fn is_known(&self, report: &Report, now: Timestamp) -> bool {
-        self.last.as_ref().is_some_and(|last| {
-            let age = Duration::try_from(now.duration_since(last.time)).unwrap_or_default();
-            says_the_same(last, report) && age < self.settings.pace.heartbeat
-        })
+    fn is_known(&self, report: &Report) -> bool {
+        let is_young = self.last_sent.is_some_and(|at| at.elapsed() < self.settings.pace.heartbeat);
+        is_young && self.last.as_ref().is_some_and(|last| says_the_same(last, report))
     }
 
     fn why_blind(&self) -> String {

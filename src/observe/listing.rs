@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+#[cfg(test)]
 use serde_json::Value;
 
 use super::object::CLUSTER_LABEL;
@@ -20,7 +21,8 @@ pub struct Listing {
 impl Listing {
     /// Adds all objects of a kind. One that cannot be read makes the list of its kind incomplete, and
     /// the others count.
-    pub fn add(&mut self, kind: Kind, objects: impl IntoIterator<Item = Value>) {
+    #[cfg(test)]
+    pub(super) fn add(&mut self, kind: Kind, objects: impl IntoIterator<Item = Value>) {
         let mut read = Vec::new();
         for object in objects {
             match serde_json::from_value(object) {
