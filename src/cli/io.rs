@@ -59,6 +59,8 @@ pub struct Context<'a, 'io> {
     pub program: String,
     /// The arguments, without the program's name.
     pub args: Vec<OsString>,
+    /// `--read-timeout`.
+    pub read_timeout: std::time::Duration,
 }
 
 impl Context<'_, '_> {

@@ -105,7 +105,8 @@ pub fn run(argv: impl IntoIterator<Item = impl Into<OsString> + Clone>, io: &mut
         Err(error) => return misread(&error, io),
     };
     let (pinned_now, color) = (cli.now, cli.color);
-    let mut context = Context { io, pinned_now, color, program, args: given };
+    let read_timeout = cli.read_timeout;
+    let mut context = Context { io, pinned_now, color, program, args: given, read_timeout };
     match watched(&cli, &context).and_then(|()| dispatch(&cli.command, &mut context)) {
         Ok(exit) => exit,
         Err(error) => report(&error, &mut context),

@@ -92,6 +92,8 @@ fn arguments(
     if let Some(now) = context.pinned_now {
         args.extend(["--now".into(), now.to_string().into()]);
     }
+    let limit = format!("{}ms", context.read_timeout.as_millis());
+    args.extend(["--read-timeout".into(), limit.into()]);
     // Orders are plain data; without them the turn holds nothing back.
     let orders = serde_json::to_string(orders).unwrap_or_else(|_| "{}".to_owned());
     args.extend(["--orders".into(), orders.into()]);
