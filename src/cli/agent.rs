@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jiff::SignedDuration;
-
 use super::log::LogArgs;
 use super::{Context, Error, Exit, args, engine};
 use crate::agent::{Pace, Settings, Target};
@@ -37,11 +35,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
     /// The least time between two reports
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = args::interval)]
     #[arg(conflicts_with = "once")]
     interval: Duration,
     /// The most time between two reports; the worker's heartbeatTimeout must be longer
-    #[arg(long, value_name = "TIME", default_value = "20m", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "20m", value_parser = args::interval)]
     #[arg(conflicts_with = "once")]
     heartbeat: Duration,
     /// Leave the status of the ManagedCluster objects alone
@@ -52,14 +50,6 @@ pub(super) struct Args {
     scratch: Option<PathBuf>,
     #[command(flatten)]
     log: LogArgs,
-}
-
-fn time(text: &str) -> Result<Duration, String> {
-    let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
-    match Duration::try_from(duration) {
-        Ok(duration) if duration >= Duration::from_secs(1) => Ok(duration),
-        _ => Err("the shortest time is 1s".to_owned()),
-    }
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
@@ -82,15 +72,4 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     };
     engine::agent(context, &settings, args.kubeconfig.as_deref(), args.context.as_deref())?;
     Ok(Exit::Fine)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_is_at_least_a_second() {
-        assert_eq!(time("20m"), Ok(Duration::from_secs(1200)));
-        assert!(time("0s").is_err() && time("-1m").is_err() && time("x").is_err());
-    }
 }

@@ -74,10 +74,19 @@ fn kind_of(text: &str) -> Result<ObjectKind, String> {
 
 /// Reads a time that something may take.
 pub(super) fn timeout(text: &str) -> Result<Duration, String> {
+    at_least(text, Duration::from_millis(10), "10ms")
+}
+
+/// Reads a time between two things that are done again and again.
+pub(super) fn interval(text: &str) -> Result<Duration, String> {
+    at_least(text, Duration::from_secs(1), "1s")
+}
+
+fn at_least(text: &str, shortest: Duration, shown: &str) -> Result<Duration, String> {
     let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
     match Duration::try_from(duration) {
-        Ok(duration) if duration >= Duration::from_millis(10) => Ok(duration),
-        _ => Err("the shortest time is 10ms".to_owned()),
+        Ok(duration) if duration >= shortest => Ok(duration),
+        _ => Err(format!("the shortest time is {shown}")),
     }
 }
 
@@ -89,6 +98,16 @@ pub(super) fn name(text: &str) -> Result<Name, NameError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_has_its_shortest() {
+        assert_eq!(interval("5m"), Ok(Duration::from_secs(300)));
+        for wrong in ["0s", "-5s", "x", "100ms"] {
+            assert!(interval(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(timeout("100ms"), Ok(Duration::from_millis(100)));
+        assert!(timeout("9ms").is_err());
+    }
 
     #[test]
     fn an_object_is_a_kind_and_a_name_or_a_name_alone() {

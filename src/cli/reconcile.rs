@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use jiff::SignedDuration;
 
-use super::args::timeout;
+use super::args::{interval, timeout};
 use super::engine::supervise::{self, How, Output, asked_to_end};
 use super::log::LogArgs;
 use super::show::{self, findings};
@@ -119,14 +118,6 @@ fn orders(text: &str) -> Result<Orders, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-fn interval(text: &str) -> Result<Duration, String> {
-    let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
-    match Duration::try_from(duration) {
-        Ok(duration) if duration >= Duration::from_secs(1) => Ok(duration),
-        _ => Err("the shortest interval is 1s".to_owned()),
-    }
-}
-
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     args.log.begin(context.err_palette());
     if !args.once {
@@ -196,17 +187,4 @@ fn text(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let palette = context.palette();
     context.print(&show::reconcile::text(&turn, palette))?;
     Ok(plan::exit_of(&turn.opened.proposal))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interval_is_at_least_a_second() {
-        assert_eq!(interval("5m"), Ok(Duration::from_secs(300)));
-        for wrong in ["0s", "-5s", "x", "100ms"] {
-            assert!(interval(wrong).is_err(), "{wrong}");
-        }
-    }
 }
