@@ -367,6 +367,8 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 fn git(folder: &Path, args: &[&str]) -> Result<String, Failure> {
     let mut command = Command::new("git");
+    // git tidies up after a commit; behind this program's back it would hold locks that the next commit wants.
+    command.args(["-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false"]);
     command.arg("-C").arg(folder).args(args);
     own_settings(&mut command);
     let output = command.output()?;
