@@ -43,7 +43,7 @@ fn run(text: &str) {
         return;
     }
     let status = fleet_document(&first, "", None, None, &store).expect("memory takes it");
-    let next = snapshot(input, Some(first.tree), Some(status));
+    let next = snapshot(input, Some(first.tree), Some(status.tree));
     let again = propose(&next, &store, &mut memo).expect("memory reads");
     assert_eq!(again.tree, first.tree, "planning its own result changes nothing\n{text}");
     let afresh = propose(&next, &store, &mut Memo::default()).expect("memory reads");
