@@ -14,7 +14,8 @@ impl Repository {
     /// transport.
     ///
     /// The lease alone would let any commit through. The commit must have `expected` as its first
-    /// parent, so what is pushed always contains what was there.
+    /// parent, or its first parent must: a run makes two commits at most. So what is pushed always
+    /// contains what was there.
     ///
     /// # Errors
     /// The commit is not here or does not follow `expected`; git cannot be run. What the remote
@@ -29,11 +30,16 @@ impl Repository {
         check_remote(remote)?;
         check_ref(name)?;
         if let Some(expected) = expected
-            && self.parents(commit)?.first() != Some(&expected)
+            && !self.is_next(commit, expected)?
         {
             return Err(Error::NotAChild { commit, expected, name: name.to_owned() });
         }
         self.push_leased(remote, &format!("{commit}:{name}"), name, expected)
+    }
+
+    fn is_next(&self, commit: Id, expected: Id) -> Result<bool, Error> {
+        let Some(parent) = self.parents(commit)?.first().copied() else { return Ok(false) };
+        Ok(parent == expected || self.parents(parent)?.first() == Some(&expected))
     }
 
     /// Puts a commit without parents in the place of the one that a ref of a remote names, if the ref

@@ -50,7 +50,7 @@ pub use plan::{
     WorkerState,
 };
 pub use previous::Previous;
-pub use proposal::{Change, ChangeKind, Gate, GateReason, Proposal, Work};
+pub use proposal::{Change, ChangeKind, FormOnly, Gate, GateReason, Proposal, Work};
 pub use quantity::{Quantity, QuantityError, Resources};
 pub use reason::{Reason, ReasonCode};
 pub use record::{DECISION_SCHEMA, DecisionRecord, RecordState};

@@ -21,6 +21,8 @@ pub struct Proposal {
     pub status_base: Option<Id>,
     /// What changes on the output branch, sorted by path.
     pub changes: Vec<Change>,
+    /// What of it is the same in another form; `None` where nothing is.
+    pub form: Option<FormOnly>,
     /// What people want, as it loaded.
     pub fleet: Fleet,
     /// What the output branch said.
@@ -57,6 +59,25 @@ impl Proposal {
     pub fn has_changes(&self) -> bool {
         self.base != Some(self.tree)
     }
+
+    /// What is committed first and by itself because it changes only the form of files; `None` where
+    /// there is nothing of that sort, or nothing else.
+    #[must_use]
+    pub fn form_step(&self) -> Option<&FormOnly> {
+        self.form.as_ref().filter(|form| form.tree != self.tree)
+    }
+}
+
+/// Files that say the same in another form: what a newer carp, or a template that was only tidied,
+/// makes of the same documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormOnly {
+    /// The tree before, with nothing but these files changed.
+    pub tree: Id,
+    /// The files, sorted by path: those in another form, and the digests and locks that follow them.
+    pub changes: Vec<Change>,
+    /// The message of the commit that has nothing else, trailers left out.
+    pub message: String,
 }
 
 /// Counts of what a run did. They are the same for the same change in a fleet of any size.

@@ -20,10 +20,7 @@ impl Run<'_> {
         let old = self.read.previous.fleet.clone();
         let workers = self.worker_clusters(old.as_ref())?;
         let (render_key, mut files) = self.control_plane_files(old.as_ref())?;
-        let fleet = &self.read.loaded.fleet;
-        let prefix = &self.snapshot.input.prefix;
-        let made = workers.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
-        let index = render::control_plane_index(fleet, made, prefix);
+        let index = self.workers_index(&workers);
         files.insert(WORKERS_INDEX.to_owned(), self.store.put_blob(&index)?);
 
         self.control_plane_paths(old.as_ref(), &files, &workers)?;
@@ -35,6 +32,13 @@ impl Run<'_> {
         let id = self.store.put_blob(&lock_to_bytes(&lock))?;
         let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
         self.set_file(&Owned::ControlPlane, &path, id, true)
+    }
+
+    /// The list of the workers that the control plane makes.
+    pub(super) fn workers_index(&self, workers: &BTreeMap<Name, ControlPlaneRow>) -> Vec<u8> {
+        let (fleet, prefix) = (&self.read.loaded.fleet, &self.snapshot.input.prefix);
+        let made = workers.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
+        render::control_plane_index(fleet, made, prefix)
     }
 
     /// The row of each worker whose own cluster the control plane makes.
@@ -83,8 +87,10 @@ impl Run<'_> {
                 return Ok(before.cloned());
             }
         };
+        let mut same = false;
         if let Some(folder) = before.and_then(|b| b.folder) {
             let last = super::folders::read_folder(self.store, folder)?;
+            same = render::same_objects(&last, &files);
             let found = render::forbidden_changes(&last, &files);
             if !found.is_empty() {
                 let found = placed_at(found, &worker.file, worker.document);
@@ -97,7 +103,11 @@ impl Run<'_> {
         if !self.fits(name, &path, before.and_then(|before| before.folder), folder)? {
             return Ok(before.cloned());
         }
-        Ok(Some(row(Some(folder))))
+        let row = row(Some(folder));
+        if same {
+            self.forms.made(name, before.and_then(|before| before.folder), row.clone());
+        }
+        Ok(Some(row))
     }
 
     /// D1 of the worker's own cluster. Its folder and `workers/<worker>/` stay until later steps have
@@ -144,7 +154,13 @@ impl Run<'_> {
             return Ok(kept(lock));
         }
         match job.render() {
-            Ok(files) => Ok((job.key(), put_files(self.store, &files)?)),
+            Ok(files) => {
+                let ids = put_files(self.store, &files)?;
+                if let Some(lock) = old {
+                    self.note_control_plane_form(lock, (job.key(), &files), &ids)?;
+                }
+                Ok((job.key(), ids))
+            }
             Err(found) => {
                 found.into_iter().for_each(|finding| self.found.push(finding));
                 if let Some(lock) = old {
@@ -156,7 +172,7 @@ impl Run<'_> {
         }
     }
 
-    fn control_plane_paths(
+    pub(super) fn control_plane_paths(
         &mut self,
         old: Option<&FleetLock>,
         files: &BTreeMap<String, Id>,

@@ -9,6 +9,7 @@ mod control_plane;
 mod deletion;
 mod drift;
 mod folders;
+mod form;
 mod found;
 mod output;
 mod read;
@@ -150,20 +151,24 @@ fn finish(
 ) -> Result<Proposal, StoreError> {
     let Read { loaded, previous, observed, mut diagnostics, valid_until, drift, .. } = read;
     diagnostics.extend(change::mismatches(&loaded.fleet, good, &planning.plan.holds));
-    let output::Written { tree, gates, found, rendered, set_back, .. } = written;
+    let output::Written { tree, form, gates, found, rendered, set_back, .. } = written;
     diagnostics.extend(found);
     let difference = change::diff(store, snapshot.previous, Some(tree))?;
+    let form = form::form_only(snapshot, store, form)?;
     let status =
         status::Documents { fleet: &loaded.fleet, previous: &previous, observed: &observed };
     let status = status.write(snapshot, store, memo, &planning.plan, &gates)?;
-    let message = change::commit_message(
+    let mut message = change::commit_message(
         &planning.plan,
         &previous,
-        &difference.changes,
+        &form::told_apart(store, &difference.changes, form.as_ref(), tree)?,
         &snapshot.input.prefix,
         &gates,
         &set_back,
     );
+    if let Some(form) = form.as_ref().filter(|form| form.tree == tree) {
+        message = change::with_form(&form.message, &message);
+    }
     let work = Work {
         blobs_parsed: loaded.parsed,
         clusters_planned: planning.plan.evaluated,
@@ -178,6 +183,7 @@ fn finish(
         status_tree: status.all,
         status_base: snapshot.status,
         changes: difference.changes,
+        form,
         fleet: loaded.fleet,
         previous,
         observed,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::folders::{put_folder, read_folder};
+use super::form::Forms;
 use super::found::Found;
 use super::read::Read;
 use super::{deletion, drift};
@@ -17,6 +18,8 @@ use crate::render::{self, Forbidden};
 /// What a run wrote.
 pub(super) struct Written {
     pub(super) tree: Id,
+    /// The tree with only what is the same in another form.
+    pub(super) form: Option<Id>,
     pub(super) gates: Vec<Gate>,
     pub(super) found: Diagnostics,
     pub(super) rendered: u64,
@@ -41,9 +44,10 @@ pub(super) struct Run<'a> {
     pub(super) found: Found,
     /// The rows of each worker's lock after the run.
     pub(super) rows: BTreeMap<Name, BTreeMap<Name, ClusterRow>>,
-    edit: TreeEdit,
+    pub(super) edit: TreeEdit,
+    pub(super) forms: Forms,
     rendered: u64,
-    taken: BTreeMap<Owned, BTreeSet<String>>,
+    pub(super) taken: BTreeMap<Owned, BTreeSet<String>>,
     not_resized: BTreeSet<Name>,
 }
 
@@ -64,6 +68,7 @@ impl<'a> Run<'a> {
             found: Found::default(),
             rows: BTreeMap::new(),
             edit: TreeEdit::default(),
+            forms: Forms::default(),
             rendered: 0,
             taken: BTreeMap::new(),
             not_resized: BTreeSet::new(),
@@ -89,9 +94,11 @@ impl<'a> Run<'a> {
         }
         self.control_plane()?;
         let tree = self.edit.apply(self.store, self.snapshot.previous)?;
+        let form = self.form_tree()?;
         self.gates.sort_by(|a, b| (&a.name, a.reason).cmp(&(&b.name, b.reason)));
         Ok(Written {
             tree,
+            form,
             gates: self.gates,
             found: self.found.told(&self.read.diagnostics, &self.read.loaded.fleet),
             rendered: self.rendered,
@@ -166,8 +173,10 @@ impl<'a> Run<'a> {
                 return Ok(last_good());
             }
         };
+        let mut same = false;
         if let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) {
             let last = read_folder(self.store, folder)?;
+            same = render::same_objects(&last, &files);
             let mut found = render::forbidden_changes(&last, &files);
             found.extend(render::version_step(&old.row.version, &cluster.spec.version));
             if !found.is_empty() {
@@ -180,6 +189,9 @@ impl<'a> Run<'a> {
         let path = paths::cluster(worker, &cluster.name);
         if !self.fits(&cluster.name, &path, old.and_then(|old| old.folder), folder)? {
             return Ok(last_good());
+        }
+        if same {
+            self.forms.cluster(&cluster.name, old.and_then(|old| old.folder), (job.key(), folder));
         }
         Ok(row(Some(folder)))
     }

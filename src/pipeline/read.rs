@@ -164,6 +164,7 @@ impl Read {
             status_tree,
             status_base: Some(status_tree),
             changes: Vec::new(),
+            form: None,
             fleet: self.loaded.fleet,
             previous: self.previous,
             observed: self.observed,

@@ -13,10 +13,11 @@ use crate::model::{
 use crate::render;
 
 /// The files of a worker itself, and what they were made from.
-struct Own {
-    facts: Digest,
-    render_key: Digest,
-    files: BTreeMap<String, Id>,
+pub(super) struct Own {
+    pub(super) facts: Digest,
+    pub(super) render_key: Digest,
+    /// Without the sentinel, and without the index of its clusters unless that stays as it is.
+    pub(super) files: BTreeMap<String, Id>,
 }
 
 impl Run<'_> {
@@ -64,11 +65,14 @@ impl Run<'_> {
             return Ok(Some(kept(lock, worker.facts)));
         }
         match job.render() {
-            Ok(files) => Ok(Some(Own {
-                facts: worker.facts,
-                render_key: job.key(),
-                files: put_files(self.store, &files)?,
-            })),
+            Ok(files) => {
+                let (facts, render_key) = (worker.facts, job.key());
+                let ids = put_files(self.store, &files)?;
+                if let Some(lock) = old {
+                    self.note_form(name, lock, (render_key, &files), &ids)?;
+                }
+                Ok(Some(Own { facts, render_key, files: ids }))
+            }
             Err(found) => {
                 self.keep_last(name, reason_of(&found), found.into_iter().collect());
                 if let Some(lock) = old {
@@ -81,7 +85,7 @@ impl Run<'_> {
         }
     }
 
-    fn write_worker(
+    pub(super) fn write_worker(
         &mut self,
         name: &Name,
         rows: BTreeMap<Name, ClusterRow>,
@@ -89,11 +93,10 @@ impl Run<'_> {
     ) -> Result<(), StoreError> {
         let old = self.read.previous.workers.get(name);
         let Own { facts, render_key, mut files } = own;
-        let fleet = &self.read.loaded.fleet;
-        let prefix = &self.snapshot.input.prefix;
-        let rendered = rows.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
-        let index = render::clusters_index(fleet, name, rendered, prefix);
-        files.insert(CLUSTERS_INDEX.to_owned(), self.store.put_blob(&index)?);
+        if !files.contains_key(CLUSTERS_INDEX) {
+            let index = self.index(name, &rows);
+            files.insert(CLUSTERS_INDEX.to_owned(), self.store.put_blob(&index)?);
+        }
         let digest = folder_digest(&files, &rows);
         let sentinel = render::sentinel(name, &digest);
         files.insert(SENTINEL.to_owned(), self.store.put_blob(&sentinel)?);
@@ -122,6 +125,13 @@ impl Run<'_> {
         };
         let id = self.store.put_blob(&lock_to_bytes(&lock))?;
         self.set_file(&of, &format!("{root}/{}", paths::WORKER_LOCK), id, true)
+    }
+
+    /// The list of a worker's clusters.
+    pub(super) fn index(&self, name: &Name, rows: &BTreeMap<Name, ClusterRow>) -> Vec<u8> {
+        let (fleet, prefix) = (&self.read.loaded.fleet, &self.snapshot.input.prefix);
+        let rendered = rows.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
+        render::clusters_index(fleet, name, rendered, prefix)
     }
 
     fn cluster_folders(

@@ -21,7 +21,13 @@ impl Run<'_> {
         let writer = self.writer(&identity);
         let _span = tracing::debug_span!("write", branch = self.names.branches.output).entered();
         let message = self.message();
-        let commit = writer.commit(&self.store, self.proposal.tree, self.output, message)?;
+        let mut parent = self.output;
+        // One push moves the branch over both, so nobody ever finds the first one alone.
+        if let Some(form) = self.proposal.form_step() {
+            let message = self.with_trailers(&form.message);
+            parent = Some(writer.commit(&self.store, form.tree, parent, message)?);
+        }
+        let commit = writer.commit(&self.store, self.proposal.tree, parent, message)?;
         let branch = &self.names.branches.output;
         let published = writer.publish(branch, commit, self.output);
         match published.map_err(|error| error.of_attempt(self.attempted()))? {

@@ -26,6 +26,7 @@ mod fixture;
 mod flavor;
 mod flux;
 mod folder;
+mod form;
 mod index;
 mod job;
 mod layers;
@@ -45,6 +46,7 @@ pub use deletion::deletion_folder;
 pub use evidence::{Evidence, evidence};
 pub use flavor::{Flavor, FlavorKind, Mobility, OnDeletion};
 pub use folder::{folder_digest, with_digest};
+pub use form::{same_file, same_objects};
 pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};
 pub use job::Job;
 pub use secrets::{

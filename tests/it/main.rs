@@ -29,6 +29,7 @@ mod failure_modes;
 mod faults;
 mod fold_first;
 mod footprint;
+mod format_only;
 #[cfg(unix)]
 mod full_disk;
 mod gates;

@@ -14,6 +14,9 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
     let source = &turn.opened.source;
     let view = PlanView::of(proposal, &source.label, &source.prefix, &[]);
     let mut out = outcome(&turn.outcome, &view, palette);
+    if matches!(turn.outcome, Outcome::Committed(_) | Outcome::Proposes(_)) {
+        out.push_str(&view.form_words());
+    }
     match &turn.status {
         None => {}
         Some(Ok(status)) => {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::findings::{Tally, findings_value};
-use super::{Action, ClusterChange, FileCount, PlanView};
+use super::{Action, ClusterChange, FileCount, PlanView, form};
 use crate::model::{Decision, Drifted, Gate, Hold, Name, Planned, WorkerPlan, WorkerState};
 
 /// The version of the format.
@@ -35,6 +35,7 @@ fn value(view: &PlanView<'_>) -> Value {
         "holds": proposal.plan.holds.iter().map(hold).collect::<Value>(),
         "gates": proposal.gates.iter().map(gate).collect::<Value>(),
         "changes": changes(view),
+        "formatOnly": form::value(view),
         "drift": proposal.survey.drifted.iter().map(|d| drifted(d, view)).collect::<Value>(),
         "foreign": proposal.survey.foreign,
         "findings": findings_value(view.findings),

@@ -84,6 +84,10 @@ fn head(view: &PlanView<'_>) -> String {
     if view.proposal.stopped {
         out.push_str("\n> [!CAUTION]\n> Nothing may be committed: see the findings.\n");
     }
+    let form = view.form_words();
+    if !form.is_empty() {
+        let _ = write!(out, "\n{}", neutral(&form));
+    }
     out.push_str(&destructive(view));
     for hold in &view.proposal.plan.holds {
         out.push_str(&held(hold));

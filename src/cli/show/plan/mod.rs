@@ -1,5 +1,6 @@
 //! What a plan changes, as people think of it: clusters, workers, holds; and its three forms.
 
+mod form;
 mod json;
 mod markdown;
 #[cfg(test)]
@@ -14,7 +15,7 @@ pub(in crate::cli) use sample::proposal as sample_proposal;
 pub use text::text;
 pub use words::{HoldWords, ack_command, gate_words, hold_words, kept, listed};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::findings::Finding;
@@ -211,12 +212,15 @@ struct Files {
     control_plane: FileCount,
     workers: BTreeMap<String, FileCount>,
     clusters: BTreeMap<String, FileCount>,
+    /// The clusters of which only the form changes.
+    in_form: BTreeSet<String>,
 }
 
 impl Files {
     fn of(proposal: &Proposal, prefix: &str) -> Self {
         let root = paths::in_repository(prefix, "");
-        let mut files = Self::default();
+        let in_form = form::clusters(proposal, &root);
+        let mut files = Self { in_form, ..Self::default() };
         for change in &proposal.changes {
             files.all.add(change.kind);
             let path = change.path.strip_prefix(&root).unwrap_or(&change.path);
@@ -250,8 +254,9 @@ fn change_of(
             (Action::Move, String::new())
         }
         Decision::Keep { .. } => {
-            let count = files.clusters.get(name.as_str())?;
-            (Action::Update, super::count(count.total(), "file"))
+            let count = super::count(files.clusters.get(name.as_str())?.total(), "file");
+            let form = files.in_form.contains(name.as_str());
+            (Action::Update, if form { format!("{count}, format only") } else { count })
         }
         Decision::Wait { reasons, .. } => {
             let before = proposal.previous.pending.clusters.get(name);
@@ -304,8 +309,7 @@ fn why_here(binding: &Binding) -> String {
 
 fn worker_changes(proposal: &Proposal, files: &Files) -> Vec<WorkerChange> {
     let previous = &proposal.previous.workers;
-    let names: std::collections::BTreeSet<_> =
-        previous.keys().chain(proposal.plan.workers.keys()).collect();
+    let names: BTreeSet<_> = previous.keys().chain(proposal.plan.workers.keys()).collect();
     names
         .into_iter()
         .filter_map(|name| {

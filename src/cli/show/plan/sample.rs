@@ -40,6 +40,7 @@ pub(super) fn unchanged() -> Proposal {
         status_tree: Id::EMPTY_DIR,
         status_base: None,
         changes: Vec::new(),
+        form: None,
         fleet: Fleet { name: "demo".into(), ..Fleet::default() },
         previous: Previous::default(),
         observed: Observed::default(),

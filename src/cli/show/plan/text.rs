@@ -18,6 +18,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     }
     section(&mut out, &clusters(view, palette));
     section(&mut out, &workers(view, palette));
+    section(&mut out, &view.form_words());
     section(&mut out, &holds(&view.proposal.plan.holds, palette));
     section(&mut out, &gates(&view.proposal.gates, palette));
     section(&mut out, &footer(view, palette));

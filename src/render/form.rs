@@ -1,0 +1,86 @@
+//! Whether two folders say the same in another form: another order, other quotes, other comments.
+
+use serde_json::Value;
+
+use super::Files;
+use super::folder::DIGEST_ANNOTATION;
+use super::{text, yaml};
+use crate::model::canonical_json;
+
+/// Whether two folders have the same files with the same objects in them. The order of the objects in a
+/// file does not count, nor does the digest of the folder, which follows its bytes. What cannot be read
+/// is the same only byte for byte.
+#[must_use]
+pub fn same_objects(last: &Files, new: &Files) -> bool {
+    let paths = |files: &Files| files.keys().cloned().collect::<Vec<_>>();
+    paths(last) == paths(new) && last.iter().all(|(path, bytes)| same_file(bytes, &new[path]))
+}
+
+/// The same for one file.
+#[must_use]
+pub fn same_file(last: &[u8], new: &[u8]) -> bool {
+    last == new || values(last).is_some_and(|values| Some(values) == self::values(new))
+}
+
+/// The documents of a file in one order; `None` where one is none.
+fn values(bytes: &[u8]) -> Option<Vec<String>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mut values = text::documents(text)
+        .map(|document| {
+            let mut value = yaml::parse(&document).ok()?;
+            without_digest(&mut value);
+            Some(canonical_json(&value))
+        })
+        .collect::<Option<Vec<_>>>()?;
+    values.sort_unstable();
+    Some(values)
+}
+
+fn without_digest(value: &mut Value) {
+    let annotations = value.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+    if let Some(annotations) = annotations {
+        annotations.remove(DIGEST_ANNOTATION);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str =
+        "kind: A\nmetadata:\n  name: a\n  annotations:\n    carp.dev/digest: sha256:1\n";
+
+    fn same(last: &str, new: &str) -> bool {
+        same_file(last.as_bytes(), new.as_bytes())
+    }
+
+    #[test]
+    fn another_form_of_the_same_is_the_same() {
+        let other = "# new\nmetadata:\n  annotations: {carp.dev/digest: \"sha256:2\"}\n  name: 'a'\nkind: A\n";
+        assert!(same(ONE, other));
+        assert!(
+            same(&format!("{ONE}---\nb: 1\n"), &format!("b: 1\n---\n{other}")),
+            "another order"
+        );
+        assert!(same("# nothing\n", "# nothing at all\n"));
+    }
+
+    #[test]
+    fn another_value_or_another_document_is_not() {
+        assert!(!same(ONE, &ONE.replace("kind: A", "kind: B")));
+        assert!(!same("a: 1\n", "a: \"1\"\n"), "a number is no text");
+        assert!(!same("a: [1, 2]\n", "a: [2, 1]\n"), "the order of a list counts");
+        assert!(!same(ONE, &format!("{ONE}---\n{ONE}")));
+        assert!(!same("a: {\n", "a:  {\n"), "what cannot be read");
+    }
+
+    #[test]
+    fn a_file_more_is_not_the_same_folder() {
+        let folder = |paths: &[&str]| -> Files {
+            paths.iter().map(|path| ((*path).to_owned(), b"a: 1\n".to_vec())).collect()
+        };
+        assert!(same_objects(&folder(&["a"]), &folder(&["a"])));
+        assert!(!same_objects(&folder(&["a"]), &folder(&["a", "b"])));
+        assert!(!same_objects(&folder(&["a"]), &folder(&["b"])));
+    }
+}
