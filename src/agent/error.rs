@@ -24,6 +24,28 @@ pub enum Error {
         /// What the system says.
         detail: String,
     },
+    /// The report could not be signed.
+    #[error(
+        "signing the report failed ({tried}): {detail}; it is not pushed without the signature that \
+         --signing-key asks for"
+    )]
+    Unsigned {
+        /// The program that was run, with which key.
+        tried: String,
+        /// What it said.
+        detail: String,
+    },
+    /// The report is larger than what carp reads.
+    #[error(
+        "the report of {clusters} clusters has {bytes} bytes, more than carp reads; a worker of this size \
+         must be split"
+    )]
+    TooLarge {
+        /// Its size without what can be left out.
+        bytes: usize,
+        /// How many clusters it names.
+        clusters: usize,
+    },
     /// The remote did not take the report.
     #[error("the report was not accepted as `{name}`: {detail}")]
     Refused {

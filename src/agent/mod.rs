@@ -1,9 +1,10 @@
 //! The worker side: watch, report, and say on the worker what became of each ManagedCluster.
 //!
-//! The agent only reads the worker, but for the status of the ManagedCluster objects. Its one write
+//! The agent only reads the worker, but for the status of what carp wrote there. Its one write
 //! elsewhere is its report: a commit without parents on a ref of its own, replaced in place.
 
 mod error;
+mod fit;
 mod pace;
 mod publish;
 mod run;

@@ -1,4 +1,6 @@
-//! When to report: on change, not too often, and as a rare heartbeat.
+//! When to report: soon after a change, not too often, and as a rare heartbeat.
+//!
+//! Time comes in as values (how long the agent has run), so that the tests let days pass.
 
 use std::time::Duration;
 
@@ -7,31 +9,116 @@ use std::time::Duration;
 pub struct Pace {
     /// The least time between two reports: what happens meanwhile is told together.
     pub least: Duration,
+    /// How long a first change waits for those that come with it, at least; twice that at most. Never
+    /// longer than `least`.
+    pub settle: Duration,
     /// The most time between two reports. A worker counts as silent after its `heartbeatTimeout`, which
     /// must be longer: three times this is a good choice.
     pub heartbeat: Duration,
     /// The first pause after a report that did not arrive; it doubles up to `heartbeat`.
     pub retry: Duration,
+    /// How long a watch that broke may take to come back before a report says of its kind that it is
+    /// not known.
+    pub patience: Duration,
 }
 
 impl Default for Pace {
     fn default() -> Self {
         let seconds = Duration::from_secs;
-        Self { least: seconds(10), heartbeat: seconds(20 * 60), retry: seconds(10) }
+        Self {
+            least: seconds(10),
+            settle: seconds(1),
+            heartbeat: seconds(20 * 60),
+            retry: seconds(10),
+            patience: seconds(10),
+        }
     }
 }
 
-impl Pace {
-    /// How long to wait for the next report, this long after the last try: at most until the heartbeat
-    /// where nothing is new, at most the least time where something is, and the backoff after failures.
-    pub(super) fn wait(&self, since_last: Option<Duration>, news: bool, failures: u32) -> Duration {
-        let Some(since) = since_last else { return Duration::ZERO };
-        let due = match (failures, news) {
-            (0, true) => self.least,
-            (0, false) => self.heartbeat,
-            _ => self.retry.saturating_mul(1 << (failures - 1).min(10)).min(self.heartbeat),
-        };
-        due.saturating_sub(since)
+/// When the next report is due. Every moment is the time since the agent began.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    pace: Pace,
+    random: u64,
+    /// What is taken off the heartbeat, or added to the wait for what comes with a change, of a thousand:
+    /// agents that were started together do not push all at once.
+    share: u32,
+    tried: Option<Duration>,
+    sent: Option<Duration>,
+    news: Option<Duration>,
+    failures: u32,
+}
+
+impl Schedule {
+    /// Nothing was reported yet. The seed makes two agents differ.
+    pub(super) fn new(pace: Pace, seed: u64) -> Self {
+        let mut new =
+            Self { pace, random: seed, share: 0, tried: None, sent: None, news: None, failures: 0 };
+        new.mix();
+        new
+    }
+
+    /// When to report, or to look whether there is anything to report.
+    pub(super) fn due(&self) -> Duration {
+        let Some(tried) = self.tried else { return Duration::ZERO };
+        if self.failures > 0 {
+            let full = self.pace.retry.saturating_mul(1 << (self.failures - 1).min(10));
+            let full = full.min(self.pace.heartbeat);
+            return tried + full / 2 + self.of(full / 2);
+        }
+        let heartbeat = self.heartbeat();
+        let Some(news) = self.news else { return heartbeat };
+        let settle = self.pace.settle.min(self.pace.least);
+        (tried + self.pace.least).max(news + settle + self.of(settle)).min(heartbeat)
+    }
+
+    /// Whether it is time for a sign of life, whatever there is to tell.
+    pub(super) fn is_heartbeat_due(&self, now: Duration) -> bool {
+        self.sent.is_none() || now >= self.heartbeat()
+    }
+
+    /// Something was heard that may be news.
+    pub(super) fn heard(&mut self, now: Duration) {
+        self.news.get_or_insert(now);
+    }
+
+    /// There was nothing to tell. That puts no heartbeat off.
+    pub(super) fn looked(&mut self, now: Duration) {
+        (self.tried, self.news, self.failures) = (Some(now), None, 0);
+    }
+
+    /// A report arrived.
+    pub(super) fn sent(&mut self, now: Duration) {
+        self.looked(now);
+        self.sent = Some(now);
+        self.mix();
+    }
+
+    /// A report did not arrive. What was to be told still is.
+    pub(super) fn failed(&mut self, now: Duration) {
+        self.tried = Some(now);
+        self.failures += 1;
+        self.mix();
+    }
+
+    fn heartbeat(&self) -> Duration {
+        let since = self.sent.or(self.tried).unwrap_or_default();
+        since + self.pace.heartbeat.saturating_sub(self.of(self.pace.heartbeat / 10))
+    }
+
+    /// A part of a duration, the same until the next report.
+    fn of(&self, most: Duration) -> Duration {
+        most * self.share / 1000
+    }
+
+    /// Another share (splitmix64).
+    fn mix(&mut self) {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        self.share = u32::try_from(mixed % 1000).unwrap_or(0);
     }
 }
 
@@ -39,22 +126,103 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn wait(since: Option<u64>, news: bool, failures: u32) -> u64 {
-        Pace::default().wait(since.map(Duration::from_secs), news, failures).as_secs()
+    const SECOND: Duration = Duration::from_secs(1);
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+    fn pace() -> Pace {
+        Pace::default()
+    }
+
+    /// An agent that reports whenever that is due and there is a reason, for a time. `heard` says at
+    /// which seconds something is heard, and `news` whether it is anything to tell. Returns when
+    /// reports went out, and how often it was looked.
+    fn reports(
+        seed: u64,
+        long: Duration,
+        heard: impl Fn(u64) -> bool,
+        news: impl Fn(u64) -> bool,
+    ) -> (Vec<Duration>, usize) {
+        let mut schedule = Schedule::new(pace(), seed);
+        let (mut sent, mut looks, mut untold) = (Vec::new(), 0, false);
+        for second in 0..long.as_secs() {
+            let now = SECOND * u32::try_from(second).unwrap();
+            if heard(second) {
+                schedule.heard(now);
+                untold |= news(second);
+            }
+            if now < schedule.due() {
+                continue;
+            }
+            looks += 1;
+            if untold || schedule.is_heartbeat_due(now) {
+                schedule.sent(now);
+                sent.push(now);
+                untold = false;
+            } else {
+                schedule.looked(now);
+            }
+        }
+        (sent, looks)
     }
 
     #[test]
-    fn news_are_told_soon_and_silence_rarely() {
-        assert_eq!(wait(None, false, 0), 0, "the first report at once");
-        assert_eq!(wait(Some(3), true, 0), 7);
-        assert_eq!(wait(Some(30), true, 0), 0);
-        assert_eq!(wait(Some(30), false, 0), 20 * 60 - 30);
+    fn the_first_report_comes_at_once_and_then_only_heartbeats() {
+        let (sent, looks) = reports(1, DAY, |_| false, |_| false);
+        assert_eq!(sent[0], Duration::ZERO);
+        assert!((72..=81).contains(&sent.len()), "every 18 to 20 minutes: {}", sent.len());
+        assert_eq!(looks, sent.len(), "it sleeps in between");
+    }
+
+    #[test]
+    fn what_is_no_news_puts_no_heartbeat_off_and_makes_no_report() {
+        let (quiet, _) = reports(1, DAY, |_| false, |_| false);
+        let (busy, looks) = reports(1, DAY, |second| second % 3 == 0, |_| false);
+        assert!(busy.len().abs_diff(quiet.len()) <= 1, "{} {}", busy.len(), quiet.len());
+        assert!(looks > 1000, "it was looked");
+        for pair in busy.windows(2) {
+            assert!(pair[1] <= pair[0] + pace().heartbeat, "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_is_told_soon_and_together_with_those_that_come_with_it() {
+        let burst = |second| (1000..1003).contains(&second);
+        let (sent, _) = reports(1, SECOND * 1100, burst, burst);
+        let at: Vec<_> = sent.iter().map(Duration::as_secs).filter(|s| *s >= 1000).collect();
+        assert!((1..=2).contains(&at.len()) && at[0] <= 1002, "{at:?}");
+        assert!(at.iter().all(|s| *s <= 1000 + 12), "{at:?}");
+    }
+
+    #[test]
+    fn in_constant_change_reports_are_the_least_time_apart() {
+        let (sent, _) = reports(1, SECOND * 1000, |_| true, |_| true);
+        assert!((95..=100).contains(&sent.len()), "{}", sent.len());
+        for pair in sent.windows(2) {
+            assert!(pair[1] >= pair[0] + pace().least, "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn agents_that_begin_together_do_not_go_on_together() {
+        let second = |seed| reports(seed, pace().heartbeat + SECOND, |_| false, |_| false).0[1];
+        let all: std::collections::BTreeSet<_> = (0..50).map(second).collect();
+        assert!(all.len() > 25, "{all:?}");
     }
 
     #[test]
     fn a_report_that_did_not_arrive_is_tried_again_ever_more_rarely() {
-        let waits: Vec<_> = (1..=4).map(|failures| wait(Some(0), true, failures)).collect();
-        assert_eq!(waits, [10, 20, 40, 80]);
-        assert_eq!(wait(Some(0), true, 40), 20 * 60);
+        let mut schedule = Schedule::new(pace(), 1);
+        let mut now = Duration::ZERO;
+        for most in [10, 20, 40, 80, 160, 320, 640, 1200, 1200] {
+            schedule.failed(now);
+            let pause = schedule.due().saturating_sub(now);
+            assert!(pause >= SECOND * most / 2 && pause <= SECOND * most, "{most}: {pause:?}");
+            schedule.heard(now);
+            assert_eq!(schedule.due(), now + pause, "news do not hurry it");
+            now = schedule.due();
+        }
+        schedule.sent(now);
+        schedule.heard(now + DAY);
+        assert!(schedule.due() < now + DAY, "and all is forgotten when one arrives");
     }
 }

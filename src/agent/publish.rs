@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::Error;
-use crate::git::{CommitDraft, PushOutcome, Repository};
-use crate::load::emit_yaml;
+use super::{Error, fit};
+use crate::git::{self, CommitDraft, PushOutcome, Repository};
+use crate::model::api::{Signing, SigningFormat};
 use crate::model::{Dir, Entry, EntryKind, Id, Report, Store as _, paths};
 
 /// How often a lost race is looked at again. Only another agent of the same worker can win one: for a
@@ -22,6 +22,9 @@ pub struct Target {
     pub author: String,
     /// Their address.
     pub email: String,
+    /// The file with the SSH key that signs reports; without one they are not signed. It is read by
+    /// `ssh-keygen` for each report, so that it can be exchanged at any time.
+    pub signing_key: Option<PathBuf>,
     /// A folder for what is in the making.
     pub scratch: PathBuf,
 }
@@ -66,20 +69,38 @@ impl Target {
 
     fn commit(&self, repository: &Repository, report: &Report) -> Result<Id, Error> {
         let store = repository.store()?;
-        let file = store.put_blob(emit_yaml(report).as_bytes())?;
+        let file = store.put_blob(fit::text(report)?.as_bytes())?;
         let mut dir = Dir::default();
         dir.insert(paths::REPORT_FILE, Entry { kind: EntryKind::File, id: file });
         let tree = store.put_dir(&dir)?;
-        let commit = store.commit(&CommitDraft {
+        let draft = CommitDraft {
             tree,
             parents: Vec::new(),
             message: format!("carp: report of {}\n", report.worker),
             name: self.author.clone(),
             email: self.email.clone(),
             time: report.time,
-        });
+        };
+        let commit = match &self.signing_key {
+            None => store.commit(&draft),
+            Some(key) => {
+                let key = Some(key.display().to_string());
+                let signing = Signing { format: SigningFormat::Ssh, key };
+                store.signed_commit(&draft, &repository.sign(&draft, &signing).map_err(unsigned)?)
+            }
+        };
         store.flush()?;
         Ok(commit)
+    }
+}
+
+/// The same failure in the words of who runs an agent.
+fn unsigned(error: git::Error) -> Error {
+    match error {
+        git::Error::Signing { tried, detail } => {
+            Error::Unsigned { tried: tried.to_string(), detail: detail.to_string() }
+        }
+        error => error.into(),
     }
 }
 
@@ -97,6 +118,7 @@ mod tests {
             prefix: "carp/observed".to_owned(),
             author: "carp".to_owned(),
             email: "carp@example.com".to_owned(),
+            signing_key: None,
             scratch: scratch.to_owned(),
         }
     }
@@ -127,6 +149,18 @@ mod tests {
         let read: Report = crate::load::read_yaml(&bytes).unwrap();
         assert_eq!((read.schema_version, read.time), (REPORT_SCHEMA, said(60).time));
         assert_eq!(scratch.path().read_dir().unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn without_its_key_a_report_that_is_to_be_signed_is_not_pushed() {
+        let (remote, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let there = Repository::init_bare(remote.path(), "main").unwrap();
+        let key = Some("/no/such/key".into());
+        let target = Target { signing_key: key, ..target(remote.path(), scratch.path()) };
+        let error = target.publish(&said(0)).unwrap_err().to_string();
+        assert!(error.contains("`/no/such/key`") && error.contains("--signing-key"), "{error}");
+        assert!(!error.contains("carp.yaml"), "an agent has none: {error}");
+        assert_eq!(there.list_refs("refs/").unwrap(), []);
     }
 
     #[test]

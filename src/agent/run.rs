@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt as _;
+use futures::{StreamExt as _, stream};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::pace::Pace;
+use super::pace::{Pace, Schedule};
 use super::publish::Target;
 use super::{Error, status};
-use crate::model::{Id, Name, Report};
+use crate::model::{Digest, Id, Name, Report};
 use crate::observe::{Change, Kind, Reporter, Server, Trouble, Watched, report, says_the_same};
 
 /// How long a first look may take before a single report counts as impossible.
@@ -22,6 +22,9 @@ const FIRST_LOOK: Duration = Duration::from_secs(60);
 const WATCH_PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
 /// How many changes may wait before the watches do: memory is bounded by what is watched.
 const WAITING_CHANGES: usize = 1024;
+
+/// How many statuses are written at the same time.
+const STATUSES_AT_ONCE: usize = 8;
 
 /// How the agent works.
 #[derive(Clone, Debug)]
@@ -78,11 +81,11 @@ pub async fn run(
         settings,
         server,
         clock,
+        begun: Instant::now(),
+        schedule: Schedule::new(settings.pace, seed(&settings.worker)),
         watched: Watched::default(),
+        broken: None,
         last: None,
-        last_sent: None,
-        last_try: None,
-        failures: 0,
         written: BTreeMap::new(),
         troubles: BTreeMap::new(),
     };
@@ -90,6 +93,11 @@ pub async fn run(
         ended = agent.work(receive, tell) => ended,
         () = stop => Ok(()),
     }
+}
+
+/// What makes two agents differ in their pauses: their names do.
+fn seed(worker: &Name) -> u64 {
+    u64::from_str_radix(&Digest::of(worker.as_bytes()).short(16), 16).unwrap_or_default()
 }
 
 /// Watches one kind for ever: a watch that fails begins again with a list.
@@ -114,13 +122,13 @@ struct Agent<'a> {
     settings: &'a Settings,
     server: &'a Server,
     clock: &'a dyn Fn() -> Timestamp,
+    begun: Instant,
+    schedule: Schedule,
     watched: Watched,
+    /// Since when a watch is broken off, by the time since the agent began.
+    broken: Option<Duration>,
     /// The last report that arrived.
     last: Option<Report>,
-    /// When it was sent.
-    last_sent: Option<Instant>,
-    last_try: Option<Instant>,
-    failures: u32,
     /// The statuses that were written, by cluster, with the UID of the object that has it.
     written: BTreeMap<Name, (String, Value)>,
     troubles: BTreeMap<Kind, Trouble>,
@@ -132,44 +140,47 @@ impl Agent<'_> {
         mut changes: mpsc::Receiver<(Kind, Change)>,
         tell: &mut dyn FnMut(Told),
     ) -> Result<(), Error> {
-        let begun = Instant::now();
-        let mut news = false;
         loop {
             let settled = self.watched.is_settled();
-            // A look that found nothing to tell puts no heartbeat off.
-            let quiet = !news && self.failures == 0;
-            let since = if quiet { self.last_sent } else { self.last_try };
-            let since = since.map(|at| at.elapsed());
-            let wait = self.settings.pace.wait(since, news, self.failures);
-            let until = Instant::now() + wait;
-            // A kind that is not heard of at all is waited for once, and then only between tries.
-            let until = if settled { until } else { until.max(begun + FIRST_LOOK) };
+            let until = self.begun + self.next_look(settled);
             if let Ok(Some((kind, change))) = timeout_at(until, changes.recv()).await {
                 self.watched.apply(kind, change);
                 while let Ok((kind, change)) = changes.try_recv() {
                     self.watched.apply(kind, change);
                 }
-                news = true;
+                self.schedule.heard(self.begun.elapsed());
                 self.tell_troubles(tell);
                 continue;
             }
             let outcome = self.report(settled).await;
-            self.last_try = Some(Instant::now());
+            let now = self.begun.elapsed();
             match outcome {
-                Ok(told) => {
-                    (self.failures, news) = (0, false);
-                    told.into_iter().for_each(&mut *tell);
-                    if self.settings.once {
-                        return Ok(());
-                    }
+                Ok(None) => self.schedule.looked(now),
+                Ok(Some(told)) => {
+                    self.schedule.sent(now);
+                    tell(told);
                 }
                 Err(error) if self.settings.once => return Err(error),
                 Err(error) => {
-                    self.failures += 1;
+                    self.schedule.failed(now);
                     tell(Told::Failed(error.to_string()));
                 }
             }
+            if self.settings.once {
+                return Ok(());
+            }
         }
+    }
+
+    /// When to look whether there is anything to report. A kind that is not heard of at all is waited
+    /// for once, and so is a watch that broke, each time it does: what comes back at once is no gap.
+    fn next_look(&mut self, settled: bool) -> Duration {
+        let due = self.schedule.due();
+        let now = self.begun.elapsed();
+        self.broken = self.broken.or(Some(now)).filter(|_| self.watched.is_broken_off());
+        let back = self.broken.map_or(Duration::ZERO, |since| since + self.settings.pace.patience);
+        let first = if settled { Duration::ZERO } else { FIRST_LOOK };
+        due.max(back).max(first)
     }
 
     /// A trouble is told when it begins or changes, not each time it is met.
@@ -209,13 +220,13 @@ impl Agent<'_> {
             clusters: sent.clusters.len(),
             unlisted: sent.unlisted.clone(),
         };
-        (self.last, self.last_sent) = (Some(Report::clone(&sent)), Some(Instant::now()));
+        self.last = Some(Report::clone(&sent));
         statuses.map(|()| Some(told))
     }
 
     /// Whether the last report said the same and is young enough.
     fn is_known(&self, report: &Report) -> bool {
-        let is_young = self.last_sent.is_some_and(|at| at.elapsed() < self.settings.pace.heartbeat);
+        let is_young = !self.schedule.is_heartbeat_due(self.begun.elapsed());
         is_young && self.last.as_ref().is_some_and(|last| says_the_same(last, report))
     }
 
@@ -238,20 +249,30 @@ impl Agent<'_> {
         if !self.settings.write_status {
             return Ok(());
         }
-        let mut outcome = Ok(());
         let managed = self.watched.managed();
+        let mut wanted = Vec::new();
         for cluster in &report.clusters {
             let Some(object) = managed.get(&cluster.name) else { continue };
             let before = object.ready.as_ref();
-            let worker = &self.settings.worker;
-            let status = status::of(worker, cluster, object.generation, before, now);
-            let Ok(status) = serde_json::to_value(status) else { continue };
-            let wanted = (object.uid.clone(), status);
-            if self.written.get(&cluster.name) == Some(&wanted) {
+            let seen = status::Seen { cluster, generation: object.generation, before, now };
+            let Ok(status) = status::of(object.kind, &self.settings.worker, &seen) else {
                 continue;
+            };
+            let status = (object.uid.clone(), status);
+            if self.written.get(&cluster.name) != Some(&status) {
+                wanted.push((object.kind, cluster.name.clone(), status));
             }
-            match self.server.apply_status(&cluster.name, wanted.1.clone()).await {
-                Ok(()) => drop(self.written.insert(cluster.name.clone(), wanted)),
+        }
+        let server = self.server;
+        let write = |(kind, name, status): (Kind, Name, (String, Value))| async move {
+            let written = server.apply_status(kind, &name, status.1.clone()).await;
+            written.map(|()| (name, status))
+        };
+        let mut all = stream::iter(wanted).map(write).buffer_unordered(STATUSES_AT_ONCE);
+        let mut outcome = Ok(());
+        while let Some(written) = all.next().await {
+            match written {
+                Ok((name, status)) => drop(self.written.insert(name, status)),
                 Err(error) => outcome = Err(error.into()),
             }
         }

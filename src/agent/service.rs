@@ -1,11 +1,16 @@
 //! The agent as a process: its runtime, and the signals that end it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::{Error, Settings, Told, run};
 use crate::observe::Server;
+
+/// How long a report that is on its way may take when the process is asked to end. Kubernetes gives half
+/// a minute, and a push that is cut off does no harm: the ref has the old report or the new one.
+const GRACE: Duration = Duration::from_secs(15);
 
 /// Connects to the worker and runs the agent until the process is asked to end, or once. The kubeconfig
 /// and its context are those that a person names; see [`Server::connect`].
@@ -21,10 +26,12 @@ pub fn serve(
 ) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| Error::Runtime(e.to_string()))?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let server = Server::connect(kubeconfig, context).await?;
         run(settings, &server, clock, tell, stopped()).await
-    })
+    });
+    runtime.shutdown_timeout(GRACE);
+    ended
 }
 
 /// Ready when the process is asked to end.

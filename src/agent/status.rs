@@ -1,66 +1,103 @@
-//! The status of a ManagedCluster on its worker: so that `kubectl get managedclusters` tells the truth
-//! there too.
+//! The status of what carp wrote: of a ManagedCluster on its worker, and of a Worker on the control-plane
+//! cluster, so that `kubectl get` tells the truth there too.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
-use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts};
+use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts, WorkerStatus};
 use crate::model::{Condition, ConditionStatus, Name, ReportedCluster};
+use crate::observe::Kind;
 
-/// The status, given what the object says now. The time of a condition that has not changed stays.
-pub(super) fn of(
-    worker: &Name,
-    cluster: &ReportedCluster,
-    generation: i64,
-    before: Option<&Condition>,
-    now: Timestamp,
-) -> ManagedClusterStatus {
-    let mut conditions = vec![ready(cluster, generation, before, now)];
-    conditions.extend(cluster.conditions.iter().cloned());
-    ManagedClusterStatus {
-        phase: Some(cluster.phase.clone()),
-        assigned_worker: Some(worker.to_string()),
-        errors: cluster
-            .errors
-            .iter()
-            .map(|error| ErrorStatus {
-                code: error.code.clone(),
-                message: error.message.clone(),
-                user_error: error.user_error,
-            })
-            .collect(),
-        conditions,
-        version: cluster.version.clone(),
-        endpoint: cluster.endpoint.clone(),
-        nodes: cluster.nodes.map(|n| NodeCounts { desired: n.desired, ready: n.ready }),
-        observed_generation: Some(generation),
+/// What a status is made of.
+pub(super) struct Seen<'a> {
+    /// What the report says.
+    pub(super) cluster: &'a ReportedCluster,
+    /// The generation of the object that gets the status.
+    pub(super) generation: i64,
+    /// Its condition `Ready` as it stands. The time of one that has not changed stays.
+    pub(super) before: Option<&'a Condition>,
+    /// The time.
+    pub(super) now: Timestamp,
+}
+
+/// The status of an object of a kind. `by` is who reports: the worker that a ManagedCluster is on.
+///
+/// # Errors
+/// Never in practice: a status serialises to JSON.
+pub(super) fn of(kind: Kind, by: &Name, seen: &Seen<'_>) -> serde_json::Result<Value> {
+    match kind {
+        Kind::Worker => serde_json::to_value(of_worker(seen)),
+        _ => serde_json::to_value(of_cluster(by, seen)),
     }
 }
 
-fn ready(
-    cluster: &ReportedCluster,
-    generation: i64,
-    before: Option<&Condition>,
-    now: Timestamp,
-) -> Condition {
-    let status = match cluster.phase.as_str() {
+fn of_cluster(worker: &Name, seen: &Seen<'_>) -> ManagedClusterStatus {
+    let cluster = seen.cluster;
+    ManagedClusterStatus {
+        phase: Some(cluster.phase.clone()),
+        assigned_worker: Some(worker.to_string()),
+        errors: errors(cluster),
+        conditions: conditions(seen, &cluster.phase),
+        version: cluster.version.clone(),
+        endpoint: cluster.endpoint.clone(),
+        nodes: cluster.nodes.map(|n| NodeCounts { desired: n.desired, ready: n.ready }),
+        observed_generation: Some(seen.generation),
+    }
+}
+
+/// The status of a worker as far as its own cluster goes; what runs on it its own agent says, and the
+/// whole of it stands on the status branch.
+fn of_worker(seen: &Seen<'_>) -> WorkerStatus {
+    let phase = match seen.cluster.phase.as_str() {
+        "Updating" => "Running",
+        "Deleting" => "Terminating",
+        same => same,
+    };
+    WorkerStatus {
+        phase: Some(phase.to_owned()),
+        errors: errors(seen.cluster),
+        conditions: conditions(seen, phase),
+        observed_generation: Some(seen.generation),
+        ..WorkerStatus::default()
+    }
+}
+
+fn errors(cluster: &ReportedCluster) -> Vec<ErrorStatus> {
+    let told = cluster.errors.iter().map(|error| ErrorStatus {
+        code: error.code.clone(),
+        message: error.message.clone(),
+        user_error: error.user_error,
+    });
+    told.collect()
+}
+
+fn conditions(seen: &Seen<'_>, phase: &str) -> Vec<Condition> {
+    let mut all = vec![ready(seen, phase)];
+    all.extend(seen.cluster.conditions.iter().cloned());
+    all
+}
+
+fn ready(seen: &Seen<'_>, phase: &str) -> Condition {
+    let status = match phase {
         "Running" | "Updating" => ConditionStatus::True,
         _ => ConditionStatus::False,
     };
     let message = if status == ConditionStatus::True {
         String::new()
     } else {
-        cluster.errors.first().map(|error| error.message.clone()).unwrap_or_default()
+        seen.cluster.errors.first().map(|error| error.message.clone()).unwrap_or_default()
     };
-    let since = before
+    let since = seen
+        .before
         .filter(|before| before.status == status)
         .and_then(|before| before.last_transition_time.clone());
     Condition {
         kind: "Ready".to_owned(),
         status,
-        reason: cluster.phase.clone(),
+        reason: phase.to_owned(),
         message,
-        last_transition_time: Some(since.unwrap_or_else(|| seconds(now))),
-        observed_generation: Some(generation),
+        last_transition_time: Some(since.unwrap_or_else(|| seconds(seen.now))),
+        observed_generation: Some(seen.generation),
     }
 }
 
@@ -88,10 +125,15 @@ mod tests {
         }
     }
 
-    fn ready_of(phase: &str, before: Option<&Condition>, second: i64) -> Condition {
-        let worker = Name::parse("w1").unwrap();
+    fn status(kind: Kind, phase: &str, before: Option<&Condition>, second: i64) -> Value {
+        let (by, cluster) = (Name::parse("w1").unwrap(), cluster(phase));
         let now = Timestamp::from_second(second).unwrap();
-        of(&worker, &cluster(phase), 1, before, now).conditions.remove(0)
+        of(kind, &by, &Seen { cluster: &cluster, generation: 1, before, now }).unwrap()
+    }
+
+    fn ready_of(phase: &str, before: Option<&Condition>, second: i64) -> Condition {
+        let mut status = status(Kind::ManagedCluster, phase, before, second);
+        serde_json::from_value(status["conditions"][0].take()).unwrap()
     }
 
     #[test]
@@ -104,5 +146,22 @@ mod tests {
         let degraded = ready_of("Degraded", Some(&updating), 120);
         assert_eq!(degraded.status, ConditionStatus::False);
         assert_eq!(degraded.last_transition_time.as_deref(), Some("1970-01-01T00:02:00Z"));
+    }
+
+    #[test]
+    fn a_worker_has_the_phases_of_a_worker() {
+        for (cluster, worker) in [
+            ("Pending", "Pending"),
+            ("Provisioning", "Provisioning"),
+            ("Running", "Running"),
+            ("Updating", "Running"),
+            ("Degraded", "Degraded"),
+            ("Deleting", "Terminating"),
+        ] {
+            let status = status(Kind::Worker, cluster, None, 0);
+            assert_eq!(status["phase"], worker);
+            assert_eq!(status.get("assignedWorker"), None, "it is on no worker");
+        }
+        assert_eq!(status(Kind::ManagedCluster, "Updating", None, 0)["assignedWorker"], "w1");
     }
 }

@@ -12,11 +12,12 @@ use crate::model::Name;
 ///
 /// Runs on the worker, or anywhere with a kubeconfig for it. Reports on change, and now and then to say
 /// that it is alive: one commit on a branch of the worker's own, replaced in place. Also writes the
-/// status of the ManagedCluster objects on the worker.
+/// status of the ManagedCluster objects on the worker. On the control-plane cluster the same command
+/// reports the clusters that the workers are; --worker is spec.controlPlane.name then.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// The worker that this cluster is
+    /// The worker that this cluster is, or the name of the control-plane cluster
     #[arg(long, value_name = "NAME", value_parser = args::name)]
     worker: Name,
     /// The fleet's repository, as this worker reaches it
@@ -25,6 +26,10 @@ pub(super) struct Args {
     /// What the branches of reports begin with: spec.branches.observed of the fleet
     #[arg(long, value_name = "PREFIX", default_value = "carp/observed")]
     branch: String,
+    /// The SSH key that signs the reports: one of those that spec.observed.allowedSigners has for the
+    /// worker
+    #[arg(long, value_name = "FILE")]
+    signing_key: Option<PathBuf>,
     /// Report once and exit
     #[arg(long)]
     once: bool,
@@ -42,7 +47,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "20m", value_parser = args::interval)]
     #[arg(conflicts_with = "once")]
     heartbeat: Duration,
-    /// Leave the status of the ManagedCluster objects alone
+    /// Leave the status of the ManagedCluster and Worker objects alone
     #[arg(long)]
     no_status: bool,
     /// A folder for what is in the making
@@ -64,6 +69,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
             prefix: args.branch.trim_matches('/').to_owned(),
             author: "carp".to_owned(),
             email: "carp@carp.dev".to_owned(),
+            signing_key: args.signing_key.clone(),
             scratch: args.scratch.clone().unwrap_or_else(std::env::temp_dir),
         },
         pace: Pace { least: args.interval, heartbeat: args.heartbeat, ..Pace::default() },

@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::paths::{OBSERVED, in_repository};
 use crate::model::{
     EntryKind, FOLDED_SCHEMA, FoldedReport, Id, MAX_REPORT_BYTES, Name, REPORT_SCHEMA, Report,
-    Store, StoreError,
+    Store, StoreError, UNSIGNED_REPORT,
 };
 
 /// The largest fold that carp reads, in bytes: some 20,000 clusters.
@@ -29,7 +29,7 @@ enum Refusal {
 pub fn reports(raw: &BTreeMap<Name, Vec<u8>>) -> (BTreeMap<Name, Report>, Diagnostics) {
     let mut reports = BTreeMap::new();
     let mut diagnostics = Diagnostics::default();
-    for (worker, bytes) in raw {
+    for (worker, bytes) in raw.iter().filter(|(_, bytes)| *bytes != UNSIGNED_REPORT) {
         match report(worker, bytes) {
             Ok(report) => {
                 reports.insert(worker.clone(), report);
@@ -181,6 +181,13 @@ mod tests {
             let said = one(&text).unwrap_err();
             assert!(said.contains(why), "{said}");
         }
+    }
+
+    #[test]
+    fn one_that_nobody_signed_was_told_already() {
+        let w1 = Name::parse("w1").unwrap();
+        let (found, diagnostics) = reports(&[(w1, UNSIGNED_REPORT.to_vec())].into());
+        assert!(found.is_empty() && diagnostics.is_empty());
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub use reason::{Reason, ReasonCode};
 pub use record::{DECISION_SCHEMA, DecisionRecord, RecordState};
 pub use report::{
     MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster, ReportedError, ReportedNodes,
+    UNSIGNED_REPORT,
 };
 pub use signer::AllowedSigner;
 pub use snapshot::{Build, Input, Snapshot};

@@ -13,6 +13,10 @@ pub const REPORT_SCHEMA: u32 = 1;
 /// The largest report that is read, in bytes: one row of at most 2 KiB for each of 1,000 clusters.
 pub const MAX_REPORT_BYTES: u64 = 2 << 20;
 
+/// What stands in the place of a report that is there and does not count, because its worker did not sign
+/// it. That is told where it is found; the worker did not fall silent by it.
+pub const UNSIGNED_REPORT: &[u8] = b"# not signed by its worker\n";
+
 /// One worker's report: what is really there. It replaces the one before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

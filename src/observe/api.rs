@@ -103,12 +103,12 @@ impl Server {
             })
     }
 
-    /// Writes the status of a ManagedCluster by server-side apply, as the owner of its fields.
+    /// Writes the status of a ManagedCluster or a Worker by server-side apply, as the owner of its fields.
     ///
     /// # Errors
     /// The API server does not answer or does not let us, or the object is gone.
-    pub async fn apply_status(&self, name: &Name, status: Value) -> Result<(), Error> {
-        let resource = resource(Kind::ManagedCluster);
+    pub async fn apply_status(&self, kind: Kind, name: &Name, status: Value) -> Result<(), Error> {
+        let resource = resource(kind);
         let api: Api<DynamicObject> =
             Api::namespaced_with(self.client.clone(), name.as_str(), &resource);
         let document = serde_json::json!({
@@ -120,7 +120,7 @@ impl Server {
         let params = PatchParams::apply(FIELD_MANAGER).force();
         let applied = api.patch_status(name.as_str(), &params, &Patch::Apply(&document)).await;
         applied.map(|_| ()).map_err(|e| Error::Api {
-            what: format!("writing the status of ManagedCluster {name}"),
+            what: format!("writing the status of {} {name}", kind.name()),
             detail: e.to_string(),
         })
     }

@@ -5,20 +5,24 @@ use super::errors;
 use super::listing::Listing;
 use super::object::{DIGEST_ANNOTATION, Object};
 use super::phase::Phase;
+use super::version;
 use super::{FLUX_SYSTEM, Kind};
 use crate::model::{Digest, Name, ReportedCluster, ReportedNodes};
+
+/// The kinds that carp itself writes into the namespace of a cluster, one a cluster.
+const WRITTEN: [Kind; 2] = [Kind::ManagedCluster, Kind::Worker];
 
 /// What a report says of one cluster.
 pub(super) fn reported(listing: &Listing, name: &Name) -> ReportedCluster {
     let cluster = listing.named(Kind::Cluster, name);
-    let managed = listing.named(Kind::ManagedCluster, name);
+    let managed = WRITTEN.iter().find_map(|kind| listing.named(*kind, name));
     let applied_by = applied_by(listing, name);
     ReportedCluster {
         name: name.clone(),
         uid: cluster.map(|c| c.metadata.uid.clone()).filter(|uid| !uid.is_empty()),
         digest: managed.and_then(digest),
         phase: Phase::of(cluster, managed).name().to_owned(),
-        version: version(listing, name),
+        version: version::running(listing, name),
         endpoint: cluster.and_then(endpoint),
         nodes: cluster.and_then(|cluster| nodes(listing, name, cluster)),
         conditions: conditions::of(cluster, applied_by),
@@ -27,7 +31,7 @@ pub(super) fn reported(listing: &Listing, name: &Name) -> ReportedCluster {
     }
 }
 
-/// The digest of the folder that the ManagedCluster was applied from.
+/// The digest of the folder that the ManagedCluster or the Worker was applied from.
 pub(super) fn digest(object: &Object) -> Option<Digest> {
     let text = object.metadata.annotations.get(DIGEST_ANNOTATION)?;
     text.strip_prefix("sha256:").unwrap_or(text).parse().ok()
@@ -35,31 +39,19 @@ pub(super) fn digest(object: &Object) -> Option<Digest> {
 
 /// The Flux Kustomization that applies the cluster's folder.
 fn applied_by<'a>(listing: &'a Listing, name: &Name) -> Option<&'a Object> {
-    let wanted = format!("cluster-{name}");
-    let all = listing.of(Kind::Kustomization);
-    all.iter().find(|k| k.namespace() == FLUX_SYSTEM && k.name() == wanted)
+    listing.get(Kind::Kustomization, FLUX_SYSTEM, &format!("cluster-{name}"))
 }
 
 /// The kinds of which there is an object in the cluster's namespace, and the namespace itself.
 fn present(listing: &Listing, name: &Name) -> Vec<String> {
     let in_it = Kind::ALL.into_iter().filter(|kind| match kind {
-        Kind::Namespace => listing.of(*kind).iter().any(|o| o.name() == name.as_str()),
+        Kind::Namespace => listing.get(*kind, "", name).is_some(),
         kind if kind.belongs_to_a_cluster() => listing.in_cluster(*kind, name).next().is_some(),
         _ => false,
     });
     let mut names: Vec<_> = in_it.map(|kind| kind.name().to_owned()).collect();
     names.sort_unstable();
     names
-}
-
-/// The version that the control plane runs, with its `v`, which Kamaji leaves out.
-fn version(listing: &Listing, name: &Name) -> Option<String> {
-    let kinds = [Kind::KamajiControlPlane, Kind::KubeadmControlPlane];
-    let running = kinds.iter().find_map(|kind| {
-        listing.named(*kind, name).and_then(|control_plane| control_plane.status.version.clone())
-    })?;
-    let bare = running.trim_start_matches('v');
-    (!bare.is_empty()).then(|| format!("v{bare}"))
 }
 
 fn endpoint(cluster: &Object) -> Option<String> {
@@ -75,7 +67,7 @@ fn nodes(listing: &Listing, name: &Name, cluster: &Object) -> Option<ReportedNod
         workers.desired_replicas.map(|desired| (desired, workers.ready_replicas.unwrap_or(0)))
     });
     let (desired, ready) = counted.or_else(|| in_pools(listing, name))?;
-    let on_machines = listing.named(Kind::KubeadmControlPlane, name).is_some();
+    let on_machines = listing.in_cluster(Kind::KubeadmControlPlane, name).next().is_some();
     let control_plane = cluster.status.control_plane.as_ref().filter(|_| on_machines);
     let of_control_plane = control_plane
         .map_or((0, 0), |c| (c.desired_replicas.unwrap_or(0), c.ready_replicas.unwrap_or(0)));
@@ -157,8 +149,27 @@ mod tests {
     }
 
     #[test]
+    fn a_workers_own_cluster_is_read_as_any_other() {
+        let digest = Digest::of(b"folder");
+        let worker = json!({"metadata": {
+            "name": "a", "namespace": "a", "annotations": {"carp.dev/digest": format!("sha256:{digest}")},
+        }});
+        let control_plane =
+            object("a-control-plane", json!({"status": {"versions": [{"version": "v1.34.2"}]}}));
+        let seen = seen(&[
+            (Kind::Worker, worker),
+            (Kind::Cluster, running()),
+            (Kind::KubeadmControlPlane, control_plane),
+        ]);
+        assert_eq!((seen.digest, seen.phase.as_str()), (Some(digest), "Running"));
+        assert_eq!(seen.version.as_deref(), Some("v1.34.2"));
+        assert_eq!(seen.nodes, Some(ReportedNodes { desired: 5, ready: 4 }));
+        assert_eq!(seen.present, ["Cluster", "KubeadmControlPlane", "Worker"]);
+    }
+
+    #[test]
     fn a_control_plane_on_machines_counts_as_nodes() {
-        let control_plane = object("a", json!({"status": {"version": "v1.34.2"}}));
+        let control_plane = object("a-control-plane", json!({"status": {"version": "v1.34.2"}}));
         let seen = seen(&[(Kind::Cluster, running()), (Kind::KubeadmControlPlane, control_plane)]);
         assert_eq!(seen.nodes, Some(ReportedNodes { desired: 5, ready: 4 }));
         assert_eq!(seen.version.as_deref(), Some("v1.34.2"));

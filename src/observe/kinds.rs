@@ -7,6 +7,8 @@ pub enum Kind {
     Namespace,
     /// What carp wrote, with the digest of the folder that was applied.
     ManagedCluster,
+    /// The same for a worker's own cluster, on the control-plane cluster.
+    Worker,
     /// The cluster itself.
     Cluster,
     /// A pool of machines.
@@ -41,9 +43,10 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Namespace,
         Self::ManagedCluster,
+        Self::Worker,
         Self::Cluster,
         Self::MachineDeployment,
         Self::MachinePool,
@@ -112,7 +115,8 @@ impl Kind {
     /// Whether objects of this kind lie in the namespace of a cluster.
     #[must_use]
     pub const fn belongs_to_a_cluster(self) -> bool {
-        self.goes_with_the_cluster() || matches!(self, Self::ManagedCluster | Self::HelmChartProxy)
+        self.goes_with_the_cluster()
+            || matches!(self, Self::ManagedCluster | Self::Worker | Self::HelmChartProxy)
     }
 
     const fn row(self) -> (&'static str, &'static str, &'static str, &'static str) {
@@ -123,6 +127,7 @@ impl Kind {
         match self {
             Self::Namespace => ("Namespace", "", "v1", "namespaces"),
             Self::ManagedCluster => ("ManagedCluster", "carp.dev", "v1alpha1", "managedclusters"),
+            Self::Worker => ("Worker", "carp.dev", "v1alpha1", "workers"),
             Self::Cluster => ("Cluster", CAPI, "v1beta2", "clusters"),
             Self::MachineDeployment => ("MachineDeployment", CAPI, "v1beta2", "machinedeployments"),
             Self::MachinePool => ("MachinePool", CAPI, "v1beta2", "machinepools"),

@@ -59,6 +59,13 @@ impl Listing {
         self.objects.get(&kind).map_or(&[], Vec::as_slice)
     }
 
+    /// An object by its namespace, which is empty for an object without one, and its name.
+    pub(super) fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Object> {
+        let all = self.of(kind);
+        let at = all.binary_search_by(|o| (o.namespace(), o.name()).cmp(&(namespace, name)));
+        at.ok().map(|at| &all[at])
+    }
+
     /// The objects of a kind in the namespace of a cluster.
     pub(super) fn in_cluster<'a>(
         &'a self,
@@ -72,7 +79,7 @@ impl Listing {
 
     /// The object of a kind that has the name of its cluster.
     pub(super) fn named<'a>(&'a self, kind: Kind, cluster: &'a Name) -> Option<&'a Object> {
-        self.in_cluster(kind, cluster).find(|o| o.name() == cluster.as_str())
+        self.get(kind, cluster, cluster)
     }
 
     /// The clusters that anything here belongs to: there is a namespace with carp's label, or an object
@@ -83,9 +90,9 @@ impl Listing {
             .iter()
             .filter(|o| o.metadata.labels.get(CLUSTER_LABEL).is_some_and(|c| c == o.name()))
             .map(Object::name);
-        let written = self
-            .of(Kind::ManagedCluster)
-            .iter()
+        let written = [Kind::ManagedCluster, Kind::Worker]
+            .into_iter()
+            .flat_map(|kind| self.of(kind))
             .filter(|o| o.name() == o.namespace())
             .map(Object::name);
         labelled.chain(written).filter_map(|name| Name::parse(name).ok()).collect()
@@ -127,9 +134,10 @@ mod tests {
             [labelled("a", "a"), labelled("copied", "a"), object("", "default")],
         );
         listing.add(Kind::ManagedCluster, [object("b", "b"), object("mine", "c")]);
+        listing.add(Kind::Worker, [object("we-1", "we-1")]);
         listing.add(Kind::Cluster, [object("theirs", "theirs")]);
         let names: Vec<_> = listing.clusters().iter().map(ToString::to_string).collect();
-        assert_eq!(names, ["a", "b"]);
+        assert_eq!(names, ["a", "b", "we-1"]);
     }
 
     #[test]

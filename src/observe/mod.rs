@@ -15,6 +15,7 @@ mod listing;
 mod object;
 mod phase;
 mod report;
+mod version;
 mod watched;
 mod worker;
 

@@ -61,6 +61,7 @@ pub(super) struct Status {
     pub(super) replicas: Option<u32>,
     pub(super) ready_replicas: Option<u32>,
     pub(super) version: Option<String>,
+    pub(super) versions: Vec<Counted>,
     pub(super) last_applied_revision: Option<String>,
     pub(super) installed_version: Option<String>,
     pub(super) history: Vec<Release>,
@@ -92,6 +93,13 @@ pub(super) struct Seen {
     pub(super) severity: String,
     pub(super) last_transition_time: Option<String>,
     pub(super) observed_generation: Option<i64>,
+}
+
+/// How many machines have a version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct Counted {
+    pub(super) version: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

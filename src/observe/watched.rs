@@ -39,9 +39,11 @@ pub enum Trouble {
     Broken(String),
 }
 
-/// What a ManagedCluster object on the worker says of itself.
+/// What an object that carp wrote, a ManagedCluster or a Worker, says of itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Managed {
+    /// Which of the two.
+    pub kind: Kind,
     /// Its identity: another one means that the object was made anew.
     pub uid: String,
     /// The generation that a status must speak of.
@@ -86,6 +88,12 @@ impl Watched {
         required.all(|kind| self.kinds.get(kind).is_none_or(|watch| !watch.listed))
     }
 
+    /// Whether a watch broke and has not come back: neither refused nor without anything to watch.
+    #[must_use]
+    pub fn is_broken_off(&self) -> bool {
+        self.kinds.values().any(|watch| matches!(watch.trouble, Some(Trouble::Broken(_))))
+    }
+
     /// What is wrong, by kind. A provider that is not installed is not wrong.
     #[must_use]
     pub fn troubles(&self) -> BTreeMap<Kind, Trouble> {
@@ -96,19 +104,14 @@ impl Watched {
         self.kinds.iter().filter_map(wrong).collect()
     }
 
-    /// What is known of the ManagedCluster objects themselves, by cluster.
+    /// What is known of the objects themselves that have a status by the agent, by cluster.
     #[must_use]
     pub fn managed(&self) -> BTreeMap<Name, Managed> {
-        let objects =
-            self.kinds.get(&Kind::ManagedCluster).into_iter().flat_map(|w| w.objects.values());
-        let of = |object: &Object| {
-            let name =
-                Name::parse(object.name()).ok().filter(|_| object.name() == object.namespace())?;
-            let ready = object.condition("Ready").map(|c| conditions::repeated(c, "Ready"));
-            let Metadata { uid, generation, .. } = &object.metadata;
-            Some((name, Managed { uid: uid.clone(), generation: *generation, ready }))
+        let of_kind = |kind: Kind| {
+            let objects = self.kinds.get(&kind).into_iter().flat_map(|w| w.objects.values());
+            objects.filter_map(move |object| managed(kind, object))
         };
-        objects.filter_map(of).collect()
+        [Kind::Worker, Kind::ManagedCluster].into_iter().flat_map(of_kind).collect()
     }
 
     /// The objects as they are now.
@@ -157,6 +160,13 @@ impl Watch {
             }
         }
     }
+}
+
+fn managed(kind: Kind, object: &Object) -> Option<(Name, Managed)> {
+    let name = Name::parse(object.name()).ok().filter(|_| object.name() == object.namespace())?;
+    let ready = object.condition("Ready").map(|c| conditions::repeated(c, "Ready"));
+    let Metadata { uid, generation, .. } = &object.metadata;
+    Some((name, Managed { kind, uid: uid.clone(), generation: *generation, ready }))
 }
 
 fn key(object: &Object) -> (String, String) {
@@ -214,10 +224,12 @@ mod tests {
         listed(&mut watched, Kind::Cluster, &["a"]);
         watched.apply(Kind::Cluster, Change::Failed(Trouble::Broken("reset".to_owned())));
         assert_eq!(names(&watched, Kind::Cluster), ["a"], "what was known is known");
-        assert!(watched.listing().unlisted().contains(&Kind::Cluster));
-        listed(&mut watched, Kind::Cluster, &[]);
+        assert!(watched.listing().unlisted().contains(&Kind::Cluster) && watched.is_broken_off());
+        watched.apply(Kind::Cluster, Change::Restarted);
+        assert!(watched.is_broken_off(), "it is back with the whole list");
+        watched.apply(Kind::Cluster, Change::Complete);
         assert!(watched.listing().unlisted().is_empty());
-        assert!(watched.troubles().is_empty());
+        assert!(watched.troubles().is_empty() && !watched.is_broken_off());
     }
 
     #[test]

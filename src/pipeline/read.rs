@@ -115,11 +115,13 @@ impl Read {
         self.diagnostics.extend(found);
         let raw = snapshot.reports.iter().flat_map(BTreeMap::keys);
         let unusable = raw.filter(|w| reports.as_ref().is_some_and(|r| !r.contains_key(*w)));
+        let control_plane = self.loaded.fleet.spec.control_plane.as_ref();
         let fold = plan::fold(&FoldInput {
             last: &last,
             reports: reports.as_ref(),
             unusable: &unusable.cloned().collect(),
             workers: &self.loaded.fleet.workers,
+            control_plane: control_plane.map(|c| c.name.as_str()),
             now: snapshot.now,
         });
         self.diagnostics.extend(fold.diagnostics);

@@ -14,7 +14,7 @@ use crate::git::{Repository, Signed};
 use crate::model::api::FleetSpec;
 use crate::model::{
     AllowedSigner, FLEET_LOCK_SCHEMA, FleetLock, Hold, HoldKind, Id, Memo, Name, Proposal, Signers,
-    Snapshot, Store, StoreError, lock_from_bytes, paths,
+    Snapshot, Store, StoreError, UNSIGNED_REPORT, lock_from_bytes, paths,
 };
 use crate::pipeline;
 
@@ -108,7 +108,8 @@ impl InForce {
         Ok(None)
     }
 
-    /// Takes out the reports that are not signed by their worker, and says which.
+    /// Marks the reports that are not signed by their worker, and says which: they say nothing, and by them
+    /// nobody can make a worker fall silent before its time.
     fn without_unsigned(
         &self,
         repository: &Repository,
@@ -125,7 +126,7 @@ impl InForce {
         for worker in reports.keys().cloned().collect::<Vec<_>>() {
             let Some(commit) = tips.get(&format!("{prefix}{worker}")) else { continue };
             if let Some(why) = refuse_report(repository, *commit, &worker, &input, &lock)? {
-                reports.remove(&worker);
+                reports.insert(worker.clone(), UNSIGNED_REPORT.to_vec());
                 found.push(unsigned_report(&worker, *commit, &why));
             }
         }

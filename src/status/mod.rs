@@ -5,6 +5,7 @@
 
 mod cluster;
 mod fleet;
+mod own_cluster;
 mod proposed;
 mod worker;
 

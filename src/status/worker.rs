@@ -1,5 +1,6 @@
 //! The status of one Worker.
 
+use super::own_cluster::OwnCluster;
 use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, since};
 use crate::model::api::{ErrorStatus, Observation, WorkerStatus};
 use crate::model::{
@@ -15,17 +16,21 @@ pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocume
     let observation = desired.map(|w| w.spec.observation).unwrap_or_default();
     let report = input.observed.workers.get(name);
     let health = input.observed.health(name);
+    let own = OwnCluster::of(input, name);
     let phase = phase(planned.state, observation, &health);
+    let heard = observation == Observation::Agent;
+    let phase = own.map_or(phase, |own| own.phase(phase, heard));
     let cordoned = desired.is_some_and(|w| w.spec.unschedulable);
     let status = WorkerStatus {
         phase: Some(phase.to_owned()),
-        errors: errors(planned, report),
+        errors: errors(planned, report, own),
         conditions: [
             since(ready(phase, observation, &health), report.map(ready_since)),
             schedulable(planned.state, cordoned),
             capacity(planned),
         ]
         .into_iter()
+        .chain(own.map(OwnCluster::condition))
         .chain(drifted(input, name))
         .collect(),
         capacity: planned.capacity.clone(),
@@ -124,7 +129,11 @@ fn available(planned: &WorkerPlan) -> Resources {
     planned.capacity.keys().filter_map(free).collect()
 }
 
-fn errors(planned: &WorkerPlan, report: Option<&FoldedReport>) -> Vec<ErrorStatus> {
+fn errors(
+    planned: &WorkerPlan,
+    report: Option<&FoldedReport>,
+    own: Option<OwnCluster<'_>>,
+) -> Vec<ErrorStatus> {
     let mut all = Vec::new();
     if planned.state == WorkerState::RemovedInUse {
         all.push(ErrorStatus {
@@ -140,5 +149,6 @@ fn errors(planned: &WorkerPlan, report: Option<&FoldedReport>) -> Vec<ErrorStatu
             user_error: false,
         });
     }
+    all.extend(own.into_iter().flat_map(OwnCluster::errors));
     all
 }

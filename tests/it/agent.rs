@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::observed::{Worker, condition, object};
+use crate::support::observed::{DIGEST, Worker, applied, cluster, condition, object};
 use crate::support::people::printed;
 use crate::support::{git, skip};
-
-const DIGEST: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
 /// A worker; `None`, told aloud, where there is no API server.
 fn worker(test: &str) -> Option<Worker> {
@@ -17,53 +15,6 @@ fn worker(test: &str) -> Option<Worker> {
         skip(test, "KUBEBUILDER_ASSETS or CARP_CRDS is unset");
     }
     worker
-}
-
-/// The objects of a hosted cluster as Flux applies them.
-fn applied(name: &str) -> Vec<Value> {
-    let mut managed = object(
-        "carp.dev/v1alpha1",
-        "ManagedCluster",
-        name,
-        name,
-        json!({"version": "v1.34.2", "location": "westeurope"}),
-    );
-    managed["metadata"]["annotations"] = json!({"carp.dev/digest": format!("sha256:{DIGEST}")});
-    let reference =
-        |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
-    vec![
-        json!({
-            "apiVersion": "v1", "kind": "Namespace",
-            "metadata": {"name": name, "labels": {"carp.dev/cluster": name}},
-        }),
-        managed,
-        object(
-            "cluster.x-k8s.io/v1beta2",
-            "Cluster",
-            name,
-            name,
-            json!({
-                "controlPlaneEndpoint": {"host": "10.1.0.4", "port": 6443},
-                "controlPlaneRef": reference("controlplane.cluster.x-k8s.io", "KamajiControlPlane"),
-                "infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "AzureCluster"),
-            }),
-        ),
-    ]
-}
-
-/// The `Cluster` with a status.
-fn cluster(name: &str, available: &str, initialized: bool, more: Vec<Value>) -> Value {
-    let mut conditions = vec![condition("Available", available, "x", "")];
-    conditions.extend(more);
-    let mut cluster = applied(name).remove(2);
-    cluster["status"] = json!({
-        "conditions": conditions,
-        "initialization": {
-            "infrastructureProvisioned": initialized, "controlPlaneInitialized": initialized,
-        },
-        "workers": {"desiredReplicas": 3, "readyReplicas": if available == "True" { 3 } else { 1 }},
-    });
-    cluster
 }
 
 fn of<'a>(report: &'a Value, name: &str) -> &'a Value {
@@ -81,9 +32,15 @@ fn clusters_in_every_phase_are_reported_and_told_on_the_worker() {
     let Some(worker) = worker("clusters_in_every_phase_are_reported_and_told_on_the_worker") else {
         return;
     };
-    for name in ["new", "making", "runs", "rolls"] {
+    for name in ["new", "making", "runs", "rolls", "rests"] {
         worker.apply(&applied(name));
     }
+    let mut going = applied("goes");
+    going[2]["metadata"]["finalizers"] = json!(["cluster.cluster.x-k8s.io"]);
+    worker.apply(&going);
+    let delete = ["delete", "clusters.v1beta2.cluster.x-k8s.io", "goes", "-n", "goes"];
+    worker.server.kubectl(&[&delete[..], &["--wait=false"]].concat());
+    worker.status(&cluster("rests", "True", true, vec![condition("Paused", "True", "Paused", "")]));
     worker.status(&cluster("making", "False", false, vec![]));
     worker.status(&cluster("runs", "True", true, vec![]));
     worker.status(&cluster("rolls", "True", true, vec![condition("RollingOut", "True", "x", "")]));
@@ -105,13 +62,20 @@ fn clusters_in_every_phase_are_reported_and_told_on_the_worker() {
     assert_eq!(report["worker"], "we-1");
     let system = ["get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}"];
     assert_eq!(report["workerUID"], worker.server.kubectl(&system));
-    for (name, phase) in
-        [("new", "Pending"), ("making", "Provisioning"), ("runs", "Running"), ("rolls", "Updating")]
-    {
+    for (name, phase) in [
+        ("new", "Pending"),
+        ("making", "Provisioning"),
+        ("runs", "Running"),
+        ("rolls", "Updating"),
+        ("rests", "Running"),
+        ("goes", "Deleting"),
+    ] {
         assert_eq!(of(&report, name)["phase"], phase, "{name}");
         assert_eq!(of(&report, name)["digest"], DIGEST);
         assert_eq!(status_of(&worker, name, "phase"), phase, "{name} on the worker");
     }
+    let paused = |name: &str| of(&report, name)["conditions"].to_string().contains("Paused");
+    assert!(paused("rests") && !paused("runs"), "what is paused says so");
     let runs = of(&report, "runs");
     assert_eq!(runs["nodes"], json!({"desired": 3, "ready": 3}));
     assert_eq!(runs["endpoint"], "https://10.1.0.4:6443");
@@ -120,6 +84,8 @@ fn clusters_in_every_phase_are_reported_and_told_on_the_worker() {
     assert_eq!((&error["code"], &error["userError"]), (&json!("SizeNotAvailable"), &json!(true)));
     assert_eq!(status_of(&worker, "making", "errors[0].code"), "SizeNotAvailable");
 
+    as_kubectl_prints_it(&worker);
+
     // What was available and is not any more is degraded, for the worker itself remembers.
     worker.status(&cluster("runs", "False", true, vec![]));
     assert!(worker.report(&[]).status.success());
@@ -127,6 +93,20 @@ fn clusters_in_every_phase_are_reported_and_told_on_the_worker() {
     let parents = ["rev-list", "--parents", "--all", "--", "."];
     let all = git(&worker.remote.path(), &parents);
     assert_eq!(all.split_whitespace().count(), 1, "one commit, and no history: {all}");
+}
+
+/// `kubectl get managedclusters -A` on the worker tells what the agent saw.
+fn as_kubectl_prints_it(worker: &Worker) {
+    let table = worker.server.kubectl(&["get", "managedclusters", "-A"]);
+    let rows: Vec<Vec<&str>> = table.lines().map(|l| l.split_whitespace().collect()).collect();
+    let column = |title: &str| rows[0].iter().position(|t| *t == title).unwrap();
+    let cell = |name: &str, title: &str| {
+        rows.iter().find(|row| row[1] == name).map(|row| row[column(title)].to_owned()).unwrap()
+    };
+    assert_eq!((cell("runs", "PHASE"), cell("runs", "READY")), ("Running".into(), "True".into()));
+    assert_eq!(cell("goes", "PHASE"), "Deleting", "{table}");
+    assert_eq!(cell("making", "READY"), "False", "{table}");
+    assert_eq!(cell("runs", "WORKER"), "we-1", "{table}");
 }
 
 #[test]
@@ -156,7 +136,7 @@ fn a_running_agent_tells_every_change_and_survives_an_outage() {
     let gone = |r: &Value| r["clusters"][0]["present"] == json!(["ManagedCluster", "Namespace"]);
     let report = worker.wait_for("gone", gone);
     assert_eq!(report["clusters"][0].get("uid"), None);
-    drop(agent);
+    agent.ends_when_told();
 }
 
 #[test]
@@ -211,5 +191,6 @@ fn what_the_agent_may_not_see_is_said_and_nothing_is_taken_for_gone() {
     assert!(output.status.success(), "{}", printed(&output));
     let report = worker.reported().unwrap();
     assert_eq!(report["complete"], false, "{report:#}");
+    assert_eq!(report["unlisted"], json!(["AzureCluster", "AzureMachine"]));
     assert_eq!(report["clusters"][0]["name"], "a");
 }

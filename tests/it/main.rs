@@ -8,6 +8,8 @@
 )]
 
 mod agent;
+mod agent_scale;
+mod agent_watches;
 mod architecture;
 mod bad_input;
 mod bad_repository;
@@ -15,6 +17,7 @@ mod bad_repository;
 mod broken_worlds;
 mod cli_help;
 mod commands;
+mod control_plane_agent;
 mod controller;
 mod cost;
 mod credentials;
@@ -51,3 +54,4 @@ mod signing;
 mod support;
 mod verifying;
 mod ways_to_write;
+mod whole_loop;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::support::flux::push_report;
 use crate::support::keys::SshKey;
 use crate::support::people::{Person, printed};
 use crate::support::small::{self, cluster};
@@ -116,17 +117,8 @@ fn report(person: &Person, worker: &str, minute: u32, key: Option<&SshKey>) {
         "schemaVersion: 1\nworker: {worker}\nworkerUID: 5d0c0f1e-0001-4000-8000-000000000001\n\
          time: \"2026-11-01T08:{minute:02}:00Z\"\ncomplete: true\nhealthy: true\n"
     );
-    let folder = tempfile::tempdir().unwrap();
-    let at = |args: &[&str]| git(folder.path(), args);
-    at(&["init", "--quiet", "-b", "report"]);
-    std::fs::write(folder.path().join("report.yaml"), text).unwrap();
-    at(&["add", "report.yaml"]);
-    let (format, file) = ("gpg.format=ssh", key.map(|k| k.file().display().to_string()));
-    let key = format!("user.signingKey={}", file.as_deref().unwrap_or_default());
-    let sign = if file.is_some() { "--gpg-sign" } else { "--no-gpg-sign" };
-    at(&["-c", format, "-c", &key, "commit", "--quiet", sign, "-m", "report"]);
     let url = git(&person.path(), &["remote", "get-url", "origin"]);
-    at(&["push", "--quiet", "--force", &url, &format!("HEAD:refs/heads/carp/observed/{worker}")]);
+    push_report(&url, worker, &text, key.map(SshKey::file).as_deref());
 }
 
 /// The time of the last report of a worker that was folded.

@@ -40,6 +40,9 @@ pub struct FoldInput<'a> {
     pub unusable: &'a BTreeSet<Name>,
     /// The desired workers.
     pub workers: &'a BTreeMap<Name, Worker>,
+    /// The name of the control-plane cluster, whose agent reports the workers' own clusters. Nobody
+    /// declares it as a worker.
+    pub control_plane: Option<&'a str>,
     /// The time of the run.
     pub now: Timestamp,
 }
@@ -62,7 +65,9 @@ pub fn fold(input: &FoldInput<'_>) -> Fold {
     let Some(reports) = input.reports else {
         return Fold { observed: Observed { workers: input.last.clone() }, ..Fold::default() };
     };
-    let mut folding = Folding { clock: Clock::new(input.now), refused: Diagnostics::default() };
+    let control_plane = input.control_plane;
+    let mut folding =
+        Folding { clock: Clock::new(input.now), refused: Diagnostics::default(), control_plane };
     let mut workers = BTreeMap::new();
     let names: BTreeSet<&Name> = input.last.keys().chain(reports.keys()).collect();
     for name in names {
@@ -86,12 +91,13 @@ pub fn fold(input: &FoldInput<'_>) -> Fold {
     }
 }
 
-struct Folding {
+struct Folding<'a> {
     clock: Clock,
     refused: Diagnostics,
+    control_plane: Option<&'a str>,
 }
 
-impl Folding {
+impl Folding<'_> {
     fn first(
         &mut self,
         name: &Name,
@@ -99,7 +105,7 @@ impl Folding {
         desired: Option<&Worker>,
         timeout: i64,
     ) -> Option<FoldedReport> {
-        if desired.is_none() {
+        if desired.is_none() && self.control_plane != Some(name.as_str()) {
             self.refuse(
                 name,
                 "no such worker is desired, and none was known",

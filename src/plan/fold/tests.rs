@@ -72,6 +72,7 @@ fn fold_one(last: &Last, report: Option<&Report>, second: i64) -> Fold {
         reports: Some(&reports),
         unusable: &BTreeSet::new(),
         workers: &workers,
+        control_plane: None,
         now: at(second),
     })
 }
@@ -135,6 +136,7 @@ fn a_report_that_cannot_be_read_did_not_vanish_and_is_no_heartbeat() {
             reports: Some(&BTreeMap::new()),
             unusable: &[name("w1")].into(),
             workers: &desired(),
+            control_plane: None,
             now: at(second),
         })
     };
@@ -243,6 +245,7 @@ fn where_no_reports_were_looked_for_everything_stays() {
         reports: None,
         unusable: &BTreeSet::new(),
         workers: &workers,
+        control_plane: None,
         now: at(9 * HOUR),
     });
     assert_eq!(fold.observed.workers, last);
@@ -259,6 +262,7 @@ fn a_worker_that_is_not_desired_is_kept_if_known_and_refused_if_not() {
             reports: Some(&reports),
             unusable: &BTreeSet::new(),
             workers: &nobody,
+            control_plane: None,
             now: at(660),
         })
     };
@@ -266,6 +270,27 @@ fn a_worker_that_is_not_desired_is_kept_if_known_and_refused_if_not() {
     let unknown = fold_with(&Last::new());
     assert!(unknown.observed.workers.is_empty());
     assert_eq!(refusals(&unknown).len(), 1);
+}
+
+#[test]
+fn the_control_plane_is_known_without_being_a_worker() {
+    let hub = Report { worker: name("hub"), ..report(0) };
+    let fold_as = |control_plane: Option<&str>, last: &Last, second| {
+        fold(&FoldInput {
+            last,
+            reports: Some(&[(name("hub"), hub.clone())].into()),
+            unusable: &BTreeSet::new(),
+            workers: &desired(),
+            control_plane,
+            now: at(second),
+        })
+    };
+    let first = fold_as(Some("hub"), &Last::new(), 60);
+    assert_eq!(first.observed.workers["hub"].clusters["a"].phase, "Running");
+    assert!(first.diagnostics.is_empty());
+    let silent = fold_as(Some("hub"), &first.observed.workers, HOUR);
+    assert_eq!(silent.observed.workers["hub"].freshness, Freshness::Silent);
+    assert_eq!(refusals(&fold_as(Some("other"), &Last::new(), 60)).len(), 1);
 }
 
 #[test]

@@ -7,12 +7,14 @@ pub(crate) mod crd;
 #[cfg(unix)]
 pub(crate) mod disk;
 pub(crate) mod fleet;
+pub(crate) mod flux;
 pub(crate) mod generator;
 pub(crate) mod golden;
 mod http;
 pub(crate) mod keys;
 pub(crate) mod observed;
 pub(crate) mod people;
+pub(crate) mod proxy;
 pub(crate) mod reconciled;
 mod repositories;
 #[cfg(unix)]

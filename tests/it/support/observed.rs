@@ -1,9 +1,9 @@
-//! A worker on a real API server: the CRDs, the objects that Flux would apply, and their status as the
-//! Cluster API controllers would write it.
+//! A cluster on a real API server that an agent observes: the CRDs, the objects that Flux would apply, and
+//! their status as the Cluster API controllers would write it.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Child, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -32,33 +32,52 @@ const CRDS: [&str; 15] = [
     "helmreleases.helm.toolkit.fluxcd.io",
 ];
 
-/// The worker `we-1` and the remote that it reports to.
+/// A worker, or the control-plane cluster, and the remote that it reports to.
 pub(crate) struct Worker {
     pub(crate) server: ApiServer,
     pub(crate) remote: Remote,
+    name: String,
+    crds: PathBuf,
     dir: TempDir,
 }
 
 impl Worker {
-    /// A worker with every CRD but some; `None` where the environment has no server or no CRDs.
-    #[expect(clippy::disallowed_methods, reason = "tests read their environment")]
+    /// The worker `we-1` with every CRD but some; `None` where the environment has no server or no CRDs.
     pub(crate) fn without(missing: &[&str]) -> Option<Self> {
+        Self::called("we-1", missing, &[])
+    }
+
+    /// A cluster with a name, without some CRDs and with some that the agent does not look at.
+    #[expect(clippy::disallowed_methods, reason = "tests read their environment")]
+    pub(crate) fn called(name: &str, missing: &[&str], more: &[&str]) -> Option<Self> {
         let crds = std::env::var_os("CARP_CRDS").map(PathBuf::from)?;
         let server = ApiServer::start()?;
         let dir = tempfile::tempdir().unwrap();
         let own = carp(dir.path(), &["crds"]).output().unwrap();
         fs::write(dir.path().join("own.yaml"), own.stdout).unwrap();
-        let mut args = vec!["create".to_owned(), "--validate=false".to_owned()];
-        let files = CRDS.iter().filter(|name| !missing.contains(name));
-        let files = files.map(|name| crds.join(format!("{name}.yaml")).display().to_string());
-        for file in files.chain([dir.path().join("own.yaml").display().to_string()]) {
-            args.extend(["-f".to_owned(), file]);
-        }
-        server.kubectl(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        let worker = Self { server, remote: Remote::new(), name: name.to_owned(), crds, dir };
+        let all = CRDS.iter().chain(more).filter(|name| !missing.contains(name)).copied();
+        worker.install(&all.collect::<Vec<_>>());
+        worker.server.kubectl(&["create", "-f", worker.path().join("own.yaml").to_str().unwrap()]);
+        worker.are_served();
+        worker.server.kubectl(&["create", "namespace", "flux-system"]);
+        worker.server.kubectl(&["create", "namespace", "carp-system"]);
+        Some(worker)
+    }
+
+    /// Installs CRDs.
+    pub(crate) fn install(&self, names: &[&str]) {
+        let files = names.iter().map(|name| self.crds.join(format!("{name}.yaml")));
+        let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
+        let mut args = vec!["create", "--validate=false"];
+        args.extend(files.iter().flat_map(|file| ["-f", file]));
+        self.server.kubectl(&args);
+        self.are_served();
+    }
+
+    fn are_served(&self) {
         let all = ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"];
-        server.kubectl(&all);
-        server.kubectl(&["create", "namespace", "flux-system"]);
-        Some(Self { server, remote: Remote::new(), dir })
+        self.server.kubectl(&all);
     }
 
     /// A worker with everything.
@@ -102,21 +121,32 @@ impl Worker {
         self.server.kubectl(&["replace", "--raw", &path, "-f", file.to_str().unwrap()]);
     }
 
-    /// `carp agent --worker we-1 ARGS`, to its end.
+    /// `carp agent --worker NAME ARGS`, to its end.
     pub(crate) fn report(&self, args: &[&str]) -> Output {
         self.agent(&[&["--once"], args].concat()).output().unwrap()
     }
 
     /// `carp agent`, left running.
     pub(crate) fn watch(&self) -> Agent {
-        let mut command = self.agent(&["--interval", "1s", "--heartbeat", "2s"]);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        Agent { child }
+        self.watch_by(&self.server.kubeconfig())
     }
 
-    fn agent(&self, args: &[&str]) -> std::process::Command {
+    /// The same by another way to the API server.
+    pub(crate) fn watch_by(&self, kubeconfig: &Path) -> Agent {
+        let scratch = self.path().join("scratch");
+        fs::create_dir_all(&scratch).unwrap();
+        let pace = ["--interval", "1s", "--heartbeat", "2s"];
+        let (kubeconfig, folder) = (kubeconfig.to_str().unwrap(), scratch.to_str().unwrap());
+        let places = ["--kubeconfig", kubeconfig, "--scratch", folder];
+        let mut command = self.agent(&[pace, places].concat());
+        let log = self.path().join("agent.log");
+        let child = command.stdout(Stdio::null()).stderr(fs::File::create(&log).unwrap()).spawn();
+        Agent { child: child.unwrap(), log, scratch }
+    }
+
+    fn agent(&self, args: &[&str]) -> Command {
         let kubeconfig = self.server.kubeconfig();
-        let mut command = carp(self.dir.path(), &["agent", "--worker", "we-1"]);
+        let mut command = carp(self.dir.path(), &["agent", "--worker", &self.name]);
         command.arg("--repository").arg(self.remote.url()).args(args);
         if !args.contains(&"--kubeconfig") {
             command.arg("--kubeconfig").arg(kubeconfig);
@@ -126,16 +156,20 @@ impl Worker {
 
     /// The report on the worker's ref; `None` before the first.
     pub(crate) fn reported(&self) -> Option<Value> {
-        let show = ["show", "refs/heads/carp/observed/we-1:report.yaml"];
-        let output = git_may_fail(&self.remote.path(), &show);
-        let text = String::from_utf8(output.stdout).unwrap();
-        output.status.success().then(|| serde_saphyr::from_str(&text).unwrap())
+        self.report_text().map(|text| serde_saphyr::from_str(&text).unwrap())
     }
 
-    /// Waits until the report is as it should be; half a minute at most.
+    /// The same as it is written.
+    pub(crate) fn report_text(&self) -> Option<String> {
+        let file = format!("refs/heads/carp/observed/{}:report.yaml", self.name);
+        let output = git_may_fail(&self.remote.path(), &["show", &file]);
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    }
+
+    /// Waits until the report is as it should be; two minutes at most.
     #[track_caller]
     pub(crate) fn wait_for(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..300 {
+        for _ in 0..1200 {
             if let Some(report) = self.reported().filter(&is_so) {
                 return report;
             }
@@ -153,6 +187,33 @@ impl Worker {
 /// A running agent. It is killed when this is dropped.
 pub(crate) struct Agent {
     child: Child,
+    log: PathBuf,
+    scratch: PathBuf,
+}
+
+impl Agent {
+    /// What it has logged.
+    pub(crate) fn logged(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// The most memory that it ever took, in KiB; `None` where the system does not say.
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().trim_end_matches(" kB").parse().ok()
+    }
+
+    /// SIGTERM: it ends well, and nothing is left of what was in the making.
+    #[track_caller]
+    pub(crate) fn ends_when_told(mut self) {
+        let mut kill = Command::new("kill");
+        assert!(
+            kill.args(["-s", "TERM", &self.child.id().to_string()]).status().unwrap().success()
+        );
+        assert_eq!(self.child.wait().unwrap().code(), Some(0), "{}", self.logged());
+        assert_eq!(fs::read_dir(&self.scratch).unwrap().count(), 0);
+    }
 }
 
 impl Drop for Agent {
@@ -202,4 +263,54 @@ pub(crate) fn condition(kind: &str, status: &str, reason: &str, message: &str) -
         "type": kind, "status": status, "reason": reason, "message": message,
         "lastTransitionTime": "2026-11-01T08:00:00Z",
     })
+}
+
+/// The digest of the folder that the objects were applied from.
+pub(crate) const DIGEST: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+/// The objects of a hosted cluster as Flux applies them.
+pub(crate) fn applied(name: &str) -> Vec<Value> {
+    let mut managed = object(
+        "carp.dev/v1alpha1",
+        "ManagedCluster",
+        name,
+        name,
+        json!({"version": "v1.34.2", "location": "westeurope"}),
+    );
+    managed["metadata"]["annotations"] = json!({"carp.dev/digest": format!("sha256:{DIGEST}")});
+    let reference =
+        |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
+    vec![
+        json!({
+            "apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": name, "labels": {"carp.dev/cluster": name}},
+        }),
+        managed,
+        object(
+            "cluster.x-k8s.io/v1beta2",
+            "Cluster",
+            name,
+            name,
+            json!({
+                "controlPlaneEndpoint": {"host": "10.1.0.4", "port": 6443},
+                "controlPlaneRef": reference("controlplane.cluster.x-k8s.io", "KamajiControlPlane"),
+                "infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "AzureCluster"),
+            }),
+        ),
+    ]
+}
+
+/// The `Cluster` with a status.
+pub(crate) fn cluster(name: &str, available: &str, initialized: bool, more: Vec<Value>) -> Value {
+    let mut conditions = vec![condition("Available", available, "x", "")];
+    conditions.extend(more);
+    let mut cluster = applied(name).remove(2);
+    cluster["status"] = json!({
+        "conditions": conditions,
+        "initialization": {
+            "infrastructureProvisioned": initialized, "controlPlaneInitialized": initialized,
+        },
+        "workers": {"desiredReplicas": 3, "readyReplicas": if available == "True" { 3 } else { 1 }},
+    });
+    cluster
 }

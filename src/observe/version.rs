@@ -1,0 +1,72 @@
+//! The version that a cluster runs.
+//!
+//! Of a control plane on machines it is the oldest of its machines (`status.versions`, before that
+//! `status.version`: cluster-api v1.14, `api/controlplane/kubeadm/v1beta2`); of one in pods it is the one
+//! that its pods have come to, not the one that is wanted (cluster-api-control-plane-provider-kamaji
+//! v0.20, which copies `status.kubernetesResources.version.version` of the `TenantControlPlane`).
+
+use super::Kind;
+use super::listing::Listing;
+use super::object::Object;
+use crate::model::{KubeVersion, Name};
+
+/// The kinds of control planes.
+const CONTROL_PLANES: [Kind; 2] = [Kind::KamajiControlPlane, Kind::KubeadmControlPlane];
+
+/// The version that the control plane of a cluster runs, with its `v`, which Kamaji leaves out. `None`
+/// where nothing runs yet.
+pub(super) fn running(listing: &Listing, name: &Name) -> Option<String> {
+    let mut all = CONTROL_PLANES.iter().flat_map(|kind| listing.in_cluster(*kind, name));
+    all.find_map(of_control_plane)
+}
+
+fn of_control_plane(control_plane: &Object) -> Option<String> {
+    let status = &control_plane.status;
+    let counted = status.versions.iter().filter_map(|counted| with_v(&counted.version));
+    // What is no version by carp's rules is not older than what is one.
+    let oldest = counted.min_by_key(|text| {
+        let version = text.parse::<KubeVersion>().ok();
+        (version.is_none(), version)
+    });
+    oldest.or_else(|| with_v(status.version.as_deref()?))
+}
+
+fn with_v(text: &str) -> Option<String> {
+    let bare = text.trim_start_matches('v');
+    (!bare.is_empty()).then(|| format!("v{bare}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn version(kind: Kind, status: Value) -> Option<String> {
+        let mut listing = Listing::default();
+        let object =
+            json!({"metadata": {"name": "a-control-plane", "namespace": "a"}, "status": status});
+        listing.add(kind, [object]);
+        running(&listing, &Name::parse("a").unwrap())
+    }
+
+    #[test]
+    fn while_machines_are_replaced_the_oldest_counts() {
+        let rolling = json!({
+            "version": "v1.35.0",
+            "versions": [{"version": "v1.35.0", "replicas": 1}, {"version": "v1.9.2", "replicas": 2}],
+        });
+        assert_eq!(version(Kind::KubeadmControlPlane, rolling).as_deref(), Some("v1.9.2"));
+    }
+
+    #[test]
+    fn a_control_plane_without_counts_says_one_version_or_none() {
+        let old = json!({"version": "v1.34.2"});
+        assert_eq!(version(Kind::KubeadmControlPlane, old).as_deref(), Some("v1.34.2"));
+        let pods = json!({"version": "1.34.2"});
+        assert_eq!(version(Kind::KamajiControlPlane, pods).as_deref(), Some("v1.34.2"));
+        for nothing in [json!({}), json!({"version": ""}), json!({"versions": []})] {
+            assert_eq!(version(Kind::KubeadmControlPlane, nothing), None, "nothing runs yet");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Flux's part in a test: what the output branch holds for a worker is applied with its field manager, what
+//! left the branch is pruned, and every Kustomization says so in its status.
+//!
+//! The rules are those of kustomize-controller: server-side apply, pruning by inventory, and
+//! `kustomize.toolkit.fluxcd.io/prune: disabled` on the object that is there keeps it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::git;
+use super::observed::Worker;
+
+/// `KIND.VERSION.GROUP`, namespace, name.
+type Reference = (String, String, String);
+
+/// The Kustomization of a worker's whole folder.
+const ROOT: &str = "carp-worker";
+
+/// The Flux of one worker.
+pub(crate) struct Flux {
+    worker: String,
+    /// What each Kustomization applied last.
+    inventory: RefCell<BTreeMap<String, BTreeSet<Reference>>>,
+}
+
+impl Flux {
+    pub(crate) fn of(worker: &str) -> Self {
+        Self { worker: worker.to_owned(), inventory: RefCell::default() }
+    }
+
+    /// Brings the worker to the tip of the output branch. The layers' own content is left out: their
+    /// charts and providers have nobody here who would install them.
+    pub(crate) fn sync(&self, on: &Worker) {
+        let dir = output(on);
+        let output = dir.path().join("output");
+        let commit = git(&output, &["rev-parse", "HEAD"]);
+        let bootstrap = format!("control-plane/{}/bootstrap", self.worker);
+        self.apply(on, "bootstrap", &output.join(bootstrap));
+        let mut done = BTreeSet::new();
+        while let Some(next) = kustomizations(on).into_iter().find(|k| !done.contains(&name(k))) {
+            let name = name(&next);
+            if name == ROOT || name.starts_with("cluster-") {
+                self.apply(on, &name, &output.join(next["spec"]["path"].as_str().unwrap()));
+            }
+            on.status(&json!({
+                "apiVersion": next["apiVersion"], "kind": "Kustomization", "metadata": next["metadata"],
+                "status": {
+                    "observedGeneration": 1,
+                    "lastAppliedRevision": format!("carp/rendered@sha1:{commit}"),
+                    "conditions": [super::observed::condition("Ready", "True", "Succeeded", "")],
+                },
+            }));
+            done.insert(name);
+        }
+    }
+
+    /// Applies one path of the output branch, as a Kustomization of that path does.
+    pub(crate) fn apply_path(&self, on: &Worker, path: &str) {
+        self.apply(on, path, &output(on).path().join("output").join(path));
+    }
+
+    fn apply(&self, on: &Worker, by: &str, folder: &Path) {
+        let folder = folder.to_str().unwrap();
+        let text = on.server.kubectl(&["kustomize", folder]);
+        let objects: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+        let wanted: BTreeSet<Reference> = objects.iter().map(reference).collect();
+        let apply = ["apply", "--server-side", "--force-conflicts", "--validate=false"];
+        let rest = ["--field-manager=kustomize-controller", "-k", folder];
+        on.server.kubectl(&[&apply[..], &rest].concat());
+        let before = self.inventory.borrow_mut().insert(by.to_owned(), wanted.clone());
+        self.prune(on, before.unwrap_or_default().difference(&wanted));
+    }
+
+    fn prune<'a>(&self, on: &Worker, gone: impl Iterator<Item = &'a Reference>) {
+        for (kind, namespace, name) in gone {
+            let there = of(on, &["get", kind, name, "-n", namespace, "--ignore-not-found"]);
+            let keeps = "/metadata/annotations/kustomize.toolkit.fluxcd.io~1prune";
+            if there.is_null() || there.pointer(keeps) == Some(&json!("disabled")) {
+                continue;
+            }
+            on.server.kubectl(&["delete", kind, name, "-n", namespace, "--wait=false"]);
+            if kind.starts_with("Kustomization.") {
+                // Its finalizer prunes what it applied.
+                let own = self.inventory.borrow_mut().remove(name).unwrap_or_default();
+                self.prune(on, own.iter());
+            }
+        }
+    }
+}
+
+/// The tip of the output branch, as files in the folder `output`.
+fn output(on: &Worker) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let clone = ["clone", "--quiet", "--depth=1", "--branch=carp/rendered"];
+    let url = format!("file://{}", on.remote.url());
+    git(dir.path(), &[&clone[..], &[&url, "output"]].concat());
+    dir
+}
+
+/// The Kustomizations of Flux's own namespace that act on this cluster.
+fn kustomizations(on: &Worker) -> Vec<Value> {
+    let kind = "kustomizations.v1.kustomize.toolkit.fluxcd.io";
+    let list = of(on, &["get", kind, "-n", "flux-system"]);
+    let all = list["items"].as_array().cloned().unwrap_or_default();
+    all.into_iter().filter(|k| k["spec"].get("kubeConfig").is_none()).collect()
+}
+
+fn name(object: &Value) -> String {
+    object["metadata"]["name"].as_str().unwrap().to_owned()
+}
+
+fn of(on: &Worker, args: &[&str]) -> Value {
+    let text = on.server.kubectl(&[args, &["-o", "json"]].concat());
+    if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
+}
+
+fn reference(object: &Value) -> Reference {
+    let kind = object["kind"].as_str().unwrap();
+    let kind = match object["apiVersion"].as_str().unwrap().split_once('/') {
+        Some((group, version)) => format!("{kind}.{version}.{group}"),
+        None => kind.to_owned(),
+    };
+    let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default").to_owned();
+    (kind, namespace, name(object))
+}
+
+/// Pushes a report as an agent does, one commit without a parent, in whatever words.
+pub(crate) fn push_report(url: &str, worker: &str, text: &str, key: Option<&Path>) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |args: &[&str]| git(folder.path(), args);
+    at(&["init", "--quiet", "-b", "report"]);
+    std::fs::write(folder.path().join("report.yaml"), text).unwrap();
+    at(&["add", "report.yaml"]);
+    let key = key.map(|key| format!("user.signingKey={}", key.display()));
+    let sign = if key.is_some() { "--gpg-sign" } else { "--no-gpg-sign" };
+    let key = key.unwrap_or_else(|| "user.signingKey=".to_owned());
+    at(&["-c", "gpg.format=ssh", "-c", &key, "commit", "--quiet", sign, "-m", "report"]);
+    at(&["push", "--quiet", "--force", url, &format!("HEAD:refs/heads/carp/observed/{worker}")]);
+}
