@@ -141,6 +141,8 @@ mod tests {
         assert!(managed_versions().contains("v1.34.2".parse().unwrap()));
         assert!(!worker_versions().contains("v1.31.0".parse().unwrap()));
         assert!(components().contains_key("flux"));
+        let own = components().get("carp").map(String::as_str);
+        assert_eq!(own, Some(env!("CARGO_PKG_VERSION")), "an agent is of the carp that renders it");
         for location in locations().values() {
             for pair in &location.pairs {
                 assert_ne!(*pair, location.name);

@@ -11,6 +11,8 @@ use super::{FLUX_SYSTEM, Kind};
 const ROOT: &str = "carp-worker";
 /// What the names of the layers' Kustomizations begin with.
 const LAYER: &str = "component-";
+/// The Kustomization of the agent's own layer, which hosts no cluster: while an agent reports, it is up.
+const AGENT: &str = "component-agent";
 
 /// The kinds that say which providers are there.
 const PROVIDERS: [Kind; 5] = [
@@ -60,7 +62,7 @@ pub(super) fn components(listing: &Listing) -> BTreeMap<String, String> {
 /// that was applied once and fails to upgrade hosts clusters still.
 pub(super) fn unhealthy(listing: &Listing) -> Option<Unhealthy> {
     let never = flux(listing)
-        .filter(|k| k.name().starts_with(LAYER))
+        .filter(|k| k.name().starts_with(LAYER) && k.name() != AGENT)
         .find(|k| k.status.last_applied_revision.is_none());
     if let Some(layer) = never {
         let why = layer.condition("Ready").map_or("it was not applied yet", |c| c.message.as_str());
@@ -128,6 +130,11 @@ mod tests {
         let down = unhealthy(&listing(vec![], vec![provider("False")])).unwrap();
         assert_eq!(down.reason, "ProviderNotReady");
         assert_eq!(down.message, "InfrastructureProvider azure: no deployment");
+    }
+
+    #[test]
+    fn the_agents_own_layer_says_nothing_of_the_worker() {
+        assert_eq!(unhealthy(&listing(vec![layer("component-agent", None)], vec![])), None);
     }
 
     #[test]

@@ -195,8 +195,10 @@ mod tests {
         changed.clusters.values_mut().for_each(|c| c.spec.paused = true);
         assert_ne!(key(&before), key(&changed));
         let mut registry = fleet();
-        registry.spec.images =
-            Some(crate::model::api::Images { registry: Some("m.example.com".into()) });
+        registry.spec.images = Some(crate::model::api::Images {
+            registry: Some("m.example.com".into()),
+            ..Default::default()
+        });
         assert_ne!(key(&before), key(&registry), "what the templates get counts");
     }
 

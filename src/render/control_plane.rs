@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::agent::Agent;
 use super::cluster::{CLUSTER_FILE, no_flavor};
 use super::context::{self, Components, Hosting};
 use super::flavor::FlavorKind;
@@ -48,6 +49,7 @@ pub fn control_plane_job(fleet: &Fleet, templates: &Templates, prefix: &str) -> 
         storage_class: false,
         applier: WORKER_APPLIER,
         applies: FlavorKind::Worker,
+        agent: Agent::of_control_plane(fleet),
         beside: &["workers.yaml"],
     };
     layers::job(site, templates)
@@ -146,22 +148,30 @@ fn bootstrap(fleet: &Fleet, worker: &Worker, repository: Repository<'_>) -> Vec<
         install.done(),
         sync.done(),
     ];
-    objects.extend(credential(fleet, name));
+    objects.extend(credential(fleet).map(|s| copied("carp-credential", &[s], name)));
+    let agent = Agent::of_worker(fleet, worker);
+    objects.extend(agent.map(|agent| copied("carp-agent", &agent.secrets(), name)));
     objects
 }
 
-/// What carries the credential to the worker: Cluster API applies the content of a Secret of the type
-/// `addons.cluster.x-k8s.io/resource-set`. The Secret itself is made by a person; Git has its name.
-fn credential(fleet: &Fleet, worker: &str) -> Option<Value> {
+/// The Secret with which the worker's Flux reads the output.
+fn credential(fleet: &Fleet) -> Option<&str> {
     fleet.spec.delivery.as_ref()?.secret_ref.as_ref()?;
-    let secret = &fleet.spec.bootstrap.as_ref()?.credential_ref;
+    Some(fleet.spec.bootstrap.as_ref()?.credential_ref.as_str())
+}
+
+/// What carries Secrets to the worker: Cluster API applies the content of a Secret of the type
+/// `addons.cluster.x-k8s.io/resource-set`. The Secrets themselves are made by a person; Git has their
+/// names. One that is not there is waited for, and keeps no other back (Cluster API,
+/// `clusterresourceset_controller.go`).
+fn copied(name: &str, secrets: &[&str], worker: &str) -> Value {
+    let secret = |name: &&str| json!({"kind": "Secret", "name": name});
     let spec = json!({
         "clusterSelector": {"matchLabels": {"carp.dev/worker": worker}},
-        "resources": [{"kind": "Secret", "name": secret}],
+        "resources": secrets.iter().map(secret).collect::<Vec<_>>(),
         "strategy": "Reconcile",
     });
-    let api_version = "addons.cluster.x-k8s.io/v1beta2";
-    Some(object(api_version, "ClusterResourceSet", "carp-credential", worker, spec))
+    object("addons.cluster.x-k8s.io/v1beta2", "ClusterResourceSet", name, worker, spec)
 }
 
 /// What the worker's Flux begins with: the source and the Kustomization of its whole folder. The worker
@@ -256,7 +266,8 @@ mod tests {
     #[test]
     fn a_mirror_stands_before_flux_too() {
         let mut fleet = fleet();
-        fleet.spec.images = Some(Images { registry: Some("m.example.com".into()) });
+        fleet.spec.images =
+            Some(Images { registry: Some("m.example.com".into()), ..Default::default() });
         let bootstrap = String::from_utf8(files(&fleet)["bootstrap.yaml"].clone()).unwrap();
         assert!(bootstrap.contains("url: oci://m.example.com/ghcr.io/fluxcd/flux-manifests\n"));
         assert!(bootstrap.contains("newName: m.example.com/ghcr.io/fluxcd/source-controller\n"));

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::object::objects;
 use super::{Files, Templates, cluster_job};
 use crate::model::api::{
-    AzureCredentials, Bootstrap, Credentials, Delivery, FleetSpec, ManagedClusterSpec, NodePool,
-    WorkerSpec,
+    AzureCredentials, Bootstrap, ControlPlaneCluster, Credentials, Delivery, FleetSpec, Images,
+    ManagedClusterSpec, NodePool, Observation, WorkerSpec,
 };
 use crate::model::{Cluster, Digest, Fleet, Name, Resources, Worker};
 
@@ -41,6 +41,18 @@ pub(super) fn fleet() -> Fleet {
     let mut fleet = Fleet { spec, ..Fleet::default() };
     fleet.workers.insert(worker.clone(), self::worker(worker));
     fleet.clusters.insert(cluster.clone(), self::cluster(cluster));
+    fleet
+}
+
+/// The same with an agent on the worker and on the control-plane cluster.
+pub(super) fn observed() -> Fleet {
+    let mut fleet = fleet();
+    fleet.spec.images =
+        Some(Images { carp: Some("r.example.com/carp".into()), ..Images::default() });
+    let observation = Observation::Agent;
+    let hub = ControlPlaneCluster { name: "hub".into(), observation, ..Default::default() };
+    fleet.spec.control_plane = Some(hub);
+    fleet.workers.values_mut().for_each(|w| w.spec.observation = observation);
     fleet
 }
 

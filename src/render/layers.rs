@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::agent::{self, Agent};
 use super::context::{Components, Hosting, providers};
 use super::flavor::FlavorKind;
 use super::flux::{self, Kustomization, Repository};
@@ -23,6 +24,10 @@ const FOLDER: &str = "components";
 const CRDS: &str = "crds";
 /// The file with the Flux objects.
 const LAYERS_FILE: &str = "layers.yaml";
+/// The templates of the agent's layer and the files that they make.
+const AGENT_TEMPLATES: [(&str, &str); 2] = [("agent", "agent"), ("agent-rbac", "rbac")];
+/// How long Flux waits for the agent. It holds a place in Flux's queue while it does.
+const AGENT_TIMEOUT: &str = "3m";
 /// What templates of the layers use of the table.
 const COMPONENTS: &[&str] = &["capi-operator", "cert-manager", "kamaji"];
 
@@ -39,6 +44,8 @@ pub(super) struct Site<'a> {
     pub(super) applier: &'static str,
     /// The kind of flavors whose objects it may touch.
     pub(super) applies: FlavorKind,
+    /// The agent that reports the cluster.
+    pub(super) agent: Option<Agent>,
     /// What the root's `kustomization.yaml` lists besides the layers.
     pub(super) beside: &'a [&'a str],
 }
@@ -47,6 +54,11 @@ pub(super) struct Site<'a> {
 pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
     let rendered = LAYERS.iter().filter(|(layer, _)| *layer != CRDS);
     let rendered = rendered.map(|(l, _)| (format!("{FOLDER}/{l}.yaml"), format!("{l}/{l}.yaml")));
+    let agent = AGENT_TEMPLATES.iter().filter(|_| site.agent.is_some());
+    let agent = agent.map(|(template, file)| {
+        (format!("{FOLDER}/{template}.yaml"), format!("{}/{file}.yaml", agent::LAYER))
+    });
+    let rendered = rendered.chain(agent);
     let crds = api::crds();
     let crd_files = crds.iter().map(|(file, _)| file.clone()).collect();
     let mut listed: Vec<_> = LAYERS
@@ -55,6 +67,10 @@ pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
         .map(|(layer, _)| ((*layer).to_owned(), vec![format!("{layer}.yaml")]))
         .collect();
     listed.push((CRDS.to_owned(), crd_files));
+    if site.agent.is_some() {
+        let files = AGENT_TEMPLATES.iter().map(|(_, file)| format!("{file}.yaml")).collect();
+        listed.push((agent::LAYER.to_owned(), files));
+    }
     let root = site.beside.iter().copied().chain([LAYERS_FILE]).map(str::to_owned).collect();
     listed.push((String::new(), root));
     let mut added = vec![(LAYERS_FILE.to_owned(), flux_objects(&site))];
@@ -82,6 +98,7 @@ fn context(site: &Site<'_>, templates: &Templates) -> Value {
         "providers": providers(&site.components, site.hosting),
         "applier": site.applier,
         "rules": rules(templates, site.applies),
+        "agent": site.agent.as_ref().map(Agent::context),
     })
 }
 
@@ -101,7 +118,17 @@ fn flux_objects(site: &Site<'_>) -> Vec<Value> {
         objects.push(layer.done());
         before = Some(name);
     }
+    objects.extend(site.agent.as_ref().map(|_| agent_layer(site)));
     objects
+}
+
+/// The agent's Kustomization: nothing waits for it, and it waits for nothing.
+fn agent_layer(site: &Site<'_>) -> Value {
+    let path = site.repository.path(&format!("{}/{}", site.folder, agent::LAYER));
+    Kustomization::new(&format!("component-{}", agent::LAYER), flux::FLUX_SYSTEM, &path)
+        .with("timeout", AGENT_TIMEOUT)
+        .with("wait", true)
+        .done()
 }
 
 /// The kinds of all flavors, as rules of a ClusterRole: a rule for each API group.

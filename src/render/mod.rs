@@ -12,6 +12,7 @@
 //! | `control-plane/` | [`control_plane_job`], [`control_plane_index`] |
 //! | `control-plane/<w>/` | [`control_plane_worker_job`] |
 
+mod agent;
 mod change;
 mod check;
 mod cluster;
@@ -39,6 +40,7 @@ mod yaml;
 
 use std::collections::BTreeMap;
 
+pub use agent::agent_missing;
 pub use change::{Forbidden, forbidden_changes, version_step};
 pub use cluster::cluster_job;
 pub use control_plane::{control_plane_job, control_plane_worker_job};

@@ -1,5 +1,6 @@
 //! What Git must not hold, and the commands that make it.
 
+use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
 use super::context::{find_azure, issuer};
 use super::flux::{FLUX_SYSTEM, ROOT, Repository, SOURCE};
 use crate::model::{ATTACHED_FLAVOR, Fleet, Worker, paths};
@@ -41,9 +42,26 @@ pub struct Preparation {
     pub command: String,
 }
 
-/// The Secrets that a worker wants.
+/// The Secrets that a worker wants: its Flux's and its agent's.
 #[must_use]
 pub fn secrets_wanted(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
+    let mut all = flux_secrets(fleet, worker);
+    all.extend(Agent::of_worker(fleet, worker).into_iter().flat_map(|agent| {
+        if is_bootstrapped(fleet, worker) {
+            agent_secrets_through(&agent, &worker.name)
+        } else {
+            agent_secrets(&agent, &Where::Worker)
+        }
+    }));
+    all
+}
+
+/// Whether the control-plane cluster makes the worker and brings it what it needs.
+fn is_bootstrapped(fleet: &Fleet, worker: &Worker) -> bool {
+    worker.flavor() != ATTACHED_FLAVOR && fleet.spec.delivery.is_some()
+}
+
+fn flux_secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     let delivered = fleet.spec.delivery.as_ref().and_then(|d| d.secret_ref.as_deref());
     let Some(name) = delivered else { return Vec::new() };
     if worker.flavor() == ATTACHED_FLAVOR {
@@ -69,7 +87,8 @@ pub fn secrets_wanted(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     }]
 }
 
-/// The Secrets that the control-plane cluster wants.
+/// The Secrets that the control-plane cluster wants: its Flux's, those that are copied to workers, and
+/// its agent's.
 #[must_use]
 pub fn control_plane_secrets_wanted(fleet: &Fleet) -> Vec<SecretWanted> {
     let delivered = fleet.spec.delivery.as_ref().and_then(|d| d.secret_ref.as_deref());
@@ -77,7 +96,62 @@ pub fn control_plane_secrets_wanted(fleet: &Fleet) -> Vec<SecretWanted> {
     let mut names: Vec<_> = delivered.into_iter().chain(bootstrap).collect();
     names.sort_unstable();
     names.dedup();
-    names.into_iter().map(|name| git_credential(name, Where::ControlPlane)).collect()
+    let flux = names.into_iter().map(|name| git_credential(name, Where::ControlPlane));
+    let agent = Agent::of_control_plane(fleet).into_iter();
+    flux.chain(agent.flat_map(|agent| agent_secrets(&agent, &Where::ControlPlane))).collect()
+}
+
+/// The Secrets of an agent on a cluster that a person reaches.
+fn agent_secrets(agent: &Agent, cluster: &Where) -> Vec<SecretWanted> {
+    let wanted = |name: &str| SecretWanted {
+        name: name.to_owned(),
+        namespace: NAMESPACE.to_owned(),
+        cluster: cluster.clone(),
+        why: agent_why(agent, name),
+        command: agent_command(agent, name),
+    };
+    agent.secrets().into_iter().map(wanted).collect()
+}
+
+/// The Secrets of a worker's agent that Cluster API copies there from the control-plane cluster.
+fn agent_secrets_through(agent: &Agent, worker: &str) -> Vec<SecretWanted> {
+    let wanted = |name: &str| SecretWanted {
+        name: name.to_owned(),
+        namespace: worker.to_owned(),
+        cluster: Where::ControlPlane,
+        why: format!("Cluster API copies it to {worker}: {}", agent_why(agent, name)),
+        command: format!(
+            "{} --dry-run=client -o json | kubectl -n {worker} create secret generic {name} \
+             --type=addons.cluster.x-k8s.io/resource-set --from-file=secret.json=/dev/stdin",
+            agent_command(agent, name)
+        ),
+    };
+    agent.secrets().into_iter().map(wanted).collect()
+}
+
+fn agent_why(agent: &Agent, secret: &str) -> String {
+    if secret == SIGNING_SECRET {
+        let name = agent.name();
+        format!(
+            "the agent signs its reports with this SSH key, which observed.allowedSigners has for {name}"
+        )
+    } else {
+        format!(
+            "the agent pushes its reports with it, to {} and no other branch",
+            agent.report_branch()
+        )
+    }
+}
+
+fn agent_command(agent: &Agent, secret: &str) -> String {
+    let files = match secret {
+        SIGNING_SECRET => "--from-file=key=KEY_FILE",
+        _ if agent.is_ssh() => {
+            "--from-file=identity=KEY_FILE --from-file=known_hosts=KNOWN_HOSTS_FILE"
+        }
+        _ => "--from-file=.git-credentials=CREDENTIALS_FILE",
+    };
+    format!("kubectl -n {NAMESPACE} create secret generic {secret} {files}")
 }
 
 fn git_credential(name: &str, cluster: Where) -> SecretWanted {
@@ -178,8 +252,9 @@ fn flux_commands(
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::fleet;
+    use super::super::fixture::{fleet, observed};
     use super::*;
+    use crate::model::api::ObservedSettings;
 
     fn wanted(fleet: &Fleet) -> Vec<SecretWanted> {
         secrets_wanted(fleet, fleet.workers.values().next().unwrap())
@@ -195,6 +270,30 @@ mod tests {
         let names: Vec<_> =
             control_plane_secrets_wanted(&fleet()).into_iter().map(|s| s.name).collect();
         assert_eq!(names, ["boot", "git"]);
+    }
+
+    #[test]
+    fn an_agent_wants_its_credential_where_the_worker_gets_it_from() {
+        let mut fleet = observed();
+        let names = |all: &[SecretWanted]| {
+            all.iter().map(|s| format!("{}/{}", s.namespace, s.name)).collect::<Vec<_>>()
+        };
+        let through = wanted(&fleet);
+        assert_eq!(names(&through), ["wk-1/boot", "wk-1/carp-agent-git"]);
+        assert!(through[1].command.contains("--dry-run=client"), "{}", through[1].command);
+        assert!(through[1].why.contains("carp/observed/wk-1"), "{}", through[1].why);
+        let hub = control_plane_secrets_wanted(&fleet);
+        assert_eq!(names(&hub).last().unwrap(), "carp-system/carp-agent-git");
+        for worker in fleet.workers.values_mut() {
+            worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
+        }
+        let direct = wanted(&fleet);
+        assert_eq!(names(&direct), ["flux-system/git", "carp-system/carp-agent-git"]);
+        assert_eq!(direct[1].cluster, Where::Worker);
+        let signers = vec!["wk-1 ssh-ed25519 AAAA".to_owned()];
+        fleet.spec.observed =
+            Some(ObservedSettings { allowed_signers: signers, ..Default::default() });
+        assert_eq!(names(&wanted(&fleet)).last().unwrap(), "carp-system/carp-agent-signing");
     }
 
     #[test]

@@ -24,6 +24,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "attached/flavor.yaml",
     "capz/cluster.yaml",
     "capz/flavor.yaml",
+    "components/agent.yaml",
     "components/capi-operator.yaml",
     "components/cert-manager.yaml",
     "components/platform.yaml",
@@ -34,6 +35,9 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "parts/identity.yaml",
     "parts/pools.yaml",
 ];
+/// Built-in templates that stand elsewhere: the agent's rights are those of whoever installs it by hand.
+const ELSEWHERE: &[(&str, &str)] =
+    &[("components/agent-rbac.yaml", include_str!("../../deploy/agent/rbac.yaml"))];
 /// What templates of every folder may include.
 const SHARED: &str = "parts";
 /// The name of a flavor's manifest in its folder.
@@ -56,7 +60,8 @@ impl Templates {
     /// The built-in templates.
     #[must_use]
     pub fn built_in() -> Self {
-        let texts = BUILT_IN.iter().map(|(name, text)| ((*name).to_owned(), Arc::from(*text)));
+        let all = BUILT_IN.iter().chain(ELSEWHERE);
+        let texts = all.map(|(name, text)| ((*name).to_owned(), Arc::from(*text)));
         Self::compile(texts.collect()).0
     }
 

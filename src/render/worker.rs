@@ -1,5 +1,6 @@
 //! `workers/<w>/`: what a worker's Flux syncs, its clusters' folders apart.
 
+use super::agent::Agent;
 use super::context::{Components, Hosting};
 use super::flavor::FlavorKind;
 use super::flux::{CLUSTER_APPLIER, Repository};
@@ -21,6 +22,7 @@ pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix:
         storage_class: worker.flavor() != ATTACHED_FLAVOR,
         applier: CLUSTER_APPLIER,
         applies: FlavorKind::ManagedCluster,
+        agent: Agent::of_worker(fleet, worker),
         beside: &["clusters.yaml", "sentinel.yaml"],
     };
     layers::job(site, templates)

@@ -106,7 +106,7 @@ fn the_image_is_built_from_what_is_there() {
     for path in &copied {
         assert!(root().join(path).exists(), "{path}");
     }
-    for folder in ["src", "templates", "policies", "fleet-repo-example", "Cargo.lock"] {
+    for folder in ["src", "templates", "policies", "deploy", "fleet-repo-example", "Cargo.lock"] {
         assert!(copied.contains(&folder), "{folder} is not copied");
     }
     let manifest = read("Cargo.toml");

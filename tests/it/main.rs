@@ -10,6 +10,7 @@
 mod agent;
 mod agent_scale;
 mod agent_watches;
+mod agent_layer;
 mod architecture;
 mod bad_input;
 mod bad_repository;

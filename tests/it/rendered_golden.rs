@@ -26,3 +26,13 @@ fn a_worker() {
     insta::assert_snapshot!("worker", shown(&tree, "workers/wk-weu-1/"));
     insta::assert_snapshot!("worker_control_plane", shown(&tree, "control-plane/wk-weu-1/"));
 }
+
+#[test]
+fn an_agent() {
+    let mut tree = fleet::tree(&fleet::full(), "");
+    // Its rights are those of deploy/agent/rbac.yaml, byte for byte.
+    let rights = tree.remove("workers/wk-weu-1/agent/rbac.yaml").unwrap();
+    let by_hand = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/agent/rbac.yaml");
+    assert_eq!(rights, std::fs::read(by_hand).unwrap());
+    insta::assert_snapshot!("agent", shown(&tree, "workers/wk-weu-1/agent/"));
+}

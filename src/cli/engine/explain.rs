@@ -6,9 +6,11 @@ use std::fmt::Write as _;
 use super::super::show::{ExplainRow, ExplainView, SecretView};
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::Look;
-use crate::model::{Decision, Name, Planned, Quantity, Rank, Resources, Worker, WorkerState};
+use crate::model::{
+    ATTACHED_FLAVOR, Decision, Fleet, Name, Planned, Quantity, Rank, Resources, Worker, WorkerState,
+};
 use crate::plan::{self, Explanation, PlanInput, Verdict, WorkerExplanation};
-use crate::render::{self, Where};
+use crate::render::{self, SecretWanted, Where};
 
 /// Explains a cluster or a worker.
 pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
@@ -150,7 +152,7 @@ fn amounts(resources: &Resources) -> String {
 fn worker(look: &Look, explanation: &WorkerExplanation) -> ExplainView {
     let fleet = &look.opened.proposal.fleet;
     let desired = fleet.workers.get(&explanation.worker);
-    let secrets = desired.map(|w| render::secrets_wanted(fleet, w)).unwrap_or_default();
+    let secrets = desired.map(|w| secrets(fleet, w)).unwrap_or_default();
     let worker_name = &explanation.worker;
     let mut notes = vec![capacity_line(explanation)];
     if !explanation.clusters.is_empty() {
@@ -165,6 +167,7 @@ fn worker(look: &Look, explanation: &WorkerExplanation) -> ExplainView {
         let taints: Vec<_> = explanation.taints.iter().map(ToString::to_string).collect();
         notes.push(format!("takes only what tolerates {}", taints.join(", ")));
     }
+    notes.extend(desired.and_then(|worker| no_agent(fleet, worker)));
     notes.extend(desired.into_iter().flat_map(|worker| preparations(look, worker)));
     ExplainView {
         object: format!("worker/{}", explanation.worker),
@@ -181,6 +184,26 @@ fn worker(look: &Look, explanation: &WorkerExplanation) -> ExplainView {
         notes,
         ..ExplainView::default()
     }
+}
+
+/// The Secrets that a worker wants, those first that the cluster which makes it wants.
+fn secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
+    let mut all = Vec::new();
+    if worker.flavor() != ATTACHED_FLAVOR {
+        all = render::control_plane_secrets_wanted(fleet);
+    }
+    all.extend(render::secrets_wanted(fleet, worker));
+    all
+}
+
+/// That people run the worker's agent, where carp cannot.
+fn no_agent(fleet: &Fleet, worker: &Worker) -> Option<String> {
+    let missing = render::agent_missing(fleet, worker)?;
+    let name = &worker.name;
+    Some(format!(
+        "carp installs no agent here, for carp.yaml does not say {missing}: without `carp agent --worker \
+         {name}` it stays unobserved"
+    ))
 }
 
 fn preparations(look: &Look, worker: &Worker) -> Vec<String> {

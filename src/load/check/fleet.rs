@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{address, components, git, is_dns_label};
+use super::{address, components, git, images, is_dns_label};
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
@@ -36,6 +36,9 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     }
     if let Some(found) = &spec.delivery {
         address::no_credentials(&found.url, &FieldPath::keys("spec.delivery.url"), out);
+    }
+    if let Some(found) = &spec.images {
+        images::check(found, &FieldPath::keys("spec.images"), out);
     }
     if let Some(found) = &spec.observed {
         git::observed(found, &FieldPath::keys("spec.observed"), out);

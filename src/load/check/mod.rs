@@ -14,6 +14,7 @@ pub(super) mod fleet;
 mod git;
 mod grant;
 mod heartbeat;
+mod images;
 mod labels;
 mod location;
 mod name;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::git::{GitSettings, ObservedSettings, OutputSettings};
+use super::worker::Observation;
 
 /// The fleet as a whole.
 #[derive(
@@ -192,6 +193,10 @@ pub struct ControlPlaneCluster {
     /// Versions of its components, where they differ from carp's own table.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub components: BTreeMap<String, String>,
+    /// How carp learns of the clusters that the workers are. `Agent`: an agent on this cluster reports
+    /// them, under this cluster's name. Default: `None`.
+    #[serde(default, skip_serializing_if = "Observation::is_default")]
+    pub observation: Observation,
 }
 
 /// One set of cloud credentials.
@@ -282,6 +287,10 @@ pub struct Images {
     /// `mirror.example.com/ghcr.io/a/b`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registry: Option<String>,
+    /// carp's own image without a tag, as the clusters reach it, such as `registry.example.com/carp`: the
+    /// agents are of it. Default: `carp` behind `registry`. The tag is the component `carp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carp: Option<String>,
 }
 
 /// What a new worker's Flux needs.

@@ -83,7 +83,9 @@ pub struct WorkerSpec {
 /// How carp learns of a worker's health.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Observation {
-    /// By the reports of the worker's agent: the worker is ready when a fresh one says so.
+    /// By the reports of the worker's agent: the worker is ready when a fresh one says so. carp installs
+    /// the agent where `carp.yaml` names its image (`images.carp` or `images.registry`) and a repository
+    /// for the reports (`observed.url`, or else `delivery.url`).
     Agent,
     /// Not at all: the worker is ready when it is schedulable, and its status says `NotObserved`.
     #[default]
@@ -92,7 +94,7 @@ pub enum Observation {
 
 impl Observation {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
-    fn is_default(&self) -> bool {
+    pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }

@@ -10,9 +10,12 @@ use serde_json::{Map, Value, json};
 const BUILT_IN: &[(&str, &str, &[&str])] = &[
     ("v1", "Namespace", &[]),
     ("v1", "ConfigMap", &["data"]),
-    ("v1", "ServiceAccount", &[]),
+    ("v1", "ServiceAccount", &["automountServiceAccountToken"]),
+    ("apps/v1", "Deployment", &["spec"]),
     ("rbac.authorization.k8s.io/v1", "ClusterRole", &["rules"]),
     ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", &["roleRef", "subjects"]),
+    ("rbac.authorization.k8s.io/v1", "Role", &["rules"]),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding", &["roleRef", "subjects"]),
     (
         "storage.k8s.io/v1",
         "StorageClass",
@@ -53,7 +56,7 @@ impl Crds {
                 files.insert(name, std::fs::read_to_string(path).unwrap());
             }
         }
-        for (name, crd) in carp::model::api::crds() {
+        for (name, crd) in carp::model::api::all_crds() {
             files.insert(name, serde_yaml::to_string(&crd).unwrap());
         }
         Self { files, compiled: BTreeMap::new() }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use carp::model::api::{
-    AzureCredentials, Bootstrap, Credentials, Delivery, FleetSpec, Images, ManagedClusterSpec,
-    NodePool, WorkerSpec,
+    AzureCredentials, Bootstrap, ControlPlaneCluster, Credentials, Delivery, FleetSpec, Images,
+    ManagedClusterSpec, NodePool, Observation, ObservedSettings, WorkerSpec,
 };
 use carp::model::{Cluster, Digest, Fleet, Name, Resources, Worker, paths};
 use carp::render::{self, Files, Templates};
@@ -12,7 +12,7 @@ use carp::render::{self, Files, Templates};
 /// A fleet with every feature that templates branch on.
 pub(crate) fn full() -> Fleet {
     let mut fleet = plain();
-    fleet.spec.images = Some(Images { registry: Some("mirror.example.com".into()) });
+    fleet.spec.images = Some(Images { registry: Some("mirror.example.com".into()), carp: None });
     let azure = fleet.spec.credentials[0].azure.as_mut().unwrap();
     azure.oidc_issuer_prefix = Some("https://oidc.example.com/workers".into());
     azure.environment = Some("AzurePublicCloud".into());
@@ -24,6 +24,13 @@ pub(crate) fn full() -> Fleet {
                         {"key": "bare", "effect": "PreferNoSchedule"}]}]"#,
     )
     .unwrap();
+    let signers = vec!["wk-weu-1 ssh-ed25519 AAAA".to_owned()];
+    fleet.spec.observed =
+        Some(ObservedSettings { allowed_signers: signers, ..ObservedSettings::default() });
+    let observation = Observation::Agent;
+    let hub = ControlPlaneCluster { name: "hub".into(), observation, ..Default::default() };
+    fleet.spec.control_plane = Some(hub);
+    fleet.workers.values_mut().for_each(|w| w.spec.observation = observation);
     for cluster in fleet.clusters.values_mut() {
         cluster.spec.node_pools.clone_from(&pools);
         cluster.spec.paused = true;
