@@ -27,8 +27,13 @@ mod tests {
     #[test]
     fn every_kind_is_there_with_its_columns() {
         let text = text().unwrap();
-        assert_eq!(text.matches("kind: CustomResourceDefinition\n").count(), 7);
-        assert_eq!(text.matches("- carp\n").count(), 7, "every kind is in the category");
+        assert_eq!(text.matches("kind: CustomResourceDefinition\n").count(), 8);
+        assert_eq!(
+            text.matches("- carp\n").count(),
+            7,
+            "every kind of carp's own is in the category"
+        );
+        assert!(text.contains("name: kindclusters.infrastructure.cluster-k8s.io\n"));
         assert!(text.contains("additionalPrinterColumns"));
     }
 }

@@ -4,8 +4,8 @@ use kube::CustomResourceExt;
 use serde_json::{Value, json};
 
 use super::{
-    Acknowledgement, Fleet, ManagedCluster, ManagedClusterClass, PlacementPolicy, Worker,
-    WorkerOverlay,
+    Acknowledgement, Fleet, KINDCluster, ManagedCluster, ManagedClusterClass, PlacementPolicy,
+    Worker, WorkerOverlay,
 };
 
 /// The CRDs that clusters have, by file name: those of the kinds of which objects stand on a cluster. A
@@ -21,6 +21,7 @@ pub fn crds() -> Vec<(String, Value)> {
 pub fn all_crds() -> Vec<(String, Value)> {
     let mut all = crds();
     all.extend([
+        kind_crd(),
         file::<Acknowledgement>(),
         file::<Fleet>(),
         file::<ManagedClusterClass>(),
@@ -29,6 +30,12 @@ pub fn all_crds() -> Vec<(String, Value)> {
     ]);
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all
+}
+
+/// The CRD of `KINDCluster`, by file name: for clusters on which `carp kind run` works.
+#[must_use]
+pub fn kind_crd() -> (String, Value) {
+    file::<KINDCluster>()
 }
 
 /// The CRD of a kind, which Flux never prunes: with a CRD go all objects of its kind.
@@ -49,7 +56,7 @@ mod tests {
     fn every_kind_has_its_crd_and_clusters_have_what_stands_on_them() {
         let names = |crds: Vec<(String, Value)>| crds.into_iter().map(|c| c.0).collect::<Vec<_>>();
         assert_eq!(names(crds()), ["managedclusters.carp.dev.yaml", "workers.carp.dev.yaml"]);
-        assert_eq!(names(all_crds()).len(), 7);
+        assert_eq!(names(all_crds()).len(), 8);
         for (file, crd) in all_crds() {
             let prune = &crd["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"];
             assert_eq!(prune, "disabled", "{file}");

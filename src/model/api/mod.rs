@@ -9,6 +9,7 @@ mod class;
 mod crds;
 mod fleet;
 mod git;
+mod kind_cluster;
 mod managed_cluster;
 mod placement;
 pub mod planned;
@@ -17,13 +18,18 @@ mod worker;
 
 pub use acknowledgement::{Acknowledgement, AcknowledgementKind, AcknowledgementSpec};
 pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
-pub use crds::{all_crds, crds};
+pub use crds::{all_crds, crds, kind_crd};
 pub use fleet::{
     AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
     DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Guards, Images, Roots, Tenant,
 };
 pub use git::{
     GitSettings, ObservedSettings, OutputSettings, Signing, SigningFormat, Verify, WriteMode,
+};
+pub use kind_cluster::{
+    DEFAULT_KIND_VERSION, Endpoint, EndpointType, HistoryRow, Initialization,
+    KIND_CLUSTER_API_VERSION, KIND_CLUSTER_GROUP, KINDCluster, KINDClusterSpec, KINDClusterStatus,
+    KindDeletionPolicy, MOST_HISTORY, MadeFrom,
 };
 pub use managed_cluster::{
     DeletionPolicy, ManagedCluster, ManagedClusterPlacement, ManagedClusterSpec,

@@ -1,0 +1,29 @@
+//! `KINDCluster` objects become local clusters, by kind.
+//!
+//! One pure [`plan`] says what to do about an object, one [`KindEngine`] does it.
+//!
+//! That a creation begins is written down before it does. So what an interrupted one left is known for
+//! what it is, and a cluster that carp did not make is never touched.
+
+mod cli_engine;
+mod config;
+mod engine;
+mod pace;
+mod plan;
+mod program;
+mod reason;
+mod state;
+mod status;
+mod version;
+mod work;
+
+pub use cli_engine::KindProgram;
+pub use config::{config, node_count};
+pub use engine::{Cancel, Failure, KindEngine, Order};
+pub use pace::pause;
+pub use plan::{Action, Desired, Observed, Record, plan};
+pub use reason::{Reason, Retry, classify, gist};
+pub use state::{Held, State};
+pub use status::{Health, Telling, record, recorded_host, upgrade};
+pub use version::{NodeImage, node_image};
+pub use work::{Access, Host, endpoint_of};

@@ -1,0 +1,66 @@
+//! When a failure is tried again.
+
+use std::time::Duration;
+
+use super::reason::Retry;
+
+/// The first pause of those that grow.
+const FIRST: Duration = Duration::from_secs(2);
+/// The longest pause.
+const MOST: Duration = Duration::from_secs(300);
+/// The pause of what is tried again at once: never a busy loop.
+const LEAST: Duration = Duration::from_millis(500);
+
+/// The pause after that many failures in a row, from 1; `None` where only a change helps. The seed keeps
+/// many objects that failed together from being tried together: a pause is somewhere in the upper half
+/// of its length.
+#[must_use]
+pub fn pause(retry: Retry, failures: u32, seed: u64) -> Option<Duration> {
+    let whole = match retry {
+        Retry::Never => return None,
+        // What fails at once again and again is no bad luck.
+        Retry::Now if failures <= 3 => return Some(LEAST),
+        Retry::Now | Retry::Backoff => {
+            FIRST.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(MOST)
+        }
+        Retry::Slow => MOST / 5,
+    };
+    let half = whole / 2;
+    let steps = u64::try_from(half.as_millis()).unwrap_or(u64::MAX).max(1);
+    Some(half + Duration::from_millis(mixed(seed ^ u64::from(failures)) % steps))
+}
+
+/// splitmix64.
+fn mixed(seed: u64) -> u64 {
+    let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_five_minutes_and_differ_between_objects() {
+        for (failures, most) in [(1, 2), (2, 4), (3, 8), (8, 256), (9, 300), (1000, 300)] {
+            let most = Duration::from_secs(most);
+            for seed in 0..50 {
+                let pause = pause(Retry::Backoff, failures, seed).unwrap();
+                assert!(pause >= most / 2 && pause <= most, "{failures}: {pause:?}");
+            }
+        }
+        let of = |seed| pause(Retry::Backoff, 5, seed);
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
+    }
+
+    #[test]
+    fn bad_luck_is_tried_at_once_but_not_for_ever() {
+        assert_eq!(pause(Retry::Now, 1, 7), Some(LEAST));
+        assert!(pause(Retry::Now, 9, 7).unwrap() > Duration::from_secs(100));
+        assert_eq!(pause(Retry::Never, 1, 7), None);
+        assert!(pause(Retry::Slow, 1, 7).unwrap() >= Duration::from_secs(30));
+    }
+}
