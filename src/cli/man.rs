@@ -19,14 +19,19 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     };
     let mut command = super::command().disable_help_subcommand(true);
     command.build();
-    let pages = std::iter::once(&command).chain(command.get_subcommands());
-    for page_of in pages.cloned().collect::<Vec<_>>() {
+    for page_of in pages(&command) {
         let name = page_of.get_display_name().unwrap_or(page_of.get_name()).to_owned();
         let path = folder.join(format!("{name}.1"));
         files::write(&path, &page(page_of)?)?;
         context.print(&format!("wrote {}\n", path.display()))?;
     }
     Ok(Exit::Fine)
+}
+
+/// A command, and all below it.
+fn pages(command: &clap::Command) -> Vec<clap::Command> {
+    let below = command.get_subcommands().flat_map(pages);
+    std::iter::once(command.clone()).chain(below).collect()
 }
 
 fn page(command: clap::Command) -> Result<String, Error> {

@@ -17,6 +17,7 @@ mod explain;
 mod files;
 mod init;
 mod io;
+mod kind;
 mod log;
 mod man;
 mod overlay;
@@ -85,6 +86,7 @@ enum Command {
     Uncordon(uncordon::Args),
     Crds(crds::Args),
     Agent(agent::Args),
+    Kind(kind::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -142,6 +144,7 @@ fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Er
         Command::Uncordon(args) => uncordon::run(args, context),
         Command::Crds(args) => crds::run(args, context),
         Command::Agent(args) => agent::run(args, context),
+        Command::Kind(args) => kind::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Man(args) => man::run(args, context),
     }

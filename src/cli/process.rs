@@ -21,6 +21,15 @@ pub(super) fn number() -> u64 {
         ^ u64::try_from(nanosecond & 0xffff_ffff).unwrap_or_default()
 }
 
+/// What this machine is called.
+pub(super) fn host_name() -> String {
+    #[cfg(unix)]
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
+    if name.is_empty() { "localhost".to_owned() } else { name }
+}
+
 /// Ends the process at once, as well: what was being done is abandoned.
 pub(super) fn leave() {
     std::process::exit(Exit::Fine.code().into());

@@ -1,28 +1,36 @@
 //! `KINDCluster` objects become local clusters, by kind.
 //!
-//! One pure [`plan`] says what to do about an object, one [`KindEngine`] does it.
+//! One pure [`plan`] says what to do about an object, one [`KindEngine`] does it. Two shells share both:
+//! a controller on a cluster, and a run over the output branch that needs no cluster at all.
 //!
 //! That a creation begins is written down before it does. So what an interrupted one left is known for
 //! what it is, and a cluster that carp did not make is never touched.
 
+mod apply;
 mod cli_engine;
 mod config;
 mod engine;
+mod error;
 mod pace;
 mod plan;
+mod probe;
 mod program;
 mod reason;
+mod run;
 mod state;
 mod status;
 mod version;
 mod work;
 
+pub use apply::{Applied, ApplySettings, KIND_RECORD_SCHEMA, KindRecord, Row, apply};
 pub use cli_engine::KindProgram;
 pub use config::{config, node_count};
 pub use engine::{Cancel, Failure, KindEngine, Order};
+pub use error::Error;
 pub use pace::pause;
 pub use plan::{Action, Desired, Observed, Record, plan};
 pub use reason::{Reason, Retry, classify, gist};
+pub use run::{Settings, serve};
 pub use state::{Held, State};
 pub use status::{Health, Telling, record, recorded_host, upgrade};
 pub use version::{NodeImage, node_image};

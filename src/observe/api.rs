@@ -3,12 +3,12 @@
 use futures::{Stream, StreamExt as _};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::runtime::watcher::{self, Event};
-use kube::{Api, Client, Config};
+use kube::{Api, Client};
 use serde_json::Value;
 use std::path::Path;
 
+use super::client::client;
 use super::object::DIGEST_ANNOTATION;
 use super::watched::{Change, Trouble};
 use super::{Error, FLUX_SYSTEM, Kind};
@@ -41,22 +41,7 @@ impl Server {
     /// # Errors
     /// Nothing says where the API server is, or the file cannot be read.
     pub async fn connect(file: Option<&Path>, context: Option<&str>) -> Result<Self, Error> {
-        let failed = |e: &dyn std::fmt::Display| Error::NoCluster { detail: e.to_string() };
-        let options = KubeConfigOptions {
-            context: context.map(str::to_owned),
-            ..KubeConfigOptions::default()
-        };
-        let config = match file {
-            Some(file) => {
-                let file = Kubeconfig::read_from(file).map_err(|e| failed(&e))?;
-                Config::from_custom_kubeconfig(file, &options).await.map_err(|e| failed(&e))?
-            }
-            None if context.is_some() => {
-                Config::from_kubeconfig(&options).await.map_err(|e| failed(&e))?
-            }
-            None => Config::infer().await.map_err(|e| failed(&e))?,
-        };
-        Ok(Self { client: Client::try_from(config).map_err(|e| failed(&e))? })
+        Ok(Self { client: client(file, context).await? })
     }
 
     /// Who the cluster is, and what was applied.

@@ -5,6 +5,7 @@
 //! for `plan` to say. [`Server`] is where the objects come from.
 
 mod api;
+mod client;
 mod cluster;
 mod conditions;
 mod error;
@@ -20,6 +21,7 @@ mod watched;
 mod worker;
 
 pub use api::{Identity, Server};
+pub use client::client;
 pub use error::Error;
 pub use errors::codes;
 pub use kinds::Kind;

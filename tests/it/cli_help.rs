@@ -10,12 +10,18 @@ fn page() -> String {
     let mut root = carp::cli::command().term_width(100);
     root.build();
     let mut page = format!("{HEAD}\n## carp\n\n```text\n{}```\n", help(&mut root));
-    for sub in root.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        let mut sub = sub.clone().term_width(100);
-        let name = sub.get_name().to_owned();
-        let _ = write!(page, "\n## carp {name}\n\n```text\n{}```\n", help(&mut sub));
-    }
+    commands(&root, "carp", &mut page);
     page
+}
+
+/// The commands below one, and those below each of them.
+fn commands(of: &clap::Command, path: &str, page: &mut String) {
+    for sub in of.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let mut sub = sub.clone().term_width(100);
+        let path = format!("{path} {}", sub.get_name());
+        let _ = write!(page, "\n## {path}\n\n```text\n{}```\n", help(&mut sub));
+        commands(&sub, &path, page);
+    }
 }
 
 fn help(command: &mut clap::Command) -> String {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use carp::diag::Code;
+use carp::kind::{KIND_RECORD_SCHEMA, KindRecord};
 use carp::load::read_yaml;
 use carp::model::{
     DECISION_SCHEMA, DecisionRecord, FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport,
@@ -156,6 +157,7 @@ fn the_goldens_are_what_carp_reads_and_writes() {
     check_yaml::<WorkerDocument>("worker status", STATUS_SCHEMA);
     check_yaml::<FleetStatus>("fleet status", STATUS_SCHEMA);
     check_yaml::<Turn>("turn", TURN_SCHEMA);
+    check_yaml::<KindRecord>("kind record", KIND_RECORD_SCHEMA);
 }
 
 #[test]
@@ -188,13 +190,22 @@ fn markdown_files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn every_code_that_an_agent_reports_is_explained() {
     let page = read("docs/errors.md");
-    let (_, chapter) = page.split_once("# Reported errors").unwrap();
-    let explained: Vec<_> = chapter
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
-        .map(|(code, _)| code)
-        .collect();
-    let mut sorted = explained.clone();
-    sorted.sort_unstable();
-    assert_eq!(sorted, carp::observe::codes().into_iter().collect::<Vec<_>>());
+    let mut explained = rows(&page, "Reported errors");
+    explained.sort_unstable();
+    assert_eq!(explained, carp::observe::codes().into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn every_reason_of_a_kind_cluster_is_explained() {
+    let page = read("docs/errors.md");
+    let reasons: Vec<_> = carp::kind::Reason::ALL.iter().map(|reason| reason.word()).collect();
+    assert_eq!(rows(&page, "KINDCluster reasons"), reasons);
+}
+
+/// The first cells of the table in a chapter.
+fn rows<'a>(page: &'a str, chapter: &str) -> Vec<&'a str> {
+    let (_, text) = page.split_once(&format!("\n# {chapter}\n")).expect(chapter);
+    let text = text.split("\n# ").next().unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    rows.map(|(word, _)| word).collect()
 }

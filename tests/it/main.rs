@@ -41,6 +41,12 @@ mod git_push;
 mod git_store;
 mod golden;
 mod kept;
+#[cfg(unix)]
+mod kind;
+#[cfg(unix)]
+mod kind_git;
+#[cfg(unix)]
+mod kind_rights;
 mod memo_law;
 mod model;
 mod promises;

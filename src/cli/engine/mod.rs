@@ -8,6 +8,7 @@ mod control;
 mod demo;
 mod diffs;
 mod explain;
+mod kind;
 mod open;
 mod reconcile;
 mod status;
@@ -26,6 +27,7 @@ use crate::reconcile::Keep;
 pub use control::Control;
 
 pub use agent::agent;
+pub use kind::{KindController, KindHost, KindTree, kind_apply, kind_run, state_folder};
 
 /// Reads the text of a file, by its path relative to the fleet's root.
 pub type TextOf = Box<dyn Fn(&str) -> Option<String>>;

@@ -4,6 +4,7 @@ pub mod age;
 pub mod demo;
 pub mod explain;
 pub mod findings;
+pub mod kind;
 mod palette;
 pub mod plan;
 pub mod progress;

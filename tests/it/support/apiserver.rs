@@ -44,6 +44,11 @@ impl ApiServer {
         self.dir.path().join("kubeconfig")
     }
 
+    /// The port that it listens on.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Runs kubectl against it, and returns what it printed.
     #[track_caller]
     pub(crate) fn kubectl(&self, args: &[&str]) -> String {

@@ -12,6 +12,8 @@ pub(crate) mod generator;
 pub(crate) mod golden;
 mod http;
 pub(crate) mod keys;
+#[cfg(unix)]
+pub(crate) mod kind;
 pub(crate) mod observed;
 pub(crate) mod people;
 pub(crate) mod proxy;

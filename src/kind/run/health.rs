@@ -1,0 +1,65 @@
+//! The controller over HTTP: that it lives, and whether it works.
+
+use std::net::{SocketAddr, TcpListener};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+use tokio::sync::watch;
+
+use super::super::Error;
+
+/// What the controller does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It has not seen the objects yet.
+    Starting,
+    /// Another one leads.
+    Standby,
+    /// It works.
+    Working,
+    /// It was told to stop.
+    Stopping,
+}
+
+impl Phase {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Standby => "standby",
+            Self::Working => "ok",
+            Self::Stopping => "stopping",
+        }
+    }
+}
+
+/// Takes an address.
+pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    let failed = |e: std::io::Error| Error::Listen { address, detail: e.to_string() };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
+/// Answers `/healthz` and `/readyz` as long as the process lives.
+pub(super) async fn answer(listener: TcpListener, phase: watch::Receiver<Phase>) {
+    let router = Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(readyz))
+        .with_state(phase);
+    let served = async { axum::serve(tokio::net::TcpListener::from_std(listener)?, router).await };
+    let served: std::io::Result<()> = served.await;
+    if let Err(error) = served {
+        tracing::error!("nothing listens any more: {error}");
+    }
+}
+
+async fn readyz(State(phase): State<watch::Receiver<Phase>>) -> (StatusCode, String) {
+    let phase = *phase.borrow();
+    let code = match phase {
+        Phase::Standby | Phase::Working => StatusCode::OK,
+        Phase::Starting | Phase::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    (code, format!("{}\n", phase.word()))
+}

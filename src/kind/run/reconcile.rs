@@ -1,0 +1,359 @@
+//! One object: what is seen, what the plan says, and doing it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::ResourceExt as _;
+use kube::runtime::controller::Action as Next;
+use tracing::{info, warn};
+
+use super::super::plan::{Action, Desired, Observed, Record, plan};
+use super::super::probe::probe;
+use super::super::status::{Health, Telling, record, recorded_host, upgrade};
+use super::super::work::taken;
+use super::super::{Access, Error, Failure, KindEngine, Reason, Retry, endpoint_of, node_image};
+use super::gate::{Gate, gate};
+use super::objects::Place;
+use super::shop::{Shop, Version};
+use super::tasks::{Done, Job};
+use super::{ADOPT, FINALIZER, news, secrets};
+use crate::model::api::{KINDCluster, KINDClusterStatus, KindDeletionPolicy};
+
+/// How soon a running creation or deletion is looked after.
+const SOON: Duration = Duration::from_secs(1);
+/// How soon a paused object is looked at again: its Cluster is not watched.
+const PAUSED: Duration = Duration::from_secs(30);
+
+/// Brings one object's cluster nearer to what the object asks for.
+///
+/// # Errors
+/// The API server did not answer or refused; tried again.
+pub(super) async fn reconcile<E: KindEngine>(
+    seen: Arc<KINDCluster>,
+    shop: Arc<Shop<E>>,
+) -> Result<Next, Error> {
+    let uid = seen.uid().unwrap_or_default();
+    if shop.tasks.job(&uid).is_some() {
+        if seen.metadata.deletion_timestamp.is_some() {
+            shop.tasks.cancel(&uid);
+        }
+        return Ok(Next::requeue(SOON));
+    }
+    let Some(mut visit) =
+        Visit::begin(&shop, &seen.namespace().unwrap_or_default(), &seen.name_any()).await?
+    else {
+        shop.fine(&uid);
+        return Ok(Next::await_change());
+    };
+    visit.settle().await?;
+    match gate(&shop.client, &visit.object).await? {
+        Gate::ManagedElsewhere | Gate::WaitsForOwner => return Ok(Next::await_change()),
+        Gate::Paused => {
+            visit.telling().paused(true);
+            visit.tell().await?;
+            return Ok(Next::requeue(PAUSED));
+        }
+        Gate::Open => visit.telling().paused(false),
+    }
+    if let Some(left) = shop.waits(&visit.uid, visit.version()) {
+        return Ok(Next::requeue(left));
+    }
+    if !visit.deleting() {
+        visit.object = visit.place.hold(visit.object.clone()).await?;
+    } else if !visit.object.finalizers().iter().any(|f| f == FINALIZER) {
+        return Ok(Next::await_change());
+    }
+    match visit.observe().await {
+        Ok(observed) => visit.act(plan(&observed, &visit.desired())).await,
+        Err(Error::Kind(failure)) => visit.troubled(&failure).await,
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes down what ended while nobody looked.
+///
+/// # Errors
+/// The API server did not answer or refused.
+pub(super) async fn settle<E: KindEngine>(
+    shop: &Shop<E>,
+    uid: &str,
+    (namespace, name): &(String, String),
+) -> Result<(), Error> {
+    match Visit::begin(shop, namespace, name).await? {
+        Some(mut visit) if visit.uid == uid => visit.settle().await,
+        _ => {
+            shop.tasks.forget(uid);
+            Ok(())
+        }
+    }
+}
+
+/// One look at one object.
+struct Visit<'a, E> {
+    shop: &'a Shop<E>,
+    place: Place,
+    object: KINDCluster,
+    uid: String,
+    /// The status as it will be.
+    status: KINDClusterStatus,
+}
+
+impl<'a, E: KindEngine> Visit<'a, E> {
+    async fn begin(shop: &'a Shop<E>, namespace: &str, name: &str) -> Result<Option<Self>, Error> {
+        let place = Place::new(&shop.client, namespace, name);
+        let Some(object) = place.read().await? else { return Ok(None) };
+        let mut status = object.status.clone().unwrap_or_default();
+        upgrade(&mut status);
+        let uid = object.uid().unwrap_or_default();
+        Ok(Some(Self { shop, place, object, uid, status }))
+    }
+
+    fn deleting(&self) -> bool {
+        self.object.metadata.deletion_timestamp.is_some()
+    }
+
+    fn adopt(&self) -> bool {
+        self.object.annotations().get(ADOPT).is_some_and(|value| value == "true")
+    }
+
+    fn version(&self) -> Version {
+        (self.object.metadata.generation, self.adopt())
+    }
+
+    fn desired(&self) -> Desired {
+        Desired {
+            deleting: self.deleting(),
+            orphan: self.object.spec.deletion_policy == KindDeletionPolicy::Orphan,
+            adopt: self.adopt(),
+        }
+    }
+
+    /// The name that the cluster has: the recorded one, else the one that is asked for.
+    fn cluster_name(&self) -> String {
+        let recorded = self.status.cluster_name.clone();
+        recorded.unwrap_or_else(|| self.object.spec.cluster_name.clone())
+    }
+
+    fn telling(&mut self) -> Telling<'_> {
+        Telling {
+            status: &mut self.status,
+            now: (self.shop.clock)(),
+            generation: self.object.metadata.generation,
+        }
+    }
+
+    /// Writes the status, and what is new as an event.
+    async fn tell(&mut self) -> Result<(), Error> {
+        let before = self.object.status.clone().unwrap_or_default();
+        self.object = self.place.tell(self.object.clone(), self.status.clone()).await?;
+        news::publish(&self.shop.recorder, &self.object, &before, &self.status).await;
+        Ok(())
+    }
+
+    /// Writes down what became of the task that ended.
+    async fn settle(&mut self) -> Result<(), Error> {
+        let Some(Done { job, outcome }) = self.shop.tasks.ended(&self.uid) else { return Ok(()) };
+        let of = format!("{}/{}", self.place.namespace, self.place.name);
+        let deleting = self.deleting();
+        match (&job, &outcome) {
+            (Job::Create(_), Ok(())) => info!("{of}: the cluster was created"),
+            (Job::Delete, Ok(())) => info!("{of}: the cluster was deleted"),
+            (_, Err(failure)) => warn!("{of}: {}: {failure}", failure.reason),
+        }
+        match (&job, &outcome) {
+            (Job::Create(digest), Ok(())) => self.telling().made(digest, false),
+            (Job::Create(_), Err(_)) if deleting => {}
+            (Job::Create(_), Err(failure)) => {
+                if failure.reason == Reason::AlreadyExists {
+                    self.telling().disown();
+                }
+                self.telling().creation_failed(failure.reason, &failure.message);
+            }
+            (Job::Delete, Ok(())) => {}
+            (Job::Delete, Err(failure)) => {
+                self.telling().deleting(Some((failure.reason, &failure.message)));
+            }
+        }
+        self.tell().await?;
+        self.shop.tasks.forget(&self.uid);
+        match outcome {
+            Ok(()) => self.shop.fine(&self.uid),
+            Err(failure) => drop(self.shop.failed(&self.uid, self.version(), failure.retry)),
+        }
+        Ok(())
+    }
+
+    async fn observe(&self) -> Result<Observed, Error> {
+        let name = self.cluster_name();
+        let asked = name.clone();
+        let listed = self.shop.blocking(move |host| host.lists(&asked)).await?;
+        let host = recorded_host(&self.status);
+        let generation = self.object.metadata.generation;
+        let failed = self
+            .status
+            .failure_reason
+            .as_deref()
+            .filter(|_| self.status.observed_generation == generation && generation.is_some());
+        let hopeless = Reason::ALL.iter().find(|reason| {
+            reason.retry() == Retry::Never
+                && **reason != Reason::Renamed
+                && failed == Some(reason.word())
+        });
+        Ok(Observed {
+            record: record(&self.status),
+            renamed: name != self.object.spec.cluster_name,
+            other_host: host.is_some_and(|host| host != self.shop.host.name),
+            listed,
+            creating: false,
+            hopeless: hopeless.copied(),
+        })
+    }
+
+    async fn act(&mut self, action: Action) -> Result<Next, Error> {
+        let spec = self.object.spec.clone();
+        let host = self.shop.host.name.clone();
+        match action {
+            Action::Wait | Action::Cancel => return Ok(Next::requeue(SOON)),
+            Action::Begin | Action::BeginAgain => {
+                let again = action == Action::BeginAgain;
+                let why = if again { "the cluster that was made is gone" } else { "" };
+                self.telling().intend(&spec, &host, why);
+                self.tell().await?;
+                self.create(false).await;
+            }
+            Action::Create { leftovers } => self.create(leftovers).await,
+            Action::Adopt => {
+                let (uid, name) = (self.uid.clone(), spec.cluster_name.clone());
+                match self.shop.blocking(move |host| host.adopt(&uid, &name)).await {
+                    Ok(()) => self.telling().adopt(&spec, &host),
+                    Err(Error::Kind(failure)) => return self.troubled(&failure).await,
+                    Err(error) => return Err(error),
+                }
+                self.tell().await?;
+                return self.check().await;
+            }
+            Action::Check => return self.check().await,
+            Action::Delete => {
+                self.telling().deleting(None);
+                self.tell().await?;
+                self.delete();
+            }
+            Action::Release => return self.release().await,
+            Action::Refuse(reason) => return self.refuse(reason).await,
+        }
+        Ok(Next::requeue(SOON))
+    }
+
+    async fn create(&self, leftovers: bool) {
+        let spec = self.object.spec.clone();
+        let image = node_image(&spec.kubernetes_version).filter(|_| spec.image.is_none());
+        if image.is_some_and(|image| !image.tested) {
+            let note =
+                format!("nobody tests Kubernetes {} with today's kind", spec.kubernetes_version);
+            let reason = "UntestedVersion".to_owned();
+            news::say(&self.shop.recorder, &self.object, true, reason, note).await;
+        }
+        info!("{}/{}: creating {}", self.place.namespace, self.place.name, spec.cluster_name);
+        let (uid, host) = (self.uid.clone(), Arc::clone(&self.shop.host));
+        let place = (self.place.namespace.clone(), self.place.name.clone());
+        self.shop.tasks.begin(&self.uid, place, Job::Create(spec.digest()), move |cancel| {
+            host.make(&uid, &spec, leftovers, cancel)
+        });
+    }
+
+    fn delete(&self) {
+        let (uid, name) = (self.uid.clone(), self.cluster_name());
+        let host = Arc::clone(&self.shop.host);
+        let place = (self.place.namespace.clone(), self.place.name.clone());
+        self.shop.tasks.begin(&self.uid, place, Job::Delete, move |_| host.remove(&uid, &name));
+    }
+
+    /// Whether the cluster answers; and its kubeconfig to where it belongs.
+    async fn check(&mut self) -> Result<Next, Error> {
+        let (name, spec) = (self.cluster_name(), self.object.spec.clone());
+        let asked = name.clone();
+        let access = self.shop.blocking(move |host| host.access(&asked, spec.endpoint_type)).await;
+        let access = match access {
+            Ok(access) => access,
+            Err(Error::Kind(failure)) => return self.troubled(&failure).await,
+            Err(error) => return Err(error),
+        };
+        let health = healthy(&access).await;
+        self.object =
+            self.place.set_endpoint(self.object.clone(), endpoint_of(&access.wanted)).await?;
+        let spec = self.object.spec.clone();
+        self.telling().checked(&spec, &health);
+        match secrets::write(&self.shop.client, &self.object, &name, &access).await {
+            Ok(()) => self.telling().kubeconfig_ready(),
+            Err(error) => self.telling().kubeconfig_failed(&error.to_string()),
+        }
+        self.tell().await?;
+        if self.status.ready == Some(true) {
+            self.shop.fine(&self.uid);
+            return Ok(Next::requeue(self.shop.interval));
+        }
+        Ok(self.later(Retry::Backoff))
+    }
+
+    /// Lets the object go: its secrets first.
+    async fn release(&mut self) -> Result<Next, Error> {
+        if record(&self.status) != Record::None {
+            let (uid, name) = (self.uid.clone(), self.cluster_name());
+            let asked = name.clone();
+            match self.shop.blocking(move |host| host.give_up(&uid, &asked)).await {
+                Err(Error::Kind(failure)) => return self.troubled(&failure).await,
+                done => done?,
+            }
+            secrets::delete(&self.shop.client, &self.object, &name).await?;
+        }
+        self.place.release(&self.object).await?;
+        self.shop.fine(&self.uid);
+        info!("{}/{}: let go", self.place.namespace, self.place.name);
+        Ok(Next::await_change())
+    }
+
+    async fn refuse(&mut self, reason: Reason) -> Result<Next, Error> {
+        let spec = &self.object.spec;
+        let said = match reason {
+            Reason::AlreadyExists => taken(&spec.cluster_name).message,
+            Reason::Renamed => {
+                let (old, new) = (self.cluster_name(), &spec.cluster_name);
+                format!("the cluster is called {old} and cannot be renamed {new}")
+            }
+            Reason::OtherHost => {
+                let host = recorded_host(&self.status).unwrap_or_default();
+                format!("the cluster is on {host}, not on {}", self.shop.host.name)
+            }
+            // Told already, in kind's own words.
+            _ => return Ok(Next::await_change()),
+        };
+        self.telling().refused(reason, &format!("{said}: {}", reason.help()));
+        self.tell().await?;
+        Ok(self.later(reason.retry()))
+    }
+
+    /// kind or docker failed at something that is no creation.
+    async fn troubled(&mut self, failure: &Failure) -> Result<Next, Error> {
+        if self.deleting() {
+            self.telling().deleting(Some((failure.reason, &failure.message)));
+        } else {
+            self.telling().refused(failure.reason, &failure.message);
+        }
+        self.tell().await?;
+        Ok(self.later(failure.retry))
+    }
+
+    fn later(&self, retry: Retry) -> Next {
+        let pause = self.shop.failed(&self.uid, self.version(), retry);
+        pause.map_or_else(Next::await_change, Next::requeue)
+    }
+}
+
+/// Asks a cluster from here; and, where that is another way, as the object asks for.
+async fn healthy(access: &Access) -> Health {
+    let health = probe(&access.external, access.nodes).await;
+    if health.answers || access.wanted == access.external {
+        return health;
+    }
+    probe(&access.wanted, access.nodes).await
+}

@@ -1,0 +1,288 @@
+//! The controller as a process: its runtime, its signals, its election, its end.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use jiff::Timestamp;
+use kube::api::{Api, ListParams};
+use kube::runtime::controller::{Action, Config, Error as Trouble};
+use kube::runtime::events::{Recorder, Reporter};
+use kube::runtime::{Controller, watcher};
+use kube::{Client, ResourceExt as _};
+use tokio::sync::watch;
+use tracing::{debug, info, warn};
+
+use super::super::work::Host;
+use super::super::{Error, KindProgram, Retry, State};
+use super::health::{Phase, answer, listen};
+use super::reconcile::{reconcile, settle};
+use super::shop::Shop;
+use super::tasks::Tasks;
+use crate::model::api::KINDCluster;
+use crate::observe::{Candidate, Election, Standing, client};
+
+/// How often tasks that must end are looked at.
+const STEP: Duration = Duration::from_millis(100);
+/// How long tasks that were told to end may take to clean up.
+const FAREWELL: Duration = Duration::from_secs(30);
+
+/// How the controller is to run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The kubeconfig of the cluster with the objects, and its context.
+    pub kubeconfig: (Option<PathBuf>, Option<String>),
+    /// The namespace to watch; `None`: all.
+    pub namespace: Option<String>,
+    /// The `kind` program.
+    pub program: OsString,
+    /// carp's folder on this machine.
+    pub state: PathBuf,
+    /// What this machine is called.
+    pub host: String,
+    /// How many creations may run at a time.
+    pub creations: usize,
+    /// How long one may take.
+    pub limit: Duration,
+    /// How far apart two looks at a cluster are.
+    pub interval: Duration,
+    /// How long running creations may go on after the signal to stop.
+    pub grace: Duration,
+    /// Where to answer `/healthz` and `/readyz`.
+    pub listen: Option<SocketAddr>,
+    /// The election to stand in.
+    pub election: Option<Election>,
+    /// The clock.
+    pub clock: fn() -> Timestamp,
+    /// Leaves the process at once: at the second signal.
+    pub leave: fn(),
+}
+
+/// Keeps objects and clusters the same until the process is asked to end.
+///
+/// # Errors
+/// The cluster cannot be spoken to or does not know the kind, the folder cannot be used, or the address
+/// is taken.
+pub fn serve(settings: Settings) -> Result<(), Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| Error::Runtime(e.to_string()))?;
+    let ended = runtime.block_on(work(settings));
+    // What runs on threads has ended, or was told to and did not.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn work(settings: Settings) -> Result<(), Error> {
+    let listener = settings.listen.map(listen).transpose()?;
+    let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
+    let (file, context) = &settings.kubeconfig;
+    let client = client(file.as_deref(), context.as_deref()).await?;
+    let api: Api<KINDCluster> = match &settings.namespace {
+        Some(namespace) => Api::namespaced(client.clone(), namespace),
+        None => Api::all(client.clone()),
+    };
+    api.list(&ListParams::default().limit(1)).await.map_err(|e| unknown_kind(&e))?;
+    let shop = Arc::new(shop(&settings, client.clone())?);
+    let (told, stopped) = watch::channel(false);
+    let (phase, seen) = watch::channel(Phase::Starting);
+    tokio::spawn(heed(told, settings.leave)?);
+    if let (Some(listener), Some(address)) = (listener, address) {
+        info!("listening on {address}");
+        tokio::spawn(answer(listener, seen));
+    }
+    match settings.election.clone() {
+        None => control(&shop, api, &phase, until(stopped.clone(), true)).await,
+        Some(election) => {
+            let leads = stand(&client, election, settings.clock, stopped.clone());
+            while !*stopped.borrow() {
+                phase.send_replace(Phase::Standby);
+                tokio::select! {
+                    () = until(leads.clone(), true) => {}
+                    () = until(stopped.clone(), true) => break,
+                }
+                let (lost, stopped) = (until(leads.clone(), false), until(stopped.clone(), true));
+                let ends = async {
+                    futures::future::select(Box::pin(lost), Box::pin(stopped)).await;
+                };
+                control(&shop, api.clone(), &phase, ends).await;
+            }
+        }
+    }
+    phase.send_replace(Phase::Stopping);
+    wind_up(&shop, settings.grace).await;
+    info!("stopped");
+    Ok(())
+}
+
+fn unknown_kind(error: &kube::Error) -> Error {
+    let what = "listing the KINDClusters".to_owned();
+    let help = match error {
+        kube::Error::Api(status) if status.code == 404 => {
+            "; install the kind first: carp crds | kubectl apply -f -"
+        }
+        _ => "",
+    };
+    Error::Api { what, detail: format!("{error}{help}") }
+}
+
+fn shop(settings: &Settings, client: Client) -> Result<Shop<KindProgram>, Error> {
+    let state = State::open(&settings.state)?;
+    state.sweep();
+    let engine = KindProgram { program: settings.program.clone(), state: state.clone() };
+    let host = Host { engine, state, name: settings.host.clone(), limit: settings.limit };
+    let reporter =
+        Reporter { controller: "carp-kind".to_owned(), instance: Some(settings.host.clone()) };
+    let recorder = Recorder::new(client.clone(), reporter);
+    let tasks = Tasks::new(settings.creations);
+    Ok(Shop::new(client, host, tasks, recorder, settings.clock, settings.interval))
+}
+
+/// Reconciles until `ends` is ready.
+async fn control(
+    shop: &Arc<Shop<KindProgram>>,
+    api: Api<KINDCluster>,
+    phase: &watch::Sender<Phase>,
+    ends: impl Future<Output = ()> + Send + Sync + 'static,
+) {
+    let controller = Controller::new(api, watcher::Config::default())
+        .with_config(Config::default().concurrency(16))
+        .graceful_shutdown_on(ends);
+    let store = controller.store();
+    let work =
+        controller.run(reconcile, again, Arc::clone(shop)).for_each(|done| async { log(done) });
+    let ready = async {
+        if store.wait_until_ready().await.is_ok() {
+            phase.send_replace(Phase::Working);
+            info!("watching KINDClusters");
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = work => {}
+        () = ready => {}
+    }
+}
+
+fn again(object: Arc<KINDCluster>, _: &Error, shop: Arc<Shop<KindProgram>>) -> Action {
+    let version = (object.metadata.generation, false);
+    let pause = shop.failed(&object.uid().unwrap_or_default(), version, Retry::Backoff);
+    pause.map_or_else(Action::await_change, Action::requeue)
+}
+
+fn log<T>(done: Result<T, Trouble<Error, watcher::Error>>) {
+    match done {
+        Ok(_) => {}
+        Err(Trouble::ObjectNotFound(object)) => debug!("{object} is gone"),
+        Err(Trouble::ReconcilerFailed(error, object)) => {
+            let namespace = object.namespace.as_deref().unwrap_or_default();
+            warn!("{namespace}/{}: {error}; trying again", object.name);
+        }
+        Err(Trouble::QueueError(error)) => warn!("watching failed: {error}; trying again"),
+        Err(Trouble::RunnerError(error)) => warn!("{error}"),
+    }
+}
+
+/// Lets what runs end, then ends it, and writes down what became of it.
+async fn wind_up(shop: &Shop<KindProgram>, grace: Duration) {
+    for (time, then_cancel) in [(grace, true), (FAREWELL, false)] {
+        let steps = time.as_millis() / STEP.as_millis();
+        for _ in 0..steps {
+            let tasks = shop.tasks.all();
+            if tasks.is_empty() {
+                return;
+            }
+            for (uid, object, _) in tasks.into_iter().filter(|(_, _, ended)| *ended) {
+                if let Err(error) = settle(shop, &uid, &object).await {
+                    debug!("{}/{}: {error}", object.0, object.1);
+                }
+            }
+            tokio::time::sleep(STEP).await;
+        }
+        if then_cancel {
+            warn!("creations that did not end in time are ended; the next start makes them anew");
+            shop.tasks.cancel_all();
+        }
+    }
+}
+
+/// Ready when the value is the wanted one, or nobody can say any more.
+async fn until(mut value: watch::Receiver<bool>, wanted: bool) {
+    let _ = value.wait_for(|value| *value == wanted).await;
+}
+
+/// The first signal stops the controller, the second ends the process.
+#[cfg(unix)]
+fn heed(stop: watch::Sender<bool>, leave: fn()) -> Result<impl Future<Output = ()>, Error> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let failed = |e: std::io::Error| Error::Runtime(e.to_string());
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    Ok(async move {
+        for _ in 0..2 {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            if stop.send_replace(true) {
+                leave();
+            }
+            info!("told to stop");
+        }
+    })
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
+fn heed(stop: watch::Sender<bool>, _: fn()) -> Result<impl Future<Output = ()>, Error> {
+    Ok(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            stop.send_replace(true);
+        }
+    })
+}
+
+/// Stands for election until told to stop, then gives the lead up. What it returns says whether this one
+/// leads.
+fn stand(
+    client: &Client,
+    election: Election,
+    clock: fn() -> Timestamp,
+    stopped: watch::Receiver<bool>,
+) -> watch::Receiver<bool> {
+    let namespace =
+        election.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
+    let mut candidate = Candidate::new(Api::namespaced(client.clone(), &namespace), election);
+    let (leads, seen) = watch::channel(false);
+    tokio::spawn(async move {
+        let every = candidate.duration() / 3;
+        let mut renewed = None;
+        while !*stopped.borrow() {
+            let now = clock();
+            match tokio::time::timeout(every, candidate.stand(now)).await {
+                Ok(Ok(Standing::Leading)) => renewed = Some(now),
+                Ok(Ok(Standing::Following { .. })) => renewed = None,
+                Ok(Err(error)) => warn!("standing for election failed: {error}"),
+                Err(_) => warn!("standing for election failed: no answer"),
+            }
+            // Unsure for two thirds of the time is lost: another one may lead soon.
+            let sure = renewed.is_some_and(|at| {
+                Duration::try_from(now.duration_since(at)).is_ok_and(|since| since <= every * 2)
+            });
+            if leads.send_replace(sure) != sure {
+                info!("{}", if sure { "this one leads" } else { "the lead was lost" });
+            }
+            tokio::select! {
+                () = until(stopped.clone(), true) => {}
+                () = tokio::time::sleep(every) => {}
+            }
+        }
+        if renewed.is_some() {
+            // A lead that is not given up runs out by itself.
+            let _ = tokio::time::timeout(every, candidate.release(clock())).await;
+        }
+    });
+    seen
+}
