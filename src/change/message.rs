@@ -23,7 +23,8 @@ pub fn commit_message(
     gates: &[Gate],
     set_back: &[Drifted],
 ) -> String {
-    let lines = decision_lines(plan, previous);
+    let mut lines = decision_lines(plan, previous);
+    lines.extend(step_lines(plan, previous, gates));
     let mut out = subject(plan, previous, changes, prefix);
     let mut sections = vec![lines];
     sections.push(plan.holds.iter().map(hold_line).collect());
@@ -107,6 +108,24 @@ fn decision_lines(plan: &Plan, previous: &Previous) -> Vec<String> {
     plan.clusters.iter().filter_map(line).collect()
 }
 
+/// The clusters whose folders come a step nearer to the desired version, or arrive there.
+fn step_lines(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Vec<String> {
+    let line = |(name, planned): (&Name, &Planned)| {
+        let Decision::Keep { worker } = &planned.decision else { return None };
+        let row = previous.workers.get(worker)?.clusters.get(name)?;
+        let before = row.rendered_versions();
+        match (plan.versions.get(name), &row.versions) {
+            (Some(step), _) if step.versions != before => Some(format!("{name}: {}", step.words())),
+            (None, Some(stepped)) => {
+                Some(format!("{name}: the last step from {}", stepped.versions))
+            }
+            _ => None,
+        }
+        .filter(|_| gates.iter().all(|gate| gate.name != *name))
+    };
+    plan.clusters.iter().filter_map(line).collect()
+}
+
 fn waited_alike(name: &Name, reasons: &BTreeSet<ReasonCode>, previous: &Previous) -> bool {
     previous.pending.clusters.get(name).is_some_and(|row| row.reasons == *reasons)
 }
@@ -139,7 +158,9 @@ pub fn plan_digest(plan: &Plan) -> Digest {
             };
             let worker = p.decision.worker().map_or("", Name::as_str);
             let demand: Vec<_> = p.demand.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            (name, format!("{state} {worker} {}", demand.join(",")))
+            let versions = plan.versions.get(name).map(|step| format!(" {}", step.versions));
+            let versions = versions.unwrap_or_default();
+            (name, format!("{state} {worker} {}{versions}", demand.join(",")))
         })
         .collect();
     Digest::of_value(&rows)

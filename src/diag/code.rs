@@ -136,6 +136,8 @@ codes! {
     NewerFormat = "newer-format", Error;
     /// A report cannot be used.
     ReportRefused = "report-refused", Warning;
+    /// A report says something against the records.
+    ReportContradiction = "report-contradiction", Warning;
     /// The input commit is not signed by an allowed signer.
     InputNotVerified = "input-not-verified", Warning;
     /// An acknowledgement does not name the set that is held.

@@ -9,6 +9,51 @@ use super::{FoldedReport, Freshness, Name};
 pub struct Observed {
     /// By worker.
     pub workers: BTreeMap<Name, FoldedReport>,
+    /// The workers whose report of now does not count, and why. No decision reads it; statuses tell it.
+    pub refused: BTreeMap<Name, Refusal>,
+}
+
+/// Why a worker's report does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refusal {
+    /// It comes from another cluster than the one that the worker is: that was built anew.
+    OtherCluster,
+    /// It names another worker.
+    OtherWorker,
+    /// It was made before something that is known already.
+    Late,
+    /// It is no report that can be read.
+    Unreadable,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::OtherCluster, Self::OtherWorker, Self::Late, Self::Unreadable];
+
+    /// The name as users see it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OtherCluster => "OtherCluster",
+            Self::OtherWorker => "OtherWorker",
+            Self::Late => "Late",
+            Self::Unreadable => "Unreadable",
+        }
+    }
+
+    /// What that means, for people.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::OtherCluster => {
+                "the reports come from another cluster than the one that this worker was"
+            }
+            Self::OtherWorker => "the report names another worker",
+            Self::Late => "the report is older than what is known already",
+            Self::Unreadable => "the report cannot be read",
+        }
+    }
 }
 
 /// What a folded report says about a worker as a host.

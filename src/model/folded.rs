@@ -79,6 +79,12 @@ pub struct FoldedCluster {
     /// The version that runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// The version that all of the control plane has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_plane_version: Option<String>,
+    /// The version that every machine of every pool has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool_version: Option<String>,
     /// The address of its API server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,

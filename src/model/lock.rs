@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::api::{AcknowledgementKind, DeletionPolicy, FleetSpec, Guards, Roots, Tenant};
-use super::{Digest, Id, Name, ReasonCode, Resources};
+use super::{Digest, Id, Name, ReasonCode, Resources, SteppedVersions};
 
 /// The format of [`WorkerLock`].
 pub const WORKER_LOCK_SCHEMA: u32 = 2;
@@ -56,6 +56,9 @@ pub struct ClusterRow {
     /// The cluster's decision record; absent in the locks of format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Id>,
+    /// The versions that the folder has, while they are others than the document's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<SteppedVersions>,
     /// What the cluster takes, as its record says.
     pub demand: Resources,
     /// What else an index needs.

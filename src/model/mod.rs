@@ -27,11 +27,12 @@ mod store;
 pub mod tables;
 mod turn;
 mod version;
+mod versions;
 
 pub use condition::{Condition, ConditionStatus};
 pub use digest::{Digest, canonical_json, without_defaults};
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
-pub use evidence::{Observed, WorkerHealth};
+pub use evidence::{Observed, Refusal, WorkerHealth};
 pub use fleet::{
     ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy,
     Sourced, Unloaded, Worker,
@@ -66,3 +67,4 @@ pub use turn::{
     TurnOutcome, TurnStatus,
 };
 pub use version::{KubeVersion, VersionError};
+pub use versions::{StepWait, SteppedVersions, VersionStep, Versions};

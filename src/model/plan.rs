@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::api::AcknowledgementKind;
-use super::{Digest, Name, ReasonCode, Resources};
+use super::{Digest, Name, ReasonCode, Resources, VersionStep};
 
 /// The decisions of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Plan {
     pub clusters: BTreeMap<Name, Planned>,
     /// Every worker that is desired or recorded.
     pub workers: BTreeMap<Name, WorkerPlan>,
+    /// The clusters whose folder does not have the desired version yet.
+    pub versions: BTreeMap<Name, VersionStep>,
     /// What a guard held.
     pub holds: Vec<Hold>,
     /// For how many clusters the filters ran.

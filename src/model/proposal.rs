@@ -162,4 +162,26 @@ impl GateReason {
             Self::Collided => "Collided",
         }
     }
+
+    /// What that means, for people. What to do stands with the findings.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NotLoaded => "the document did not load, so the last good output stays",
+            Self::RenderFailed => "the templates did not render, so the last good output stays",
+            Self::CheckFailed => {
+                "what the templates made did not pass a check, so the last good output stays"
+            }
+            Self::ForbiddenChange => {
+                "something changed that may not change, so the last good output stays"
+            }
+            Self::ResizeBlocked => {
+                "the worker has no room for the new demand, so the last good output stays"
+            }
+            Self::Drifted => "it was edited by hand on the output branch, and the edit stays",
+            Self::Collided => {
+                "a file that is not carp's is in the way, so what was there before stays"
+            }
+        }
+    }
 }

@@ -39,6 +39,9 @@ pub struct Report {
     pub unlisted: Vec<String>,
     /// Whether the worker can host clusters.
     pub healthy: bool,
+    /// Since when that is so, as far as the conditions on the worker say it. Absent: unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub healthy_since: Option<Timestamp>,
     /// Why not, as one word in CamelCase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -73,9 +76,19 @@ pub struct ReportedCluster {
     pub digest: Option<Digest>,
     /// `Pending`, `Provisioning`, `Running`, `Updating`, `Degraded` or `Deleting`.
     pub phase: String,
+    /// Since when, as far as its conditions say it. Absent: unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
     /// The version that runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// The version that all of the control plane has. Absent while it is on its way to another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_plane_version: Option<String>,
+    /// The version that every machine of every pool has. Absent while one is on its way to another, and
+    /// without pools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool_version: Option<String>,
     /// The address of its API server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,

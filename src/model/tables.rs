@@ -58,6 +58,7 @@ struct RangeText {
 struct VersionTable {
     managed: RangeText,
     worker: RangeText,
+    between: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +82,11 @@ static VERSION_TABLE: LazyLock<[VersionRange; 2]> = LazyLock::new(|| {
         min: range.min.parse().expect(BUILT_IN),
         max: range.max.parse().expect(BUILT_IN),
     })
+});
+
+static BETWEEN: LazyLock<Vec<KubeVersion>> = LazyLock::new(|| {
+    let table: VersionTable = serde_json::from_str(VERSIONS).expect(BUILT_IN);
+    table.between.values().map(|version| version.parse().expect(BUILT_IN)).collect()
 });
 
 static COMPONENT_TABLE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
@@ -125,6 +131,13 @@ pub fn worker_versions() -> VersionRange {
     VERSION_TABLE[1]
 }
 
+/// The version of a minor that a cluster goes through on its way to a later one; `None` where the table
+/// has none. Its sources stand in the table: kubernetes/website, `data/releases`.
+#[must_use]
+pub fn version_between(major: u32, minor: u32) -> Option<KubeVersion> {
+    BETWEEN.iter().copied().find(|v| (v.major, v.minor) == (major, minor))
+}
+
 /// The pinned versions of the components.
 #[must_use]
 pub fn components() -> &'static BTreeMap<String, String> {
@@ -143,6 +156,12 @@ mod tests {
         assert!(components().contains_key("flux"));
         let own = components().get("carp").map(String::as_str);
         assert_eq!(own, Some(env!("CARGO_PKG_VERSION")), "an agent is of the carp that renders it");
+        let (from, to) = (managed_versions().min.minor, managed_versions().max.minor);
+        for minor in from + 1..to {
+            let between = version_between(1, minor).expect("a way through every minor");
+            assert!(managed_versions().contains(between), "{between}");
+        }
+        assert_eq!(version_between(1, to + 1), None);
         for location in locations().values() {
             for pair in &location.pairs {
                 assert_ne!(*pair, location.name);

@@ -17,12 +17,16 @@ pub(super) fn reported(listing: &Listing, name: &Name) -> ReportedCluster {
     let cluster = listing.named(Kind::Cluster, name);
     let managed = WRITTEN.iter().find_map(|kind| listing.named(*kind, name));
     let applied_by = applied_by(listing, name);
+    let phase = Phase::of(cluster, managed);
     ReportedCluster {
         name: name.clone(),
         uid: cluster.map(|c| c.metadata.uid.clone()).filter(|uid| !uid.is_empty()),
         digest: managed.and_then(digest),
-        phase: Phase::of(cluster, managed).name().to_owned(),
+        phase: phase.name().to_owned(),
+        since: phase.since(cluster),
         version: version::running(listing, name),
+        control_plane_version: version::control_plane(listing, name),
+        pool_version: version::pools(listing, name),
         endpoint: cluster.and_then(endpoint),
         nodes: cluster.and_then(|cluster| nodes(listing, name, cluster)),
         conditions: conditions::of(cluster, applied_by),
@@ -173,6 +177,55 @@ mod tests {
         let seen = seen(&[(Kind::Cluster, running()), (Kind::KubeadmControlPlane, control_plane)]);
         assert_eq!(seen.nodes, Some(ReportedNodes { desired: 5, ready: 4 }));
         assert_eq!(seen.version.as_deref(), Some("v1.34.2"));
+    }
+
+    #[test]
+    fn a_version_is_reached_when_nothing_is_left_of_another() {
+        let control_plane = |wanted: &str, runs: &str, of: (u32, u32)| {
+            let status = json!({"version": runs, "replicas": of.1, "upToDateReplicas": of.0, "observedGeneration": 2});
+            let mut object = object("a", json!({"spec": {"version": wanted}, "status": status}));
+            object["metadata"]["generation"] = json!(2);
+            object
+        };
+        let reached =
+            |object: Value| seen(&[(Kind::KamajiControlPlane, object)]).control_plane_version;
+        assert_eq!(reached(control_plane("1.34.2", "1.34.2", (2, 2))).as_deref(), Some("v1.34.2"));
+        assert_eq!(reached(control_plane("1.34.2", "1.33.9", (2, 2))), None, "it has not begun");
+        assert_eq!(
+            reached(control_plane("1.34.2", "1.34.2", (1, 2))),
+            None,
+            "one pod is the old one"
+        );
+        let mut unseen = control_plane("1.34.2", "1.34.2", (2, 2));
+        unseen["metadata"]["generation"] = json!(3);
+        assert_eq!(reached(unseen), None, "its status is of what was asked for before");
+        let mut rolling = control_plane("v1.34.2", "v1.34.2", (2, 2));
+        rolling["status"]["conditions"] = json!([{"type": "RollingOut", "status": "True"}]);
+        assert_eq!(reached(rolling), None);
+    }
+
+    #[test]
+    fn pools_have_a_version_when_all_of_their_machines_have_it() {
+        let pool = |name: &str, version: &str, of: (u32, u32)| {
+            let status =
+                json!({"replicas": of.1, "upToDateReplicas": of.0, "observedGeneration": 1});
+            let spec = json!({"template": {"spec": {"version": version}}});
+            (Kind::MachineDeployment, object(name, json!({"spec": spec, "status": status})))
+        };
+        let version = |all: &[(Kind, Value)]| seen(all).pool_version;
+        let cluster = || (Kind::Cluster, running());
+        let two = |other| [cluster(), pool("a-1", "v1.34.2", (3, 3)), other];
+        assert_eq!(version(&two(pool("a-2", "v1.34.2", (0, 0)))).as_deref(), Some("v1.34.2"));
+        assert_eq!(
+            version(&two(pool("a-2", "v1.34.2", (1, 2)))),
+            None,
+            "one machine is the old one"
+        );
+        assert_eq!(version(&two(pool("a-2", "v1.33.9", (2, 2)))), None, "a pool is older");
+        assert_eq!(version(&[cluster()]), None, "there are no pools");
+        let (kind, mut unseen) = pool("a-2", "v1.34.2", (0, 0));
+        unseen["status"] = json!({});
+        assert_eq!(version(&two((kind, unseen))), None, "nobody has looked at it yet");
     }
 
     #[test]

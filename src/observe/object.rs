@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 /// The annotation with the digest of the folder that an object was applied from.
@@ -39,6 +40,20 @@ pub(super) struct Spec {
     pub(super) version: Option<String>,
     pub(super) replicas: Option<u32>,
     pub(super) control_plane_endpoint: Option<Endpoint>,
+    pub(super) template: Template,
+}
+
+/// What the machines of a pool are made from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct Template {
+    pub(super) spec: MachineSpec,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct MachineSpec {
+    pub(super) version: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -60,6 +75,7 @@ pub(super) struct Status {
     pub(super) workers: Option<Replicas>,
     pub(super) replicas: Option<u32>,
     pub(super) ready_replicas: Option<u32>,
+    pub(super) up_to_date_replicas: Option<u32>,
     pub(super) version: Option<String>,
     pub(super) versions: Vec<Counted>,
     pub(super) last_applied_revision: Option<String>,
@@ -138,6 +154,19 @@ impl Object {
 
     pub(super) fn condition(&self, kind: &str) -> Option<&Seen> {
         self.status.conditions.iter().find(|c| c.kind == kind)
+    }
+
+    /// Since when a condition is as it is; `None` where that is not said.
+    pub(super) fn since(&self, kind: &str) -> Option<Timestamp> {
+        self.condition(kind)?.last_transition_time.as_deref()?.parse().ok()
+    }
+
+    /// Whether all replicas that there are, are as the object asks for now.
+    pub(super) fn is_up_to_date(&self) -> bool {
+        let Status { observed_generation, replicas, up_to_date_replicas, .. } = &self.status;
+        let behind = observed_generation.is_some_and(|seen| seen < self.metadata.generation);
+        let all = replicas.unwrap_or(0) == up_to_date_replicas.unwrap_or(0);
+        !behind && all && !self.is_true("RollingOut")
     }
 
     /// Whether the status speaks of what the object asks for now.

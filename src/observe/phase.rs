@@ -3,6 +3,8 @@
 //! `status.phase` of a `Cluster` is not read: Cluster API says that software must not interpret it, and
 //! its `Provisioned` is not "ready" (cluster-api v1.14, `api/core/v1beta2/cluster_types.go`).
 
+use jiff::Timestamp;
+
 use super::object::Object;
 
 /// The phases that a report names.
@@ -57,9 +59,30 @@ impl Phase {
     }
 }
 
+impl Phase {
+    /// Since when a cluster is in its phase: the last time at which a condition changed that the phase
+    /// follows from. `None` where that is not said, or where the phase follows from no condition.
+    pub(super) fn since(self, cluster: Option<&Object>) -> Option<Timestamp> {
+        let cluster = cluster?;
+        let of = |kinds: &[&str]| kinds.iter().filter_map(|kind| cluster.since(kind)).max();
+        match self {
+            Self::Degraded => of(&["Available"]),
+            Self::Running => of(&["Available"]).max(of(&CHANGES)),
+            Self::Updating if cluster.is_observed() => {
+                let changing: Vec<_> =
+                    CHANGES.into_iter().filter(|kind| cluster.is_true(kind)).collect();
+                of(&["Available"]).max(of(&changing))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The conditions of a cluster on its way to what is desired.
+const CHANGES: [&str; 3] = ["RollingOut", "ScalingUp", "ScalingDown"];
+
 fn is_changing(cluster: &Object) -> bool {
-    let changes = ["RollingOut", "ScalingUp", "ScalingDown"];
-    !cluster.is_observed() || changes.iter().any(|kind| cluster.is_true(kind))
+    !cluster.is_observed() || CHANGES.iter().any(|kind| cluster.is_true(kind))
 }
 
 fn is_initialized(cluster: &Object) -> bool {
@@ -122,6 +145,40 @@ mod tests {
         let mut old = conditions(&[("Available", "True")]);
         old["observedGeneration"] = json!(2);
         assert_eq!(Phase::of(Some(&cluster(old)), None), Phase::Updating);
+    }
+
+    #[test]
+    fn a_phase_holds_since_the_last_change_of_what_it_follows_from() {
+        let at = |kind: &str, status: &str, minute: u32| {
+            let time = format!("2026-11-01T08:{minute:02}:00Z");
+            json!({"type": kind, "status": status, "lastTransitionTime": time})
+        };
+        let since = |all: Vec<Value>, before: &str| {
+            let mut status = conditions(&[]);
+            status["conditions"] = all.into();
+            let cluster = cluster(status);
+            let phase = Phase::of(Some(&cluster), Some(&managed(before)));
+            let since = phase.since(Some(&cluster)).map(|t| t.to_string());
+            (phase.name(), since.map(|t| t[14..16].to_owned()))
+        };
+        let minute = |text: &str| Some(text.to_owned());
+        let rolled = vec![at("Available", "True", 1), at("RollingOut", "False", 7)];
+        assert_eq!(since(rolled, "Running"), ("Running", minute("07")));
+        let rolls = vec![
+            at("Available", "True", 1),
+            at("RollingOut", "True", 3),
+            at("ScalingUp", "False", 9),
+        ];
+        assert_eq!(since(rolls, "Running"), ("Updating", minute("03")));
+        let down = vec![at("Available", "False", 5), at("ScalingUp", "True", 9)];
+        assert_eq!(
+            since(down.clone(), "Running"),
+            ("Degraded", minute("05")),
+            "what it scales is no news"
+        );
+        assert_eq!(since(down, "Provisioning"), ("Provisioning", None), "that goes one way");
+        let untold = vec![json!({"type": "Available", "status": "True"})];
+        assert_eq!(since(untold, "Running"), ("Running", None));
     }
 
     #[test]

@@ -32,6 +32,10 @@ pub fn report(reporter: &Reporter, listing: &Listing, time: Timestamp) -> Report
         complete: unlisted.is_empty(),
         unlisted: unlisted.into_iter().map(|kind: Kind| kind.name().to_owned()).collect(),
         healthy: unhealthy.is_none(),
+        healthy_since: match &unhealthy {
+            Some(unhealthy) => unhealthy.since,
+            None => worker::healthy_since(listing),
+        },
         reason: unhealthy.as_ref().map(|u| u.reason.to_owned()),
         message: unhealthy.map(|u| u.message),
         applied_revision: worker::applied_revision(listing),

@@ -16,8 +16,32 @@ const CONTROL_PLANES: [Kind; 2] = [Kind::KamajiControlPlane, Kind::KubeadmContro
 /// The version that the control plane of a cluster runs, with its `v`, which Kamaji leaves out. `None`
 /// where nothing runs yet.
 pub(super) fn running(listing: &Listing, name: &Name) -> Option<String> {
-    let mut all = CONTROL_PLANES.iter().flat_map(|kind| listing.in_cluster(*kind, name));
-    all.find_map(of_control_plane)
+    control_planes(listing, name).find_map(of_control_plane)
+}
+
+/// The version that all of the control plane has; `None` while it is on its way to another.
+pub(super) fn control_plane(listing: &Listing, name: &Name) -> Option<String> {
+    let object = control_planes(listing, name).next()?;
+    let running = with_v(object.status.version.as_deref()?)?;
+    let wanted = with_v(object.spec.version.as_deref()?)?;
+    (running == wanted && object.is_up_to_date()).then_some(running)
+}
+
+/// The version that every machine of every pool has; `None` while one is on its way to another, and
+/// without pools.
+pub(super) fn pools(listing: &Listing, name: &Name) -> Option<String> {
+    let deployments = listing.in_cluster(Kind::MachineDeployment, name);
+    let pools = deployments.chain(listing.in_cluster(Kind::MachinePool, name));
+    let mut versions = pools.map(|pool| {
+        let there = pool.status.observed_generation.is_some() && pool.is_up_to_date();
+        pool.spec.template.spec.version.as_deref().filter(|_| there).and_then(with_v)
+    });
+    let first = versions.next()??;
+    versions.all(|version| version.as_ref() == Some(&first)).then_some(first)
+}
+
+fn control_planes<'a>(listing: &'a Listing, name: &'a Name) -> impl Iterator<Item = &'a Object> {
+    CONTROL_PLANES.iter().flat_map(|kind| listing.in_cluster(*kind, name))
 }
 
 fn of_control_plane(control_plane: &Object) -> Option<String> {

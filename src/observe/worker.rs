@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use super::conditions::bounded;
 use super::listing::Listing;
 use super::object::Object;
@@ -30,6 +32,8 @@ pub(super) struct Unhealthy {
     pub(super) reason: &'static str,
     /// For people.
     pub(super) message: String,
+    /// Since when; `None` where that is not said.
+    pub(super) since: Option<Timestamp>,
 }
 
 /// The output commit that Flux applied to the worker's own folder.
@@ -67,14 +71,21 @@ pub(super) fn unhealthy(listing: &Listing) -> Option<Unhealthy> {
     if let Some(layer) = never {
         let why = layer.condition("Ready").map_or("it was not applied yet", |c| c.message.as_str());
         let message = bounded(&format!("Kustomization {}: {why}", layer.name()));
-        return Some(Unhealthy { reason: "LayerNotApplied", message });
+        return Some(Unhealthy { reason: "LayerNotApplied", message, since: None });
     }
     let providers = PROVIDERS.iter().filter(|kind| **kind != Kind::AddonProvider);
     let broken = providers.flat_map(|kind| listing.of(*kind).iter().map(move |p| (kind, p)));
     let (kind, provider) = broken.into_iter().find(|(_, p)| p.is_false("Ready"))?;
     let why = provider.condition("Ready").map_or("", |c| c.message.as_str());
     let message = bounded(&format!("{} {}: {why}", kind.name(), provider.name()));
-    Some(Unhealthy { reason: "ProviderNotReady", message })
+    let since = provider.since("Ready");
+    Some(Unhealthy { reason: "ProviderNotReady", message, since })
+}
+
+/// Since when nothing says that the worker is unfit; `None` where that is not said.
+pub(super) fn healthy_since(listing: &Listing) -> Option<Timestamp> {
+    let providers = PROVIDERS.iter().filter(|kind| **kind != Kind::AddonProvider);
+    providers.flat_map(|kind| listing.of(*kind)).filter_map(|p| p.since("Ready")).max()
 }
 
 #[cfg(test)]
@@ -98,7 +109,10 @@ mod tests {
             "metadata": {"name": "azure", "namespace": "capz-system"},
             "status": {
                 "installedVersion": "v1.26.0",
-                "conditions": [{"type": "Ready", "status": ready, "message": "no deployment"}],
+                "conditions": [{
+                    "type": "Ready", "status": ready, "message": "no deployment",
+                    "lastTransitionTime": "2026-11-01T08:00:00Z",
+                }],
             },
         })
     }
@@ -130,6 +144,9 @@ mod tests {
         let down = unhealthy(&listing(vec![], vec![provider("False")])).unwrap();
         assert_eq!(down.reason, "ProviderNotReady");
         assert_eq!(down.message, "InfrastructureProvider azure: no deployment");
+        let since = "2026-11-01T08:00:00Z".parse().ok();
+        assert_eq!((never.since, down.since), (None, since));
+        assert_eq!(healthy_since(&listing(vec![], vec![provider("True")])), since);
     }
 
     #[test]

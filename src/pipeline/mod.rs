@@ -17,6 +17,7 @@ mod rebuild;
 mod records;
 mod settle;
 mod status;
+mod versions;
 mod whole;
 mod worker_tree;
 

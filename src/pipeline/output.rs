@@ -150,22 +150,22 @@ impl<'a> Run<'a> {
             self.keep_last(&cluster.name, GateReason::ResizeBlocked, Vec::new());
             return Ok(old.clone());
         }
-        let fleet = &self.read.loaded.fleet;
-        let job = render::cluster_job(fleet, cluster, worker, &self.read.templates);
-        let row = |folder| ClusterRow {
+        let job = self.job(cluster, worker);
+        let row = |folder, versions| ClusterRow {
             state: ClusterState::Bound,
             facts: cluster.facts,
             render_key: job.key(),
             folder,
             record: old.and_then(|old| old.record),
+            versions,
             demand: planned.demand.clone(),
             row: cluster.index_row(),
         };
         if let Some(old) = old.filter(|o| o.render_key == job.key() && o.folder.is_some()) {
-            return Ok(row(old.folder));
+            return Ok(row(old.folder, self.stepped(cluster, None, Some(old))));
         }
         self.rendered += 1;
-        let last_good = || old.cloned().unwrap_or_else(|| row(None));
+        let last_good = || old.cloned().unwrap_or_else(|| row(None, None));
         let files = match job.render() {
             Ok(files) => files,
             Err(found) => {
@@ -178,7 +178,7 @@ impl<'a> Run<'a> {
             let last = read_folder(self.store, folder)?;
             same = render::same_objects(&last, &files);
             let mut found = render::forbidden_changes(&last, &files);
-            found.extend(render::version_step(&old.row.version, &cluster.spec.version));
+            found.extend(self.version_step(cluster, old));
             if !found.is_empty() {
                 let found = placed_at(found, &cluster.file, cluster.document);
                 self.keep_last(&cluster.name, GateReason::ForbiddenChange, found);
@@ -187,13 +187,17 @@ impl<'a> Run<'a> {
         }
         let folder = put_folder(self.store, &files)?;
         let path = paths::cluster(worker, &cluster.name);
-        if !self.fits(&cluster.name, &path, old.and_then(|old| old.folder), folder)? {
+        let before = old.and_then(|old| old.folder);
+        if !self.fits(&cluster.name, &path, before, folder)? {
             return Ok(last_good());
         }
         if same {
-            self.forms.cluster(&cluster.name, old.and_then(|old| old.folder), (job.key(), folder));
+            self.forms.cluster(&cluster.name, before, (job.key(), folder));
         }
-        Ok(row(Some(folder)))
+        if before != Some(folder) {
+            self.note_new_folder(&cluster.name);
+        }
+        Ok(row(Some(folder), self.stepped(cluster, Some(&files), old)))
     }
 
     /// D1 of a cluster, once: afterwards its folder stays until a later step has its evidence.
@@ -362,9 +366,8 @@ impl<'a> Run<'a> {
 
     /// A cluster whose document says something new, on a worker whose folder is not written.
     fn note_waiting(&mut self, name: &Name, worker: &Name, old: Option<&ClusterRow>) {
-        let fleet = &self.read.loaded.fleet;
-        let Some(cluster) = fleet.clusters.get(name) else { return };
-        let job = render::cluster_job(fleet, cluster, worker, &self.read.templates);
+        let Some(cluster) = self.read.loaded.fleet.clusters.get(name) else { return };
+        let job = self.job(cluster, worker);
         let noted = self.gates.iter().any(|gate| gate.name == *name);
         if noted || old.is_some_and(|old| old.render_key == job.key()) {
             return;

@@ -125,6 +125,7 @@ impl Read {
             now: snapshot.now,
         });
         self.diagnostics.extend(fold.diagnostics);
+        self.diagnostics.extend(plan::contradictions(&self.previous, &fold.observed));
         self.valid_until = fold.valid_until;
         self.observed = fold.observed;
         Ok(())

@@ -19,11 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::candidate::{Pools, Request};
 use super::choose::{Pick, choose};
 use super::holds::Holds;
+use super::placed::Placed;
 use super::policy::Policies;
 use super::queue::{self, Waiting};
 use super::roster::Roster;
 use super::{PlanInput, context, filter, placed};
-use crate::model::{Binding, Cluster, Decision, Digest, HoldKind, Name, Planned, ReasonCode, Term};
+use crate::model::{
+    Binding, Cluster, Decision, Digest, HoldKind, Name, Planned, ReasonCode, Term, VersionStep,
+};
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
 #[derive(Clone, Debug)]
@@ -35,6 +38,8 @@ pub(super) struct Run<'a> {
     pub(super) roster: Roster<'a>,
     /// What was decided so far.
     pub(super) clusters: BTreeMap<Name, Planned>,
+    /// The clusters on their way to another version.
+    pub(super) versions: BTreeMap<Name, VersionStep>,
     /// What was held so far.
     pub(super) holds: Holds,
     /// For how many clusters the filters ran.
@@ -60,7 +65,8 @@ impl<'a> Run<'a> {
     pub(super) fn begin(input: &PlanInput<'a>) -> Self {
         let mut holds = Holds::default();
         let mut roster = Roster::new(input, &mut holds);
-        let (mut clusters, evaluated) = placed::decide(input, &mut roster, &mut holds);
+        let Placed { mut clusters, versions, evaluated } =
+            placed::decide(input, &mut roster, &mut holds);
         let queue = queue::line_up(input, &clusters);
         let left = queue::left(input, &clusters);
         let is_waiting = |(_, p): &(&Name, &Planned)| matches!(p.decision, Decision::Wait { .. });
@@ -72,6 +78,7 @@ impl<'a> Run<'a> {
             policies,
             roster,
             clusters,
+            versions,
             holds,
             evaluated,
             queue,

@@ -30,6 +30,7 @@ mod score;
 mod term;
 mod toleration;
 mod unloaded;
+mod version;
 
 #[cfg(test)]
 mod laws;
@@ -41,7 +42,7 @@ pub use explain::{
     Explanation, Fix, PolicyExplanation, PolicyLoss, Remedy, Verdict, WorkerExplanation,
     explain_cluster, explain_policy, explain_worker,
 };
-pub use fold::{Fold, FoldInput, fold};
+pub use fold::{Fold, FoldInput, contradictions, fold};
 pub use policy::Precedence;
 
 use std::collections::BTreeSet;
@@ -93,6 +94,7 @@ pub fn plan(input: &PlanInput<'_>) -> Planning {
     let context = run.context();
     let plan = Plan {
         clusters: run.clusters,
+        versions: run.versions,
         workers: run.roster.into_plans(),
         holds: run.holds.into_list(),
         evaluated: run.evaluated,

@@ -6,18 +6,31 @@ use std::collections::BTreeMap;
 use super::holds::Holds;
 use super::resize::{self, Resize};
 use super::roster::Roster;
-use super::{PlanInput, unloaded};
+use super::{PlanInput, unloaded, version};
 use crate::model::api::DeletionPolicy;
-use crate::model::{ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Planned};
+use crate::model::{
+    ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Planned, VersionStep,
+};
 
-/// Decides about every placed cluster, and says how many had to be looked at: those whose document, or
-/// what it comes to with its class, has changed.
+/// What was decided about the clusters that have a worker.
+#[derive(Debug, Default)]
+pub(super) struct Placed {
+    pub(super) clusters: BTreeMap<Name, Planned>,
+    /// Those on their way to another version.
+    pub(super) versions: BTreeMap<Name, VersionStep>,
+    /// How many had to be looked at: those whose document, or what it comes to with its class, has
+    /// changed.
+    pub(super) evaluated: u64,
+}
+
+/// Decides about every placed cluster.
 pub(super) fn decide<'a>(
     input: &PlanInput<'a>,
     roster: &mut Roster<'a>,
     holds: &mut Holds,
-) -> (BTreeMap<Name, Planned>, u64) {
+) -> Placed {
     let mut decided = BTreeMap::new();
+    let mut versions = BTreeMap::new();
     let mut resizes = Vec::new();
     let mut evaluated = 0;
     for (worker, lock) in &input.previous.workers {
@@ -32,6 +45,8 @@ pub(super) fn decide<'a>(
             decided.insert(name.clone(), Planned { decision, demand, resize_blocked: None });
             let Some(cluster) = input.fleet.clusters.get(name).filter(|_| kept) else { continue };
             evaluated += u64::from(cluster.facts != row.facts || cluster.demand != row.demand);
+            let step = version::step(input, worker, row, cluster);
+            versions.extend(step.map(|step| (name.clone(), step)));
             let frozen = input.frozen.contains(name) || input.previous.kept.holds(name, worker);
             if cluster.demand != row.demand && !frozen {
                 resizes.push(Resize { cluster, worker, from: &row.demand });
@@ -44,7 +59,7 @@ pub(super) fn decide<'a>(
             planned.resize_blocked = resized.blocked;
         }
     }
-    (decided, evaluated)
+    Placed { clusters: decided, versions, evaluated }
 }
 
 /// Whether a cluster that was given this worker is gone and never rendered: there is nothing to delete,

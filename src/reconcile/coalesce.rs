@@ -40,7 +40,16 @@ pub(super) fn inputs(input: Id, observed: &Observed) -> Digest {
         freshness: Freshness,
         healthy: bool,
         complete: bool,
-        clusters: Vec<(&'a Name, Option<&'a str>, &'a str)>,
+        clusters: Vec<SaidOf<'a>>,
+    }
+    #[derive(Serialize)]
+    struct SaidOf<'a> {
+        name: &'a Name,
+        uid: Option<&'a str>,
+        phase: &'a str,
+        // Versions follow carp, too, but they only go forward: each is news once.
+        control_plane_version: Option<&'a str>,
+        pool_version: Option<&'a str>,
     }
     let workers = observed.workers.values().map(|report| Said {
         worker: &report.worker,
@@ -50,7 +59,13 @@ pub(super) fn inputs(input: Id, observed: &Observed) -> Digest {
         clusters: report
             .clusters
             .iter()
-            .map(|(name, cluster)| (name, cluster.uid.as_deref(), cluster.phase.as_str()))
+            .map(|(name, cluster)| SaidOf {
+                name,
+                uid: cluster.uid.as_deref(),
+                phase: &cluster.phase,
+                control_plane_version: cluster.control_plane_version.as_deref(),
+                pool_version: cluster.pool_version.as_deref(),
+            })
             .collect(),
     });
     Digest::of_value(&Foreign { input, workers: workers.collect() })
@@ -88,7 +103,7 @@ mod tests {
              since: 2026-11-01T00:00:00Z\n"
         );
         let report: crate::model::FoldedReport = crate::load::read_yaml(text.as_bytes()).unwrap();
-        Observed { workers: [(report.worker.clone(), report)].into() }
+        Observed { workers: [(report.worker.clone(), report)].into(), ..Observed::default() }
     }
 
     #[test]

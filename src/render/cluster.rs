@@ -8,29 +8,45 @@ use super::job::{Job, Scope};
 use super::templates::Templates;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::api::API_VERSION;
-use crate::model::{Cluster, Fleet, Name};
+use crate::model::{Cluster, Fleet, Name, Versions};
 
 /// The file with a cluster's objects.
 pub(super) const CLUSTER_FILE: &str = "cluster.yaml";
 /// The label that names an object's tenant.
 pub(super) const TENANT_LABEL: &str = "carp.dev/tenant";
 
+/// The annotation of a ManagedCluster with the versions of its folder, while they are others than its own.
+pub(super) const VERSIONS_ANNOTATION: &str = "carp.dev/versions";
+
 /// The job that makes a cluster's folder on a worker: `kustomization.yaml` and `cluster.yaml`, which
-/// holds the flavor's objects and the ManagedCluster itself.
+/// holds the flavor's objects and the ManagedCluster itself. All parts have the desired version.
 #[must_use]
 pub fn cluster_job(fleet: &Fleet, cluster: &Cluster, worker: &Name, templates: &Templates) -> Job {
+    let versions = Versions::both(&cluster.spec.version);
+    cluster_job_at(fleet, cluster, worker, &versions, templates)
+}
+
+/// The same, its parts at given versions.
+#[must_use]
+pub fn cluster_job_at(
+    fleet: &Fleet,
+    cluster: &Cluster,
+    worker: &Name,
+    versions: &Versions,
+    templates: &Templates,
+) -> Job {
     let mut problems = Diagnostics::default();
     let flavor = cluster.flavor();
     if templates.flavor(flavor).is_none() && templates.broken(flavor).next().is_none() {
         problems.push(no_flavor(flavor, &cluster.file));
     }
-    let context = context::cluster(fleet, cluster, worker, &mut problems);
+    let context = context::cluster(fleet, cluster, worker, versions, &mut problems);
     Job {
         templates: templates.clone(),
         folder: flavor.to_owned(),
         rendered: vec![(format!("{flavor}/{CLUSTER_FILE}"), CLUSTER_FILE.to_owned())],
         context,
-        added: vec![(CLUSTER_FILE.to_owned(), vec![managed_cluster(cluster)])],
+        added: vec![(CLUSTER_FILE.to_owned(), vec![managed_cluster(cluster, versions)])],
         listed: vec![(String::new(), vec![CLUSTER_FILE.to_owned()])],
         scope: Scope::Cluster { name: cluster.name.to_string(), flavor: flavor.to_owned() },
         problems,
@@ -46,7 +62,11 @@ pub(super) fn no_flavor(flavor: &str, file: &str) -> Diagnostic {
 }
 
 /// The ManagedCluster as it stands on the worker: in the namespace of its name, its tenant a label.
-fn managed_cluster(cluster: &Cluster) -> Value {
+fn managed_cluster(cluster: &Cluster, versions: &Versions) -> Value {
+    let mut annotations = json!({DIGEST_ANNOTATION: NO_DIGEST});
+    if *versions != Versions::both(&cluster.spec.version) {
+        annotations[VERSIONS_ANNOTATION] = versions.to_string().into();
+    }
     let mut labels = cluster.labels.clone();
     labels.insert(TENANT_LABEL.to_owned(), cluster.tenant.clone());
     json!({
@@ -56,7 +76,7 @@ fn managed_cluster(cluster: &Cluster) -> Value {
             "name": cluster.name,
             "namespace": cluster.name,
             "labels": labels,
-            "annotations": {DIGEST_ANNOTATION: NO_DIGEST},
+            "annotations": annotations,
         },
         "spec": cluster.spec,
     })
@@ -148,6 +168,35 @@ mod tests {
         for kind in ["AzureMachineTemplate", "KubeadmConfigTemplate"] {
             assert_eq!(name_of(&before, kind), name_of(&after, kind), "{kind}");
         }
+    }
+
+    #[test]
+    fn the_parts_of_a_cluster_may_have_versions_of_their_own() {
+        let fleet = fleet();
+        let cluster = fleet.clusters.values().next().unwrap();
+        let worker = Name::parse("wk-1").unwrap();
+        let templates = Templates::built_in();
+        let at = |versions: &str| {
+            let versions = Versions::parse(versions).unwrap();
+            cluster_job_at(&fleet, cluster, &worker, &versions, &templates)
+        };
+        assert_eq!(
+            at("v1.34.2/v1.34.2").key(),
+            cluster_job(&fleet, cluster, &worker, &templates).key()
+        );
+        let files = at("v1.33.10/v1.32.9").render().unwrap();
+        assert_eq!(objects_of(&files, "KamajiControlPlane")[0]["spec"]["version"], "1.33.10");
+        assert_eq!(pool(&files)["spec"]["template"]["spec"]["version"], "v1.32.9");
+        let own = &objects_of(&files, "ManagedCluster")[0];
+        assert_eq!(own["spec"]["version"], "v1.34.2", "what people want");
+        assert_eq!(own["metadata"]["annotations"]["carp.dev/versions"], "v1.33.10/v1.32.9");
+        assert!(!text(&cluster_files(&fleet)).contains("carp.dev/versions"));
+        let machine = |files| name_of(files, "AzureMachineTemplate");
+        assert_eq!(
+            machine(&files),
+            machine(&cluster_files(&fleet)),
+            "a version makes no new template"
+        );
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Files;
-use super::cluster::{CLUSTER_FILE, TENANT_LABEL};
+use super::cluster::{CLUSTER_FILE, TENANT_LABEL, VERSIONS_ANNOTATION};
 use super::folder::{DIGEST_ANNOTATION, folder_digest};
 use super::job::KUSTOMIZATION;
 use super::object::{Object, objects};
 use crate::model::api::ManagedClusterSpec;
-use crate::model::{DEFAULT_CLUSTER_FLAVOR, Digest, IndexRow, Name};
+use crate::model::{DEFAULT_CLUSTER_FLAVOR, Digest, IndexRow, Name, SteppedVersions, Versions};
 
 /// What the folder of a cluster, or of a worker's own cluster, says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct Evidence {
     pub deleting: bool,
     /// What an index needs of a cluster; `None` where there is no ManagedCluster that can be read.
     pub row: Option<IndexRow>,
+    /// The versions of the folder, where they are others than the ManagedCluster's own.
+    pub versions: Option<SteppedVersions>,
 }
 
 /// Looks into a folder. `expected` is what would be rendered there now, where that is known: files of
@@ -51,6 +53,7 @@ pub fn evidence(name: &Name, files: &Files, expected: Option<&Files>) -> Evidenc
         named: own.is_some(),
         deleting: seen.iter().any(|object| object.name() == super::deletion::TOMBSTONE),
         row: own.and_then(|object| row_of(&object.value)),
+        versions: own.and_then(|object| versions_of(&object.value)),
     }
 }
 
@@ -70,6 +73,13 @@ fn is_of(object: &Object, name: &Name) -> bool {
 
 fn digest_of(object: &Value) -> Option<Digest> {
     object.pointer("/metadata/annotations")?.get(DIGEST_ANNOTATION)?.as_str()?.parse().ok()
+}
+
+/// The object at which the step began is not in the folder: what is there now counts.
+fn versions_of(object: &Value) -> Option<SteppedVersions> {
+    let text = object.pointer("/metadata/annotations")?.get(VERSIONS_ANNOTATION)?.as_str()?;
+    let versions = Versions::parse(text)?;
+    Some(SteppedVersions { versions, digest: digest_of(object), uid: None })
 }
 
 fn row_of(object: &Value) -> Option<IndexRow> {
@@ -109,6 +119,26 @@ mod tests {
         assert_eq!(seen.own, files);
         assert_eq!(seen.row, Some(fleet.clusters[&pay()].index_row()));
         assert!(!evidence(&Name::parse("other").unwrap(), &files, None).named);
+    }
+
+    #[test]
+    fn a_folder_says_which_versions_it_has() {
+        let fleet = fleet();
+        assert_eq!(evidence(&pay(), &cluster_files(&fleet), None).versions, None);
+        let versions = Versions::parse("v1.33.10/v1.32.9").unwrap();
+        let worker = Name::parse("wk-1").unwrap();
+        let templates = Templates::built_in();
+        let job = super::super::cluster_job_at(
+            &fleet,
+            &fleet.clusters[&pay()],
+            &worker,
+            &versions,
+            &templates,
+        );
+        let files = job.render().unwrap();
+        let digest = folder_digest(files.iter().map(|(p, b)| (p.as_str(), b.as_slice())));
+        let stepped = evidence(&pay(), &files, None).versions.unwrap();
+        assert_eq!((stepped.versions, stepped.digest), (versions, Some(digest)));
     }
 
     #[test]

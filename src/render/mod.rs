@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 
 pub use agent::agent_missing;
 pub use change::{Forbidden, forbidden_changes, version_step};
-pub use cluster::cluster_job;
+pub use cluster::{cluster_job, cluster_job_at};
 pub use control_plane::{control_plane_job, control_plane_worker_job};
 pub use deletion::deletion_folder;
 pub use evidence::{Evidence, evidence};

@@ -1,10 +1,12 @@
 //! The status of one ManagedCluster: conditions carry the truth, the phase sums them up.
 
+use super::kept::{kept_errors, rendered};
 use super::proposed::proposed;
 use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, since};
-use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts};
+use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts, Observation};
 use crate::model::{
-    Condition, ConditionStatus, Decision, FoldedCluster, Freshness, Gate, HoldKind, Name, Planned,
+    Condition, ConditionStatus, Decision, FoldedCluster, Freshness, HoldKind, Name, Planned,
+    VersionStep,
 };
 
 /// The status document of a cluster, the times of its conditions unset. `None` for one that is gone.
@@ -20,21 +22,25 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
     let report = worker.and_then(|w| input.observed.workers.get(w));
     let silent = report.is_some_and(|r| r.freshness == Freshness::Silent);
     let seen = report.and_then(|r| r.clusters.get(name));
-    let gate = input.gates.iter().find(|g| g.name == *name);
-    let phase = phase(decision, seen, silent);
+    let step = input.plan.versions.get(name);
+    let phase = phase(decision, seen, silent, step);
     let status = ManagedClusterStatus {
         phase: Some(phase.to_owned()),
         assigned_worker: worker.map(ToString::to_string),
-        errors: errors(gate, seen),
+        errors: errors(input, name, seen),
         conditions: [
-            since(ready(phase, seen), seen.filter(|_| !silent).map(|s| s.since)),
+            since(
+                ready(phase, seen, is_observed(input, worker), silent),
+                seen.filter(|_| !silent).map(|s| s.since),
+            ),
             match &proposed {
                 Some((_, condition)) => condition.clone(),
                 None => placed(planned, input, name),
             },
-            rendered(decision, gate),
+            rendered(input, name, !matches!(decision, Decision::Wait { .. })),
         ]
         .into_iter()
+        .chain(step.map(updating))
         .chain(drifted(input, name))
         .collect(),
         version: seen.and_then(|s| s.version.clone()),
@@ -53,14 +59,21 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
     })
 }
 
-/// `Pending → Scheduled → Provisioning → Running`, plus `Updating`, `Degraded`, `Deleting`, `Unknown`.
-fn phase(decision: &Decision, seen: Option<&FoldedCluster>, silent: bool) -> &'static str {
+/// `Pending → Scheduled → Provisioning → Running`, plus `Updating`, `Degraded`, `Deleting`, `Unknown`. A
+/// cluster that runs and is on its way to another version is `Updating`, also between two steps.
+fn phase(
+    decision: &Decision,
+    seen: Option<&FoldedCluster>,
+    silent: bool,
+    step: Option<&VersionStep>,
+) -> &'static str {
     match (decision, seen) {
         (Decision::Wait { .. } | Decision::Forget, _) => "Pending",
         (Decision::Delete { .. }, _) => "Deleting",
         (_, Some(_)) if silent => "Unknown",
         (_, None) => "Scheduled",
         (_, Some(seen)) => match seen.phase.as_str() {
+            "Running" if step.is_some() => "Updating",
             "Running" => "Running",
             "Updating" => "Updating",
             "Degraded" => "Degraded",
@@ -71,16 +84,35 @@ fn phase(decision: &Decision, seen: Option<&FoldedCluster>, silent: bool) -> &'s
     }
 }
 
-fn ready(phase: &str, seen: Option<&FoldedCluster>) -> Condition {
+/// Whether anybody looks at a cluster on that worker.
+fn is_observed(input: StatusInput<'_>, worker: Option<&Name>) -> bool {
+    let worker = worker.and_then(|worker| input.fleet.workers.get(worker));
+    worker.is_none_or(|worker| worker.spec.observation == Observation::Agent)
+}
+
+fn ready(phase: &str, seen: Option<&FoldedCluster>, observed: bool, silent: bool) -> Condition {
+    if phase == "Scheduled" && !observed {
+        let message = "its worker has no agent, so nobody reports it".to_owned();
+        return condition("Ready", ConditionStatus::Unknown, "NotObserved", message);
+    }
     let (status, message) = match phase {
         "Running" | "Updating" => (ConditionStatus::True, String::new()),
-        "Unknown" => (ConditionStatus::Unknown, "the worker's reports stopped".to_owned()),
+        "Unknown" if silent => {
+            (ConditionStatus::Unknown, "the worker's reports stopped".to_owned())
+        }
+        "Unknown" => (ConditionStatus::Unknown, "its worker reports an unknown phase".to_owned()),
         _ => {
             let error = seen.and_then(|s| s.errors.first());
             (ConditionStatus::False, error.map(|e| e.message.clone()).unwrap_or_default())
         }
     };
     condition("Ready", status, phase, message)
+}
+
+/// Where a cluster is on its way to the desired version. Without such a way there is no such condition.
+fn updating(step: &VersionStep) -> Condition {
+    let message = format!("{}; {}", step.words(), step.waits_words());
+    condition("Updating", ConditionStatus::True, step.waits.name(), message)
 }
 
 fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
@@ -112,30 +144,11 @@ fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
     }
 }
 
-fn rendered(decision: &Decision, gate: Option<&Gate>) -> Condition {
-    let pending = matches!(decision, Decision::Wait { .. });
-    match gate {
-        Some(gate) => {
-            let message = gate.findings.first().map(|d| d.message.clone()).unwrap_or_default();
-            condition("Rendered", ConditionStatus::False, gate.reason.name(), message)
-        }
-        None if pending => {
-            condition("Rendered", ConditionStatus::False, "NotPlaced", String::new())
-        }
-        None => condition("Rendered", ConditionStatus::True, "Rendered", String::new()),
-    }
-}
-
-fn errors(gate: Option<&Gate>, seen: Option<&FoldedCluster>) -> Vec<ErrorStatus> {
-    let own = gate.into_iter().flat_map(|g| &g.findings).map(|finding| ErrorStatus {
-        code: finding.code.to_string(),
-        message: finding.message.clone(),
-        user_error: true,
-    });
+fn errors(input: StatusInput<'_>, name: &Name, seen: Option<&FoldedCluster>) -> Vec<ErrorStatus> {
     let reported = seen.into_iter().flat_map(|s| &s.errors).map(|error| ErrorStatus {
         code: error.code.clone(),
         message: error.message.clone(),
         user_error: error.user_error,
     });
-    own.chain(reported).collect()
+    kept_errors(input, name).into_iter().chain(reported).collect()
 }

@@ -5,6 +5,7 @@
 
 mod cluster;
 mod fleet;
+mod kept;
 mod own_cluster;
 mod proposed;
 mod worker;
@@ -137,5 +138,7 @@ fn condition(kind: &str, status: ConditionStatus, reason: &str, message: String)
     }
 }
 
+#[cfg(test)]
+mod table;
 #[cfg(test)]
 mod tests;

@@ -95,6 +95,8 @@ mod tests {
             phase: phase.to_owned(),
             since: "2026-11-01T12:00:00Z".parse().unwrap(),
             version: None,
+            control_plane_version: None,
+            pool_version: None,
             endpoint: None,
             nodes: None,
             conditions: Vec::new(),
@@ -121,7 +123,7 @@ mod tests {
             components: BTreeMap::new(),
             clusters: [(name("w"), own)].into(),
         };
-        Observed { workers: [(name("hub"), report)].into() }
+        Observed { workers: [(name("hub"), report)].into(), ..Observed::default() }
     }
 
     fn fleet() -> Fleet {

@@ -11,18 +11,18 @@ use crate::model::{
 };
 
 /// When the report came that the tests fold.
-const SEEN: &str = "2026-11-01T12:00:00Z";
+pub(super) const SEEN: &str = "2026-11-01T12:00:00Z";
 
-fn name(text: &str) -> Name {
+pub(super) fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
-fn planned(decision: Decision) -> Plan {
+pub(super) fn planned(decision: Decision) -> Plan {
     let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
     Plan { clusters: [(name("c"), planned)].into(), ..Plan::default() }
 }
 
-fn reported(phase: &str, freshness: Freshness) -> Observed {
+pub(super) fn reported(phase: &str, freshness: Freshness) -> Observed {
     let since = SEEN.parse().unwrap();
     let cluster = FoldedCluster {
         uid: None,
@@ -30,6 +30,8 @@ fn reported(phase: &str, freshness: Freshness) -> Observed {
         phase: phase.to_owned(),
         since,
         version: Some("v1.34.2".to_owned()),
+        control_plane_version: None,
+        pool_version: None,
         endpoint: None,
         nodes: None,
         conditions: Vec::new(),
@@ -52,10 +54,10 @@ fn reported(phase: &str, freshness: Freshness) -> Observed {
         components: BTreeMap::new(),
         clusters: [(name("c"), cluster)].into(),
     };
-    Observed { workers: [(name("w"), report)].into() }
+    Observed { workers: [(name("w"), report)].into(), ..Observed::default() }
 }
 
-fn document(plan: &Plan, observed: &Observed) -> ClusterDocument {
+pub(super) fn document(plan: &Plan, observed: &Observed) -> ClusterDocument {
     let (fleet, previous) = (Fleet::default(), Previous::default());
     let input = StatusInput { fleet: &fleet, previous: &previous, observed, plan, gates: &[] };
     cluster_status(input, &name("c")).unwrap()
@@ -208,7 +210,11 @@ fn the_errors_of_the_gate_and_of_the_worker_stand_together() {
 }
 
 /// The document of the one worker.
-fn worker_document(state: WorkerState, spec: WorkerSpec, observed: &Observed) -> WorkerDocument {
+pub(super) fn worker_document(
+    state: WorkerState,
+    spec: WorkerSpec,
+    observed: &Observed,
+) -> WorkerDocument {
     let worker = Worker {
         name: name("w"),
         labels: BTreeMap::new(),

@@ -1,5 +1,6 @@
 //! The status of one Worker.
 
+use super::kept::{kept_errors, rendered};
 use super::own_cluster::OwnCluster;
 use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, since};
 use crate::model::api::{ErrorStatus, Observation, WorkerStatus};
@@ -23,15 +24,17 @@ pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocume
     let cordoned = desired.is_some_and(|w| w.spec.unschedulable);
     let status = WorkerStatus {
         phase: Some(phase.to_owned()),
-        errors: errors(planned, report, own),
+        errors: errors(input, name, planned, report, own),
         conditions: [
             since(ready(phase, observation, &health), report.map(ready_since)),
             schedulable(planned.state, cordoned),
             capacity(planned),
+            rendered(input, name, true),
         ]
         .into_iter()
         .chain(own.map(OwnCluster::condition))
         .chain(drifted(input, name))
+        .chain(refused(input, name))
         .collect(),
         capacity: planned.capacity.clone(),
         allocated: planned.allocated.clone(),
@@ -52,13 +55,19 @@ pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocume
     })
 }
 
-/// `Pending → Provisioning → Running`, plus `Degraded`, `Draining`, `Unknown`, `Terminating`. Without an
-/// agent there is nothing to know, so such a worker counts as running.
+/// The word of a report for a worker whose layers below the clusters were not all applied once: it is
+/// still being made.
+const BEING_MADE: &str = "LayerNotApplied";
+
+/// `Pending` until it reports, `Provisioning` until all below the clusters was applied once, `Running`;
+/// `Degraded`, `Unknown` while it is silent, `Terminating`. Without an agent there is nothing to know, so
+/// such a worker counts as running.
 fn phase(state: WorkerState, observation: Observation, health: &WorkerHealth) -> &'static str {
     match (state, observation, health) {
         (WorkerState::Retiring, _, _) => "Terminating",
         (_, Observation::None, _) | (_, _, WorkerHealth::Healthy) => "Running",
         (_, _, WorkerHealth::NeverReported) => "Pending",
+        (_, _, WorkerHealth::Unhealthy { reason }) if reason == BEING_MADE => "Provisioning",
         (_, _, WorkerHealth::Unhealthy { .. }) => "Degraded",
         (_, _, WorkerHealth::Silent { .. }) => "Unknown",
     }
@@ -129,12 +138,21 @@ fn available(planned: &WorkerPlan) -> Resources {
     planned.capacity.keys().filter_map(free).collect()
 }
 
+/// Whether the worker's reports of now do not count. Without such a report there is no such condition.
+fn refused(input: StatusInput<'_>, name: &Name) -> Option<Condition> {
+    let refusal = input.observed.refused.get(name)?;
+    let message = refusal.words().to_owned();
+    Some(condition("ReportRefused", ConditionStatus::True, refusal.name(), message))
+}
+
 fn errors(
+    input: StatusInput<'_>,
+    name: &Name,
     planned: &WorkerPlan,
     report: Option<&FoldedReport>,
     own: Option<OwnCluster<'_>>,
 ) -> Vec<ErrorStatus> {
-    let mut all = Vec::new();
+    let mut all = kept_errors(input, name);
     if planned.state == WorkerState::RemovedInUse {
         all.push(ErrorStatus {
             code: "WorkerInUse".to_owned(),

@@ -8,8 +8,8 @@ use carp::kind::{KIND_RECORD_SCHEMA, KindRecord};
 use carp::load::read_yaml;
 use carp::model::{
     DECISION_SCHEMA, DecisionRecord, FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport,
-    GateReason, HoldKind, PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Report,
-    TURN_SCHEMA, Turn, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
+    GateReason, HoldKind, PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Refusal, Report,
+    StepWait, TURN_SCHEMA, Turn, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
 };
 use carp::status::{ClusterDocument, FleetStatus, STATUS_SCHEMA, WorkerDocument};
 use serde::Serialize;
@@ -70,6 +70,31 @@ fn every_word_of_holds_gates_and_reasons_has_its_section() {
         let there = headings(text, "### ");
         assert_eq!(there, words.iter().copied().collect(), "chapter {chapter}");
     }
+}
+
+#[test]
+fn every_condition_and_every_word_of_one_is_explained() {
+    let page = read("docs/errors.md");
+    let text = page.split_once("\n# Conditions\n").unwrap().1.split("\n# ").next().unwrap();
+    let refusals = Refusal::ALL.map(Refusal::name);
+    let waits = StepWait::ALL.map(StepWait::name);
+    let conditions = [
+        "Ready",
+        "Placed",
+        "Rendered",
+        "Updating",
+        "Drifted",
+        "Schedulable",
+        "CapacityRespected",
+        "ReportRefused",
+    ];
+    let there: BTreeSet<_> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(word, _)| word)
+        .collect();
+    let wanted = refusals.into_iter().chain(waits).chain(conditions).collect();
+    assert_eq!(there, wanted);
 }
 
 /// The block that follows `<!-- golden: NAME -->`, and the section that it is in.

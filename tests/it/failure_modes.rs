@@ -111,6 +111,10 @@ fn a_template_that_fails_for_one_worker_stops_no_other() {
     assert!(other.contains("replicas: 5"), "{other}");
     let mut errors = proposal.diagnostics.iter().filter(|d| d.code == Code::TemplateFailed);
     assert!(errors.any(|d| d.message.contains("no_such_name")), "{:#?}", proposal.diagnostics);
+    let status = |worker: &str| world.status_text(&format!("workers/{worker}.yaml")).unwrap();
+    assert!(status("w-weu").contains("- code: template-failed"), "{}", status("w-weu"));
+    assert!(status("w-weu").contains("reason: RenderFailed"), "{}", status("w-weu"));
+    assert!(!status("w-eus").contains("template-failed"), "{}", status("w-eus"));
 }
 
 /// The virtual memory that a run may have, in KiB: many threads' stacks included.

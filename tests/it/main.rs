@@ -31,6 +31,7 @@ mod example;
 mod failure_modes;
 #[cfg(unix)]
 mod faults;
+mod flapping;
 mod fold_first;
 mod footprint;
 mod format_only;
@@ -60,5 +61,6 @@ mod rendered_yaml;
 mod signing;
 mod support;
 mod verifying;
+mod version_steps;
 mod ways_to_write;
 mod whole_loop;

@@ -22,6 +22,7 @@ fn row(state: ClusterState) -> ClusterRow {
         render_key: Digest::of(b"k"),
         folder: None,
         record: None,
+        versions: None,
         demand: Resources::new(),
         row: IndexRow {
             labels: BTreeMap::new(),

@@ -136,6 +136,8 @@ fn cluster_notes(look: &Look, explanation: &Explanation) -> Vec<String> {
         let now = amounts(&explanation.planned.demand);
         notes.push(format!("it wants {} and keeps {now}: ResizeBlocked", amounts(wanted)));
     }
+    let step = proposal.plan.versions.get(&explanation.cluster);
+    notes.extend(step.map(|step| format!("{}; {}", step.words(), step.waits_words())));
     let own = proposal.gates.iter().filter(|gate| gate.name == explanation.cluster);
     notes.extend(own.map(|gate| format!("its last good output stays: {}", gate.reason.name())));
     let holds = proposal.plan.holds.iter();

@@ -30,6 +30,7 @@ mod tenant;
 pub(super) mod tie;
 mod version;
 mod vm_size;
+mod worker_uid;
 mod zones;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,6 +90,7 @@ const RULES: &[Rule] = &[
     selector::check,
     components::check,
     heartbeat::check,
+    worker_uid::check,
     overlay::check,
 ];
 

@@ -74,6 +74,12 @@ pub struct WorkerSpec {
     /// How carp learns of the worker's health.
     #[serde(default, skip_serializing_if = "Observation::is_default")]
     pub observation: Observation,
+    /// The identity of the worker's cluster: the UID of its `kube-system` namespace. Unset: that of the
+    /// first report. Set it to accept a cluster that was built anew under this name; nothing that was
+    /// known of the old one counts then.
+    #[serde(rename = "workerUID", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 128))]
+    pub worker_uid: Option<String>,
     /// After how long without a report the worker is no longer taken for ready. Default: `1h`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^([0-9]+h)?([0-9]+m)?([0-9]+s)?$"))]
@@ -115,8 +121,8 @@ impl Components {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerStatus {
-    /// A summary of the conditions: `Pending`, `Provisioning`, `Running`, `Degraded`, `Draining`,
-    /// `Unknown` or `Terminating`.
+    /// A summary of the conditions: `Pending`, `Provisioning`, `Running`, `Degraded`, `Unknown` or
+    /// `Terminating`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// What is wrong.

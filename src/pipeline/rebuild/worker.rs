@@ -94,6 +94,7 @@ fn row(
     let demand = said.or_else(|| desired.map(|cluster| cluster.demand.clone()));
     let edited = evidence.as_ref().filter(|e| !e.proven).map(|_| edited(worker, path));
     let deleting = evidence.as_ref().is_some_and(|e| e.deleting);
+    let versions = evidence.as_ref().and_then(|e| e.versions.clone());
     let row = evidence.and_then(|e| e.row).or_else(|| desired.map(Cluster::index_row));
     let row = ClusterRow {
         state: super::state_of(records, name, deleting),
@@ -101,6 +102,7 @@ fn row(
         render_key: no_key(),
         folder: id,
         record: record.map(|(id, _)| *id),
+        versions,
         demand: demand.unwrap_or_else(one_cluster),
         row: row.unwrap_or_else(nothing_known),
     };

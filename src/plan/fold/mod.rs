@@ -2,14 +2,25 @@
 //! observed facts. Only transitions are kept, never a heartbeat, so folding the same reports again
 //! changes nothing and a commit of the outcome is an event.
 //!
-//! - The first report of a worker pins the identity of its cluster; a report of another is refused.
+//! - The first report of a worker pins the identity of its cluster; a report of another is refused until
+//!   a person names it in the worker's document (`spec.workerUID`), and then everything begins anew.
 //! - A report older than a transition that is already known is ignored: it is a replay.
 //! - A worker is silent from the moment at which its last report is `heartbeatTimeout` old, and only a
 //!   report made since then breaks the silence.
 //! - Only a complete report says what is not there.
+//! - What flaps is damped ([`damping`]); what reports say against the records is told
+//!   ([`contradictions`]) and changes nothing.
 
+mod contradiction;
+mod damping;
+#[cfg(test)]
+mod flaps;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twins;
+
+pub use contradiction::contradictions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +30,8 @@ use super::Clock;
 use super::clock::{after, before};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{
-    FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness, Name, Observed, Report, ReportedCluster,
-    Worker,
+    FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness, Name, Observed, Refusal, Report,
+    ReportedCluster, Worker,
 };
 
 /// How far ahead of the run's time a report may be before it is taken for a wrong clock, in seconds.
@@ -63,18 +74,28 @@ pub struct Fold {
 #[must_use]
 pub fn fold(input: &FoldInput<'_>) -> Fold {
     let Some(reports) = input.reports else {
-        return Fold { observed: Observed { workers: input.last.clone() }, ..Fold::default() };
+        let observed = Observed { workers: input.last.clone(), ..Observed::default() };
+        return Fold { observed, ..Fold::default() };
     };
-    let control_plane = input.control_plane;
-    let mut folding =
-        Folding { clock: Clock::new(input.now), refused: Diagnostics::default(), control_plane };
+    let mut folding = Folding {
+        clock: Clock::new(input.now),
+        found: Diagnostics::default(),
+        refused: BTreeMap::new(),
+        control_plane: input.control_plane,
+    };
     let mut workers = BTreeMap::new();
-    let names: BTreeSet<&Name> = input.last.keys().chain(reports.keys()).collect();
+    let names: BTreeSet<&Name> =
+        input.last.keys().chain(reports.keys()).chain(input.unusable).collect();
     for name in names {
         let desired = input.workers.get(name);
         let timeout = desired.map_or(DEFAULT_TIMEOUT, |w| w.heartbeat_timeout_seconds);
-        let folded = match (input.last.get(name), reports.get(name)) {
-            (Some(last), Some(report)) => Some(folding.next(last, report, timeout)),
+        let report = reports.get(name);
+        if report.is_none() && input.unusable.contains(name) {
+            folding.refused.insert(name.clone(), Refusal::Unreadable);
+        }
+        let last = input.last.get(name).filter(|last| !begins_anew(last, report, desired));
+        let folded = match (last, report) {
+            (Some(last), Some(report)) => Some(folding.next(last, report, desired, timeout)),
             (Some(last), None) if input.unusable.contains(name) => {
                 Some(folding.unheard(last, timeout))
             }
@@ -85,15 +106,29 @@ pub fn fold(input: &FoldInput<'_>) -> Fold {
         workers.extend(folded.map(|folded| (name.clone(), folded)));
     }
     Fold {
-        observed: Observed { workers },
-        diagnostics: folding.refused,
+        observed: Observed { workers, refused: folding.refused },
+        diagnostics: folding.found,
         valid_until: folding.clock.valid_until(),
     }
 }
 
+/// The identity that the worker's document names.
+fn declared(desired: Option<&Worker>) -> Option<&str> {
+    desired.and_then(|worker| worker.spec.worker_uid.as_deref())
+}
+
+/// Whether a person has accepted that the worker is another cluster than before, and that one reports.
+/// Nothing that was known of the old one is true of it.
+fn begins_anew(last: &FoldedReport, report: Option<&Report>, desired: Option<&Worker>) -> bool {
+    let accepted = declared(desired).filter(|uid| *uid != last.worker_uid);
+    let other = report.filter(|report| report.worker == last.worker);
+    accepted.zip(other).is_some_and(|(uid, report)| report.worker_uid == uid)
+}
+
 struct Folding<'a> {
     clock: Clock,
-    refused: Diagnostics,
+    found: Diagnostics,
+    refused: BTreeMap<Name, Refusal>,
     control_plane: Option<&'a str>,
 }
 
@@ -106,14 +141,16 @@ impl Folding<'_> {
         timeout: i64,
     ) -> Option<FoldedReport> {
         if desired.is_none() && self.control_plane != Some(name.as_str()) {
-            self.refuse(
+            self.tell(
                 name,
                 "no such worker is desired, and none was known",
                 "declare the worker, or stop the agent that reports under this name",
             );
             return None;
         }
-        if !self.names_its_worker(name, report) {
+        let is_the_one = self.names_its_worker(name, report)
+            && declared(desired).is_none_or(|uid| self.is_the_cluster(name, report, uid));
+        if !is_the_one {
             return None;
         }
         let (time, clamped) = self.time_of(report);
@@ -134,22 +171,22 @@ impl Folding<'_> {
             freshness_since,
             healthy: report.healthy,
             healthy_since: time,
-            clusters: clusters(&BTreeMap::new(), report, time),
+            clusters: self.clusters(None, report, time),
             ..said(report, name)
         })
     }
 
-    fn next(&mut self, last: &FoldedReport, report: &Report, timeout: i64) -> FoldedReport {
-        if !self.names_its_worker(&last.worker, report) {
-            return self.unheard(last, timeout);
-        }
-        if report.worker_uid != last.worker_uid {
-            let (found, pinned) = (&report.worker_uid, &last.worker_uid);
-            self.refuse(
-                &last.worker,
-                &format!("it is from the cluster {found}, and the worker is the cluster {pinned}"),
-                "a cluster built anew is a new worker: give it a name of its own",
-            );
+    fn next(
+        &mut self,
+        last: &FoldedReport,
+        report: &Report,
+        desired: Option<&Worker>,
+        timeout: i64,
+    ) -> FoldedReport {
+        let pinned = declared(desired).unwrap_or(&last.worker_uid);
+        let is_the_one = self.names_its_worker(&last.worker, report)
+            && self.is_the_cluster(&last.worker, report, pinned);
+        if !is_the_one {
             return self.unheard(last, timeout);
         }
         let (time, clamped) = self.time_of(report);
@@ -158,15 +195,17 @@ impl Folding<'_> {
             return last.clone();
         }
         if last.freshness == Freshness::Fresh && time < latest(last) {
-            self.refuse(
-                &last.worker,
-                &format!(
-                    "it was made at {time}, before a change at {} that is known",
-                    latest(last)
-                ),
-                "nothing, if it was pushed late; otherwise someone put an old report back",
-            );
-            return self.unheard(last, timeout);
+            let next = self.unheard(last, timeout);
+            // Once that made the worker silent, the old report is no news any more.
+            if next.freshness == Freshness::Fresh {
+                let known = latest(last);
+                let why =
+                    format!("it was made at {time}, before a change at {known} that is known");
+                let help =
+                    "nothing, if it was pushed late; otherwise someone put an old report back";
+                self.refuse(&last.worker, Refusal::Late, &why, help);
+            }
+            return next;
         }
         let next = self.heard(last, report, time, timeout);
         if clamped && next != *last {
@@ -190,13 +229,45 @@ impl Folding<'_> {
             (Freshness::Fresh, time)
         };
         let kept = |same: bool, since, began| if same { since } else { began };
-        FoldedReport {
+        let next = FoldedReport {
             freshness,
             freshness_since: kept(freshness == last.freshness, last.freshness_since, began),
             healthy_since: kept(report.healthy == last.healthy, last.healthy_since, time),
-            clusters: clusters(&last.clusters, report, time),
+            clusters: self.clusters(Some(last), report, time),
             ..said(report, &last.worker)
+        };
+        if damping::holds_worker(&mut self.clock, last, report, time) {
+            let FoldedReport { healthy, healthy_since, .. } = *last;
+            let (reason, message) = (last.reason.clone(), last.message.clone());
+            return FoldedReport { healthy, healthy_since, reason, message, ..next };
         }
+        next
+    }
+
+    /// The clusters of a report, each dated by the first report with its phase.
+    fn clusters(
+        &mut self,
+        last: Option<&FoldedReport>,
+        report: &Report,
+        time: Timestamp,
+    ) -> BTreeMap<Name, FoldedCluster> {
+        let known = last.map(|last| &last.clusters);
+        let mut all = known.filter(|_| !report.complete).cloned().unwrap_or_default();
+        for cluster in &report.clusters {
+            let before = known.and_then(|known| known.get(&cluster.name));
+            let same = before.filter(|before| before.phase == cluster.phase);
+            let next = folded_cluster(cluster, same.map_or(time, |before| before.since));
+            let heard = last.filter(|last| last.freshness == Freshness::Fresh).and(before);
+            let next = match heard {
+                Some(before) if damping::holds_cluster(&mut self.clock, before, cluster, time) => {
+                    damping::held(before, next)
+                }
+                _ => next,
+            };
+            self.found.extend(before.and_then(|b| contradiction::replaced(cluster, b, report)));
+            all.insert(cluster.name.clone(), next);
+        }
+        all
     }
 
     /// The report branch is gone. Nothing dates that but the run that sees it.
@@ -238,14 +309,34 @@ impl Folding<'_> {
     fn names_its_worker(&mut self, name: &Name, report: &Report) -> bool {
         if report.worker != *name {
             let message = format!("it names the worker {}", report.worker);
-            self.refuse(name, &message, "let the agent report under its own worker's name");
+            let help = "let the agent report under its own worker's name";
+            self.refuse(name, Refusal::OtherWorker, &message, help);
         }
         report.worker == *name
     }
 
-    fn refuse(&mut self, worker: &Name, why: &str, help: &str) {
+    fn is_the_cluster(&mut self, name: &Name, report: &Report, pinned: &str) -> bool {
+        let found = &report.worker_uid;
+        if found != pinned {
+            let message =
+                format!("it is from the cluster {found}, and the worker is the cluster {pinned}");
+            let help = format!(
+                "find out who reports under this name; if the worker was built anew and what was on the \
+                 old cluster is given up, set `spec.workerUID: {found}` in its document"
+            );
+            self.refuse(name, Refusal::OtherCluster, &message, &help);
+        }
+        found == pinned
+    }
+
+    fn refuse(&mut self, worker: &Name, refusal: Refusal, why: &str, help: &str) {
+        self.refused.insert(worker.clone(), refusal);
+        self.tell(worker, why, help);
+    }
+
+    fn tell(&mut self, worker: &Name, why: &str, help: &str) {
         let message = format!("the report of worker {worker} is not used: {why}");
-        self.refused.push(Diagnostic::new(Code::ReportRefused, message).help(help));
+        self.found.push(Diagnostic::new(Code::ReportRefused, message).help(help));
     }
 }
 
@@ -276,22 +367,6 @@ fn said(report: &Report, worker: &Name) -> FoldedReport {
     }
 }
 
-fn clusters(
-    last: &BTreeMap<Name, FoldedCluster>,
-    report: &Report,
-    time: Timestamp,
-) -> BTreeMap<Name, FoldedCluster> {
-    let mut all = if report.complete { BTreeMap::new() } else { last.clone() };
-    for cluster in &report.clusters {
-        let since = last
-            .get(&cluster.name)
-            .filter(|known| known.phase == cluster.phase)
-            .map_or(time, |known| known.since);
-        all.insert(cluster.name.clone(), folded_cluster(cluster, since));
-    }
-    all
-}
-
 fn folded_cluster(cluster: &ReportedCluster, since: Timestamp) -> FoldedCluster {
     FoldedCluster {
         uid: cluster.uid.clone(),
@@ -299,6 +374,8 @@ fn folded_cluster(cluster: &ReportedCluster, since: Timestamp) -> FoldedCluster 
         phase: cluster.phase.clone(),
         since,
         version: cluster.version.clone(),
+        control_plane_version: cluster.control_plane_version.clone(),
+        pool_version: cluster.pool_version.clone(),
         endpoint: cluster.endpoint.clone(),
         nodes: cluster.nodes,
         conditions: cluster.conditions.clone(),

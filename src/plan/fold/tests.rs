@@ -4,18 +4,18 @@ use proptest::prelude::*;
 
 use super::*;
 
-const HOUR: i64 = 3600;
+pub(super) const HOUR: i64 = 3600;
 
-fn name(text: &str) -> Name {
+pub(super) fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
-fn at(second: i64) -> Timestamp {
+pub(super) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + second).unwrap()
 }
 
 /// A report of `w1`, healthy and complete, with one running cluster.
-fn report(second: i64) -> Report {
+pub(super) fn report(second: i64) -> Report {
     Report {
         schema_version: crate::model::REPORT_SCHEMA,
         worker: name("w1"),
@@ -24,6 +24,7 @@ fn report(second: i64) -> Report {
         complete: true,
         unlisted: Vec::new(),
         healthy: true,
+        healthy_since: None,
         reason: None,
         message: None,
         applied_revision: None,
@@ -33,13 +34,16 @@ fn report(second: i64) -> Report {
     }
 }
 
-fn cluster(text: &str, phase: &str) -> ReportedCluster {
+pub(super) fn cluster(text: &str, phase: &str) -> ReportedCluster {
     ReportedCluster {
         name: name(text),
         uid: None,
         digest: None,
         phase: phase.to_owned(),
+        since: None,
         version: None,
+        control_plane_version: None,
+        pool_version: None,
         endpoint: None,
         nodes: None,
         conditions: Vec::new(),
@@ -48,7 +52,7 @@ fn cluster(text: &str, phase: &str) -> ReportedCluster {
     }
 }
 
-fn desired() -> BTreeMap<Name, Worker> {
+pub(super) fn desired() -> BTreeMap<Name, Worker> {
     let worker = Worker {
         name: name("w1"),
         labels: BTreeMap::new(),
@@ -61,10 +65,10 @@ fn desired() -> BTreeMap<Name, Worker> {
     [(name("w1"), worker)].into()
 }
 
-type Last = BTreeMap<Name, FoldedReport>;
+pub(super) type Last = BTreeMap<Name, FoldedReport>;
 
 /// Folds one report of `w1`, or its absence.
-fn fold_one(last: &Last, report: Option<&Report>, second: i64) -> Fold {
+pub(super) fn fold_one(last: &Last, report: Option<&Report>, second: i64) -> Fold {
     let reports = report.map(|r| (name("w1"), r.clone())).into_iter().collect();
     let workers = desired();
     fold(&FoldInput {
@@ -78,15 +82,15 @@ fn fold_one(last: &Last, report: Option<&Report>, second: i64) -> Fold {
 }
 
 /// What is known after one report at that second, read a minute later.
-fn known(second: i64) -> Last {
+pub(super) fn known(second: i64) -> Last {
     fold_one(&Last::new(), Some(&report(second)), second + 60).observed.workers
 }
 
-fn w1(fold: &Fold) -> &FoldedReport {
+pub(super) fn w1(fold: &Fold) -> &FoldedReport {
     &fold.observed.workers["w1"]
 }
 
-fn refusals(fold: &Fold) -> Vec<&str> {
+pub(super) fn refusals(fold: &Fold) -> Vec<&str> {
     fold.diagnostics.iter().map(|d| d.message.as_str()).collect()
 }
 
@@ -315,18 +319,24 @@ fn only_a_complete_report_says_what_is_not_there() {
     assert!(w1(&gone).clusters.is_empty());
 }
 
-/// One of many reports: time, identity, health, phase, completeness.
+/// One of many reports: time, identity, health, phase, completeness, since when.
 fn any_report() -> impl Strategy<Value = Option<Report>> {
-    let phase = prop::sample::select(vec!["Running", "Degraded"]);
-    let parts = (0..6 * HOUR, prop::bool::weighted(0.9), any::<bool>(), phase, any::<bool>());
+    let phase = prop::sample::select(vec!["Running", "Degraded", "Updating", "Provisioning"]);
+    let since = prop::option::of(-5..300_i64);
+    let parts =
+        (0..6 * HOUR, prop::bool::weighted(0.9), any::<bool>(), phase, any::<bool>(), since);
     prop::option::weighted(
         0.9,
-        parts.prop_map(|(second, same, healthy, phase, complete)| Report {
-            worker_uid: if same { "uid-1" } else { "uid-2" }.to_owned(),
-            healthy,
-            complete,
-            clusters: vec![cluster("a", phase)],
-            ..report(second)
+        parts.prop_map(|(second, same, healthy, phase, complete, ago)| {
+            let since = ago.map(|ago| at(second - ago));
+            Report {
+                worker_uid: if same { "uid-1" } else { "uid-2" }.to_owned(),
+                healthy,
+                healthy_since: since,
+                complete,
+                clusters: vec![ReportedCluster { since, ..cluster("a", phase) }],
+                ..report(second)
+            }
         }),
     )
 }

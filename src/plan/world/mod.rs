@@ -27,8 +27,8 @@ use super::{
 };
 use crate::model::{
     Cluster, ClusterRow, ClusterState, ControlPlaneRow, Decision, Digest, Fleet, FleetLock, Id,
-    Name, Observed, PendingRow, Plan, Previous, ReasonCode, Resources, Settled, WorkerState,
-    blob_id, lock_to_bytes,
+    Name, Observed, PendingRow, Plan, Previous, ReasonCode, Resources, Settled, SteppedVersions,
+    Versions, WorkerState, blob_id, lock_to_bytes,
 };
 
 /// All that a plan reads.
@@ -139,6 +139,11 @@ impl World {
                 let row = old.or_else(|| desired.map(bound_row)).or_else(|| self.row(cluster));
                 let mut row = row.expect("a cluster on a worker is desired or recorded");
                 row.demand = planned.demand.clone();
+                row.versions = planning.plan.versions.get(cluster).map(|step| SteppedVersions {
+                    versions: step.versions.clone(),
+                    digest: Some(digest_of(&step.versions)),
+                    uid: step.uid.clone(),
+                });
                 if matches!(planned.decision, Decision::Delete { .. }) {
                     row.state = ClusterState::Deleting;
                 }
@@ -212,6 +217,11 @@ fn amount(demand: &Resources) -> String {
     format!("{}{}", demand["clusters"], other.collect::<String>())
 }
 
+/// The digest of a folder with these versions.
+pub(super) fn digest_of(versions: &Versions) -> Digest {
+    Digest::of(versions.to_string().as_bytes())
+}
+
 fn bound_row(cluster: &Cluster) -> ClusterRow {
     ClusterRow {
         state: ClusterState::Bound,
@@ -219,6 +229,7 @@ fn bound_row(cluster: &Cluster) -> ClusterRow {
         render_key: Digest::of(b""),
         folder: Some(Id::EMPTY_DIR),
         record: None,
+        versions: None,
         demand: cluster.demand.clone(),
         row: cluster.index_row(),
     }

@@ -123,6 +123,8 @@ impl World {
                 phase: "Running".to_owned(),
                 since: report.healthy_since,
                 version: None,
+                control_plane_version: None,
+                pool_version: None,
                 endpoint: None,
                 nodes: None,
                 conditions: Vec::new(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::pool::{Role, pool};
 use super::{Components, HOSTED_REPLICAS, VM_SIZE, azure, hosted_taint, or_default};
 use crate::diag::Diagnostics;
-use crate::model::{Cluster, Fleet, Name};
+use crate::model::{Cluster, Fleet, Name, Versions};
 
 /// The add-ons that every cluster gets.
 pub(super) const ADD_ONS: &[&str] = &["azuredisk-csi", "calico", "cloud-provider-azure"];
@@ -15,18 +15,20 @@ pub(in crate::render) fn cluster(
     fleet: &Fleet,
     cluster: &Cluster,
     worker: &Name,
+    versions: &Versions,
     problems: &mut Diagnostics,
 ) -> Value {
     let spec = &cluster.spec;
     let network = spec.network.as_ref();
     let control_plane = spec.control_plane.clone().unwrap_or_default();
     let own = fleet.workers.get(worker).map(|w| w.spec.components.0.clone()).unwrap_or_default();
+    let pools = spec.node_pools.iter();
     let pools: Vec<_> =
-        spec.node_pools.iter().map(|p| pool(&cluster.name, p, Role::General)).collect();
+        pools.map(|p| pool(&cluster.name, p, Role::General, &versions.pools)).collect();
     json!({
         "name": cluster.name,
         "tenant": cluster.tenant,
-        "version": spec.version,
+        "version": versions.control_plane,
         "location": spec.location,
         "paused": spec.paused,
         "controlPlane": {

@@ -26,8 +26,8 @@ pub(super) enum Role {
     HostedControlPlanes,
 }
 
-/// A pool of the cluster `cluster`.
-pub(super) fn pool(cluster: &str, pool: &NodePool, role: Role) -> Value {
+/// A pool of the cluster `cluster`, its nodes of a version.
+pub(super) fn pool(cluster: &str, pool: &NodePool, role: Role, version: &str) -> Value {
     let (synced, mut plain): (BTreeMap<_, _>, BTreeMap<_, _>) =
         pool.labels.clone().into_iter().partition(|(key, _)| is_synced(key));
     let mut machine_labels = synced;
@@ -46,6 +46,7 @@ pub(super) fn pool(cluster: &str, pool: &NodePool, role: Role) -> Value {
     let node_labels: Vec<_> = plain.iter().map(|(k, v)| format!("{k}={v}")).collect();
     json!({
         "name": pool.name,
+        "version": version,
         "vmSize": pool.vm_size.as_deref().unwrap_or(VM_SIZE),
         "osDiskGB": pool.os_disk.map_or(OS_DISK_GB, |d| d.size_gb),
         "spot": pool.spot,
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     fn of(pool: NodePool) -> Value {
-        super::pool("c", &NodePool { name: "np0".into(), ..pool }, Role::General)
+        super::pool("c", &NodePool { name: "np0".into(), ..pool }, Role::General, "v1.34.2")
     }
 
     #[test]
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_pool_for_hosted_control_planes_keeps_the_rest_away() {
-        let pool = super::pool("c", &NodePool::default(), Role::HostedControlPlanes);
+        let pool = super::pool("c", &NodePool::default(), Role::HostedControlPlanes, "v1.34.2");
         assert_eq!(pool["taints"], json!([hosted_taint()]));
         assert_eq!(of(NodePool::default())["taints"], json!([]));
     }

@@ -52,6 +52,7 @@ fn pools(worker: &Worker) -> Vec<Value> {
         ..NodePool::default()
     });
     let hosting = listed.iter().filter(|p| p.name != SYSTEM_POOL);
-    let hosting = hosting.map(|p| pool(&worker.name, p, Role::HostedControlPlanes));
-    std::iter::once(pool(&worker.name, &system, Role::General)).chain(hosting).collect()
+    let of = |p: &NodePool, role| pool(&worker.name, p, role, &worker.spec.version);
+    let hosting = hosting.map(|p| of(p, Role::HostedControlPlanes));
+    std::iter::once(of(&system, Role::General)).chain(hosting).collect()
 }

@@ -78,6 +78,12 @@ fn cluster(name: &Name, planned: &Planned, view: &PlanView<'_>) -> Value {
         "decision": decision(&planned.decision),
         "demand": planned.demand,
         "resizeBlocked": planned.resize_blocked,
+        "versionStep": view.proposal.plan.versions.get(name).map(|step| json!({
+            "controlPlane": step.versions.control_plane,
+            "pools": step.versions.pools,
+            "desired": step.desired,
+            "waits": step.waits.name(),
+        })),
     })
 }
 

@@ -256,7 +256,10 @@ fn change_of(
         Decision::Keep { .. } => {
             let count = super::count(files.clusters.get(name.as_str())?.total(), "file");
             let form = files.in_form.contains(name.as_str());
-            (Action::Update, if form { format!("{count}, format only") } else { count })
+            let what = if form { format!("{count}, format only") } else { count };
+            let step = proposal.plan.versions.get(name);
+            let why = step.map_or_else(|| what.clone(), |s| format!("{}; {what}", s.words()));
+            (Action::Update, why)
         }
         Decision::Wait { reasons, .. } => {
             let before = proposal.previous.pending.clusters.get(name);
@@ -348,7 +351,7 @@ mod tests {
             "delete old w1>- its document is gone; step D1",
             "create docs ->w1 the only worker that fits",
             "create shop ->w2 before w1 by location distance; policy near",
-            "update pay w1>w1 1 file",
+            "update pay w1>w1 control plane at v1.33.10, pools at v1.32.9, on the way to v1.34.2; 1 file",
             "wait huge ->- Capacity, Taint",
             "forget lost ->- its document is gone",
         ];

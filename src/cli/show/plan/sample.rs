@@ -6,8 +6,8 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{
     Binding, Change, ChangeKind, ClusterRow, ClusterState, Decision, DeletionStep, Digest, Fleet,
     Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed, PendingRow, Plan, Planned,
-    Previous, Proposal, Quantity, ReasonCode, Resources, Survey, Term, WORKER_LOCK_SCHEMA, Work,
-    WorkerLock, WorkerPlan, WorkerState, blob_id,
+    Previous, Proposal, Quantity, ReasonCode, Resources, StepWait, Survey, Term, VersionStep,
+    Versions, WORKER_LOCK_SCHEMA, Work, WorkerLock, WorkerPlan, WorkerState, blob_id,
 };
 
 fn name(text: &str) -> Name {
@@ -102,6 +102,15 @@ fn changes() -> Vec<Change> {
     ]
 }
 
+fn step() -> VersionStep {
+    VersionStep {
+        versions: Versions::parse("v1.33.10/v1.32.9").unwrap(),
+        desired: "v1.34.2".to_owned(),
+        waits: StepWait::NotApplied,
+        uid: None,
+    }
+}
+
 fn previous() -> Previous {
     let cluster = ClusterRow {
         state: ClusterState::Bound,
@@ -109,6 +118,7 @@ fn previous() -> Previous {
         render_key: Digest::of(b"key"),
         folder: None,
         record: None,
+        versions: None,
         demand: clusters(1),
         row: row(),
     };
@@ -155,6 +165,7 @@ fn plan() -> Plan {
     let reasons = [ReasonCode::Capacity, ReasonCode::Taint].into();
     let delete = Decision::Delete { worker: name("w1"), step: DeletionStep::D1 };
     Plan {
+        versions: [(name("pay"), step())].into(),
         clusters: [
             (name("docs"), bind("w1", None)),
             (name("huge"), planned(Decision::Wait { seen: 1, reasons })),

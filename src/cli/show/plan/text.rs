@@ -19,6 +19,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &clusters(view, palette));
     section(&mut out, &workers(view, palette));
     section(&mut out, &view.form_words());
+    section(&mut out, &steps(view, palette));
     section(&mut out, &holds(&view.proposal.plan.holds, palette));
     section(&mut out, &gates(&view.proposal.gates, palette));
     section(&mut out, &footer(view, palette));
@@ -96,6 +97,16 @@ fn workers(view: &PlanView<'_>, palette: Palette) -> String {
         return String::new();
     }
     table(&["worker", "clusters", "files"], &rows, palette)
+}
+
+/// The clusters on their way to another version, also those that only wait in this run.
+fn steps(view: &PlanView<'_>, palette: Palette) -> String {
+    let mut out = String::new();
+    for (name, step) in &view.proposal.plan.versions {
+        let title = palette.paint(Tone::Warn, &format!("STEP {}", step.waits.name()));
+        let _ = writeln!(out, "{title}: {name}, {}\n  {}", step.words(), step.waits_words());
+    }
+    out
 }
 
 fn holds(holds: &[Hold], palette: Palette) -> String {

@@ -69,23 +69,7 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
 /// Why a folder keeps its last good content, in words. What to do stands with the findings.
 #[must_use]
 pub const fn gate_words(reason: GateReason) -> &'static str {
-    match reason {
-        GateReason::NotLoaded => "the document did not load, so the last good output stays",
-        GateReason::RenderFailed => "the templates did not render, so the last good output stays",
-        GateReason::CheckFailed => {
-            "what the templates made did not pass a check, so the last good output stays"
-        }
-        GateReason::ForbiddenChange => {
-            "something changed that may not change, so the last good output stays"
-        }
-        GateReason::ResizeBlocked => {
-            "the worker has no room for the new demand, so the last good output stays"
-        }
-        GateReason::Drifted => "it was edited by hand on the output branch, and the edit stays",
-        GateReason::Collided => {
-            "a file that is not carp's is in the way, so what was there before stays"
-        }
-    }
+    reason.words()
 }
 
 /// The folders that were kept, by reason: one cause mostly keeps many.
