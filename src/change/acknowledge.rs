@@ -40,10 +40,19 @@ impl Acknowledged {
     /// The acknowledgement of exactly what is held, if there is one.
     #[must_use]
     pub fn covers(&self, of: AcknowledgementKind, hold: &Hold) -> Option<Name> {
-        let digest = hold.digest();
-        let exactly =
-            |a: &&Good| a.entry.of == of && a.entry.digest == digest && a.count == hold.names.len();
+        self.names(of, hold.names.len(), hold.digest())
+    }
+
+    /// The acknowledgement of exactly the set of so many names with that digest.
+    #[must_use]
+    pub fn names(&self, of: AcknowledgementKind, count: usize, digest: Digest) -> Option<Name> {
+        let exactly = |a: &&Good| a.entry.of == of && a.entry.digest == digest && a.count == count;
         self.0.iter().find(exactly).map(|a| a.entry.name.clone())
+    }
+
+    /// Those of a kind.
+    pub fn of(&self, of: AcknowledgementKind) -> impl Iterator<Item = &Name> {
+        self.0.iter().map(|a| &a.entry).filter(move |a| a.of == of).map(|a| &a.name)
     }
 
     /// The entry of that name, as a lock keeps it.

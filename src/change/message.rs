@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use crate::model::{
-    Change, ClusterState, Decision, Digest, Drifted, Gate, Hold, Id, Name, Plan, Planned, Previous,
-    ReasonCode, paths,
+    Change, ClusterState, Decision, Deletion, DeletionStep, Digest, Drifted, Ending, Gate, Hold,
+    Id, Name, Plan, Planned, Previous, Progress, ReasonCode, paths,
 };
 
 /// How many lines of one sort a message lists before it counts the rest.
@@ -25,6 +25,7 @@ pub fn commit_message(
 ) -> String {
     let mut lines = decision_lines(plan, previous);
     lines.extend(step_lines(plan, previous, gates));
+    lines.extend(deletion_lines(plan));
     let mut out = subject(plan, previous, changes, prefix);
     let mut sections = vec![lines];
     sections.push(plan.holds.iter().map(hold_line).collect());
@@ -92,6 +93,9 @@ fn decision_lines(plan: &Plan, previous: &Previous) -> Vec<String> {
             }
             Some(line)
         }
+        Decision::Delete { worker, step: DeletionStep::Orphan } if starts.contains(&name) => {
+            Some(format!("let go of {name} on {worker}: Flux is to leave it alone"))
+        }
         Decision::Delete { worker, .. } if starts.contains(&name) => {
             Some(format!("begin the deletion of {name} on {worker}"))
         }
@@ -102,6 +106,7 @@ fn decision_lines(plan: &Plan, previous: &Previous) -> Vec<String> {
         Decision::Forget if previous.pending.clusters.contains_key(name) => {
             Some(format!("forget {name}, which was pending"))
         }
+        Decision::Forget if plan.deletions.contains_key(name) => None,
         Decision::Forget => Some(format!("forget {name}, of which nothing was made")),
         _ => None,
     };
@@ -124,6 +129,35 @@ fn step_lines(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Vec<String> {
         .filter(|_| gates.iter().all(|gate| gate.name != *name))
     };
     plan.clusters.iter().filter_map(line).collect()
+}
+
+/// What becomes of deletions that began earlier, and of workers.
+fn deletion_lines(plan: &Plan) -> Vec<String> {
+    let line = |(name, deletion): (&Name, &Deletion)| {
+        let on = match &deletion.reporter {
+            Some(worker) => format!(" on {worker}"),
+            None => String::new(),
+        };
+        Some(match deletion.progress {
+            Progress::Begins if plan.workers.contains_key(name) => {
+                format!("begin the deletion of the worker {name}")
+            }
+            Progress::Begins | Progress::Waits => return None,
+            Progress::Steps => format!("{name} is reported gone{on}: its add-ons go"),
+            Progress::Cancelled => format!("call off the deletion of {name}{on}"),
+            Progress::Ends(Ending::Deleted) => format!("the deletion of {name}{on} is complete"),
+            Progress::Ends(Ending::Orphaned) => {
+                format!("{name} is let go of{on}, and runs without carp")
+            }
+            Progress::Ends(Ending::Abandoned) => {
+                format!("ABANDON the deletion of {name}{on}: what is left of it stays behind")
+            }
+            Progress::Ends(Ending::Detached) => {
+                format!("the worker {name} is empty, and gets nothing any more")
+            }
+        })
+    };
+    plan.deletions.iter().filter_map(line).collect()
 }
 
 fn waited_alike(name: &Name, reasons: &BTreeSet<ReasonCode>, previous: &Previous) -> bool {
@@ -153,7 +187,9 @@ pub fn plan_digest(plan: &Plan) -> Digest {
             let state = match &p.decision {
                 Decision::Keep { .. } | Decision::Bind(_) => "Bound",
                 Decision::Wait { .. } => "Pending",
-                Decision::Delete { .. } => "Deleting",
+                Decision::Delete { step: DeletionStep::D1, .. } => "Deleting",
+                Decision::Delete { step: DeletionStep::D2, .. } => "DeletingAddOns",
+                Decision::Delete { step: DeletionStep::Orphan, .. } => "LettingGo",
                 Decision::Forget => "Gone",
             };
             let worker = p.decision.worker().map_or("", Name::as_str);

@@ -1,5 +1,6 @@
 //! From chosen folders to a commit: edits of trees, the difference, the guards, the message.
 
+mod abandon;
 mod acknowledge;
 mod compare;
 mod diff;
@@ -9,6 +10,7 @@ mod guards;
 mod message;
 mod survey;
 
+pub use abandon::{Abandoned, abandon, abandon_mismatches};
 pub use acknowledge::{Acknowledged, mismatches, spend};
 pub use compare::{Expected, Unlike, beside_foreign, compare, files_of};
 pub use diff::{Difference, diff};

@@ -35,6 +35,8 @@ enum Of {
     Deletions,
     /// More moves than the guard allows
     Moves,
+    /// Deletions on a worker that will never say how far they are
+    Abandon,
     /// The input branch was rewound
     Rewind,
 }
@@ -44,6 +46,7 @@ impl From<Of> for AcknowledgementKind {
         match of {
             Of::Deletions => Self::Deletions,
             Of::Moves => Self::Moves,
+            Of::Abandon => Self::Abandon,
             Of::Rewind => Self::Rewind,
         }
     }

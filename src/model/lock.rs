@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::api::{AcknowledgementKind, DeletionPolicy, FleetSpec, Guards, Roots, Tenant};
-use super::{Digest, Id, Name, ReasonCode, Resources, SteppedVersions};
+use super::{DeletionRow, Digest, Id, Name, ReasonCode, Resources, SteppedVersions};
 
 /// The format of [`WorkerLock`].
 pub const WORKER_LOCK_SCHEMA: u32 = 2;
@@ -46,6 +46,9 @@ pub struct WorkerLock {
 pub struct ClusterRow {
     /// Whether the cluster is being deleted.
     pub state: ClusterState,
+    /// How far that is; absent for a cluster that stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion: Option<DeletionRow>,
     /// The digest of the cluster's document.
     pub facts: Digest,
     /// The digest of exactly what the templates got when the folder was made.
@@ -97,7 +100,7 @@ pub struct IndexRow {
 pub enum ClusterState {
     /// It stays.
     Bound,
-    /// Its deletion has begun (D1).
+    /// Its deletion has begun.
     Deleting,
 }
 
@@ -203,6 +206,9 @@ impl Signers {
 pub struct ControlPlaneRow {
     /// Whether the worker's own cluster is being deleted.
     pub state: ClusterState,
+    /// How far that is; absent for a worker that stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion: Option<DeletionRow>,
     /// The digest of exactly what the templates got when the folder was made.
     pub render_key: Digest,
     /// The worker's folder below `control-plane/`; absent for an attached worker.

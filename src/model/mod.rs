@@ -4,6 +4,7 @@
 
 pub mod api;
 mod condition;
+mod deletion;
 mod digest;
 mod drift;
 mod evidence;
@@ -30,6 +31,7 @@ mod version;
 mod versions;
 
 pub use condition::{Condition, ConditionStatus};
+pub use deletion::{Deletion, DeletionRow, DeletionStep, Ending, Missing, Progress, Stuck};
 pub use digest::{Digest, canonical_json, without_defaults};
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use evidence::{Observed, Refusal, WorkerHealth};
@@ -47,8 +49,7 @@ pub use lock::{
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use name::{Name, NameError};
 pub use plan::{
-    Binding, Decision, DeletionStep, Hold, HoldKind, Plan, Planned, Rank, Term, WorkerPlan,
-    WorkerState,
+    Binding, Decision, Hold, HoldKind, Plan, Planned, Rank, Term, WorkerPlan, WorkerState,
 };
 pub use previous::Previous;
 pub use proposal::{Change, ChangeKind, FormOnly, Gate, GateReason, Proposal, Work};

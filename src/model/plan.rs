@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::api::AcknowledgementKind;
-use super::{Digest, Name, ReasonCode, Resources, VersionStep};
+use super::{Deletion, DeletionStep, Digest, Name, ReasonCode, Resources, VersionStep};
 
 /// The decisions of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Plan {
     pub workers: BTreeMap<Name, WorkerPlan>,
     /// The clusters whose folder does not have the desired version yet.
     pub versions: BTreeMap<Name, VersionStep>,
+    /// Every deletion that begins, is under way or ends: of clusters, and of workers' own clusters.
+    pub deletions: BTreeMap<Name, Deletion>,
     /// What a guard held.
     pub holds: Vec<Hold>,
     /// For how many clusters the filters ran.
@@ -58,10 +60,10 @@ pub enum Decision {
     Delete {
         /// Its worker.
         worker: Name,
-        /// How far that is.
+        /// How far that is after this run.
         step: DeletionStep,
     },
-    /// It was pending or never rendered, its document is gone, and so is its record.
+    /// Nothing of it is left, or was ever made, and its document is gone; so is its record.
     Forget,
 }
 
@@ -156,14 +158,6 @@ impl Rank {
             .find(|(order, _)| order.is_ne())
             .unwrap_or_else(|| (self.worker.cmp(&other.worker), Term::Name))
     }
-}
-
-/// A step of a deletion. Each later one waits for evidence from the worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum DeletionStep {
-    /// The `Cluster` and what it owns are gone from the folder; Namespace, identity, add-ons, the
-    /// ManagedCluster and a tombstone stay.
-    D1,
 }
 
 /// A worker after this run's decisions.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::deletion;
 use super::folders::{put_files, put_folder};
 use super::output::{Run, placed_at, reason_of};
 use crate::model::paths::WORKERS_INDEX;
 use crate::model::{
-    ClusterState, ControlPlaneRow, DEFAULT_WORKER_FLAVOR, Digest, FLEET_LOCK_SCHEMA, FleetLock,
-    GateReason, Id, LockName, Name, Owned, Signers, StoreError, WorkerState, lock_to_bytes, paths,
+    ClusterState, ControlPlaneRow, Digest, FLEET_LOCK_SCHEMA, FleetLock, GateReason, Id, LockName,
+    Name, Owned, Signers, StoreError, WorkerState, lock_to_bytes, paths,
 };
 use crate::render;
 
@@ -75,11 +74,16 @@ impl Run<'_> {
         let Some(job) = render::control_plane_worker_job(fleet, worker, templates, prefix) else {
             return Ok(before.cloned());
         };
-        if let Some(before) = before.filter(|b| b.render_key == job.key() && b.folder.is_some()) {
+        let standing = before.filter(|b| b.state == ClusterState::Bound && b.folder.is_some());
+        if let Some(before) = standing.filter(|b| b.render_key == job.key()) {
             return Ok(Some(before.clone()));
         }
-        let row =
-            |folder| ControlPlaneRow { state: ClusterState::Bound, render_key: job.key(), folder };
+        let row = |folder| ControlPlaneRow {
+            state: ClusterState::Bound,
+            deletion: None,
+            render_key: job.key(),
+            folder,
+        };
         let files = match job.render() {
             Ok(files) => files,
             Err(found) => {
@@ -88,7 +92,7 @@ impl Run<'_> {
             }
         };
         let mut same = false;
-        if let Some(folder) = before.and_then(|b| b.folder) {
+        if let Some(folder) = before.and_then(|b| b.folder).filter(|_| !self.is_over(name)) {
             let last = super::folders::read_folder(self.store, folder)?;
             same = render::same_objects(&last, &files);
             let found = render::forbidden_changes(&last, &files);
@@ -108,33 +112,6 @@ impl Run<'_> {
             self.forms.made(name, before.and_then(|before| before.folder), row.clone());
         }
         Ok(Some(row))
-    }
-
-    /// D1 of the worker's own cluster. Its folder and `workers/<worker>/` stay until later steps have
-    /// their evidence.
-    fn retiring(
-        &mut self,
-        name: &Name,
-        before: Option<&ControlPlaneRow>,
-    ) -> Result<Option<ControlPlaneRow>, StoreError> {
-        let Some((before, folder)) = before.and_then(|b| b.folder.map(|f| (b, f))) else {
-            return Ok(before.cloned());
-        };
-        if before.state == ClusterState::Deleting {
-            return Ok(Some(before.clone()));
-        }
-        let templates = &self.read.templates;
-        match deletion::first_step(self.store, folder, DEFAULT_WORKER_FLAVOR, templates)? {
-            Ok(folder) => Ok(Some(ControlPlaneRow {
-                state: ClusterState::Deleting,
-                folder: Some(folder),
-                ..before.clone()
-            })),
-            Err(found) => {
-                self.keep_last(name, GateReason::RenderFailed, found.into_iter().collect());
-                Ok(Some(before.clone()))
-            }
-        }
     }
 
     /// The control plane's own files, as they were where what they are made from is the same.
@@ -194,6 +171,11 @@ impl Run<'_> {
             let before = old.and_then(|lock| lock.workers.get(name)).and_then(|row| row.folder);
             if let Some(folder) = row.folder.filter(|folder| Some(*folder) != before) {
                 self.set_dir(&paths::control_plane(name), folder, before)?;
+            }
+        }
+        for (name, row) in old.iter().flat_map(|lock| &lock.workers) {
+            if let Some(folder) = row.folder.filter(|_| !workers.contains_key(name)) {
+                self.remove_folder(&paths::control_plane(name), folder)?;
             }
         }
         Ok(())

@@ -1,21 +1,167 @@
-//! The first step of a deletion, for a cluster and for a worker's own cluster alike.
+//! The steps of a deletion as folders and rows, for a cluster and for a worker's own cluster alike.
 
 use super::folders::{put_folder, read_folder};
+use super::output::Run;
+use crate::change::files_of;
 use crate::diag::Diagnostics;
-use crate::model::{Id, Store, StoreError};
-use crate::render::{self, Templates};
+use crate::model::{
+    ClusterRow, ClusterState, ControlPlaneRow, DEFAULT_WORKER_FLAVOR, Decision, DeletionRow,
+    DeletionStep, GateReason, Id, Missing, Name, Previous, Progress, Store, StoreError,
+};
+use crate::render::{self, Removal, Templates};
 
-/// The folder after D1, made from the last good one: the `Cluster` and what it owns are gone, and what
-/// must outlive it stays.
-pub(super) fn first_step(
+/// Reads of a deletion that has begun how far it is, where the lock does not say: another carp wrote the
+/// lock, or it was lost. The folder says it itself.
+pub(super) fn recall(store: &dyn Store, previous: &mut Previous) -> Result<(), StoreError> {
+    let clusters = previous.workers.values_mut().flat_map(|lock| lock.clusters.values_mut());
+    let clusters = clusters.map(|row| (row.state, row.folder, &mut row.deletion));
+    let workers = previous.fleet.iter_mut().flat_map(|lock| lock.workers.values_mut());
+    let workers = workers.map(|row| (row.state, row.folder, &mut row.deletion));
+    for (state, folder, deletion) in clusters.chain(workers) {
+        if let (ClusterState::Deleting, Some(folder), None) = (state, folder, &deletion) {
+            *deletion = Some(render::deletion_row(&read_folder(store, folder)?, None));
+        }
+    }
+    Ok(())
+}
+
+/// What Flux does with a cluster's objects when its Kustomization goes.
+pub(super) fn removal(row: &ClusterRow) -> Removal {
+    match row.deletion.as_ref().map(|deletion| deletion.step) {
+        Some(DeletionStep::Orphan) => Removal::Orphan,
+        _ => Removal::Prune,
+    }
+}
+
+/// The folder after a step, made from the last good one, and what the lock keeps of it.
+fn take(
     store: &dyn Store,
-    folder: Id,
-    flavor: &str,
     templates: &Templates,
-) -> Result<Result<Id, Diagnostics>, StoreError> {
+    (folder, flavor): (Id, &str),
+    (step, worker_uid): (DeletionStep, Option<String>),
+) -> Result<Result<(Id, DeletionRow), Diagnostics>, StoreError> {
     let last = read_folder(store, folder)?;
-    match render::deletion_folder(flavor, &last, templates) {
-        Ok(files) => put_folder(store, &files).map(Ok),
+    match render::deletion_folder(flavor, &last, templates, step) {
+        Ok(files) => Ok(Ok((put_folder(store, &files)?, render::deletion_row(&files, worker_uid)))),
         Err(found) => Ok(Err(found)),
+    }
+}
+
+impl Run<'_> {
+    /// A cluster at a step of its deletion, made once: afterwards its folder stays until the next step
+    /// has its evidence.
+    pub(super) fn deleting(
+        &mut self,
+        name: &Name,
+        worker: &Name,
+        step: DeletionStep,
+        old: Option<&ClusterRow>,
+    ) -> Result<Option<ClusterRow>, StoreError> {
+        let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) else {
+            return Ok(old.cloned());
+        };
+        if old.deletion.as_ref().is_some_and(|deletion| deletion.step == step) {
+            return Ok(Some(old.clone()));
+        }
+        let uid = self.pinned(worker, old.deletion.as_ref());
+        let templates = &self.read.templates;
+        match take(self.store, templates, (folder, &old.row.flavor), (step, uid))? {
+            Ok((folder, deletion)) => Ok(Some(ClusterRow {
+                state: ClusterState::Deleting,
+                deletion: Some(deletion),
+                folder: Some(folder),
+                ..old.clone()
+            })),
+            Err(found) => {
+                self.not_taken(name, old.deletion.as_ref(), found);
+                // Nothing may say that the step was taken.
+                let worker = worker.clone();
+                let decision = match &old.deletion {
+                    Some(before) => Decision::Delete { worker, step: before.step },
+                    None => Decision::Keep { worker },
+                };
+                if let Some(planned) = self.plan.clusters.get_mut(name) {
+                    planned.decision = decision;
+                }
+                Ok(Some(old.clone()))
+            }
+        }
+    }
+
+    /// A worker's own cluster on its way out. Its folder and `workers/<worker>/` stay to the end.
+    pub(super) fn retiring(
+        &mut self,
+        name: &Name,
+        before: Option<&ControlPlaneRow>,
+    ) -> Result<Option<ControlPlaneRow>, StoreError> {
+        let planned = self.plan.deletions.get(name);
+        let step = planned.filter(|p| matches!(p.progress, Progress::Begins | Progress::Steps));
+        let step = step.and_then(|planned| planned.step);
+        let Some((before, folder)) = before.and_then(|b| b.folder.map(|f| (b, f))) else {
+            return Ok(before.cloned());
+        };
+        let Some(step) = step else { return Ok(Some(before.clone())) };
+        let reporter = planned.and_then(|planned| planned.reporter.clone());
+        let uid = reporter.and_then(|reporter| self.pinned(&reporter, before.deletion.as_ref()));
+        let templates = &self.read.templates;
+        match take(self.store, templates, (folder, DEFAULT_WORKER_FLAVOR), (step, uid))? {
+            Ok((folder, deletion)) => Ok(Some(ControlPlaneRow {
+                state: ClusterState::Deleting,
+                deletion: Some(deletion),
+                folder: Some(folder),
+                ..before.clone()
+            })),
+            Err(found) => {
+                self.not_taken(name, before.deletion.as_ref(), found);
+                Ok(Some(before.clone()))
+            }
+        }
+    }
+
+    /// The identity of the cluster whose reports count: the one that reported when the deletion began.
+    fn pinned(&self, reporter: &Name, before: Option<&DeletionRow>) -> Option<String> {
+        match before {
+            Some(before) => before.worker_uid.clone(),
+            None => self.read.observed.workers.get(reporter).map(|r| r.worker_uid.clone()),
+        }
+    }
+
+    /// A step whose folder could not be made: what is there stays, and the deletion is where it was.
+    fn not_taken(&mut self, name: &Name, before: Option<&DeletionRow>, found: Diagnostics) {
+        match (self.plan.deletions.get_mut(name), before) {
+            (Some(deletion), Some(before)) => {
+                deletion.step = Some(before.step);
+                deletion.progress = Progress::Waits;
+                deletion.missing = Some(Missing::NotRendered);
+            }
+            _ => drop(self.plan.deletions.remove(name)),
+        }
+        self.keep_last(name, GateReason::RenderFailed, found.into_iter().collect());
+    }
+
+    /// A deletion that could not be called off, for what is wanted could not be made, is where it was.
+    pub(super) fn note_not_called_off(&mut self, name: &Name, worker: &Name, row: &ClusterRow) {
+        let Some(before) = row.deletion.as_ref() else { return };
+        if let Some(planned) = self.plan.clusters.get_mut(name) {
+            planned.decision = Decision::Delete { worker: worker.clone(), step: before.step };
+        }
+        if let Some(deletion) = self.plan.deletions.get_mut(name) {
+            deletion.progress = Progress::Waits;
+            deletion.missing = Some(Missing::NotRendered);
+        }
+    }
+
+    /// Whether what stood under a name is over in this run, so that nothing of it binds what comes.
+    pub(super) fn is_over(&self, name: &Name) -> bool {
+        let deletion = self.plan.deletions.get(name);
+        deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
+    }
+
+    /// Removes the files of a folder that carp put there. What others put beside them stays.
+    pub(super) fn remove_folder(&mut self, path: &str, folder: Id) -> Result<(), StoreError> {
+        for inner in files_of(self.store, folder)?.keys() {
+            self.remove(&format!("{path}/{inner}"));
+        }
+        Ok(())
     }
 }

@@ -24,8 +24,11 @@ mod worker_tree;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::{self, Acknowledged, GuardInput};
+use crate::diag::Diagnostic;
+use crate::model::api::AcknowledgementKind;
 use crate::model::{
-    Hold, HoldKind, Memo, Name, Proposal, Snapshot, Store, StoreError, Work, paths,
+    Fleet, Hold, HoldKind, Memo, Name, Plan, Progress, Proposal, Snapshot, Store, StoreError,
+    Stuck, Work, paths,
 };
 use crate::plan::{self, PlanInput, Planning};
 use read::Read;
@@ -52,8 +55,9 @@ pub fn propose(
         return read.stop(snapshot, store, vec![hold]);
     }
     let mut frozen = BTreeSet::new();
-    let (planning, written, good) = loop {
-        let Decided { mut planning, spent, good } = decide(snapshot, store, memo, &read, &frozen)?;
+    let (planning, written, good, mismatches) = loop {
+        let Decided { mut planning, spent, good, mismatches } =
+            decide(snapshot, store, memo, &read, &frozen)?;
         let mut run = output::Run::new(snapshot, store, &read, &mut planning.plan);
         run.spent = change::spend(&read.loaded.fleet, read.previous.fleet.as_ref(), &good, &spent);
         let mut written = run.write()?;
@@ -62,10 +66,11 @@ pub fn propose(
         // others is in the way of a worker's own: nothing may be placed there.
         let taken = read.take(std::mem::take(&mut written.taken));
         if !taken && written.not_resized.is_subset(&frozen) {
-            break (planning, written, good);
+            break (planning, written, good, mismatches);
         }
         frozen.extend(written.not_resized);
     };
+    read.diagnostics.extend(mismatches);
     settle::remember(snapshot, store, memo, &planning, &written, &read)?;
     finish(snapshot, store, memo, read, planning, written, &good)
 }
@@ -88,7 +93,7 @@ fn rewound(snapshot: &Snapshot, read: &Read) -> Option<Hold> {
     let from = snapshot.input.rewound_from?;
     let hold = Hold { kind: HoldKind::Rewind, names: vec![from.to_string()], allowed: None };
     let good = acknowledged(read);
-    let of = crate::model::api::AcknowledgementKind::Rewind;
+    let of = AcknowledgementKind::Rewind;
     good.covers(of, &hold).is_none().then_some(hold)
 }
 
@@ -105,6 +110,8 @@ struct Decided {
     planning: Planning,
     spent: Vec<Name>,
     good: Acknowledged,
+    /// Acknowledgements that abandon another set than is stuck.
+    mismatches: Vec<Diagnostic>,
 }
 
 fn decide(
@@ -121,24 +128,44 @@ fn decide(
         None => None,
     };
     let fleet = &read.loaded.fleet;
-    let mut planning = plan::plan(&PlanInput {
+    let none = BTreeSet::new();
+    let input = PlanInput {
         fleet,
         previous: &read.previous,
         observed: &read.observed,
         settled: memo.settled.as_ref(),
         pending_id: pending.map(|e| e.id),
         frozen,
-    });
+        abandoned: &none,
+    };
     let good = acknowledged(read);
+    // Only where somebody abandons anything is it looked for twice.
+    let asked = good.of(AcknowledgementKind::Abandon).next().is_some();
+    let stuck = if asked { plan::stuck(&input) } else { Vec::new() };
+    let abandoned = change::abandon(&stuck, &good);
+    let mut planning = plan::plan(&PlanInput { abandoned: &abandoned.names, ..input });
     let input = GuardInput { fleet, previous: &read.previous };
     let mut spent = change::guard(&mut planning.plan, input, &good);
+    leave_out_the_gone(&mut planning.plan, fleet);
+    let stuck = Stuck::sets(&planning.plan.deletions);
+    let mismatches = change::abandon_mismatches(fleet, &good, &stuck, &abandoned.spent);
+    spent.extend(abandoned.spent);
     if let Some(from) = snapshot.input.rewound_from {
         let hold = Hold { kind: HoldKind::Rewind, names: vec![from.to_string()], allowed: None };
-        spent.extend(good.covers(crate::model::api::AcknowledgementKind::Rewind, &hold));
+        spent.extend(good.covers(AcknowledgementKind::Rewind, &hold));
     }
     planning.plan.holds.extend(read.drift.hold());
     planning.plan.holds.sort_by(|a, b| (a.kind, &a.names).cmp(&(b.kind, &b.names)));
-    Ok(Decided { planning, spent, good })
+    Ok(Decided { planning, spent, good, mismatches })
+}
+
+/// A worker that is gone after this run is none of its workers; what is over is said by its deletion.
+fn leave_out_the_gone(plan: &mut Plan, fleet: &Fleet) {
+    let Plan { workers, deletions, .. } = plan;
+    let over = |name: &Name| {
+        deletions.get(name.as_str()).is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
+    };
+    workers.retain(|name, _| fleet.workers.contains_key(name) || !over(name));
 }
 
 fn finish(

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::drift;
 use super::folders::{put_folder, read_folder};
 use super::form::Forms;
 use super::found::Found;
 use super::read::Read;
-use super::{deletion, drift};
 use crate::change::{TreeEdit, beside_foreign, entry_at, in_the_way};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
@@ -92,6 +92,7 @@ impl<'a> Run<'a> {
         for worker in &workers {
             self.worker(worker)?;
         }
+        self.gone_workers();
         self.control_plane()?;
         let tree = self.edit.apply(self.store, self.snapshot.previous)?;
         let form = self.form_tree()?;
@@ -122,8 +123,12 @@ impl<'a> Run<'a> {
             return Ok(old.map(|row| (worker.clone(), row.clone())));
         }
         let row = match (&planned.decision, self.read.loaded.fleet.clusters.get(name)) {
-            (Decision::Delete { .. }, _) => self.deleting(name, worker, old)?,
-            (_, Some(cluster)) => Some(self.desired(cluster, worker, planned, old)?),
+            (Decision::Delete { step, .. }, _) => self.deleting(name, worker, *step, old)?,
+            (_, Some(cluster)) => {
+                let row = self.desired(cluster, worker, planned, old)?;
+                self.note_not_called_off(name, worker, &row);
+                Some(row)
+            }
             (_, None) => {
                 self.note_unloaded(name);
                 old.cloned()
@@ -146,6 +151,10 @@ impl<'a> Run<'a> {
         planned: &Planned,
         old: Option<&ClusterRow>,
     ) -> Result<ClusterRow, StoreError> {
+        let before = old.and_then(|old| old.folder);
+        // What was deleted under this name, or is not deleted after all, is made anew.
+        let over = self.is_over(&cluster.name);
+        let old = old.filter(|_| !over);
         if let (Some(old), Some(_)) = (old, &planned.resize_blocked) {
             self.keep_last(&cluster.name, GateReason::ResizeBlocked, Vec::new());
             return Ok(old.clone());
@@ -153,6 +162,7 @@ impl<'a> Run<'a> {
         let job = self.job(cluster, worker);
         let row = |folder, versions| ClusterRow {
             state: ClusterState::Bound,
+            deletion: None,
             facts: cluster.facts,
             render_key: job.key(),
             folder,
@@ -161,7 +171,8 @@ impl<'a> Run<'a> {
             demand: planned.demand.clone(),
             row: cluster.index_row(),
         };
-        if let Some(old) = old.filter(|o| o.render_key == job.key() && o.folder.is_some()) {
+        let stands = |o: &&ClusterRow| o.state == ClusterState::Bound && o.folder.is_some();
+        if let Some(old) = old.filter(stands).filter(|o| o.render_key == job.key()) {
             return Ok(row(old.folder, self.stepped(cluster, None, Some(old))));
         }
         self.rendered += 1;
@@ -187,7 +198,6 @@ impl<'a> Run<'a> {
         }
         let folder = put_folder(self.store, &files)?;
         let path = paths::cluster(worker, &cluster.name);
-        let before = old.and_then(|old| old.folder);
         if !self.fits(&cluster.name, &path, before, folder)? {
             return Ok(last_good());
         }
@@ -198,35 +208,6 @@ impl<'a> Run<'a> {
             self.note_new_folder(&cluster.name);
         }
         Ok(row(Some(folder), self.stepped(cluster, Some(&files), old)))
-    }
-
-    /// D1 of a cluster, once: afterwards its folder stays until a later step has its evidence.
-    fn deleting(
-        &mut self,
-        name: &Name,
-        worker: &Name,
-        old: Option<&ClusterRow>,
-    ) -> Result<Option<ClusterRow>, StoreError> {
-        let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) else {
-            return Ok(old.cloned());
-        };
-        if old.state == ClusterState::Deleting {
-            return Ok(Some(old.clone()));
-        }
-        match deletion::first_step(self.store, folder, &old.row.flavor, &self.read.templates)? {
-            Ok(folder) => {
-                let state = ClusterState::Deleting;
-                Ok(Some(ClusterRow { state, folder: Some(folder), ..old.clone() }))
-            }
-            Err(found) => {
-                // The deletion did not begin, so nothing may say that it did.
-                if let Some(planned) = self.plan.clusters.get_mut(name) {
-                    planned.decision = Decision::Keep { worker: worker.clone() };
-                }
-                self.keep_last(name, GateReason::RenderFailed, found.into_iter().collect());
-                Ok(Some(old.clone()))
-            }
-        }
     }
 
     /// Notes that a folder keeps its last good content.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::deletion;
 use super::drift::{self, Drift};
 use super::rebuild::{self, Ground};
 use super::whole;
@@ -11,8 +12,8 @@ use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::load::{self, Loaded};
 use crate::model::api::DriftPolicy;
 use crate::model::{
-    Dir, EntryKind, Hold, Id, Memo, Observed, Owned, Plan, Previous, Proposal, Snapshot, Store,
-    StoreError, Work, paths,
+    Dir, EntryKind, Hold, Id, Memo, Name, Observed, Owned, Plan, Previous, Proposal, Snapshot,
+    Store, StoreError, Work, paths,
 };
 use crate::plan::{self, FoldInput};
 use crate::render::Templates;
@@ -101,12 +102,13 @@ impl Read {
         self.drift = Drift { survey, policy, taken: BTreeMap::new() };
         self.diagnostics.extend(self.drift.findings(prefix));
         self.previous.kept = self.drift.kept();
-        Ok(())
+        deletion::recall(store, &mut self.previous)
     }
 
     /// What is known of the workers.
     fn reports(&mut self, snapshot: &Snapshot, store: &dyn Store) -> Result<(), StoreError> {
-        let (last, found) = load::folded(store, snapshot.status, &snapshot.input.prefix)?;
+        let (mut last, found) = load::folded(store, snapshot.status, &snapshot.input.prefix)?;
+        last.retain(|name, _| self.is_known(name));
         self.stopped |= found.has_errors();
         self.diagnostics.extend(found);
         let reports = snapshot.reports.as_ref().map(load::reports);
@@ -129,6 +131,17 @@ impl Read {
         self.valid_until = fold.valid_until;
         self.observed = fold.observed;
         Ok(())
+    }
+
+    /// Whether a name is a worker's, or may be: it is desired or recorded, or something is not known. What
+    /// was reported under a name that is free again says nothing of the next one.
+    fn is_known(&self, name: &Name) -> bool {
+        let (fleet, previous) = (&self.loaded.fleet, &self.previous);
+        let made = previous.fleet.as_ref().is_some_and(|lock| lock.workers.contains_key(name));
+        let hub = fleet.spec.control_plane.as_ref().is_some_and(|hub| hub.name == **name);
+        let unsure = self.stopped || !fleet.unloaded.is_empty() || !previous.damaged.is_empty();
+        let desired = fleet.workers.contains_key(name);
+        unsure || made || hub || desired || previous.workers.contains_key(name)
     }
 
     /// Keeps what a file of others is in the way of; returns whether that is news. A cluster that cannot

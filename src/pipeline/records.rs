@@ -64,8 +64,7 @@ impl Run<'_> {
             (None, None) => whole_record(name, planned, self.row_of(name, planned)),
         };
         let id = self.store.put_blob(emit_yaml(&record).as_bytes())?;
-        let waited = self.read.previous.pending.clusters.contains_key(name);
-        let owned = waited || self.row_of(name, planned).is_some();
+        let owned = self.is_known(name);
         self.set_file(&Owned::Record(name.clone()), &paths::decision(name), id, owned)?;
         Ok(id)
     }
@@ -125,6 +124,9 @@ impl Run<'_> {
             }
             Decision::Keep { worker } => {
                 let row = self.row_before(name, worker);
+                if row.is_some_and(|row| row.state == ClusterState::Deleting) {
+                    return Ok(Some(whole_record(name, planned, row)));
+                }
                 if row.is_none_or(|row| row.demand == planned.demand) {
                     return Ok(None);
                 }
@@ -133,10 +135,11 @@ impl Run<'_> {
                 let demand = planned.demand.clone();
                 Ok(Some(record.map_or(blank, |record| DecisionRecord { demand, ..record })))
             }
-            Decision::Delete { worker, .. } => {
+            Decision::Delete { worker, step } => {
                 let row = self.row_before(name, worker);
-                let begun = row.is_some_and(|row| row.state == ClusterState::Deleting);
-                Ok((!begun).then(|| whole_record(name, planned, row)))
+                let before = row.and_then(|row| row.deletion.as_ref());
+                let same = before.is_some_and(|before| before.step == *step);
+                Ok((!same).then(|| whole_record(name, planned, row)))
             }
             Decision::Forget => Ok(None),
         }

@@ -72,10 +72,29 @@ impl Documents<'_> {
             let path = paths::in_repository(&snapshot.input.prefix, &path);
             edit.file(&path, store.put_blob(emit_yaml(report).as_bytes())?);
         }
+        for name in self.forgotten(snapshot, store)? {
+            let path = format!("{}/{name}.yaml", paths::OBSERVED);
+            edit.remove(&paths::in_repository(&snapshot.input.prefix, &path));
+        }
         match snapshot.status {
             None if edit.is_empty() => store.put_dir(&Dir::default()),
             base => edit.apply(store, base),
         }
+    }
+}
+
+impl Documents<'_> {
+    /// The workers of which a fold is there and nothing is known any more: they are gone.
+    fn forgotten(self, snapshot: &Snapshot, store: &dyn Store) -> Result<Vec<Name>, StoreError> {
+        let path = paths::in_repository(&snapshot.input.prefix, paths::OBSERVED);
+        let there = snapshot.status.map(|base| entry_at(store, base, &path)).transpose()?.flatten();
+        let Some(entry) = there.filter(|entry| entry.kind == EntryKind::Dir) else {
+            return Ok(Vec::new());
+        };
+        let folds = store.dir(entry.id)?;
+        let names = folds.iter().filter(|(_, entry)| entry.kind == EntryKind::File);
+        let names = names.filter_map(|(file, _)| Name::parse(file.strip_suffix(".yaml")?).ok());
+        Ok(names.filter(|name| !self.observed.workers.contains_key(name)).collect())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::deletion::removal;
 use super::drift::must_write;
 use super::folders::put_files;
 use super::output::{Run, reason_of};
@@ -130,8 +131,7 @@ impl Run<'_> {
     /// The list of a worker's clusters.
     pub(super) fn index(&self, name: &Name, rows: &BTreeMap<Name, ClusterRow>) -> Vec<u8> {
         let (fleet, prefix) = (&self.read.loaded.fleet, &self.snapshot.input.prefix);
-        let rendered = rows.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
-        render::clusters_index(fleet, name, rendered, prefix)
+        render::clusters_index(fleet, name, rendered(rows), prefix)
     }
 
     fn cluster_folders(
@@ -147,9 +147,38 @@ impl Run<'_> {
                 self.set_dir(&paths::cluster(worker, cluster), folder, before)?;
             }
         }
-        // No folder is removed: a deletion ends with its first step, and what never rendered has none.
+        let still = |name: &Name| rows.get(name).is_some_and(|row| row.folder.is_some());
+        for (cluster, row) in old.iter().filter(|(name, _)| !still(name)) {
+            if let Some(folder) = row.folder {
+                self.remove_folder(&paths::cluster(worker, cluster), folder)?;
+            }
+        }
         Ok(())
     }
+
+    /// The folders of workers that are gone: nothing is on them, and nothing of them is left.
+    pub(super) fn gone_workers(&mut self) {
+        let previous = &self.read.previous;
+        let gone =
+            previous.workers.iter().filter(|(name, _)| !self.plan.workers.contains_key(*name));
+        let paths: Vec<String> = gone
+            .flat_map(|(name, lock)| {
+                let lock = lock.files.keys().map(String::as_str).chain([paths::WORKER_LOCK]);
+                lock.map(|path| format!("{}/{path}", paths::worker(name))).collect::<Vec<_>>()
+            })
+            .collect();
+        for path in &paths {
+            self.remove(path);
+        }
+    }
+}
+
+/// The clusters that have a folder, and what Flux does with each when that goes.
+pub(super) fn rendered(
+    rows: &BTreeMap<Name, ClusterRow>,
+) -> impl Iterator<Item = (&Name, render::Removal)> {
+    let rendered = rows.iter().filter(|(_, row)| row.folder.is_some());
+    rendered.map(|(name, row)| (name, removal(row)))
 }
 
 /// The digest of a worker's folder without the lock and without the sentinel, which carries it.

@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{Pools, Request};
 use super::choose::{Pick, choose};
+use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::placed::Placed;
 use super::policy::Policies;
@@ -40,6 +41,8 @@ pub(super) struct Run<'a> {
     pub(super) clusters: BTreeMap<Name, Planned>,
     /// The clusters on their way to another version.
     pub(super) versions: BTreeMap<Name, VersionStep>,
+    /// What is being deleted.
+    pub(super) deletions: Deletions,
     /// What was held so far.
     pub(super) holds: Holds,
     /// For how many clusters the filters ran.
@@ -64,9 +67,10 @@ impl<'a> Run<'a> {
     /// Decides about everything that has a place already, and lines up the rest.
     pub(super) fn begin(input: &PlanInput<'a>) -> Self {
         let mut holds = Holds::default();
-        let mut roster = Roster::new(input, &mut holds);
+        let mut deletions = deletion::under_way(input);
+        let mut roster = Roster::new(input, &mut deletions, &mut holds);
         let Placed { mut clusters, versions, evaluated } =
-            placed::decide(input, &mut roster, &mut holds);
+            placed::decide(input, &mut deletions, &mut roster, &mut holds);
         let queue = queue::line_up(input, &clusters);
         let left = queue::left(input, &clusters);
         let is_waiting = |(_, p): &(&Name, &Planned)| matches!(p.decision, Decision::Wait { .. });
@@ -79,6 +83,7 @@ impl<'a> Run<'a> {
             roster,
             clusters,
             versions,
+            deletions,
             holds,
             evaluated,
             queue,

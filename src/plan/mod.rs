@@ -5,7 +5,7 @@
 //! out again, with the same filters, what the records leave out.
 //!
 //! ```text
-//! fold → roster → placed (resize) → queue → assign (policy, filter, score, choose) → Plan
+//! fold → deletion → roster → placed (resize) → queue → assign (policy, filter, score, choose) → Plan
 //! ```
 //!
 //! To add a filter, write `filter/<rule>.rs` with a `READS`, a `refuse` and its tests, and name it in
@@ -17,6 +17,7 @@ mod candidate;
 mod choose;
 mod clock;
 mod context;
+mod deletion;
 mod explain;
 mod filter;
 mod fold;
@@ -38,6 +39,7 @@ mod laws;
 mod world;
 
 pub use clock::Clock;
+pub use deletion::stuck;
 pub use explain::{
     Explanation, Fix, PolicyExplanation, PolicyLoss, Remedy, Verdict, WorkerExplanation,
     explain_cluster, explain_policy, explain_worker,
@@ -65,6 +67,8 @@ pub struct PlanInput<'a> {
     /// Placed clusters that go on taking what they take, whatever is wanted: their folder could not be
     /// made anew.
     pub frozen: &'a BTreeSet<Name>,
+    /// Deletions that go on without evidence: somebody acknowledged that none will come.
+    pub abandoned: &'a BTreeSet<Name>,
 }
 
 impl PlanInput<'_> {
@@ -96,6 +100,7 @@ pub fn plan(input: &PlanInput<'_>) -> Planning {
         clusters: run.clusters,
         versions: run.versions,
         workers: run.roster.into_plans(),
+        deletions: run.deletions,
         holds: run.holds.into_list(),
         evaluated: run.evaluated,
         valid_until: None,

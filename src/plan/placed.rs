@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::resize::{self, Resize};
 use super::roster::Roster;
 use super::{PlanInput, unloaded, version};
 use crate::model::api::DeletionPolicy;
 use crate::model::{
-    ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Planned, VersionStep,
+    ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Planned, Progress,
+    VersionStep,
 };
 
 /// What was decided about the clusters that have a worker.
@@ -26,6 +28,7 @@ pub(super) struct Placed {
 /// Decides about every placed cluster.
 pub(super) fn decide<'a>(
     input: &PlanInput<'a>,
+    deletions: &mut Deletions,
     roster: &mut Roster<'a>,
     holds: &mut Holds,
 ) -> Placed {
@@ -39,7 +42,15 @@ pub(super) fn decide<'a>(
             if decided.contains_key(name) {
                 continue;
             }
-            let decision = decision(input, name, worker, row, holds);
+            let decision = match row.state {
+                ClusterState::Deleting => deleting(input, name, worker, deletions, holds),
+                ClusterState::Bound => Some(decision(input, name, worker, row, holds)),
+            };
+            // A name that is free again goes into the queue like a new one.
+            let Some(decision) = decision else { continue };
+            if let (Decision::Delete { step, .. }, ClusterState::Bound) = (&decision, row.state) {
+                deletions.insert(name.clone(), deletion::begins(input, worker, *step));
+            }
             let kept = matches!(decision, Decision::Keep { .. });
             let demand = row.demand.clone();
             decided.insert(name.clone(), Planned { decision, demand, resize_blocked: None });
@@ -77,6 +88,30 @@ pub(super) fn is_forgotten(
         && !input.previous.kept.holds(name, worker)
 }
 
+/// What becomes of a cluster whose deletion has begun; `None` where that is over and a cluster of that
+/// name is wanted again.
+fn deleting(
+    input: &PlanInput<'_>,
+    name: &Name,
+    worker: &Name,
+    deletions: &Deletions,
+    holds: &mut Holds,
+) -> Option<Decision> {
+    let desired = input.fleet.clusters.contains_key(name);
+    let deletion = deletions.get(name);
+    match deletion.map(|deletion| deletion.progress) {
+        Some(Progress::Ends(_)) => (!desired).then_some(Decision::Forget),
+        Some(Progress::Cancelled) => Some(Decision::Keep { worker: worker.clone() }),
+        _ => {
+            if desired {
+                holds.add(HoldKind::NameStillDeleting, name);
+            }
+            let step = deletion.and_then(|deletion| deletion.step).unwrap_or(DeletionStep::D1);
+            Some(Decision::Delete { worker: worker.clone(), step })
+        }
+    }
+}
+
 fn decision(
     input: &PlanInput<'_>,
     name: &Name,
@@ -85,14 +120,8 @@ fn decision(
     holds: &mut Holds,
 ) -> Decision {
     let keep = || Decision::Keep { worker: worker.clone() };
-    let delete = || Decision::Delete { worker: worker.clone(), step: DeletionStep::D1 };
+    let delete = |step| Decision::Delete { worker: worker.clone(), step };
     let desired = input.fleet.clusters.contains_key(name);
-    if row.state == ClusterState::Deleting {
-        if desired {
-            holds.add(HoldKind::NameStillDeleting, name);
-        }
-        return delete();
-    }
     if is_forgotten(input, name, worker, row) {
         return Decision::Forget;
     }
@@ -104,7 +133,8 @@ fn decision(
         return keep();
     }
     match row.row.deletion_policy {
-        Some(DeletionPolicy::Delete) => delete(),
+        Some(DeletionPolicy::Delete) => delete(DeletionStep::D1),
+        Some(DeletionPolicy::Orphan) => delete(DeletionStep::Orphan),
         None => {
             holds.add(HoldKind::DeletionPolicyUnset, name);
             keep()

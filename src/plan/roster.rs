@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::Candidate;
+use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::placed::is_forgotten;
 use super::{PlanInput, amounts, unloaded};
@@ -19,12 +20,13 @@ pub(super) struct Roster<'a> {
 
 impl<'a> Roster<'a> {
     /// The workers as the last run left them, with the states that this run gives them.
-    pub(super) fn new(input: &PlanInput<'a>, holds: &mut Holds) -> Self {
+    pub(super) fn new(input: &PlanInput<'a>, deletions: &mut Deletions, holds: &mut Holds) -> Self {
         let recorded = input.previous.workers.keys();
         let made = input.previous.fleet.iter().flat_map(|lock| lock.workers.keys());
         let names: BTreeSet<&Name> =
             input.fleet.workers.keys().chain(recorded).chain(made).collect();
-        Self { workers: names.into_iter().map(|name| candidate(input, name, holds)).collect() }
+        let workers = names.into_iter().map(|name| candidate(input, name, deletions, holds));
+        Self { workers: workers.collect() }
     }
 
     /// The workers that a cluster is matched with. One that is empty and on its way out is none of
@@ -85,13 +87,21 @@ impl<'a> Roster<'a> {
     }
 }
 
-fn candidate<'a>(input: &PlanInput<'a>, name: &'a Name, holds: &mut Holds) -> Candidate<'a> {
+fn candidate<'a>(
+    input: &PlanInput<'a>,
+    name: &'a Name,
+    deletions: &mut Deletions,
+    holds: &mut Holds,
+) -> Candidate<'a> {
     let lock = input.previous.workers.get(name);
     let rows = lock.iter().flat_map(|lock| &lock.clusters);
-    let there = rows.filter(|(cluster, row)| !is_forgotten(input, cluster, name, row));
+    let there = rows.filter(|(cluster, row)| {
+        let over = row.state == ClusterState::Deleting && deletion::ends(deletions, cluster);
+        !over && !is_forgotten(input, cluster, name, row)
+    });
     let rows: Vec<&ClusterRow> = there.map(|(_, row)| row).collect();
     let clusters = rows.len() as u64;
-    let state = state(input, name, clusters, holds);
+    let state = state(input, name, clusters, deletions, holds);
     let worker = input.fleet.workers.get(name);
     let observed = worker.filter(|w| w.spec.observation == Observation::Agent);
     // What a document says of which a part did not load may not be what people mean.
@@ -118,9 +128,15 @@ fn allocated(rows: &[&ClusterRow]) -> Resources {
     sum
 }
 
-fn state(input: &PlanInput<'_>, name: &Name, clusters: u64, holds: &mut Holds) -> WorkerState {
+fn state(
+    input: &PlanInput<'_>,
+    name: &Name,
+    clusters: u64,
+    deletions: &mut Deletions,
+    holds: &mut Holds,
+) -> WorkerState {
     if input.fleet.workers.contains_key(name) {
-        return desired_state(input, name, clusters, holds);
+        return desired_state(input, name, clusters, deletions, holds);
     }
     let row = input.previous.fleet.as_ref().and_then(|lock| lock.workers.get(name));
     if clusters == 0 && row.is_some_and(|row| row.state == ClusterState::Deleting) {
@@ -133,6 +149,7 @@ fn state(input: &PlanInput<'_>, name: &Name, clusters: u64, holds: &mut Holds) -
         let kept = &input.previous.kept;
         let stays = kept.workers.contains(name) || kept.made.contains(name) || kept.control_plane;
         if !input.deletions_wait() && !stays {
+            deletions.insert(name.clone(), deletion::retires(input, name));
             return WorkerState::Retiring;
         }
         holds.add(HoldKind::DeletionsHeld, name);
@@ -146,17 +163,19 @@ fn state(input: &PlanInput<'_>, name: &Name, clusters: u64, holds: &mut Holds) -
 }
 
 /// The state of a worker whose document is there. One whose own cluster is being deleted stays on its
-/// way out: the name is taken until that is done.
+/// way out: the name is taken until that is done, or called off.
 fn desired_state(
     input: &PlanInput<'_>,
     name: &Name,
     clusters: u64,
+    deletions: &Deletions,
     holds: &mut Holds,
 ) -> WorkerState {
     let row = input.previous.fleet.as_ref().and_then(|lock| lock.workers.get(name));
     let deleting =
         row.is_some_and(|row| row.state == ClusterState::Deleting && row.folder.is_some());
-    if deleting && clusters == 0 {
+    let over = deletion::ends(deletions, name) || deletion::is_cancelled(deletions, name);
+    if deleting && !over && clusters == 0 {
         holds.add(HoldKind::NameStillDeleting, name);
         return WorkerState::Retiring;
     }

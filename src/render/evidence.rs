@@ -105,6 +105,7 @@ mod tests {
     use super::super::fixture::{cluster_files, fleet};
     use super::super::templates::Templates;
     use super::*;
+    use crate::model::DeletionStep;
 
     fn pay() -> Name {
         Name::parse("pay-eu").unwrap()
@@ -166,7 +167,10 @@ mod tests {
     #[test]
     fn a_tombstone_says_that_the_deletion_has_begun() {
         let files = cluster_files(&fleet());
-        let gone = deletion_folder(DEFAULT_CLUSTER_FLAVOR, &files, &Templates::built_in()).unwrap();
+        let gone = {
+            let step = DeletionStep::D1;
+            deletion_folder(DEFAULT_CLUSTER_FLAVOR, &files, &Templates::built_in(), step).unwrap()
+        };
         let seen = evidence(&pay(), &gone, None);
         assert!(seen.deleting && seen.proven && seen.row.is_some());
     }

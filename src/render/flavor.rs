@@ -1,4 +1,4 @@
-//! A flavor's manifest: what its folders may hold, and what stays when a deletion begins.
+//! A flavor's manifest: what its folders may hold, and when a deletion takes it out of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,17 +38,19 @@ pub struct FlavorObject {
     pub api_version: String,
     /// The `kind`.
     pub kind: String,
-    /// What the first step of a deletion does to objects of it.
+    /// When a deletion takes objects of it out of the folder.
     pub on_deletion: OnDeletion,
 }
 
-/// What the first step of a deletion does to an object.
+/// When a deletion takes an object out of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnDeletion {
-    /// It stays until the cluster is gone.
-    Keep,
-    /// It leaves the folder; Cluster API deletes it in its own order.
+    /// At the first step, D1; Cluster API deletes it in its own order.
     Drop,
+    /// At the second step, D2, once the cluster is gone: the end of the cluster needs it.
+    Follow,
+    /// With the folder: everything else lies in it, or acts by it.
+    Keep,
 }
 
 impl Flavor {

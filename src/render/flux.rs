@@ -111,17 +111,29 @@ impl Kustomization {
     }
 }
 
+/// What Flux does with the objects of a folder when its Kustomization goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Removal {
+    /// It deletes them, and lets go when they are gone.
+    Prune,
+    /// It leaves them alone.
+    Orphan,
+}
+
 /// The Kustomization of a cluster's folder. It never waits for health (fifty waiting clusters would hold
 /// every slot of the controller; readiness is the agent's to report), and on deletion it lets go only
 /// when its objects are gone.
-pub(super) fn cluster(name: &str, path: &str, applier: &str) -> Value {
-    Kustomization::new(&format!("cluster-{name}"), FLUX_SYSTEM, path)
+pub(super) fn cluster(name: &str, path: &str, applier: &str, removal: Removal) -> Value {
+    let all = Kustomization::new(&format!("cluster-{name}"), FLUX_SYSTEM, path)
         .with("timeout", "30m")
         .with("wait", false)
         .with("deletionPolicy", "WaitForTermination")
         .with("serviceAccountName", applier)
-        .after("component-platform")
-        .done()
+        .after("component-platform");
+    match removal {
+        Removal::Prune => all.done(),
+        Removal::Orphan => all.with("prune", false).with("deletionPolicy", "Orphan").done(),
+    }
 }
 
 /// The Kustomize file of a folder. Every Flux path has one, so that nothing else is applied by accident.
@@ -159,11 +171,19 @@ mod tests {
 
     #[test]
     fn a_cluster_does_not_wait_and_lets_go_last() {
-        let spec = cluster("pay", "./workers/w/clusters/pay", CLUSTER_APPLIER)["spec"].clone();
+        let of = |removal| {
+            cluster("pay", "./workers/w/clusters/pay", CLUSTER_APPLIER, removal)["spec"].clone()
+        };
+        let spec = of(Removal::Prune);
         assert_eq!(spec["wait"], false);
         assert_eq!(spec["prune"], true);
         assert_eq!(spec["deletionPolicy"], "WaitForTermination");
         assert_eq!(spec["dependsOn"][0]["name"], "component-platform");
         assert!(spec.get("postBuild").is_none());
+        let orphan = of(Removal::Orphan);
+        assert_eq!(
+            (&orphan["prune"], &orphan["deletionPolicy"]),
+            (&json!(false), &json!("Orphan"))
+        );
     }
 }

@@ -2,24 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::flux::{self, CLUSTER_APPLIER, FLUX_SYSTEM, ROOT, Repository, WORKER_APPLIER};
+use super::flux::{self, CLUSTER_APPLIER, FLUX_SYSTEM, ROOT, Removal, Repository, WORKER_APPLIER};
 use super::job::KUSTOMIZATION;
 use super::{Files, yaml};
 use crate::model::{Digest, Fleet, Name, paths};
 
-/// `workers/<worker>/clusters.yaml`: one Flux Kustomization for each cluster, sorted. Without a cluster
-/// it is a comment, which kustomize takes for a file without objects: so the first cluster and the last
-/// change no other file.
+/// `workers/<worker>/clusters.yaml`: one Flux Kustomization for each cluster, sorted; of one that is to be
+/// left alone when it goes, Flux is told so. Without a cluster it is a comment, which kustomize takes for a
+/// file without objects: so the first cluster and the last change no other file.
 #[must_use]
 pub fn clusters_index<'a>(
     fleet: &Fleet,
     worker: &Name,
-    clusters: impl Iterator<Item = &'a Name>,
+    clusters: impl Iterator<Item = (&'a Name, Removal)>,
     prefix: &str,
 ) -> Vec<u8> {
     let repository = Repository { spec: &fleet.spec, prefix };
-    let entry = |cluster: &Name| {
-        flux::cluster(cluster, &repository.path(&paths::cluster(worker, cluster)), CLUSTER_APPLIER)
+    let entry = |cluster: &Name, removal| {
+        let path = repository.path(&paths::cluster(worker, cluster));
+        flux::cluster(cluster, &path, CLUSTER_APPLIER, removal)
     };
     listing(clusters, entry, "# No cluster is placed here.\n")
 }
@@ -32,24 +33,25 @@ pub fn control_plane_index<'a>(
     prefix: &str,
 ) -> Vec<u8> {
     let repository = Repository { spec: &fleet.spec, prefix };
-    let entry = |worker: &Name| {
-        flux::cluster(worker, &repository.path(&paths::control_plane(worker)), WORKER_APPLIER)
+    let entry = |worker: &Name, removal| {
+        let path = repository.path(&paths::control_plane(worker));
+        flux::cluster(worker, &path, WORKER_APPLIER, removal)
     };
-    listing(workers, entry, "# No worker is made here.\n")
+    listing(workers.map(|name| (name, Removal::Prune)), entry, "# No worker is made here.\n")
 }
 
 fn listing<'a>(
-    names: impl Iterator<Item = &'a Name>,
-    entry: impl Fn(&Name) -> Value,
+    names: impl Iterator<Item = (&'a Name, Removal)>,
+    entry: impl Fn(&Name, Removal) -> Value,
     none: &str,
 ) -> Vec<u8> {
     let mut names: Vec<_> = names.collect();
     names.sort_unstable();
-    names.dedup();
+    names.dedup_by_key(|(name, _)| *name);
     if names.is_empty() {
         return none.as_bytes().to_vec();
     }
-    let entries: Vec<_> = names.into_iter().map(entry).collect();
+    let entries: Vec<_> = names.into_iter().map(|(name, removal)| entry(name, removal)).collect();
     yaml::emit_all(&entries).into_bytes()
 }
 
@@ -92,7 +94,13 @@ mod tests {
         let (a, b) = (name("a"), name("b"));
         let fleet = Fleet::default();
         let list = |names: Vec<&Name>| {
-            String::from_utf8(clusters_index(&fleet, &name("w"), names.into_iter(), "p")).unwrap()
+            String::from_utf8(clusters_index(
+                &fleet,
+                &name("w"),
+                names.into_iter().map(|n| (n, Removal::Prune)),
+                "p",
+            ))
+            .unwrap()
         };
         assert_eq!(list(vec![&b, &a, &b]), list(vec![&a, &b]));
         assert!(list(vec![&a]).contains("path: ./p/workers/w/clusters/a\n"), "{}", list(vec![&a]));

@@ -1,5 +1,6 @@
 //! The status of one ManagedCluster: conditions carry the truth, the phase sums them up.
 
+use super::deletion;
 use super::kept::{kept_errors, rendered};
 use super::proposed::proposed;
 use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, since};
@@ -13,10 +14,10 @@ use crate::model::{
 #[must_use]
 pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocument> {
     let planned = input.plan.clusters.get(name)?;
-    if planned.decision == Decision::Forget {
+    let proposed = proposed(input, name, &planned.decision);
+    if planned.decision == Decision::Forget && proposed.is_none() {
         return None;
     }
-    let proposed = proposed(input, name, &planned.decision);
     let decision = proposed.as_ref().map_or(&planned.decision, |(counts, _)| counts);
     let worker = decision.worker();
     let report = worker.and_then(|w| input.observed.workers.get(w));
@@ -42,6 +43,7 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
         .into_iter()
         .chain(step.map(updating))
         .chain(drifted(input, name))
+        .chain(deletion::conditions(input, name))
         .collect(),
         version: seen.and_then(|s| s.version.clone()),
         endpoint: seen.and_then(|s| s.endpoint.clone()),

@@ -78,10 +78,11 @@ pub fn fleet_status(
 ) -> FleetStatus {
     let mut clusters = BTreeMap::new();
     for (name, planned) in &input.plan.clusters {
-        if planned.decision == Decision::Forget {
+        let status = cluster_status(input, name);
+        if planned.decision == Decision::Forget && status.is_none() {
             continue;
         }
-        let phase = cluster_status(input, name).and_then(|d| d.status.phase);
+        let phase = status.and_then(|d| d.status.phase);
         *clusters.entry(phase.unwrap_or_else(|| "Unknown".to_owned())).or_default() += 1;
     }
     let mut by_severity = BTreeMap::new();

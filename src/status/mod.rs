@@ -4,6 +4,7 @@
 //! old document is read where the new one says something else, and not otherwise.
 
 mod cluster;
+mod deletion;
 mod fleet;
 mod kept;
 mod own_cluster;

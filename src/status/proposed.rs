@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{StatusInput, condition};
 use crate::model::api::WriteMode;
-use crate::model::{ClusterState, Condition, ConditionStatus, Decision, Name};
+use crate::model::{ClusterState, Condition, ConditionStatus, Decision, Name, WorkerLock};
 
 /// The decision that counts in place of one that is only proposed, and the condition that says so.
 /// `None` where the decision counts itself.
@@ -35,6 +35,15 @@ pub(super) fn proposed(
             let condition = condition("Placed", ConditionStatus::True, "DeletionProposed", message);
             Some((Decision::Keep { worker: worker.clone() }, condition))
         }
-        Decision::Keep { .. } | Decision::Wait { .. } | Decision::Forget => None,
+        Decision::Forget => {
+            let ending = |(worker, lock): (&Name, &WorkerLock)| {
+                let step = lock.clusters.get(name)?.deletion.as_ref()?.step;
+                Some(Decision::Delete { worker: worker.clone(), step })
+            };
+            let decision = input.previous.workers.iter().find_map(ending)?;
+            let message = "its deletion ends once the proposal is merged".to_owned();
+            Some((decision, condition("Placed", ConditionStatus::True, "EndProposed", message)))
+        }
+        Decision::Keep { .. } | Decision::Wait { .. } => None,
     }
 }

@@ -1,5 +1,6 @@
 //! The status of one Worker.
 
+use super::deletion;
 use super::kept::{kept_errors, rendered};
 use super::own_cluster::OwnCluster;
 use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, since};
@@ -35,6 +36,7 @@ pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocume
         .chain(own.map(OwnCluster::condition))
         .chain(drifted(input, name))
         .chain(refused(input, name))
+        .chain(deletion::conditions(input, name))
         .collect(),
         capacity: planned.capacity.clone(),
         allocated: planned.allocated.clone(),

@@ -8,8 +8,9 @@ use carp::kind::{KIND_RECORD_SCHEMA, KindRecord};
 use carp::load::read_yaml;
 use carp::model::{
     DECISION_SCHEMA, DecisionRecord, FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport,
-    GateReason, HoldKind, PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Refusal, Report,
-    StepWait, TURN_SCHEMA, Turn, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
+    GateReason, HoldKind, Missing, PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Refusal,
+    Report, StepWait, TURN_SCHEMA, Turn, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes,
+    lock_to_bytes,
 };
 use carp::status::{ClusterDocument, FleetStatus, STATUS_SCHEMA, WorkerDocument};
 use serde::Serialize;
@@ -95,6 +96,29 @@ fn every_condition_and_every_word_of_one_is_explained() {
         .collect();
     let wanted = refusals.into_iter().chain(waits).chain(conditions).collect();
     assert_eq!(there, wanted);
+}
+
+#[test]
+fn every_word_of_missing_evidence_has_its_section() {
+    let none = BTreeSet::new;
+    let all = [
+        Missing::NotObserved,
+        Missing::NeverReported,
+        Missing::Silent,
+        Missing::AnotherWorker,
+        Missing::Incomplete,
+        Missing::NotApplied,
+        Missing::Contradictory,
+        Missing::StillThere(none()),
+        Missing::Occupied(none()),
+        Missing::FolderKept,
+        Missing::NotLoaded,
+        Missing::NotRendered,
+    ];
+    let page = read("docs/errors.md");
+    let text = page.split_once("\n# Missing evidence\n").unwrap().1;
+    let there = headings(text.split("\n# ").next().unwrap(), "### ");
+    assert_eq!(there, all.iter().map(Missing::code).collect());
 }
 
 /// The block that follows `<!-- golden: NAME -->`, and the section that it is in.

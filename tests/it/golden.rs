@@ -1,7 +1,8 @@
 //! Golden fleets: a fleet in, the commits out, readable as a patch.
 //!
 //! Each folder of `tests/cases` is a case: `1/`, `2/`, … hold the files that a person writes before each
-//! run (a file `REMOVE` lists paths that go), and `commits.patch` is what carp commits, messages
+//! run (a file `REMOVE` lists paths that go, and `reports/` has what the workers report then, with
+//! `DIGEST OF <folder>` for what that folder of the output carries), and `commits.patch` is what carp commits, messages
 //! included. `UPDATE=1 cargo test golden` writes the patches anew.
 
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use carp::model::{ChangeKind, Id, Proposal, Store as _};
+use carp::model::{ChangeKind, Id, Name, Proposal, Store as _};
 use similar::TextDiff;
 
 use crate::support::world::World;
@@ -75,9 +76,29 @@ fn write_step(world: &mut World, root: &Path, folder: &Path) {
             }
         } else {
             let name = path.strip_prefix(root).unwrap().to_str().unwrap();
-            world.write(name, &fs::read_to_string(&path).unwrap());
+            let text = fs::read_to_string(&path).unwrap();
+            match name.strip_prefix("reports/").and_then(|name| name.strip_suffix(".yaml")) {
+                Some(worker) => report(world, worker, &text),
+                None => {
+                    world.write(name, &text);
+                }
+            }
         }
     }
+}
+
+fn report(world: &mut World, worker: &str, text: &str) {
+    let line = |line: &str| match line.split_once("DIGEST OF ") {
+        Some((before, folder)) => {
+            let made = world.output_text(&format!("{folder}/cluster.yaml")).unwrap();
+            let digest = made.lines().find_map(|l| l.trim().strip_prefix("carp.dev/digest: "));
+            format!("{before}{}\n", digest.unwrap().trim_start_matches("sha256:"))
+        }
+        None => format!("{line}\n"),
+    };
+    let text: String = text.lines().map(line).collect();
+    let reports = world.reports.get_or_insert_default();
+    reports.insert(Name::parse(worker).unwrap(), text.into_bytes());
 }
 
 fn patch(out: &mut String, world: &World, proposal: &Proposal) {

@@ -22,6 +22,7 @@ mod control_plane_agent;
 mod controller;
 mod cost;
 mod credentials;
+mod deletions;
 mod deploy;
 mod docs;
 mod drift;

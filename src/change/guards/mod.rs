@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Acknowledged;
 use crate::model::api::{AcknowledgementKind, Guards};
 use crate::model::{
-    ClusterState, ControlPlaneRow, Decision, Fleet, Hold, HoldKind, Name, Plan, Previous,
-    WorkerState,
+    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, Hold, HoldKind, Name, Plan, Previous,
+    Progress, WorkerState,
 };
 
 /// What the guards look at.
@@ -84,14 +84,20 @@ fn another_root(plan: &mut Plan, input: GuardInput<'_>) {
     }
 }
 
-/// What a run would begin to delete: clusters, and the own clusters of workers that retire. The two
-/// share one set of names.
+/// What a run would begin to delete: clusters, and the own clusters of workers that retire, or the folders
+/// of those that carp did not make. The two share one set of names.
 fn starting_deletions(plan: &Plan, previous: &Previous) -> Vec<String> {
     let made = |name: &Name| previous.fleet.as_ref().and_then(|lock| lock.workers.get(name));
     let retiring = plan.workers.iter().filter(|(name, worker)| {
         let stands =
             |row: &ControlPlaneRow| row.state == ClusterState::Bound && row.folder.is_some();
-        worker.state == WorkerState::Retiring && made(name).is_some_and(stands)
+        let progress = plan.deletions.get(name.as_str()).map(|deletion| deletion.progress);
+        let starts = match progress {
+            Some(Progress::Ends(Ending::Detached)) => true,
+            Some(Progress::Waits) => false,
+            _ => made(name).is_some_and(stands),
+        };
+        worker.state == WorkerState::Retiring && starts
     });
     let clusters = starting_clusters(plan, previous);
     let all: BTreeSet<&Name> = retiring.map(|(name, _)| name).chain(clusters).collect();
@@ -114,8 +120,12 @@ fn starting_clusters<'a>(plan: &'a Plan, previous: &'a Previous) -> impl Iterato
 /// The clusters that would change their worker, with the worker they are on.
 fn moves(plan: &Plan, previous: &Previous) -> BTreeMap<Name, Name> {
     let placements: BTreeMap<&Name, &Name> = previous.placements().collect();
-    // What is forgotten goes nowhere: nothing of it was ever made.
-    let there = plan.clusters.iter().filter(|(_, p)| p.decision != Decision::Forget);
+    // What is forgotten goes nowhere, and what is made anew was deleted before.
+    let over = |name: &Name| {
+        plan.deletions.get(name.as_str()).is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
+    };
+    let there =
+        plan.clusters.iter().filter(|(name, p)| p.decision != Decision::Forget && !over(name));
     let moved = there.filter_map(|(name, planned)| {
         let from = *placements.get(name)?;
         let to = planned.decision.worker();
@@ -149,11 +159,13 @@ fn hold(plan: &mut Plan, over: Hold) {
             && let Decision::Delete { worker, .. } = &planned.decision
         {
             planned.decision = Decision::Keep { worker: worker.clone() };
+            plan.deletions.remove(name.as_str());
         }
         if let Some(worker) = plan.workers.get_mut(name.as_str())
             && worker.state == WorkerState::Retiring
         {
             worker.state = WorkerState::NotLoaded;
+            plan.deletions.remove(name.as_str());
         }
     }
     plan.holds.push(over);

@@ -6,9 +6,9 @@ use super::*;
 use crate::change::{mismatches, spend};
 use crate::model::api::{AcknowledgementSpec, DeletionPolicy};
 use crate::model::{
-    AcknowledgementSpent, Binding, ClusterRow, DeletionStep, Digest, FLEET_LOCK_SCHEMA, FleetLock,
-    Id, IndexRow, Planned, Resources, Sourced, Unloaded, WORKER_LOCK_SCHEMA, WorkerLock,
-    WorkerPlan,
+    AcknowledgementSpent, Binding, ClusterRow, Deletion, DeletionStep, Digest, FLEET_LOCK_SCHEMA,
+    FleetLock, Id, IndexRow, Missing, Planned, Resources, Sourced, Unloaded, WORKER_LOCK_SCHEMA,
+    WorkerLock, WorkerPlan,
 };
 
 fn name(text: &str) -> Name {
@@ -18,6 +18,7 @@ fn name(text: &str) -> Name {
 fn row(state: ClusterState) -> ClusterRow {
     ClusterRow {
         state,
+        deletion: None,
         facts: Digest::of(b"f"),
         render_key: Digest::of(b"k"),
         folder: None,
@@ -253,6 +254,7 @@ fn retiring(count: usize) -> (Plan, Previous) {
     };
     let row = ControlPlaneRow {
         state: ClusterState::Bound,
+        deletion: None,
         render_key: Digest::of(b"k"),
         folder: Some(Id::EMPTY_DIR),
     };
@@ -293,4 +295,50 @@ fn what_is_not_below_another_root_was_not_removed() {
     let mut plan = deleting(1);
     run(&mut plan, &Fleet::default(), &previous);
     assert_eq!((kept(&plan), plan.holds.len()), (0, 0));
+}
+
+#[test]
+fn workers_whose_folder_goes_at_once_are_deletions_too() {
+    let (mut plan, mut previous) = retiring(4);
+    previous.fleet = Some(lock(Vec::new()));
+    for name in plan.workers.keys() {
+        let (reporter, step, missing) = (None, None, None);
+        let progress = Progress::Ends(Ending::Detached);
+        plan.deletions.insert(name.clone(), Deletion { reporter, step, progress, missing });
+    }
+    run(&mut plan, &Fleet::default(), &previous);
+    assert_eq!(plan.holds[0].kind, HoldKind::MassDeletion);
+    assert!(plan.deletions.is_empty(), "nothing may say that they are gone");
+}
+
+#[test]
+fn a_retirement_that_has_not_begun_is_not_counted() {
+    let (mut plan, previous) = retiring(4);
+    for name in plan.workers.keys() {
+        let missing = Some(Missing::Incomplete);
+        let (reporter, step, progress) = (None, None, Progress::Waits);
+        plan.deletions.insert(name.clone(), Deletion { reporter, step, progress, missing });
+    }
+    run(&mut plan, &Fleet::default(), &previous);
+    assert!(plan.holds.is_empty());
+}
+
+#[test]
+fn what_is_made_anew_after_its_deletion_does_not_move() {
+    let binding = Binding { worker: name("w2"), policy: None, decided_by: None, runner_up: None };
+    let decision = Decision::Bind(binding);
+    let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+    let deletion = Deletion {
+        reporter: Some(name("w1")),
+        step: Some(DeletionStep::D2),
+        progress: Progress::Ends(Ending::Deleted),
+        missing: None,
+    };
+    let mut plan = Plan {
+        clusters: [(name("c0"), planned)].into(),
+        deletions: [(name("c0"), deletion)].into(),
+        ..Plan::default()
+    };
+    run(&mut plan, &Fleet::default(), &placed(1));
+    assert!(plan.holds.is_empty());
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::super::show::{ExplainRow, ExplainView, SecretView};
+use super::super::show::{ExplainRow, ExplainView, SecretView, progress_words, waiting_words};
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::Look;
 use crate::model::{
@@ -15,14 +15,15 @@ use crate::render::{self, SecretWanted, Where};
 /// Explains a cluster or a worker.
 pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
     let proposal = &look.opened.proposal;
-    let frozen = BTreeSet::new();
+    let none = BTreeSet::new();
     let input = PlanInput {
         fleet: &proposal.fleet,
         previous: &proposal.previous,
         observed: &proposal.observed,
         settled: None,
         pending_id: None,
-        frozen: &frozen,
+        frozen: &none,
+        abandoned: &none,
     };
     let name = &object.name;
     if object.kind != Some(ObjectKind::Worker)
@@ -73,7 +74,7 @@ fn cluster(look: &Look, explanation: &Explanation) -> ExplainView {
     let waits = matches!(explanation.planned.decision, Decision::Wait { .. });
     ExplainView {
         object: format!("cluster/{}", explanation.cluster),
-        state: state(&explanation.planned),
+        state: cluster_state(look, explanation),
         summary: explanation.summary.clone().filter(|_| waits),
         policy: explanation.policy.as_ref().map(ToString::to_string),
         lost_policies: explanation.lost.iter().map(|loss| loss.policy.to_string()).collect(),
@@ -110,6 +111,21 @@ fn terms(rank: &Rank) -> Vec<(String, String)> {
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
+}
+
+/// What became of a cluster, with what its deletion waits for where it is being deleted.
+fn cluster_state(look: &Look, explanation: &Explanation) -> String {
+    let deletions = &look.opened.proposal.plan.deletions;
+    match (&explanation.planned.decision, deletions.get(explanation.cluster.as_str())) {
+        (Decision::Delete { .. }, Some(deletion)) => {
+            format!("being deleted: {}", waiting_words(deletion))
+        }
+        (_, Some(deletion)) => match progress_words(deletion) {
+            Some(words) => words.to_owned(),
+            None => state(&explanation.planned),
+        },
+        (_, None) => state(&explanation.planned),
+    }
 }
 
 fn state(planned: &Planned) -> String {
@@ -170,6 +186,11 @@ fn worker(look: &Look, explanation: &WorkerExplanation) -> ExplainView {
         notes.push(format!("takes only what tolerates {}", taints.join(", ")));
     }
     notes.extend(desired.and_then(|worker| no_agent(fleet, worker)));
+    let deletion = look.opened.proposal.plan.deletions.get(explanation.worker.as_str());
+    notes.extend(deletion.map(|deletion| {
+        let done = progress_words(deletion).map(str::to_owned);
+        done.unwrap_or_else(|| format!("its own deletion: {}", waiting_words(deletion)))
+    }));
     notes.extend(desired.into_iter().flat_map(|worker| preparations(look, worker)));
     ExplainView {
         object: format!("worker/{}", explanation.worker),

@@ -15,6 +15,7 @@ pub mod tables;
 pub use demo::DemoView;
 pub use explain::{ExplainRow, ExplainView, SecretView};
 pub use palette::{Colour, Palette, Tone};
+pub use plan::{progress_words, waiting_words};
 pub use status::{ClusterStatusRow, StatusView, WorkerStatusRow};
 
 /// `1 cluster`, `3 clusters`.

@@ -38,6 +38,8 @@ pub enum AcknowledgementKind {
     Deletions,
     /// More moves than `guards.maxMoves`.
     Moves,
+    /// Deletions on a worker that will never say how far they are.
+    Abandon,
     /// The input branch was rewound; the digest is that of the commit's id.
     Rewind,
 }
@@ -47,6 +49,7 @@ impl std::fmt::Display for AcknowledgementKind {
         f.write_str(match self {
             Self::Deletions => "deletions",
             Self::Moves => "moves",
+            Self::Abandon => "abandon",
             Self::Rewind => "rewind",
         })
     }

@@ -88,6 +88,8 @@ impl ManagedClusterSpec {
 pub enum DeletionPolicy {
     /// The cluster is deleted, in steps that each wait for evidence.
     Delete,
+    /// The cluster goes on running and carp lets go of it.
+    Orphan,
 }
 
 /// What is known of a cluster.

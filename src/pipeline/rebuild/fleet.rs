@@ -62,7 +62,8 @@ fn rows(ground: Ground<'_>) -> Result<(Rows, Vec<Drifted>), StoreError> {
             drifted.push(Drifted { of, path, edit: Edit::Changed, was: None });
         }
         let state = if evidence.deleting { ClusterState::Deleting } else { ClusterState::Bound };
-        rows.insert(name, ControlPlaneRow { state, render_key: no_key(), folder: Some(id) });
+        let row = ControlPlaneRow { state, deletion: None, render_key: no_key(), folder: Some(id) };
+        rows.insert(name, row);
     }
     Ok((rows, drifted))
 }

@@ -13,7 +13,7 @@ use crate::model::{
     Quantity, RecordState, Resources, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, paths,
 };
 use crate::pipeline::folders::{put_files, put_folder, read_folder};
-use crate::pipeline::worker_tree::folder_digest;
+use crate::pipeline::worker_tree::{folder_digest, rendered};
 use crate::render::{self, Evidence, Files};
 
 /// A rebuilt lock, and what of it is not as carp wrote it.
@@ -96,8 +96,10 @@ fn row(
     let deleting = evidence.as_ref().is_some_and(|e| e.deleting);
     let versions = evidence.as_ref().and_then(|e| e.versions.clone());
     let row = evidence.and_then(|e| e.row).or_else(|| desired.map(Cluster::index_row));
+    // How far a deletion is says its folder, once all locks are there.
     let row = ClusterRow {
         state: super::state_of(records, name, deleting),
+        deletion: None,
         facts: desired.map_or_else(no_key, |cluster| cluster.facts),
         render_key: no_key(),
         folder: id,
@@ -200,8 +202,7 @@ fn expected_files(
     let job = job.map(|document| render::worker_job(fleet, document, templates, prefix));
     let files = job.and_then(|job| job.render().ok()).unwrap_or_default();
     let mut files = put_files(store, &files)?;
-    let rendered = rows.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
-    let index = render::clusters_index(fleet, worker, rendered, prefix);
+    let index = render::clusters_index(fleet, worker, rendered(rows), prefix);
     files.insert(paths::CLUSTERS_INDEX.to_owned(), store.put_blob(&index)?);
     Ok(files)
 }

@@ -4,19 +4,23 @@
 //! Statements are separated by `;`. A worker has nine places for clusters unless it says otherwise.
 //! ```text
 //! worker w1 2/3 at=eastus cap:mem=8 reserved=1 pool=p label:k=v taint:k=v:NoSchedule cordoned
-//!           agent | agent:healthy | agent:silent | agent:unhealthy | report:…  runs=a,b
-//!           gone | broken | deleting
+//!           agent | agent:healthy | agent:silent | agent:unhealthy | agent:incomplete | report:…  runs=a,b
+//!           gone | broken | deleting | step=D2 | attached
 //! cluster a needs=2 needs:mem=4 at=eastus tenant=t priority=1 label:k=v
-//!           on=w1 was=1 was:mem=2 seen=3 gone deleting unrendered policy=Delete
+//!           on=w1 was=1 was:mem=2 seen=3 gone deleting step=D2 unrendered policy=Delete changed
 //!           only=w1,w2 not=w3 only-at=eastus with:k=v in:k=v,w notin:k=v,w prefer:10:k=v
 //! policy p  for:k=v priority=1 tolerate:k=v:NoSchedule  and the terms of a cluster
 //! tenant t  pools=p,q
+//! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a
+//! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
+//! abandon a b           somebody acknowledged that no evidence will come
 //! lost w1               the lock of that worker was lost and is rebuilt
 //! kept worker w1        its folder is not written in this run; `kept cluster a` likewise
 //! unloaded Worker w1    `?` for what could not be read, `blocking` for what may be a policy
 //! ```
 //! `2/3` puts two clusters there that nothing else speaks of, `?` leaves the capacity unknown.
 
+mod deleting;
 mod read;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,9 +30,9 @@ use super::{
     explain_cluster, explain_policy, explain_worker, plan,
 };
 use crate::model::{
-    Cluster, ClusterRow, ClusterState, ControlPlaneRow, Decision, Digest, Fleet, FleetLock, Id,
-    Name, Observed, PendingRow, Plan, Previous, ReasonCode, Resources, Settled, SteppedVersions,
-    Versions, WorkerState, blob_id, lock_to_bytes,
+    Cluster, ClusterRow, ClusterState, ControlPlaneRow, Decision, DeletionStep, Digest, Fleet,
+    FleetLock, Id, Name, Observed, PendingRow, Plan, Previous, ReasonCode, Resources, Settled,
+    SteppedVersions, Versions, WorkerState, blob_id, lock_to_bytes,
 };
 
 /// All that a plan reads.
@@ -39,6 +43,7 @@ pub(super) struct World {
     pub(super) observed: Observed,
     pub(super) settled: Option<Settled>,
     pub(super) frozen: BTreeSet<Name>,
+    pub(super) abandoned: BTreeSet<Name>,
 }
 
 /// Checks what is planned for a world.
@@ -75,6 +80,11 @@ impl World {
                 ["cluster", name, rest @ ..] => world.cluster(name, rest),
                 ["policy", name, rest @ ..] => world.policy(name, rest),
                 ["tenant", name, rest @ ..] => world.tenant(name, rest),
+                ["seen", worker, name, digest, rest @ ..] => world.seen(worker, name, digest, rest),
+                ["hub", name] => world.hub(name),
+                ["abandon", names @ ..] => {
+                    world.abandoned.extend(names.iter().map(|n| self::name(n)));
+                }
                 ["lost", worker] => world.lost(worker),
                 ["kept", kind, name] => world.kept(kind, name),
                 ["unloaded", kind, name, rest @ ..] => world.unloaded(kind, name, rest),
@@ -96,6 +106,7 @@ impl World {
             settled: self.settled.as_ref(),
             pending_id: Some(self.pending_id()),
             frozen: &self.frozen,
+            abandoned: &self.abandoned,
         }
     }
 
@@ -125,11 +136,8 @@ impl World {
         let mut rows = BTreeMap::new();
         for (worker, plan) in &planning.plan.workers {
             after.lock(worker);
-            let state = match plan.state {
-                WorkerState::Retiring => ClusterState::Deleting,
-                _ => ClusterState::Bound,
-            };
-            rows.insert(worker.clone(), made(state));
+            let step = planning.plan.deletions.get(worker).and_then(|deletion| deletion.step);
+            rows.insert(worker.clone(), made(step.filter(|_| plan.state == WorkerState::Retiring)));
         }
         after.previous.fleet = Some(FleetLock { workers: rows, ..fleet_lock() });
         for (cluster, planned) in &planning.plan.clusters {
@@ -144,9 +152,12 @@ impl World {
                     digest: Some(digest_of(&step.versions)),
                     uid: step.uid.clone(),
                 });
-                if matches!(planned.decision, Decision::Delete { .. }) {
-                    row.state = ClusterState::Deleting;
-                }
+                let step = match planned.decision {
+                    Decision::Delete { step, .. } => Some(step),
+                    _ => None,
+                };
+                row.state = deleting::state(step);
+                row.deletion = step.map(deleting::row);
                 after.lock(worker).clusters.insert(cluster.clone(), row);
             }
             if let Decision::Wait { seen, reasons } = &planned.decision {
@@ -190,13 +201,16 @@ impl World {
                         if expected.contains('#') { format!(" #{seen}") } else { String::new() };
                     format!("waits {}{place}", codes.join(" "))
                 }
-                Decision::Delete { worker, .. } => format!("deletes {worker}"),
+                Decision::Delete { worker, step } => {
+                    deleting::told(worker, *step, plan.deletions.get(cluster), expected)
+                }
                 Decision::Forget => "forgotten".to_owned(),
             };
             words.push(format!("{cluster} {said}"));
         }
         let states = plan.workers.iter().filter(|(_, w)| w.state != WorkerState::Desired);
         words.extend(states.map(|(worker, plan)| format!("worker {worker} {:?}", plan.state)));
+        words.extend(deleting::ends(plan, expected));
         let holds = plan.holds.iter();
         words.extend(holds.map(|h| format!("hold {} {}", h.kind.name(), h.names.join(" "))));
         words.join("; ")
@@ -225,6 +239,7 @@ pub(super) fn digest_of(versions: &Versions) -> Digest {
 fn bound_row(cluster: &Cluster) -> ClusterRow {
     ClusterRow {
         state: ClusterState::Bound,
+        deletion: None,
         facts: cluster.facts,
         render_key: Digest::of(b""),
         folder: Some(Id::EMPTY_DIR),
@@ -246,8 +261,13 @@ fn pending_row(cluster: &Cluster, seen: u64, reasons: BTreeSet<ReasonCode>) -> P
     }
 }
 
-fn made(state: ClusterState) -> ControlPlaneRow {
-    ControlPlaneRow { state, render_key: Digest::of(b""), folder: Some(Id::EMPTY_DIR) }
+fn made(step: Option<DeletionStep>) -> ControlPlaneRow {
+    ControlPlaneRow {
+        state: deleting::state(step),
+        deletion: step.map(deleting::row),
+        render_key: Digest::of(b""),
+        folder: Some(Id::EMPTY_DIR),
+    }
 }
 
 fn fleet_lock() -> FleetLock {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{World, bound_row, fleet_lock, made, name, pending_row};
+use super::{World, bound_row, deleting, fleet_lock, made, name, pending_row};
 use crate::model::api::{
     Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterPlacement,
     ManagedClusterSpec, Observation, PlacementPolicySpec, PlacementTerm, PreferredTerm, Taint,
     TaintEffect, Tenant, Toleration, TolerationOperator, WorkerSpec,
 };
 use crate::model::{
-    Cluster, ClusterState, Damage, Digest, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness,
+    Cluster, Damage, DeletionStep, Digest, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness,
     LockName, Name, Owned, Policy, Quantity, ReasonCode, Resources, Unloaded, WORKER_LOCK_SCHEMA,
     Worker, WorkerLock,
 };
@@ -31,7 +31,7 @@ impl World {
     pub(super) fn worker(&mut self, text: &str, words: &[&str]) {
         let own = name(text);
         let mut worker = plain_worker(text);
-        let mut desired = true;
+        let (mut desired, mut attached, mut step) = (true, false, None);
         for word in words {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             let spec = &mut worker.spec;
@@ -42,11 +42,9 @@ impl World {
                 ("reserved", n) => spec.reserved = clusters(number(n)),
                 ("cordoned", "") => spec.unschedulable = true,
                 ("runs", names) => self.runs(&own, names),
-                ("deleting", "") => {
-                    let row = made(ClusterState::Deleting);
-                    let lock = self.previous.fleet.get_or_insert_with(fleet_lock);
-                    lock.workers.insert(own.clone(), row);
-                }
+                ("deleting", "") => step = Some(DeletionStep::D1),
+                ("step", text) => step = Some(deleting::step(text)),
+                ("attached", "") => attached = true,
                 ("gone", "") => desired = false,
                 ("broken", "") => {
                     desired = false;
@@ -71,6 +69,11 @@ impl World {
                     _ => self.used(&own, word, &mut spec.capacity),
                 },
             }
+        }
+        if step.is_some() || !(desired || attached) {
+            let lock = self.previous.fleet.get_or_insert_with(fleet_lock);
+            lock.workers.insert(own.clone(), made(step));
+            self.lock(&own).facts = worker.facts;
         }
         if desired {
             self.fleet.workers.insert(own, worker);
@@ -105,7 +108,7 @@ impl World {
             healthy_since: since,
             reason: (state == "unhealthy").then(|| "Sick".to_owned()),
             message: None,
-            complete: true,
+            complete: state != "incomplete",
             applied_revision: None,
             applied_digest: None,
             components: BTreeMap::new(),
@@ -138,8 +141,8 @@ impl World {
     pub(super) fn cluster(&mut self, text: &str, words: &[&str]) {
         let mut cluster = plain_cluster(text);
         let (mut on, mut seen, mut was) = (None, None, None);
-        let (mut desired, mut state, mut deletion) = (true, ClusterState::Bound, None);
-        let mut rendered = true;
+        let (mut desired, mut step, mut deletion) = (true, None, None);
+        let (mut rendered, mut changed) = (true, false);
         let mut affinity = Affinity::default();
         for word in words {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
@@ -152,9 +155,12 @@ impl World {
                 ("on", worker) => on = Some(name(worker)),
                 ("seen", n) => seen = Some(n.parse().unwrap()),
                 ("gone", "") => desired = false,
-                ("deleting", "") => state = ClusterState::Deleting,
+                ("deleting", "") => step = Some(DeletionStep::D1),
+                ("step", text) => step = Some(deleting::step(text)),
+                ("changed", "") => changed = true,
                 ("unrendered", "") => rendered = false,
                 ("policy", "Delete") => deletion = Some(DeletionPolicy::Delete),
+                ("policy", "Orphan") => deletion = Some(DeletionPolicy::Orphan),
                 _ => match key.split_once(':') {
                     Some(("needs", resource)) => {
                         cluster.demand.insert(resource.to_owned(), Quantity::units(number(value)));
@@ -178,7 +184,11 @@ impl World {
         cluster.facts = Digest::of_value(&(&cluster.spec, &cluster.labels, &cluster.tenant));
         if let Some(worker) = on {
             let mut row = bound_row(&cluster);
-            row.state = state;
+            row.state = deleting::state(step);
+            row.deletion = step.map(deleting::row);
+            if changed {
+                row.facts = Digest::of(b"another document");
+            }
             row.folder = row.folder.filter(|_| rendered);
             row.demand = was.unwrap_or(row.demand);
             self.lock(&worker).clusters.insert(cluster.name.clone(), row);

@@ -120,7 +120,12 @@ pub(crate) fn tree(fleet: &Fleet, prefix: &str) -> Files {
         let job = render::worker_job(fleet, worker, &templates, prefix);
         put(folder.clone(), job.render().unwrap());
         let clusters = fleet.clusters.keys();
-        let index = render::clusters_index(fleet, &worker.name, clusters, prefix);
+        let index = render::clusters_index(
+            fleet,
+            &worker.name,
+            clusters.map(|name| (name, render::Removal::Prune)),
+            prefix,
+        );
         let sentinel = render::sentinel(&worker.name, &Digest::of(b"folder"));
         put(
             folder,

@@ -17,6 +17,7 @@ pub fn json(view: &PlanView<'_>) -> String {
 
 fn value(view: &PlanView<'_>) -> Value {
     let proposal = view.proposal;
+    let (deletions, stuck) = super::deletions::json(&proposal.plan);
     let tally = Tally::of(view.findings.iter().map(|f| f.severity));
     json!({
         "schemaVersion": PLAN_SCHEMA,
@@ -32,6 +33,8 @@ fn value(view: &PlanView<'_>) -> Value {
         "counts": counts(view),
         "clusters": proposal.plan.clusters.iter().map(|(n, p)| cluster(n, p, view)).collect::<Value>(),
         "workers": proposal.plan.workers.iter().map(|(n, p)| worker(n, p, view)).collect::<Value>(),
+        "deletions": deletions,
+        "stuck": stuck,
         "holds": proposal.plan.holds.iter().map(hold).collect::<Value>(),
         "gates": proposal.gates.iter().map(gate).collect::<Value>(),
         "changes": changes(view),

@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 
 use super::super::count;
 use super::super::findings::Finding;
-use super::{Action, ClusterChange, FileCount, PlanView, ack_command, gate_words, hold_words};
+use super::{
+    Action, ClusterChange, FileCount, PlanView, ack_command, deletions, gate_words, hold_words,
+};
 use crate::model::{Gate, Hold, Name};
 
 /// The most characters of a comment.
@@ -36,7 +38,8 @@ pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> 
     // Room for the footer, and for a word on what was left out.
     let room = BUDGET - footer.chars().count() - 200;
     let mut left_out = 0;
-    for part in [clusters(view), workers(view), gates(view), findings(view.findings)] {
+    let deletions = deletions::markdown(view, ROWS);
+    for part in [clusters(view), workers(view), deletions, gates(view), findings(view.findings)] {
         left_out += u64::from(!push(&mut out, &part, room));
     }
     let shown = diffs.iter().take_while(|diff| push(&mut out, &details(diff), room)).count();

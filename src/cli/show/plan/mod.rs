@@ -1,5 +1,6 @@
 //! What a plan changes, as people think of it: clusters, workers, holds; and its three forms.
 
+mod deletions;
 mod form;
 mod json;
 mod markdown;
@@ -8,6 +9,7 @@ mod sample;
 mod text;
 mod words;
 
+pub use deletions::{progress_words, waiting_words};
 pub use json::{PLAN_SCHEMA, json};
 pub use markdown::{FileDiff, markdown};
 #[cfg(test)]
@@ -21,8 +23,8 @@ use std::fmt::Write as _;
 use super::findings::Finding;
 use crate::model::api::DriftPolicy;
 use crate::model::{
-    Binding, ChangeKind, ClusterState, Decision, Name, Planned, Proposal, Quantity, WorkerState,
-    paths,
+    Binding, ChangeKind, ClusterState, Decision, DeletionStep, Name, Planned, Progress, Proposal,
+    Quantity, WorkerState, paths,
 };
 
 /// A proposal, sorted by what it means to people.
@@ -75,7 +77,7 @@ pub enum Action {
     Update,
     /// No worker takes it, which is new, or for new reasons.
     Wait,
-    /// It waited, and its document is gone.
+    /// Nothing is left of it, and its document is gone.
     Forget,
 }
 
@@ -247,11 +249,20 @@ fn change_of(
     proposal: &Proposal,
     files: &Files,
 ) -> Option<ClusterChange> {
-    let from = worker_before(name, proposal);
+    let deletion = proposal.plan.deletions.get(name);
+    let done = deletion.and_then(progress_words);
+    let over = deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)));
+    let before = worker_before(name, proposal);
+    // What was deleted is made anew, and moves from nowhere.
+    let wanted = planned.decision != Decision::Forget;
+    let from = before.filter(|_| !(over && wanted));
     let (action, why) = match &planned.decision {
         Decision::Bind(binding) => (placed(from.as_ref(), &binding.worker), why_here(binding)),
         Decision::Keep { worker } if from.as_ref().is_some_and(|f| f != worker) => {
             (Action::Move, String::new())
+        }
+        Decision::Keep { .. } if done.is_some() => {
+            (Action::Update, done.unwrap_or_default().to_owned())
         }
         Decision::Keep { .. } => {
             let count = super::count(files.clusters.get(name.as_str())?.total(), "file");
@@ -271,11 +282,14 @@ fn change_of(
         }
         Decision::Delete { worker, step } => {
             if is_deleting(name, worker, proposal) {
-                return None;
+                (Action::Update, done?.to_owned())
+            } else if *step == DeletionStep::Orphan {
+                (Action::Update, "its document is gone; Flux is told to leave it alone".to_owned())
+            } else {
+                (Action::Delete, format!("its document is gone; step {step:?}"))
             }
-            (Action::Delete, format!("its document is gone; step {step:?}"))
         }
-        Decision::Forget => (Action::Forget, "its document is gone".to_owned()),
+        Decision::Forget => (Action::Forget, done.unwrap_or("its document is gone").to_owned()),
     };
     let to = match action {
         Action::Delete => None,

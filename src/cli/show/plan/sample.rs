@@ -114,6 +114,7 @@ fn step() -> VersionStep {
 fn previous() -> Previous {
     let cluster = ClusterRow {
         state: ClusterState::Bound,
+        deletion: None,
         facts: Digest::of(b"facts"),
         render_key: Digest::of(b"key"),
         folder: None,
@@ -176,6 +177,7 @@ fn plan() -> Plan {
         ]
         .into(),
         workers: [("w1", 3), ("w2", 1)].map(|(n, on)| (name(n), worker(on))).into(),
+        deletions: BTreeMap::new(),
         holds: vec![
             Hold {
                 kind: HoldKind::MassDeletion,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::findings::{self, Tally};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone, count};
-use super::{Action, PlanView, ack_command, gate_words, hold_words, kept, listed};
+use super::{Action, PlanView, ack_command, deletions, gate_words, hold_words, kept, listed};
 use crate::model::{Gate, Hold, Work};
 
 /// The plan as text.
@@ -20,6 +20,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &workers(view, palette));
     section(&mut out, &view.form_words());
     section(&mut out, &steps(view, palette));
+    section(&mut out, &deletions::text(view, palette));
     section(&mut out, &holds(&view.proposal.plan.holds, palette));
     section(&mut out, &gates(&view.proposal.gates, palette));
     section(&mut out, &footer(view, palette));

@@ -43,8 +43,8 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
              renames nothing",
         ),
         HoldKind::NameStillDeleting => (
-            "a cluster came back under a name whose deletion has begun",
-            "wait for the end of the deletion, or take another name",
+            "a document came back under a name whose deletion has begun",
+            "wait: at the end of the deletion it is made anew; or take another name",
         ),
         HoldKind::Rewind => (
             "the input branch was rewound: the last output came from a commit that is gone",

@@ -1,0 +1,183 @@
+//! Deletions under way, in words: which step each is in, what it waits for, and what only a person can end.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::super::{Palette, Tone};
+use super::{PlanView, listed};
+use crate::model::{Deletion, DeletionStep, Ending, Missing, Name, Plan, Progress, Stuck};
+
+/// What a run does about a deletion, in words; `None` for one that waits or begins.
+#[must_use]
+pub fn progress_words(deletion: &Deletion) -> Option<&'static str> {
+    Some(match (deletion.progress, deletion.step) {
+        (Progress::Begins | Progress::Waits, _) => return None,
+        (Progress::Steps, _) => "reported gone; step D2: its add-ons go",
+        (Progress::Cancelled, Some(DeletionStep::Orphan)) => "its document is back, so it is kept",
+        (Progress::Cancelled, _) => "its document came back in time; its deletion is called off",
+        (Progress::Ends(how), _) => match how {
+            Ending::Deleted => "reported gone; step D3: its folder and record go",
+            Ending::Orphaned => "let go of; it goes on running without carp",
+            Ending::Abandoned => {
+                "its deletion is abandoned; what is left of it on the worker is left behind"
+            }
+            Ending::Detached => "it is empty, and carp renders nothing for it any more",
+        },
+    })
+}
+
+/// What a deletion waits for, as one line.
+#[must_use]
+pub fn waiting_words(deletion: &Deletion) -> String {
+    let step = match deletion.step {
+        Some(step) => format!("step {step:?}"),
+        None => "not begun".to_owned(),
+    };
+    let by = deletion.reporter.as_ref().map(|name| format!(" to be reported by {name}"));
+    let missing = deletion.missing.as_ref().map(|missing| format!("; {missing}"));
+    format!("{step}{}{}", by.unwrap_or_default(), missing.unwrap_or_default())
+}
+
+/// The command that abandons exactly this set.
+fn abandon_command(set: &Stuck) -> String {
+    format!("carp ack abandon --count {} --digest sha256:{}", set.names.len(), set.digest())
+}
+
+/// Who should report, and what abandoning leaves behind.
+fn stuck_words(set: &Stuck) -> String {
+    let by = set.reporter.as_ref().map_or("the control-plane cluster", Name::as_str);
+    format!("deletions whose evidence {by} should report, and may never report")
+}
+
+/// What to know before a set is abandoned.
+const ABANDON_HELP: &str = "if it is gone for ever, acknowledge that: folders and records go, their \
+                                room is free, and what is left on it and in the cloud is left behind; \
+                                where Flux still runs, see first that it applied what is committed";
+
+/// The deletions that wait.
+pub(super) fn waiting(plan: &Plan) -> impl Iterator<Item = (&Name, &Deletion)> {
+    plan.deletions.iter().filter(|(_, deletion)| deletion.progress == Progress::Waits)
+}
+
+/// For a terminal.
+pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
+    let plan = &view.proposal.plan;
+    let mut out = String::new();
+    let lines: Vec<_> = waiting(plan)
+        .map(|(name, deletion)| format!("{name}: {}", waiting_words(deletion)))
+        .collect();
+    if !lines.is_empty() {
+        let title = palette.paint(Tone::Warn, "DELETING");
+        let _ = writeln!(out, "{title}: the next step waits for evidence");
+        for line in lines {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    for set in Stuck::sets(&plan.deletions) {
+        let title = palette.paint(Tone::Warn, "STUCK");
+        let _ = writeln!(out, "{title}: {}\n  {}", stuck_words(&set), listed(&set.names));
+        let command = palette.paint(Tone::Strong, &abandon_command(&set));
+        let _ = writeln!(out, "  help: {ABANDON_HELP}\n    {command}");
+    }
+    out
+}
+
+/// For a comment on a pull request.
+pub(super) fn markdown(view: &PlanView<'_>, most: usize) -> String {
+    let plan = &view.proposal.plan;
+    let all: Vec<_> = waiting(plan).collect();
+    let mut out = String::new();
+    if !all.is_empty() {
+        out.push_str("\n| being deleted | waits for |\n| --- | --- |\n");
+        for (name, deletion) in all.iter().take(most) {
+            let _ = writeln!(out, "| `{name}` | {} |", waiting_words(deletion));
+        }
+        if all.len() > most {
+            let _ = writeln!(out, "\n{most} of {} shown", all.len());
+        }
+    }
+    for set in Stuck::sets(&plan.deletions) {
+        let command = abandon_command(&set);
+        let _ = writeln!(
+            out,
+            "\n> [!NOTE]\n> **Stuck**: {}: {}\n>\n> {ABANDON_HELP}\n>\n> ```sh\n> {command}\n> ```",
+            stuck_words(&set),
+            listed(&set.names)
+        );
+    }
+    out
+}
+
+/// For a program.
+pub(super) fn json(plan: &Plan) -> (Value, Value) {
+    let deletion = |(name, deletion): (&Name, &Deletion)| {
+        let ending = match deletion.progress {
+            Progress::Ends(how) => Some(format!("{how:?}")),
+            _ => None,
+        };
+        let progress = match deletion.progress {
+            Progress::Begins => "Begins",
+            Progress::Waits => "Waits",
+            Progress::Steps => "Steps",
+            Progress::Ends(_) => "Ends",
+            Progress::Cancelled => "Cancelled",
+        };
+        json!({
+            "name": name,
+            "reporter": deletion.reporter,
+            "step": deletion.step,
+            "progress": progress,
+            "ending": ending,
+            "missing": deletion.missing.as_ref().map(Missing::code),
+            "why": deletion.missing.as_ref().map(ToString::to_string),
+        })
+    };
+    let stuck =
+        |set: Stuck| json!({"reporter": set.reporter, "names": set.names, "digest": set.digest()});
+    let sets = Stuck::sets(&plan.deletions);
+    (plan.deletions.iter().map(deletion).collect(), sets.into_iter().map(stuck).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    fn view_of(progress: Progress, missing: Option<Missing>) -> String {
+        let mut proposal = sample::unchanged();
+        let reporter = Name::parse("w1").ok();
+        let step = Some(DeletionStep::D1);
+        let deletion = Deletion { reporter, step, progress, missing };
+        proposal.plan.deletions.insert(Name::parse("old").unwrap(), deletion);
+        let view = PlanView::of(&proposal, "fleet", "", &[]);
+        format!("{}{}", text(&view, Palette::plain()), markdown(&view, 30))
+    }
+
+    #[test]
+    fn a_deletion_that_waits_says_for_what() {
+        let missing = Missing::StillThere(["Cluster".to_owned()].into());
+        let waits = "step D1 to be reported by w1; still there: Cluster";
+        let text = format!(
+            "DELETING: the next step waits for evidence\n  old: {waits}\n\n| being deleted | waits \
+             for |\n| --- | --- |\n| `old` | {waits} |\n"
+        );
+        assert_eq!(view_of(Progress::Waits, Some(missing)), text);
+    }
+
+    #[test]
+    fn a_deletion_that_may_never_go_on_comes_with_its_command() {
+        let told = view_of(Progress::Waits, Some(Missing::Silent));
+        let digest = crate::model::Digest::of_names(["old"]);
+        let command = format!("carp ack abandon --count 1 --digest sha256:{digest}\n");
+        assert_eq!(told.matches(&command).count(), 2, "{told}");
+        assert!(told.contains("STUCK: deletions whose evidence w1 should report"), "{told}");
+        assert!(told.contains("**Stuck**"), "{told}");
+    }
+
+    #[test]
+    fn a_deletion_that_begins_or_ends_does_not_wait() {
+        assert_eq!(view_of(Progress::Begins, Some(Missing::NotApplied)), "");
+        assert_eq!(view_of(Progress::Ends(Ending::Deleted), None), "");
+    }
+}
