@@ -1,6 +1,6 @@
 //! `KINDCluster` objects become local clusters, by kind.
 //!
-//! One pure [`plan`] says what to do about an object, one [`KindEngine`] does it. Two shells share both:
+//! One pure [`plan()`] says what to do about an object, one [`KindEngine`] does it. Two shells share both:
 //! a controller on a cluster, and a run over the output branch that needs no cluster at all.
 //!
 //! That a creation begins is written down before it does. So what an interrupted one left is known for

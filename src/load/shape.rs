@@ -204,7 +204,7 @@ mod tests {
         let cluster = fields(Shape::of_spec(Kind::ManagedCluster));
         let control_plane = fields(&cluster["controlPlane"]);
         assert!(matches!(control_plane["replicas"], Shape::Integer { min: 1, max: 9 }));
-        assert!(matches!(&cluster["deletionPolicy"], Shape::Word(w) if *w == ["Delete"]));
+        assert!(matches!(&cluster["deletionPolicy"], Shape::Word(w) if *w == ["Delete", "Orphan"]));
         assert!(matches!(&cluster["version"], Shape::Text { pattern: Some(_) }));
         let priority = Shape::Integer { min: i64::from(i32::MIN), max: i64::from(i32::MAX) };
         assert_eq!(format!("{:?}", cluster["priority"]), format!("{priority:?}"));

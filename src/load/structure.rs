@@ -301,7 +301,7 @@ mod tests {
         finds(cluster("priority: 99999999999\n  "), Code::InvalidValue, "spec.priority");
         let found =
             finds(cluster("deletionPolicy: delete\n  "), Code::InvalidValue, "spec.deletionPolicy");
-        assert_eq!(found.help.as_deref(), Some("did you mean `Delete`? allowed: Delete"));
+        assert_eq!(found.help.as_deref(), Some("did you mean `Delete`? allowed: Delete, Orphan"));
     }
 
     #[test]
