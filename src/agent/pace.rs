@@ -46,14 +46,15 @@ pub(super) struct Schedule {
     tried: Option<Duration>,
     sent: Option<Duration>,
     news: Option<Duration>,
+    again: Option<Duration>,
     failures: u32,
 }
 
 impl Schedule {
     /// Nothing was reported yet. The seed makes two agents differ.
     pub(super) fn new(pace: Pace, seed: u64) -> Self {
-        let mut new =
-            Self { pace, random: seed, share: 0, tried: None, sent: None, news: None, failures: 0 };
+        let (tried, sent, news, again) = (None, None, None, None);
+        let mut new = Self { pace, random: seed, share: 0, tried, sent, news, again, failures: 0 };
         new.mix();
         new
     }
@@ -66,7 +67,7 @@ impl Schedule {
             let full = full.min(self.pace.heartbeat);
             return tried + full / 2 + self.of(full / 2);
         }
-        let heartbeat = self.heartbeat();
+        let heartbeat = self.again.unwrap_or(Duration::MAX).min(self.heartbeat());
         let Some(news) = self.news else { return heartbeat };
         let settle = self.pace.settle.min(self.pace.least);
         (tried + self.pace.least).max(news + settle + self.of(settle)).min(heartbeat)
@@ -84,7 +85,12 @@ impl Schedule {
 
     /// There was nothing to tell. That puts no heartbeat off.
     pub(super) fn looked(&mut self, now: Duration) {
-        (self.tried, self.news, self.failures) = (Some(now), None, 0);
+        (self.tried, self.news, self.again, self.failures) = (Some(now), None, None, 0);
+    }
+
+    /// Something beside the report is to be tried again then. That puts no report off.
+    pub(super) fn look_again(&mut self, then: Duration) {
+        self.again = Some(then);
     }
 
     /// A report arrived.
@@ -207,6 +213,19 @@ mod tests {
         let second = |seed| reports(seed, pace().heartbeat + SECOND, |_| false, |_| false).0[1];
         let all: std::collections::BTreeSet<_> = (0..50).map(second).collect();
         assert!(all.len() > 25, "{all:?}");
+    }
+
+    #[test]
+    fn what_is_tried_again_beside_the_report_puts_none_off() {
+        let mut schedule = Schedule::new(pace(), 1);
+        schedule.sent(SECOND);
+        schedule.look_again(SECOND * 61);
+        assert_eq!(schedule.due(), SECOND * 61);
+        assert!(!schedule.is_heartbeat_due(SECOND * 61), "it is no heartbeat");
+        schedule.heard(SECOND * 20);
+        assert!(schedule.due() <= SECOND * 22, "news are told as ever");
+        schedule.looked(SECOND * 22);
+        assert!(schedule.due() > SECOND * 600);
     }
 
     #[test]

@@ -23,6 +23,8 @@ const WATCH_PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration:
 /// How many changes may wait before the watches do: memory is bounded by what is watched.
 const WAITING_CHANGES: usize = 1024;
 
+/// After what pause statuses that could not be written are tried again, where nothing else happens.
+const STATUS_PAUSE: Duration = Duration::from_secs(60);
 /// How many statuses are written at the same time.
 const STATUSES_AT_ONCE: usize = 8;
 
@@ -142,8 +144,11 @@ impl Agent<'_> {
     ) -> Result<(), Error> {
         loop {
             let settled = self.watched.is_settled();
-            let until = self.begun + self.next_look(settled);
-            if let Ok(Some((kind, change))) = timeout_at(until, changes.recv()).await {
+            let due = self.next_look(settled);
+            // What comes without a pause must not put off what is due.
+            if self.begun.elapsed() < due
+                && let Ok(Some((kind, change))) = timeout_at(self.begun + due, changes.recv()).await
+            {
                 self.watched.apply(kind, change);
                 while let Ok((kind, change)) = changes.try_recv() {
                     self.watched.apply(kind, change);
@@ -154,20 +159,27 @@ impl Agent<'_> {
             }
             let outcome = self.report(settled).await;
             let now = self.begun.elapsed();
-            match outcome {
-                Ok(None) => self.schedule.looked(now),
-                Ok(Some(told)) => {
-                    self.schedule.sent(now);
-                    tell(told);
+            let failed = match outcome {
+                Ok((told, statuses)) => {
+                    match told {
+                        None => self.schedule.looked(now),
+                        Some(told) => {
+                            self.schedule.sent(now);
+                            tell(told);
+                        }
+                    }
+                    statuses.err().inspect(|_| self.schedule.look_again(now + STATUS_PAUSE))
                 }
-                Err(error) if self.settings.once => return Err(error),
                 Err(error) => {
                     self.schedule.failed(now);
-                    tell(Told::Failed(error.to_string()));
+                    Some(error)
                 }
-            }
-            if self.settings.once {
-                return Ok(());
+            };
+            match failed {
+                Some(error) if self.settings.once => return Err(error),
+                Some(error) => tell(Told::Failed(error.to_string())),
+                None if self.settings.once => return Ok(()),
+                None => {}
             }
         }
     }
@@ -194,8 +206,9 @@ impl Agent<'_> {
         self.troubles = now;
     }
 
-    /// Reports what is known, unless it was reported and the heartbeat is not due.
-    async fn report(&mut self, settled: bool) -> Result<Option<Told>, Error> {
+    /// Reports what is known, unless it was reported and the heartbeat is not due. Beside it stands what
+    /// became of the statuses: one that cannot be written is no failure of the report.
+    async fn report(&mut self, settled: bool) -> Result<(Option<Told>, Result<(), Error>), Error> {
         if !settled || self.watched.is_blind() {
             return Err(Error::Blind(self.why_blind()));
         }
@@ -209,7 +222,7 @@ impl Agent<'_> {
         let report = report(&reporter, &self.watched.listing(), now);
         let statuses = self.write_statuses(&report, now).await;
         if self.is_known(&report) {
-            return statuses.map(|()| None);
+            return Ok((None, statuses));
         }
         let (target, sent) = (self.settings.target.clone(), Arc::new(report));
         let to_send = Arc::clone(&sent);
@@ -221,7 +234,7 @@ impl Agent<'_> {
             unlisted: sent.unlisted.clone(),
         };
         self.last = Some(Report::clone(&sent));
-        statuses.map(|()| Some(told))
+        Ok((Some(told), statuses))
     }
 
     /// Whether the last report said the same and is young enough.
