@@ -5,7 +5,8 @@ use crate::model::api::{
     WorkerOverlaySpec, WorkerSpec,
 };
 use crate::model::{
-    ATTACHED_FLAVOR, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Quantity, Resources,
+    ATTACHED_FLAVOR, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, KIND_FLAVOR, Quantity,
+    Resources,
 };
 
 /// The resource that every cluster takes one of.
@@ -45,9 +46,9 @@ pub(super) fn credentials<'a>(
     }
 }
 
-/// Whether a flavor makes machines, for which it needs credentials.
+/// Whether a flavor makes machines in a cloud, for which it needs credentials.
 pub(super) fn needs_credentials(flavor: &str) -> bool {
-    flavor != ATTACHED_FLAVOR
+    ![ATTACHED_FLAVOR, KIND_FLAVOR].contains(&flavor)
 }
 
 /// A cluster with the defaults of its class and of the fleet.

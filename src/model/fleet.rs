@@ -106,6 +106,8 @@ pub const DEFAULT_CLUSTER_FLAVOR: &str = "kamaji-capz";
 pub const DEFAULT_WORKER_FLAVOR: &str = "capz";
 /// The flavor of a Worker that exists already.
 pub const ATTACHED_FLAVOR: &str = "attached";
+/// The flavor of a ManagedCluster or a Worker in containers on one machine.
+pub const KIND_FLAVOR: &str = "kind";
 
 /// A desired worker, its overlay laid on.
 #[derive(Clone, Debug)]

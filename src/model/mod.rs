@@ -36,8 +36,8 @@ pub use digest::{Digest, canonical_json, without_defaults};
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use evidence::{Observed, Refusal, WorkerHealth};
 pub use fleet::{
-    ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy,
-    Sourced, Unloaded, Worker,
+    ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, KIND_FLAVOR,
+    Policy, Sourced, Unloaded, Worker,
 };
 pub use folded::{FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};

@@ -66,9 +66,15 @@ struct ComponentTable {
     components: BTreeMap<String, String>,
 }
 
+#[derive(Deserialize)]
+struct KindImageTable {
+    images: BTreeMap<String, String>,
+}
+
 const LOCATIONS: &str = include_str!("../../policies/locations.json");
 const VERSIONS: &str = include_str!("../../policies/versions.json");
 const COMPONENTS: &str = include_str!("../../policies/components.json");
+const KIND_IMAGES: &str = include_str!("../../policies/kind-images.json");
 const BUILT_IN: &str = "the built-in tables are well-formed, which a test shows";
 
 static LOCATION_TABLE: LazyLock<BTreeMap<String, Location>> = LazyLock::new(|| {
@@ -92,6 +98,11 @@ static BETWEEN: LazyLock<Vec<KubeVersion>> = LazyLock::new(|| {
 static COMPONENT_TABLE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     let table: ComponentTable = serde_json::from_str(COMPONENTS).expect(BUILT_IN);
     table.components
+});
+
+static KIND_IMAGE_TABLE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let table: KindImageTable = serde_json::from_str(KIND_IMAGES).expect(BUILT_IN);
+    table.images
 });
 
 /// The locations by name.
@@ -144,6 +155,13 @@ pub fn components() -> &'static BTreeMap<String, String> {
     &COMPONENT_TABLE
 }
 
+/// The node images of kind, by minor version such as `1.34` (Cluster API,
+/// `test/infrastructure/kind/mapper.go`, and kind's release notes): one for each, whatever the patch.
+#[must_use]
+pub fn kind_images() -> &'static BTreeMap<String, String> {
+    &KIND_IMAGE_TABLE
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +184,15 @@ mod tests {
             for pair in &location.pairs {
                 assert_ne!(*pair, location.name);
             }
+        }
+    }
+
+    #[test]
+    fn every_version_that_a_cluster_may_have_has_an_image_of_kind() {
+        let VersionRange { min, max } = managed_versions();
+        for minor in min.minor..=max.minor {
+            let image = &kind_images()[&format!("1.{minor}")];
+            assert!(image.contains(&format!(":v1.{minor}.")) && image.contains("@sha256:"));
         }
     }
 

@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 
 use super::context::Components;
+use super::flux::is_ssh;
 use crate::model::api::{FleetSpec, Images, Observation};
 use crate::model::{Fleet, Worker};
 
@@ -82,12 +83,9 @@ impl Agent {
         })
     }
 
-    /// Whether git reaches the repository by ssh: `ssh://…`, or `host:path`.
+    /// Whether git reaches the repository by ssh.
     pub(super) fn is_ssh(&self) -> bool {
-        match self.repository.split_once("://") {
-            Some((scheme, _)) => scheme == "ssh",
-            None => !self.repository.starts_with('/'),
-        }
+        is_ssh(&self.repository)
     }
 
     /// The branch of its reports.

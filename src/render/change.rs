@@ -23,6 +23,10 @@ const DECIDED_BY: &[(&str, &str)] = &[
     ("/spec/subscriptionID", "spec.credentials"),
     ("/spec/azureEnvironment", "spec.credentials"),
     ("/spec/clusterNetwork", "spec.network"),
+    ("/spec/kubernetesVersion", "spec.version"),
+    ("/spec/controlPlaneNodes", "spec.controlPlane"),
+    ("/spec/workerNodes", "spec.nodePools"),
+    ("/spec/config", "spec.network"),
 ];
 
 /// Fields that stay as they are once set, by kind (the validating webhooks of Cluster API and CAPZ).
@@ -45,6 +49,17 @@ const IMMUTABLE: &[(&str, &[&str])] = &[
     ("MachineHealthCheck", &["/spec/clusterName"]),
     ("ClusterResourceSet", &["/spec/clusterSelector", "/spec/strategy"]),
     ("KamajiControlPlane", &["/spec/dataStoreName"]),
+    // kind cannot change a cluster: nobody would refuse it, and nothing would happen.
+    (
+        "KINDCluster",
+        &[
+            "/spec/clusterName",
+            "/spec/kubernetesVersion",
+            "/spec/controlPlaneNodes",
+            "/spec/workerNodes",
+            "/spec/config",
+        ],
+    ),
     (
         "KubeadmControlPlane",
         &[

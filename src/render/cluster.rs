@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::context;
+use super::flavor::FlavorKind;
 use super::folder::{DIGEST_ANNOTATION, NO_DIGEST};
 use super::job::{Job, Scope};
 use super::templates::Templates;
@@ -48,7 +49,11 @@ pub fn cluster_job_at(
         context,
         added: vec![(CLUSTER_FILE.to_owned(), vec![managed_cluster(cluster, versions)])],
         listed: vec![(String::new(), vec![CLUSTER_FILE.to_owned()])],
-        scope: Scope::Cluster { name: cluster.name.to_string(), flavor: flavor.to_owned() },
+        scope: Scope::Cluster {
+            name: cluster.name.to_string(),
+            flavor: flavor.to_owned(),
+            makes: FlavorKind::ManagedCluster,
+        },
         problems,
     }
 }

@@ -49,6 +49,7 @@ pub fn control_plane_job(fleet: &Fleet, templates: &Templates, prefix: &str) -> 
         storage_class: false,
         applier: WORKER_APPLIER,
         applies: FlavorKind::Worker,
+        containers: true,
         agent: Agent::of_control_plane(fleet),
         beside: &["workers.yaml"],
     };
@@ -90,7 +91,11 @@ pub fn control_plane_worker_job(
         context,
         added,
         listed,
-        scope: Scope::Cluster { name: worker.name.to_string(), flavor: flavor.to_owned() },
+        scope: Scope::Cluster {
+            name: worker.name.to_string(),
+            flavor: flavor.to_owned(),
+            makes: FlavorKind::Worker,
+        },
         problems,
     })
 }

@@ -51,6 +51,14 @@ impl Repository<'_> {
     }
 }
 
+/// Whether git reaches a repository by ssh: `ssh://…`, or `host:path`.
+pub(super) fn is_ssh(url: &str) -> bool {
+    match url.split_once("://") {
+        Some((scheme, _)) => scheme == "ssh",
+        None => !url.starts_with('/'),
+    }
+}
+
 /// Any object in a namespace.
 pub(super) fn object(
     api_version: &str,
@@ -156,6 +164,18 @@ mod tests {
         let at = |prefix| Repository { spec: &spec, prefix }.path("workers/w");
         assert_eq!(at(""), "./workers/w");
         assert_eq!(at("teams/a"), "./teams/a/workers/w");
+    }
+
+    #[test]
+    fn ssh_is_known_by_its_address() {
+        for (url, ssh) in [
+            ("ssh://git@example.com/f.git", true),
+            ("git@example.com:f.git", true),
+            ("https://example.com/f.git", false),
+            ("/srv/f.git", false),
+        ] {
+            assert_eq!(is_ssh(url), ssh, "{url}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::check;
+use super::flavor::FlavorKind;
 use super::flux::kustomization_file;
 use super::folder::with_digest;
 use super::object::{Malformed, Object, objects};
@@ -23,7 +24,7 @@ const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 pub(super) enum Scope {
     /// Objects of one cluster, in the namespace of its name and of its flavor's kinds. Files below
     /// `bootstrap/` go to the worker itself and are not bound to that.
-    Cluster { name: String, flavor: String },
+    Cluster { name: String, flavor: String, makes: FlavorKind },
     /// Components: any namespace and kind.
     Components,
 }

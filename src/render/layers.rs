@@ -44,6 +44,8 @@ pub(super) struct Site<'a> {
     pub(super) applier: &'static str,
     /// The kind of flavors whose objects it may touch.
     pub(super) applies: FlavorKind,
+    /// Whether clusters of kind may be made from here.
+    pub(super) containers: bool,
     /// The agent that reports the cluster.
     pub(super) agent: Option<Agent>,
     /// What the root's `kustomization.yaml` lists besides the layers.
@@ -59,7 +61,7 @@ pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
         (format!("{FOLDER}/{template}.yaml"), format!("{}/{file}.yaml", agent::LAYER))
     });
     let rendered = rendered.chain(agent);
-    let crds = api::crds();
+    let crds = crds(&site);
     let crd_files = crds.iter().map(|(file, _)| file.clone()).collect();
     let mut listed: Vec<_> = LAYERS
         .iter()
@@ -89,9 +91,20 @@ pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
     }
 }
 
+/// The kinds whose objects may stand on the cluster.
+fn crds(site: &Site<'_>) -> Vec<(String, Value)> {
+    let mut all = api::crds();
+    if site.containers {
+        let of_kind = |(file, _): &(String, Value)| file.starts_with("kindclusters.");
+        all.extend(api::all_crds().into_iter().filter(of_kind));
+    }
+    all
+}
+
 fn context(site: &Site<'_>, templates: &Templates) -> Value {
     json!({
         "kamaji": site.hosting == Hosting::Hosted,
+        "containers": site.containers,
         "storageClass": site.storage_class,
         "registry": site.repository.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "components": site.components.only(COMPONENTS),
@@ -136,7 +149,7 @@ fn rules(templates: &Templates, kind: FlavorKind) -> Value {
     let mut groups =
         std::collections::BTreeMap::<String, std::collections::BTreeSet<String>>::new();
     for flavor in templates.flavors(kind).filter_map(|name| templates.flavor(name)) {
-        for object in &flavor.objects {
+        for object in flavor.objects_of(kind) {
             let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
             groups.entry(group.to_owned()).or_default().insert(plural(&object.kind));
         }
@@ -181,5 +194,8 @@ mod tests {
         let all = rules.to_string();
         assert!(all.contains("kamajicontrolplanes"), "{all}");
         assert!(!all.contains("secrets") && !all.contains('*'), "{all}");
+        let workers = super::rules(&Templates::built_in(), FlavorKind::Worker).to_string();
+        assert!(workers.contains("clusterresourcesets") && !all.contains("clusterresourcesets"));
+        assert!(all.contains("kindclusters") && workers.contains("kindclusters"));
     }
 }

@@ -54,7 +54,7 @@ pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};
 pub use job::Job;
 pub use secrets::{
     Preparation, SecretWanted, Where, control_plane_preparations, control_plane_secrets_wanted,
-    preparations, secrets_wanted,
+    is_bootstrapped, preparations, secrets_wanted,
 };
 pub use templates::Templates;
 pub use worker::worker_job;

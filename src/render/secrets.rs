@@ -2,8 +2,8 @@
 
 use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
 use super::context::{find_azure, issuer};
-use super::flux::{FLUX_SYSTEM, ROOT, Repository, SOURCE};
-use crate::model::{ATTACHED_FLAVOR, Fleet, Worker, paths};
+use super::flux::{FLUX_SYSTEM, ROOT, Repository, SOURCE, is_ssh};
+use crate::model::{ATTACHED_FLAVOR, Fleet, KIND_FLAVOR, Worker, paths};
 
 /// The cluster on which something is done.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,19 +56,20 @@ pub fn secrets_wanted(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     all
 }
 
-/// Whether the control-plane cluster makes the worker and brings it what it needs.
-fn is_bootstrapped(fleet: &Fleet, worker: &Worker) -> bool {
-    worker.flavor() != ATTACHED_FLAVOR && fleet.spec.delivery.is_some()
+/// Whether the control-plane cluster makes the worker and brings it what it needs. A worker of kind may do
+/// without one: then people begin with a cluster that is there.
+#[must_use]
+pub fn is_bootstrapped(fleet: &Fleet, worker: &Worker) -> bool {
+    let alone = worker.flavor() == KIND_FLAVOR && fleet.spec.control_plane.is_none();
+    worker.flavor() != ATTACHED_FLAVOR && !alone && fleet.spec.delivery.is_some()
 }
 
 fn flux_secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     let delivered = fleet.spec.delivery.as_ref().and_then(|d| d.secret_ref.as_deref());
     let Some(name) = delivered else { return Vec::new() };
-    if worker.flavor() == ATTACHED_FLAVOR {
-        return vec![git_credential(name, Where::Worker)];
-    }
-    let Some(bootstrap) = &fleet.spec.bootstrap else {
-        return vec![git_credential(name, Where::Worker)];
+    let Some(bootstrap) = fleet.spec.bootstrap.as_ref().filter(|_| is_bootstrapped(fleet, worker))
+    else {
+        return vec![git_credential(fleet, name, Where::Worker)];
     };
     let (namespace, source) = (worker.name.as_str(), bootstrap.credential_ref.as_str());
     let manifest = format!(
@@ -96,7 +97,7 @@ pub fn control_plane_secrets_wanted(fleet: &Fleet) -> Vec<SecretWanted> {
     let mut names: Vec<_> = delivered.into_iter().chain(bootstrap).collect();
     names.sort_unstable();
     names.dedup();
-    let flux = names.into_iter().map(|name| git_credential(name, Where::ControlPlane));
+    let flux = names.into_iter().map(|name| git_credential(fleet, name, Where::ControlPlane));
     let agent = Agent::of_control_plane(fleet).into_iter();
     flux.chain(agent.flat_map(|agent| agent_secrets(&agent, &Where::ControlPlane))).collect()
 }
@@ -154,16 +155,21 @@ fn agent_command(agent: &Agent, secret: &str) -> String {
     format!("kubectl -n {NAMESPACE} create secret generic {secret} {files}")
 }
 
-fn git_credential(name: &str, cluster: Where) -> SecretWanted {
+/// The credential with which Flux reads the output, in the form that Flux wants for its address
+/// (source-controller, "GitRepository", secret reference).
+fn git_credential(fleet: &Fleet, name: &str, cluster: Where) -> SecretWanted {
+    let files = match &fleet.spec.delivery {
+        Some(delivery) if !is_ssh(&delivery.url) => {
+            "--from-literal=username=USER --from-file=password=TOKEN_FILE"
+        }
+        _ => "--from-file=identity=KEY_FILE --from-file=known_hosts=KNOWN_HOSTS_FILE",
+    };
     SecretWanted {
         name: name.to_owned(),
         namespace: FLUX_SYSTEM.to_owned(),
         cluster,
         why: "Flux reads the output with it; read access is enough".to_owned(),
-        command: format!(
-            "kubectl -n {FLUX_SYSTEM} create secret generic {name} --from-file=identity=KEY_FILE \
-             --from-file=known_hosts=KNOWN_HOSTS_FILE"
-        ),
+        command: format!("kubectl -n {FLUX_SYSTEM} create secret generic {name} {files}"),
     }
 }
 
@@ -173,9 +179,14 @@ fn git_credential(name: &str, cluster: Where) -> SecretWanted {
 pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Preparation> {
     let name = worker.name.as_str();
     let mut all = Vec::new();
-    if worker.flavor() == ATTACHED_FLAVOR {
+    if worker.flavor() == ATTACHED_FLAVOR
+        || worker.flavor() == KIND_FLAVOR && !is_bootstrapped(fleet, worker)
+    {
         let repository = Repository { spec: &fleet.spec, prefix };
         all.extend(flux_commands(repository, Where::Worker, ROOT, &paths::worker(&worker.name)));
+    }
+    if worker.flavor() == KIND_FLAVOR {
+        return all;
     }
     let credentials = find_azure(fleet, worker.spec.credentials.as_deref());
     let Some(issuer) = credentials.and_then(|c| issuer(c, name)) else { return all };
@@ -254,7 +265,7 @@ fn flux_commands(
 mod tests {
     use super::super::fixture::{fleet, observed};
     use super::*;
-    use crate::model::api::ObservedSettings;
+    use crate::model::api::{ControlPlaneCluster, ObservedSettings};
 
     fn wanted(fleet: &Fleet) -> Vec<SecretWanted> {
         secrets_wanted(fleet, fleet.workers.values().next().unwrap())
@@ -303,9 +314,30 @@ mod tests {
             worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
         }
         assert_eq!(wanted(&fleet)[0].cluster, Where::Worker);
+        assert!(wanted(&fleet)[0].command.contains("--from-file=identity="), "for ssh");
         let steps = preparations(&fleet, fleet.workers.values().next().unwrap(), "p");
         assert!(steps.iter().any(|s| s.command.contains("--path=./p/workers/wk-1 ")), "{steps:?}");
         assert!(steps.iter().any(|s| s.command.contains("--secret-ref=git")), "{steps:?}");
+        fleet.spec.delivery.as_mut().unwrap().url = "https://git.example.com/fleet.git".into();
+        assert!(wanted(&fleet)[0].command.contains("--from-file=password="), "for https");
+    }
+
+    #[test]
+    fn a_worker_of_kind_without_a_control_plane_is_begun_by_hand() {
+        let mut fleet = fleet();
+        fleet.spec.credentials[0].azure.as_mut().unwrap().oidc_issuer_prefix =
+            Some("https://o".into());
+        for worker in fleet.workers.values_mut() {
+            worker.spec.flavor = Some(KIND_FLAVOR.to_owned());
+        }
+        let steps = |fleet: &Fleet| preparations(fleet, fleet.workers.values().next().unwrap(), "");
+        assert_eq!(wanted(&fleet)[0].cluster, Where::Worker);
+        assert_eq!(steps(&fleet)[0].command, "flux install");
+        assert!(steps(&fleet).iter().all(|s| s.cluster == Where::Worker), "nothing of Azure");
+        fleet.spec.control_plane =
+            Some(ControlPlaneCluster { name: "hub".into(), ..Default::default() });
+        assert_eq!(wanted(&fleet)[0].cluster, Where::ControlPlane);
+        assert_eq!(steps(&fleet), []);
     }
 
     #[test]

@@ -31,6 +31,8 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "components/providers.yaml",
     "kamaji-capz/cluster.yaml",
     "kamaji-capz/flavor.yaml",
+    "kind/cluster.yaml",
+    "kind/flavor.yaml",
     "parts/addons.yaml",
     "parts/identity.yaml",
     "parts/pools.yaml",
@@ -111,7 +113,11 @@ impl Templates {
 
     /// The names of the flavors for a kind, sorted.
     pub fn flavors(&self, kind: FlavorKind) -> impl Iterator<Item = &str> {
-        self.0.flavors.iter().filter(move |(_, f)| f.kind == kind).map(|(name, _)| name.as_str())
+        self.0
+            .flavors
+            .iter()
+            .filter(move |(_, f)| f.kinds.contains(&kind))
+            .map(|(name, _)| name.as_str())
     }
 
     /// What of a folder, or of what it may include, did not compile.
@@ -184,9 +190,12 @@ mod tests {
         assert!(templates.0.broken.is_empty(), "{:?}", templates.0.broken);
         assert_eq!(
             templates.flavors(FlavorKind::ManagedCluster).collect::<Vec<_>>(),
-            ["kamaji-capz"]
+            ["kamaji-capz", "kind"]
         );
-        assert_eq!(templates.flavors(FlavorKind::Worker).collect::<Vec<_>>(), ["attached", "capz"]);
+        assert_eq!(
+            templates.flavors(FlavorKind::Worker).collect::<Vec<_>>(),
+            ["attached", "capz", "kind"]
+        );
     }
 
     #[test]

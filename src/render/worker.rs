@@ -7,21 +7,23 @@ use super::flux::{CLUSTER_APPLIER, Repository};
 use super::job::Job;
 use super::layers::{self, Site};
 use super::templates::Templates;
-use crate::model::{ATTACHED_FLAVOR, Fleet, Worker, paths};
+use crate::model::{ATTACHED_FLAVOR, Fleet, KIND_FLAVOR, Worker, paths};
 
 /// The job that makes a worker's own files: `kustomization.yaml`, `layers.yaml` and a folder for each
 /// layer. `clusters.yaml`, `sentinel.yaml` and `carp.lock` change with the clusters and have doors of
 /// their own.
 #[must_use]
 pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix: &str) -> Job {
+    let is_kind = worker.flavor() == KIND_FLAVOR;
     let site = Site {
         folder: paths::worker(&worker.name),
         repository: Repository { spec: &fleet.spec, prefix },
         components: Components::overlaid(&worker.spec.components.0),
-        hosting: Hosting::Hosted,
-        storage_class: worker.flavor() != ATTACHED_FLAVOR,
+        hosting: if is_kind { Hosting::Containers } else { Hosting::Hosted },
+        storage_class: !is_kind && worker.flavor() != ATTACHED_FLAVOR,
         applier: CLUSTER_APPLIER,
         applies: FlavorKind::ManagedCluster,
+        containers: is_kind || worker.flavor() == ATTACHED_FLAVOR,
         agent: Agent::of_worker(fleet, worker),
         beside: &["clusters.yaml", "sentinel.yaml"],
     };
@@ -33,6 +35,7 @@ mod tests {
     use super::super::Files;
     use super::super::fixture::{fleet, text};
     use super::*;
+    use crate::model::api;
 
     fn files(fleet: &Fleet) -> Files {
         let worker = fleet.workers.values().next().unwrap();
@@ -71,6 +74,27 @@ mod tests {
         let worker = fleet.workers.values_mut().next().unwrap();
         worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
         assert!(!text(&files(&fleet)).contains("kind: StorageClass"));
+    }
+
+    #[test]
+    fn a_worker_of_kind_is_light_and_lets_cluster_api_touch_its_clusters() {
+        let mut fleet = fleet();
+        let full = text(&files(&fleet));
+        assert!(!full.contains("carp-kind-cluster-api"), "nobody makes them there");
+        let worker = fleet.workers.values_mut().next().unwrap();
+        worker.spec.flavor = Some(KIND_FLAVOR.to_owned());
+        let light = files(&fleet);
+        let light = text(&light);
+        for gone in ["kamaji-system", "InfrastructureProvider", "StorageClass"] {
+            assert!(full.contains(gone) && !light.contains(gone), "{gone}");
+        }
+        assert!(light.contains("\"CoreProvider\""), "{light}");
+        assert!(light.contains("cluster.x-k8s.io/aggregate-to-manager: \"true\"\n"));
+        let crds =
+            api::all_crds().into_iter().filter(|(file, _)| file.starts_with("kindclusters."));
+        for (file, _) in crds {
+            assert!(files(&fleet).contains_key(&format!("crds/{file}")), "{file}");
+        }
     }
 
     #[test]

@@ -49,6 +49,7 @@ mod kind;
 mod kind_git;
 #[cfg(unix)]
 mod kind_rights;
+mod kind_flavor;
 mod memo_law;
 mod model;
 mod promises;

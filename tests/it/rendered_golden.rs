@@ -28,6 +28,13 @@ fn a_worker() {
 }
 
 #[test]
+fn a_fleet_of_kind() {
+    let tree = fleet::tree(&fleet::kind(), "");
+    insta::assert_snapshot!("kind_cluster", shown(&tree, "workers/wk-weu-1/clusters/"));
+    insta::assert_snapshot!("kind_worker_control_plane", shown(&tree, "control-plane/wk-weu-1/"));
+}
+
+#[test]
 fn an_agent() {
     let mut tree = fleet::tree(&fleet::full(), "");
     // Its rights are those of deploy/agent/rbac.yaml, byte for byte.

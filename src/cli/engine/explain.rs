@@ -7,7 +7,7 @@ use super::super::show::{ExplainRow, ExplainView, SecretView, progress_words, wa
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::Look;
 use crate::model::{
-    ATTACHED_FLAVOR, Decision, Fleet, Name, Planned, Quantity, Rank, Resources, Worker, WorkerState,
+    Decision, Fleet, Name, Planned, Quantity, Rank, Resources, Worker, WorkerState,
 };
 use crate::plan::{self, Explanation, PlanInput, Verdict, WorkerExplanation};
 use crate::render::{self, SecretWanted, Where};
@@ -212,7 +212,7 @@ fn worker(look: &Look, explanation: &WorkerExplanation) -> ExplainView {
 /// The Secrets that a worker wants, those first that the cluster which makes it wants.
 fn secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     let mut all = Vec::new();
-    if worker.flavor() != ATTACHED_FLAVOR {
+    if render::is_bootstrapped(fleet, worker) {
         all = render::control_plane_secrets_wanted(fleet);
     }
     all.extend(render::secrets_wanted(fleet, worker));

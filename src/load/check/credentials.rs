@@ -52,7 +52,13 @@ mod tests {
             let files = [("carp.yaml", TWO_CREDENTIALS), ("fleet/x.yaml", &*text)];
             files_find(&files, Code::UnknownCredentials, "spec.credentials");
         }
-        assert!(with(&worker("flavor: attached\n  ")).diagnostics.is_empty());
+        for text in [
+            worker("flavor: attached\n  "),
+            worker("flavor: kind\n  "),
+            cluster("flavor: kind\n  "),
+        ] {
+            assert!(with(&text).diagnostics.is_empty(), "{text}");
+        }
         let named = with(&cluster("credentials: other\n  "));
         assert_eq!(named.fleet.clusters["pay-eu"].spec.credentials.as_deref(), Some("other"));
     }

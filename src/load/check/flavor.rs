@@ -5,12 +5,12 @@ use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::load::suggest;
-use crate::model::{ATTACHED_FLAVOR, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR};
+use crate::model::{ATTACHED_FLAVOR, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, KIND_FLAVOR};
 
 /// The flavors of a `ManagedCluster`.
-const CLUSTER_FLAVORS: &[&str] = &[DEFAULT_CLUSTER_FLAVOR];
+const CLUSTER_FLAVORS: &[&str] = &[DEFAULT_CLUSTER_FLAVOR, KIND_FLAVOR];
 /// The flavors of a Worker.
-const WORKER_FLAVORS: &[&str] = &[DEFAULT_WORKER_FLAVOR, ATTACHED_FLAVOR];
+const WORKER_FLAVORS: &[&str] = &[DEFAULT_WORKER_FLAVOR, ATTACHED_FLAVOR, KIND_FLAVOR];
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     let (flavor, known, what) = match &subject.body.spec {
@@ -38,5 +38,7 @@ mod tests {
         finds(class("small", "flavor: eks\n  "), Code::UnknownFlavor, "spec.flavor");
         finds_nothing(worker("flavor: attached\n  "));
         finds_nothing(cluster("flavor: kamaji-capz\n  "));
+        finds_nothing(cluster("flavor: kind\n  "));
+        finds_nothing(worker("flavor: kind\n  "));
     }
 }

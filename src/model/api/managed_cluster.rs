@@ -37,7 +37,8 @@ pub struct ManagedClusterSpec {
     /// The class: a named size with its demand, and defaults for the other fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// How the cluster is made; the flavor is a folder of templates. Default: `kamaji-capz`.
+    /// How the cluster is made; the flavor is a folder of templates: `kamaji-capz` (a hosted control plane
+    /// with nodes in Azure; the default) or `kind` (in containers on one machine, for laptops and tests).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flavor: Option<String>,
     /// The entry of `credentials` in `carp.yaml`. Default: the class's, else the tenant's, else the

@@ -35,8 +35,8 @@ pub struct WorkerSpec {
     pub version: String,
     /// Where the worker is.
     pub location: String,
-    /// How the worker is made: `capz` (carp renders it for the control-plane cluster; the default) or
-    /// `attached` (it exists already).
+    /// How the worker is made: `capz` (in Azure, by the control-plane cluster; the default), `kind` (in
+    /// containers on one machine, for laptops and tests) or `attached` (it exists already).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flavor: Option<String>,
     /// The entry of `credentials` in `carp.yaml`. Default: the only one.

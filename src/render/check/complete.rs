@@ -8,7 +8,7 @@ use crate::diag::{Code, Diagnostics};
 const KIND: &str = "Cluster";
 
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
-    let Scope::Cluster { name, flavor } = &job.scope else { return Diagnostics::default() };
+    let Scope::Cluster { name, flavor, .. } = &job.scope else { return Diagnostics::default() };
     let is_cluster = |group: &str, kind: &str| kind == KIND && group == "cluster.x-k8s.io";
     let declared = job.templates.flavor(flavor).into_iter().flat_map(|f| &f.objects).any(|o| {
         let group = o.api_version.split_once('/').map_or("", |(group, _)| group);

@@ -26,6 +26,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::flavor::FlavorKind;
     use super::super::job::Scope;
     use super::super::object::objects;
     use super::super::{Files, Templates};
@@ -41,7 +42,11 @@ pub(super) mod tests {
             context: serde_json::Value::Null,
             added: Vec::new(),
             listed: Vec::new(),
-            scope: Scope::Cluster { name: "a".to_owned(), flavor: "kamaji-capz".to_owned() },
+            scope: Scope::Cluster {
+                name: "a".to_owned(),
+                flavor: "kamaji-capz".to_owned(),
+                makes: FlavorKind::ManagedCluster,
+            },
             problems: Diagnostics::default(),
         }
     }

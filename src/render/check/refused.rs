@@ -8,12 +8,14 @@ use super::secret::is_secret;
 use crate::diag::{Code, Diagnostics};
 
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
-    let Scope::Cluster { name, flavor } = &job.scope else { return Diagnostics::default() };
+    let Scope::Cluster { name, flavor, makes } = &job.scope else { return Diagnostics::default() };
     let flavor = job.templates.flavor(flavor);
     // A Secret with content has a finding of its own.
     let own = objects.iter().filter(|o| !o.file.starts_with("bootstrap/") && !is_secret(o));
     own.filter_map(|o| {
-        let declared = flavor.is_some_and(|f| f.object(o.api_version(), o.kind()).is_some());
+        let declared = flavor.into_iter().flat_map(|f| f.objects_of(*makes));
+        let declared =
+            declared.into_iter().any(|d| d.api_version == o.api_version() && d.kind == o.kind());
         let namespaced = o.kind() != "Namespace";
         let (problem, help) = if !declared {
             let problem =

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::pool::{Role, pool};
-use super::{Components, HOSTED_REPLICAS, VM_SIZE, azure, hosted_taint, or_default};
+use super::{Components, HOSTED_REPLICAS, VM_SIZE, azure, containers, hosted_taint, or_default};
 use crate::diag::Diagnostics;
-use crate::model::{Cluster, Fleet, Name, Versions};
+use crate::model::{Cluster, Fleet, KIND_FLAVOR, Name, Versions};
 
 /// The add-ons that every cluster gets.
 pub(super) const ADD_ONS: &[&str] = &["azuredisk-csi", "calico", "cloud-provider-azure"];
@@ -18,6 +18,9 @@ pub(in crate::render) fn cluster(
     versions: &Versions,
     problems: &mut Diagnostics,
 ) -> Value {
+    if cluster.flavor() == KIND_FLAVOR {
+        return containers::cluster(fleet, cluster, problems);
+    }
     let spec = &cluster.spec;
     let network = spec.network.as_ref();
     let control_plane = spec.control_plane.clone().unwrap_or_default();

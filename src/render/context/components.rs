@@ -30,13 +30,15 @@ impl Components {
     }
 }
 
-/// Whether a cluster hosts control planes.
+/// What a cluster has Cluster API for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::render) enum Hosting {
-    /// It does: a worker.
+    /// Clusters in Azure whose control planes it hosts: a worker.
     Hosted,
-    /// It does not: the control plane.
+    /// Clusters in Azure with control planes of their own: the control plane.
     None,
+    /// Clusters of kind, for which Cluster API's core is enough: a worker that is one itself.
+    Containers,
 }
 
 /// One provider: its kind and name for the operator, its namespace, its component, its image.
@@ -112,7 +114,8 @@ pub(in crate::render) fn providers(components: &Components, hosting: Hosting) ->
             "featureGates": if p.name == "azure" { vec!["ASOAPI", "MachinePool"] } else { vec![] },
         })
     };
-    let mut all: Vec<_> = PROVIDERS.iter().map(|p| entry(p, None)).collect();
+    let wanted = |p: &&Provider| hosting != Hosting::Containers || p.kind == "CoreProvider";
+    let mut all: Vec<_> = PROVIDERS.iter().filter(wanted).map(|p| entry(p, None)).collect();
     if hosting == Hosting::Hosted {
         all.push(entry(&KAMAJI, Some(KAMAJI_RELEASES)));
     }
@@ -144,5 +147,10 @@ mod tests {
         let providers = providers(&Components::overlaid(&own), Hosting::None);
         assert_eq!(providers[0]["version"], "v9.9.9");
         assert_eq!(providers.as_array().unwrap().len(), 5, "Kamaji is for workers only");
+        let light = super::providers(&Components::overlaid(&own), Hosting::Containers);
+        assert_eq!(
+            (light.as_array().unwrap().len(), &light[0]["name"]),
+            (1, &json!("cluster-api"))
+        );
     }
 }

@@ -3,6 +3,7 @@
 mod azure;
 mod cluster;
 mod components;
+mod containers;
 mod pool;
 mod worker;
 

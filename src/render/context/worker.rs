@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::cluster::ADD_ONS;
 use super::pool::{Role, pool};
-use super::{CONTROL_PLANE_REPLICAS, Components, VM_SIZE, azure, or_default};
+use super::{CONTROL_PLANE_REPLICAS, Components, VM_SIZE, azure, containers, or_default};
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
-use crate::model::{Fleet, Worker};
+use crate::model::{Fleet, KIND_FLAVOR, Worker};
 
 /// The pool without a taint that every worker has, for everything but hosted control planes. A worker
 /// that lists a pool of this name sizes it so.
@@ -21,6 +21,9 @@ pub(in crate::render) fn worker(
     worker: &Worker,
     problems: &mut Diagnostics,
 ) -> Value {
+    if worker.flavor() == KIND_FLAVOR {
+        return containers::worker(fleet, worker, problems);
+    }
     let spec = &worker.spec;
     let network = spec.network.as_ref();
     let control_plane = spec.control_plane.clone().unwrap_or_default();

@@ -6,7 +6,7 @@ use carp::model::api::{
     AzureCredentials, Bootstrap, ControlPlaneCluster, Credentials, Delivery, FleetSpec, Images,
     ManagedClusterSpec, NodePool, Observation, ObservedSettings, WorkerSpec,
 };
-use carp::model::{Cluster, Digest, Fleet, Name, Resources, Worker, paths};
+use carp::model::{Cluster, Digest, Fleet, KIND_FLAVOR, Name, Resources, Worker, paths};
 use carp::render::{self, Files, Templates};
 
 /// A fleet with every feature that templates branch on.
@@ -66,6 +66,16 @@ pub(crate) fn plain() -> Fleet {
         workers: [(worker.name.clone(), worker)].into(),
         ..Fleet::default()
     }
+}
+
+/// A fleet on one machine: a worker and a cluster of kind, and no credentials at all.
+pub(crate) fn kind() -> Fleet {
+    let mut fleet = plain();
+    fleet.spec.credentials.clear();
+    let flavor = || Some(KIND_FLAVOR.to_owned());
+    fleet.workers.values_mut().for_each(|w| w.spec.flavor = flavor());
+    fleet.clusters.values_mut().for_each(|c| c.spec.flavor = flavor());
+    fleet
 }
 
 fn pool(name: &str) -> NodePool {
