@@ -1,6 +1,9 @@
 //! The log of a long-running command: on standard error, a line an event, for people or for programs.
 
+use std::ffi::OsString;
+
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt;
@@ -46,6 +49,16 @@ enum Level {
 }
 
 impl LogArgs {
+    /// The same as arguments, for a process that this one starts: it logs to the same stream.
+    pub(super) fn as_args(&self) -> Vec<OsString> {
+        let name = |value: Option<PossibleValue>| {
+            value.map(|value| value.get_name().to_owned()).unwrap_or_default()
+        };
+        let (format, level) =
+            (name(self.log_format.to_possible_value()), name(self.log_level.to_possible_value()));
+        ["--log-format", &format, "--log-level", &level].map(OsString::from).into()
+    }
+
     /// Begins to log. Only carp's own words are shown below warnings: those of its libraries might
     /// repeat what was sent.
     pub(super) fn begin(&self, palette: Palette) {
@@ -70,7 +83,7 @@ impl LogArgs {
                 tracing_subscriber::registry().with(lines.with_filter(shown)).try_init()
             }
             Format::Json => {
-                let lines = lines.json().flatten_event(true).with_current_span(false);
+                let lines = lines.json().flatten_event(true).with_span_list(false);
                 tracing_subscriber::registry().with(lines.with_filter(shown)).try_init()
             }
         };

@@ -96,7 +96,7 @@ struct ControllerArgs {
 }
 
 impl ControllerArgs {
-    fn control(&self, turn_timeout: Duration) -> engine::Control {
+    fn control(&self, turn_timeout: Duration, log: &LogArgs) -> engine::Control {
         let election = self.leader_election.then(|| Election {
             namespace: self.leader_election_namespace.clone(),
             name: self.leader_election_name.clone(),
@@ -109,6 +109,7 @@ impl ControllerArgs {
             turn_timeout,
             listen: self.listen,
             secret_file: self.webhook_secret_file.clone(),
+            log: log.as_args(),
             election,
         }
     }
@@ -121,7 +122,7 @@ fn orders(text: &str) -> Result<Orders, String> {
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     args.log.begin(context.err_palette());
     if !args.once {
-        let control = args.controller.control(args.turn_timeout);
+        let control = args.controller.control(args.turn_timeout, &args.log);
         engine::reconcile_for_ever(context, &args.fleet, &args.observed, control)?;
         return Ok(Exit::Fine);
     }

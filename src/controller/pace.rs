@@ -8,6 +8,8 @@ use jiff::Timestamp;
 const MOST_BACKOFF: Duration = Duration::from_secs(300);
 /// The pause after the first failure.
 const FIRST_BACKOFF: Duration = Duration::from_secs(5);
+/// The time that a budget of pushes is for.
+const MINUTE: Duration = Duration::from_secs(60);
 /// Never a busy loop.
 const LEAST: Duration = Duration::from_secs(1);
 
@@ -40,6 +42,12 @@ impl Pace {
         left.map_or(pause, |left| left.min(pause)).max(LEAST)
     }
 
+    /// How long no turn may come after one that pushed so often, where so many pushes a minute are
+    /// allowed.
+    pub(super) fn after_pushes(pushes: u32, budget: Option<u32>) -> Duration {
+        budget.map_or(Duration::ZERO, |budget| MINUTE * pushes / budget.max(1))
+    }
+
     /// The pause after that many failures in a row (from 1): it doubles from five seconds to five
     /// minutes, and is somewhere in the upper half of that.
     pub(super) fn after_failure(&mut self, failures: u32) -> Duration {
@@ -63,8 +71,6 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MINUTE: Duration = Duration::from_secs(60);
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_second(seconds).unwrap()
@@ -90,6 +96,16 @@ mod tests {
             assert!(pause >= most / 2 && pause <= most, "{failures}: {pause:?}");
         }
         assert!(Pace::new(LEAST, 1).after_failure(1) <= LEAST, "never longer than asked for");
+    }
+
+    #[test]
+    fn pushes_are_spread_over_the_minute_that_they_have() {
+        let seconds = |pushes, budget| Pace::after_pushes(pushes, budget).as_secs();
+        assert_eq!(seconds(2, None), 0, "without a budget there is none to keep");
+        assert_eq!(seconds(0, Some(1)), 0, "a turn that pushed nothing costs nothing");
+        assert_eq!(seconds(1, Some(4)), 15);
+        assert_eq!(seconds(3, Some(4)), 45);
+        assert_eq!(seconds(3, Some(1)), 180);
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub struct Turns<'a> {
     breaker: Breaker,
     refused: Option<(Attempt, Timestamp)>,
     failures: u32,
+    budget: Option<u32>,
     notes: Vec<String>,
 }
 
@@ -58,6 +59,7 @@ impl<'a> Turns<'a> {
             breaker: Breaker::default(),
             refused: None,
             failures: 0,
+            budget: None,
             notes: Vec::new(),
         }
     }
@@ -71,7 +73,9 @@ impl<'a> Turns<'a> {
         while self.shared.bell.wait_for_lead() {
             self.shared.health.began((self.clock)());
             let taken = turn(&self.orders())?;
-            let pause = self.took(&taken);
+            let least = self.spaced(&taken);
+            let pause = self.took(&taken).max(least);
+            let ended = (self.clock)();
             debug!(seconds = pause.as_secs_f64(), "the next turn comes after a pause");
             match self.shared.bell.wait(pause) {
                 Woken::Stopped => break,
@@ -81,7 +85,9 @@ impl<'a> Turns<'a> {
                         debug!(hint = hint.name(), "woken");
                         self.shared.metrics.woken(hint);
                     }
-                    self.shared.bell.settle(SETTLE);
+                    let gone = Duration::try_from((self.clock)().duration_since(ended));
+                    let left = least.saturating_sub(gone.unwrap_or_default());
+                    self.shared.bell.settle(SETTLE.max(left));
                 }
             }
         }
@@ -98,6 +104,16 @@ impl<'a> Turns<'a> {
             still: self.breaker.still(),
             status_pause: STATUS_PAUSE,
         }
+    }
+
+    /// How long the remote is left alone after a turn: `git.pushBudget`. Of a turn that failed nobody knows
+    /// how often it pushed; the last budget that was read holds for one push.
+    fn spaced(&mut self, turn: &Turn) -> Duration {
+        let failed = turn.outcome == TurnOutcome::Failed;
+        if !failed {
+            self.budget = turn.push_budget;
+        }
+        Pace::after_pushes(if failed { 1 } else { turn.pushes }, self.budget)
     }
 
     /// Takes note of a turn, and says how long to pause after it.

@@ -87,6 +87,36 @@ impl Repository {
         }
     }
 
+    /// The commit that last changed a path, and its author's name, among the last `most` commits before and
+    /// at `tip`; merges count as one. `None` where it is none of these.
+    ///
+    /// # Errors
+    /// A commit is not here.
+    pub fn last_change(
+        &self,
+        tip: Id,
+        path: &str,
+        most: usize,
+    ) -> Result<Option<(Id, String)>, Error> {
+        let _reading = self.reads(None);
+        let at = |commit: &Commit<'_>| {
+            let entry = commit.tree().ok()?.get_path(std::path::Path::new(path)).ok()?;
+            Some(entry.id())
+        };
+        let mut commit = self.commit(tip)?;
+        for _ in 0..most {
+            let here = at(&commit);
+            let parent = commit.parent(0).ok();
+            if parent.as_ref().and_then(at) != here {
+                let name = String::from_utf8_lossy(commit.author().name_bytes()).into_owned();
+                return Ok(Some((id(commit.id()), name)));
+            }
+            let Some(parent) = parent else { return Ok(None) };
+            commit = parent;
+        }
+        Ok(None)
+    }
+
     /// The commit at which two histories part; `None` where they have nothing in common.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ mod fetch;
 mod history;
 mod lend;
 mod locks;
+mod openpgp;
 mod outcome;
 mod own;
 mod pack;

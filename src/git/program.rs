@@ -89,10 +89,9 @@ impl Program {
             detail: e.to_string(),
         };
         let mut child = command.spawn().map_err(missing)?;
-        let (stdout, stderr) = (reading(child.stdout.take()), reading(child.stderr.take()));
-        let (Ok(out), Ok(err)) = (stdout.recv_timeout(limit), stderr.recv_timeout(limit)) else {
-            return Ok(give_up(child, limit));
-        };
+        // Both in one wait: one after the other would be given twice the time.
+        let read = reading(child.stdout.take(), child.stderr.take());
+        let Ok((out, err)) = read.recv_timeout(limit) else { return Ok(give_up(child, limit)) };
         let code = child.wait().map_err(missing)?.code();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok(Output { code, stdout: text(out), stderr: text(err) })
@@ -153,8 +152,19 @@ impl Repository {
         args: impl IntoIterator<Item = S>,
         limit: Duration,
     ) -> Result<Output, Error> {
+        self.git_with(args, None, limit)
+    }
+
+    /// The same with a variable for the programs that git starts.
+    pub(super) fn git_with<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        variable: Option<(&str, &OsStr)>,
+        limit: Duration,
+    ) -> Result<Output, Error> {
         self.program.check_version()?;
         let mut command = self.program.command();
+        command.envs(variable);
         match self.work_tree() {
             Some(top) => command.arg("-C").arg(top),
             // Named outright, as `safe.bareRepository=explicit` asks for.
@@ -165,19 +175,26 @@ impl Repository {
     }
 }
 
-fn reading(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+/// What two pipes say until both end.
+fn reading(
+    stdout: Option<impl Read + Send + 'static>,
+    stderr: Option<impl Read + Send + 'static>,
+) -> Receiver<(Vec<u8>, Vec<u8>)> {
     let (done, read) = mpsc::channel();
-    if let Some(mut pipe) = pipe {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            // A pipe that breaks has said what it had to say.
-            let _ = pipe.read_to_end(&mut bytes);
-            // Closed before anybody goes on: a call leaves no open file behind.
-            drop(pipe);
-            let _ = done.send(bytes);
-        });
-    }
+    std::thread::spawn(move || {
+        let out = std::thread::spawn(move || all_of(stdout));
+        let err = all_of(stderr);
+        let _ = done.send((out.join().unwrap_or_default(), err));
+    });
     read
+}
+
+/// What a pipe says until it ends. It is closed before anybody goes on: a call leaves no open file behind.
+fn all_of(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // A pipe that breaks has said what it had to say.
+    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+    bytes
 }
 
 fn give_up(mut child: Child, limit: Duration) -> Output {
@@ -242,6 +259,21 @@ mod tests {
         let output = Program::new("sleep").run(command, Duration::from_millis(50)).unwrap();
         assert_eq!(output.code, None);
         assert!(output.stderr.contains("no answer"), "{}", output.stderr);
+    }
+
+    /// The first output ends within the limit, and the second one does not.
+    #[cfg(unix)]
+    #[test]
+    fn a_limit_is_one_limit_for_both_outputs() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 0.7; exec 1>&2; sleep 0.7"]);
+        let output = Program::new("sh").run(command, Duration::from_secs(1)).unwrap();
+        assert_eq!((output.code, output.stdout.as_str()), (None, ""));
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo out; echo err >&2; exit 3"]);
+        let output = Program::new("sh").run(command, Duration::from_secs(60)).unwrap();
+        assert_eq!(output.code, Some(3));
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("out\n", "err\n"));
     }
 
     #[test]

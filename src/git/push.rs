@@ -27,6 +27,21 @@ impl Repository {
         name: &str,
         expected: Option<Id>,
     ) -> Result<PushOutcome, Error> {
+        self.push_with(remote, commit, name, expected, &[])
+    }
+
+    /// The same with push options (git-push(1), `--push-option`), which a host acts on.
+    ///
+    /// # Errors
+    /// As for [`Repository::push`].
+    pub fn push_with(
+        &self,
+        remote: &str,
+        commit: Id,
+        name: &str,
+        expected: Option<Id>,
+        options: &[String],
+    ) -> Result<PushOutcome, Error> {
         check_remote(remote)?;
         check_ref(name)?;
         if let Some(expected) = expected
@@ -34,7 +49,7 @@ impl Repository {
         {
             return Err(Error::NotAChild { commit, expected, name: name.to_owned() });
         }
-        self.push_leased(remote, &format!("{commit}:{name}"), name, expected)
+        self.push_leased(remote, &format!("{commit}:{name}"), name, expected, options)
     }
 
     fn is_next(&self, commit: Id, expected: Id) -> Result<bool, Error> {
@@ -61,7 +76,7 @@ impl Repository {
         if !self.parents(commit)?.is_empty() {
             return Err(Error::NotParentless { commit, name: name.to_owned() });
         }
-        self.push_leased(remote, &format!("{commit}:{name}"), name, expected)
+        self.push_leased(remote, &format!("{commit}:{name}"), name, expected, &[])
     }
 
     /// Removes a ref of a remote, if it still is at `expected`.
@@ -71,7 +86,7 @@ impl Repository {
     pub fn delete(&self, remote: &str, name: &str, expected: Id) -> Result<PushOutcome, Error> {
         check_remote(remote)?;
         check_ref(name)?;
-        self.push_leased(remote, &format!(":{name}"), name, Some(expected))
+        self.push_leased(remote, &format!(":{name}"), name, Some(expected), &[])
     }
 
     fn push_leased(
@@ -80,18 +95,15 @@ impl Repository {
         refspec: &str,
         name: &str,
         expected: Option<Id>,
+        options: &[String],
     ) -> Result<PushOutcome, Error> {
         let lease = expected.map(|id| id.to_string()).unwrap_or_default();
         let lease = format!("--force-with-lease={name}:{lease}");
-        let args = [
-            "push",
-            "--porcelain",
-            "--no-follow-tags",
-            "--recurse-submodules=no",
-            &lease,
-            remote,
-            refspec,
-        ];
+        let options: Vec<_> = options.iter().map(|o| format!("--push-option={o}")).collect();
+        let mut args =
+            vec!["push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", &lease];
+        args.extend(options.iter().map(String::as_str));
+        args.extend([remote, refspec]);
         let what = || format!("pushing from {}", self.name());
         pass(Point::BeforePush, what)?;
         let output = self.git(args, TRANSFER)?;

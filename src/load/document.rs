@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::check::empty_safeguard;
 use super::envelope::{self, Envelope};
 use super::fault::Fault;
 use super::finding::{Findings, Source};
@@ -164,6 +165,9 @@ fn body(
     walk_part(&mut walk, Shape::of_metadata(), &opened.metadata, "metadata", &opened.slips);
     let kind = opened.kind?;
     walk_part(&mut walk, Shape::of_spec(kind), &opened.spec, "spec", &opened.slips);
+    if kind == Kind::Fleet {
+        empty_safeguard::check(&opened.spec, out);
+    }
     if out.has_errors() {
         let (body, _) = decode(kind, mended(opened, out)).ok()?;
         return Some((body, None));

@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::api::{AcknowledgementKind, DeletionPolicy, FleetSpec, Guards, Roots, Tenant};
-use super::{DeletionRow, Digest, Id, Name, ReasonCode, Resources, SteppedVersions};
+use super::api::{AcknowledgementKind, DeletionPolicy, Guards, Roots, Tenant};
+use super::{DeletionRow, Digest, Id, Name, ReasonCode, Resources, Signers, SteppedVersions};
 
 /// The format of [`WorkerLock`].
 pub const WORKER_LOCK_SCHEMA: u32 = 2;
@@ -169,35 +169,6 @@ pub struct FleetLock {
     /// The files that carp owns below `control-plane/`, those of the workers' folders apart.
     #[serde(default)]
     pub files: BTreeMap<String, Id>,
-}
-
-/// Who may sign what carp reads, as lines of an SSH allowed-signers file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Signers {
-    /// Input commits; none: they need no signature.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub input: Vec<String>,
-    /// Reports; none: they need no signature.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub observed: Vec<String>,
-}
-
-impl Signers {
-    /// What `carp.yaml` asks for.
-    #[must_use]
-    pub fn of(spec: &FleetSpec) -> Self {
-        let verify = spec.git.as_ref().and_then(|git| git.verify.as_ref());
-        Self {
-            input: verify.map(|v| v.allowed_signers.clone()).unwrap_or_default(),
-            observed: spec.observed.iter().flat_map(|o| o.allowed_signers.clone()).collect(),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        let Self { input, observed } = self;
-        input.is_empty() && observed.is_empty()
-    }
 }
 
 /// What `fleet.lock` knows of one worker.

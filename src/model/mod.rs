@@ -14,6 +14,7 @@ mod id;
 mod lock;
 mod memo;
 mod name;
+mod openpgp;
 pub mod paths;
 mod plan;
 mod previous;
@@ -23,6 +24,7 @@ mod reason;
 mod record;
 mod report;
 mod signer;
+mod signers;
 mod snapshot;
 mod store;
 pub mod tables;
@@ -43,11 +45,12 @@ pub use folded::{FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
 pub use lock::{
     AcknowledgementSpent, ClusterRow, ClusterState, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock,
-    IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow, Signers, WORKER_LOCK_SCHEMA,
-    WorkerLock, lock_from_bytes, lock_to_bytes,
+    IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow, WORKER_LOCK_SCHEMA, WorkerLock,
+    lock_from_bytes, lock_to_bytes,
 };
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use name::{Name, NameError};
+pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use plan::{
     Binding, Decision, Hold, HoldKind, Plan, Planned, Rank, Term, WorkerPlan, WorkerState,
 };
@@ -61,6 +64,7 @@ pub use report::{
     UNSIGNED_REPORT,
 };
 pub use signer::AllowedSigner;
+pub use signers::{Allowed, Signers};
 pub use snapshot::{Build, Input, Snapshot};
 pub use store::{Store, StoreError};
 pub use turn::{

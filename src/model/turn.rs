@@ -36,6 +36,12 @@ pub struct Turn {
     /// How often a push was lost to another writer and planned again.
     #[serde(default)]
     pub races: u32,
+    /// How many pushes reached the remote, lost ones included.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pushes: u32,
+    /// How many a minute the fleet allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub push_budget: Option<u32>,
     /// What was seen and would be written; absent where the turn failed before it knew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Attempt>,
@@ -66,6 +72,11 @@ pub struct Turn {
     /// What a person should know: edits that were not read, errors of the fleet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How a turn ended on the output branch.
@@ -253,6 +264,8 @@ impl Turn {
             written: None,
             status: None,
             races: 0,
+            pushes: 0,
+            push_budget: None,
             attempt: None,
             inputs: None,
             counts: TurnCounts::default(),

@@ -19,6 +19,8 @@ pub enum Kind {
     KubeadmControlPlane,
     /// A control plane in pods of the worker.
     KamajiControlPlane,
+    /// A cluster in containers, its infrastructure and its control plane in one.
+    KindCluster,
     /// The network and the resource group in Azure.
     AzureCluster,
     /// A machine in Azure.
@@ -43,7 +45,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Namespace,
         Self::ManagedCluster,
         Self::Worker,
@@ -52,6 +54,7 @@ impl Kind {
         Self::MachinePool,
         Self::KubeadmControlPlane,
         Self::KamajiControlPlane,
+        Self::KindCluster,
         Self::AzureCluster,
         Self::AzureMachine,
         Self::HelmChartProxy,
@@ -107,6 +110,7 @@ impl Kind {
                 | Self::MachinePool
                 | Self::KubeadmControlPlane
                 | Self::KamajiControlPlane
+                | Self::KindCluster
                 | Self::AzureCluster
                 | Self::AzureMachine
         )
@@ -136,6 +140,9 @@ impl Kind {
             }
             Self::KamajiControlPlane => {
                 ("KamajiControlPlane", CONTROL_PLANE, "v1alpha2", "kamajicontrolplanes")
+            }
+            Self::KindCluster => {
+                ("KINDCluster", "infrastructure.cluster-k8s.io", "v1alpha1", "kindclusters")
             }
             Self::AzureCluster => ("AzureCluster", AZURE, "v1beta1", "azureclusters"),
             Self::AzureMachine => ("AzureMachine", AZURE, "v1beta1", "azuremachines"),

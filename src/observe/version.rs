@@ -11,7 +11,8 @@ use super::object::Object;
 use crate::model::{KubeVersion, Name};
 
 /// The kinds of control planes.
-const CONTROL_PLANES: [Kind; 2] = [Kind::KamajiControlPlane, Kind::KubeadmControlPlane];
+const CONTROL_PLANES: [Kind; 3] =
+    [Kind::KamajiControlPlane, Kind::KubeadmControlPlane, Kind::KindCluster];
 
 /// The version that the control plane of a cluster runs, with its `v`, which Kamaji leaves out. `None`
 /// where nothing runs yet.

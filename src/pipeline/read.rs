@@ -118,16 +118,18 @@ impl Read {
         let raw = snapshot.reports.iter().flat_map(BTreeMap::keys);
         let unusable = raw.filter(|w| reports.as_ref().is_some_and(|r| !r.contains_key(*w)));
         let control_plane = self.loaded.fleet.spec.control_plane.as_ref();
+        let control_plane = control_plane.map(|c| c.name.as_str());
         let fold = plan::fold(&FoldInput {
             last: &last,
             reports: reports.as_ref(),
             unusable: &unusable.cloned().collect(),
             workers: &self.loaded.fleet.workers,
-            control_plane: control_plane.map(|c| c.name.as_str()),
+            control_plane,
             now: snapshot.now,
         });
         self.diagnostics.extend(fold.diagnostics);
-        self.diagnostics.extend(plan::contradictions(&self.previous, &fold.observed));
+        let found = plan::contradictions(&self.previous, &fold.observed, control_plane);
+        self.diagnostics.extend(found);
         self.valid_until = fold.valid_until;
         self.observed = fold.observed;
         Ok(())

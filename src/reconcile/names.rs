@@ -24,12 +24,19 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names that `carp.yaml` gives.
+    /// The names that `carp.yaml` gives, for a fleet whose root is at `prefix` of its repository. Fleets of
+    /// one repository share the output and the status branch, where each has a folder; a proposal is
+    /// merged as a whole, so each fleet has a branch for its own.
     #[must_use]
-    pub fn of(remote: Option<String>, spec: &FleetSpec) -> Self {
+    pub fn of(remote: Option<String>, spec: &FleetSpec, prefix: &str) -> Self {
+        let mut branches = spec.branches.clone().unwrap_or_default();
+        if !prefix.is_empty() && branches.proposal == Branches::default().proposal {
+            // `carp/proposal/x` could not lie beside `carp/proposal`.
+            branches.proposal = format!("{}s/{}", branches.proposal, prefix.replace('/', "."));
+        }
         Self {
             remote,
-            branches: spec.branches.clone().unwrap_or_default(),
+            branches,
             output_url: spec.output.as_ref().map(|output| output.url.clone()),
             observed_url: spec.observed.as_ref().and_then(|observed| observed.url.clone()),
             proposes: spec.git.as_ref().is_some_and(|git| git.write == WriteMode::PullRequest),
@@ -175,6 +182,18 @@ mod tests {
         let all = ["main", "carp/rendered", "carp/status", "carp/observed/*"];
         assert_eq!(locals, all.map(|branch| format!("refs/remotes/origin/{branch}")));
         assert_eq!(Names::default().fetches(), [], "without a remote there is nothing to fetch");
+    }
+
+    #[test]
+    fn fleets_of_one_repository_have_proposals_of_their_own() {
+        let of = |spec: &FleetSpec, prefix: &str| Names::of(None, spec, prefix).branches.proposal;
+        let plain = FleetSpec::default();
+        assert_eq!(of(&plain, ""), "carp/proposal");
+        assert_eq!(of(&plain, "eu"), "carp/proposals/eu");
+        assert_eq!(of(&plain, "fleets/eu"), "carp/proposals/fleets.eu");
+        let branches = Branches { proposal: "mine".to_owned(), ..Branches::default() };
+        let named = FleetSpec { branches: Some(branches), ..FleetSpec::default() };
+        assert_eq!(of(&named, "eu"), "mine", "what people write holds");
     }
 
     #[test]

@@ -2,11 +2,19 @@
 
 use super::once::Run;
 use super::{Error, Names};
+use crate::git::Repository;
+use crate::model::{Id, Proposal, paths};
+
+/// How many hand edits are told with who made them.
+const MOST_EDITS: usize = 3;
+/// How many commits are looked through for that. An older edit has been told often.
+const MOST_COMMITS: usize = 50;
 
 impl Run<'_> {
     /// Edits that are in the folder and not in the commit that was read.
     pub(super) fn notes(&self) -> Result<Vec<String>, Error> {
         let mut notes = self.rewritten.clone();
+        notes.extend(hand_edits(self.repository, self.base, &self.proposal, &self.place.prefix));
         let edits = self.repository.uncommitted(&self.place.prefix)?;
         if !edits.is_empty() {
             let shown = edits.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
@@ -29,4 +37,21 @@ impl Run<'_> {
         }
         Ok(notes)
     }
+}
+
+/// Who made the first edits by hand on the output branch: the person to ask. It is a note and no part of the
+/// finding, because findings are the same whatever the history is.
+pub(super) fn hand_edits(
+    repository: &Repository,
+    output: Option<Id>,
+    proposal: &Proposal,
+    prefix: &str,
+) -> Vec<String> {
+    let told = proposal.survey.drifted.iter().take(MOST_EDITS).filter_map(|drifted| {
+        let path = paths::in_repository(prefix, &drifted.path);
+        // What cannot be found out is not told: the finding itself is.
+        let (commit, author) = repository.last_change(output?, &path, MOST_COMMITS).ok()??;
+        Some(format!("{path} was {} by {author} in commit {}", drifted.edit, commit.short()))
+    });
+    told.collect()
 }

@@ -54,6 +54,8 @@ pub struct Outcome {
     pub attempt: Attempted,
     /// How many races were lost on the way.
     pub races: u32,
+    /// How many pushes reached the remote, lost ones included.
+    pub pushes: u32,
     /// The fleet's root in its repository.
     pub prefix: String,
     /// The input tree, whose files findings speak of.
@@ -162,11 +164,13 @@ enum Attempt {
     StatusRaced(Option<Committed>),
 }
 
-/// The races that a run lost, by branch.
+/// The races that a run lost, by branch, and what it pushed.
 #[derive(Clone, Copy, Default)]
-struct Races {
+pub(super) struct Races {
     output: u32,
     status: u32,
+    /// The pushes, won or lost.
+    pub(super) pushes: u32,
 }
 
 /// One attempt: what it saw and what it proposes.
@@ -191,8 +195,8 @@ pub(super) struct Run<'a> {
     pub(super) vouched: Vouched,
     pub(super) fleet: Option<FleetStatus>,
     /// The tip of the output branch before this attempt.
-    base: Option<Id>,
-    races: Races,
+    pub(super) base: Option<Id>,
+    pub(super) races: Races,
 }
 
 impl<'a> Run<'a> {
@@ -329,7 +333,7 @@ impl<'a> Run<'a> {
     fn end(mut self, verdict: Verdict, status: Option<StatusOutcome>) -> Outcome {
         // What was committed stays committed: a question that fails now fails nothing.
         let notes = self.notes().unwrap_or_else(|error| vec![error.to_string()]);
-        let Self { place, options, repository, .. } = self;
+        let Self { place, options, repository, ref names, .. } = self;
         keep_memo(repository, &place.prefix, &options.build, &mut self.memo);
         let attempt = self.attempted();
         Outcome {
@@ -339,6 +343,7 @@ impl<'a> Run<'a> {
             fleet: self.fleet,
             attempt,
             races: self.races.output + self.races.status,
+            pushes: if names.target().is_some() { self.races.pushes } else { 0 },
             prefix: place.prefix.clone(),
             input: self.input_tree,
             input_commit: self.input,

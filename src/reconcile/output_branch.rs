@@ -30,6 +30,7 @@ impl Run<'_> {
         let commit = writer.commit(&self.store, self.proposal.tree, parent, message)?;
         let branch = &self.names.branches.output;
         let published = writer.publish(branch, commit, self.output);
+        self.races.pushes += 1;
         match published.map_err(|error| error.of_attempt(self.attempted()))? {
             Published::Raced => Ok(None),
             Published::Done => {
@@ -46,6 +47,7 @@ impl Run<'_> {
         let message = self.with_trailers(&format!("{subject}\n\n{}\n", plan.trim_end()));
         let wanted = Wanted { proposal: &self.proposal, output: self.output, message };
         let verdict = propose(&self.writer(&self.identity()), &self.store, wanted)?;
+        self.races.pushes += u32::from(matches!(verdict, None | Some(Verdict::Proposes(_))));
         // A first proposal has made the branch that it is to be merged into.
         self.output = self.repository.resolve(&self.names.output())?;
         Ok(verdict)

@@ -122,7 +122,10 @@ impl Writer<'_> {
         commit: Id,
         expected: Option<Id>,
     ) -> Result<Published, Error> {
-        let outcome = self.repository.push(remote, commit, name, expected)?;
+        // What a host is asked to do with a proposal is nothing for the other branches.
+        let proposes = self.names.proposes && branch == self.names.branches.proposal;
+        let options = if proposes { &*self.identity.push_options } else { &[] };
+        let outcome = self.repository.push_with(remote, commit, name, expected, options)?;
         self.settled(outcome, remote, branch, Some(commit), expected)
     }
 

@@ -82,7 +82,7 @@ fn bring(repository: &Repository, names: &Names) -> Result<(), Error> {
 /// the remote's `HEAD` names.
 fn first_guess(place: &Place, repository: &Repository) -> Result<Names, Error> {
     if let Some(spec) = checked_out_spec(place, repository) {
-        return Ok(names(Some(repository), &spec));
+        return Ok(names(Some(repository), &spec, &place.prefix));
     }
     let mut names = Names { remote: remote(repository), ..Names::default() };
     let head = names.remote.as_ref().map(|remote| repository.remote_head(remote)).transpose()?;
@@ -111,5 +111,5 @@ fn said_by_input(
     let store = repository.store()?;
     let tree = repository.commit_tree(input)?;
     let spec = load::readable_fleet_spec(&store, tree, &place.prefix)?;
-    Ok(spec.map(|spec| super::snapshot::names(Some(repository), &spec)))
+    Ok(spec.map(|spec| super::snapshot::names(Some(repository), &spec, &place.prefix)))
 }

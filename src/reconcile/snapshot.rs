@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use super::notes::hand_edits;
 use super::refresh::refresh;
 use super::reports::{Found, Reports, reports_in_folder, reports_in_tree, reports_on_refs};
+use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
 use crate::git::{GitStore, Repository};
 use crate::load;
@@ -13,7 +15,6 @@ use crate::model::api::FleetSpec;
 use crate::model::{
     Build, Dir, Entry, EntryKind, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store, paths,
 };
-use crate::pipeline::propose;
 use crate::store::{FolderStore, HashingStore, Limits, MemoryStore, Overlay, load_memo, save_memo};
 
 /// The time, and who tells it. The room that reads the clock is `cli/`.
@@ -25,11 +26,14 @@ pub struct Clock {
     pub wall: Timestamp,
 }
 
-/// Where reports come from, besides the agents' refs.
+/// Where reports come from, besides the agents' refs, and who is believed.
 #[derive(Clone, Debug, Default)]
 pub struct Observing {
     /// The folder given with `--observed`.
     pub folder: Option<PathBuf>,
+    /// Whether a look holds an input commit that a reconcile would hold because nobody who may has
+    /// signed it.
+    pub signed: bool,
 }
 
 /// A proposal, and what is needed to show it.
@@ -115,9 +119,12 @@ pub fn open(
     };
     let Place { repository, folder, prefix, revision, .. } = place;
     let mut sources = Sources { upper: keep.store(), folder: None, repository };
+    let mut commit = None;
     let tree = match (&revision, &folder, &sources.repository) {
         (Some(revision), _, Some(repository)) => {
-            repository.commit_tree(repository.rev_parse(revision)?)?
+            let named = repository.rev_parse(revision)?;
+            commit = Some(named);
+            repository.commit_tree(named)?
         }
         (_, Some(folder), _) => {
             let (store, root) = FolderStore::scan(folder, Limits::default())?;
@@ -125,17 +132,25 @@ pub fn open(
             nest(&*sources.upper, root, &prefix)?
         }
         (_, None, Some(repository)) => {
-            let guessed = || names(Some(repository), &FleetSpec::default());
+            let guessed = || names(Some(repository), &FleetSpec::default(), &prefix);
             let names = fresh.as_ref().map_or_else(guessed, |fresh| fresh.names.clone());
-            repository.commit_tree(input_commit(repository, &names)?)?
+            let tip = input_commit(repository, &names)?;
+            commit = Some(tip);
+            repository.commit_tree(tip)?
         }
         (_, None, None) => return Err(Error::NoRepository(PathBuf::from("."))),
     };
     let spec = sources.with(|store| load::fleet_spec(store, tree, &prefix))??;
-    let names = names(sources.repository.as_ref(), &spec);
+    let names = names(sources.repository.as_ref(), &spec, &prefix);
     let mut notes = fresh.map(|fresh| fresh.rewritten).unwrap_or_default();
     let (previous, status) = branches(sources.repository.as_ref(), &names, &mut notes)?;
     let reports = sources.with(|store| reports(store, tree, &prefix, &spec, observing))??;
+    let vouched = if observing.signed {
+        let in_force = sources.with(|store| InForce::read(store, &spec, previous, &prefix))??;
+        in_force.vouch_look(&sources, &names, (tree, commit), &prefix, &mut notes)?
+    } else {
+        Vouched::default()
+    };
     let now = now(clock, &spec)?;
     let snapshot = Snapshot {
         input: Input { tree, prefix: prefix.clone(), commit: None, rewound_from: None },
@@ -148,7 +163,11 @@ pub fn open(
     let path = sources.repository.as_ref().map(|r| memo_path(r, &prefix));
     let key = memo_key(build);
     let mut memo = path.as_ref().map_or_else(Memo::default, |path| load_memo(path, &key));
-    let proposal = sources.with(|store| propose(&snapshot, store, &mut memo))??;
+    let proposal = sources.with(|store| vouched.propose(&snapshot, store, &mut memo))??;
+    if let Some(repository) = &sources.repository {
+        let output = repository.resolve(&names.output())?;
+        notes.extend(hand_edits(repository, output, &proposal, &prefix));
+    }
     Ok(Opened { proposal, prefix, input: tree, now, sources, notes })
 }
 
@@ -184,8 +203,8 @@ pub(super) fn remote(repository: &Repository) -> Option<String> {
 }
 
 /// The names of the fleet's refs.
-pub(super) fn names(repository: Option<&Repository>, spec: &FleetSpec) -> Names {
-    Names::of(repository.and_then(remote), spec)
+pub(super) fn names(repository: Option<&Repository>, spec: &FleetSpec, prefix: &str) -> Names {
+    Names::of(repository.and_then(remote), spec, prefix)
 }
 
 fn branches(

@@ -56,13 +56,15 @@ impl Run<'_> {
         self.write_status(tree, message).map(|written| Some(StatusOutcome::Committed(written)))
     }
 
-    fn write_status(&self, tree: Id, message: String) -> Result<Committed, Error> {
+    fn write_status(&mut self, tree: Id, message: String) -> Result<Committed, Error> {
         let identity = self.identity();
         let writer = self.writer(&identity);
         let _span = tracing::debug_span!("write", branch = self.names.branches.status).entered();
         let commit = writer.commit(&self.store, tree, self.status, message)?;
         let branch = &self.names.branches.status;
-        match writer.publish(branch, commit, self.status)? {
+        let published = writer.publish(branch, commit, self.status);
+        self.races.pushes += 1;
+        match published? {
             Published::Done => Ok(self.committed(branch, commit)),
             Published::Raced => Err(Error::Races { branch: branch.clone(), attempts: 1 }),
         }

@@ -45,6 +45,8 @@ impl Outcome {
             written,
             status: self.status.as_ref().map(status),
             races: self.races,
+            pushes: self.pushes,
+            push_budget: proposal.fleet.spec.git.as_ref().and_then(|git| git.push_budget),
             attempt: Some(self.attempt.clone()),
             inputs: Some(coalesce::inputs(self.people, &proposal.observed)),
             counts: self.counts(),

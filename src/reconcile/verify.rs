@@ -7,18 +7,19 @@
 use std::collections::BTreeMap;
 
 use super::reports::{Found, Reports};
-use super::{Error, Names};
+use super::{Error, Names, Sources};
 use crate::change::entry_at;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::git::{Repository, Signed};
 use crate::model::api::FleetSpec;
 use crate::model::{
-    AllowedSigner, FLEET_LOCK_SCHEMA, FleetLock, Hold, HoldKind, Id, Memo, Name, Proposal, Signers,
-    Snapshot, Store, StoreError, UNSIGNED_REPORT, lock_from_bytes, paths,
+    FLEET_LOCK_SCHEMA, FleetLock, Hold, HoldKind, Id, Memo, Name, Proposal, Signers, Snapshot,
+    Store, StoreError, UNSIGNED_REPORT, lock_from_bytes, paths,
 };
 use crate::pipeline;
 
 /// What the signatures say of a run.
+#[derive(Default)]
 pub(super) struct Vouched {
     /// Nothing of the input may be read.
     held: Option<Hold>,
@@ -89,19 +90,58 @@ impl InForce {
         Ok((reports, Vouched { held, findings }))
     }
 
+    /// Looks at the signature of what somebody looks at without a reconcile: of the commit that is named, or
+    /// of the tip of the input branch where the files are those of it. Other files have none to look at.
+    pub(super) fn vouch_look(
+        &self,
+        sources: &Sources,
+        names: &Names,
+        (tree, commit): (Id, Option<Id>),
+        prefix: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<Vouched, Error> {
+        if !self.input.ask_of_input() && !self.lock.ask_of_input() {
+            return Ok(Vouched::default());
+        }
+        let commit = match (commit, &sources.repository) {
+            (Some(commit), Some(repository)) => Some((repository, commit)),
+            (None, Some(repository)) => {
+                let tip = repository.resolve(&names.input())?;
+                let there = tip.map(|tip| repository.commit_tree(tip)).transpose()?;
+                let root = |tree| sources.with(|store| entry_at(store, tree, prefix));
+                let same = match there {
+                    Some(there) => root(there)?? == root(tree)??,
+                    None => false,
+                };
+                tip.filter(|_| same).map(|tip| (repository, tip))
+            }
+            (_, None) => None,
+        };
+        let Some((repository, commit)) = commit else {
+            notes.push(format!(
+                "these files are not those of the tip of {}, so nobody's signature of them was looked \
+                 at; reconcile holds an input commit that no allowed signer made",
+                names.branches.input
+            ));
+            return Ok(Vouched::default());
+        };
+        let refused = self.refuse_input(repository, commit)?;
+        let (held, finding) = refused.unzip();
+        Ok(Vouched { held, findings: finding.into_iter().collect() })
+    }
+
     /// Why the input commit may not be read: a hold, and a finding that says what is wrong.
     fn refuse_input(
         &self,
         repository: &Repository,
         commit: Id,
     ) -> Result<Option<(Hold, Diagnostic)>, Error> {
-        for (lines, whose) in
-            [(&self.input.input, "spec.git.verify"), (&self.lock.input, "the last output")]
-        {
-            if lines.is_empty() || (whose != "spec.git.verify" && *lines == self.input.input) {
-                continue;
-            }
-            if let Signed::NotByAllowed(why) = repository.signed(commit, &parsed(lines))? {
+        let asked = |signers: &Signers| signers.ask_of_input().then(|| signers.of_input());
+        let (input, lock) = (asked(&self.input), asked(&self.lock));
+        let lock = lock.filter(|lock| input.as_ref() != Some(lock));
+        for (allowed, whose) in [(input, "spec.git.verify"), (lock, "the last output")] {
+            let Some(allowed) = allowed else { continue };
+            if let Signed::NotByAllowed(why) = repository.signed(commit, &allowed)? {
                 return Ok(Some(unverified(commit, whose, why.as_str())));
             }
         }
@@ -117,53 +157,44 @@ impl InForce {
         mut reports: Reports,
     ) -> Result<(Reports, Vec<Diagnostic>), Error> {
         let mut found = Vec::new();
-        let [input, lock] = [&self.input.observed, &self.lock.observed].map(|l| parsed(l));
-        if input.is_empty() && lock.is_empty() {
+        if !self.input.ask_of_reports() && !self.lock.ask_of_reports() {
             return Ok((reports, found));
         }
         let prefix = names.observed();
         let tips: BTreeMap<String, Id> = repository.list_refs(&prefix)?.into_iter().collect();
         for worker in reports.keys().cloned().collect::<Vec<_>>() {
             let Some(commit) = tips.get(&format!("{prefix}{worker}")) else { continue };
-            if let Some(why) = refuse_report(repository, *commit, &worker, &input, &lock)? {
+            if let Some(why) = self.refuse_report(repository, *commit, &worker)? {
                 reports.insert(worker.clone(), UNSIGNED_REPORT.to_vec());
                 found.push(unsigned_report(&worker, *commit, &why));
             }
         }
         Ok((reports, found))
     }
-}
 
-/// A worker that the lock does not know is new: the input alone says which key it has. Where the input
-/// names no signers any more, the lock's are in force until this run is through.
-fn refuse_report(
-    repository: &Repository,
-    commit: Id,
-    worker: &Name,
-    input: &[AllowedSigner],
-    lock: &[AllowedSigner],
-) -> Result<Option<String>, Error> {
-    let of_worker = |signers: &[AllowedSigner]| -> Vec<AllowedSigner> {
-        let own = signers.iter().filter(|signer| signer.names(worker));
-        own.filter_map(|signer| AllowedSigner::parse(&signer.line_for(worker)).ok()).collect()
-    };
-    let (wanted, in_force) = (of_worker(input), of_worker(lock));
-    if wanted.is_empty() && (!input.is_empty() || in_force.is_empty()) {
-        return Ok(Some("no key of it is among the allowed signers".to_owned()));
-    }
-    for signers in [wanted, in_force].iter().filter(|signers| !signers.is_empty()) {
-        match repository.signed(commit, signers)? {
-            Signed::By(who) if who == **worker => {}
-            Signed::By(who) => return Ok(Some(format!("it is signed by `{who}`"))),
-            Signed::NotByAllowed(why) => return Ok(Some(why.to_string())),
+    /// A worker that the lock does not know is new: the input alone says which key it has. Where the
+    /// input names no signers any more, the lock's are in force until this run is through.
+    fn refuse_report(
+        &self,
+        repository: &Repository,
+        commit: Id,
+        worker: &Name,
+    ) -> Result<Option<String>, Error> {
+        let (wanted, in_force) = (self.input.of_worker(worker), self.lock.of_worker(worker));
+        if wanted.is_empty() && (self.input.ask_of_reports() || in_force.is_empty()) {
+            return Ok(Some("no key of it is among the allowed signers".to_owned()));
         }
+        for allowed in [wanted, in_force].iter().filter(|allowed| !allowed.is_empty()) {
+            match repository.signed(commit, allowed)? {
+                Signed::By(who) if who == **worker => {}
+                // Only the keys of this worker were looked for.
+                Signed::ByKey(_) => {}
+                Signed::By(who) => return Ok(Some(format!("it is signed by `{who}`"))),
+                Signed::NotByAllowed(why) => return Ok(Some(why.to_string())),
+            }
+        }
+        Ok(None)
     }
-    Ok(None)
-}
-
-/// `load` has refused what is none.
-fn parsed(lines: &[String]) -> Vec<AllowedSigner> {
-    lines.iter().filter_map(|line| AllowedSigner::parse(line).ok()).collect()
 }
 
 fn unverified(commit: Id, whose: &str, why: &str) -> (Hold, Diagnostic) {

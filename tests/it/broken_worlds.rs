@@ -234,6 +234,22 @@ fn a_lock_in_a_persons_clone_is_named_and_not_removed() {
     world.has_golf();
 }
 
+/// Somebody's editor or `git commit` holds the index, or the settings: neither is carp's to write.
+#[test]
+fn locks_of_the_index_and_the_settings_of_a_person_are_in_nobodys_way() {
+    let world = World::new();
+    let directory = git_dir(&world.fleet());
+    let names = ["index.lock", "config.lock"];
+    for name in names {
+        lock(&directory, name);
+    }
+    fine(&world.reconcile(&[]), "with both locks");
+    world.has_golf();
+    for name in names {
+        assert!(directory.join(name).exists(), "{name} is a person's");
+    }
+}
+
 #[test]
 fn one_process_at_a_time_works_in_carps_own_clone() {
     let world = World::new();

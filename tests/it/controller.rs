@@ -278,9 +278,15 @@ fn a_turn_is_told_as_a_document() {
 #[test]
 fn the_log_is_for_programs_too() {
     let (_remote, person) = fleet();
-    let args = ["--log-format", "json"];
+    let args = ["--log-format", "json", "--log-level", "debug"];
     let mut controller = Controller::start(&person.path(), &args, &[]);
     let line = controller.wait_for("committed carp/rendered");
+    // A turn is a process of its own, and logs as the controller does.
+    let all = controller.logged();
+    for line in all.lines() {
+        assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
+    }
+    assert!(all.contains("\"propose\""), "how long parts of the turn took: {all}");
     let line: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(
         (line["level"].as_str(), line["outcome"].as_str()),
@@ -288,6 +294,39 @@ fn the_log_is_for_programs_too() {
     );
     assert!(line["commit"].as_str().is_some_and(|commit| commit.len() == 40), "{line}");
     assert!(line["message"].as_str().is_some_and(|m| m.starts_with("committed")), "{line}");
+}
+
+#[test]
+fn a_push_budget_is_kept_whoever_asks_for_a_turn() {
+    let (remote, person) = fleet();
+    let pushes = tempfile::NamedTempFile::new().unwrap();
+    let script = format!(
+        "#!/bin/sh\nwhile read old new ref; do case $ref in */carp/*) date +%s >> '{}';; esac; done\n",
+        pushes.path().display()
+    );
+    remote.hook("post-receive", &script);
+    let times = || -> Vec<u64> {
+        let text = fs::read_to_string(pushes.path()).unwrap();
+        text.lines().map(|line| line.parse().unwrap()).collect()
+    };
+    // Three seconds a push.
+    let budget = format!("{}  git: {{pushBudget: 20}}\n", small::FLEET);
+    person.push_one("carp.yaml", &budget);
+    let args = ["--interval", "1s", "--log-level", "debug"];
+    let mut controller = Controller::start(&person.path(), &args, &[]);
+    controller.wait_for("the next turn comes after a pause");
+    let first = times();
+    assert_eq!(first.len(), 2, "the output and the status");
+    // The folder is watched, so each of these asks for a turn at once.
+    for name in ["golf", "hotel"] {
+        person.push_one(&format!("fleet/clusters/{name}.yaml"), &cluster(name, "eastus"));
+    }
+    wait_until("both are rendered", || {
+        is_rendered(&remote, "golf") && is_rendered(&remote, "hotel")
+    });
+    let next = times()[2];
+    // The hook counts whole seconds.
+    assert!(next + 1 >= first[1] + 6, "{first:?} {next}: {}", controller.logged());
 }
 
 #[test]

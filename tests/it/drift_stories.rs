@@ -94,8 +94,13 @@ fn an_edit_by_hand_is_set_back_and_the_commit_says_so() {
     let plan = person.carp(&["plan", "--now", NOW]);
     assert!(printed(&plan).contains("warning[hand-edit]"), "{}", printed(&plan));
     assert!(printed(&plan).contains("warning[foreign-file]"), "{}", printed(&plan));
+    let edit = at(&remote, "carp/rendered");
     let ran = reconcile(&person);
     assert!(ran.status.success(), "{}", printed(&ran));
+    let who = format!("{ALPHA} was changed by person in commit {}", &edit[..8]);
+    for said in [printed(&plan), printed(&ran)] {
+        assert!(said.contains(&who) && !said.contains("person@example.com"), "{said}");
+    }
     let body = git(&remote.path(), &["log", "-1", "--format=%B", "carp/rendered"]);
     assert!(body.contains(&format!("SET BACK {ALPHA}, which was changed by hand")), "{body}");
     let notes = git(&remote.path(), &["show", "carp/rendered:workers/w-weu/NOTES.md"]);

@@ -78,3 +78,60 @@ fn one_acts_and_the_other_takes_over() {
     assert_eq!(third.ended().code(), Some(0), "{}", third.logged());
     assert_eq!(holder(&server), "somebody", "what it does not hold it does not give up");
 }
+
+/// The remote holds the first push until it is let go, after it took the objects and before it moves the
+/// ref. Others pass.
+#[cfg(unix)]
+fn holding(remote: &Remote, gate: &std::path::Path) {
+    let script = format!(
+        "#!/bin/sh\nif mkdir '{0}/arrived' 2>/dev/null; then n=0\nwhile [ ! -e '{0}/go' ] && \
+         [ $n -lt 1200 ]; do sleep 0.1; n=$((n+1)); done; fi\nexit 0\n",
+        gate.display()
+    );
+    remote.hook("pre-receive", &script);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lead_that_is_lost_in_the_middle_of_a_push_loses_no_commit() {
+    let Some(server) = ApiServer::start() else {
+        let name = "a_lead_that_is_lost_in_the_middle_of_a_push_loses_no_commit";
+        return skip(name, "KUBEBUILDER_ASSETS is unset");
+    };
+    let remote = Remote::new();
+    let one = Person::cloning(&remote.url());
+    one.push(&small::files());
+    let gate = tempfile::tempdir().unwrap();
+    holding(&remote, gate.path());
+    let mut first = controller(&server, &one);
+    wait_until("the push is under way", || gate.path().join("arrived").exists());
+    // Somebody takes the Lease in the middle of it, and lets it run out.
+    let patch = r#"{"spec":{"holderIdentity":"somebody","leaseDurationSeconds":1}}"#;
+    server.kubectl(&["patch", "lease", "carp", "--type=merge", "-p", patch]);
+    first.wait_for("the lead was lost");
+    assert_eq!(remote.at(OUTPUT), None, "the push is held all the time");
+    let two = Person::cloning(&remote.url());
+    git(&two.path(), &["pull", "--quiet", "origin", "main"]);
+    two.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
+    // The next leader need not be a controller to be one: what counts is that it writes.
+    let output = two.carp(&["reconcile", "--once"]);
+    assert!(output.status.success(), "{}", crate::support::people::printed(&output));
+    let commit = remote.at(OUTPUT).expect("it committed");
+    std::fs::write(gate.path().join("go"), "").unwrap();
+    first.wait_until("the turn that lost the lead has ended", |c| {
+        let turns = |how: &str| c.metric(&format!("carp_reconcile_total{{result=\"{how}\"}}"));
+        turns("unchanged") + turns("committed") >= 1.0
+    });
+    first.signal("TERM");
+    assert_eq!(first.ended().code(), Some(0), "{}", first.logged());
+    let inside = ["merge-base", "--is-ancestor", &commit.to_string(), OUTPUT];
+    git(&remote.path(), &inside);
+    let merges = git(&remote.path(), &["rev-list", "--merges", "--count", OUTPUT]);
+    assert_eq!(merges, "0", "the history is linear");
+    // What is there is the plan of what people wrote last.
+    let again = two.carp(&["reconcile", "--once"]);
+    let said = crate::support::people::printed(&again);
+    assert!(again.status.success() && said.starts_with("nothing to commit"), "{said}");
+    let tree = git(&remote.path(), &["ls-tree", "-r", "--name-only", OUTPUT]);
+    assert!(tree.contains("clusters/golf/cluster.yaml"), "{tree}");
+}

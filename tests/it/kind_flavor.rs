@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use carp::diag::Code;
 use carp::model::api::Network;
-use carp::model::{Fleet, GateReason};
+use carp::model::{DeletionStep, Fleet, GateReason};
 use carp::render::{self, Files, Templates};
 use serde_json::{Value, json};
 
@@ -138,7 +138,8 @@ fn a_deletion_leaves_the_end_to_cluster_api() {
     };
     let cluster = of_kind(&last, "", "KINDCluster").remove(0);
     assert!(kept(&cluster), "Flux does not delete it beside Cluster API");
-    let gone = render::deletion_folder("kind", &last, &Templates::built_in()).unwrap();
+    let gone =
+        render::deletion_folder("kind", &last, &Templates::built_in(), DeletionStep::D1).unwrap();
     let kinds: BTreeSet<_> =
         documents(&gone).iter().map(|(_, o)| o["kind"].as_str().unwrap().to_owned()).collect();
     let stays = ["ConfigMap", "Kustomization", "ManagedCluster", "Namespace"];

@@ -8,9 +8,9 @@
 )]
 
 mod agent;
+mod agent_layer;
 mod agent_scale;
 mod agent_watches;
-mod agent_layer;
 mod architecture;
 mod bad_input;
 mod bad_repository;
@@ -45,11 +45,11 @@ mod golden;
 mod kept;
 #[cfg(unix)]
 mod kind;
+mod kind_flavor;
 #[cfg(unix)]
 mod kind_git;
 #[cfg(unix)]
 mod kind_rights;
-mod kind_flavor;
 mod memo_law;
 mod model;
 mod promises;
@@ -61,8 +61,12 @@ mod rendered_golden;
 mod rendered_kustomize;
 mod rendered_yaml;
 mod signing;
+#[cfg(unix)]
+mod status_races;
 mod support;
 mod verifying;
+#[cfg(unix)]
+mod verifying_openpgp;
 mod version_steps;
 mod ways_to_write;
 mod whole_loop;

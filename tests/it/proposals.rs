@@ -284,3 +284,40 @@ fn without_a_remote_the_proposal_is_a_local_branch() {
     assert!(carp().starts_with("nothing to commit"));
     assert!(!git_may_fail(folder.path(), &["rev-parse", "--verify", PROPOSAL]).status.success());
 }
+
+/// GitLab opens a merge request where a push asks for it. What it is told is what any Git server hands to
+/// its hooks.
+#[cfg(unix)]
+#[test]
+fn the_push_of_a_proposal_and_no_other_has_the_options_of_the_fleet() {
+    let remote = Remote::new();
+    git(&remote.path(), &["config", "receive.advertisePushOptions", "true"]);
+    let told = tempfile::NamedTempFile::new().unwrap();
+    let script = format!(
+        "#!/bin/sh\nwhile read old new ref; do\n\
+         echo \"$ref ${{GIT_PUSH_OPTION_COUNT:-0}} $GIT_PUSH_OPTION_0 $GIT_PUSH_OPTION_1\" >> '{}'\ndone\n",
+        told.path().display()
+    );
+    let person = Person::cloning(&remote.url());
+    let mut files = small::files();
+    let options = "[merge_request.create, merge_request.target=carp/rendered]";
+    let git_settings = format!("  git: {{write: pullRequest, pushOptions: {options}}}\n");
+    files.get_mut("carp.yaml").unwrap().push_str(&git_settings);
+    person.push(&files);
+    remote.hook("pre-receive", &script);
+    run(&person);
+    let told = std::fs::read_to_string(told.path()).unwrap();
+    let asked = format!("{PROPOSAL} 2 merge_request.create merge_request.target=carp/rendered");
+    assert!(told.lines().any(|line| line == asked), "{told}");
+    let others: Vec<_> = told.lines().filter(|line| !line.starts_with(PROPOSAL)).collect();
+    assert!(others.len() >= 2, "{told}");
+    assert!(others.iter().all(|line| line.trim_end().ends_with(" 0")), "{told}");
+
+    // A server that takes none says so, and the run what to do.
+    git(&remote.path(), &["config", "receive.advertisePushOptions", "false"]);
+    person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
+    let output = person.carp(&["reconcile", "--once"]);
+    let said = printed(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("does not support push options"), "{said}");
+}

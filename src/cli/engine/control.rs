@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::ValueEnum as _;
+
 use super::super::{Context, Error, FleetArgs, ObservedArgs, process};
 use super::open::cache;
 use super::reconcile::turn;
@@ -27,6 +29,8 @@ pub struct Control {
     pub listen: Option<SocketAddr>,
     /// The file with the webhook's secret.
     pub secret_file: Option<PathBuf>,
+    /// The arguments by which a turn logs as the controller does.
+    pub log: Vec<OsString>,
     /// The election to stand in; its identity is given when the controller starts.
     pub election: Option<Election>,
 }
@@ -62,7 +66,7 @@ pub(super) fn control(
     let child = context.io.program.clone();
     let make = |orders: &Orders| match &child {
         Some(program) => {
-            let args = arguments(context, fleet, observed, orders);
+            let args = arguments(context, fleet, observed, orders, &control.log);
             let deadline = control.turn_timeout;
             let output = Output::Capture;
             Ok(elsewhere(&supervise::Turn { program: program.clone(), args, deadline, output }))
@@ -83,6 +87,7 @@ fn arguments(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     orders: &Orders,
+    log: &[OsString],
 ) -> Vec<OsString> {
     let mut args: Vec<OsString> =
         ["reconcile", "--once", "--output", "json", "--fleet", &fleet.fleet].map(Into::into).into();
@@ -94,6 +99,10 @@ fn arguments(
     }
     let limit = format!("{}ms", context.read_timeout.as_millis());
     args.extend(["--read-timeout".into(), limit.into()]);
+    args.extend_from_slice(log);
+    if let Some(color) = context.color.to_possible_value() {
+        args.extend(["--color".into(), color.get_name().into()]);
+    }
     // Orders are plain data; without them the turn holds nothing back.
     let orders = serde_json::to_string(orders).unwrap_or_else(|_| "{}".to_owned());
     args.extend(["--orders".into(), orders.into()]);
@@ -128,4 +137,51 @@ fn elsewhere(turn: &supervise::Turn) -> Turn {
 fn named(election: Election, context: &Context<'_, '_>) -> Election {
     let host = context.io.env.get("HOSTNAME").map_or("carp", String::as_str);
     Election { identity: format!("{host}_{:016x}", process::number()), ..election }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{ColorChoice, Io};
+    use super::*;
+
+    #[test]
+    fn a_turn_is_told_what_the_controller_was_told() {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut io = Io {
+            out: &mut out,
+            err: &mut err,
+            out_is_terminal: false,
+            err_is_terminal: true,
+            clock: &|| jiff::Timestamp::UNIX_EPOCH,
+            env: std::collections::BTreeMap::new(),
+            folder: ".".into(),
+            program: None,
+        };
+        let context = Context {
+            io: &mut io,
+            pinned_now: Some(jiff::Timestamp::UNIX_EPOCH),
+            color: ColorChoice::Never,
+            program: "carp".to_owned(),
+            args: Vec::new(),
+            read_timeout: Duration::from_millis(1500),
+        };
+        let (fleet, observed) =
+            (FleetArgs { fleet: "f".to_owned() }, ObservedArgs { observed: Some("o".into()) });
+        let log = ["--log-format", "json", "--log-level", "debug"].map(OsString::from);
+        let args = arguments(&context, &fleet, &observed, &Orders::default(), &log);
+        let args: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap()).collect();
+        for pair in [
+            ["--fleet", "f"],
+            ["--observed", "o"],
+            ["--now", "1970-01-01T00:00:00Z"],
+            ["--read-timeout", "1500ms"],
+            ["--log-format", "json"],
+            ["--log-level", "debug"],
+            ["--color", "never"],
+        ] {
+            assert!(args.windows(2).any(|two| two == pair), "{pair:?}: {args:?}");
+        }
+        let whole = ["carp"].into_iter().chain(args).chain(["--turn"]);
+        super::super::super::command().try_get_matches_from(whole).unwrap();
+    }
 }

@@ -151,7 +151,7 @@ pub fn propose(
 ) -> Result<Opened, Error> {
     let _progress = context.progress("reading, placing and rendering the fleet");
     let bytes = if diffs == Diffs::Shown { Keep::Bytes } else { Keep::Ids };
-    let mut look = open::look(context, fleet, observed, bytes)?;
+    let mut look = open::look_as_reconcile(context, fleet, observed, bytes)?;
     if diffs == Diffs::Shown {
         let changes = &look.opened.proposal.changes;
         look.opened.diffs = look
@@ -174,7 +174,7 @@ pub fn render(
     part: &Part,
 ) -> Result<Rendered, Error> {
     let _progress = context.progress("rendering the fleet");
-    let look = open::look(context, fleet, observed, Keep::Bytes)?;
+    let look = open::look_as_reconcile(context, fleet, observed, Keep::Bytes)?;
     open::write_out(look, out, part)
 }
 

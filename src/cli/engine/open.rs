@@ -23,10 +23,30 @@ pub(super) fn look(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<Look, Error> {
+    let observing = Observing { folder: observed.observed.clone(), signed: false };
+    look_at(context, fleet, &observing, keep)
+}
+
+/// The same for what shows what a reconcile would do: it reads what that would read.
+pub(super) fn look_as_reconcile(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    keep: Keep,
+) -> Result<Look, Error> {
+    let observing = Observing { folder: observed.observed.clone(), signed: true };
+    look_at(context, fleet, &observing, keep)
+}
+
+fn look_at(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observing: &Observing,
+    keep: Keep,
+) -> Result<Look, Error> {
     let place = find(context, fleet)?;
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
-    let observing = Observing { folder: observed.observed.clone() };
-    let open = |place| reconcile::open(place, clock(context), &observing, &build(), keep);
+    let open = |place| reconcile::open(place, clock(context), observing, &build(), keep);
     let opened = match open(place) {
         // A damaged clone of carp's own is no matter of the person's who looks.
         Err(error)

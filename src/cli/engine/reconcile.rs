@@ -62,7 +62,7 @@ fn attempt(
     }
     let options = Options {
         clock: clock(context),
-        observing: Observing { folder: observed.observed.clone() },
+        observing: Observing { folder: observed.observed.clone(), signed: true },
         build: build(),
         describe,
         wait: jitter,

@@ -110,6 +110,10 @@ pub(super) fn classify_push(output: &Output) -> PushOutcome {
         {
             PushOutcome::Refused { text: Redacted::new("a pre-push hook of this clone refused it") }
         }
+        // Said before anything is sent.
+        Failure::Other if line.contains("does not support push options") => {
+            PushOutcome::Refused { text }
+        }
         Failure::Missing | Failure::Other => PushOutcome::Unknown { text },
     }
 }

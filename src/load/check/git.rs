@@ -3,17 +3,36 @@
 use super::address;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::model::api::{GitSettings, ObservedSettings, Signing};
-use crate::model::{AllowedSigner, Name};
+use crate::model::api::{GitSettings, ObservedSettings, Signing, WriteMode};
+use crate::model::{AllowedSigner, Name, OpenpgpKey};
 
 /// Checks how commits are made.
 pub(super) fn check(git: &GitSettings, path: &FieldPath, out: &mut Findings) {
     if let Some(found) = &git.signing {
         signing(found, &path.key("signing"), out);
     }
+    push_options(git, &path.key("pushOptions"), out);
     if let Some(verify) = &git.verify {
-        let path = path.key("verify").key("allowedSigners");
-        signers(&verify.allowed_signers, &path, out);
+        let path = path.key("verify");
+        signers(&verify.allowed_signers, &path.key("allowedSigners"), out);
+        for (i, key) in verify.openpgp_keys.iter().enumerate() {
+            openpgp_key(key, path.key("openpgpKeys").index(i), out);
+        }
+    }
+}
+
+/// Each is one line, and there is a push that takes them.
+fn push_options(git: &GitSettings, path: &FieldPath, out: &mut Findings) {
+    if !git.push_options.is_empty() && git.write == WriteMode::Direct {
+        let message = "only the push of a proposal has options, and `write` is `direct`";
+        let help = "set `write: pullRequest`, or remove the options";
+        out.add(Code::InvalidValue, path.clone(), message, help);
+    }
+    for (i, option) in git.push_options.iter().enumerate() {
+        if option.is_empty() || option.chars().any(char::is_control) {
+            let help = "write one line, such as `merge_request.create`";
+            out.add(Code::InvalidValue, path.index(i), "this is no option of a push", help);
+        }
     }
 }
 
@@ -22,15 +41,38 @@ pub(super) fn observed(observed: &ObservedSettings, path: &FieldPath, out: &mut 
     if let Some(url) = &observed.url {
         address::check(url, &path.key("url"), out);
     }
-    let path = path.key("allowedSigners");
-    for (i, signer) in signers(&observed.allowed_signers, &path, out) {
+    let at = path.key("allowedSigners");
+    for (i, signer) in signers(&observed.allowed_signers, &at, out) {
         let other = signer.principals.iter().find(|name| Name::parse(name).is_err());
         if let Some(other) = other {
-            let message = format!("`{other}` is not the name of a worker");
             let help =
                 "a report is signed by its own worker: write the worker's name before its key";
-            out.add(Code::InvalidValue, path.index(i), message, help);
+            no_worker(other, at.index(i), help, out);
         }
+    }
+    for (i, key) in observed.openpgp_keys.iter().enumerate() {
+        let at = path.key("openpgpKeys").index(i);
+        openpgp_key(&key.key, at.key("key"), out);
+        if Name::parse(&key.worker).is_err() {
+            no_worker(&key.worker, at.key("worker"), "write the name of the key's worker", out);
+        }
+    }
+}
+
+fn no_worker(name: &str, path: FieldPath, help: &str, out: &mut Findings) {
+    out.add(Code::InvalidValue, path, format!("`{name}` is not the name of a worker"), help);
+}
+
+fn openpgp_key(key: &str, path: FieldPath, out: &mut Findings) {
+    if let Err(why) = OpenpgpKey::parse(key) {
+        let message = format!("this is no public OpenPGP key in its armour: {why}");
+        let help = match why.as_str() {
+            "it is a private key" => {
+                "take it for known to others and make a new one; `gpg --armor --export` prints public ones"
+            }
+            _ => "paste what `gpg --armor --export alice@example.com` prints, as a `|` block",
+        };
+        out.add(Code::InvalidValue, path, message, help);
     }
 }
 
@@ -107,6 +149,47 @@ mod tests {
             let path = "spec.observed.allowedSigners[0]";
             files_find(&[("carp.yaml", &reports(bad))], Code::InvalidValue, path);
         }
+    }
+
+    #[test]
+    fn options_are_for_the_push_of_a_proposal() {
+        let carp = |mode: &str, option: &str| {
+            format!("{CARP}  git: {{write: {mode}, pushOptions: [{option}]}}\n")
+        };
+        let good = carp("pullRequest", "merge_request.create");
+        assert!(!load_files(&[("carp.yaml", &good)]).fleet_broken);
+        for bad in ["\"\"", "\"a\\nb\""] {
+            let carp = carp("pullRequest", bad);
+            files_find(&[("carp.yaml", &carp)], Code::InvalidValue, "spec.git.pushOptions[0]");
+        }
+        let none = carp("direct", "merge_request.create");
+        files_find(&[("carp.yaml", &none)], Code::InvalidValue, "spec.git.pushOptions");
+    }
+
+    #[test]
+    fn openpgp_keys_are_public_and_in_their_armour() {
+        let block = |of: &str| {
+            let lines = ["BEGIN", "mDMEZw==", "END"].map(|line| match line {
+                "BEGIN" => format!("-----BEGIN PGP {of} KEY BLOCK-----\\n"),
+                "END" => format!("-----END PGP {of} KEY BLOCK-----"),
+                body => body.to_owned(),
+            });
+            format!("\"{}\"", lines.join("\\n"))
+        };
+        let verify = |key: &str| format!("{CARP}  git: {{verify: {{openpgpKeys: [{key}]}}}}\n");
+        assert!(!load_files(&[("carp.yaml", &verify(&block("PUBLIC")))]).fleet_broken);
+        for bad in ["\"\"".to_owned(), block("PRIVATE"), "ABCD1234".to_owned()] {
+            let path = "spec.git.verify.openpgpKeys[0]";
+            files_find(&[("carp.yaml", &verify(&bad))], Code::InvalidValue, path);
+        }
+        let reports = |who: &str, key: &str| {
+            format!("{CARP}  observed: {{openpgpKeys: [{{worker: {who}, key: {key}}}]}}\n")
+        };
+        assert!(!load_files(&[("carp.yaml", &reports("we-1", &block("PUBLIC")))]).fleet_broken);
+        let path = "spec.observed.openpgpKeys[0].worker";
+        files_find(&[("carp.yaml", &reports("We", &block("PUBLIC")))], Code::InvalidValue, path);
+        let path = "spec.observed.openpgpKeys[0].key";
+        files_find(&[("carp.yaml", &reports("we-1", "x"))], Code::InvalidValue, path);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod components;
 mod control_plane;
 mod credentials;
 pub(super) mod duplicate;
+pub(super) mod empty_safeguard;
 mod flavor;
 pub(super) mod fleet;
 mod git;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// How carp's commits are made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GitSettings {
     /// The author's name.
     #[serde(default = "GitSettings::default_name")]
@@ -23,6 +23,15 @@ pub struct GitSettings {
     /// How what carp decides reaches the output branch. Default: `direct`.
     #[serde(default, skip_serializing_if = "WriteMode::is_direct")]
     pub write: WriteMode,
+    /// With `write: pullRequest`: options for the push of a proposal (`git push -o`), by which GitLab opens a
+    /// merge request: `merge_request.create`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub push_options: Vec<String>,
+    /// How many pushes a minute the controller makes at most, on average; absent: as many as there are.
+    /// What comes in between is brought together in the next turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 600))]
+    pub push_budget: Option<u32>,
 }
 
 impl GitSettings {
@@ -37,7 +46,15 @@ impl GitSettings {
 impl Default for GitSettings {
     fn default() -> Self {
         let (author, email) = (Self::default_name(), Self::default_email());
-        Self { author, email, signing: None, verify: None, write: WriteMode::Direct }
+        Self {
+            author,
+            email,
+            signing: None,
+            verify: None,
+            write: WriteMode::Direct,
+            push_options: Vec::new(),
+            push_budget: None,
+        }
     }
 }
 
@@ -77,7 +94,21 @@ pub struct Signing {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Verify {
     /// Lines of an SSH allowed-signers file, such as `alice@example.com ssh-ed25519 AAAA…`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_signers: Vec<String>,
+    /// Public OpenPGP keys in their armour, as `gpg --armor --export alice@example.com` prints them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub openpgp_keys: Vec<String>,
+}
+
+/// The OpenPGP key of a worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerKey {
+    /// The worker's name.
+    pub worker: String,
+    /// Its public key in its armour.
+    pub key: String,
 }
 
 /// The kind of a signature, in git's words.
@@ -109,4 +140,7 @@ pub struct ObservedSettings {
     /// principals are names of workers, such as `we-1 ssh-ed25519 AAAA…`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_signers: Vec<String>,
+    /// The same with OpenPGP: the public key of each worker that signs so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub openpgp_keys: Vec<WorkerKey>,
 }

@@ -24,7 +24,8 @@ pub use fleet::{
     DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Guards, Images, Roots, Tenant,
 };
 pub use git::{
-    GitSettings, ObservedSettings, OutputSettings, Signing, SigningFormat, Verify, WriteMode,
+    GitSettings, ObservedSettings, OutputSettings, Signing, SigningFormat, Verify, WorkerKey,
+    WriteMode,
 };
 pub use kind_cluster::{
     DEFAULT_KIND_VERSION, Endpoint, EndpointType, HistoryRow, Initialization,

@@ -11,7 +11,6 @@ pub const FIELDS: &[(&str, &[&str])] = &[
         &[
             "spec.supportedVersions",
             "spec.images.overrides",
-            "spec.git.pushBudget",
             "spec.tenants.paths",
             "spec.tenants.quota",
             "spec.tenants.maxPriority",

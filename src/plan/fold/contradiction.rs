@@ -8,10 +8,16 @@ use crate::model::{FoldedCluster, Freshness, Name, Observed, Previous, Report, R
 const MOST: usize = 10;
 
 /// Clusters that run on another worker than their record says, or that have no record at all. What a
-/// silent worker said last may be long past.
+/// silent worker said last may be long past. The clusters that the control plane's cluster reports are the
+/// workers themselves, which have no place on another.
 #[must_use]
-pub fn contradictions(previous: &Previous, observed: &Observed) -> Diagnostics {
-    let fresh = observed.workers.values().filter(|r| r.freshness == Freshness::Fresh);
+pub fn contradictions(
+    previous: &Previous,
+    observed: &Observed,
+    control_plane: Option<&str>,
+) -> Diagnostics {
+    let hosts = observed.workers.values().filter(|r| control_plane != Some(r.worker.as_str()));
+    let fresh = hosts.filter(|r| r.freshness == Freshness::Fresh);
     fresh
         .flat_map(|report| {
             let there = report.clusters.iter().filter(|(_, cluster)| is_there(cluster));
@@ -75,7 +81,7 @@ mod tests {
                 cluster.uid = (!name.starts_with("left")).then(|| format!("uid-{name}"));
             }
         }
-        let found = contradictions(&world.previous, &world.observed);
+        let found = contradictions(&world.previous, &world.observed, None);
         found.iter().map(|d| d.message.clone()).collect()
     }
 
