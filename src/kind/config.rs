@@ -31,7 +31,7 @@ pub fn config(spec: &KINDClusterSpec) -> Result<Value, String> {
     let image = match &spec.image {
         Some(image) => image.clone(),
         None => node_image(&spec.kubernetes_version)
-            .map(|image| image.reference())
+            .map(|image| image.reference.to_owned())
             .ok_or_else(|| format!("no node image is known for {}", spec.kubernetes_version))?,
     };
     let nodes = match config.remove("nodes") {

@@ -56,7 +56,8 @@ const BAD_IF_TRUE: [&str; 8] = [
 ];
 
 /// The kinds whose conditions are looked at, and the code of what has no words of its own.
-const LOOKED_AT: [(Kind, &str); 5] = [
+const LOOKED_AT: [(Kind, &str); 6] = [
+    (Kind::KindCluster, "InfrastructureNotReady"),
     (Kind::AzureCluster, "InfrastructureNotReady"),
     (Kind::AzureMachine, "MachineNotReady"),
     (Kind::KubeadmControlPlane, "ControlPlaneNotReady"),

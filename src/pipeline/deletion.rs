@@ -5,8 +5,8 @@ use super::output::Run;
 use crate::change::files_of;
 use crate::diag::Diagnostics;
 use crate::model::{
-    ClusterRow, ClusterState, ControlPlaneRow, DEFAULT_WORKER_FLAVOR, Decision, DeletionRow,
-    DeletionStep, GateReason, Id, Missing, Name, Previous, Progress, Store, StoreError,
+    ClusterRow, ClusterState, ControlPlaneRow, Decision, DeletionRow, DeletionStep, GateReason, Id,
+    Missing, Name, Previous, Progress, Store, StoreError,
 };
 use crate::render::{self, Removal, Templates};
 
@@ -33,15 +33,17 @@ pub(super) fn removal(row: &ClusterRow) -> Removal {
     }
 }
 
-/// The folder after a step, made from the last good one, and what the lock keeps of it.
+/// The folder after a step, made from the last good one, and what the lock keeps of it. The flavor of a
+/// worker's own cluster is in no lock: its folder says it.
 fn take(
     store: &dyn Store,
     templates: &Templates,
-    (folder, flavor): (Id, &str),
+    (folder, flavor): (Id, Option<&str>),
     (step, worker_uid): (DeletionStep, Option<String>),
 ) -> Result<Result<(Id, DeletionRow), Diagnostics>, StoreError> {
     let last = read_folder(store, folder)?;
-    match render::deletion_folder(flavor, &last, templates, step) {
+    let flavor = flavor.map_or_else(|| render::worker_flavor(&last), str::to_owned);
+    match render::deletion_folder(&flavor, &last, templates, step) {
         Ok(files) => Ok(Ok((put_folder(store, &files)?, render::deletion_row(&files, worker_uid)))),
         Err(found) => Ok(Err(found)),
     }
@@ -65,7 +67,7 @@ impl Run<'_> {
         }
         let uid = self.pinned(worker, old.deletion.as_ref());
         let templates = &self.read.templates;
-        match take(self.store, templates, (folder, &old.row.flavor), (step, uid))? {
+        match take(self.store, templates, (folder, Some(&old.row.flavor)), (step, uid))? {
             Ok((folder, deletion)) => Ok(Some(ClusterRow {
                 state: ClusterState::Deleting,
                 deletion: Some(deletion),
@@ -104,7 +106,7 @@ impl Run<'_> {
         let reporter = planned.and_then(|planned| planned.reporter.clone());
         let uid = reporter.and_then(|reporter| self.pinned(&reporter, before.deletion.as_ref()));
         let templates = &self.read.templates;
-        match take(self.store, templates, (folder, DEFAULT_WORKER_FLAVOR), (step, uid))? {
+        match take(self.store, templates, (folder, None), (step, uid))? {
             Ok((folder, deletion)) => Ok(Some(ControlPlaneRow {
                 state: ClusterState::Deleting,
                 deletion: Some(deletion),

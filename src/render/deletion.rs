@@ -13,7 +13,7 @@ use super::object::{Malformed, Object, objects};
 use super::templates::Templates;
 use super::{Files, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::{DeletionRow, DeletionStep};
+use crate::model::{DEFAULT_WORKER_FLAVOR, DeletionRow, DeletionStep};
 
 /// The ConfigMap that says that the deletion has begun; with it a folder is never empty.
 pub(super) const TOMBSTONE: &str = "carp-tombstone";
@@ -127,6 +127,15 @@ fn orphaned(last: &Files, all: &[Object]) -> Files {
         }
     }
     with_digest(files)
+}
+
+/// The flavor that the Worker in a folder names, or else the default.
+#[must_use]
+pub fn worker_flavor(files: &Files) -> String {
+    let all = objects(files).unwrap_or_default();
+    let worker = all.iter().find(|o| o.kind() == "Worker" && o.group() == "carp.dev");
+    let flavor = worker.and_then(|o| o.value.pointer("/spec/flavor")?.as_str());
+    flavor.unwrap_or(DEFAULT_WORKER_FLAVOR).to_owned()
 }
 
 /// The last good folder was read before it was committed, so somebody else wrote into it.

@@ -23,17 +23,6 @@ const FIELDS: [&str; 7] = [
     "workerNodes",
 ];
 
-/// The tree, without `KINDClusters` where carp does not define them.
-fn known(mut tree: Files) -> Files {
-    let defined = carp::model::api::all_crds().iter().any(|(file, _)| file.starts_with("kindclu"));
-    for bytes in tree.values_mut().filter(|_| !defined) {
-        let text = String::from_utf8(std::mem::take(bytes)).unwrap();
-        let kept = text.split("---\n").filter(|d| !d.contains("\nkind: KINDCluster\n"));
-        *bytes = kept.collect::<Vec<_>>().join("---\n").into_bytes();
-    }
-    tree
-}
-
 fn of_kind(tree: &Files, folder: &str, kind: &str) -> Vec<Value> {
     let below = |(path, _): &(String, Value)| path.starts_with(folder);
     let all = documents(tree).into_iter().filter(below).map(|(_, value)| value);
@@ -53,7 +42,7 @@ const WORKER: &str = "control-plane/wk-weu-1/";
 #[test]
 fn every_object_is_accepted_every_path_builds_and_every_reader_reads_the_same() {
     let mut fleet = fleet::kind();
-    rendered_crds::check(&known(fleet::tree(&fleet, "teams/a")));
+    rendered_crds::check(&fleet::tree(&fleet, "teams/a"));
     rendered_kustomize::check(&fleet::tree(&fleet, ""));
     rendered_yaml::check(&fleet::tree(&fleet, ""));
     let network = Network {
@@ -65,7 +54,7 @@ fn every_object_is_accepted_every_path_builds_and_every_reader_reads_the_same() 
         cluster.spec.paused = true;
     }
     fleet.spec.images = fleet::full().spec.images;
-    rendered_crds::check(&known(fleet::tree(&fleet, "")));
+    rendered_crds::check(&fleet::tree(&fleet, ""));
     rendered_yaml::check(&fleet::tree(&fleet, ""));
     let networking = json!({
         "ipFamily": "dual",
@@ -144,6 +133,18 @@ fn a_deletion_leaves_the_end_to_cluster_api() {
         documents(&gone).iter().map(|(_, o)| o["kind"].as_str().unwrap().to_owned()).collect();
     let stays = ["ConfigMap", "Kustomization", "ManagedCluster", "Namespace"];
     assert_eq!(kinds, stays.map(str::to_owned).into());
+}
+
+#[test]
+fn the_folder_of_a_worker_says_its_flavor_to_the_end() {
+    let flavor = |fleet: &Fleet, folder: &str| {
+        let tree = fleet::tree(fleet, "").into_iter();
+        let below =
+            |(path, bytes): (String, _)| Some((path.strip_prefix(folder)?.to_owned(), bytes));
+        render::worker_flavor(&tree.filter_map(below).collect())
+    };
+    assert_eq!(flavor(&fleet::kind(), WORKER), "kind");
+    assert_eq!(flavor(&fleet::full(), "control-plane/wk-weu-1/"), "capz");
 }
 
 /// A fleet on one machine, as a person writes it: no control plane, no credentials.
