@@ -20,26 +20,31 @@ type Reference = (String, String, String);
 /// The Kustomization of a worker's whole folder.
 const ROOT: &str = "carp-worker";
 
-/// The Flux of one worker.
+/// The Flux of one worker, or of the control-plane cluster.
 pub(crate) struct Flux {
-    worker: String,
+    /// The path of the output branch that it begins with.
+    first: String,
     /// What each Kustomization applied last.
     inventory: RefCell<BTreeMap<String, BTreeSet<Reference>>>,
 }
 
 impl Flux {
     pub(crate) fn of(worker: &str) -> Self {
-        Self { worker: worker.to_owned(), inventory: RefCell::default() }
+        let first = format!("control-plane/{worker}/bootstrap");
+        Self { first, inventory: RefCell::default() }
     }
 
-    /// Brings the worker to the tip of the output branch. The layers' own content is left out: their
+    pub(crate) fn of_the_control_plane() -> Self {
+        Self { first: "control-plane".to_owned(), inventory: RefCell::default() }
+    }
+
+    /// Brings the cluster to the tip of the output branch. The layers' own content is left out: their
     /// charts and providers have nobody here who would install them.
     pub(crate) fn sync(&self, on: &Worker) {
         let dir = output(on);
         let output = dir.path().join("output");
         let commit = git(&output, &["rev-parse", "HEAD"]);
-        let bootstrap = format!("control-plane/{}/bootstrap", self.worker);
-        self.apply(on, "bootstrap", &output.join(bootstrap));
+        self.apply(on, "the first", &output.join(&self.first));
         let mut done = BTreeSet::new();
         while let Some(next) = kustomizations(on).into_iter().find(|k| !done.contains(&name(k))) {
             let name = name(&next);
