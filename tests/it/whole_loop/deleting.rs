@@ -149,6 +149,8 @@ impl Story {
         let mut namespace: Value =
             serde_json::from_str(&self.worker.server.kubectl(&read)).unwrap();
         assert_eq!(namespace["status"]["phase"], "Terminating", "Flux has pruned it");
+        let identity = "AzureClusterIdentity.infrastructure.cluster.x-k8s.io";
+        assert_eq!(self.objects(going, identity), [""; 0], "Flux has pruned what was marked");
         let left = [
             "AzureMachineTemplate.infrastructure.cluster.x-k8s.io",
             "KubeadmConfigTemplate.bootstrap.cluster.x-k8s.io",
