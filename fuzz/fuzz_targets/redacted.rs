@@ -5,7 +5,7 @@ use carp::git::Redacted;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 
-/// A token that no other part of the text can spell.
+/// The token, which no other part of the text spells.
 const TOKEN: &str = "S3CR3TT0K3N";
 
 fuzz_target!(|bytes: &[u8]| {
@@ -67,5 +67,6 @@ fn part(choices: &mut Unstructured<'_>) -> Result<String> {
 fn words(choices: &mut Unstructured<'_>) -> Result<String> {
     let length = choices.int_in_range(0..=12)?;
     let bytes = choices.bytes(length.min(choices.len()))?;
-    Ok(String::from_utf8_lossy(bytes).into_owned())
+    // The fuzzer learns the token from the comparison, and puts it where no URL is.
+    Ok(String::from_utf8_lossy(bytes).replace(TOKEN, ""))
 }
