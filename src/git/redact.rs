@@ -53,24 +53,28 @@ fn redact(text: &str) -> String {
 fn without_credentials(url: &str, over_ssh: bool) -> String {
     let authority_end = url.find(['/', '?', '#']).unwrap_or(url.len());
     let authority = &url[..authority_end];
-    let host_start = match authority.rfind('@') {
-        // A mirror's URL has another one in its path, with credentials of its own.
-        _ if url.contains("://") => url.rfind('@'),
-        Some(at) => Some(at),
-        // An unescaped `/` in a password ends the authority early; what then looks like a port is
-        // part of the password.
-        None if !ends_in_port(authority) => url.rfind('@'),
-        None => None,
-    };
+    let in_authority = authority.rfind('@');
+    let host = &authority[in_authority.map_or(0, |at| at + 1)..];
+    // A mirror's URL has another one in its path, with credentials of its own. And an unescaped `/` in a
+    // password ends the authority early; what then looks like a port is part of the password.
+    let host_start =
+        if url.contains("://") || !ends_in_port(host) { url.rfind('@') } else { in_authority };
     let (user, host) = match host_start {
         Some(at) => (&url[..at], &url[at + 1..]),
         None => ("", url),
     };
     let host = host.split('?').next().unwrap_or(host);
     match user.split(':').next() {
-        Some(account) if over_ssh && !account.is_empty() => format!("{account}@{host}"),
+        Some(account) if over_ssh && is_account(account) => format!("{account}@{host}"),
         _ => host.to_owned(),
     }
+}
+
+/// Whether this is the name of an account. Anything else is shown to nobody: it may be part of a secret, and
+/// read again it would be another URL.
+fn is_account(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.~+%".contains(c);
+    !name.is_empty() && name.chars().all(fits)
 }
 
 /// Whether an authority is a host with a port that is a number, or without one.
@@ -95,9 +99,12 @@ mod tests {
         check("http://u:p@127.0.0.1:8080/r", "http://127.0.0.1:8080/r");
         check("https://u:p@ss@host/r", "https://host/r");
         check("https://u:to/ken@host/r", "https://host/r");
+        check("https://u@x:to/ken@host/r", "https://host/r");
         check("https://u:p@[::1]:80/r", "https://[::1]:80/r");
         check("ssh://git:secret@host/r", "ssh://git@host/r");
         check("ssh://:secret@host/r", "ssh://host/r");
+        check("ssh://?x:secret@host/r", "ssh://");
+        check("ssh://a/b?c:d://secret@host/r", "ssh://host/r");
         check("https://mirror/https://u:p@host/r", "https://host/r");
         check("https://u:p@mirror/https://token@host/r", "https://host/r");
         check("https://mirror/https://host/r", "https://mirror/https://host/r");
