@@ -81,6 +81,7 @@ fn folds(bytes: &[u8]) {
         last: &last,
         reports: Some(&reports),
         unusable: &unusable,
+        control_plane: None,
         workers,
         now,
     });
@@ -88,6 +89,7 @@ fn folds(bytes: &[u8]) {
         last: &first.observed.workers,
         reports: Some(&reports),
         unusable: &unusable,
+        control_plane: None,
         workers,
         now,
     });
