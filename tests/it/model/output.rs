@@ -181,7 +181,13 @@ impl World {
         if to.is_empty() || !after(&to) {
             return;
         }
-        git(&path, &["push", "--quiet", "--force", "origin", &format!("{to}:{OUTPUT}")]);
+        let there = format!("{to}:{OUTPUT}");
+        let push = git_may_fail(&path, &["push", "--quiet", "--force", "origin", &there]);
+        if !push.status.success() {
+            // carp's push was on its way in that very moment, and the server takes one at a time.
+            self.tell("a person who sets the output branch back is refused");
+            return;
+        }
         self.tell(format!("a person sets the output branch back by {back}, to {}", &to[..8]));
         self.know_foreign(&to);
         self.kept.get_mut(OUTPUT).unwrap().retain(|commit| {
