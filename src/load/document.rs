@@ -7,18 +7,17 @@ use serde_json::{Map, Value, json};
 
 use super::check::empty_safeguard;
 use super::envelope::{self, Envelope};
-use super::fault::Fault;
 use super::finding::{Findings, Source};
 use super::kind::{Kind, Root, Spec};
 use super::locate;
 use super::mend::mended;
+use super::salvage;
 use super::shape::Shape;
 use super::short;
 use super::split::Chunk;
 use super::structure::Walk;
-use super::suggest;
 use super::yaml;
-use crate::diag::{Code, Diagnostic, FieldPath, Place};
+use crate::diag::{Code, FieldPath};
 use crate::model::{Digest, Fact, canonical_json, without_defaults};
 
 /// One document below a root, whether it can be used or not.
@@ -122,7 +121,7 @@ pub(super) fn read(chunk: Chunk<'_>, source: Source, root: Root) -> Item {
     let mut findings = Findings::of(source);
     let value = match yaml::parse::<Value>(chunk.text) {
         Ok(value) => value,
-        Err(fault) => return unreadable(chunk, findings, &fault, root),
+        Err(fault) => return salvage::item(chunk, findings, &fault, root),
     };
     let kind = text_at(&value, &["kind"]);
     let name = text_at(&value, &["metadata", "name"]);
@@ -134,7 +133,7 @@ pub(super) fn read(chunk: Chunk<'_>, source: Source, root: Root) -> Item {
     let (body, fact) = body.map_or((None, None), |(body, fact)| (Some(body), fact));
     let steers_placement = match kind.as_deref().and_then(Kind::named) {
         Some(kind) => kind.steers_placement(),
-        None => may_steer_placement(chunk.text, kind.as_deref(), root),
+        None => salvage::may_steer_placement(chunk.text, kind.as_deref(), root),
     };
     Item { findings, kind, name, steers_placement, body, fact }
 }
@@ -247,60 +246,6 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-fn unreadable(chunk: Chunk<'_>, mut findings: Findings, fault: &Fault, root: Root) -> Item {
-    let mut place = Place::file(&*findings.source.file)
-        .at(fault.line.saturating_add(chunk.lines_before), fault.column);
-    place.document = findings.source.document;
-    let finding = Diagnostic::new(fault.code, fault.message.clone()).at(place).help(&fault.help);
-    findings.list.push(finding);
-    let kind = scraped(chunk.text, &["kind"]);
-    let name = scraped(chunk.text, &["metadata", "name"]);
-    let steers_placement = may_steer_placement(chunk.text, kind.as_deref(), root);
-    Item { findings, kind, name, steers_placement, body: None, fact: None }
-}
-
-/// Whether a document whose kind is not known may be one that new placements depend on: it stands
-/// below the policies, it names such a kind, or its kind is a slip of the pen for one.
-fn may_steer_placement(text: &str, kind: Option<&str>, root: Root) -> bool {
-    let steering = Kind::ALL.into_iter().filter(|k| k.steers_placement()).map(Kind::name);
-    let names = Kind::ALL.into_iter().map(Kind::name);
-    let meant = kind.and_then(|k| suggest::nearest(k, names)).and_then(Kind::named);
-    match (root, meant) {
-        (Root::Policies, _) => true,
-        (_, Some(kind)) => kind.steers_placement(),
-        (_, None) => steering.into_iter().any(|name| text.contains(name)),
-    }
-}
-
-/// What a line of a document that cannot be parsed says, where it is as plain as people write it:
-/// `kind: X` at the first column, `name: x` one level below `metadata:`.
-fn scraped(text: &str, path: &[&str]) -> Option<String> {
-    let top = |line: &str| !line.starts_with([' ', '\t', '#', '-']);
-    let mut lines = text.lines();
-    if let [parent, _] = path {
-        let head = format!("{parent}:");
-        lines.by_ref().find(|line| line.trim_end() == head)?;
-    }
-    let wanted = format!("{}:", path.last()?);
-    let nested = path.len() > 1;
-    let mut indent = None;
-    for line in lines {
-        if nested && top(line) && !line.trim().is_empty() {
-            return None;
-        }
-        let depth = line.len() - line.trim_start().len();
-        if *indent.get_or_insert(if nested { depth } else { 0 }) != depth {
-            continue;
-        }
-        if let Some(rest) = line.trim_start().strip_prefix(&wanted) {
-            let value = rest.split(" #").next().unwrap_or_default().trim();
-            let value = value.trim_matches(['"', '\'']);
-            return (!value.is_empty()).then(|| value.to_owned());
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{POLICY, class, cluster, finds, load_fleet, loads};
@@ -394,14 +339,5 @@ mod tests {
     fn a_document_is_a_mapping() {
         finds("- a\n", Code::WrongType, "");
         finds("null\n", Code::WrongType, "");
-    }
-
-    #[test]
-    fn a_name_is_read_from_a_text_that_cannot_be_parsed() {
-        let text =
-            "kind: Worker # x\nmetadata:\n  labels:\n    name: no\n  name: \"w1\"\nspec: [\n";
-        assert_eq!(scraped(text, &["kind"]).as_deref(), Some("Worker"));
-        assert_eq!(scraped(text, &["metadata", "name"]).as_deref(), Some("w1"));
-        assert_eq!(scraped("metadata:\nspec:\n  name: x\n", &["metadata", "name"]), None);
     }
 }

@@ -23,6 +23,7 @@ mod previous;
 mod read;
 mod reports;
 mod resolve;
+mod salvage;
 mod shape;
 mod short;
 mod split;

@@ -1,5 +1,6 @@
 //! What a plan changes, as people think of it: clusters, workers, holds; and its three forms.
 
+mod clusters;
 mod deletions;
 mod form;
 mod json;
@@ -9,6 +10,7 @@ mod sample;
 mod text;
 mod words;
 
+pub use clusters::{Action, ClusterChange};
 pub use deletions::{progress_words, waiting_words};
 pub use json::{PLAN_SCHEMA, json};
 pub use markdown::{FileDiff, markdown};
@@ -18,14 +20,11 @@ pub use text::text;
 pub use words::{HoldWords, ack_command, gate_words, hold_words, kept, listed};
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use super::findings::Finding;
 use crate::model::api::DriftPolicy;
-use crate::model::{
-    Binding, ChangeKind, ClusterState, Decision, DeletionStep, Name, Planned, Progress, Proposal,
-    Quantity, WorkerState, paths,
-};
+use crate::model::{ChangeKind, Decision, Name, Planned, Proposal, Quantity, WorkerState, paths};
+use clusters::change_of;
 
 /// A proposal, sorted by what it means to people.
 pub struct PlanView<'a> {
@@ -47,57 +46,6 @@ pub struct PlanView<'a> {
     pub files: FileCount,
     /// How many clusters wait for a worker after this plan.
     pub waiting: u64,
-}
-
-/// What happens to one cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClusterChange {
-    /// The cluster.
-    pub name: Name,
-    /// What happens.
-    pub action: Action,
-    /// Its worker before.
-    pub from: Option<Name>,
-    /// Its worker after.
-    pub to: Option<Name>,
-    /// Why.
-    pub why: String,
-}
-
-/// What happens to a cluster. The order is the order of display: what cannot be undone comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Action {
-    /// Its deletion begins.
-    Delete,
-    /// It goes to another worker.
-    Move,
-    /// It gets its first worker.
-    Create,
-    /// Its files change.
-    Update,
-    /// No worker takes it, which is new, or for new reasons.
-    Wait,
-    /// Nothing is left of it, and its document is gone.
-    Forget,
-}
-
-impl Action {
-    /// All of them, in order.
-    pub const ALL: [Self; 6] =
-        [Self::Delete, Self::Move, Self::Create, Self::Update, Self::Wait, Self::Forget];
-
-    /// The word for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Delete => "delete",
-            Self::Move => "move",
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Wait => "wait",
-            Self::Forget => "forget",
-        }
-    }
 }
 
 /// What happens to one worker's folder.
@@ -243,87 +191,6 @@ impl Files {
     }
 }
 
-fn change_of(
-    name: &Name,
-    planned: &Planned,
-    proposal: &Proposal,
-    files: &Files,
-) -> Option<ClusterChange> {
-    let deletion = proposal.plan.deletions.get(name);
-    let done = deletion.and_then(progress_words);
-    let over = deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)));
-    let before = worker_before(name, proposal);
-    // What was deleted is made anew, and moves from nowhere.
-    let wanted = planned.decision != Decision::Forget;
-    let from = before.filter(|_| !(over && wanted));
-    let (action, why) = match &planned.decision {
-        Decision::Bind(binding) => (placed(from.as_ref(), &binding.worker), why_here(binding)),
-        Decision::Keep { worker } if from.as_ref().is_some_and(|f| f != worker) => {
-            (Action::Move, String::new())
-        }
-        Decision::Keep { .. } if done.is_some() => {
-            (Action::Update, done.unwrap_or_default().to_owned())
-        }
-        Decision::Keep { .. } => {
-            let count = super::count(files.clusters.get(name.as_str())?.total(), "file");
-            let form = files.in_form.contains(name.as_str());
-            let what = if form { format!("{count}, format only") } else { count };
-            let step = proposal.plan.versions.get(name);
-            let why = step.map_or_else(|| what.clone(), |s| format!("{}; {what}", s.words()));
-            (Action::Update, why)
-        }
-        Decision::Wait { reasons, .. } => {
-            let before = proposal.previous.pending.clusters.get(name);
-            if before.is_some_and(|row| row.reasons == *reasons) {
-                return None;
-            }
-            let words: Vec<_> = reasons.iter().map(|r| format!("{r:?}")).collect();
-            (Action::Wait, words.join(", "))
-        }
-        Decision::Delete { worker, step } => {
-            if is_deleting(name, worker, proposal) {
-                (Action::Update, done?.to_owned())
-            } else if *step == DeletionStep::Orphan {
-                (Action::Update, "its document is gone; Flux is told to leave it alone".to_owned())
-            } else {
-                (Action::Delete, format!("its document is gone; step {step:?}"))
-            }
-        }
-        Decision::Forget => (Action::Forget, done.unwrap_or("its document is gone").to_owned()),
-    };
-    let to = match action {
-        Action::Delete => None,
-        _ => planned.decision.worker().cloned(),
-    };
-    Some(ClusterChange { name: name.clone(), action, from, to, why })
-}
-
-fn worker_before(name: &Name, proposal: &Proposal) -> Option<Name> {
-    let mut workers = proposal.previous.workers.iter();
-    workers.find(|(_, lock)| lock.clusters.contains_key(name)).map(|(worker, _)| worker.clone())
-}
-
-fn is_deleting(name: &Name, worker: &Name, proposal: &Proposal) -> bool {
-    let lock = proposal.previous.workers.get(worker);
-    let row = lock.and_then(|l| l.clusters.get(name));
-    row.is_some_and(|r| r.state == ClusterState::Deleting)
-}
-
-fn placed(from: Option<&Name>, to: &Name) -> Action {
-    if from.is_some_and(|f| f != to) { Action::Move } else { Action::Create }
-}
-
-fn why_here(binding: &Binding) -> String {
-    let mut why = match (&binding.runner_up, binding.decided_by) {
-        (Some(second), Some(term)) => format!("before {second} by {term}"),
-        _ => "the only worker that fits".to_owned(),
-    };
-    if let Some(policy) = &binding.policy {
-        let _ = write!(why, "; policy {policy}");
-    }
-    why
-}
-
 fn worker_changes(proposal: &Proposal, files: &Files) -> Vec<WorkerChange> {
     let previous = &proposal.previous.workers;
     let names: BTreeSet<_> = previous.keys().chain(proposal.plan.workers.keys()).collect();
@@ -349,6 +216,7 @@ fn worker_changes(proposal: &Proposal, files: &Files) -> Vec<WorkerChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ClusterState;
 
     fn rows(proposal: &Proposal) -> Vec<String> {
         let view = PlanView::of(proposal, "fleet", "eu", &[]);
