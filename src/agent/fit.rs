@@ -55,11 +55,9 @@ fn cut_messages(report: &mut Report, characters: usize) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::model::{
-        Condition, ConditionStatus, Digest, Name, REPORT_SCHEMA, ReportedCluster, ReportedError,
+        Condition, ConditionStatus, Digest, Name, ReportedCluster, ReportedError, fixture,
     };
 
     /// A worker whose clusters all say as much as the agent lets one say.
@@ -94,20 +92,8 @@ mod tests {
             present: ["Cluster", "AzureCluster", "MachineDeployment"].map(str::to_owned).into(),
         };
         Report {
-            schema_version: REPORT_SCHEMA,
-            worker: Name::parse("we-1").unwrap(),
-            worker_uid: "u".to_owned(),
-            time: "2026-11-01T08:00:00Z".parse().unwrap(),
-            complete: true,
-            unlisted: Vec::new(),
-            healthy: true,
-            healthy_since: None,
-            reason: None,
-            message: None,
-            applied_revision: None,
-            applied_digest: None,
-            components: BTreeMap::new(),
             clusters: (0..clusters).map(cluster).collect(),
+            ..fixture::report("we-1", "2026-11-01T08:00:00Z".parse().unwrap())
         }
     }
 

@@ -109,27 +109,10 @@ fn seconds(time: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn cluster(phase: &str) -> ReportedCluster {
-        ReportedCluster {
-            name: Name::parse("a").unwrap(),
-            uid: None,
-            digest: None,
-            phase: phase.to_owned(),
-            since: None,
-            version: None,
-            control_plane_version: None,
-            pool_version: None,
-            endpoint: None,
-            nodes: None,
-            conditions: Vec::new(),
-            errors: Vec::new(),
-            present: Vec::new(),
-        }
-    }
+    use crate::model::fixture;
 
     fn status(kind: Kind, phase: &str, before: Option<&Condition>, second: i64) -> Value {
-        let (by, cluster) = (Name::parse("w1").unwrap(), cluster(phase));
+        let (by, cluster) = (Name::parse("w1").unwrap(), fixture::reported("a", phase));
         let now = Timestamp::from_second(second).unwrap();
         of(kind, &by, &Seen { cluster: &cluster, generation: 1, before, now }).unwrap()
     }

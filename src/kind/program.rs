@@ -126,17 +126,35 @@ mod tests {
     }
 
     #[test]
-    fn one_that_hangs_is_ended_with_its_children() {
-        let folder = tempfile::tempdir().unwrap();
-        let mark = folder.path().join("alive");
-        let script = format!("(while :; do touch {}; sleep 0.02; done) & wait", mark.display());
-        let ran = sh(&script, Duration::from_secs(2), &Cancel::default());
-        assert_eq!(ran.end, End::TimedOut);
-        assert!(mark.exists(), "the child was there");
-        // What still runs would touch it again.
-        let _ = std::fs::remove_file(&mark);
-        std::thread::sleep(Duration::from_millis(300));
-        assert!(!mark.exists(), "the child is gone");
+    fn one_that_takes_too_long_is_ended() {
+        assert_eq!(
+            sh("sleep 600", Duration::from_millis(50), &Cancel::default()).end,
+            End::TimedOut
+        );
+    }
+
+    #[test]
+    fn one_that_is_ended_is_ended_with_its_children() {
+        // Whoever still runs keeps the pipe open.
+        let (mut read, write) = std::io::pipe().unwrap();
+        let cancel = Cancel::default();
+        let running = {
+            let cancel = cancel.clone();
+            std::thread::spawn(move || {
+                let script = "exec 3>&0; (echo up >&3; sleep 600) & wait";
+                run(Command::new("sh").args(["-c", script]), write.into(), LONG, &cancel).unwrap()
+            })
+        };
+        let mut up = [0; 3];
+        read.read_exact(&mut up).unwrap();
+        cancel.cancel();
+        assert_eq!(running.join().unwrap().end, End::Cancelled);
+        let (send, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let _ = read.read_to_end(&mut Vec::new());
+            let _ = send.send(());
+        });
+        assert!(ended.recv_timeout(LONG).is_ok(), "the child is gone");
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod deletion;
 mod digest;
 mod drift;
 mod evidence;
+#[cfg(test)]
+pub mod fixture;
 mod fleet;
 mod folded;
 mod id;

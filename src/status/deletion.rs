@@ -42,7 +42,8 @@ fn waits(kind: &str, deletion: &Deletion) -> Condition {
 mod tests {
 
     use super::*;
-    use crate::model::{Fleet, Observed, Plan, Previous};
+    use crate::model::Plan;
+    use crate::status::tests::Given;
 
     fn told(step: Option<DeletionStep>, missing: Missing) -> Vec<String> {
         let name = Name::parse("a").unwrap();
@@ -53,17 +54,9 @@ mod tests {
             missing: Some(missing),
         };
         let plan = Plan { deletions: [(name.clone(), deletion)].into(), ..Plan::default() };
-        let (fleet, previous, observed) =
-            (Fleet::default(), Previous::default(), Observed::default());
-        let input = StatusInput {
-            fleet: &fleet,
-            previous: &previous,
-            observed: &observed,
-            plan: &plan,
-            gates: &[],
-        };
+        let given = Given { plan, ..Given::default() };
         let words = |c: &Condition| format!("{} {:?} {} {}", c.kind, c.status, c.reason, c.message);
-        conditions(input, &name).iter().map(words).collect()
+        conditions(given.input(), &name).iter().map(words).collect()
     }
 
     #[test]

@@ -78,50 +78,25 @@ impl<'a> OwnCluster<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::model::api::{ControlPlaneCluster, FleetSpec};
-    use crate::model::{FOLDED_SCHEMA, Fleet, Observed, Plan, Previous, ReportedError};
+    use crate::model::{Fleet, Observed, ReportedError, fixture};
+    use crate::status::tests::Given;
 
     fn name(text: &str) -> Name {
         Name::parse(text).unwrap()
     }
 
     fn own(phase: &str) -> FoldedCluster {
-        FoldedCluster {
-            uid: None,
-            digest: None,
-            phase: phase.to_owned(),
-            since: "2026-11-01T12:00:00Z".parse().unwrap(),
-            version: None,
-            control_plane_version: None,
-            pool_version: None,
-            endpoint: None,
-            nodes: None,
-            conditions: Vec::new(),
-            errors: Vec::new(),
-            present: Vec::new(),
-        }
+        fixture::folded(phase, "2026-11-01T12:00:00Z".parse().unwrap())
     }
 
     fn by_hub(own: FoldedCluster, freshness: Freshness) -> Observed {
         let since = "2026-11-01T11:00:00Z".parse().unwrap();
         let report = FoldedReport {
-            schema_version: FOLDED_SCHEMA,
-            worker: name("hub"),
-            worker_uid: "u".to_owned(),
             freshness,
-            freshness_since: since,
-            healthy: true,
-            healthy_since: since,
-            reason: None,
-            message: None,
-            complete: true,
-            applied_revision: None,
-            applied_digest: None,
-            components: BTreeMap::new(),
             clusters: [(name("w"), own)].into(),
+            ..fixture::folded_report("hub", since)
         };
         Observed { workers: [(name("hub"), report)].into(), ..Observed::default() }
     }
@@ -139,15 +114,9 @@ mod tests {
         by_agent: &'static str,
         heard: bool,
     ) -> (&'static str, Condition) {
-        let (fleet, observed) = (fleet(), by_hub(own, freshness));
-        let (previous, plan) = (Previous::default(), Plan::default());
-        let input = StatusInput {
-            fleet: &fleet,
-            previous: &previous,
-            observed: &observed,
-            plan: &plan,
-            gates: &[],
-        };
+        let observed = by_hub(own, freshness);
+        let given = Given { fleet: fleet(), observed, ..Given::default() };
+        let input = given.input();
         let own = OwnCluster::of(input, &name("w")).unwrap();
         assert!(OwnCluster::of(input, &name("attached")).is_none());
         (own.phase(by_agent, heard), own.condition())

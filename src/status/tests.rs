@@ -6,8 +6,8 @@ use super::*;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::api::{Observation, WorkerSpec};
 use crate::model::{
-    Decision, DeletionStep, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness, GateReason,
-    Hold, HoldKind, Planned, ReasonCode, ReportedError, Resources, Worker, WorkerPlan, WorkerState,
+    Decision, DeletionStep, FoldedCluster, FoldedReport, Freshness, GateReason, Hold, HoldKind,
+    Planned, ReasonCode, ReportedError, Resources, Worker, WorkerPlan, WorkerState, fixture,
 };
 
 /// When the report came that the tests fold.
@@ -17,6 +17,23 @@ pub(super) fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
+/// What documents are made from; what is not given is empty.
+#[derive(Default)]
+pub(super) struct Given {
+    pub(super) fleet: Fleet,
+    pub(super) previous: Previous,
+    pub(super) observed: Observed,
+    pub(super) plan: Plan,
+    pub(super) gates: Vec<Gate>,
+}
+
+impl Given {
+    pub(super) fn input(&self) -> StatusInput<'_> {
+        let Self { fleet, previous, observed, plan, gates } = self;
+        StatusInput { fleet, previous, observed, plan, gates }
+    }
+}
+
 pub(super) fn planned(decision: Decision) -> Plan {
     let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
     Plan { clusters: [(name("c"), planned)].into(), ..Plan::default() }
@@ -24,35 +41,12 @@ pub(super) fn planned(decision: Decision) -> Plan {
 
 pub(super) fn reported(phase: &str, freshness: Freshness) -> Observed {
     let since = SEEN.parse().unwrap();
-    let cluster = FoldedCluster {
-        uid: None,
-        digest: None,
-        phase: phase.to_owned(),
-        since,
-        version: Some("v1.34.2".to_owned()),
-        control_plane_version: None,
-        pool_version: None,
-        endpoint: None,
-        nodes: None,
-        conditions: Vec::new(),
-        errors: Vec::new(),
-        present: Vec::new(),
-    };
+    let version = Some("v1.34.2".to_owned());
+    let cluster = FoldedCluster { version, ..fixture::folded(phase, since) };
     let report = FoldedReport {
-        schema_version: FOLDED_SCHEMA,
-        worker: name("w"),
-        worker_uid: "u".to_owned(),
         freshness,
-        freshness_since: since,
-        healthy: true,
-        healthy_since: since,
-        reason: None,
-        message: None,
-        complete: true,
-        applied_revision: None,
-        applied_digest: None,
-        components: BTreeMap::new(),
         clusters: [(name("c"), cluster)].into(),
+        ..fixture::folded_report("w", since)
     };
     Observed { workers: [(name("w"), report)].into(), ..Observed::default() }
 }
@@ -114,15 +108,8 @@ fn an_overcommitted_worker_says_so() {
         clusters: 8,
     };
     let plan = Plan { workers: [(name("w"), worker)].into(), ..Plan::default() };
-    let (fleet, previous, observed) = (Fleet::default(), Previous::default(), Observed::default());
-    let input = StatusInput {
-        fleet: &fleet,
-        previous: &previous,
-        observed: &observed,
-        plan: &plan,
-        gates: &[],
-    };
-    let status = worker_status(input, &name("w")).unwrap().status;
+    let given = Given { plan, ..Given::default() };
+    let status = worker_status(given.input(), &name("w")).unwrap().status;
     let over = status.conditions.iter().find(|c| c.kind == "CapacityRespected").unwrap();
     assert_eq!((over.reason.as_str(), over.message.as_str()), ("Overcommitted", "clusters 8/5"));
 }
@@ -148,15 +135,8 @@ fn holding(kind: HoldKind) -> Plan {
 
 #[test]
 fn a_cluster_that_is_forgotten_has_no_document() {
-    let (fleet, previous) = (Fleet::default(), Previous::default());
-    let (plan, observed) = (planned(Decision::Forget), Observed::default());
-    let input = StatusInput {
-        fleet: &fleet,
-        previous: &previous,
-        observed: &observed,
-        plan: &plan,
-        gates: &[],
-    };
+    let given = Given { plan: planned(Decision::Forget), ..Given::default() };
+    let input = given.input();
     assert!(cluster_status(input, &name("c")).is_none());
     let counted = fleet_status(input, &Diagnostics::default(), None, None);
     assert!(counted.clusters.is_empty(), "{:?}", counted.clusters);
@@ -196,15 +176,8 @@ fn the_errors_of_the_gate_and_of_the_worker_stand_together() {
         user_error: false,
     };
     report.clusters.get_mut("c").unwrap().errors.push(error);
-    let (fleet, previous, plan) = (Fleet::default(), Previous::default(), keep());
-    let input = StatusInput {
-        fleet: &fleet,
-        previous: &previous,
-        observed: &observed,
-        plan: &plan,
-        gates: &[gate],
-    };
-    let errors = cluster_status(input, &name("c")).unwrap().status.errors;
+    let given = Given { observed, plan: keep(), gates: vec![gate], ..Given::default() };
+    let errors = cluster_status(given.input(), &name("c")).unwrap().status.errors;
     let said: Vec<_> = errors.iter().map(|e| (e.message.as_str(), e.user_error)).collect();
     assert_eq!(said, [("it may not change", true), ("no cores left", false)]);
 }
@@ -268,21 +241,14 @@ fn a_worker_says_what_is_wrong_with_it() {
 
 #[test]
 fn the_fleet_counts_what_is_held_and_what_was_found() {
-    let (fleet, previous, observed) = (Fleet::default(), Previous::default(), Observed::default());
-    let plan = holding(HoldKind::MassDeletion);
-    let input = StatusInput {
-        fleet: &fleet,
-        previous: &previous,
-        observed: &observed,
-        plan: &plan,
-        gates: &[],
-    };
+    let given = Given { plan: holding(HoldKind::MassDeletion), ..Given::default() };
+    let input = given.input();
     let finding = Diagnostic::new(Code::ImmutableField, "it may not change");
     let status = fleet_status(input, &Diagnostics::from_iter([finding]), None, None);
     assert_eq!(status.findings.values().copied().collect::<Vec<_>>(), [1]);
     let held: Vec<_> = status.held.iter().map(|h| (h.guard.as_str(), h.count)).collect();
     assert_eq!(held, [(HoldKind::MassDeletion.name(), 1)]);
-    assert_eq!(status.held[0].digest, plan.holds[0].digest());
+    assert_eq!(status.held[0].digest, given.plan.holds[0].digest());
 }
 
 #[test]
@@ -346,15 +312,8 @@ fn what_is_only_proposed_is_not_placed() {
         decided_by: None,
         runner_up: None,
     };
-    let plan = planned(Decision::Bind(binding));
-    let (previous, observed) = (Previous::default(), Observed::default());
-    let input = StatusInput {
-        fleet: &fleet,
-        previous: &previous,
-        observed: &observed,
-        plan: &plan,
-        gates: &[],
-    };
+    let given = Given { fleet, plan: planned(Decision::Bind(binding)), ..Given::default() };
+    let input = given.input();
     let status = cluster_status(input, &name("c")).unwrap().status;
     assert_eq!((status.phase.as_deref(), status.assigned_worker), (Some("Pending"), None));
     let placed = &status.conditions[1];

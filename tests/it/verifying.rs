@@ -5,21 +5,13 @@ use std::path::Path;
 use crate::support::flux::push_report;
 use crate::support::keys::SshKey;
 use crate::support::people::{Person, printed};
+use crate::support::signed::{self, OUTPUT, goes_well, is_held};
 use crate::support::small::{self, cluster};
 use crate::support::{Remote, git, skip};
 
-const OUTPUT: &str = "refs/heads/carp/rendered";
-
 /// Lets a clone's commits be signed.
 fn signs_with(person: &Person, key: &SshKey) {
-    let file = key.file();
-    for (name, value) in [
-        ("gpg.format", "ssh"),
-        ("user.signingKey", file.to_str().unwrap()),
-        ("commit.gpgSign", "true"),
-    ] {
-        git(&person.path(), &["config", name, value]);
-    }
+    signed::signs(person, "ssh", None, key.file().to_str().unwrap());
 }
 
 fn carp_yaml(more: &str) -> String {
@@ -28,30 +20,6 @@ fn carp_yaml(more: &str) -> String {
 
 fn verify(signers: &[String]) -> String {
     carp_yaml(&format!("  git:\n    verify:\n      allowedSigners: {signers:?}\n"))
-}
-
-/// One run: its exit code and what it printed.
-fn run(person: &Person) -> (i32, String) {
-    let output = person.carp(&["reconcile", "--once"]);
-    (output.status.code().unwrap(), printed(&output))
-}
-
-#[track_caller]
-fn goes_well(person: &Person) {
-    let (exit, said) = run(person);
-    assert_eq!(exit, 0, "{said}");
-}
-
-#[track_caller]
-fn is_held(person: &Person, remote: &Remote, why: &str) {
-    let tip = remote.at(OUTPUT);
-    let (exit, said) = run(person);
-    assert_eq!(exit, 3, "{said}");
-    let head = git(&person.path(), &["rev-parse", "HEAD"]);
-    for part in ["held InputNotVerified", &*head, why, "git commit -S --allow-empty"] {
-        assert!(said.contains(part), "{part}: {said}");
-    }
-    assert_eq!(remote.at(OUTPUT), tip, "nothing was committed");
 }
 
 #[test]

@@ -2,21 +2,13 @@
 
 use crate::support::keys::{GpgHome, SshKey};
 use crate::support::people::{Person, printed};
+use crate::support::signed::{self, OUTPUT, goes_well, is_held, run};
 use crate::support::small::{self, cluster};
 use crate::support::{Remote, git, skip};
 
-const OUTPUT: &str = "refs/heads/carp/rendered";
-
 /// Lets a clone's commits be signed with the key of a home.
 fn signs_with(person: &Person, home: &GpgHome, who: &str) {
-    for (name, value) in [
-        ("gpg.format", "openpgp"),
-        ("gpg.program", home.program().to_str().unwrap()),
-        ("user.signingKey", who),
-        ("commit.gpgSign", "true"),
-    ] {
-        git(&person.path(), &["config", name, value]);
-    }
+    signed::signs(person, "openpgp", Some(&home.program()), who);
 }
 
 /// A block below a key of YAML.
@@ -29,29 +21,6 @@ fn verify(keys: &[String]) -> String {
     let keys: Vec<_> =
         keys.iter().map(|key| format!("        - |\n{}", indented(key, 10))).collect();
     format!("{}  git:\n    verify:\n      openpgpKeys:\n{}\n", small::FLEET, keys.join("\n"))
-}
-
-/// One run: its exit code and what it printed. What people's own gpg knows does not count.
-fn run(person: &Person) -> (i32, String) {
-    let output = person.carp(&["reconcile", "--once", "--now", "2026-11-01T09:00:00Z"]);
-    (output.status.code().unwrap(), printed(&output))
-}
-
-#[track_caller]
-fn goes_well(person: &Person) {
-    let (exit, said) = run(person);
-    assert_eq!(exit, 0, "{said}");
-}
-
-#[track_caller]
-fn is_held(person: &Person, remote: &Remote, why: &str) {
-    let tip = remote.at(OUTPUT);
-    let (exit, said) = run(person);
-    assert_eq!(exit, 3, "{said}");
-    for part in ["held InputNotVerified", why] {
-        assert!(said.contains(part), "{part}: {said}");
-    }
-    assert_eq!(remote.at(OUTPUT), tip, "nothing was committed");
 }
 
 #[test]
@@ -85,11 +54,7 @@ fn an_input_commit_counts_with_a_listed_openpgp_key_only() {
     assert_eq!(plan.status.code(), Some(3), "{said}");
     assert!(said.contains("HELD InputNotVerified"), "{said}");
     if let Some(key) = SshKey::new() {
-        for (setting, value) in
-            [("gpg.format", "ssh"), ("user.signingKey", key.file().to_str().unwrap())]
-        {
-            git(&person.path(), &["config", setting, value]);
-        }
+        signed::signs(&person, "ssh", None, key.file().to_str().unwrap());
         person.push_one("carp.yaml", &verify(&[alice.public("alice")]));
         is_held(&person, &remote, "is not one of OpenPGP");
     }
@@ -97,12 +62,12 @@ fn an_input_commit_counts_with_a_listed_openpgp_key_only() {
     git(&person.path(), &["commit", "--quiet", "-S", "--allow-empty", "-m", "mine"]);
     git(&person.path(), &["push", "--quiet", "origin", "main"]);
     goes_well(&person);
-    let left: Vec<_> = std::fs::read_dir(std::env::temp_dir())
-        .unwrap()
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.starts_with("carp-gpg-"))
-        .collect();
-    assert!(left.len() < 3, "nothing is left behind but what others use now: {left:?}");
+    let temporary = tempfile::tempdir().unwrap();
+    let mut command = person.command(&["reconcile", "--once"]);
+    let output = command.env("TMPDIR", temporary.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
+    let left: Vec<_> = std::fs::read_dir(temporary.path()).unwrap().collect();
+    assert!(left.is_empty(), "the home of the keys that count is gone: {left:?}");
 }
 
 #[test]

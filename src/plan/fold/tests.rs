@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+pub(super) use crate::model::fixture::{self, reported as cluster};
 
 pub(super) const HOUR: i64 = 3600;
 
@@ -17,38 +18,9 @@ pub(super) fn at(second: i64) -> Timestamp {
 /// A report of `w1`, healthy and complete, with one running cluster.
 pub(super) fn report(second: i64) -> Report {
     Report {
-        schema_version: crate::model::REPORT_SCHEMA,
-        worker: name("w1"),
         worker_uid: "uid-1".to_owned(),
-        time: at(second),
-        complete: true,
-        unlisted: Vec::new(),
-        healthy: true,
-        healthy_since: None,
-        reason: None,
-        message: None,
-        applied_revision: None,
-        applied_digest: None,
-        components: BTreeMap::new(),
         clusters: vec![cluster("a", "Running")],
-    }
-}
-
-pub(super) fn cluster(text: &str, phase: &str) -> ReportedCluster {
-    ReportedCluster {
-        name: name(text),
-        uid: None,
-        digest: None,
-        phase: phase.to_owned(),
-        since: None,
-        version: None,
-        control_plane_version: None,
-        pool_version: None,
-        endpoint: None,
-        nodes: None,
-        conditions: Vec::new(),
-        errors: Vec::new(),
-        present: Vec::new(),
+        ..fixture::report("w1", at(second))
     }
 }
 

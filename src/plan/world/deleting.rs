@@ -6,7 +6,7 @@ use super::{World, name};
 use crate::model::api::ControlPlaneCluster;
 use crate::model::{
     ClusterState, Condition, ConditionStatus, Deletion, DeletionRow, DeletionStep, Digest,
-    FoldedCluster, Name, Plan, Progress,
+    FoldedCluster, Name, Plan, Progress, fixture,
 };
 
 /// A step by its name.
@@ -51,18 +51,8 @@ impl World {
         let report = self.observed.workers.get_mut(&name(worker)).expect("a report comes first");
         uid.clone_into(&mut report.worker_uid);
         let mut seen = FoldedCluster {
-            uid: None,
             digest: (applied != "-").then(|| digest(applied)),
-            phase: "Running".to_owned(),
-            since: report.healthy_since,
-            version: None,
-            control_plane_version: None,
-            pool_version: None,
-            endpoint: None,
-            nodes: None,
-            conditions: Vec::new(),
-            errors: Vec::new(),
-            present: Vec::new(),
+            ..fixture::folded("Running", report.healthy_since)
         };
         for word in words {
             match word.split_once('=').unwrap_or((word, "")) {

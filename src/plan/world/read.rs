@@ -11,9 +11,8 @@ use crate::model::api::{
     TaintEffect, Tenant, Toleration, TolerationOperator, WorkerSpec,
 };
 use crate::model::{
-    Cluster, Damage, DeletionStep, Digest, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness,
-    LockName, Name, Owned, Policy, Quantity, ReasonCode, Resources, Unloaded, WORKER_LOCK_SCHEMA,
-    Worker, WorkerLock,
+    Cluster, Damage, DeletionStep, Digest, FoldedReport, Freshness, LockName, Name, Owned, Policy,
+    Quantity, ReasonCode, Resources, Unloaded, WORKER_LOCK_SCHEMA, Worker, WorkerLock, fixture,
 };
 
 impl World {
@@ -99,20 +98,12 @@ impl World {
         let since = Timestamp::from_second(1_700_000_000).unwrap();
         let clusters = self.observed.workers.remove(worker).map(|r| r.clusters).unwrap_or_default();
         let report = FoldedReport {
-            schema_version: FOLDED_SCHEMA,
-            worker: worker.clone(),
-            worker_uid: "uid".to_owned(),
             freshness: if state == "silent" { Freshness::Silent } else { Freshness::Fresh },
-            freshness_since: since,
             healthy: state != "unhealthy",
-            healthy_since: since,
             reason: (state == "unhealthy").then(|| "Sick".to_owned()),
-            message: None,
             complete: state != "incomplete",
-            applied_revision: None,
-            applied_digest: None,
-            components: BTreeMap::new(),
             clusters,
+            ..fixture::folded_report(worker, since)
         };
         self.observed.workers.insert(worker.clone(), report);
     }
@@ -120,20 +111,7 @@ impl World {
     fn runs(&mut self, worker: &Name, names: &str) {
         let report = self.observed.workers.get_mut(worker).expect("a report comes first");
         for cluster in names.split(',') {
-            let running = FoldedCluster {
-                uid: None,
-                digest: None,
-                phase: "Running".to_owned(),
-                since: report.healthy_since,
-                version: None,
-                control_plane_version: None,
-                pool_version: None,
-                endpoint: None,
-                nodes: None,
-                conditions: Vec::new(),
-                errors: Vec::new(),
-                present: Vec::new(),
-            };
+            let running = fixture::folded("Running", report.healthy_since);
             report.clusters.insert(name(cluster), running);
         }
     }

@@ -21,6 +21,7 @@ pub(crate) mod reconciled;
 mod repositories;
 #[cfg(unix)]
 mod servers;
+pub(crate) mod signed;
 pub(crate) mod small;
 pub(crate) mod world;
 

@@ -70,7 +70,7 @@ pub(super) fn change_of(
     let deletion = proposal.plan.deletions.get(name);
     let done = deletion.and_then(progress_words);
     let over = deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)));
-    let before = worker_before(name, proposal);
+    let before = worker_before(name, planned, proposal);
     // What was deleted is made anew, and moves from nowhere.
     let wanted = planned.decision != Decision::Forget;
     let from = before.filter(|_| !(over && wanted));
@@ -116,9 +116,12 @@ pub(super) fn change_of(
     Some(ClusterChange { name: name.clone(), action, from, to, why })
 }
 
-fn worker_before(name: &Name, proposal: &Proposal) -> Option<Name> {
-    let mut workers = proposal.previous.workers.iter();
-    workers.find(|(_, lock)| lock.clusters.contains_key(name)).map(|(worker, _)| worker.clone())
+/// The worker whose lock lists a cluster. Most are where they were, so that one is asked first.
+fn worker_before(name: &Name, planned: &Planned, proposal: &Proposal) -> Option<Name> {
+    let workers = &proposal.previous.workers;
+    let lists = |worker: &Name| workers.get(worker)?.clusters.get(name).map(|_| worker.clone());
+    let there = planned.decision.worker().and_then(lists);
+    there.or_else(|| workers.keys().find_map(lists))
 }
 
 fn is_deleting(name: &Name, worker: &Name, proposal: &Proposal) -> bool {
