@@ -15,17 +15,9 @@ fn proposing() -> (Remote, Person) {
     let mut files = small::files();
     files.get_mut("carp.yaml").unwrap().push_str("  git: {write: pullRequest}\n");
     person.push(&files);
-    let said = run(&person);
+    let said = person.reconciles();
     assert!(said.starts_with("proposed carp/proposal "), "{said}");
     (remote, person)
-}
-
-#[track_caller]
-fn run(person: &Person) -> String {
-    let output = person.carp(&["reconcile", "--once"]);
-    let said = printed(&output);
-    assert!(output.status.success(), "{said}");
-    said
 }
 
 /// A host, which merges what is proposed: `how` is run in a clone with the output checked out.
@@ -60,11 +52,11 @@ fn status_of(remote: &Remote, cluster: &str) -> String {
 fn is_through(remote: &Remote, person: &Person, proposed: &str) {
     assert_eq!(tree(remote, OUTPUT), proposed, "the merge has the tree that was proposed");
     let tip = remote.at(OUTPUT);
-    let said = run(person);
+    let said = person.reconciles();
     assert!(said.starts_with("nothing to commit"), "{said}");
     assert_eq!(remote.at(PROPOSAL), None, "a branch with nothing left to propose goes");
     let status = remote.at("refs/heads/carp/status");
-    assert!(run(person).starts_with("nothing to commit"));
+    assert!(person.reconciles().starts_with("nothing to commit"));
     assert_eq!((remote.at(OUTPUT), remote.at("refs/heads/carp/status")), (tip, status));
 }
 
@@ -82,7 +74,7 @@ fn a_decision_counts_when_it_is_merged() {
 
     let (tip, status) = (remote.at(PROPOSAL), remote.at("refs/heads/carp/status"));
     for _ in 0..2 {
-        assert!(run(&person).starts_with("proposed already: carp/proposal "));
+        assert!(person.reconciles().starts_with("proposed already: carp/proposal "));
     }
     assert_eq!(remote.at(PROPOSAL), tip, "an unchanged proposal is not made again");
     assert_eq!(remote.at("refs/heads/carp/status"), status);
@@ -115,7 +107,7 @@ fn the_branch_goes_forward_with_the_fleet_and_shows_only_the_plan() {
     // Nobody, carp included, may force here.
     git(&remote.path(), &["config", "receive.denyNonFastForwards", "true"]);
     person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    run(&person);
+    person.reconciles();
     let second = remote.at(PROPOSAL).unwrap();
     let parents = |branch: &str| git(&remote.path(), &["log", "-1", "--format=%P", branch]);
     assert_eq!(parents(PROPOSAL), first.to_string());
@@ -126,7 +118,7 @@ fn the_branch_goes_forward_with_the_fleet_and_shows_only_the_plan() {
     let how: [&[&str]; 1] = [&[&file[..], &["--allow-empty", "-m", "by hand"]].concat()];
     merge(&remote, &how);
     let output = remote.at(OUTPUT).unwrap();
-    run(&person);
+    person.reconciles();
     assert_eq!(parents(PROPOSAL), format!("{second} {output}"));
     let proposed = tree(&remote, PROPOSAL);
     merge(&remote, MERGE);
@@ -140,7 +132,7 @@ fn the_branch_goes_forward_with_the_fleet_and_shows_only_the_plan() {
 fn a_squash_is_understood_and_its_trailers_are_found() {
     let (remote, person) = proposing();
     person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    run(&person);
+    person.reconciles();
     let proposed = tree(&remote, PROPOSAL);
     let range = format!("{OUTPUT}..{PROPOSAL}");
     let bodies = git(&remote.path(), &["log", "--reverse", "--format=* %B", &range]);
@@ -164,7 +156,7 @@ fn a_merge_is_understood_and_its_trailers_are_found() {
 fn a_rebase_is_understood_and_its_trailers_are_found() {
     let (remote, person) = proposing();
     person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    run(&person);
+    person.reconciles();
     let proposed = tree(&remote, PROPOSAL);
     let range = "origin/carp/rendered..origin/carp/proposal";
     merge(&remote, &[&["cherry-pick", range]]);
@@ -195,7 +187,7 @@ fn what_people_approved_stays_until_it_is_merged() {
     let mark = "refs/heads/carp/proposal-approved";
     git(&remote.path(), &["update-ref", mark, &tip.to_string()]);
     person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    let said = run(&person);
+    let said = person.reconciles();
     assert!(said.starts_with("approved: carp/proposal "), "{said}");
     assert_eq!(remote.at(PROPOSAL), Some(tip), "an approval is for what was read");
     // The mark may stay for a while, and a squash leaves no trace of what was merged but the files.
@@ -204,7 +196,7 @@ fn what_people_approved_stays_until_it_is_merged() {
         &["commit", "--quiet", "-m", "squashed"],
     ];
     merge(&remote, squash);
-    let said = run(&person);
+    let said = person.reconciles();
     assert!(said.starts_with("proposed carp/proposal "), "the rest comes after it: {said}");
     let names = git(&remote.path(), &["diff", "--name-only", OUTPUT, PROPOSAL]);
     assert!(names.contains("/golf/") && !names.contains("/alpha/"), "{names}");
@@ -214,16 +206,16 @@ fn what_people_approved_stays_until_it_is_merged() {
 fn an_approval_of_what_conflicts_holds_nothing_up() {
     let (remote, person) = proposing();
     merge(&remote, MERGE);
-    run(&person);
+    person.reconciles();
     person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    run(&person);
+    person.reconciles();
     let tip = remote.at(PROPOSAL).unwrap();
     git(&remote.path(), &["update-ref", "refs/heads/carp/proposal-approved", &tip.to_string()]);
     // Somebody edits the very line of the output that the proposal edits.
     let sentinel = "workers/w-eus/sentinel.yaml";
     let edit = ["-c", "alias.edit=!sed -i 's/carp.dev.digest: .*/&0/'", "edit", sentinel];
     merge(&remote, &[&edit, &["commit", "--quiet", "-a", "-m", "by hand"]]);
-    let said = run(&person);
+    let said = person.reconciles();
     assert!(said.starts_with("proposed carp/proposal "), "{said}");
     let output = remote.at(OUTPUT).unwrap().to_string();
     assert!(git(&remote.path(), &["log", "-1", "--format=%P", PROPOSAL]).contains(&output));
@@ -233,14 +225,14 @@ fn an_approval_of_what_conflicts_holds_nothing_up() {
 fn a_proposal_that_lost_its_reason_goes() {
     let (remote, person) = proposing();
     merge(&remote, MERGE);
-    run(&person);
+    person.reconciles();
     person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    run(&person);
+    person.reconciles();
     assert!(remote.at(PROPOSAL).is_some());
     git(&person.path(), &["rm", "--quiet", "fleet/clusters/golf.yaml"]);
     git(&person.path(), &["commit", "--quiet", "-m", "no golf after all"]);
     git(&person.path(), &["push", "--quiet", "origin", "main"]);
-    let said = run(&person);
+    let said = person.reconciles();
     assert!(said.starts_with("nothing to commit"), "{said}");
     assert_eq!(remote.at(PROPOSAL), None);
 }
@@ -256,7 +248,7 @@ fn a_branch_that_somebody_else_committed_to_last_is_not_removed() {
     git(&theirs, &["commit", "--quiet", "--allow-empty", "-m", "a word of mine"]);
     git(&theirs, &["push", "--quiet", "origin", "carp/proposal"]);
     let tip = remote.at(PROPOSAL);
-    run(&person);
+    person.reconciles();
     assert_eq!(remote.at(PROPOSAL), tip, "a person's commit is never lost");
 }
 
@@ -305,7 +297,7 @@ fn the_push_of_a_proposal_and_no_other_has_the_options_of_the_fleet() {
     files.get_mut("carp.yaml").unwrap().push_str(&git_settings);
     person.push(&files);
     remote.hook("pre-receive", &script);
-    run(&person);
+    person.reconciles();
     let told = std::fs::read_to_string(told.path()).unwrap();
     let asked = format!("{PROPOSAL} 2 merge_request.create merge_request.target=carp/rendered");
     assert!(told.lines().any(|line| line == asked), "{told}");

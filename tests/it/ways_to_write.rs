@@ -15,14 +15,6 @@ fn fleet_with(more: &str) -> BTreeMap<String, String> {
     files
 }
 
-#[track_caller]
-fn run(person: &Person) -> String {
-    let output = person.carp(&["reconcile", "--once"]);
-    let said = printed(&output);
-    assert!(output.status.success(), "{said}");
-    said
-}
-
 /// Every file of a branch with the id of its bytes.
 fn files_of(remote: &Remote, branch: &str) -> BTreeMap<String, String> {
     let listed = git(&remote.path(), &["ls-tree", "-r", branch]);
@@ -50,7 +42,7 @@ fn the_output_may_be_the_input_branch_and_never_feeds_itself() {
     files.insert("workers/README".to_owned(), "a person's file among carp's\n".to_owned());
     person.push(&files);
     let theirs = files_of(&remote, MAIN);
-    run(&person);
+    person.reconciles();
     assert_eq!(commits(&remote, MAIN), 2);
     let after = files_of(&remote, MAIN);
     for (path, id) in &theirs {
@@ -63,15 +55,15 @@ fn the_output_may_be_the_input_branch_and_never_feeds_itself() {
     }
     let status = remote.at(STATUS);
     for _ in 0..2 {
-        assert!(run(&person).starts_with("nothing to commit"));
+        assert!(person.reconciles().starts_with("nothing to commit"));
         assert_eq!(commits(&remote, MAIN), 2, "a commit of carp's is no news to it");
         assert_eq!(remote.at(STATUS), status, "nor is it to the status branch");
     }
     git(&person.path(), &["pull", "--quiet", "origin", "main"]);
     person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    run(&person);
+    person.reconciles();
     assert_eq!(commits(&remote, MAIN), 4);
-    let said = run(&person);
+    let said = person.reconciles();
     assert!(said.starts_with("nothing to commit"), "{said}");
     let log = git(&remote.path(), &["log", "--format=%an", MAIN]);
     assert_eq!(log, "carp\nperson\ncarp\nperson");
@@ -82,21 +74,21 @@ fn the_output_may_be_in_a_repository_of_its_own() {
     let (input, output) = (Remote::new(), Remote::new());
     let person = Person::cloning(&input.url());
     person.push(&fleet_with(&format!("  output: {{url: {}}}\n", output.url())));
-    let said = run(&person);
+    let said = person.reconciles();
     assert!(said.contains(&format!("(pushed to {})", output.url())), "{said}");
     assert!(output.at("refs/heads/carp/rendered").is_some() && output.at(STATUS).is_some());
     let refs = git(&input.path(), &["for-each-ref", "--format=%(refname)"]);
     assert_eq!(refs, MAIN, "carp wrote nothing to the repository of the people");
     let tip = output.at("refs/heads/carp/rendered");
-    assert!(run(&person).starts_with("nothing to commit"));
+    assert!(person.reconciles().starts_with("nothing to commit"));
     // Another machine knows what it finds there, and a race there is one too.
     let other = Person::cloning(&input.url());
     git(&other.path(), &["pull", "--quiet", "origin", "main"]);
-    assert!(run(&other).starts_with("nothing to commit"));
+    assert!(other.reconciles().starts_with("nothing to commit"));
     assert_eq!(output.at("refs/heads/carp/rendered"), tip);
     other.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    run(&other);
-    assert!(run(&person).starts_with("nothing to commit"));
+    other.reconciles();
+    assert!(person.reconciles().starts_with("nothing to commit"));
     // What was fetched there is what the other commands speak of.
     let explained = printed(&person.carp(&["explain", "cluster/golf"]));
     assert!(!explained.contains("first run"), "{explained}");

@@ -57,6 +57,15 @@ impl Person {
         self.command(args).output().unwrap()
     }
 
+    /// One run that goes well; what it printed.
+    #[track_caller]
+    pub(crate) fn reconciles(&self) -> String {
+        let output = self.carp(&["reconcile", "--once"]);
+        let said = printed(&output);
+        assert!(output.status.success(), "{said}");
+        said
+    }
+
     /// `carp ARGS` in the work tree, left running, with other programs first on the path.
     pub(crate) fn start(&self, args: &[&str], path_first: &Path, env: &[(&str, &str)]) -> Child {
         let path = std::env::var("PATH").unwrap_or_default();
