@@ -84,11 +84,13 @@ codes! {
     UnknownClass = "unknown-class", Error;
     /// The flavor does not exist for this kind.
     UnknownFlavor = "unknown-flavor", Error;
+    /// The provider is not one that Cluster API knows, or not the flavor's.
+    UnknownProvider = "unknown-provider", Error;
     /// The credentials entry does not exist.
     UnknownCredentials = "unknown-credentials", Error;
     /// The tenant is not one that `carp.yaml` lists.
     UnknownTenant = "unknown-tenant", Error;
-    /// A tenant is granted a pool that no worker is in.
+    /// A tenant is granted, or a policy or cluster uses, a pool that no worker is in.
     UnknownPool = "unknown-pool", Error;
     /// An overlay names a worker that does not exist.
     UnknownWorker = "unknown-worker", Error;
@@ -102,7 +104,7 @@ codes! {
     InvalidNetwork = "invalid-network", Error;
     /// Node pools repeat a name, or a count cannot be.
     InvalidNodePool = "invalid-node-pool", Error;
-    /// A zone was asked for in a location that has none.
+    /// A zone was asked for that the location does not have.
     ZonesUnavailable = "zones-unavailable", Error;
     /// A VM size of unusual form or too small for its role.
     SuspiciousVmSize = "suspicious-vm-size", Warning;

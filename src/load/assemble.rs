@@ -10,7 +10,6 @@ use super::mend;
 use super::resolve;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerSpec};
-use crate::model::paths::FLEET_FILE;
 use crate::model::{Cluster, Fleet, Name, Policy, Sourced, Unloaded, Worker};
 
 /// Makes the fleet of what was read. `spec` is `None` where `carp.yaml` did not load: then what does
@@ -88,10 +87,7 @@ fn rules(item: &mut Item, scene: &Scene<'_>) {
 fn on_the_whole(fleet: &Fleet) -> Diagnostics {
     let mut found = Diagnostics::default();
     check::tie::check(fleet, &mut found);
-    let source = Source { file: FLEET_FILE.into(), document: 0 };
-    let mut of_fleet = Findings::of(source);
-    check::pool::check(fleet, &mut of_fleet);
-    found.extend(of_fleet.list);
+    check::pool::check(fleet, &mut found);
     found
 }
 

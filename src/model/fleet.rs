@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    PlacementPolicySpec, Tenant, WorkerSpec,
+    PlacementPolicySpec, Tenant, WorkerField, WorkerSpec,
 };
 use super::{Digest, IndexRow, Name, Resources};
 
@@ -133,6 +133,43 @@ impl Worker {
     #[must_use]
     pub fn flavor(&self) -> &str {
         self.spec.flavor.as_deref().unwrap_or(DEFAULT_WORKER_FLAVOR)
+    }
+
+    /// Whose machines it is made of; `None` where an attached worker does not say.
+    #[must_use]
+    pub fn provider(&self) -> Option<&str> {
+        provider_of(self.flavor()).or(self.spec.provider.as_deref())
+    }
+
+    /// The zones that its node pools name, sorted, each once.
+    #[must_use]
+    pub fn zones(&self) -> Vec<&str> {
+        let pools = self.spec.node_pools.iter();
+        let mut zones: Vec<_> = pools.flat_map(|pool| &pool.zones).map(String::as_str).collect();
+        zones.sort_unstable();
+        zones.dedup();
+        zones
+    }
+
+    /// The values of a field.
+    #[must_use]
+    pub fn values(&self, field: WorkerField) -> Vec<&str> {
+        match field {
+            WorkerField::Location => vec![self.spec.location.as_str()],
+            WorkerField::Provider => self.provider().into_iter().collect(),
+            WorkerField::Zone => self.zones(),
+        }
+    }
+}
+
+/// The provider of the machines that a flavor makes, by Cluster API's name for it (`clusterctl`,
+/// `client/config/providers_client.go`); `None` for a flavor that makes none.
+#[must_use]
+pub fn provider_of(flavor: &str) -> Option<&'static str> {
+    match flavor {
+        DEFAULT_WORKER_FLAVOR => Some("azure"),
+        KIND_FLAVOR => Some("docker"),
+        _ => None,
     }
 }
 

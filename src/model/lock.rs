@@ -62,6 +62,9 @@ pub struct ClusterRow {
     /// The versions that the folder has, while they are others than the document's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<SteppedVersions>,
+    /// The group of its policy's affinity that the cluster was placed in, as its record says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// What the cluster takes, as its record says.
     pub demand: Resources,
     /// What else an index needs.

@@ -41,7 +41,7 @@ pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use evidence::{Observed, Refusal, WorkerHealth};
 pub use fleet::{
     ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, KIND_FLAVOR,
-    Policy, Sourced, Unloaded, Worker,
+    Policy, Sourced, Unloaded, Worker, provider_of,
 };
 pub use folded::{FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};

@@ -6,7 +6,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::api::AcknowledgementKind;
+use super::api::{AcknowledgementKind, Strategy};
 use super::{Deletion, DeletionStep, Digest, Name, ReasonCode, Resources, VersionStep};
 
 /// The decisions of one run.
@@ -90,18 +90,22 @@ pub struct Binding {
     pub decided_by: Option<Term>,
     /// The worker that came second.
     pub runner_up: Option<Name>,
+    /// The group of the policy's affinity that the worker is in; `None` for a policy without groups.
+    pub group: Option<String>,
 }
 
 /// A term of the order in which workers are compared, in that order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Term {
+    /// An earlier group of the policy's affinity.
+    AffinityGroup,
     /// Fewer soft violations.
     SoftViolations,
     /// A higher sum of the weights of preferred terms.
     PreferredAffinity,
     /// A smaller distance between the locations.
     LocationDistance,
-    /// A smaller share of the capacity used after the pick.
+    /// A smaller share of the capacity used after the pick; a larger one where the policy packs.
     ShareUsed,
     /// Fewer clusters.
     Clusters,
@@ -112,6 +116,7 @@ pub enum Term {
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::AffinityGroup => "affinity group",
             Self::SoftViolations => "soft violations",
             Self::PreferredAffinity => "preferred affinity",
             Self::LocationDistance => "location distance",
@@ -126,6 +131,8 @@ impl fmt::Display for Term {
 /// [`Rank::compare`], best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rank {
+    /// Which group of the policy's affinity it is in, from 0; `None` for a policy without groups.
+    pub group: Option<usize>,
     /// The number of soft violations.
     pub soft_violations: u32,
     /// The sum of the weights of the preferred terms that it meets.
@@ -134,6 +141,8 @@ pub struct Rank {
     pub distance: u32,
     /// The largest share of a resource used after the pick: numerator and denominator.
     pub share: (i128, i128),
+    /// Which share is better. It is the policy's, so it is the same in ranks that are compared.
+    pub strategy: Strategy,
     /// The clusters there.
     pub clusters: u64,
     /// The worker.
@@ -146,7 +155,12 @@ impl Rank {
     pub fn compare(&self, other: &Self) -> (std::cmp::Ordering, Term) {
         let share = (self.share.0.saturating_mul(other.share.1))
             .cmp(&other.share.0.saturating_mul(self.share.1));
+        let share = match self.strategy {
+            Strategy::Spread => share,
+            Strategy::BinPack => share.reverse(),
+        };
         let terms = [
+            (self.group.cmp(&other.group), Term::AffinityGroup),
             (self.soft_violations.cmp(&other.soft_violations), Term::SoftViolations),
             (other.preferred.cmp(&self.preferred), Term::PreferredAffinity),
             (self.distance.cmp(&other.distance), Term::LocationDistance),
@@ -289,7 +303,8 @@ mod tests {
     type Better = (Term, fn(&mut Rank));
 
     /// All of them, in the order of the terms.
-    const BETTER: [Better; 6] = [
+    const BETTER: [Better; 7] = [
+        (Term::AffinityGroup, |r| r.group = Some(0)),
         (Term::SoftViolations, |r| r.soft_violations = 0),
         (Term::PreferredAffinity, |r| r.preferred = 9),
         (Term::LocationDistance, |r| r.distance = 0),
@@ -300,10 +315,12 @@ mod tests {
 
     fn rank() -> Rank {
         Rank {
+            group: Some(1),
             soft_violations: 1,
             preferred: 1,
             distance: 1,
             share: (1, 2),
+            strategy: Strategy::Spread,
             clusters: 1,
             worker: Name::parse("w2").unwrap(),
         }
@@ -318,6 +335,18 @@ mod tests {
             BETTER[at + 1..].iter().for_each(|(_, better)| better(&mut other));
             assert_eq!(one.compare(&other), (Ordering::Less, term));
             assert_eq!(other.compare(&one), (Ordering::Greater, term));
+        }
+    }
+
+    #[test]
+    fn packing_turns_the_share_around_and_nothing_else() {
+        for (at, (term, better)) in BETTER.into_iter().enumerate() {
+            let packs = || Rank { strategy: Strategy::BinPack, ..rank() };
+            let (mut one, mut other) = (packs(), packs());
+            better(&mut one);
+            BETTER[at + 1..].iter().for_each(|(_, better)| better(&mut other));
+            let wanted = if term == Term::ShareUsed { Ordering::Greater } else { Ordering::Less };
+            assert_eq!(one.compare(&other), (wanted, term));
         }
     }
 }

@@ -57,12 +57,29 @@ pub enum Reason {
         /// The label key that fails.
         key: String,
     },
+    /// The worker's provider does not meet a required affinity term.
+    AffinityProvider {
+        /// The worker's provider; `None` where it has none.
+        provider: Option<String>,
+    },
+    /// The zones of the worker do not meet a required affinity term.
+    AffinityZone {
+        /// The zones of its node pools, sorted.
+        zones: Vec<String>,
+    },
+    /// The worker is in none of the groups of the affinity that may be used.
+    AffinityGroup,
     /// A taint is not tolerated.
     Taint(Taint),
     /// The tenant is not granted the worker's pool.
     Pool {
         /// The worker's pool; `None` where it is in none.
         pool: Option<Name>,
+    },
+    /// The worker's pool is not one that the policy, or the cluster itself, uses.
+    PoolNotUsed {
+        /// The worker's pool; `None` where it is in none.
+        pool: Option<String>,
     },
     /// The worker's folder is not written: it was edited by hand, or files of others are in the way.
     FolderKept,
@@ -95,10 +112,18 @@ pub enum ReasonCode {
     AffinityLocation,
     /// [`Reason::AffinityLabels`].
     AffinityLabels,
+    /// [`Reason::AffinityProvider`].
+    AffinityProvider,
+    /// [`Reason::AffinityZone`].
+    AffinityZone,
+    /// [`Reason::AffinityGroup`].
+    AffinityGroup,
     /// [`Reason::Taint`].
     Taint,
     /// [`Reason::Pool`].
     Pool,
+    /// [`Reason::PoolNotUsed`].
+    PoolNotUsed,
     /// There is no worker at all.
     NoWorkers,
     /// A policy or class did not load, so nothing new is placed.
@@ -124,8 +149,12 @@ impl Reason {
             Self::AffinityExcluded => ReasonCode::AffinityExcluded,
             Self::AffinityLocation { .. } => ReasonCode::AffinityLocation,
             Self::AffinityLabels { .. } => ReasonCode::AffinityLabels,
+            Self::AffinityProvider { .. } => ReasonCode::AffinityProvider,
+            Self::AffinityZone { .. } => ReasonCode::AffinityZone,
+            Self::AffinityGroup => ReasonCode::AffinityGroup,
             Self::Taint(_) => ReasonCode::Taint,
             Self::Pool { .. } => ReasonCode::Pool,
+            Self::PoolNotUsed { .. } => ReasonCode::PoolNotUsed,
             Self::FolderKept => ReasonCode::FolderKept,
         }
     }
@@ -145,9 +174,13 @@ impl Reason {
             Self::AffinityName
             | Self::AffinityExcluded
             | Self::AffinityLocation { .. }
-            | Self::AffinityLabels { .. } => "did not match the placement affinity".to_owned(),
+            | Self::AffinityLabels { .. }
+            | Self::AffinityProvider { .. }
+            | Self::AffinityZone { .. }
+            | Self::AffinityGroup => "did not match the placement affinity".to_owned(),
             Self::Taint(taint) => format!("had untolerated taint {{{taint}}}"),
             Self::Pool { .. } => "were in a pool that the tenant may not use".to_owned(),
+            Self::PoolNotUsed { .. } => "were in a pool that the placement does not use".to_owned(),
             Self::FolderKept => "have a folder that is not written now".to_owned(),
         }
     }
@@ -174,6 +207,22 @@ impl fmt::Display for Reason {
             Self::AffinityLabels { key } => {
                 write!(f, "label {key} does not meet the affinity")
             }
+            Self::AffinityProvider { provider: Some(provider) } => {
+                write!(f, "provider {provider} is not one that the affinity allows")
+            }
+            Self::AffinityProvider { provider: None } => {
+                write!(f, "its provider is not known, and the affinity asks for one")
+            }
+            Self::AffinityZone { zones } => match zones.as_slice() {
+                [] => write!(f, "its node pools name no zone, and the affinity asks for one"),
+                [zone] => write!(f, "zone {zone} does not meet the affinity"),
+                zones => write!(f, "zones {} do not meet the affinity", zones.join(", ")),
+            },
+            Self::AffinityGroup => write!(f, "in no group of the affinity that may be used"),
+            Self::PoolNotUsed { pool: Some(pool) } => {
+                write!(f, "pool {pool} is not one that the placement uses")
+            }
+            Self::PoolNotUsed { pool: None } => write!(f, "in no pool that the placement uses"),
             Self::FolderKept => {
                 write!(f, "its folder on the output branch is not written now")
             }

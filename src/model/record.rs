@@ -33,6 +33,9 @@ pub struct DecisionRecord {
     /// The term of the order that told the worker from the runner-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<Term>,
+    /// The group of the policy's affinity that the worker is in. Absent for a policy without groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// The worker that came second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner_up: Option<Name>,

@@ -1,6 +1,6 @@
 //! The tables in `policies/`, built into carp: locations, supported versions, component versions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -45,6 +45,8 @@ impl VersionRange {
 struct LocationTable {
     #[serde(rename = "schemaVersion")]
     _schema: u32,
+    #[serde(rename = "source")]
+    _source: String,
     locations: Vec<Location>,
 }
 
@@ -67,6 +69,11 @@ struct ComponentTable {
 }
 
 #[derive(Deserialize)]
+struct ProviderTable {
+    providers: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
 struct KindImageTable {
     images: BTreeMap<String, String>,
 }
@@ -75,6 +82,7 @@ const LOCATIONS: &str = include_str!("../../policies/locations.json");
 const VERSIONS: &str = include_str!("../../policies/versions.json");
 const COMPONENTS: &str = include_str!("../../policies/components.json");
 const KIND_IMAGES: &str = include_str!("../../policies/kind-images.json");
+const PROVIDERS: &str = include_str!("../../policies/providers.json");
 const BUILT_IN: &str = "the built-in tables are well-formed, which a test shows";
 
 static LOCATION_TABLE: LazyLock<BTreeMap<String, Location>> = LazyLock::new(|| {
@@ -98,6 +106,11 @@ static BETWEEN: LazyLock<Vec<KubeVersion>> = LazyLock::new(|| {
 static COMPONENT_TABLE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     let table: ComponentTable = serde_json::from_str(COMPONENTS).expect(BUILT_IN);
     table.components
+});
+
+static PROVIDER_TABLE: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let table: ProviderTable = serde_json::from_str(PROVIDERS).expect(BUILT_IN);
+    table.providers
 });
 
 static KIND_IMAGE_TABLE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
@@ -155,6 +168,12 @@ pub fn components() -> &'static BTreeMap<String, String> {
     &COMPONENT_TABLE
 }
 
+/// The names that Cluster API has for infrastructure providers; the source stands in the table.
+#[must_use]
+pub fn providers() -> &'static BTreeSet<String> {
+    &PROVIDER_TABLE
+}
+
 /// The node images of kind, by minor version such as `1.34` (Cluster API,
 /// `test/infrastructure/kind/mapper.go`, and kind's release notes): one for each, whatever the patch.
 #[must_use]
@@ -172,6 +191,9 @@ mod tests {
         assert!(managed_versions().contains("v1.34.2".parse().unwrap()));
         assert!(!worker_versions().contains("v1.31.0".parse().unwrap()));
         assert!(components().contains_key("flux"));
+        for flavor in ["capz", "kind"] {
+            assert!(providers().contains(crate::model::provider_of(flavor).unwrap()), "{flavor}");
+        }
         let own = components().get("carp").map(String::as_str);
         assert_eq!(own, Some(env!("CARGO_PKG_VERSION")), "an agent is of the carp that renders it");
         let (from, to) = (managed_versions().min.minor, managed_versions().max.minor);

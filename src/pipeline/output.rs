@@ -168,6 +168,10 @@ impl<'a> Run<'a> {
             folder,
             record: old.and_then(|old| old.record),
             versions,
+            group: match &planned.decision {
+                Decision::Bind(binding) => binding.group.clone(),
+                _ => old.and_then(|old| old.group.clone()),
+            },
             demand: planned.demand.clone(),
             row: cluster.index_row(),
         };

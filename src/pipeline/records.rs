@@ -179,7 +179,11 @@ fn whole_record(name: &Name, planned: &Planned, row: Option<&ClusterRow>) -> Dec
             step: Some(*step),
             ..blank
         },
-        other => DecisionRecord { worker: other.worker().cloned(), ..blank },
+        other => DecisionRecord {
+            worker: other.worker().cloned(),
+            group: row.and_then(|row| row.group.clone()),
+            ..blank
+        },
     }
 }
 
@@ -191,6 +195,7 @@ fn blank_record(name: &Name, planned: &Planned) -> DecisionRecord {
         worker: None,
         policy: None,
         demand: planned.demand.clone(),
+        group: None,
         decided_by: None,
         runner_up: None,
         seen: None,
@@ -205,6 +210,7 @@ fn bound(blank: DecisionRecord, binding: &Binding) -> DecisionRecord {
         state: RecordState::Bound,
         worker: Some(binding.worker.clone()),
         policy: binding.policy.clone(),
+        group: binding.group.clone(),
         decided_by: binding.decided_by,
         runner_up: binding.runner_up.clone(),
         ..blank

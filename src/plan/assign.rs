@@ -48,6 +48,8 @@ pub(super) struct Run<'a> {
     /// For how many clusters the filters ran.
     pub(super) evaluated: u64,
     queue: Vec<Waiting<'a>>,
+    /// The groups in which clusters were placed, where their policies have groups.
+    groups: BTreeMap<&'a Name, &'a str>,
     unseen: Vec<Name>,
     bindings: usize,
     /// The workers that were given a cluster.
@@ -87,6 +89,7 @@ impl<'a> Run<'a> {
             holds,
             evaluated,
             queue,
+            groups: groups(input),
             unseen,
             bindings: 0,
             given: BTreeSet::new(),
@@ -99,6 +102,7 @@ impl<'a> Run<'a> {
             cluster,
             policy: self.policies.select(cluster),
             pools: Pools::of(self.input.fleet, &cluster.tenant),
+            group: self.groups.get(&cluster.name).copied(),
         }
     }
 
@@ -178,15 +182,22 @@ impl<'a> Run<'a> {
     }
 
     fn bind(&mut self, cluster: &'a Cluster, pick: Pick) {
+        let group = self.group(cluster, pick.best.group);
         let worker = pick.best.worker;
         self.roster.bind(&worker, &cluster.demand);
         let (runner_up, decided_by): (Option<Name>, Option<Term>) =
             pick.second.map(|(rank, term)| (rank.worker, term)).unzip();
         let policy = self.policies.select(cluster).map(|p| p.name.clone());
         self.given.insert(worker.clone());
-        let decision = Decision::Bind(Binding { worker, policy, decided_by, runner_up });
+        let decision = Decision::Bind(Binding { worker, policy, decided_by, runner_up, group });
         self.decide(cluster, decision);
         self.bindings += 1;
+    }
+
+    /// The name of a group of the policy that applies to a cluster.
+    fn group(&self, cluster: &Cluster, at: Option<usize>) -> Option<String> {
+        let affinity = self.policies.select(cluster)?.spec.affinity.as_ref()?;
+        affinity.groups.get(at?).map(|group| group.name.clone())
     }
 
     fn hold_placements(&mut self) {
@@ -211,6 +222,12 @@ impl<'a> Run<'a> {
         let planned = Planned { decision, demand, resize_blocked: None };
         self.clusters.insert(cluster.name.clone(), planned);
     }
+}
+
+/// The groups that the locks remember of the clusters that are placed.
+fn groups<'a>(input: &PlanInput<'a>) -> BTreeMap<&'a Name, &'a str> {
+    let rows = input.previous.workers.values().flat_map(|lock| &lock.clusters);
+    rows.filter_map(|(name, row)| Some((name, row.group.as_deref()?))).collect()
 }
 
 #[cfg(test)]

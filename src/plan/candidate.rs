@@ -4,7 +4,9 @@
 //! everything that is declared, so that a cluster which waits is looked at again exactly when
 //! something changed that could matter to it.
 
-use crate::model::api::{PlacementTerm, PreferredTerm, Toleration};
+use crate::model::api::{
+    AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Strategy, Toleration,
+};
 use crate::model::{Cluster, Fleet, Name, Policy, Resources, Worker, WorkerHealth, WorkerPlan};
 
 /// One worker as filters and scores see it.
@@ -29,6 +31,8 @@ pub(super) struct Request<'a> {
     pub(super) policy: Option<&'a Policy>,
     /// The pools that its tenant may use.
     pub(super) pools: Pools<'a>,
+    /// The group of the policy's affinity in which it was placed before; `None` for a new one.
+    pub(super) group: Option<&'a str>,
 }
 
 /// The pools that a tenant may use.
@@ -61,16 +65,50 @@ impl<'a> Request<'a> {
 
     /// The terms that a worker must all meet: the policy's, and those that the cluster adds.
     pub(super) fn required(&self) -> impl Iterator<Item = &'a PlacementTerm> + use<'a> {
-        let of_policy = self.policy.and_then(|p| p.spec.affinity.as_ref());
+        let of_policy = self.policy_affinity();
         let own = self.cluster.spec.required_terms();
         of_policy.into_iter().flat_map(|a| a.required.iter()).chain(own)
     }
 
     /// The terms that a worker had better meet: the policy's, and those that the cluster adds.
     pub(super) fn preferred(&self) -> impl Iterator<Item = &'a PreferredTerm> + use<'a> {
-        let of_policy = self.policy.and_then(|p| p.spec.affinity.as_ref());
+        let of_policy = self.policy_affinity().into_iter().flat_map(|a| a.preferred.iter());
         let own = self.cluster.spec.placement.as_ref().and_then(|p| p.affinity.as_ref());
-        [of_policy, own].into_iter().flatten().flat_map(|a| a.preferred.iter())
+        of_policy.chain(own.into_iter().flat_map(|a| a.preferred.iter()))
+    }
+
+    /// The groups of the policy's affinity that may be used, each with its place among all of them. A
+    /// cluster that was placed in one of them begins with that one, unless the policy lets it go back.
+    /// Where that one is there no longer, it begins anew.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (usize, &'a AffinityGroup)> + use<'a> {
+        let affinity = self.policy_affinity();
+        let first = affinity.filter(|a| a.failback == Failback::Never).and_then(|affinity| {
+            let before = self.group?;
+            affinity.groups.iter().position(|group| group.name == before)
+        });
+        let groups = affinity.map_or(&[][..], |a| &a.groups);
+        groups.iter().enumerate().skip(first.unwrap_or(0))
+    }
+
+    /// Whether the policy's affinity has groups.
+    pub(super) fn has_groups(&self) -> bool {
+        self.policy_affinity().is_some_and(|a| !a.groups.is_empty())
+    }
+
+    /// The pools that the policy uses, and those that the cluster itself does: no list where all are.
+    pub(super) fn used_pools(&self) -> impl Iterator<Item = &'a [String]> + use<'a> {
+        let of_policy = self.policy.map(|p| p.spec.pools.as_slice());
+        let own = self.cluster.spec.placement.as_ref().map(|p| p.pools.as_slice());
+        of_policy.into_iter().chain(own).filter(|pools| !pools.is_empty())
+    }
+
+    /// Whether clusters are spread or packed.
+    pub(super) fn strategy(&self) -> Strategy {
+        self.policy.map_or(Strategy::default(), |p| p.spec.strategy)
+    }
+
+    fn policy_affinity(&self) -> Option<&'a PolicyAffinity> {
+        self.policy.and_then(|p| p.spec.affinity.as_ref())
     }
 
     /// What the cluster puts up with. Only a policy says so: a cluster cannot widen what it may use.
@@ -100,6 +138,10 @@ pub(super) enum Reads {
     Labels,
     /// Where the worker is.
     Location,
+    /// Whose machines the worker is made of.
+    Provider,
+    /// The zones of the worker's node pools.
+    Zones,
     /// The worker's taints.
     Taints,
     /// The pool that the worker is in.

@@ -36,6 +36,8 @@ struct WorkerContext<'a> {
 struct DocumentContext<'a> {
     labels: &'a std::collections::BTreeMap<String, String>,
     location: &'a str,
+    provider: Option<&'a str>,
+    zones: Vec<&'a str>,
     pool: Option<&'a str>,
     taints: &'a [Taint],
     unschedulable: bool,
@@ -78,6 +80,8 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
         document: candidate.worker.map(|w| DocumentContext {
             labels: &w.labels,
             location: &w.spec.location,
+            provider: w.provider(),
+            zones: w.zones(),
             pool: w.spec.pool.as_deref(),
             taints: &w.spec.taints,
             unschedulable: w.spec.unschedulable,
@@ -114,6 +118,8 @@ mod tests {
             Reads::Clusters => ("needs:mem=1", "needs:mem=1; cluster y on=w1 needs=0"),
             Reads::Labels => ("label:zone=1", "label:zone=2"),
             Reads::Location => ("pool=p;", "pool=p at=eastus;"),
+            Reads::Provider => ("pool=p;", "pool=p flavor=kind;"),
+            Reads::Zones => ("pool=p;", "pool=p zones=1;"),
             Reads::Taints => ("k=v:NoSchedule", "k=v:NoExecute"),
             Reads::Pool => ("pool=p;", "pool=q;"),
             Reads::Policies => ("only=w1", "not=w2"),

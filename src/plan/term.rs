@@ -1,6 +1,7 @@
 //! Matching a placement term with a worker.
 
-use crate::model::api::PlacementTerm;
+use super::candidate::Request;
+use crate::model::api::{PlacementTerm, WorkerField};
 use crate::model::{Reason, Worker};
 
 /// Adds a reason for each part of the term that the worker fails.
@@ -12,9 +13,8 @@ pub(super) fn failures(term: &PlacementTerm, worker: &Worker, reasons: &mut Vec<
     if term.exclude.iter().any(|n| n == name) {
         reasons.push(Reason::AffinityExcluded);
     }
-    if !term.locations.is_empty() && !term.locations.contains(&worker.spec.location) {
-        reasons.push(Reason::AffinityLocation { location: worker.spec.location.clone() });
-    }
+    let fields = WorkerField::ALL.into_iter().filter(|field| !allows(term, *field, worker));
+    reasons.extend(fields.map(|field| field_reason(field, worker)));
     let labels = term.match_labels.iter().filter(|(k, v)| worker.labels.get(*k) != Some(v));
     let expressions = term.match_expressions.iter().filter(|e| !e.matches(&worker.labels));
     let keys = labels.map(|(key, _)| key).chain(expressions.map(|e| &e.key));
@@ -26,4 +26,47 @@ pub(super) fn meets(term: &PlacementTerm, worker: &Worker) -> bool {
     let mut reasons = Vec::new();
     failures(term, worker, &mut reasons);
     reasons.is_empty()
+}
+
+/// The first group of the policy's affinity that the worker is in, of those that may be used: its place
+/// among all of them, and its name.
+pub(super) fn group<'a>(request: &Request<'a>, worker: &Worker) -> Option<(usize, &'a str)> {
+    let mut groups = request.groups();
+    let found = groups.find(|(_, group)| group.required.iter().all(|term| meets(term, worker)));
+    found.map(|(at, group)| (at, group.name.as_str()))
+}
+
+/// The list of a term that names values of a field; an empty one allows all.
+pub(super) fn list(term: &PlacementTerm, field: WorkerField) -> &[String] {
+    match field {
+        WorkerField::Location => &term.locations,
+        WorkerField::Provider => &term.providers,
+        WorkerField::Zone => &term.zones,
+    }
+}
+
+/// Whether all that the term says of a field holds. Nothing is looked up where it says nothing.
+fn allows(term: &PlacementTerm, field: WorkerField, worker: &Worker) -> bool {
+    let list = list(term, field);
+    let mut expressions = term.match_fields.iter().filter(|e| e.key == field).peekable();
+    if list.is_empty() && expressions.peek().is_none() {
+        return true;
+    }
+    let values = worker.values(field);
+    let listed = list.is_empty() || values.iter().any(|value| list.iter().any(|l| l == value));
+    listed && expressions.all(|expression| expression.matches(&values))
+}
+
+fn field_reason(field: WorkerField, worker: &Worker) -> Reason {
+    match field {
+        WorkerField::Location => {
+            Reason::AffinityLocation { location: worker.spec.location.clone() }
+        }
+        WorkerField::Provider => {
+            Reason::AffinityProvider { provider: worker.provider().map(str::to_owned) }
+        }
+        WorkerField::Zone => {
+            Reason::AffinityZone { zones: worker.zones().into_iter().map(str::to_owned).collect() }
+        }
+    }
 }

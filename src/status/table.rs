@@ -30,7 +30,8 @@ fn line(out: &mut String, what: &str, phase: Option<&String>, conditions: &[Cond
 /// The decisions about the cluster `c`, with and without a step of its version.
 fn decisions() -> Vec<(&'static str, Plan)> {
     let worker = || name("w");
-    let binding = Binding { worker: worker(), policy: None, decided_by: None, runner_up: None };
+    let binding =
+        Binding { worker: worker(), policy: None, decided_by: None, runner_up: None, group: None };
     let step = VersionStep {
         versions: Versions::parse("v1.33.10/v1.32.9").unwrap(),
         desired: "v1.34.2".to_owned(),

@@ -311,6 +311,7 @@ fn what_is_only_proposed_is_not_placed() {
         policy: None,
         decided_by: None,
         runner_up: None,
+        group: None,
     };
     let given = Given { fleet, plan: planned(Decision::Bind(binding)), ..Given::default() };
     let input = given.input();

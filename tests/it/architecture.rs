@@ -232,6 +232,16 @@ fn some_crates_are_named_in_their_rooms_only() {
     }
 }
 
+/// Decisions are the same on every machine: shares are fractions of whole numbers.
+#[test]
+fn placement_counts_without_floats() {
+    for source in sources().iter().filter(|s| room(&s.path) == Some("plan")) {
+        for float in ["f32", "f64"] {
+            assert!(!names_crate(&source.code, float), "{}: names {float}", source.path);
+        }
+    }
+}
+
 #[test]
 fn every_file_says_what_it_is_and_is_not_too_long() {
     for source in sources() {

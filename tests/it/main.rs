@@ -52,6 +52,7 @@ mod kind_git;
 mod kind_rights;
 mod memo_law;
 mod model;
+mod placement_groups;
 mod promises;
 mod proposals;
 mod published;

@@ -24,6 +24,7 @@ fn row(state: ClusterState) -> ClusterRow {
         folder: None,
         record: None,
         versions: None,
+        group: None,
         demand: Resources::new(),
         row: IndexRow {
             labels: BTreeMap::new(),
@@ -220,7 +221,13 @@ fn lock(spent: Vec<AcknowledgementSpent>) -> FleetLock {
 
 #[test]
 fn a_move_without_a_reason_of_its_own_is_held() {
-    let binding = Binding { worker: name("w2"), policy: None, decided_by: None, runner_up: None };
+    let binding = Binding {
+        worker: name("w2"),
+        policy: None,
+        decided_by: None,
+        runner_up: None,
+        group: None,
+    };
     let planned = Planned {
         decision: Decision::Bind(binding),
         demand: Resources::new(),
@@ -325,7 +332,13 @@ fn a_retirement_that_has_not_begun_is_not_counted() {
 
 #[test]
 fn what_is_made_anew_after_its_deletion_does_not_move() {
-    let binding = Binding { worker: name("w2"), policy: None, decided_by: None, runner_up: None };
+    let binding = Binding {
+        worker: name("w2"),
+        policy: None,
+        decided_by: None,
+        runner_up: None,
+        group: None,
+    };
     let decision = Decision::Bind(binding);
     let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
     let deletion = Deletion {

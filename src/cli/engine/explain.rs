@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::super::show::{ExplainRow, ExplainView, SecretView, progress_words, waiting_words};
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::Look;
+use crate::model::api::Strategy;
 use crate::model::{
     Decision, Fleet, Name, Planned, Quantity, Rank, Resources, Worker, WorkerState,
 };
@@ -100,17 +101,26 @@ fn row(worker: &Name, reasons: &[crate::model::Reason]) -> ExplainRow {
 }
 
 fn terms(rank: &Rank) -> Vec<(String, String)> {
+    let group = rank.group.map(|at| ("group".to_owned(), (at + 1).to_string()));
+    let used = match rank.strategy {
+        Strategy::Spread => "share used",
+        Strategy::BinPack => "share used (packs)",
+    };
+    group.into_iter().chain(terms_of_all(rank, used)).collect()
+}
+
+/// The terms that every policy has.
+fn terms_of_all(rank: &Rank, share_used: &str) -> [(String, String); 5] {
     let (used, of) = rank.share;
     let share = if of > 0 { format!("{}%", used.saturating_mul(100) / of) } else { "-".to_owned() };
     [
         ("soft violations", rank.soft_violations.to_string()),
         ("preferred", rank.preferred.to_string()),
         ("distance", rank.distance.to_string()),
-        ("share used", share),
+        (share_used, share),
         ("clusters", rank.clusters.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
-    .into()
 }
 
 /// What became of a cluster, with what its deletion waits for where it is being deleted.

@@ -6,6 +6,7 @@ use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::load::suggest;
+use crate::model::api::WorkerField;
 use crate::model::tables::locations;
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
@@ -17,6 +18,9 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     for (path, term) in subject.terms() {
         for (i, location) in term.locations.iter().enumerate() {
             one(location, path.key("locations").index(i), out);
+        }
+        for (path, location) in super::field_values(term, &path, WorkerField::Location) {
+            one(location, path, out);
         }
     }
 }

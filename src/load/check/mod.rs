@@ -4,6 +4,7 @@
 //! has no effect; what it has made before stays.
 
 mod address;
+mod affinity;
 mod class;
 mod components;
 mod control_plane;
@@ -24,6 +25,7 @@ mod node_pool;
 mod overlay;
 mod placeholder;
 pub(super) mod pool;
+mod provider;
 mod quantity;
 mod reserved;
 mod selector;
@@ -42,8 +44,8 @@ use super::kind::Spec;
 use super::resolve;
 use crate::diag::FieldPath;
 use crate::model::api::{
-    Affinity, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec, NodePool, PlacementTerm,
-    Tenant,
+    FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec, NodePool, PlacementTerm, PreferredTerm,
+    Tenant, WorkerField,
 };
 use crate::model::{DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR};
 
@@ -77,6 +79,7 @@ const RULES: &[Rule] = &[
     tenant::check,
     version::check,
     location::check,
+    provider::check,
     class::check,
     flavor::check,
     credentials::check,
@@ -89,6 +92,7 @@ const RULES: &[Rule] = &[
     network::check,
     quantity::check,
     selector::check,
+    affinity::check,
     components::check,
     heartbeat::check,
     worker_uid::check,
@@ -168,24 +172,59 @@ impl Subject<'_> {
         pools.iter().enumerate().map(move |(i, pool)| (path.index(i), pool))
     }
 
-    /// The terms on workers, each with whether it must hold.
+    /// The terms on workers, with their places.
     fn terms(&self) -> Vec<(FieldPath, &PlacementTerm)> {
-        let (path, affinity): (_, Option<&Affinity>) = match &self.body.spec {
+        let mut all = Vec::new();
+        match &self.body.spec {
             Spec::ManagedCluster(c) => {
-                let affinity = c.placement.as_ref().and_then(|p| p.affinity.as_ref());
-                (FieldPath::keys("spec.placement.affinity"), affinity)
+                let path = FieldPath::keys("spec.placement.affinity");
+                if let Some(affinity) = c.placement.as_ref().and_then(|p| p.affinity.as_ref()) {
+                    required(&path, &affinity.required, &mut all);
+                    preferred(&path, &affinity.preferred, &mut all);
+                }
             }
-            Spec::PlacementPolicy(p) => (FieldPath::keys("spec.affinity"), p.affinity.as_ref()),
-            _ => return Vec::new(),
-        };
-        let Some(affinity) = affinity else { return Vec::new() };
-        let required = affinity.required.iter().enumerate();
-        let required = required.map(|(i, term)| (path.key("required").index(i), term));
-        let preferred = affinity.preferred.iter().enumerate();
-        let preferred =
-            preferred.map(|(i, p)| (path.key("preferred").index(i).key("term"), &p.term));
-        required.chain(preferred).collect()
+            Spec::PlacementPolicy(p) => {
+                let path = FieldPath::keys("spec.affinity");
+                if let Some(affinity) = &p.affinity {
+                    required(&path, &affinity.required, &mut all);
+                    preferred(&path, &affinity.preferred, &mut all);
+                    for (i, group) in affinity.groups.iter().enumerate() {
+                        required(&path.key("groups").index(i), &group.required, &mut all);
+                    }
+                }
+            }
+            _ => {}
+        }
+        all
     }
+}
+
+type Terms<'s> = Vec<(FieldPath, &'s PlacementTerm)>;
+
+fn required<'s>(path: &FieldPath, terms: &'s [PlacementTerm], all: &mut Terms<'s>) {
+    let path = path.key("required");
+    all.extend(terms.iter().enumerate().map(|(i, term)| (path.index(i), term)));
+}
+
+fn preferred<'s>(path: &FieldPath, terms: &'s [PreferredTerm], all: &mut Terms<'s>) {
+    let path = path.key("preferred");
+    all.extend(terms.iter().enumerate().map(|(i, p)| (path.index(i).key("term"), &p.term)));
+}
+
+/// What the expressions of a term name of a field, with its places.
+fn field_values<'s>(
+    term: &'s PlacementTerm,
+    path: &FieldPath,
+    field: WorkerField,
+) -> Vec<(FieldPath, &'s str)> {
+    let mut all = Vec::new();
+    let expressions = term.match_fields.iter().enumerate().filter(|(_, e)| e.key == field);
+    for (i, expression) in expressions {
+        let path = path.key("matchFields").index(i).key("values");
+        let values = expression.values.iter().enumerate();
+        all.extend(values.map(|(j, value)| (path.index(j), value.as_str())));
+    }
+    all
 }
 
 /// Whether text is a DNS-1123 label: at most 63 lower-case letters, digits and inner dashes.

@@ -12,8 +12,8 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     for (path, term) in subject.terms() {
         if *term == PlacementTerm::default() {
             let message = "the term is empty and says nothing";
-            let help =
-                "add names, exclude, locations, matchLabels or matchExpressions, or remove it";
+            let help = "add names, exclude, locations, providers, zones, matchFields, matchLabels or \
+                 matchExpressions, or remove it";
             out.add(Code::InvalidSelector, path.clone(), message, help);
         }
         expressions(&term.match_expressions, &path, out);

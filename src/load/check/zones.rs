@@ -1,10 +1,11 @@
-//! `zones-unavailable`: nodes cannot be made in a zone that their location does not have.
+//! `zones-unavailable`: nodes cannot be made in a zone that their location does not have, and no worker
+//! meets a term that asks for such a zone.
 
 use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::model::api::NodePool;
+use crate::model::api::{NodePool, PlacementTerm, WorkerField};
 use crate::model::tables::locations;
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
@@ -20,6 +21,31 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
         }
         _ => {}
     }
+    for (path, term) in subject.terms() {
+        let listed = term.zones.iter().enumerate();
+        let listed = listed.map(|(i, zone)| (path.key("zones").index(i), zone.as_str()));
+        let named = super::field_values(term, &path, WorkerField::Zone);
+        for (path, zone) in listed.chain(named) {
+            asked(zone, term, path, out);
+        }
+    }
+}
+
+/// A zone that a term asks for.
+fn asked(zone: &str, term: &PlacementTerm, path: FieldPath, out: &mut Findings) {
+    let all = locations().values();
+    let mut there = all.filter(|l| term.locations.is_empty() || term.locations.contains(&l.name));
+    if there.any(|location| location.zones.iter().any(|z| z == zone)) {
+        return;
+    }
+    let (message, help) = match term.locations.as_slice() {
+        [] => (format!("no location has a zone `{zone}`"), "zones are called 1, 2 and 3"),
+        _ => (
+            format!("none of the term's locations has a zone `{zone}`"),
+            "remove the zone, or add a location that has it",
+        ),
+    };
+    out.add(Code::ZonesUnavailable, path, message, help);
 }
 
 fn all(pools: &[NodePool], location: &str, path: &FieldPath, out: &mut Findings) {
@@ -55,6 +81,22 @@ mod tests {
         finds(worker(POOLS).replace("westeurope", "westus"), Code::ZonesUnavailable, path);
         finds(cluster(&POOLS.replace("'1'", "'4'")), Code::ZonesUnavailable, path);
         finds_nothing(cluster(POOLS));
+    }
+
+    #[test]
+    fn a_term_asks_for_zones_that_its_locations_have() {
+        let own = |term: &str| {
+            cluster(&format!("placement: {{affinity: {{required: [{{{term}}}]}}}}\n  "))
+        };
+        let path = "spec.placement.affinity.required[0]";
+        let zones = format!("{path}.zones[1]");
+        finds(own("zones: ['1', '7']"), Code::ZonesUnavailable, &zones);
+        let westus = own("locations: [westus], zones: ['1']");
+        finds(westus, Code::ZonesUnavailable, &format!("{path}.zones[0]"));
+        let field = own("matchFields: [{key: zone, operator: In, values: ['7']}]");
+        finds(field, Code::ZonesUnavailable, &format!("{path}.matchFields[0].values[0]"));
+        finds_nothing(own("zones: ['1']"));
+        finds_nothing(own("locations: [westus, westeurope], zones: ['1']"));
     }
 
     #[test]

@@ -75,6 +75,9 @@ pub struct ManagedClusterPlacement {
     /// Which workers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affinity: Option<Affinity>,
+    /// The pools of workers, of those that its tenant and its policy allow; none named means all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<String>,
 }
 
 impl ManagedClusterSpec {

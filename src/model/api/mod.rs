@@ -5,6 +5,7 @@
 //! default, because the facts digest of a document is taken over what is left.
 
 mod acknowledgement;
+mod affinity;
 mod class;
 mod crds;
 mod fleet;
@@ -17,6 +18,9 @@ mod shared;
 mod worker;
 
 pub use acknowledgement::{Acknowledgement, AcknowledgementKind, AcknowledgementSpec};
+pub use affinity::{
+    AffinityGroup, Failback, FieldExpression, PolicyAffinity, Strategy, WorkerField,
+};
 pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds, kind_crd};
 pub use fleet::{

@@ -6,6 +6,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::affinity::{FieldExpression, PolicyAffinity, Strategy};
 use super::shared::TaintEffect;
 
 /// Which workers take the clusters that it selects.
@@ -34,7 +35,15 @@ pub struct PlacementPolicySpec {
     pub priority: i32,
     /// Which workers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub affinity: Option<Affinity>,
+    pub affinity: Option<PolicyAffinity>,
+    /// The pools of workers that the selected clusters use; none named means all. What a tenant is
+    /// granted bounds it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<String>,
+    /// Whether the selected clusters are spread over the workers that are otherwise alike, or packed.
+    /// Default: `Spread`.
+    #[serde(default, skip_serializing_if = "Strategy::is_default")]
+    pub strategy: Strategy,
     /// Which taints the selected clusters tolerate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<Toleration>,
@@ -45,7 +54,7 @@ fn is_zero(number: &i32) -> bool {
     *number == 0
 }
 
-/// Terms on workers.
+/// A cluster's own terms on workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Affinity {
@@ -70,6 +79,16 @@ pub struct PlacementTerm {
     /// A worker in one of these locations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub locations: Vec<String>,
+    /// A worker of one of these providers: `azure` for the flavor `capz`, `docker` for `kind`, and what
+    /// an attached worker says of itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub providers: Vec<String>,
+    /// A worker with node pools in one of these zones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<String>,
+    /// A worker whose fields meet all these expressions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub match_fields: Vec<FieldExpression>,
     /// A worker with all these labels.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub match_labels: BTreeMap<String, String>,

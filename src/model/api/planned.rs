@@ -25,23 +25,12 @@ pub const FIELDS: &[(&str, &[&str])] = &[
             "spec.maintenance",
             "spec.placement.spread",
             "spec.placement.antiAffinity",
-            "spec.placement.strategy",
             "spec.placement.tolerations",
         ],
     ),
     ("Worker", &["spec.ceiling", "spec.drain"]),
     ("WorkerOverlay", &["spec.drain"]),
-    (
-        "PlacementPolicy",
-        &[
-            "spec.spread",
-            "spec.antiAffinity",
-            "spec.pools",
-            "spec.strategy",
-            "spec.onViolation",
-            "spec.failover",
-        ],
-    ),
+    ("PlacementPolicy", &["spec.spread", "spec.antiAffinity", "spec.onViolation", "spec.failover"]),
 ];
 
 /// Whether a field of a kind is planned; the path is dotted, without indices.

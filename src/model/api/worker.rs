@@ -39,6 +39,10 @@ pub struct WorkerSpec {
     /// containers on one machine, for laptops and tests) or `attached` (it exists already).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flavor: Option<String>,
+    /// Whose machines an attached worker is made of, such as `aws`: the name that Cluster API has for the
+    /// infrastructure provider. Other flavors say it themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
     /// The entry of `credentials` in `carp.yaml`. Default: the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,

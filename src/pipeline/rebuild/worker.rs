@@ -105,6 +105,7 @@ fn row(
         folder: id,
         record: record.map(|(id, _)| *id),
         versions,
+        group: record.and_then(|(_, record)| record.group.clone()),
         demand: demand.unwrap_or_else(one_cluster),
         row: row.unwrap_or_else(nothing_known),
     };

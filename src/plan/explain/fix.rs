@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use super::allow;
 use super::remedy::Scene;
-use crate::model::api::{PlacementTerm, Taint, Toleration, TolerationOperator};
+use crate::model::api::{Taint, Toleration, TolerationOperator, WorkerField};
 use crate::model::{Name, Policy, Quantity, WorkerHealth};
 
 /// One change that a person could make, or wait for.
@@ -36,6 +37,26 @@ pub enum Fix {
     AllowLocation {
         /// The location.
         location: String,
+    },
+    /// Allow a provider in the affinity.
+    AllowProvider {
+        /// The provider.
+        provider: String,
+    },
+    /// Allow zones in the affinity.
+    AllowZones {
+        /// The zones of a worker.
+        zones: Vec<String>,
+    },
+    /// Add a last group to the policy's affinity.
+    AddGroup {
+        /// The worker that is in it.
+        worker: Name,
+    },
+    /// Let the policy, and the cluster itself, use a pool.
+    UsePool {
+        /// The pool.
+        pool: String,
     },
     /// Allow a worker in the affinity.
     AllowWorker {
@@ -98,6 +119,13 @@ impl fmt::Display for Fix {
                 write!(f, "declare at least {amount} {resource} on {worker}")
             }
             Self::AllowLocation { location } => write!(f, "allow location {location}"),
+            Self::AllowProvider { provider } => write!(f, "allow provider {provider}"),
+            Self::AllowZones { zones } => match zones.as_slice() {
+                [zone] => write!(f, "allow zone {zone}"),
+                zones => write!(f, "allow zones {}", zones.join(", ")),
+            },
+            Self::AddGroup { worker } => write!(f, "add a group with {worker}"),
+            Self::UsePool { pool } => write!(f, "use pool {pool}"),
             Self::AllowWorker { worker } => write!(f, "allow worker {worker}"),
             Self::StopExcluding { worker } => write!(f, "stop excluding worker {worker}"),
             Self::Label { worker, key, value: Some(value) } => {
@@ -127,13 +155,19 @@ impl Fix {
             Self::Declare { resource, amount, .. } => {
                 scene.plan.capacity.insert(resource.clone(), *amount);
             }
-            Self::AllowLocation { location } => each_term(scene, |term| {
-                widen(&mut term.locations, location);
+            Self::AllowLocation { location } => {
+                allow::field(scene, WorkerField::Location, std::slice::from_ref(location));
+            }
+            Self::AllowProvider { provider } => {
+                allow::field(scene, WorkerField::Provider, std::slice::from_ref(provider));
+            }
+            Self::AllowZones { zones } => allow::field(scene, WorkerField::Zone, zones),
+            Self::AddGroup { worker } => allow::group(scene, worker),
+            Self::UsePool { pool } => allow::pool(scene, pool),
+            Self::AllowWorker { worker } => allow::each_term(scene, |term| {
+                allow::widen(&mut term.names, worker);
             }),
-            Self::AllowWorker { worker } => each_term(scene, |term| {
-                widen(&mut term.names, worker);
-            }),
-            Self::StopExcluding { worker } => each_term(scene, |term| {
+            Self::StopExcluding { worker } => allow::each_term(scene, |term| {
                 term.exclude.retain(|name| name.as_str() != worker.as_str());
             }),
             Self::Label { key, value, .. } => {
@@ -151,19 +185,6 @@ impl Fix {
                 scene.health = Some(WorkerHealth::Healthy);
             }
         }
-    }
-}
-
-fn each_term(scene: &mut Scene, change: impl Fn(&mut PlacementTerm)) {
-    let policy = scene.policy.iter_mut().filter_map(|p| p.spec.affinity.as_mut());
-    let own = scene.cluster.spec.placement.iter_mut().filter_map(|p| p.affinity.as_mut());
-    policy.chain(own).flat_map(|affinity| &mut affinity.required).for_each(change);
-}
-
-/// Adds to a list that allows; an empty one allows everything already.
-fn widen(allowed: &mut Vec<String>, one: &str) {
-    if !allowed.is_empty() && !allowed.iter().any(|a| a == one) {
-        allowed.push(one.to_owned());
     }
 }
 

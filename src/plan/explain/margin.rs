@@ -5,6 +5,7 @@ use crate::model::{Rank, Term};
 /// What the two have of the term that tells them apart, the better one first.
 pub(super) fn between(best: &Rank, second: &Rank, term: Term) -> String {
     match term {
+        Term::AffinityGroup => format!("{} before {}", group(best), group(second)),
         Term::SoftViolations => {
             format!("{} against {}", best.soft_violations, second.soft_violations)
         }
@@ -18,6 +19,11 @@ pub(super) fn between(best: &Rank, second: &Rank, term: Term) -> String {
         Term::Clusters => format!("{} against {}", best.clusters, second.clusters),
         Term::Name => format!("{} before {}", best.worker, second.worker),
     }
+}
+
+/// The place of the group as people count.
+fn group(rank: &Rank) -> String {
+    format!("group {}", rank.group.map_or(0, |at| at + 1))
 }
 
 fn distance(distance: u32) -> &'static str {

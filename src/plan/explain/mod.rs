@@ -1,6 +1,7 @@
 //! Explaining: the complete table that a decision stands on, worked out again from the same inputs by
 //! the same filters and scores. The records keep only what does not move.
 
+mod allow;
 mod cluster;
 mod fix;
 mod margin;

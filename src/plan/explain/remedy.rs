@@ -21,6 +21,7 @@ pub(super) struct Scene {
     pub(super) policy: Option<Policy>,
     /// The pools of the tenant; `None`: all.
     pub(super) pools: Option<Vec<String>>,
+    pub(super) group: Option<String>,
     pub(super) worker: Worker,
     pub(super) health: Option<WorkerHealth>,
     pub(super) plan: WorkerPlan,
@@ -78,6 +79,7 @@ impl Scene {
                 Pools::All => None,
                 Pools::Only(pools) => Some(pools.to_vec()),
             },
+            group: request.group.map(str::to_owned),
             worker: worker.clone(),
             health: candidate.health.clone(),
             plan: candidate.plan.clone(),
@@ -90,6 +92,7 @@ impl Scene {
             cluster: &self.cluster,
             policy: self.policy.as_ref(),
             pools: self.pools.as_deref().map_or(Pools::All, Pools::Only),
+            group: self.group.as_deref(),
         };
         let candidate = Candidate {
             name: &self.worker.name,
@@ -143,8 +146,15 @@ impl Scene {
                 Fix::AllowLocation { location: location.clone() }
             }
             Reason::AffinityLabels { key } => self.label_fix(key)?,
+            Reason::AffinityProvider { provider } => {
+                Fix::AllowProvider { provider: provider.clone()? }
+            }
+            Reason::AffinityZone { zones } if zones.is_empty() => return None,
+            Reason::AffinityZone { zones } => Fix::AllowZones { zones: zones.clone() },
+            Reason::AffinityGroup => Fix::AddGroup { worker },
             Reason::Taint(taint) => Fix::Tolerate { taint: taint.clone() },
             Reason::Pool { .. } => self.pool_fix()?,
+            Reason::PoolNotUsed { .. } => self.use_fix()?,
         })
     }
 
@@ -182,8 +192,26 @@ impl Scene {
         if let Some(pool) = self.worker.spec.pool.clone() {
             return Some(Fix::GrantPool { tenant: self.cluster.tenant.clone(), pool });
         }
-        let pool = self.pools.as_ref()?.first()?.clone();
-        Some(Fix::JoinPool { worker: self.worker.name.clone(), pool })
+        Some(Fix::JoinPool { worker: self.worker.name.clone(), pool: self.pool_to_join()? })
+    }
+
+    /// What lets the placement use the worker's pool.
+    fn use_fix(&self) -> Option<Fix> {
+        Some(match self.worker.spec.pool.clone() {
+            Some(pool) => Fix::UsePool { pool },
+            None => Fix::JoinPool { worker: self.worker.name.clone(), pool: self.pool_to_join()? },
+        })
+    }
+
+    /// The first pool that the tenant is granted, that the policy uses and the cluster itself; `None` where
+    /// there is none.
+    fn pool_to_join(&self) -> Option<String> {
+        let of_policy = self.policy.as_ref().map(|p| &p.spec.pools);
+        let own = self.cluster.spec.placement.as_ref().map(|p| &p.pools);
+        let used = [of_policy, own].into_iter().flatten().filter(|pools| !pools.is_empty());
+        let lists: Vec<_> = self.pools.iter().chain(used).collect();
+        let first = lists.first()?;
+        first.iter().find(|pool| lists.iter().all(|list| list.contains(pool))).cloned()
     }
 }
 
@@ -223,6 +251,17 @@ mod tests {
                 "grant pool blue to tenant t",
             ),
             ("worker w1; tenant t pools=red; cluster a tenant=t", "put w1 into pool red"),
+            ("worker w1 pool=blue; policy p pools=red; cluster a", "use pool blue"),
+            (
+                "worker w1; tenant t pools=red,blue; policy p pools=blue; cluster a tenant=t",
+                "put w1 into pool blue",
+            ),
+            ("worker w1; cluster a providers=gcp", "allow provider azure"),
+            ("worker w1; cluster a field:provider:NotIn=azure", "allow provider azure"),
+            ("worker w1 at=eastus; cluster a field:location:In=westus", "allow location eastus"),
+            ("worker w1 zones=2,1; cluster a zones=3", "allow zones 1, 2"),
+            ("worker w1 zones=2,1; cluster a field:zone:NotIn=1,2", "allow zones 1, 2"),
+            ("worker w1; policy p group:near:only=w9; cluster a", "add a group with w1"),
         ] {
             assert_eq!(remedies(world), [format!("w1: {remedy}")], "{world}");
         }
@@ -234,6 +273,10 @@ mod tests {
             "worker w1 broken; cluster a",
             "worker w1 gone; cluster x on=w1; cluster a",
             "worker w1; cluster a with:zone=1 in:zone=2",
+            "worker w1; cluster a zones=1",
+            "worker w1 flavor=attached; cluster a providers=azure",
+            "worker w1; cluster a field:provider:DoesNotExist",
+            "worker w1; tenant t pools=red; policy p pools=blue; cluster a tenant=t",
             "worker w1 cordoned; cluster a; unloaded PlacementPolicy ? blocking",
             "cluster a",
         ] {

@@ -5,8 +5,15 @@ use crate::model::Reason;
 use crate::plan::candidate::{Candidate, Reads, Request};
 use crate::plan::term;
 
-pub(super) const READS: &[Reads] =
-    &[Reads::Cluster, Reads::Policies, Reads::Name, Reads::Location, Reads::Labels];
+pub(super) const READS: &[Reads] = &[
+    Reads::Cluster,
+    Reads::Policies,
+    Reads::Name,
+    Reads::Location,
+    Reads::Provider,
+    Reads::Zones,
+    Reads::Labels,
+];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };
@@ -82,6 +89,57 @@ mod tests {
         check("worker w1; cluster a only=w1 not=w1", "a waits AffinityExcluded");
         check("worker w1; policy p not=w1; cluster a only=w1", "a waits AffinityExcluded");
         check("worker w1; policy p only=w1; cluster a not=w1", "a waits AffinityExcluded");
+    }
+
+    #[test]
+    fn a_term_allows_providers_and_zones() {
+        let two = "worker w1 zones=1,2; worker w2 flavor=attached provider=gcp zones=3;";
+        for (term, worker) in [
+            ("providers=gcp", "w2"),
+            ("providers=gcp,azure", "w1"),
+            ("zones=3", "w2"),
+            ("zones=2,4", "w1"),
+            ("field:provider:NotIn=azure", "w2"),
+            ("field:zone:NotIn=1", "w2"),
+            ("field:zone:In=3", "w2"),
+            ("field:location:In=westeurope", "w1"),
+        ] {
+            check(&format!("{two} cluster a {term}"), &format!("a -> {worker}"));
+            check(&format!("{two} policy p {term}; cluster a"), &format!("a -> {worker}"));
+        }
+    }
+
+    #[test]
+    fn a_field_without_a_value_is_in_nothing_and_not_in_all() {
+        let none = "worker w1 flavor=attached;";
+        check(&format!("{none} cluster a providers=azure"), "a waits AffinityProvider");
+        check(&format!("{none} cluster a field:provider:NotIn=azure"), "a -> w1");
+        check(&format!("{none} cluster a field:provider:Exists"), "a waits AffinityProvider");
+        check(&format!("{none} cluster a field:provider:DoesNotExist"), "a -> w1");
+        check(&format!("{none} cluster a zones=1"), "a waits AffinityZone");
+        check(&format!("{none} cluster a field:zone:DoesNotExist"), "a -> w1");
+        check("worker w1 zones=1; cluster a field:zone:DoesNotExist", "a waits AffinityZone");
+    }
+
+    #[test]
+    fn each_field_that_fails_has_its_own_reason() {
+        let world = "worker w1 zones=1,2; worker w2 flavor=attached;
+             cluster a providers=gcp zones=3 field:location:NotIn=westeurope";
+        assert_eq!(
+            refusals(world, "a", "w1"),
+            [
+                "location westeurope is not one that the affinity allows",
+                "provider azure is not one that the affinity allows",
+                "zones 1, 2 do not meet the affinity",
+            ]
+        );
+        assert_eq!(
+            refusals(world, "a", "w2")[1..],
+            [
+                "its provider is not known, and the affinity asks for one",
+                "its node pools name no zone, and the affinity asks for one",
+            ]
+        );
     }
 
     #[test]

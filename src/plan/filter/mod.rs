@@ -3,6 +3,8 @@
 
 mod affinity;
 mod capacity;
+mod groups;
+mod pools;
 mod ready;
 mod schedulable;
 mod taints;
@@ -23,13 +25,15 @@ pub(super) struct Filter {
 }
 
 /// Every filter. The order is that of the reasons.
-pub(super) const FILTERS: [Filter; 6] = [
+pub(super) const FILTERS: [Filter; 8] = [
     Filter { name: "ready", reads: ready::READS, refuse: ready::refuse },
     Filter { name: "schedulable", reads: schedulable::READS, refuse: schedulable::refuse },
     Filter { name: "capacity", reads: capacity::READS, refuse: capacity::refuse },
     Filter { name: "affinity", reads: affinity::READS, refuse: affinity::refuse },
+    Filter { name: "groups", reads: groups::READS, refuse: groups::refuse },
     Filter { name: "taints", reads: taints::READS, refuse: taints::refuse },
     Filter { name: "tenancy", reads: tenancy::READS, refuse: tenancy::refuse },
+    Filter { name: "pools", reads: pools::READS, refuse: pools::refuse },
 ];
 
 /// Adds every reason for which a worker does not take a cluster, sorted and each once.

@@ -28,7 +28,15 @@ fn worker() -> impl Strategy<Value = Edit> {
             "agent:silent",
             "agent:unhealthy",
         ]),
-        word(&["", "label:zone=1", "label:zone=2", "pool=blue", "reserved=1"]),
+        word(&[
+            "",
+            "label:zone=1",
+            "label:zone=2",
+            "pool=blue",
+            "reserved=1",
+            "zones=1,2",
+            "flavor=kind",
+        ]),
     );
     (0..7_u8, prop::option::weighted(0.9, details)).prop_map(|(number, details)| {
         let text = details.map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].join(" "));
@@ -50,6 +58,9 @@ fn cluster() -> impl Strategy<Value = Edit> {
             "with:zone=1",
             "only-at=eastus",
             "prefer:9:zone=2",
+            "zones=2",
+            "field:provider:NotIn=docker",
+            "pools=blue",
         ]),
         word(&["", "", "priority=1", "priority=-1", "tenant=t"]),
         word(&["", "label:env=prod", "policy=Delete", "policy=Delete"]),
@@ -64,6 +75,8 @@ fn other() -> impl Strategy<Value = Edit> {
     select(vec![
         ("policy p", Some("tolerate:k=v")),
         ("policy p", Some("for:env=prod not=w2")),
+        ("policy p", Some("for:env=prod packs group:near:only=w1,w2 group:far:providers=azure")),
+        ("policy p", Some("for:env=prod pools=blue providers=azure,docker")),
         ("policy p", None),
         ("policy q", Some("for:env=prod prefer:50:zone=1 priority=1")),
         ("policy q", None),

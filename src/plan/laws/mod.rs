@@ -5,7 +5,7 @@
 
 mod history;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -77,11 +77,15 @@ impl Seen {
 fn the_histories_are_worth_looking_at() {
     let (bound, waiting, deleting, held, blocked, skipped) =
         <(Seen, Seen, Seen, Seen, Seen, Seen)>::default();
+    let reasons = RefCell::new(BTreeSet::new());
     every_step(|world, planning| {
         for planned in planning.plan.clusters.values() {
             match &planned.decision {
                 Decision::Bind(_) => bound.note(1),
-                Decision::Wait { .. } => waiting.note(1),
+                Decision::Wait { reasons: why, .. } => {
+                    waiting.note(1);
+                    reasons.borrow_mut().extend(why.clone());
+                }
                 Decision::Delete { .. } => deleting.note(1),
                 Decision::Keep { .. } | Decision::Forget => {}
             }
@@ -97,6 +101,14 @@ fn the_histories_are_worth_looking_at() {
     held.at_least(100);
     blocked.at_least(30);
     skipped.at_least(30);
+    for reason in [
+        ReasonCode::AffinityProvider,
+        ReasonCode::AffinityZone,
+        ReasonCode::AffinityGroup,
+        ReasonCode::PoolNotUsed,
+    ] {
+        assert!(reasons.borrow().contains(&reason), "{reason:?} never came up");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod clusters;
 mod distance;
+mod group;
 mod preferred;
 mod share;
 mod soft_violations;
@@ -12,7 +13,8 @@ use crate::model::{Rank, Worker};
 
 /// What the terms of the order depend on, in that order.
 #[cfg_attr(not(test), expect(dead_code, reason = "the test of the context reads it"))]
-pub(super) const READS: [&[Reads]; 6] = [
+pub(super) const READS: [&[Reads]; 7] = [
+    group::READS,
     soft_violations::READS,
     preferred::READS,
     distance::READS,
@@ -24,10 +26,12 @@ pub(super) const READS: [&[Reads]; 6] = [
 /// Where a worker stands for a cluster.
 pub(super) fn rank(request: &Request<'_>, candidate: &Candidate<'_>, worker: &Worker) -> Rank {
     Rank {
+        group: group::of(request, worker),
         soft_violations: soft_violations::count(request, worker),
         preferred: preferred::weight(request, worker),
         distance: distance::between(request, worker),
         share: share::after(request, candidate),
+        strategy: request.strategy(),
         clusters: clusters::there(candidate),
         worker: worker.name.clone(),
     }

@@ -1,11 +1,13 @@
 //! Share used: the largest share of a resource's capacity that is used after the pick, over the
-//! resources that the cluster takes, as an exact fraction. Smaller is better: clusters are spread.
+//! resources that the cluster takes, as an exact fraction. Smaller is better where clusters are spread,
+//! larger where the policy packs them.
 
 use crate::model::Quantity;
 use crate::plan::amounts;
 use crate::plan::candidate::{Candidate, Reads, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Capacity, Reads::Allocated];
+pub(super) const READS: &[Reads] =
+    &[Reads::Cluster, Reads::Policies, Reads::Capacity, Reads::Allocated];
 
 /// Numerator and denominator; the denominator is at least 1.
 pub(super) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, i128) {
@@ -52,6 +54,27 @@ mod tests {
     fn the_worker_that_is_used_less_after_the_pick_is_taken() {
         check("worker w1 1/4; worker w2 2/9; cluster a", "a -> w2");
         check("worker w1 0/1; worker w2 8/10; cluster a", "a -> w2");
+    }
+
+    #[test]
+    fn a_policy_that_packs_fills_one_worker_after_the_other() {
+        let packs = "policy p for:env=dev packs; cluster a label:env=dev; cluster b label:env=dev;";
+        check(&format!("worker w1 1/4; worker w2 2/9; {packs}"), "a -> w1; b -> w1");
+        check(&format!("worker w1 2/4; worker w2 3/4; {packs}"), "a -> w2; b -> w1");
+        check(
+            &format!("worker w1 0/4; worker w2 0/9; {packs} cluster c"),
+            "a -> w1; b -> w1; c -> w2",
+        );
+        // What is kept free stays free.
+        check(&format!("worker w1 3/4 reserved=1; worker w2; {packs}"), "a -> w2; b -> w2");
+    }
+
+    #[test]
+    fn packing_weighs_as_little_as_spreading() {
+        check(
+            "worker w1 8/9 at=eastus; worker w2 at=westeurope; policy p packs; cluster a",
+            "a -> w2",
+        );
     }
 
     #[test]

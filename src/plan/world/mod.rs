@@ -5,11 +5,15 @@
 //! ```text
 //! worker w1 2/3 at=eastus cap:mem=8 reserved=1 pool=p label:k=v taint:k=v:NoSchedule cordoned
 //!           agent | agent:healthy | agent:silent | agent:unhealthy | agent:incomplete | report:…  runs=a,b
-//!           gone | broken | deleting | step=D2 | attached
+//!           gone | broken | deleting | step=D2 | attached  zones=1,2 provider=gcp flavor=attached
+//!           version=v1.34.2 runs:capi=v1.13.5
 //! cluster a needs=2 needs:mem=4 at=eastus tenant=t priority=1 label:k=v
 //!           on=w1 was=1 was:mem=2 seen=3 gone deleting step=D2 unrendered policy=Delete changed
 //!           only=w1,w2 not=w3 only-at=eastus with:k=v in:k=v,w notin:k=v,w prefer:10:k=v
-//! policy p  for:k=v priority=1 tolerate:k=v:NoSchedule  and the terms of a cluster
+//!           providers=azure zones=1,2 field:zone:NotIn=3  pools=p,q  group=near (placed in)
+//!           version=v1.34.2 flavor=kind
+//! policy p  for:k=v priority=1 tolerate:k=v:NoSchedule  and the terms and pools of a cluster
+//!           packs  group:near:only=w1 group:any  failback
 //! tenant t  pools=p,q
 //! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a
 //! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
@@ -20,6 +24,7 @@
 //! ```
 //! `2/3` puts two clusters there that nothing else speaks of, `?` leaves the capacity unknown.
 
+mod affinity;
 mod deleting;
 mod read;
 
@@ -30,9 +35,9 @@ use super::{
     explain_cluster, explain_policy, explain_worker, plan,
 };
 use crate::model::{
-    Cluster, ClusterRow, ClusterState, ControlPlaneRow, Decision, DeletionStep, Digest, Fleet,
-    FleetLock, Id, Name, Observed, PendingRow, Plan, Previous, ReasonCode, Resources, Settled,
-    SteppedVersions, Versions, WorkerState, blob_id, lock_to_bytes,
+    Binding, Cluster, ClusterRow, ClusterState, ControlPlaneRow, Decision, DeletionStep, Digest,
+    Fleet, FleetLock, Id, Name, Observed, PendingRow, Plan, Previous, ReasonCode, Resources,
+    Settled, SteppedVersions, Versions, WorkerState, blob_id, lock_to_bytes,
 };
 
 /// All that a plan reads.
@@ -146,6 +151,10 @@ impl World {
                 let old = self.row(cluster).filter(|_| planned.resize_blocked.is_some());
                 let row = old.or_else(|| desired.map(bound_row)).or_else(|| self.row(cluster));
                 let mut row = row.expect("a cluster on a worker is desired or recorded");
+                row.group = match &planned.decision {
+                    Decision::Bind(binding) => binding.group.clone(),
+                    _ => self.row(cluster).and_then(|row| row.group),
+                };
                 row.demand = planned.demand.clone();
                 row.versions = planning.plan.versions.get(cluster).map(|step| SteppedVersions {
                     versions: step.versions.clone(),
@@ -189,6 +198,11 @@ impl World {
                     }
                     None => format!("on {worker}"),
                 },
+                Decision::Bind(Binding { worker, group: Some(group), .. })
+                    if expected.contains(" in ") =>
+                {
+                    format!("-> {worker} in {group}")
+                }
                 Decision::Bind(binding) => match &binding.policy {
                     Some(policy) if expected.contains(" by ") => {
                         format!("-> {} by {policy}", binding.worker)
@@ -245,6 +259,7 @@ fn bound_row(cluster: &Cluster) -> ClusterRow {
         folder: Some(Id::EMPTY_DIR),
         record: None,
         versions: None,
+        group: None,
         demand: cluster.demand.clone(),
         row: cluster.index_row(),
     }

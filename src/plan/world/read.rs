@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{World, bound_row, deleting, fleet_lock, made, name, pending_row};
+use super::{World, affinity, bound_row, deleting, fleet_lock, made, name, pending_row};
 use crate::model::api::{
-    Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterPlacement,
-    ManagedClusterSpec, Observation, PlacementPolicySpec, PlacementTerm, PreferredTerm, Taint,
-    TaintEffect, Tenant, Toleration, TolerationOperator, WorkerSpec,
+    Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterSpec, Observation,
+    PlacementPolicySpec, PlacementTerm, PreferredTerm, Taint, TaintEffect, Tenant, Toleration,
+    TolerationOperator, WorkerSpec,
 };
 use crate::model::{
     Cluster, Damage, DeletionStep, Digest, FoldedReport, Freshness, LockName, Name, Owned, Policy,
@@ -45,6 +45,7 @@ impl World {
                 ("step", text) => step = Some(deleting::step(text)),
                 ("attached", "") => attached = true,
                 ("gone", "") => desired = false,
+                _ if affinity::of_worker(spec, key, value) => {}
                 ("broken", "") => {
                     desired = false;
                     self.unloaded("Worker", text, &[]);
@@ -121,10 +122,11 @@ impl World {
         let (mut on, mut seen, mut was) = (None, None, None);
         let (mut desired, mut step, mut deletion) = (true, None, None);
         let (mut rendered, mut changed) = (true, false);
-        let mut affinity = Affinity::default();
+        let (mut terms, mut group) = (Affinity::default(), None);
         for word in words {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             match (key, value) {
+                _ if affinity::of_cluster(&mut cluster.spec, &mut group, word) => {}
                 ("needs", n) => cluster.demand.extend(clusters(number(n))),
                 ("was", n) => was.get_or_insert_with(|| clusters(1)).extend(clusters(number(n))),
                 ("at", at) => at.clone_into(&mut cluster.spec.location),
@@ -150,13 +152,13 @@ impl World {
                     Some(("label", key)) => {
                         cluster.labels.insert(key.to_owned(), value.to_owned());
                     }
-                    _ => term(&mut affinity, key, value),
+                    _ => term(&mut terms, key, value),
                 },
             }
         }
         cluster.spec.deletion_policy = deletion;
-        if affinity != Affinity::default() {
-            cluster.spec.placement = Some(ManagedClusterPlacement { affinity: Some(affinity) });
+        if terms != Affinity::default() {
+            cluster.spec.placement.get_or_insert_default().affinity = Some(terms);
         }
         // As in the real thing the demand is no fact of the document: a class may change it.
         cluster.facts = Digest::of_value(&(&cluster.spec, &cluster.labels, &cluster.tenant));
@@ -168,7 +170,7 @@ impl World {
                 row.facts = Digest::of(b"another document");
             }
             row.folder = row.folder.filter(|_| rendered);
-            row.demand = was.unwrap_or(row.demand);
+            (row.demand, row.group) = (was.unwrap_or(row.demand), group);
             self.lock(&worker).clusters.insert(cluster.name.clone(), row);
         } else if let Some(seen) = seen {
             let row = pending_row(&cluster, seen, [ReasonCode::Taint].into());
@@ -181,8 +183,11 @@ impl World {
 
     pub(super) fn policy(&mut self, text: &str, words: &[&str]) {
         let mut spec = PlacementPolicySpec::default();
-        let mut affinity = Affinity::default();
+        let mut terms = Affinity::default();
         for word in words {
+            if affinity::of_policy(&mut spec, word) {
+                continue;
+            }
             if let Some(tolerated) = word.strip_prefix("tolerate:") {
                 spec.tolerations.push(toleration(tolerated));
                 continue;
@@ -194,10 +199,13 @@ impl World {
                     labels.insert(key.to_owned(), value.to_owned());
                 }
                 None if key == "priority" => spec.priority = value.parse().unwrap(),
-                None => term(&mut affinity, key, value),
+                None => term(&mut terms, key, value),
             }
         }
-        spec.affinity = Some(affinity).filter(|a| *a != Affinity::default());
+        if terms != Affinity::default() {
+            let affinity = spec.affinity.get_or_insert_default();
+            (affinity.required, affinity.preferred) = (terms.required, terms.preferred);
+        }
         let policy = Policy { name: name(text), file: None, document: 0, spec };
         self.fleet.policies.insert(policy.name.clone(), policy);
     }
@@ -280,7 +288,7 @@ fn number(text: &str) -> i64 {
     text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"))
 }
 
-fn list(text: &str) -> Vec<String> {
+pub(super) fn list(text: &str) -> Vec<String> {
     text.split(',').map(str::to_owned).collect()
 }
 
@@ -324,7 +332,14 @@ fn term(affinity: &mut Affinity, key: &str, value: &str) {
     if affinity.required.is_empty() {
         affinity.required.push(PlacementTerm::default());
     }
-    let term = &mut affinity.required[0];
+    one_term(&mut affinity.required[0], key, value);
+}
+
+/// One word of a term.
+pub(super) fn one_term(term: &mut PlacementTerm, key: &str, value: &str) {
+    if affinity::of_term(term, key, value) {
+        return;
+    }
     let expression =
         |key: &str, operator| Expression { key: key.to_owned(), operator, values: list(value) };
     match (key, key.split_once(':')) {

@@ -120,6 +120,7 @@ fn previous() -> Previous {
         folder: None,
         record: None,
         versions: None,
+        group: None,
         demand: clusters(1),
         row: row(),
     };
@@ -161,6 +162,7 @@ fn plan() -> Plan {
             policy: runner_up.map(|_| name("near")),
             decided_by: runner_up.map(|_| Term::LocationDistance),
             runner_up: runner_up.map(name),
+            group: None,
         }))
     };
     let reasons = [ReasonCode::Capacity, ReasonCode::Taint].into();

@@ -1,0 +1,21 @@
+//! Group: which group of the policy's affinity the worker is in. Earlier is better, before anything else:
+//! so the groups are tried in turn, each alone.
+
+use crate::model::Worker;
+use crate::plan::candidate::{Reads, Request};
+use crate::plan::term;
+
+pub(super) const READS: &[Reads] = &[
+    Reads::Cluster,
+    Reads::Policies,
+    Reads::Name,
+    Reads::Location,
+    Reads::Provider,
+    Reads::Zones,
+    Reads::Labels,
+];
+
+/// The place of the group, from 0; `None` for a policy without groups.
+pub(super) fn of(request: &Request<'_>, worker: &Worker) -> Option<usize> {
+    term::group(request, worker).map(|(at, _)| at)
+}
