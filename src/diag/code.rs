@@ -100,6 +100,8 @@ codes! {
     PlaceholderCredential = "placeholder-credential", Error;
     /// A quantity is negative or not a Kubernetes quantity.
     InvalidQuantity = "invalid-quantity", Error;
+    /// A ceiling lies below the capacity, or there is no such capacity.
+    InvalidCeiling = "invalid-ceiling", Error;
     /// Address ranges overlap or are malformed.
     InvalidNetwork = "invalid-network", Error;
     /// Node pools repeat a name, or a count cannot be.

@@ -40,7 +40,7 @@ pub(super) fn expand(kind: Kind, api: Api, spec: &mut Value, out: &mut Findings)
         replicas(fields, out);
     }
     if matches!(kind, Kind::Worker | Kind::WorkerOverlay) {
-        for field in ["capacity", "reserved"] {
+        for field in ["capacity", "reserved", "ceiling"] {
             number_of_clusters(fields, field);
         }
     }

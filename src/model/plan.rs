@@ -183,6 +183,8 @@ pub struct WorkerPlan {
     pub capacity: Resources,
     /// What of that is kept free.
     pub reserved: Resources,
+    /// What it can have once it has grown by itself, where that is more than its capacity.
+    pub ceiling: Resources,
     /// What the clusters here take.
     pub allocated: Resources,
     /// How many clusters are here.
@@ -194,9 +196,27 @@ impl WorkerPlan {
     /// known.
     #[must_use]
     pub fn free(&self, resource: &str) -> Option<super::Quantity> {
+        self.capacity.get(resource).map(|capacity| self.left_of(*capacity, resource))
+    }
+
+    /// What is free of a resource once the worker has grown: ceiling − reserved − allocated; `None`
+    /// where the capacity is not known.
+    #[must_use]
+    pub fn room(&self, resource: &str) -> Option<super::Quantity> {
+        self.limit(resource).map(|limit| self.left_of(limit, resource))
+    }
+
+    /// The most that the worker can have of a resource: its ceiling, or its capacity where it names
+    /// none.
+    #[must_use]
+    pub fn limit(&self, resource: &str) -> Option<super::Quantity> {
+        let capacity = *self.capacity.get(resource)?;
+        Some(self.ceiling.get(resource).copied().unwrap_or(capacity))
+    }
+
+    fn left_of(&self, limit: super::Quantity, resource: &str) -> super::Quantity {
         let of = |map: &Resources| map.get(resource).copied().unwrap_or_default();
-        let capacity = self.capacity.get(resource)?;
-        Some(capacity.minus(of(&self.reserved)).minus(of(&self.allocated)))
+        limit.minus(of(&self.reserved)).minus(of(&self.allocated))
     }
 }
 

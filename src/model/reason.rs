@@ -38,6 +38,15 @@ pub enum Reason {
         /// What is free; negative where the worker is overcommitted.
         free: Quantity,
     },
+    /// A resource does not suffice, and would not if the worker grew to its ceiling.
+    Ceiling {
+        /// The resource.
+        resource: String,
+        /// What the cluster needs.
+        needs: Quantity,
+        /// What is left below the ceiling; negative where more is taken.
+        left: Quantity,
+    },
     /// The worker does not say how much of a resource it has.
     CapacityUnknown {
         /// The resource.
@@ -100,7 +109,7 @@ pub enum ReasonCode {
     Cordoned,
     /// [`Reason::BeingRemoved`].
     BeingRemoved,
-    /// [`Reason::Capacity`].
+    /// [`Reason::Capacity`] or [`Reason::Ceiling`]: what there is, is exhausted.
     Capacity,
     /// [`Reason::CapacityUnknown`].
     CapacityUnknown,
@@ -143,7 +152,7 @@ impl Reason {
             Self::NotLoaded => ReasonCode::NotLoaded,
             Self::Cordoned => ReasonCode::Cordoned,
             Self::BeingRemoved => ReasonCode::BeingRemoved,
-            Self::Capacity { .. } => ReasonCode::Capacity,
+            Self::Capacity { .. } | Self::Ceiling { .. } => ReasonCode::Capacity,
             Self::CapacityUnknown { .. } => ReasonCode::CapacityUnknown,
             Self::AffinityName => ReasonCode::AffinityName,
             Self::AffinityExcluded => ReasonCode::AffinityExcluded,
@@ -169,7 +178,9 @@ impl Reason {
             Self::NotLoaded => "did not load".to_owned(),
             Self::Cordoned => "were unschedulable".to_owned(),
             Self::BeingRemoved => "were being removed".to_owned(),
-            Self::Capacity { resource, .. } => format!("had insufficient {resource}"),
+            Self::Capacity { resource, .. } | Self::Ceiling { resource, .. } => {
+                format!("had insufficient {resource}")
+            }
             Self::CapacityUnknown { resource } => format!("had unknown capacity for {resource}"),
             Self::AffinityName
             | Self::AffinityExcluded
@@ -197,6 +208,9 @@ impl fmt::Display for Reason {
             Self::BeingRemoved => write!(f, "being removed"),
             Self::Capacity { resource, needs, free } => {
                 write!(f, "needs {needs} {resource}, {free} free")
+            }
+            Self::Ceiling { resource, needs, left } => {
+                write!(f, "needs {needs} {resource}, {left} left below the ceiling")
             }
             Self::CapacityUnknown { resource } => write!(f, "capacity for {resource} is not known"),
             Self::AffinityName => write!(f, "not among the workers that the affinity names"),

@@ -147,19 +147,34 @@ impl<'a> Run<'a> {
     /// Places what can be placed and returns what cannot.
     fn serve(&mut self, until: Option<&Name>) -> Vec<Refused<'a>> {
         let settled = self.is_settled();
-        let mut refused = Vec::new();
-        let queue = std::mem::take(&mut self.queue);
+        let mut unchanged = Vec::new();
+        let mut queue = Vec::new();
         let start = self.bindings;
-        for waiting in queue {
-            if until == Some(&waiting.cluster.name) {
-                break;
-            }
+        for waiting in std::mem::take(&mut self.queue) {
             if let Some(row) = waiting.row.filter(|_| settled && waiting.is_unchanged()) {
                 let reasons = row.reasons.clone();
-                refused.push(Refused { waiting, reasons, placed: start, evaluated: false });
-                continue;
+                unchanged.push(Refused { waiting, reasons, placed: start, evaluated: false });
+            } else {
+                queue.push(waiting);
             }
+        }
+        let (mut refused, mut stopped) = self.pass(queue, until);
+        // What fits nowhere now may fit once a worker has grown.
+        if !stopped && self.roster.grow() {
+            let left = refused.iter().map(|refused| refused.waiting).collect();
+            (refused, stopped) = self.pass(left, until);
+        }
+        refused.extend(unchanged);
+        if stopped { Vec::new() } else { refused }
+    }
+
+    /// Serves some clusters, each once. Returns those that go on waiting, and whether it stopped before
+    /// the one that it is to stop before, which would have been placed next.
+    fn pass(&mut self, queue: Vec<Waiting<'a>>, until: Option<&Name>) -> (Vec<Refused<'a>>, bool) {
+        let mut refused = Vec::new();
+        for waiting in queue {
             match choose(&self.request(waiting.cluster), &self.roster) {
+                Ok(_) if until == Some(&waiting.cluster.name) => return (refused, true),
                 Ok(pick) => {
                     self.evaluated += 1;
                     self.bind(waiting.cluster, pick);
@@ -170,7 +185,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        refused
+        (refused, false)
     }
 
     /// Whether the last run ended in the context in which this one begins, with the clusters waiting

@@ -7,7 +7,9 @@
 use crate::model::api::{
     AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Strategy, Toleration,
 };
-use crate::model::{Cluster, Fleet, Name, Policy, Resources, Worker, WorkerHealth, WorkerPlan};
+use crate::model::{
+    Cluster, Fleet, Name, Policy, Quantity, Resources, Worker, WorkerHealth, WorkerPlan,
+};
 
 /// One worker as filters and scores see it.
 #[derive(Clone, Debug)]
@@ -20,6 +22,26 @@ pub(super) struct Candidate<'a> {
     pub(super) health: Option<WorkerHealth>,
     /// Its state and its amounts at this point of the run.
     pub(super) plan: WorkerPlan,
+    /// Whether its ceiling counts and not its capacity: the clusters that are looked at fit nowhere as
+    /// the workers are now.
+    pub(super) grown: bool,
+}
+
+impl Candidate<'_> {
+    /// What is left of a resource at this point of the run; `None` where that is not known.
+    pub(super) fn left(&self, resource: &str) -> Option<Quantity> {
+        if self.grown { self.plan.room(resource) } else { self.plan.free(resource) }
+    }
+
+    /// The most of a resource that counts at this point of the run.
+    pub(super) fn limit(&self, resource: &str) -> Quantity {
+        let limit = if self.grown {
+            self.plan.limit(resource)
+        } else {
+            self.plan.capacity.get(resource).copied()
+        };
+        limit.unwrap_or_default()
+    }
 }
 
 /// One cluster as filters and scores see it.
@@ -130,6 +152,8 @@ pub(super) enum Reads {
     Cordon,
     /// What the worker has, and what of that is kept free.
     Capacity,
+    /// How far the worker can grow.
+    Ceiling,
     /// What the clusters on the worker take. It only grows while clusters are placed.
     Allocated,
     /// How many clusters are on the worker. It only grows while clusters are placed.

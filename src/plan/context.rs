@@ -27,6 +27,7 @@ struct WorkerContext<'a> {
     health: u8,
     capacity: &'a Resources,
     reserved: &'a Resources,
+    ceiling: &'a Resources,
     allocated: &'a Resources,
     clusters: u64,
     document: Option<DocumentContext<'a>>,
@@ -75,6 +76,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
         },
         capacity: &plan.capacity,
         reserved: &plan.reserved,
+        ceiling: &plan.ceiling,
         allocated: &plan.allocated,
         clusters: plan.clusters,
         document: candidate.worker.map(|w| DocumentContext {
@@ -114,6 +116,7 @@ mod tests {
             Reads::Health => ("agent:healthy", "agent:silent"),
             Reads::Cordon => ("pool=p", "pool=p cordoned"),
             Reads::Capacity => ("cap:mem=8", "cap:mem=9"),
+            Reads::Ceiling => ("cap:mem=8", "cap:mem=8 ceiling:mem=9"),
             Reads::Allocated => ("needs:mem=1", "needs:mem=2"),
             Reads::Clusters => ("needs:mem=1", "needs:mem=1; cluster y on=w1 needs=0"),
             Reads::Labels => ("label:zone=1", "label:zone=2"),

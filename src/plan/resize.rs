@@ -1,8 +1,9 @@
 //! A placed cluster takes another amount than before: demand is fixed in the record, and changes to it
 //! by these rules only.
 //!
-//! - What raises it counts at once where it fits into what the worker has free. Where it does not, all
-//!   of it is held back and the old demand stays.
+//! - What raises it counts at once where it fits into what the worker has free, or can have once it has
+//!   grown: the cluster cannot go elsewhere. Where it does not, all of it is held back and the old demand
+//!   stays.
 //! - What lowers it counts once the worker cannot still be using it: the worker is not observed, or a
 //!   fresh report shows the cluster running.
 //! - What is lowered is freed before anything is raised, and raising goes on until nothing more fits,
@@ -83,7 +84,7 @@ fn raised<'r>(resize: &'r Resize<'_>) -> impl Iterator<Item = &'r String> {
 /// in another resource is no obstacle.
 fn fits(resize: &Resize<'_>, roster: &Roster<'_>) -> bool {
     raised(resize).all(|resource| {
-        roster.free(resize.worker, resource).is_some_and(|free| {
+        roster.room(resize.worker, resource).is_some_and(|free| {
             let old = amounts::of(resize.from, resource);
             amounts::of(&resize.cluster.demand, resource) <= free.plus(old)
         })
@@ -136,6 +137,12 @@ mod tests {
             "a on w1 blocked 3; b -> w1",
         );
         check("worker w1 0/3; cluster a on=w1 needs:mem=1 was=1", "a on w1 blocked 1 mem=1");
+    }
+
+    #[test]
+    fn a_raise_may_make_its_worker_grow_and_not_beyond_its_ceiling() {
+        check("worker w1 1/2 ceiling=4; cluster a on=w1 was=1 needs=3", "a on w1 takes 3");
+        check("worker w1 1/2 ceiling=4; cluster a on=w1 was=1 needs=4", "a on w1 blocked 4");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::placed::is_forgotten;
 use super::{PlanInput, amounts, unloaded};
-use crate::model::api::Observation;
+use crate::model::api::{Observation, WorkerSpec};
 use crate::model::{
     ClusterRow, ClusterState, HoldKind, Name, Quantity, Resources, WorkerPlan, WorkerState,
 };
@@ -42,9 +42,19 @@ impl<'a> Roster<'a> {
         self.find(name).map(|at| &self.workers[at])
     }
 
-    /// What is free of a resource on a worker; `None` where that is not known.
-    pub(super) fn free(&self, worker: &Name, resource: &str) -> Option<Quantity> {
-        self.get(worker).and_then(|c| c.plan.free(resource))
+    /// What is left of a resource on a worker once it has grown; `None` where that is not known.
+    pub(super) fn room(&self, worker: &Name, resource: &str) -> Option<Quantity> {
+        self.get(worker).and_then(|c| c.plan.room(resource))
+    }
+
+    /// From now on ceilings count; returns whether that makes any difference.
+    pub(super) fn grow(&mut self) -> bool {
+        let mut grows = false;
+        for candidate in &mut self.workers {
+            grows |= !candidate.grown && !candidate.plan.ceiling.is_empty();
+            candidate.grown = true;
+        }
+        grows
     }
 
     /// A cluster comes to a worker.
@@ -114,10 +124,21 @@ fn candidate<'a>(
             state,
             capacity: said.map(|w| w.spec.capacity.clone()).unwrap_or_default(),
             reserved: said.map(|w| w.spec.reserved.clone()).unwrap_or_default(),
+            ceiling: said.map(|w| ceiling(&w.spec)).unwrap_or_default(),
             allocated: allocated(&rows),
             clusters,
         },
+        grown: false,
     }
+}
+
+/// Where a worker can have more than it has; what it says of anything else adds nothing.
+fn ceiling(spec: &WorkerSpec) -> Resources {
+    let more = |(resource, limit): &(&String, &Quantity)| {
+        spec.capacity.get(*resource).is_some_and(|capacity| *limit > capacity)
+    };
+    let ceiling = spec.ceiling.iter().filter(more);
+    ceiling.map(|(resource, limit)| (resource.clone(), *limit)).collect()
 }
 
 fn allocated(rows: &[&ClusterRow]) -> Resources {

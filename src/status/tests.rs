@@ -104,6 +104,7 @@ fn an_overcommitted_worker_says_so() {
         state: WorkerState::Desired,
         capacity: amount(5),
         reserved: Resources::new(),
+        ceiling: Resources::new(),
         allocated: amount(8),
         clusters: 8,
     };
@@ -202,6 +203,7 @@ pub(super) fn worker_document(
         state,
         capacity: Resources::new(),
         reserved: Resources::new(),
+        ceiling: Resources::new(),
         allocated: Resources::new(),
         clusters: 2,
     };

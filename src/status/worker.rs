@@ -117,7 +117,8 @@ fn schedulable(state: WorkerState, cordoned: bool) -> Condition {
     condition("Schedulable", status, reason, String::new())
 }
 
-/// Lowering a worker's capacity below its use evicts nobody; it is said here.
+/// Lowering a worker's capacity below its use evicts nobody; it is said here, as it is said that a worker
+/// has to grow for what was placed there.
 fn capacity(planned: &WorkerPlan) -> Condition {
     let over: Vec<String> = planned
         .allocated
@@ -125,11 +126,16 @@ fn capacity(planned: &WorkerPlan) -> Condition {
         .filter(|r| planned.free(r).is_some_and(Quantity::is_negative))
         .map(|r| {
             let of = |m: &Resources| m.get(r).copied().unwrap_or_default();
-            format!("{r} {}/{}", of(&planned.allocated), of(&planned.capacity))
+            let used = format!("{r} {}/{}", of(&planned.allocated), of(&planned.capacity));
+            let ceiling = planned.ceiling.get(r).map(|ceiling| format!(", up to {ceiling}"));
+            used + &ceiling.unwrap_or_default()
         })
         .collect();
+    let grows = |r: &String| !planned.room(r).is_some_and(Quantity::is_negative);
     if over.is_empty() {
         condition("CapacityRespected", ConditionStatus::True, "Within", String::new())
+    } else if planned.allocated.keys().all(grows) {
+        condition("CapacityRespected", ConditionStatus::True, "Growing", over.join(", "))
     } else {
         condition("CapacityRespected", ConditionStatus::False, "Overcommitted", over.join(", "))
     }

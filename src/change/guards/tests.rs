@@ -256,6 +256,7 @@ fn retiring(count: usize) -> (Plan, Previous) {
         state: WorkerState::Retiring,
         capacity: Resources::new(),
         reserved: Resources::new(),
+        ceiling: Resources::new(),
         allocated: Resources::new(),
         clusters: 0,
     };

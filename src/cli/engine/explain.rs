@@ -278,10 +278,14 @@ fn capacity_line(explanation: &WorkerExplanation) -> String {
         let free = explanation.free.get(resource).copied().unwrap_or(Quantity::ZERO);
         let _ = write!(
             line,
-            " {resource} {} of {capacity} used, {} reserved, {free} free;",
+            " {resource} {} of {capacity} used, {} reserved, {free} free",
             of(&plan.allocated, resource),
             of(&plan.reserved, resource)
         );
+        if let Some(ceiling) = plan.ceiling.get(resource) {
+            let _ = write!(line, ", grows to {ceiling}");
+        }
+        line.push(';');
     }
     line.trim_end_matches(';').to_owned()
 }

@@ -5,6 +5,7 @@
 
 mod address;
 mod affinity;
+mod ceiling;
 mod class;
 mod components;
 mod control_plane;
@@ -91,6 +92,7 @@ const RULES: &[Rule] = &[
     vm_size::check,
     network::check,
     quantity::check,
+    ceiling::check,
     selector::check,
     affinity::check,
     components::check,

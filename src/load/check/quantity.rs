@@ -19,6 +19,7 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
         Spec::Worker(w) => {
             all("capacity", &w.capacity);
             all("reserved", &w.reserved);
+            all("ceiling", &w.ceiling);
         }
         Spec::WorkerOverlay(o) => {
             all("capacity", &o.capacity);

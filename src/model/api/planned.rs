@@ -28,7 +28,7 @@ pub const FIELDS: &[(&str, &[&str])] = &[
             "spec.placement.tolerations",
         ],
     ),
-    ("Worker", &["spec.ceiling", "spec.drain"]),
+    ("Worker", &["spec.drain"]),
     ("WorkerOverlay", &["spec.drain"]),
     ("PlacementPolicy", &["spec.spread", "spec.antiAffinity", "spec.onViolation", "spec.failover"]),
 ];

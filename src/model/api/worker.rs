@@ -63,6 +63,11 @@ pub struct WorkerSpec {
     /// What of the capacity is kept free.
     #[serde(default, skip_serializing_if = "no_resources")]
     pub reserved: Resources,
+    /// How much the worker can have once it has grown by itself, because its node pools autoscale. A
+    /// cluster that fits nowhere now is placed where it fits below a ceiling. Short form: `ceiling: 80`
+    /// is `{clusters: 80}`. A resource that is not named here has its capacity as its ceiling.
+    #[serde(default, skip_serializing_if = "no_resources")]
+    pub ceiling: Resources,
     /// Marks that keep away what does not tolerate them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taints: Vec<Taint>,

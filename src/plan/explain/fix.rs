@@ -24,6 +24,15 @@ pub enum Fix {
         /// How much more, at least.
         by: Quantity,
     },
+    /// Let a worker grow further.
+    RaiseCeiling {
+        /// The worker.
+        worker: Name,
+        /// The resource.
+        resource: String,
+        /// By how much, at least.
+        by: Quantity,
+    },
     /// Say how much a worker has of a resource.
     Declare {
         /// The worker.
@@ -115,6 +124,9 @@ impl fmt::Display for Fix {
         match self {
             Self::Uncordon { worker } => write!(f, "uncordon {worker}"),
             Self::Grow { worker, resource, by } => write!(f, "+{by} {resource} on {worker}"),
+            Self::RaiseCeiling { worker, resource, by } => {
+                write!(f, "raise the ceiling of {worker} by {by} {resource}")
+            }
             Self::Declare { worker, resource, amount } => {
                 write!(f, "declare at least {amount} {resource} on {worker}")
             }
@@ -150,6 +162,10 @@ impl Fix {
             Self::Uncordon { .. } => scene.worker.spec.unschedulable = false,
             Self::Grow { resource, by, .. } => {
                 let amount = scene.plan.capacity.entry(resource.clone()).or_default();
+                *amount = amount.plus(*by);
+            }
+            Self::RaiseCeiling { resource, by, .. } => {
+                let amount = scene.plan.ceiling.entry(resource.clone()).or_default();
                 *amount = amount.plus(*by);
             }
             Self::Declare { resource, amount, .. } => {

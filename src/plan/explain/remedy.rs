@@ -59,9 +59,9 @@ pub(super) fn to_grow(
         amounts::of(takes, resource) < amounts::of(&scene.cluster.demand, resource)
     };
     let lacking = scene.reasons().into_iter().filter(|reason| match reason {
-        Reason::Capacity { resource, .. } | Reason::CapacityUnknown { resource } => {
-            raised(resource)
-        }
+        Reason::Capacity { resource, .. }
+        | Reason::Ceiling { resource, .. }
+        | Reason::CapacityUnknown { resource } => raised(resource),
         _ => false,
     });
     let fixes: Vec<Fix> = lacking.filter_map(|reason| scene.fix(&reason)).collect();
@@ -99,6 +99,7 @@ impl Scene {
             worker: Some(&self.worker),
             health: self.health.clone(),
             plan: self.plan.clone(),
+            grown: true,
         };
         let mut reasons = Vec::new();
         filter::refuse(&request, &candidate, &mut reasons);
@@ -136,6 +137,9 @@ impl Scene {
             Reason::Cordoned => Fix::Uncordon { worker },
             Reason::Capacity { resource, needs, free } => {
                 Fix::Grow { worker, resource: resource.clone(), by: needs.minus(*free) }
+            }
+            Reason::Ceiling { resource, needs, left } => {
+                Fix::RaiseCeiling { worker, resource: resource.clone(), by: needs.minus(*left) }
             }
             Reason::CapacityUnknown { resource } => {
                 Fix::Declare { worker, resource: resource.clone(), amount: self.wanted(resource) }
@@ -238,6 +242,7 @@ mod tests {
             ("worker w1 cordoned; cluster a", "uncordon w1"),
             ("worker w1 3/3; cluster a needs=2", "+2 clusters on w1"),
             ("worker w1 3/1; cluster a", "+3 clusters on w1"),
+            ("worker w1 3/1 ceiling=2; cluster a", "raise the ceiling of w1 by 2 clusters"),
             ("worker w1 1/? reserved=1; cluster a needs=2", "declare at least 4 clusters on w1"),
             ("worker w1 at=eastus; cluster a only-at=westus", "allow location eastus"),
             ("worker w1; policy p only=w9; cluster a only=w8", "allow worker w1"),

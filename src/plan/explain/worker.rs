@@ -1,7 +1,7 @@
 //! Explaining one worker.
 
 use super::WorkerExplanation;
-use crate::model::{Name, Quantity, Reason, Resources};
+use crate::model::{Name, Resources};
 use crate::plan::assign::Run;
 use crate::plan::candidate::Candidate;
 use crate::plan::{PlanInput, filter};
@@ -19,7 +19,7 @@ pub fn explain_worker(input: &PlanInput<'_>, name: &Name) -> Option<WorkerExplan
         plan: candidate.plan.clone(),
         free: free(candidate),
         clusters: run.clusters.iter().filter(here).map(|(cluster, _)| cluster.clone()).collect(),
-        closed: closed(candidate),
+        closed: filter::closed(candidate),
         taints: candidate.worker.map(|w| w.spec.taints.clone()).unwrap_or_default(),
     })
 }
@@ -30,25 +30,9 @@ fn free(candidate: &Candidate<'_>) -> Resources {
     resources.filter_map(|r| plan.free(r).map(|free| (r.clone(), free))).collect()
 }
 
-/// Every cluster takes one of `clusters`, so a worker without one free is closed to all.
-fn closed(candidate: &Candidate<'_>) -> Vec<Reason> {
-    let mut reasons = filter::closed(candidate);
-    let resource = || "clusters".to_owned();
-    let needs = Quantity::units(1);
-    reasons.extend(match candidate.plan.free("clusters") {
-        _ if candidate.worker.is_none() => None,
-        None => Some(Reason::CapacityUnknown { resource: resource() }),
-        Some(free) if free < needs => Some(Reason::Capacity { resource: resource(), needs, free }),
-        Some(_) => None,
-    });
-    reasons.sort();
-    reasons
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::model::WorkerState;
+    use crate::model::{Quantity, WorkerState};
     use crate::plan::world::{World, name};
 
     #[test]
@@ -72,6 +56,8 @@ mod tests {
         for (worker, closed) in [
             ("worker w1 cordoned", vec!["cordoned"]),
             ("worker w1 2/2", vec!["needs 1 clusters, 0 free"]),
+            ("worker w1 2/2 ceiling=3", vec![]),
+            ("worker w1 3/2 ceiling=3", vec!["needs 1 clusters, 0 left below the ceiling"]),
             ("worker w1 ?", vec!["capacity for clusters is not known"]),
             (
                 "worker w1 2/2 cordoned agent",

@@ -1,11 +1,16 @@
 //! Capacity: everything that the cluster takes fits into what is free (capacity − reserved −
 //! allocated). A resource that the worker does not name is unknown: that is neither nothing nor
 //! without limit, so what needs it does not fit.
+//!
+//! Once a cluster fits nowhere so, the ceiling of a worker that can grow stands in the place of its
+//! capacity (Cluster API's own autoscaling: the worker's node pools grow when the pods of hosted
+//! control planes wait).
 
 use crate::model::{Quantity, Reason, Resources};
 use crate::plan::candidate::{Candidate, Reads, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Capacity, Reads::Allocated];
+pub(super) const READS: &[Reads] =
+    &[Reads::Cluster, Reads::Capacity, Reads::Ceiling, Reads::Allocated];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     reasons.extend(refusals(request.demand(), candidate));
@@ -19,12 +24,16 @@ pub(super) fn refusals(
 ) -> impl Iterator<Item = Reason> {
     let needed = demand.iter().filter(|(_, needs)| **needs != Quantity::ZERO);
     let known = needed.filter(|_| candidate.worker.is_some());
-    known.filter_map(|(resource, &needs)| match candidate.plan.free(resource) {
-        None => Some(Reason::CapacityUnknown { resource: resource.clone() }),
-        Some(free) if needs > free => {
-            Some(Reason::Capacity { resource: resource.clone(), needs, free })
+    known.filter_map(|(resource, &needs)| {
+        let resource = resource.clone();
+        match candidate.left(&resource) {
+            None => Some(Reason::CapacityUnknown { resource }),
+            Some(left) if needs <= left => None,
+            Some(left) if candidate.grown && candidate.plan.ceiling.contains_key(&resource) => {
+                Some(Reason::Ceiling { resource, needs, left })
+            }
+            Some(free) => Some(Reason::Capacity { resource, needs, free }),
         }
-        Some(_) => None,
     })
 }
 
@@ -75,6 +84,46 @@ mod tests {
     fn a_capacity_below_the_use_evicts_nobody_and_takes_nothing_new() {
         check("worker w1 2/1; cluster a on=w1; cluster b", "a on w1; b waits Capacity");
         assert_eq!(refusals("worker w1 8/5; cluster b", "b", "w1"), ["needs 1 clusters, -3 free"]);
+    }
+
+    #[test]
+    fn what_fits_nowhere_now_goes_below_a_ceiling() {
+        check("worker w1 1/1 ceiling=2; cluster a", "a -> w1");
+        check("worker w1 2/1 ceiling=2; cluster a", "a waits Capacity");
+        check("worker w1 0/1 ceiling=3 reserved=1; cluster a needs=3", "a waits Capacity");
+        check("worker w1 0/1 ceiling=3 reserved=1; cluster a needs=2", "a -> w1");
+        // Nobody waits for a worker to grow that fits somewhere now, whoever comes first.
+        check(
+            "worker w1 0/1 ceiling=9; worker w2 0/2; cluster a needs=2 priority=-1; cluster b needs=2",
+            "a -> w1; b -> w2",
+        );
+        check(
+            "worker w1 1/1 ceiling=9 at=westeurope; worker w2 0/1 at=eastus; cluster a",
+            "a -> w2",
+        );
+        check("worker w1 1/1 ceiling=9; worker w2 0/1; cluster a; cluster b", "a -> w2; b -> w1");
+    }
+
+    #[test]
+    fn a_resource_without_a_ceiling_has_its_capacity_as_one() {
+        check("worker w1 1/1 ceiling=9 cap:mem=4; cluster a needs:mem=5", "a waits Capacity");
+        check("worker w1 1/1 ceiling=9 cap:mem=4; cluster a needs:mem=4", "a -> w1");
+        check("worker w1 1/1 ceiling:mem=9 cap:mem=4; cluster a needs:mem=5", "a waits Capacity");
+        check("worker w1 1/1 ceiling=9; cluster a needs:mem=1", "a waits CapacityUnknown");
+        check("worker w1 ? ceiling=9; cluster a", "a waits CapacityUnknown");
+    }
+
+    #[test]
+    fn a_ceiling_never_lowers_what_there_is() {
+        check("worker w1 1/2 ceiling=1; cluster a", "a -> w1");
+    }
+
+    #[test]
+    fn what_is_full_to_its_ceiling_says_so() {
+        assert_eq!(
+            refusals("worker w1 2/1 ceiling=2 cap:mem=1; cluster b needs:mem=2", "b", "w1"),
+            ["needs 2 mem, 1 free", "needs 1 clusters, 0 left below the ceiling"]
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod taints;
 mod tenancy;
 
 use super::candidate::{Candidate, Reads, Request};
-use crate::model::{Reason, ReasonCode, Resources};
+use crate::model::{Quantity, Reason, ReasonCode, Resources};
 
 /// One rule that a worker must pass.
 #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the rules to what they declare"))]
@@ -51,11 +51,14 @@ pub(super) fn lacks_capacity(demand: &Resources, candidate: &Candidate<'_>) -> b
     capacity::refusals(demand, candidate).any(|r| r.code() == ReasonCode::Capacity)
 }
 
-/// Why a worker takes nothing new, whatever the cluster.
+/// Why a worker takes nothing new, whatever the cluster. Every cluster takes one of `clusters`.
 pub(super) fn closed(candidate: &Candidate<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     ready::of_worker(candidate, &mut reasons);
     schedulable::of_worker(candidate, &mut reasons);
+    let one = [("clusters".to_owned(), Quantity::units(1))].into();
+    reasons.extend(capacity::refusals(&one, candidate));
+    reasons.sort();
     reasons
 }
 

@@ -36,6 +36,8 @@ fn worker() -> impl Strategy<Value = Edit> {
             "reserved=1",
             "zones=1,2",
             "flavor=kind",
+            "ceiling=4",
+            "ceiling=6 ceiling:mem=12",
         ]),
     );
     (0..7_u8, prop::option::weighted(0.9, details)).prop_map(|(number, details)| {

@@ -186,7 +186,7 @@ fn no_decision_exceeds_capacity() {
             }
             for (resource, amount) in &after.allocated {
                 let was = before.get(resource).copied().unwrap_or_default();
-                let free = after.free(resource);
+                let free = after.room(resource);
                 prop_assert!(
                     *amount <= was || free.is_some_and(|f| f >= Quantity::ZERO),
                     "{name} has {free:?} {resource} free"

@@ -1,13 +1,14 @@
 //! Share used: the largest share of a resource's capacity that is used after the pick, over the
 //! resources that the cluster takes, as an exact fraction. Smaller is better where clusters are spread,
-//! larger where the policy packs them.
+//! larger where the policy packs them. For a cluster that fits nowhere now it is the share of what the
+//! worker can grow to.
 
 use crate::model::Quantity;
 use crate::plan::amounts;
 use crate::plan::candidate::{Candidate, Reads, Request};
 
 pub(super) const READS: &[Reads] =
-    &[Reads::Cluster, Reads::Policies, Reads::Capacity, Reads::Allocated];
+    &[Reads::Cluster, Reads::Policies, Reads::Capacity, Reads::Ceiling, Reads::Allocated];
 
 /// Numerator and denominator; the denominator is at least 1.
 pub(super) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, i128) {
@@ -15,7 +16,7 @@ pub(super) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, 
     let shares = request.demand().iter().filter(|(_, needs)| **needs != Quantity::ZERO).map(
         |(resource, needs)| {
             let used = amounts::of(&plan.allocated, resource).plus(*needs);
-            fraction(used.thousandths(), amounts::of(&plan.capacity, resource).thousandths())
+            fraction(used.thousandths(), candidate.limit(resource).thousandths())
         },
     );
     shares.fold(
@@ -89,6 +90,11 @@ mod tests {
             "worker w1 0/10 cap:mem=4; worker w2 4/10 cap:mem=8; cluster a needs:mem=3",
             "a -> w2",
         );
+    }
+
+    #[test]
+    fn of_what_can_grow_the_share_of_the_ceiling_counts() {
+        check("worker w1 4/4 ceiling=6; worker w2 9/9 ceiling=20; cluster a", "a -> w2");
     }
 
     #[test]

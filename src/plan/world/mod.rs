@@ -3,7 +3,7 @@
 //!
 //! Statements are separated by `;`. A worker has nine places for clusters unless it says otherwise.
 //! ```text
-//! worker w1 2/3 at=eastus cap:mem=8 reserved=1 pool=p label:k=v taint:k=v:NoSchedule cordoned
+//! worker w1 2/3 at=eastus cap:mem=8 reserved=1 ceiling=5 ceiling:mem=9 pool=p label:k=v taint:k=v:NoSchedule cordoned
 //!           agent | agent:healthy | agent:silent | agent:unhealthy | agent:incomplete | report:…  runs=a,b
 //!           gone | broken | deleting | step=D2 | attached  zones=1,2 provider=gcp flavor=attached
 //!           version=v1.34.2 runs:capi=v1.13.5
@@ -27,6 +27,7 @@
 mod affinity;
 mod deleting;
 mod read;
+mod scale;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{World, affinity, bound_row, deleting, fleet_lock, made, name, pending_row};
+use super::{World, affinity, bound_row, deleting, fleet_lock, made, name, pending_row, scale};
 use crate::model::api::{
     Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterSpec, Observation,
     PlacementPolicySpec, PlacementTerm, PreferredTerm, Taint, TaintEffect, Tenant, Toleration,
@@ -50,6 +50,7 @@ impl World {
                     desired = false;
                     self.unloaded("Worker", text, &[]);
                 }
+                _ if scale::worker(spec, key, value) => {}
                 _ if key.starts_with("agent") || key.starts_with("report") => {
                     if key.starts_with("agent") {
                         spec.observation = Observation::Agent;

@@ -127,6 +127,7 @@ fn worker(name: &Name, plan: &WorkerPlan, view: &PlanView<'_>) -> Value {
         "clusters": plan.clusters,
         "capacity": plan.capacity,
         "reserved": plan.reserved,
+        "ceiling": plan.ceiling,
         "allocated": plan.allocated,
         "files": {"create": create, "update": update, "delete": delete},
     })
@@ -175,7 +176,8 @@ mod tests {
             Value::Object(map) => {
                 into.extend(map.keys().cloned());
                 // The keys of amounts are names of resources.
-                let amounts = ["demand", "capacity", "reserved", "allocated", "resizeBlocked"];
+                let amounts =
+                    ["demand", "capacity", "ceiling", "reserved", "allocated", "resizeBlocked"];
                 map.iter()
                     .filter(|(key, _)| !amounts.contains(&key.as_str()))
                     .for_each(|(_, value)| keys(value, into));

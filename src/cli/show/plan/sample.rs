@@ -198,6 +198,7 @@ fn worker(on: u32) -> WorkerPlan {
         state: WorkerState::Desired,
         capacity: clusters(10),
         reserved: Resources::new(),
+        ceiling: Resources::new(),
         allocated: clusters(i64::from(on)),
         clusters: u64::from(on),
     }
