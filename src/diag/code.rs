@@ -86,6 +86,8 @@ codes! {
     UnknownFlavor = "unknown-flavor", Error;
     /// The provider is not one that Cluster API knows, or not the flavor's.
     UnknownProvider = "unknown-provider", Error;
+    /// A release of a component of which carp does not know which Kubernetes versions it supports.
+    UnknownComponentRelease = "unknown-component-release", Error;
     /// The credentials entry does not exist.
     UnknownCredentials = "unknown-credentials", Error;
     /// The tenant is not one that `carp.yaml` lists.
@@ -116,6 +118,10 @@ codes! {
     ImmutableField = "immutable-field", Error;
     /// A version goes back, or up more than one minor version at a time.
     VersionSkew = "version-skew", Error;
+    /// A cluster would change to a version that its worker does not support or the fleet does not offer.
+    VersionRefused = "version-refused", Error;
+    /// Clusters have a version that expires soon, has expired or is deprecated.
+    VersionExpires = "version-expires", Warning;
     /// Two policies of equal priority have the same selector.
     PolicyTie = "policy-tie", Warning;
     /// A template did not render.

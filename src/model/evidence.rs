@@ -1,6 +1,6 @@
 //! What is known of the workers when a plan is made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{FoldedReport, Freshness, Name};
 
@@ -11,6 +11,8 @@ pub struct Observed {
     pub workers: BTreeMap<Name, FoldedReport>,
     /// The workers whose report of now does not count, and why. No decision reads it; statuses tell it.
     pub refused: BTreeMap<Name, Refusal>,
+    /// The entries of `supportedVersions` in `carp.yaml` whose time has come, by their `version`.
+    pub expired: BTreeSet<String>,
 }
 
 /// Why a worker's report does not count.

@@ -16,6 +16,7 @@ mod id;
 mod lock;
 mod memo;
 mod name;
+mod offer;
 mod openpgp;
 pub mod paths;
 mod plan;
@@ -29,6 +30,7 @@ mod signer;
 mod signers;
 mod snapshot;
 mod store;
+mod supported;
 pub mod tables;
 mod turn;
 mod version;
@@ -52,6 +54,7 @@ pub use lock::{
 };
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use name::{Name, NameError};
+pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use plan::{
     Binding, Decision, Hold, HoldKind, Plan, Planned, Rank, Term, WorkerPlan, WorkerState,
@@ -69,6 +72,7 @@ pub use signer::AllowedSigner;
 pub use signers::{Allowed, Signers};
 pub use snapshot::{Build, Input, Snapshot};
 pub use store::{Store, StoreError};
+pub use supported::{Minor, Unsupported, is_known_release, oldest_release};
 pub use turn::{
     Attempt, FailureKind, HeldBack, Orders, TURN_SCHEMA, Turn, TurnCommit, TurnCounts, TurnFailure,
     TurnOutcome, TurnStatus,

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::api::Taint;
-use super::{Name, Quantity};
+use super::{KubeVersion, Name, Quantity, Unsupported};
 
 /// Why one worker refuses one cluster, with the amounts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,6 +90,25 @@ pub enum Reason {
         /// The worker's pool; `None` where it is in none.
         pool: Option<String>,
     },
+    /// A component of the worker does not support the cluster's version.
+    Version {
+        /// The cluster's version.
+        version: KubeVersion,
+        /// The component and what it supports.
+        by: Unsupported,
+    },
+    /// `supportedVersions` of the fleet does not name the cluster's version.
+    VersionNotOffered {
+        /// The cluster's version.
+        version: KubeVersion,
+    },
+    /// The fleet offers the cluster's version no more.
+    VersionExpired {
+        /// The cluster's version.
+        version: KubeVersion,
+        /// From when on, as `carp.yaml` has it.
+        since: String,
+    },
     /// The worker's folder is not written: it was edited by hand, or files of others are in the way.
     FolderKept,
 }
@@ -133,6 +152,12 @@ pub enum ReasonCode {
     Pool,
     /// [`Reason::PoolNotUsed`].
     PoolNotUsed,
+    /// [`Reason::Version`].
+    Version,
+    /// [`Reason::VersionNotOffered`].
+    VersionNotOffered,
+    /// [`Reason::VersionExpired`].
+    VersionExpired,
     /// There is no worker at all.
     NoWorkers,
     /// A policy or class did not load, so nothing new is placed.
@@ -164,6 +189,9 @@ impl Reason {
             Self::Taint(_) => ReasonCode::Taint,
             Self::Pool { .. } => ReasonCode::Pool,
             Self::PoolNotUsed { .. } => ReasonCode::PoolNotUsed,
+            Self::Version { .. } => ReasonCode::Version,
+            Self::VersionNotOffered { .. } => ReasonCode::VersionNotOffered,
+            Self::VersionExpired { .. } => ReasonCode::VersionExpired,
             Self::FolderKept => ReasonCode::FolderKept,
         }
     }
@@ -192,6 +220,9 @@ impl Reason {
             Self::Taint(taint) => format!("had untolerated taint {{{taint}}}"),
             Self::Pool { .. } => "were in a pool that the tenant may not use".to_owned(),
             Self::PoolNotUsed { .. } => "were in a pool that the placement does not use".to_owned(),
+            Self::Version { by, .. } => format!("had a {} for other versions", by.component),
+            Self::VersionNotOffered { .. } => "are of a fleet without that version".to_owned(),
+            Self::VersionExpired { .. } => "are of a fleet that ended that version".to_owned(),
             Self::FolderKept => "have a folder that is not written now".to_owned(),
         }
     }
@@ -237,6 +268,15 @@ impl fmt::Display for Reason {
                 write!(f, "pool {pool} is not one that the placement uses")
             }
             Self::PoolNotUsed { pool: None } => write!(f, "in no pool that the placement uses"),
+            Self::Version { version, by } => {
+                write!(f, "version {version} is not supported: {by}")
+            }
+            Self::VersionNotOffered { version } => {
+                write!(f, "version {version} is not among the fleet's supportedVersions")
+            }
+            Self::VersionExpired { version, since } => {
+                write!(f, "version {version} has expired on {since}")
+            }
             Self::FolderKept => {
                 write!(f, "its folder on the output branch is not written now")
             }

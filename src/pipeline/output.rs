@@ -194,6 +194,7 @@ impl<'a> Run<'a> {
             same = render::same_objects(&last, &files);
             let mut found = render::forbidden_changes(&last, &files);
             found.extend(self.version_step(cluster, old));
+            found.extend(self.version_refused(cluster, worker, old));
             if !found.is_empty() {
                 let found = placed_at(found, &cluster.file, cluster.document);
                 self.keep_last(&cluster.name, GateReason::ForbiddenChange, found);

@@ -130,8 +130,10 @@ impl Read {
         self.diagnostics.extend(fold.diagnostics);
         let found = plan::contradictions(&self.previous, &fold.observed, control_plane);
         self.diagnostics.extend(found);
-        self.valid_until = fold.valid_until;
-        self.observed = fold.observed;
+        let expiry = plan::expire(&self.loaded.fleet, snapshot.now);
+        self.diagnostics.extend(expiry.diagnostics);
+        self.valid_until = [fold.valid_until, expiry.valid_until].into_iter().flatten().min();
+        self.observed = Observed { expired: expiry.expired, ..fold.observed };
         Ok(())
     }
 

@@ -1,7 +1,11 @@
 //! The versions that clusters' folders get, and what the locks keep of them.
 
 use super::output::Run;
-use crate::model::{Cluster, ClusterRow, Name, StepWait, SteppedVersions, Versions};
+use crate::diag::{Code, Diagnostic, FieldPath};
+use crate::model::{
+    Cluster, ClusterRow, KubeVersion, Name, NotOffered, Offer, Reason, StepWait, SteppedVersions,
+    Versions,
+};
 use crate::render::{self, Files, Forbidden, Job};
 
 impl Run<'_> {
@@ -44,6 +48,37 @@ impl Run<'_> {
         {
             step.waits = StepWait::NotApplied;
         }
+    }
+
+    /// Whether a placed cluster may change to the version that it wants: its worker's components support it,
+    /// and the fleet offers it. A cluster that changes nothing of its version is asked nothing.
+    pub(super) fn version_refused(
+        &self,
+        cluster: &Cluster,
+        worker: &Name,
+        old: &ClusterRow,
+    ) -> Option<Forbidden> {
+        let wanted = cluster.spec.version.as_str();
+        let stays = old.rendered_versions() == self.versions(cluster) || old.row.version == wanted;
+        let version = wanted.parse::<KubeVersion>().ok().filter(|_| !stays)?;
+        let fleet = &self.read.loaded.fleet;
+        let document = fleet.workers.get(worker);
+        let by = document.and_then(|w| w.unsupported(cluster.flavor(), version).into_iter().next());
+        let listed = &fleet.spec.supported_versions;
+        let offer = Offer { listed, expired: &self.read.observed.expired };
+        let why = match (by, offer.refuses(version)) {
+            (Some(by), _) => Reason::Version { version, by },
+            (None, Some(NotOffered::NotListed)) => Reason::VersionNotOffered { version },
+            (None, Some(NotOffered::Expired(entry))) => {
+                let since = entry.expires.clone().unwrap_or_default();
+                Reason::VersionExpired { version, since }
+            }
+            (None, None) => return None,
+        };
+        let message = format!("{} cannot change to {version} on {worker}: {why}", cluster.name);
+        let help = "take a version that the worker supports and the fleet offers";
+        let finding = Diagnostic::new(Code::VersionRefused, message).help(help);
+        Some(Forbidden { field: FieldPath::keys("spec.version"), finding })
     }
 
     /// Whether the control plane may go from what its folder has to what it gets.

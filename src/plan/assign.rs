@@ -26,7 +26,8 @@ use super::queue::{self, Waiting};
 use super::roster::Roster;
 use super::{PlanInput, context, filter, placed};
 use crate::model::{
-    Binding, Cluster, Decision, Digest, HoldKind, Name, Planned, ReasonCode, Term, VersionStep,
+    Binding, Cluster, Decision, Digest, HoldKind, Name, Offer, Planned, ReasonCode, Term,
+    VersionStep,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
@@ -103,6 +104,7 @@ impl<'a> Run<'a> {
             policy: self.policies.select(cluster),
             pools: Pools::of(self.input.fleet, &cluster.tenant),
             group: self.groups.get(&cluster.name).copied(),
+            offer: offer(&self.input),
         }
     }
 
@@ -237,6 +239,11 @@ impl<'a> Run<'a> {
         let planned = Planned { decision, demand, resize_blocked: None };
         self.clusters.insert(cluster.name.clone(), planned);
     }
+}
+
+/// The versions that the fleet offers.
+fn offer<'a>(input: &PlanInput<'a>) -> Offer<'a> {
+    Offer { listed: &input.fleet.spec.supported_versions, expired: &input.observed.expired }
 }
 
 /// The groups that the locks remember of the clusters that are placed.

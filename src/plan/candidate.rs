@@ -8,7 +8,7 @@ use crate::model::api::{
     AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Strategy, Toleration,
 };
 use crate::model::{
-    Cluster, Fleet, Name, Policy, Quantity, Resources, Worker, WorkerHealth, WorkerPlan,
+    Cluster, Fleet, Name, Offer, Policy, Quantity, Resources, Worker, WorkerHealth, WorkerPlan,
 };
 
 /// One worker as filters and scores see it.
@@ -55,6 +55,8 @@ pub(super) struct Request<'a> {
     pub(super) pools: Pools<'a>,
     /// The group of the policy's affinity in which it was placed before; `None` for a new one.
     pub(super) group: Option<&'a str>,
+    /// The versions that the fleet offers.
+    pub(super) offer: Offer<'a>,
 }
 
 /// The pools that a tenant may use.
@@ -166,6 +168,10 @@ pub(super) enum Reads {
     Provider,
     /// The zones of the worker's node pools.
     Zones,
+    /// The versions of the worker's components.
+    Components,
+    /// The versions that the fleet offers.
+    Versions,
     /// The worker's taints.
     Taints,
     /// The pool that the worker is in.

@@ -1,12 +1,14 @@
 //! The context: everything that the decision about a waiting cluster depends on besides the cluster.
 //! Where it is the same, a cluster that is the same waits for the same reasons.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::PlanInput;
 use super::candidate::Candidate;
 use super::roster::Roster;
-use crate::model::api::{PlacementPolicySpec, Taint, Tenant};
+use crate::model::api::{Components, PlacementPolicySpec, SupportedVersion, Taint, Tenant};
 use crate::model::{Digest, Name, Resources, WorkerHealth, WorkerState};
 
 #[derive(Serialize)]
@@ -14,6 +16,8 @@ struct Context<'a> {
     workers: Vec<WorkerContext<'a>>,
     policies: Vec<(&'a Name, &'a PlacementPolicySpec)>,
     tenants: &'a [Tenant],
+    versions: &'a [SupportedVersion],
+    expired: &'a BTreeSet<String>,
     placements_held: bool,
     /// Clusters that wait as they were recorded because their document is not there to be looked at:
     /// what is recorded of them may be older than this context.
@@ -39,6 +43,7 @@ struct DocumentContext<'a> {
     location: &'a str,
     provider: Option<&'a str>,
     zones: Vec<&'a str>,
+    components: &'a Components,
     pool: Option<&'a str>,
     taints: &'a [Taint],
     unschedulable: bool,
@@ -50,6 +55,8 @@ pub(super) fn digest(input: &PlanInput<'_>, roster: &Roster<'_>, unseen: &[Name]
         workers: roster.considered().map(worker).collect(),
         policies: input.fleet.policies.iter().map(|(name, p)| (name, &p.spec)).collect(),
         tenants: &input.fleet.spec.tenants,
+        versions: &input.fleet.spec.supported_versions,
+        expired: &input.observed.expired,
         placements_held: input.fleet.holds_placements(),
         unseen,
     };
@@ -84,6 +91,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
             location: &w.spec.location,
             provider: w.provider(),
             zones: w.zones(),
+            components: &w.spec.components,
             pool: w.spec.pool.as_deref(),
             taints: &w.spec.taints,
             unschedulable: w.spec.unschedulable,
@@ -93,8 +101,6 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::plan::candidate::Reads;
     use crate::plan::world::World;
@@ -123,6 +129,8 @@ mod tests {
             Reads::Location => ("pool=p;", "pool=p at=eastus;"),
             Reads::Provider => ("pool=p;", "pool=p flavor=kind;"),
             Reads::Zones => ("pool=p;", "pool=p zones=1;"),
+            Reads::Components => ("pool=p;", "pool=p runs:capi=v1.12.0;"),
+            Reads::Versions => ("policy p", "offers v1.34; policy p"),
             Reads::Taints => ("k=v:NoSchedule", "k=v:NoExecute"),
             Reads::Pool => ("pool=p;", "pool=q;"),
             Reads::Policies => ("only=w1", "not=w2"),
@@ -149,6 +157,12 @@ mod tests {
             digest(&format!("worker w1 gone; cluster x on=w1; unloaded {unloaded} ?"))
         };
         assert_ne!(of("Worker"), of("ManagedCluster"), "not loaded, or removed in use");
+    }
+
+    #[test]
+    fn that_a_version_has_expired_is_in_the_context() {
+        let offers = format!("{WORLD}; offers v1.34");
+        assert_ne!(digest(&offers), digest(&format!("{offers}; expired v1.34")));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod choose;
 mod clock;
 mod context;
 mod deletion;
+mod expiry;
 mod explain;
 mod filter;
 mod fold;
@@ -40,6 +41,7 @@ mod world;
 
 pub use clock::Clock;
 pub use deletion::stuck;
+pub use expiry::{Expiry, expire};
 pub use explain::{
     Explanation, Fix, PolicyExplanation, PolicyLoss, Remedy, Verdict, WorkerExplanation,
     explain_cluster, explain_policy, explain_worker,

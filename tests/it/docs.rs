@@ -61,7 +61,8 @@ fn every_word_of_holds_gates_and_reasons_has_its_section() {
         Drifted, Collided);
     let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, NotLoaded, Cordoned, BeingRemoved,
         Capacity, CapacityUnknown, AffinityName, AffinityExcluded, AffinityLocation, AffinityLabels,
-        AffinityProvider, AffinityZone, AffinityGroup, Taint, Pool, PoolNotUsed, NoWorkers,
+        AffinityProvider, AffinityZone, AffinityGroup, Taint, Pool, PoolNotUsed, Version,
+        VersionNotOffered, VersionExpired, NoWorkers,
         PlacementsHeld, FolderKept);
     let page = read("docs/errors.md");
     for (chapter, words) in

@@ -69,5 +69,6 @@ mod verifying;
 #[cfg(unix)]
 mod verifying_openpgp;
 mod version_steps;
+mod versions_offered;
 mod ways_to_write;
 mod whole_loop;

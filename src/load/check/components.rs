@@ -8,10 +8,22 @@ use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::load::suggest;
 use crate::model::tables::components;
+use crate::model::{is_known_release, oldest_release};
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     if let Spec::Worker(worker) = &subject.body.spec {
         known(&worker.components.0, &FieldPath::keys("spec.components"), out);
+        releases(&worker.components.0, &FieldPath::keys("spec.components"), out);
+    }
+}
+
+/// Looks whether carp knows which Kubernetes versions a release supports: placement goes by it.
+fn releases(named: &BTreeMap<String, String>, path: &FieldPath, out: &mut Findings) {
+    for (name, release) in named.iter().filter(|(n, release)| !is_known_release(n, release)) {
+        let message = format!("`{release}` is not a release of {name} that carp knows");
+        let oldest = oldest_release(name).unwrap_or_default();
+        let help = format!("take {oldest} or a newer one");
+        out.add(Code::UnknownComponentRelease, path.key(name), message, help);
     }
 }
 
@@ -35,5 +47,15 @@ mod tests {
         let found = finds(text, Code::UnknownField, "spec.components.kamajy");
         assert_eq!(found.help.as_deref(), Some("did you mean `kamaji`?"));
         finds_nothing(worker("components: {flux: v2.9.0}\n  "));
+    }
+
+    #[test]
+    fn a_release_is_one_whose_versions_are_known() {
+        let old = worker("components: {capi: v1.9.0}\n  ");
+        let found = finds(old, Code::UnknownComponentRelease, "spec.components.capi");
+        assert_eq!(found.help.as_deref(), Some("take v1.12.0 or a newer one"));
+        let odd = worker("components: {kamaji: latest}\n  ");
+        finds(odd, Code::UnknownComponentRelease, "spec.components.kamaji");
+        finds_nothing(worker("components: {capi: v1.99.0, kamaji: 26.9.1-edge}\n  "));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{address, components, git, images, is_dns_label};
+use super::{address, components, git, images, is_dns_label, offered};
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
@@ -40,6 +40,7 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     if let Some(found) = &spec.images {
         images::check(found, &FieldPath::keys("spec.images"), out);
     }
+    offered::check(&spec.supported_versions, out);
     if let Some(found) = &spec.observed {
         git::observed(found, &FieldPath::keys("spec.observed"), out);
     }

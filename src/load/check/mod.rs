@@ -23,6 +23,7 @@ mod location;
 mod name;
 mod network;
 mod node_pool;
+mod offered;
 mod overlay;
 mod placeholder;
 pub(super) mod pool;

@@ -6,6 +6,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::SupportedVersion;
 use super::git::{GitSettings, ObservedSettings, OutputSettings};
 use super::worker::Observation;
 
@@ -45,6 +46,10 @@ pub struct FleetSpec {
     /// How much may happen in one run before a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guards: Option<Guards>,
+    /// The Kubernetes versions that are offered to new clusters, and to those that change their version.
+    /// Without a list all that carp knows are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supported_versions: Vec<SupportedVersion>,
     /// Where images and charts come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<Images>,

@@ -12,6 +12,7 @@ mod fleet;
 mod git;
 mod kind_cluster;
 mod managed_cluster;
+mod offered;
 mod placement;
 pub mod planned;
 mod shared;
@@ -40,6 +41,7 @@ pub use managed_cluster::{
     DeletionPolicy, ManagedCluster, ManagedClusterPlacement, ManagedClusterSpec,
     ManagedClusterStatus, NodeCounts,
 };
+pub use offered::{Classification, SupportedVersion};
 pub use placement::{
     Affinity, Expression, ExpressionOperator, LabelSelector, PlacementPolicy, PlacementPolicySpec,
     PlacementTerm, PreferredTerm, Toleration, TolerationOperator,

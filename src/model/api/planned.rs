@@ -9,7 +9,6 @@ pub const FIELDS: &[(&str, &[&str])] = &[
     (
         "Fleet",
         &[
-            "spec.supportedVersions",
             "spec.images.overrides",
             "spec.tenants.paths",
             "spec.tenants.quota",

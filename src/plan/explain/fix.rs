@@ -5,7 +5,7 @@ use std::fmt;
 use super::allow;
 use super::remedy::Scene;
 use crate::model::api::{Taint, Toleration, TolerationOperator, WorkerField};
-use crate::model::{Name, Policy, Quantity, WorkerHealth};
+use crate::model::{KubeVersion, Name, Policy, Quantity, WorkerHealth};
 
 /// One change that a person could make, or wait for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +66,11 @@ pub enum Fix {
     UsePool {
         /// The pool.
         pool: String,
+    },
+    /// Give the cluster another version.
+    TakeVersion {
+        /// The version.
+        version: KubeVersion,
     },
     /// Allow a worker in the affinity.
     AllowWorker {
@@ -137,6 +142,9 @@ impl fmt::Display for Fix {
                 zones => write!(f, "allow zones {}", zones.join(", ")),
             },
             Self::AddGroup { worker } => write!(f, "add a group with {worker}"),
+            Self::TakeVersion { version } => {
+                write!(f, "take a version such as {version}")
+            }
             Self::UsePool { pool } => write!(f, "use pool {pool}"),
             Self::AllowWorker { worker } => write!(f, "allow worker {worker}"),
             Self::StopExcluding { worker } => write!(f, "stop excluding worker {worker}"),
@@ -180,6 +188,7 @@ impl Fix {
             Self::AllowZones { zones } => allow::field(scene, WorkerField::Zone, zones),
             Self::AddGroup { worker } => allow::group(scene, worker),
             Self::UsePool { pool } => allow::pool(scene, pool),
+            Self::TakeVersion { version } => scene.cluster.spec.version = version.to_string(),
             Self::AllowWorker { worker } => allow::each_term(scene, |term| {
                 allow::widen(&mut term.names, worker);
             }),

@@ -1,11 +1,14 @@
 //! What would have to change for a cluster to be placed, found by looking at what each worker says and
 //! proven by running the filters again with the changes made.
 
+use std::collections::BTreeSet;
+
 use super::{Fix, Remedy};
-use crate::model::api::Expression;
+use crate::model::api::{Expression, SupportedVersion};
+use crate::model::tables::{VersionRange, managed_versions};
 use crate::model::{
-    Cluster, Name, Policy, Quantity, Reason, Resources, Worker, WorkerHealth, WorkerPlan,
-    WorkerState,
+    Cluster, KubeVersion, Name, Offer, Policy, Quantity, Reason, Resources, Worker, WorkerHealth,
+    WorkerPlan, WorkerState,
 };
 use crate::plan::candidate::{Candidate, Pools, Request};
 use crate::plan::roster::Roster;
@@ -22,6 +25,8 @@ pub(super) struct Scene {
     /// The pools of the tenant; `None`: all.
     pub(super) pools: Option<Vec<String>>,
     pub(super) group: Option<String>,
+    listed: Vec<SupportedVersion>,
+    expired: BTreeSet<String>,
     pub(super) worker: Worker,
     pub(super) health: Option<WorkerHealth>,
     pub(super) plan: WorkerPlan,
@@ -80,6 +85,8 @@ impl Scene {
                 Pools::Only(pools) => Some(pools.to_vec()),
             },
             group: request.group.map(str::to_owned),
+            listed: request.offer.listed.to_vec(),
+            expired: request.offer.expired.clone(),
             worker: worker.clone(),
             health: candidate.health.clone(),
             plan: candidate.plan.clone(),
@@ -93,6 +100,7 @@ impl Scene {
             policy: self.policy.as_ref(),
             pools: self.pools.as_deref().map_or(Pools::All, Pools::Only),
             group: self.group.as_deref(),
+            offer: self.offer(),
         };
         let candidate = Candidate {
             name: &self.worker.name,
@@ -159,6 +167,9 @@ impl Scene {
             Reason::Taint(taint) => Fix::Tolerate { taint: taint.clone() },
             Reason::Pool { .. } => self.pool_fix()?,
             Reason::PoolNotUsed { .. } => self.use_fix()?,
+            Reason::Version { .. }
+            | Reason::VersionNotOffered { .. }
+            | Reason::VersionExpired { .. } => self.version_fix()?,
         })
     }
 
@@ -197,6 +208,26 @@ impl Scene {
             return Some(Fix::GrantPool { tenant: self.cluster.tenant.clone(), pool });
         }
         Some(Fix::JoinPool { worker: self.worker.name.clone(), pool: self.pool_to_join()? })
+    }
+
+    fn offer(&self) -> Offer<'_> {
+        Offer { listed: &self.listed, expired: &self.expired }
+    }
+
+    /// The next version that the fleet offers and the worker supports, or else the last before.
+    fn version_fix(&self) -> Option<Fix> {
+        let now = self.cluster.spec.version.parse::<KubeVersion>().ok()?;
+        let VersionRange { min, max } = managed_versions();
+        let minors = (min.minor..=max.minor).map(|minor| KubeVersion { minor, patch: 0, ..min });
+        let patches = self.listed.iter().filter_map(|entry| entry.version.parse().ok());
+        let mut good: Vec<KubeVersion> = minors.chain(patches).collect();
+        good.retain(|version| {
+            let supported = self.worker.unsupported(self.cluster.flavor(), *version).is_empty();
+            supported && self.offer().refuses(*version).is_none()
+        });
+        good.sort_unstable();
+        let next = good.iter().find(|version| **version >= now).or(good.last())?;
+        Some(Fix::TakeVersion { version: *next })
     }
 
     /// What lets the placement use the worker's pool.
@@ -266,6 +297,18 @@ mod tests {
             ("worker w1 at=eastus; cluster a field:location:In=westus", "allow location eastus"),
             ("worker w1 zones=2,1; cluster a zones=3", "allow zones 1, 2"),
             ("worker w1 zones=2,1; cluster a field:zone:NotIn=1,2", "allow zones 1, 2"),
+            (
+                "worker w1 runs:kamaji=26.2.0-edge; cluster a version=v1.36.0",
+                "take a version such as v1.35.0",
+            ),
+            (
+                "worker w1 runs:capi=v1.14.0; cluster a version=v1.30.0",
+                "take a version such as v1.31.0",
+            ),
+            (
+                "worker w1; cluster a version=v1.34.0; offers v1.33; offers v1.35.2",
+                "take a version such as v1.35.2",
+            ),
             ("worker w1; policy p group:near:only=w9; cluster a", "add a group with w1"),
         ] {
             assert_eq!(remedies(world), [format!("w1: {remedy}")], "{world}");

@@ -9,6 +9,7 @@ mod ready;
 mod schedulable;
 mod taints;
 mod tenancy;
+mod version;
 
 use super::candidate::{Candidate, Reads, Request};
 use crate::model::{Quantity, Reason, ReasonCode, Resources};
@@ -25,7 +26,7 @@ pub(super) struct Filter {
 }
 
 /// Every filter. The order is that of the reasons.
-pub(super) const FILTERS: [Filter; 8] = [
+pub(super) const FILTERS: [Filter; 9] = [
     Filter { name: "ready", reads: ready::READS, refuse: ready::refuse },
     Filter { name: "schedulable", reads: schedulable::READS, refuse: schedulable::refuse },
     Filter { name: "capacity", reads: capacity::READS, refuse: capacity::refuse },
@@ -34,6 +35,7 @@ pub(super) const FILTERS: [Filter; 8] = [
     Filter { name: "taints", reads: taints::READS, refuse: taints::refuse },
     Filter { name: "tenancy", reads: tenancy::READS, refuse: tenancy::refuse },
     Filter { name: "pools", reads: pools::READS, refuse: pools::refuse },
+    Filter { name: "version", reads: version::READS, refuse: version::refuse },
 ];
 
 /// Adds every reason for which a worker does not take a cluster, sorted and each once.

@@ -106,7 +106,7 @@ pub fn fold(input: &FoldInput<'_>) -> Fold {
         workers.extend(folded.map(|folded| (name.clone(), folded)));
     }
     Fold {
-        observed: Observed { workers, refused: folding.refused },
+        observed: Observed { workers, refused: folding.refused, ..Observed::default() },
         diagnostics: folding.found,
         valid_until: folding.clock.valid_until(),
     }

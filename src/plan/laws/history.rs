@@ -38,6 +38,7 @@ fn worker() -> impl Strategy<Value = Edit> {
             "flavor=kind",
             "ceiling=4",
             "ceiling=6 ceiling:mem=12",
+            "runs:kamaji=26.2.0-edge",
         ]),
     );
     (0..7_u8, prop::option::weighted(0.9, details)).prop_map(|(number, details)| {
@@ -63,6 +64,8 @@ fn cluster() -> impl Strategy<Value = Edit> {
             "zones=2",
             "field:provider:NotIn=docker",
             "pools=blue",
+            "version=v1.36.0",
+            "version=v1.33.0",
         ]),
         word(&["", "", "priority=1", "priority=-1", "tenant=t"]),
         word(&["", "label:env=prod", "policy=Delete", "policy=Delete"]),
@@ -80,6 +83,11 @@ fn other() -> impl Strategy<Value = Edit> {
         ("policy p", Some("for:env=prod packs group:near:only=w1,w2 group:far:providers=azure")),
         ("policy p", Some("for:env=prod pools=blue providers=azure,docker")),
         ("policy p", None),
+        ("offers v1.34", Some("")),
+        ("offers v1.33", Some("")),
+        ("offers v1.34", None),
+        ("offers v1.33", None),
+        ("expired v1.33", Some("")),
         ("policy q", Some("for:env=prod prefer:50:zone=1 priority=1")),
         ("policy q", None),
         ("tenant t", Some("pools=blue")),

@@ -106,6 +106,9 @@ fn the_histories_are_worth_looking_at() {
         ReasonCode::AffinityZone,
         ReasonCode::AffinityGroup,
         ReasonCode::PoolNotUsed,
+        ReasonCode::Version,
+        ReasonCode::VersionNotOffered,
+        ReasonCode::VersionExpired,
     ] {
         assert!(reasons.borrow().contains(&reason), "{reason:?} never came up");
     }

@@ -1,10 +1,35 @@
 //! Fields, groups, pools and the strategy in the words of the tests.
 
+use super::World;
 use super::read::{list, one_term};
 use crate::model::api::{
-    AffinityGroup, ExpressionOperator, Failback, FieldExpression, ManagedClusterSpec, NodePool,
-    PlacementPolicySpec, PlacementTerm, Strategy, WorkerField, WorkerSpec,
+    AffinityGroup, Classification, ExpressionOperator, Failback, FieldExpression,
+    ManagedClusterSpec, NodePool, PlacementPolicySpec, PlacementTerm, Strategy, SupportedVersion,
+    WorkerField, WorkerSpec,
 };
+
+impl World {
+    /// `offers v1.33 until=TIME deprecated` and `expired v1.33`.
+    pub(super) fn offers(&mut self, how: &str, words: &[&str]) {
+        let (version, rest) = words.split_first().expect("a version");
+        if how == "expired" {
+            self.observed.expired.insert((*version).to_owned());
+            return;
+        }
+        let mut entry =
+            SupportedVersion { version: (*version).to_owned(), ..SupportedVersion::default() };
+        for word in rest {
+            match word.split_once('=') {
+                Some(("until", time)) => entry.expires = Some(time.to_owned()),
+                None if *word == "deprecated" => {
+                    entry.classification = Classification::Deprecated;
+                }
+                _ => panic!("what is `{word}`?"),
+            }
+        }
+        self.fleet.spec.supported_versions.push(entry);
+    }
+}
 
 /// `zones=1,2 provider=gcp flavor=attached version=v1.34.2 runs:capi=v1.13.5` of a worker; whether the
 /// word is one of those.

@@ -18,6 +18,7 @@
 //! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a
 //! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
 //! abandon a b           somebody acknowledged that no evidence will come
+//! offers v1.33 until=2027-03-31T00:00:00Z deprecated     what the fleet offers; `expired v1.33`: no more
 //! lost w1               the lock of that worker was lost and is rebuilt
 //! kept worker w1        its folder is not written in this run; `kept cluster a` likewise
 //! unloaded Worker w1    `?` for what could not be read, `blocking` for what may be a policy
@@ -88,6 +89,7 @@ impl World {
                 ["tenant", name, rest @ ..] => world.tenant(name, rest),
                 ["seen", worker, name, digest, rest @ ..] => world.seen(worker, name, digest, rest),
                 ["hub", name] => world.hub(name),
+                ["offers" | "expired", rest @ ..] => world.offers(words[0], rest),
                 ["abandon", names @ ..] => {
                     world.abandoned.extend(names.iter().map(|n| self::name(n)));
                 }
