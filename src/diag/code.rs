@@ -98,6 +98,8 @@ codes! {
     UnknownWorker = "unknown-worker", Error;
     /// The tenant may not use these credentials.
     CredentialsNotGranted = "credentials-not-granted", Error;
+    /// The cluster's priority is higher than its tenant may have.
+    PriorityNotGranted = "priority-not-granted", Error;
     /// A credential, or what a flavor needs of it, is a placeholder or missing.
     PlaceholderCredential = "placeholder-credential", Error;
     /// A quantity is negative or not a Kubernetes quantity.
@@ -114,6 +116,10 @@ codes! {
     SuspiciousVmSize = "suspicious-vm-size", Warning;
     /// A taint, toleration or selector that can never mean anything.
     InvalidSelector = "invalid-selector", Error;
+    /// Spread or anti-affinity is over something that tells no workers apart.
+    UnknownTopologyKey = "unknown-topology-key", Error;
+    /// Clusters must be spread over a label that no worker has.
+    NoDomain = "no-domain", Warning;
     /// A value that may not change once the cluster exists has changed.
     ImmutableField = "immutable-field", Error;
     /// A version goes back, or up more than one minor version at a time.

@@ -88,6 +88,7 @@ fn on_the_whole(fleet: &Fleet) -> Diagnostics {
     let mut found = Diagnostics::default();
     check::tie::check(fleet, &mut found);
     check::pool::check(fleet, &mut found);
+    check::no_domain::check(fleet, &mut found);
     found
 }
 

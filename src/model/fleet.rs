@@ -96,6 +96,8 @@ impl Cluster {
             priority: self.spec.priority.unwrap_or(0),
             class: self.spec.class.clone(),
             deletion_policy: self.spec.deletion_policy,
+            spread: self.spec.own_spread().to_vec(),
+            anti_affinity: self.spec.own_anti_affinity().to_vec(),
         }
     }
 }

@@ -11,7 +11,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::api::{AcknowledgementKind, DeletionPolicy, Guards, Roots, Tenant};
+use super::api::{
+    AcknowledgementKind, AntiAffinity, DeletionPolicy, Guards, Roots, SpreadConstraint, Tenant,
+};
 use super::{DeletionRow, Digest, Id, Name, ReasonCode, Resources, Signers, SteppedVersions};
 
 /// The format of [`WorkerLock`].
@@ -96,6 +98,13 @@ pub struct IndexRow {
     /// What the removal of the document would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_policy: Option<DeletionPolicy>,
+    /// The cluster's own spread constraints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spread: Vec<SpreadConstraint>,
+    /// The cluster's own rules of anti-affinity. They keep newcomers away as long as it is there,
+    /// also while its document is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anti_affinity: Vec<AntiAffinity>,
 }
 
 /// Whether a cluster on a worker stays.
@@ -311,6 +320,8 @@ mod tests {
                 priority: 0,
                 class: None,
                 deletion_policy: None,
+                spread: Vec::new(),
+                anti_affinity: Vec::new(),
             },
         };
         let names = ["a", "b"].map(|n| Name::parse(n).unwrap());

@@ -32,6 +32,7 @@ mod snapshot;
 mod store;
 mod supported;
 pub mod tables;
+pub mod topology;
 mod turn;
 mod version;
 mod versions;

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::api::Taint;
-use super::{KubeVersion, Name, Quantity, Unsupported};
+use super::{KubeVersion, Name, Quantity, Unsupported, topology};
 
 /// Why one worker refuses one cluster, with the amounts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,6 +109,46 @@ pub enum Reason {
         /// From when on, as `carp.yaml` has it.
         since: String,
     },
+    /// The worker's domain has too many clusters already, compared with the one that has the fewest.
+    Spread {
+        /// What makes workers one domain.
+        key: String,
+        /// The worker's domain.
+        domain: String,
+        /// How many of the clusters that are spread are in the domain.
+        count: u64,
+        /// How many are in the domain that has the fewest.
+        min: u64,
+        /// By how many a domain may be ahead.
+        max_skew: u32,
+    },
+    /// The worker is in no domain over which clusters are spread.
+    SpreadKeyMissing {
+        /// What makes workers one domain.
+        key: String,
+    },
+    /// A cluster is in the worker's domain from which this one is kept apart.
+    AntiAffinity {
+        /// What makes workers one domain.
+        key: String,
+        /// The worker's domain; `None` where it is not known which domain the other cluster is in.
+        domain: Option<String>,
+        /// The other cluster, the first by name.
+        cluster: Name,
+    },
+    /// The tenant's quota does not suffice.
+    Quota {
+        /// The location that the quota is for; `None`: all.
+        location: Option<String>,
+        /// The resource.
+        resource: String,
+        /// What the cluster needs.
+        needs: Quantity,
+        /// What the tenant's clusters take.
+        used: Quantity,
+        /// What they may take.
+        limit: Quantity,
+    },
     /// The worker's folder is not written: it was edited by hand, or files of others are in the way.
     FolderKept,
 }
@@ -158,6 +198,14 @@ pub enum ReasonCode {
     VersionNotOffered,
     /// [`Reason::VersionExpired`].
     VersionExpired,
+    /// [`Reason::Spread`].
+    Spread,
+    /// [`Reason::SpreadKeyMissing`].
+    SpreadKeyMissing,
+    /// [`Reason::AntiAffinity`].
+    AntiAffinity,
+    /// [`Reason::Quota`].
+    Quota,
     /// There is no worker at all.
     NoWorkers,
     /// A policy or class did not load, so nothing new is placed.
@@ -192,6 +240,10 @@ impl Reason {
             Self::Version { .. } => ReasonCode::Version,
             Self::VersionNotOffered { .. } => ReasonCode::VersionNotOffered,
             Self::VersionExpired { .. } => ReasonCode::VersionExpired,
+            Self::Spread { .. } => ReasonCode::Spread,
+            Self::SpreadKeyMissing { .. } => ReasonCode::SpreadKeyMissing,
+            Self::AntiAffinity { .. } => ReasonCode::AntiAffinity,
+            Self::Quota { .. } => ReasonCode::Quota,
             Self::FolderKept => ReasonCode::FolderKept,
         }
     }
@@ -223,6 +275,14 @@ impl Reason {
             Self::Version { by, .. } => format!("had a {} for other versions", by.component),
             Self::VersionNotOffered { .. } => "are of a fleet without that version".to_owned(),
             Self::VersionExpired { .. } => "are of a fleet that ended that version".to_owned(),
+            Self::Spread { key, .. } => {
+                format!("did not match the spread over {}", topology::spoken(key))
+            }
+            Self::SpreadKeyMissing { key } => {
+                format!("did not match the spread over {} (missing)", topology::spoken(key))
+            }
+            Self::AntiAffinity { .. } => "did not match the anti-affinity".to_owned(),
+            Self::Quota { resource, .. } => format!("exceeded the quota for {resource}"),
             Self::FolderKept => "have a folder that is not written now".to_owned(),
         }
     }
@@ -279,6 +339,31 @@ impl fmt::Display for Reason {
             }
             Self::FolderKept => {
                 write!(f, "its folder on the output branch is not written now")
+            }
+            Self::Spread { key, domain, count, min, max_skew } => {
+                let key = topology::spoken(key);
+                write!(
+                    f,
+                    "spread over {key}: {domain} has {count}, the fewest anywhere are {min}, maxSkew is {max_skew}"
+                )
+            }
+            Self::SpreadKeyMissing { key } => {
+                write!(f, "spread over {}: it has none", topology::spoken(key))
+            }
+            Self::AntiAffinity { key, domain: Some(domain), cluster } => {
+                write!(
+                    f,
+                    "kept apart from cluster {cluster}, in {} {domain}",
+                    topology::spoken(key)
+                )
+            }
+            Self::AntiAffinity { key, domain: None, cluster } => {
+                let key = topology::spoken(key);
+                write!(f, "kept apart from cluster {cluster}, whose {key} is not known")
+            }
+            Self::Quota { location, resource, needs, used, limit } => {
+                write!(f, "quota: needs {needs} {resource}, {used} of {limit} used")?;
+                location.iter().try_for_each(|location| write!(f, " in {location}"))
             }
             Self::Taint(taint) => write!(f, "untolerated taint {{{taint}}}"),
             Self::Pool { pool: Some(pool) } => {

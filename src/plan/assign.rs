@@ -1,32 +1,46 @@
 //! Giving workers to the clusters that wait.
 //!
-//! Clusters are served one after the other, each against all workers as the ones before it left them.
-//! What is said of those that go on waiting is said of the workers as they are after the last one was
-//! placed, so that planning again says the same.
+//! Clusters are served one after the other, each against all workers as the ones before it left them. A
+//! cluster that is placed may let one before it in: that it is placed in the domain that had the fewest
+//! raises the fewest, and a domain that was full is so no longer. So after each binding it is always the
+//! first in the queue that fits which comes next, until none fits; a cluster that fits nowhere keeps
+//! nobody up. What is said of those that go on waiting is said of the workers as they are after the last
+//! one was placed, so that planning again says the same.
 //!
-//! Two things make that cheap, and both stand on one fact: while clusters are placed only what is
-//! allocated changes, it only grows, and of the filters only capacity reads it
-//! (`filter::tests::only_the_capacity_filter_depends_on_what_is_placed`). Hence
-//! - a cluster that no worker took fits nowhere later in the run either. So where the last run ended in
-//!   the very context in which this one begins, a cluster that waited then and is unchanged waits
-//!   still, and is not looked at;
-//! - the reasons of a cluster that waits can gain [`ReasonCode::Capacity`] and nothing else. So those
-//!   that have it stay as they are, whatever is placed, and the others are compared with what is left on
-//!   the workers that were given a cluster, by that one rule.
+//! What makes that cheap is what can change while clusters are placed (`filter::tests` hold the filters
+//! to it):
+//! - what is free only shrinks. So a cluster that was refused can gain [`ReasonCode::Capacity`] by it and
+//!   nothing else. Those that have it stay as they are, and the others are compared with what is left on
+//!   the workers that were given a cluster, by that one rule;
+//! - what else depends on what is placed is in the cluster's [`Scenes`](super::scenes::Scenes), and a
+//!   refusal stands on their [`Grounds`]. While these are the same the cluster is not looked at again.
+//!   They can change only where something that its own rules read has changed;
+//! - only a rise of the fewest lets a cluster in, and that can be only where the last of the domains that
+//!   have the fewest was given one. So it is for that alone that the queue is looked through again.
+//!
+//! Where the last run ended in the very context in which this one begins, a cluster that waited then and
+//! is unchanged was refused on the grounds of that context, and the same is true of it.
+
+mod serve;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{Pools, Request};
-use super::choose::{Pick, choose};
+use super::choose::Pick;
+use super::counts::{self, Counts};
 use super::deletion::{self, Deletions};
+use super::group::Group;
 use super::holds::Holds;
 use super::placed::Placed;
 use super::policy::Policies;
 use super::queue::{self, Waiting};
 use super::roster::Roster;
+use super::scenes::{Floor, Grounds, NOTHING};
 use super::{PlanInput, context, filter, placed};
 use crate::model::{
-    Binding, Cluster, Decision, Digest, HoldKind, Name, Offer, Planned, ReasonCode, Term,
+    Binding, Cluster, Decision, Digest, HoldKind, IndexRow, Name, Offer, Planned, ReasonCode, Term,
     VersionStep,
 };
 
@@ -55,23 +69,35 @@ pub(super) struct Run<'a> {
     bindings: usize,
     /// The workers that were given a cluster.
     given: BTreeSet<Name>,
+    /// The counts before the first one was placed, where the last run ended with them.
+    before: Counts<'a>,
 }
 
 /// What is said of a cluster that goes on waiting.
+#[derive(Debug)]
 struct Refused<'a> {
     waiting: Waiting<'a>,
+    /// Whether the last run said why it waits, and nothing has changed since.
+    known: bool,
     reasons: BTreeSet<ReasonCode>,
     /// How many clusters had been placed when the reasons were found.
     placed: usize,
     evaluated: bool,
+    /// How many had been placed when the grounds were compared last.
+    compared: u64,
+    /// What the reasons stand on; `None`: what was so before the first one was placed.
+    grounds: Option<Grounds<'a>>,
+    /// What lets it in where it rises.
+    floors: Option<Vec<Floor<'a>>>,
 }
 
 impl<'a> Run<'a> {
     /// Decides about everything that has a place already, and lines up the rest.
     pub(super) fn begin(input: &PlanInput<'a>) -> Self {
         let mut holds = Holds::default();
+        let policies = Policies::of(input.fleet);
         let mut deletions = deletion::under_way(input);
-        let mut roster = Roster::new(input, &mut deletions, &mut holds);
+        let mut roster = Roster::new(input, &policies, &mut deletions, &mut holds);
         let Placed { mut clusters, versions, evaluated } =
             placed::decide(input, &mut deletions, &mut roster, &mut holds);
         let queue = queue::line_up(input, &clusters);
@@ -79,10 +105,10 @@ impl<'a> Run<'a> {
         let is_waiting = |(_, p): &(&Name, &Planned)| matches!(p.decision, Decision::Wait { .. });
         let unseen = left.iter().filter(is_waiting).map(|(name, _)| name.clone()).collect();
         clusters.extend(left);
-        let policies = Policies::of(input.fleet);
         Self {
             input: *input,
             policies,
+            before: Counts::default(),
             roster,
             clusters,
             versions,
@@ -97,20 +123,43 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A cluster as filters and scores see it.
+    /// A cluster as filters and scores see it, without what it meets.
     pub(super) fn request(&self, cluster: &'a Cluster) -> Request<'a> {
+        let tenant = self.input.fleet.tenant(&cluster.tenant);
         Request {
             cluster,
             policy: self.policies.select(cluster),
             pools: Pools::of(self.input.fleet, &cluster.tenant),
             group: self.groups.get(&cluster.name).copied(),
             offer: offer(&self.input),
+            quota: tenant.and_then(|tenant| tenant.quota.as_ref()),
+            scenes: &NOTHING,
         }
     }
 
-    /// The digest of the context at this point.
+    /// The digest of the context after the run.
     pub(super) fn context(&self) -> Digest {
-        context::digest(&self.input, &self.roster, &self.unseen)
+        let rows = self.clusters.iter().filter_map(|(name, planned)| {
+            let waits = matches!(planned.decision, Decision::Wait { .. });
+            waits.then(|| self.row_after(name)).flatten()
+        });
+        let rows: Vec<IndexRow> = rows.collect();
+        self.context_with(rows.iter().flat_map(counts::own_groups))
+    }
+
+    /// What the lock will have of a cluster that waits.
+    fn row_after(&self, name: &Name) -> Option<IndexRow> {
+        let row = || Some(self.input.previous.pending.clusters.get(name)?.row.clone());
+        let kept = self.input.previous.kept.clusters.contains(name);
+        match self.input.fleet.clusters.get(name).filter(|_| !kept) {
+            Some(cluster) => Some(cluster.index_row()),
+            None => row(),
+        }
+    }
+
+    fn context_with<'r>(&'r self, asked: impl Iterator<Item = Group<'r>>) -> Digest {
+        let counts = self.roster.counts.context(&self.policies, asked);
+        context::digest(&self.input, &self.roster, counts, &self.unseen)
     }
 
     /// Serves the queue to its end.
@@ -140,74 +189,35 @@ impl<'a> Run<'a> {
         given.into_iter().any(|worker| filter::lacks_capacity(&cluster.demand, worker))
     }
 
-    /// Serves the queue up to a cluster, which is then next. Whether anything is held makes no
+    /// Serves the queue until a cluster is about to be placed. Whether anything is held makes no
     /// difference here.
     pub(super) fn serve_until(&mut self, name: &Name) {
         self.serve(Some(name));
     }
 
-    /// Places what can be placed and returns what cannot.
-    fn serve(&mut self, until: Option<&Name>) -> Vec<Refused<'a>> {
-        let settled = self.is_settled();
-        let mut unchanged = Vec::new();
-        let mut queue = Vec::new();
-        let start = self.bindings;
-        for waiting in std::mem::take(&mut self.queue) {
-            if let Some(row) = waiting.row.filter(|_| settled && waiting.is_unchanged()) {
-                let reasons = row.reasons.clone();
-                unchanged.push(Refused { waiting, reasons, placed: start, evaluated: false });
-            } else {
-                queue.push(waiting);
-            }
-        }
-        let (mut refused, mut stopped) = self.pass(queue, until);
-        // What fits nowhere now may fit once a worker has grown.
-        if !stopped && self.roster.grow() {
-            let left = refused.iter().map(|refused| refused.waiting).collect();
-            (refused, stopped) = self.pass(left, until);
-        }
-        refused.extend(unchanged);
-        if stopped { Vec::new() } else { refused }
-    }
-
-    /// Serves some clusters, each once. Returns those that go on waiting, and whether it stopped before
-    /// the one that it is to stop before, which would have been placed next.
-    fn pass(&mut self, queue: Vec<Waiting<'a>>, until: Option<&Name>) -> (Vec<Refused<'a>>, bool) {
-        let mut refused = Vec::new();
-        for waiting in queue {
-            match choose(&self.request(waiting.cluster), &self.roster) {
-                Ok(_) if until == Some(&waiting.cluster.name) => return (refused, true),
-                Ok(pick) => {
-                    self.evaluated += 1;
-                    self.bind(waiting.cluster, pick);
-                }
-                Err(reasons) => {
-                    let placed = self.bindings;
-                    refused.push(Refused { waiting, reasons, placed, evaluated: true });
-                }
-            }
-        }
-        (refused, false)
-    }
-
     /// Whether the last run ended in the context in which this one begins, with the clusters waiting
     /// that wait now.
     fn is_settled(&self) -> bool {
+        let rows = self.input.previous.pending.clusters.values();
         self.input.settled.is_some_and(|settled| {
-            self.input.pending_id == Some(settled.pending) && settled.context == self.context()
+            self.input.pending_id == Some(settled.pending)
+                && settled.context
+                    == self.context_with(rows.flat_map(|row| counts::own_groups(&row.row)))
         })
     }
 
     fn bind(&mut self, cluster: &'a Cluster, pick: Pick) {
         let group = self.group(cluster, pick.best.group);
         let worker = pick.best.worker;
-        self.roster.bind(&worker, &cluster.demand);
+        let policy = self.policies.select(cluster);
+        self.roster.bind(&worker, cluster, policy);
         let (runner_up, decided_by): (Option<Name>, Option<Term>) =
             pick.second.map(|(rank, term)| (rank.worker, term)).unzip();
-        let policy = self.policies.select(cluster).map(|p| p.name.clone());
+        let policy = policy.map(|p| p.name.clone());
         self.given.insert(worker.clone());
         let decision = Decision::Bind(Binding { worker, policy, decided_by, runner_up, group });
         self.decide(cluster, decision);
+        self.evaluated += 1;
         self.bindings += 1;
     }
 
@@ -250,123 +260,4 @@ fn offer<'a>(input: &PlanInput<'a>) -> Offer<'a> {
 fn groups<'a>(input: &PlanInput<'a>) -> BTreeMap<&'a Name, &'a str> {
     let rows = input.previous.workers.values().flat_map(|lock| &lock.clusters);
     rows.filter_map(|(name, row)| Some((name, row.group.as_deref()?))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::plan::world::{World, check};
-
-    /// A world whose last plan was committed, with another fleet.
-    fn then(before: &str, fleet: &str) -> World {
-        let before = World::read(before);
-        let committed = before.after(&before.plan());
-        let World { previous, settled, .. } = committed;
-        World { previous, settled, ..World::read(fleet) }
-    }
-
-    #[test]
-    fn what_did_not_load_and_may_matter_holds_new_placements() {
-        check(
-            "worker w1; cluster a on=w1; cluster b; cluster c; unloaded PlacementPolicy ? blocking",
-            "a on w1; b waits PlacementsHeld; c waits PlacementsHeld; hold PlacementsHeld b c",
-        );
-        check("worker w1; cluster a on=w1; unloaded PlacementPolicy ? blocking", "a on w1");
-        check("worker w1; cluster b; unloaded ManagedCluster x", "b -> w1");
-    }
-
-    #[test]
-    fn without_a_worker_that_is_the_reason() {
-        check("cluster a", "a waits NoWorkers");
-    }
-
-    #[test]
-    fn every_worker_adds_its_reasons() {
-        check(
-            "worker w1 cordoned 1/1; worker w2 taint:k=v:NoSchedule; worker w3 agent; cluster a",
-            "a waits NeverReported Cordoned Capacity Taint",
-        );
-    }
-
-    #[test]
-    fn reasons_are_those_of_the_workers_after_the_last_placement() {
-        // When `a` is looked at w1 still has a place, and the label alone keeps `a` away.
-        check(
-            "worker w1 0/1; cluster a with:zone=1 priority=1; cluster b",
-            "a waits Capacity AffinityLabels; b -> w1",
-        );
-    }
-
-    #[test]
-    fn where_nothing_changed_nothing_is_looked_at() {
-        let fleet = "worker w1 cap:mem=1; cluster a; cluster b with:zone=1; cluster c needs:mem=2";
-        assert_eq!(World::read(fleet).plan().plan.evaluated, 3);
-        assert_eq!(then(fleet, fleet).plan().plan.evaluated, 0);
-    }
-
-    #[test]
-    fn a_new_cluster_is_looked_at_and_those_that_wait_only_where_it_takes_a_place() {
-        let fleet = "worker w1 0/1 cap:mem=1; cluster b with:zone=1; cluster c needs:mem=2";
-        let placed = then(fleet, &format!("{fleet}; cluster a"));
-        // `c` lacks capacity already; `b` may lack it from now on.
-        assert_eq!(placed.plan().plan.evaluated, 2);
-        let waits = then(fleet, &format!("{fleet}; cluster a only=w9"));
-        assert_eq!(waits.plan().plan.evaluated, 1);
-    }
-
-    #[test]
-    fn a_changed_class_makes_a_cluster_be_looked_at_again() {
-        let fleet = "worker w1 0/1; cluster a needs=2";
-        let changed = then(fleet, "worker w1 0/1; cluster a needs=1");
-        let plan = changed.plan().plan;
-        assert_eq!(changed.describe(&plan, ""), "a -> w1");
-    }
-
-    #[test]
-    fn a_changed_worker_makes_all_be_looked_at_again() {
-        let fleet = "worker w1 cordoned; cluster a; cluster b";
-        let changed = then(fleet, "worker w1; cluster a; cluster b");
-        assert_eq!(changed.describe(&changed.plan().plan, ""), "a -> w1; b -> w1");
-    }
-
-    #[test]
-    fn a_settled_state_of_another_pending_lock_counts_for_nothing() {
-        let fleet = "worker w1 cordoned; cluster a";
-        let world = then(fleet, fleet);
-        let mut input = world.input();
-        assert_eq!(crate::plan::plan(&input).plan.evaluated, 0);
-        input.pending_id = None;
-        assert_eq!(crate::plan::plan(&input).plan.evaluated, 1);
-        input.pending_id = Some(crate::model::blob_id(b"another"));
-        assert_eq!(crate::plan::plan(&input).plan.evaluated, 1);
-    }
-
-    #[test]
-    fn a_cluster_whose_document_was_broken_is_looked_at_again_when_it_is_whole() {
-        let waits = "worker w1 cordoned; cluster a";
-        let before = World::read(waits);
-        let committed = before.after(&before.plan());
-        let broken = World {
-            previous: committed.previous.clone(),
-            settled: committed.settled.clone(),
-            ..World::read("worker w1; unloaded ManagedCluster a")
-        };
-        let plan = broken.plan();
-        assert_eq!(broken.describe(&plan.plan, ""), "a waits Cordoned", "as it was recorded");
-        let committed = broken.after(&plan);
-        let whole = World {
-            previous: committed.previous.clone(),
-            settled: committed.settled.clone(),
-            ..World::read("worker w1; cluster a")
-        };
-        assert_eq!(whole.describe(&whole.plan().plan, ""), "a -> w1");
-    }
-
-    #[test]
-    fn a_change_of_a_placed_cluster_counts_once() {
-        let fleet = "worker w1; cluster a; cluster b";
-        let changed = then(fleet, "worker w1; cluster a at=eastus; cluster b");
-        let plan = changed.plan().plan;
-        assert_eq!(changed.describe(&plan, ""), "a on w1; b on w1");
-        assert_eq!(plan.evaluated, 1);
-    }
 }

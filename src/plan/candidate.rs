@@ -4,8 +4,11 @@
 //! everything that is declared, so that a cluster which waits is looked at again exactly when
 //! something changed that could matter to it.
 
+use super::group::Who;
+use super::scenes::Scenes;
 use crate::model::api::{
-    AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Strategy, Toleration,
+    AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Quota, Strategy,
+    Toleration,
 };
 use crate::model::{
     Cluster, Fleet, Name, Offer, Policy, Quantity, Resources, Worker, WorkerHealth, WorkerPlan,
@@ -57,6 +60,10 @@ pub(super) struct Request<'a> {
     pub(super) group: Option<&'a str>,
     /// The versions that the fleet offers.
     pub(super) offer: Offer<'a>,
+    /// What its tenant's clusters may take together.
+    pub(super) quota: Option<&'a Quota>,
+    /// What it meets that depends on what is placed.
+    pub(super) scenes: &'a Scenes<'a>,
 }
 
 /// The pools that a tenant may use.
@@ -82,6 +89,19 @@ impl<'a> Pools<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// The same with what the cluster meets.
+    pub(super) fn within<'s>(&self, scenes: &'s Scenes<'s>) -> Request<'s>
+    where
+        'a: 's,
+    {
+        Request { scenes, ..*self }
+    }
+
+    /// What rules read of the cluster.
+    pub(super) fn who(&self) -> Who<'a> {
+        Who::of(self.cluster)
+    }
+
     /// What the cluster will take.
     pub(super) fn demand(&self) -> &'a Resources {
         &self.cluster.demand
@@ -160,6 +180,10 @@ pub(super) enum Reads {
     Allocated,
     /// How many clusters are on the worker. It only grows while clusters are placed.
     Clusters,
+    /// Which clusters are placed where, and what their tenants take.
+    Placed,
+    /// How the worker is made.
+    Flavor,
     /// The worker's labels.
     Labels,
     /// Where the worker is.

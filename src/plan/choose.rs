@@ -16,7 +16,8 @@ pub(super) struct Pick {
     pub(super) second: Option<(Rank, Term)>,
 }
 
-/// Picks the best of the workers that can take a cluster; none can for these reasons.
+/// Picks the best of the workers that can take a cluster, with what it meets; none can for these
+/// reasons.
 pub(super) fn choose(
     request: &Request<'_>,
     roster: &Roster<'_>,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::PlanInput;
 use super::candidate::Candidate;
+use super::counts::CountsContext;
 use super::roster::Roster;
 use crate::model::api::{Components, PlacementPolicySpec, SupportedVersion, Taint, Tenant};
 use crate::model::{Digest, Name, Resources, WorkerHealth, WorkerState};
@@ -18,6 +19,7 @@ struct Context<'a> {
     tenants: &'a [Tenant],
     versions: &'a [SupportedVersion],
     expired: &'a BTreeSet<String>,
+    placed: CountsContext<'a>,
     placements_held: bool,
     /// Clusters that wait as they were recorded because their document is not there to be looked at:
     /// what is recorded of them may be older than this context.
@@ -45,18 +47,25 @@ struct DocumentContext<'a> {
     zones: Vec<&'a str>,
     components: &'a Components,
     pool: Option<&'a str>,
+    flavor: &'a str,
     taints: &'a [Taint],
     unschedulable: bool,
 }
 
 /// The digest of the context with the workers as they stand in the roster.
-pub(super) fn digest(input: &PlanInput<'_>, roster: &Roster<'_>, unseen: &[Name]) -> Digest {
+pub(super) fn digest(
+    input: &PlanInput<'_>,
+    roster: &Roster<'_>,
+    placed: CountsContext<'_>,
+    unseen: &[Name],
+) -> Digest {
     let context = Context {
         workers: roster.considered().map(worker).collect(),
         policies: input.fleet.policies.iter().map(|(name, p)| (name, &p.spec)).collect(),
         tenants: &input.fleet.spec.tenants,
         versions: &input.fleet.spec.supported_versions,
         expired: &input.observed.expired,
+        placed,
         placements_held: input.fleet.holds_placements(),
         unseen,
     };
@@ -93,6 +102,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
             zones: w.zones(),
             components: &w.spec.components,
             pool: w.spec.pool.as_deref(),
+            flavor: w.flavor(),
             taints: &w.spec.taints,
             unschedulable: w.spec.unschedulable,
         }),
@@ -108,7 +118,8 @@ mod tests {
 
     const WORLD: &str =
         "worker w1 2/4 cap:mem=8 agent:healthy label:zone=1 taint:k=v:NoSchedule pool=p;
-        policy p only=w1; tenant t pools=p; cluster x on=w1 needs:mem=1";
+        policy p only=w1 spread:zone=1@team=x; tenant t pools=p;
+        cluster x on=w1 label:team=x needs:mem=1";
 
     fn digest(text: &str) -> Digest {
         World::read(text).plan().context
@@ -133,6 +144,8 @@ mod tests {
             Reads::Versions => ("policy p", "offers v1.34; policy p"),
             Reads::Taints => ("k=v:NoSchedule", "k=v:NoExecute"),
             Reads::Pool => ("pool=p;", "pool=q;"),
+            Reads::Placed => ("label:team=x", "label:team=y"),
+            Reads::Flavor => ("pool=p;", "pool=p flavor=kind;"),
             Reads::Policies => ("only=w1", "not=w2"),
             Reads::Tenants => ("pools=p", "pools=p,q"),
             Reads::Cluster => return None,

@@ -5,7 +5,7 @@
 //! out again, with the same filters, what the records leave out.
 //!
 //! ```text
-//! fold → deletion → roster → placed (resize) → queue → assign (policy, filter, score, choose) → Plan
+//! fold → deletion → roster (counts) → placed (resize) → queue → assign (policy, scenes, filter, score) → Plan
 //! ```
 //!
 //! To add a filter, write `filter/<rule>.rs` with a `READS`, a `refuse` and its tests, and name it in
@@ -17,17 +17,20 @@ mod candidate;
 mod choose;
 mod clock;
 mod context;
+mod counts;
 mod deletion;
 mod expiry;
 mod explain;
 mod filter;
 mod fold;
+mod group;
 mod holds;
 mod placed;
 mod policy;
 mod queue;
 mod resize;
 mod roster;
+mod scenes;
 mod score;
 mod term;
 mod toleration;

@@ -2,6 +2,7 @@
 //! with the most specific selector, then with the smaller name.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use crate::model::{Cluster, Fleet, Policy};
 
@@ -39,6 +40,16 @@ impl<'a> Policies<'a> {
             (Reverse(p.spec.priority), Reverse(selector.specificity()), &p.name)
         });
         Self(policies)
+    }
+
+    /// All of them, the strongest first.
+    pub(super) fn all(&self) -> impl Iterator<Item = &'a Policy> + use<'a, '_> {
+        self.0.iter().copied()
+    }
+
+    /// The policy that applies to a cluster with these labels.
+    pub(super) fn select_by(&self, labels: &BTreeMap<String, String>) -> Option<&'a Policy> {
+        self.0.iter().copied().find(|p| p.spec.cluster_selector.matches(labels))
     }
 
     /// The policies that select a cluster; the first applies.

@@ -2,8 +2,8 @@
 //! by these rules only.
 //!
 //! - What raises it counts at once where it fits into what the worker has free, or can have once it has
-//!   grown: the cluster cannot go elsewhere. Where it does not, all of it is held back and the old demand
-//!   stays.
+//!   grown (the cluster cannot go elsewhere), and into the quota of the tenant. Where it does not, all of
+//!   it is held back and the old demand stays.
 //! - What lowers it counts once the worker cannot still be using it: the worker is not observed, or a
 //!   fresh report shows the cluster running.
 //! - What is lowered is freed before anything is raised, and raising goes on until nothing more fits,
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::roster::Roster;
-use super::{PlanInput, amounts};
+use super::{PlanInput, amounts, scenes};
 use crate::model::api::Observation;
 use crate::model::{Cluster, Freshness, Name, Quantity, Resources};
 
@@ -50,10 +50,10 @@ pub(super) fn settle<'a>(
     loop {
         let before = wanted.len();
         wanted.retain(|resize| {
-            let fits = fits(resize, roster);
+            let fits = fits(resize, roster) && is_granted(input, resize, roster);
             if fits {
                 let demand = target(input, resize);
-                roster.resize(resize.worker, resize.from, &demand);
+                roster.resize(resize.worker, resize.cluster, resize.from, &demand);
                 settled.insert(resize.cluster.name.clone(), Resized { demand, blocked: None });
             }
             !fits
@@ -89,6 +89,26 @@ fn fits(resize: &Resize<'_>, roster: &Roster<'_>) -> bool {
             amounts::of(&resize.cluster.demand, resource) <= free.plus(old)
         })
     })
+}
+
+/// Whether the quota of its tenant leaves what is raised, the cluster's own old demand given back. One
+/// that is exceeded in another resource is no obstacle.
+fn is_granted(input: &PlanInput<'_>, resize: &Resize<'_>, roster: &Roster<'_>) -> bool {
+    let cluster = resize.cluster;
+    let quota = input.fleet.tenant(&cluster.tenant).and_then(|tenant| tenant.quota.as_ref());
+    let (Some(quota), Some(usage)) = (quota, roster.counts.usage(&cluster.tenant)) else {
+        return true;
+    };
+    let location = &*cluster.spec.location;
+    let mut total = usage.total.clone();
+    let mut here = usage.locations.get(location).cloned().unwrap_or_default();
+    for used in [&mut total, &mut here] {
+        amounts::take(used, resize.from);
+    }
+    let raised: Resources = raised(resize)
+        .map(|resource| (resource.clone(), amounts::of(&cluster.demand, resource)))
+        .collect();
+    scenes::lacking(quota, location, &raised, &total, &here).is_empty()
 }
 
 /// What the cluster takes once it fits: of each resource the new amount, or the old one while that is

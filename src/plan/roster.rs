@@ -3,30 +3,41 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::Candidate;
+use super::counts::Counts;
 use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::placed::is_forgotten;
+use super::policy::Policies;
 use super::{PlanInput, amounts, unloaded};
 use crate::model::api::{Observation, WorkerSpec};
 use crate::model::{
-    ClusterRow, ClusterState, HoldKind, Name, Quantity, Resources, WorkerPlan, WorkerState,
+    Cluster, ClusterRow, ClusterState, HoldKind, Name, Policy, Quantity, Resources, WorkerLock,
+    WorkerPlan, WorkerState,
 };
 
 /// Every worker that is desired or recorded, in the order of the names.
 #[derive(Clone, Debug)]
 pub(super) struct Roster<'a> {
     workers: Vec<Candidate<'a>>,
+    /// Who is placed where.
+    pub(super) counts: Counts<'a>,
 }
 
 impl<'a> Roster<'a> {
     /// The workers as the last run left them, with the states that this run gives them.
-    pub(super) fn new(input: &PlanInput<'a>, deletions: &mut Deletions, holds: &mut Holds) -> Self {
+    pub(super) fn new(
+        input: &PlanInput<'a>,
+        policies: &Policies<'a>,
+        deletions: &mut Deletions,
+        holds: &mut Holds,
+    ) -> Self {
         let recorded = input.previous.workers.keys();
         let made = input.previous.fleet.iter().flat_map(|lock| lock.workers.keys());
         let names: BTreeSet<&Name> =
             input.fleet.workers.keys().chain(recorded).chain(made).collect();
         let workers = names.into_iter().map(|name| candidate(input, name, deletions, holds));
-        Self { workers: workers.collect() }
+        let workers = workers.collect();
+        Self { workers, counts: Counts::new(input, policies, deletions) }
     }
 
     /// The workers that a cluster is matched with. One that is empty and on its way out is none of
@@ -57,28 +68,39 @@ impl<'a> Roster<'a> {
         grows
     }
 
-    /// A cluster comes to a worker.
-    pub(super) fn bind(&mut self, worker: &Name, demand: &Resources) {
+    /// A cluster comes to a worker, by this policy.
+    pub(super) fn bind(&mut self, worker: &Name, cluster: &'a Cluster, policy: Option<&'a Policy>) {
         self.change(worker, |plan| {
             plan.clusters = plan.clusters.saturating_add(1);
-            amounts::add(&mut plan.allocated, demand);
+            amounts::add(&mut plan.allocated, &cluster.demand);
         });
+        if let Some(at) = self.find(worker) {
+            self.counts.bind(cluster, policy, self.workers[at].name);
+        }
     }
 
     /// A cluster is taken off a worker, to see what would be without it.
-    pub(super) fn unbind(&mut self, worker: &Name, demand: &Resources) {
+    pub(super) fn unbind(&mut self, worker: &Name, cluster: &Cluster, demand: &Resources) {
         self.change(worker, |plan| {
             plan.clusters = plan.clusters.saturating_sub(1);
             amounts::take(&mut plan.allocated, demand);
         });
+        self.counts.unbind(cluster, worker, demand);
     }
 
     /// A cluster on a worker takes another amount than before.
-    pub(super) fn resize(&mut self, worker: &Name, from: &Resources, to: &Resources) {
+    pub(super) fn resize(
+        &mut self,
+        worker: &Name,
+        cluster: &Cluster,
+        from: &Resources,
+        to: &Resources,
+    ) {
         self.change(worker, |plan| {
             amounts::take(&mut plan.allocated, from);
             amounts::add(&mut plan.allocated, to);
         });
+        self.counts.resize(&cluster.tenant, &cluster.spec.location, from, to);
     }
 
     /// The workers as the plan lists them.
@@ -104,11 +126,7 @@ fn candidate<'a>(
     holds: &mut Holds,
 ) -> Candidate<'a> {
     let lock = input.previous.workers.get(name);
-    let rows = lock.iter().flat_map(|lock| &lock.clusters);
-    let there = rows.filter(|(cluster, row)| {
-        let over = row.state == ClusterState::Deleting && deletion::ends(deletions, cluster);
-        !over && !is_forgotten(input, cluster, name, row)
-    });
+    let there = lock.into_iter().flat_map(|lock| there(input, name, lock, deletions));
     let rows: Vec<&ClusterRow> = there.map(|(_, row)| row).collect();
     let clusters = rows.len() as u64;
     let state = state(input, name, clusters, deletions, holds);
@@ -139,6 +157,19 @@ fn ceiling(spec: &WorkerSpec) -> Resources {
     };
     let ceiling = spec.ceiling.iter().filter(more);
     ceiling.map(|(resource, limit)| (resource.clone(), *limit)).collect()
+}
+
+/// The clusters of a lock that hold their place on the worker.
+pub(super) fn there<'a>(
+    input: &PlanInput<'a>,
+    worker: &'a Name,
+    lock: &'a WorkerLock,
+    deletions: &Deletions,
+) -> impl Iterator<Item = (&'a Name, &'a ClusterRow)> {
+    lock.clusters.iter().filter(move |(cluster, row)| {
+        let over = row.state == ClusterState::Deleting && deletion::ends(deletions, cluster);
+        !over && !is_forgotten(input, cluster, worker, row)
+    })
 }
 
 fn allocated(rows: &[&ClusterRow]) -> Resources {

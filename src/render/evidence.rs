@@ -88,6 +88,8 @@ fn row_of(object: &Value) -> Option<IndexRow> {
     let mut labels: BTreeMap<String, String> = serde_json::from_value(labels).ok()?;
     let tenant = labels.remove(TENANT_LABEL)?;
     Some(IndexRow {
+        spread: spec.own_spread().to_vec(),
+        anti_affinity: spec.own_anti_affinity().to_vec(),
         labels,
         tenant,
         location: spec.location,
@@ -106,6 +108,7 @@ mod tests {
     use super::super::templates::Templates;
     use super::*;
     use crate::model::DeletionStep;
+    use crate::model::api::{AntiAffinity, ManagedClusterPlacement};
 
     fn pay() -> Name {
         Name::parse("pay-eu").unwrap()
@@ -120,6 +123,21 @@ mod tests {
         assert_eq!(seen.own, files);
         assert_eq!(seen.row, Some(fleet.clusters[&pay()].index_row()));
         assert!(!evidence(&Name::parse("other").unwrap(), &files, None).named);
+    }
+
+    #[test]
+    fn a_folder_says_what_rules_its_cluster_has_of_its_own() {
+        let mut fleet = fleet();
+        let own = AntiAffinity {
+            topology_key: "carp.dev/worker".to_owned(),
+            match_label_keys: vec!["dr".to_owned()],
+            ..AntiAffinity::default()
+        };
+        let placement = ManagedClusterPlacement { anti_affinity: vec![own], ..Default::default() };
+        fleet.clusters.get_mut(&pay()).unwrap().spec.placement = Some(placement);
+        let row = evidence(&pay(), &cluster_files(&fleet), None).row.unwrap();
+        assert_eq!(row.anti_affinity.len(), 1);
+        assert_eq!(row, fleet.clusters[&pay()].index_row());
     }
 
     #[test]

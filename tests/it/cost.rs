@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use carp::model::{Name, Proposal, Work, paths};
+use carp::model::{Decision, Name, Proposal, Work, paths};
 use carp::pipeline::propose;
 
 use crate::support::generator::{self, cluster_file, cluster_name};
@@ -142,4 +142,35 @@ fn a_report_of_a_new_phase_costs_the_output_branch_nothing() {
         assert!(!proposal.has_changes() && proposal.status_tree != proposal.status_base.unwrap());
         assert_eq!(proposal.work, Work::default());
     }
+}
+
+/// What a run does after an edit, in fleets of 1,000 and 10,000 clusters with spread, anti-affinity and quota.
+fn flat_with_rules(edit: impl Fn(&mut World)) -> Work {
+    let work = |clusters: usize| {
+        let mut world = World::new(generator::fleet_with_rules(clusters, 1));
+        let first = world.run();
+        assert!(!first.diagnostics.has_errors(), "{:?}", first.diagnostics.sorted().first());
+        assert!(!world.run().has_changes(), "the second run changes nothing");
+        let waiting = |d: &Decision| matches!(d, Decision::Wait { .. });
+        let waits = first.plan.clusters.values().filter(|p| waiting(&p.decision)).count();
+        assert!(waits * 20 >= clusters, "{waits} of {clusters} wait");
+        edit(&mut world);
+        let proposal = world.propose();
+        assert!(proposal.has_changes());
+        proposal.work
+    };
+    let small = work(1_000);
+    assert_eq!(small, work(10_000));
+    small
+}
+
+#[test]
+fn rules_on_what_is_placed_cost_a_new_cluster_the_same_at_1000_and_at_10000_clusters() {
+    let work = flat_with_rules(|world| {
+        // Its whole team waits, for want of a label that no worker has.
+        let text = crate::support::small::cluster("golf", "westus");
+        let of_team = "namespace: tenant-3\n  labels: {team: t007, pair: p003-golf}";
+        world.write("fleet/clusters/golf.yaml", &text.replace("namespace: shop", of_team));
+    });
+    assert_eq!((work.blobs_parsed, work.clusters_planned, work.clusters_rendered), (1, 1, 1));
 }

@@ -35,6 +35,8 @@ fn row(state: ClusterState) -> ClusterRow {
             priority: 0,
             class: None,
             deletion_policy: Some(DeletionPolicy::Delete),
+            spread: Vec::new(),
+            anti_affinity: Vec::new(),
         },
     }
 }

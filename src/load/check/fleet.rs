@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{address, components, git, images, is_dns_label, offered};
+use super::{address, components, git, images, is_dns_label, offered, quota};
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
@@ -22,6 +22,7 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
         branches(found, out);
     }
     names(spec, out);
+    quota::check(spec, out);
     if let Some(control_plane) = &spec.control_plane {
         let path = FieldPath::keys("spec.controlPlane");
         label(&control_plane.name, path.key("name"), "a control plane", out);

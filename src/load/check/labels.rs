@@ -30,7 +30,7 @@ fn all(labels: &BTreeMap<String, String>, path: &FieldPath, out: &mut Findings) 
     }
 }
 
-fn is_key(key: &str) -> bool {
+pub(super) fn is_key(key: &str) -> bool {
     match key.split_once('/') {
         None => is_qualified(key),
         Some((domain, name)) => {

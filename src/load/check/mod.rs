@@ -20,8 +20,10 @@ mod heartbeat;
 mod images;
 mod labels;
 mod location;
+mod max_priority;
 mod name;
 mod network;
+pub(super) mod no_domain;
 mod node_pool;
 mod offered;
 mod overlay;
@@ -29,10 +31,12 @@ mod placeholder;
 pub(super) mod pool;
 mod provider;
 mod quantity;
+mod quota;
 mod reserved;
 mod selector;
 mod tenant;
 pub(super) mod tie;
+mod together;
 mod version;
 mod vm_size;
 mod worker_uid;
@@ -96,6 +100,8 @@ const RULES: &[Rule] = &[
     ceiling::check,
     selector::check,
     affinity::check,
+    together::check,
+    max_priority::check,
     components::check,
     heartbeat::check,
     worker_uid::check,

@@ -36,7 +36,7 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     }
 }
 
-fn expressions(all: &[Expression], parent: &FieldPath, out: &mut Findings) {
+pub(super) fn expressions(all: &[Expression], parent: &FieldPath, out: &mut Findings) {
     for (i, expression) in all.iter().enumerate() {
         let path = parent.key("matchExpressions").index(i);
         let (key, operator) = (&expression.key, expression.operator);

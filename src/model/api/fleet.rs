@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SupportedVersion;
 use super::git::{GitSettings, ObservedSettings, OutputSettings};
+use super::together::Quota;
 use super::worker::Observation;
 
 /// The fleet as a whole.
@@ -244,13 +245,19 @@ pub struct AzureCredentials {
 
 /// Who may use what.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tenant {
     /// The tenant's name: the `metadata.namespace` of its clusters.
     pub name: String,
     /// The pools of workers it may use; none named means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<String>,
+    /// How much its clusters may take together. What is placed already stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<Quota>,
+    /// The highest `priority` that its clusters may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_priority: Option<i32>,
     /// The credentials it may use, the first being its default; none named means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub credentials: Vec<String>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Condition;
 use super::shared::{ControlPlane, ErrorStatus, Network, NodePool};
-use super::{Affinity, PlacementTerm};
+use super::{Affinity, AntiAffinity, PlacementTerm, SpreadConstraint};
 
 /// A cluster that carp places on a worker.
 #[derive(
@@ -78,12 +78,30 @@ pub struct ManagedClusterPlacement {
     /// The pools of workers, of those that its tenant and its policy allow; none named means all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<String>,
+    /// How evenly the clusters that each constraint counts are spread, besides what the policy says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spread: Vec<SpreadConstraint>,
+    /// Which other clusters of its tenant to keep away from, besides what the policy says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anti_affinity: Vec<AntiAffinity>,
 }
 
 impl ManagedClusterSpec {
     /// The required terms that the cluster itself adds.
     pub fn required_terms(&self) -> impl Iterator<Item = &PlacementTerm> {
         self.placement.iter().flat_map(|p| p.affinity.iter()).flat_map(|a| a.required.iter())
+    }
+
+    /// The spread constraints that the cluster itself adds.
+    #[must_use]
+    pub fn own_spread(&self) -> &[SpreadConstraint] {
+        self.placement.as_ref().map_or(&[], |placement| &placement.spread)
+    }
+
+    /// The rules of anti-affinity that the cluster itself adds.
+    #[must_use]
+    pub fn own_anti_affinity(&self) -> &[AntiAffinity] {
+        self.placement.as_ref().map_or(&[], |placement| &placement.anti_affinity)
     }
 }
 

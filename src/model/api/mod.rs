@@ -16,6 +16,7 @@ mod offered;
 mod placement;
 pub mod planned;
 mod shared;
+mod together;
 mod worker;
 
 pub use acknowledgement::{Acknowledgement, AcknowledgementKind, AcknowledgementSpec};
@@ -49,6 +50,7 @@ pub use placement::{
 pub use shared::{
     Autoscale, ControlPlane, ErrorStatus, Network, NodePool, OsDisk, Taint, TaintEffect,
 };
+pub use together::{AntiAffinity, Quota, SpreadConstraint, WhenUnsatisfiable};
 pub use worker::{
     Components, Observation, Worker, WorkerOverlay, WorkerOverlaySpec, WorkerSpec, WorkerStatus,
 };

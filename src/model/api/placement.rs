@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::affinity::{FieldExpression, PolicyAffinity, Strategy};
 use super::shared::TaintEffect;
+use super::together::{AntiAffinity, SpreadConstraint};
 
 /// Which workers take the clusters that it selects.
 #[derive(
@@ -47,6 +48,12 @@ pub struct PlacementPolicySpec {
     /// Which taints the selected clusters tolerate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<Toleration>,
+    /// How evenly the selected clusters are spread over domains of workers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spread: Vec<SpreadConstraint>,
+    /// Which other clusters the selected ones keep away from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anti_affinity: Vec<AntiAffinity>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
@@ -109,7 +116,9 @@ pub struct PreferredTerm {
 }
 
 /// A label selector, as Kubernetes has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LabelSelector {
     /// Labels that must all be there.
@@ -142,7 +151,7 @@ impl LabelSelector {
 }
 
 /// A requirement on a label.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expression {
     /// The label's key.
@@ -169,7 +178,9 @@ impl Expression {
 }
 
 /// How an [`Expression`] compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum ExpressionOperator {
     /// The value is one of those given.
     In,

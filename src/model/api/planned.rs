@@ -6,15 +6,7 @@ pub const KINDS: &[&str] = &["WorkerPool", "OverridePolicy", "RolloutPolicy"];
 
 /// Fields by kind, as dotted paths below the document; lists are written without an index.
 pub const FIELDS: &[(&str, &[&str])] = &[
-    (
-        "Fleet",
-        &[
-            "spec.images.overrides",
-            "spec.tenants.paths",
-            "spec.tenants.quota",
-            "spec.tenants.maxPriority",
-        ],
-    ),
+    ("Fleet", &["spec.images.overrides", "spec.tenants.paths"]),
     (
         "ManagedCluster",
         &[
@@ -22,14 +14,12 @@ pub const FIELDS: &[(&str, &[&str])] = &[
             "spec.access",
             "spec.onWorkerLoss",
             "spec.maintenance",
-            "spec.placement.spread",
-            "spec.placement.antiAffinity",
             "spec.placement.tolerations",
         ],
     ),
     ("Worker", &["spec.drain"]),
     ("WorkerOverlay", &["spec.drain"]),
-    ("PlacementPolicy", &["spec.spread", "spec.antiAffinity", "spec.onViolation", "spec.failover"]),
+    ("PlacementPolicy", &["spec.onViolation", "spec.failover"]),
 ];
 
 /// Whether a field of a kind is planned; the path is dotted, without indices.

@@ -108,6 +108,8 @@ pub(super) fn nothing_known() -> IndexRow {
         priority: 0,
         class: None,
         deletion_policy: None,
+        spread: Vec::new(),
+        anti_affinity: Vec::new(),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::plan::candidate::Request;
 use crate::plan::choose::{Pick, Ranks};
 use crate::plan::policy::precedence;
 use crate::plan::roster::Roster;
+use crate::plan::scenes::Scenes;
 use crate::plan::{filter, score};
 
 /// Explains what [`plan`](crate::plan::plan) decides about a cluster; `None` where it is neither
@@ -24,6 +25,8 @@ pub fn explain_cluster(input: &PlanInput<'_>, name: &Name) -> Option<Explanation
     let Some(cluster) = input.fleet.clusters.get(name) else { return Some(explanation) };
     let roster = table_roster(input, &run, cluster, &planned);
     let request = run.request(cluster);
+    let scenes = Scenes::of(&request, &roster, &roster.counts);
+    let request = request.within(&scenes);
     explanation.policy = request.policy.map(|p| p.name.clone());
     explanation.lost = lost(&run, cluster);
     explanation.workers = table(&request, &roster);
@@ -73,7 +76,7 @@ fn table_roster<'a>(
         Decision::Wait { .. } | Decision::Forget => after.roster.clone(),
         Decision::Keep { worker } | Decision::Delete { worker, .. } => {
             let mut roster = after.roster.clone();
-            roster.unbind(worker, &planned.demand);
+            roster.unbind(worker, cluster, &planned.demand);
             roster
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::allow;
 use super::remedy::Scene;
 use crate::model::api::{Taint, Toleration, TolerationOperator, WorkerField};
-use crate::model::{KubeVersion, Name, Policy, Quantity, WorkerHealth};
+use crate::model::{KubeVersion, Name, Policy, Quantity, Reason, WorkerHealth, topology};
 
 /// One change that a person could make, or wait for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,6 +110,24 @@ pub enum Fix {
         /// The pool.
         pool: String,
     },
+    /// Let a domain be further ahead of the one that has the fewest.
+    RaiseMaxSkew {
+        /// What makes workers one domain.
+        key: String,
+        /// The least `maxSkew` that does.
+        to: u32,
+    },
+    /// Raise a tenant's quota.
+    RaiseQuota {
+        /// The tenant.
+        tenant: String,
+        /// The location that the quota is for; `None`: all.
+        location: Option<String>,
+        /// The resource.
+        resource: String,
+        /// By how much, at least.
+        by: Quantity,
+    },
     /// Wait for a worker's report.
     AwaitReport {
         /// The worker.
@@ -157,6 +175,13 @@ impl fmt::Display for Fix {
             Self::Tolerate { taint } => write!(f, "tolerate taint {taint}"),
             Self::GrantPool { tenant, pool } => write!(f, "grant pool {pool} to tenant {tenant}"),
             Self::JoinPool { worker, pool } => write!(f, "put {worker} into pool {pool}"),
+            Self::RaiseMaxSkew { key, to } => {
+                write!(f, "raise maxSkew over {} to {to}", topology::spoken(key))
+            }
+            Self::RaiseQuota { tenant, location, resource, by } => {
+                write!(f, "raise the quota of tenant {tenant} by {by} {resource}")?;
+                location.iter().try_for_each(|location| write!(f, " in {location}"))
+            }
             Self::AwaitReport { worker } => write!(f, "wait until {worker} reports"),
             Self::Mend { worker, reason } => write!(f, "mend {worker}: {reason}"),
         }
@@ -165,7 +190,7 @@ impl fmt::Display for Fix {
 
 impl Fix {
     /// Makes the change in a scene.
-    pub(super) fn apply(&self, scene: &mut Scene) {
+    pub(super) fn apply(&self, scene: &mut Scene<'_>) {
         match self {
             Self::Uncordon { .. } => scene.worker.spec.unschedulable = false,
             Self::Grow { resource, by, .. } => {
@@ -206,6 +231,16 @@ impl Fix {
                 }
             }
             Self::JoinPool { pool, .. } => scene.worker.spec.pool = Some(pool.clone()),
+            Self::RaiseMaxSkew { key, to } => {
+                let over = scene.scenes.spread.iter_mut().filter(|scene| scene.key == key);
+                over.for_each(|scene| scene.max_skew = scene.max_skew.max(*to));
+            }
+            Self::RaiseQuota { location: of, resource: what, .. } => {
+                scene.scenes.quota.retain(|reason| {
+                    !matches!(reason, Reason::Quota { location, resource, .. }
+                        if location == of && resource == what)
+                });
+            }
             Self::AwaitReport { .. } | Self::Mend { .. } => {
                 scene.health = Some(WorkerHealth::Healthy);
             }
@@ -213,7 +248,7 @@ impl Fix {
     }
 }
 
-fn tolerate(scene: &mut Scene, taint: &Taint) {
+fn tolerate(scene: &mut Scene<'_>, taint: &Taint) {
     let own = scene.policy.get_or_insert_with(|| Policy {
         name: scene.cluster.name.clone(),
         file: None,

@@ -4,14 +4,15 @@
 use std::collections::BTreeSet;
 
 use super::{Fix, Remedy};
-use crate::model::api::{Expression, SupportedVersion};
+use crate::model::api::{Expression, Quota, SupportedVersion};
 use crate::model::tables::{VersionRange, managed_versions};
 use crate::model::{
     Cluster, KubeVersion, Name, Offer, Policy, Quantity, Reason, Resources, Worker, WorkerHealth,
-    WorkerPlan, WorkerState,
+    WorkerPlan, WorkerState, topology,
 };
 use crate::plan::candidate::{Candidate, Pools, Request};
 use crate::plan::roster::Roster;
+use crate::plan::scenes::Scenes;
 use crate::plan::{amounts, filter};
 
 /// The most remedies that are shown.
@@ -19,7 +20,7 @@ const MOST: usize = 3;
 
 /// A copy of all that the filters read of one cluster and one worker, to change and ask again.
 #[derive(Clone, Debug)]
-pub(super) struct Scene {
+pub(super) struct Scene<'a> {
     pub(super) cluster: Cluster,
     pub(super) policy: Option<Policy>,
     /// The pools of the tenant; `None`: all.
@@ -30,6 +31,9 @@ pub(super) struct Scene {
     pub(super) worker: Worker,
     pub(super) health: Option<WorkerHealth>,
     pub(super) plan: WorkerPlan,
+    pub(super) quota: Option<&'a Quota>,
+    /// What the cluster meets that depends on what is placed.
+    pub(super) scenes: Scenes<'a>,
 }
 
 /// The smallest sets of changes that would place a cluster: fewest changes first, then by worker.
@@ -73,9 +77,9 @@ pub(super) fn to_grow(
     if fixes.is_empty() { Vec::new() } else { vec![Remedy { worker: worker.clone(), fixes }] }
 }
 
-impl Scene {
+impl<'a> Scene<'a> {
     /// `None` where the worker's document is not there to be changed.
-    fn of(request: &Request<'_>, candidate: &Candidate<'_>) -> Option<Self> {
+    fn of(request: &Request<'a>, candidate: &Candidate<'_>) -> Option<Self> {
         let worker = candidate.worker.filter(|_| candidate.plan.state == WorkerState::Desired)?;
         Some(Self {
             cluster: request.cluster.clone(),
@@ -90,6 +94,8 @@ impl Scene {
             worker: worker.clone(),
             health: candidate.health.clone(),
             plan: candidate.plan.clone(),
+            quota: request.quota,
+            scenes: request.scenes.clone(),
         })
     }
 
@@ -101,6 +107,8 @@ impl Scene {
             pools: self.pools.as_deref().map_or(Pools::All, Pools::Only),
             group: self.group.as_deref(),
             offer: self.offer(),
+            quota: self.quota,
+            scenes: &self.scenes,
         };
         let candidate = Candidate {
             name: &self.worker.name,
@@ -170,6 +178,18 @@ impl Scene {
             Reason::Version { .. }
             | Reason::VersionNotOffered { .. }
             | Reason::VersionExpired { .. } => self.version_fix()?,
+            Reason::Spread { key, count, min, .. } => {
+                let to = self.skew_of(key, *count, *min);
+                Fix::RaiseMaxSkew { key: key.clone(), to }
+            }
+            Reason::SpreadKeyMissing { key } => self.domain_fix(key)?,
+            Reason::AntiAffinity { .. } => return None,
+            Reason::Quota { location, resource, needs, used, limit } => Fix::RaiseQuota {
+                tenant: self.cluster.tenant.clone(),
+                location: location.clone(),
+                resource: resource.clone(),
+                by: used.plus(*needs).minus(*limit),
+            },
         })
     }
 
@@ -201,6 +221,23 @@ impl Scene {
                 && expressions.iter().all(|expression| expression.matches(&labels))
         })?;
         Some(Fix::Label { worker: self.worker.name.clone(), key: key.to_owned(), value })
+    }
+
+    /// The least `maxSkew` that lets one more into a domain.
+    fn skew_of(&self, key: &str, count: u64, min: u64) -> u32 {
+        let after = self.scenes.spread.iter().filter(|s| s.refuses && s.key == key);
+        let least = after.map(|scene| scene.skew_after(count, min)).max().unwrap_or(1);
+        u32::try_from(least).unwrap_or(u32::MAX)
+    }
+
+    /// The label that brings the worker into the domain that has the fewest. What is on the worker would
+    /// be counted there too, so there may be nothing.
+    fn domain_fix(&self, key: &str) -> Option<Fix> {
+        let mut scenes = self.scenes.spread.iter().filter(|scene| scene.key == key);
+        let (scene, empty) = (scenes.next()?, self.plan.clusters == 0);
+        let value = scene.fewest().filter(|_| empty && !topology::is_field(key))?;
+        let worker = self.worker.name.clone();
+        Some(Fix::Label { worker, key: key.to_owned(), value: Some(value.to_owned()) })
     }
 
     fn pool_fix(&self) -> Option<Fix> {
@@ -310,6 +347,24 @@ mod tests {
                 "take a version such as v1.35.2",
             ),
             ("worker w1; policy p group:near:only=w9; cluster a", "add a group with w1"),
+            (
+                "worker w1 label:zone=1; worker w2 label:zone=2; unloaded WorkerOverlay w2;
+                 policy p spread:zone=1; cluster x on=w1; cluster a",
+                "raise maxSkew over label zone to 2",
+            ),
+            (
+                "worker w1; worker w2 label:zone=2; unloaded WorkerOverlay w2;
+                 policy p spread:zone=1; cluster a",
+                "label w1 zone=2",
+            ),
+            (
+                "worker w1; tenant t quota=2; cluster x on=w1 tenant=t; cluster a tenant=t needs=2",
+                "raise the quota of tenant t by 1 clusters",
+            ),
+            (
+                "worker w1; tenant t quota@westeurope=0; cluster a tenant=t",
+                "raise the quota of tenant t by 1 clusters in westeurope",
+            ),
         ] {
             assert_eq!(remedies(world), [format!("w1: {remedy}")], "{world}");
         }
@@ -325,6 +380,8 @@ mod tests {
             "worker w1 flavor=attached; cluster a providers=azure",
             "worker w1; cluster a field:provider:DoesNotExist",
             "worker w1; tenant t pools=red; policy p pools=blue; cluster a tenant=t",
+            "worker w1; policy p apart:worker; cluster x on=w1; cluster a",
+            "worker w1; policy p spread:zone=1; cluster a",
             "worker w1 cordoned; cluster a; unloaded PlacementPolicy ? blocking",
             "cluster a",
         ] {

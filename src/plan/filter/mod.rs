@@ -2,11 +2,14 @@
 //! reasons are complete and always in the same order.
 
 mod affinity;
+mod anti_affinity;
 mod capacity;
 mod groups;
 mod pools;
+mod quota;
 mod ready;
 mod schedulable;
+mod spread;
 mod taints;
 mod tenancy;
 mod version;
@@ -15,11 +18,11 @@ use super::candidate::{Candidate, Reads, Request};
 use crate::model::{Quantity, Reason, ReasonCode, Resources};
 
 /// One rule that a worker must pass.
-#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the rules to what they declare"))]
 pub(super) struct Filter {
     /// The name of the rule.
     pub(super) name: &'static str,
     /// What the rule depends on.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the rules to what they declare"))]
     pub(super) reads: &'static [Reads],
     /// Adds why the worker does not pass; nothing where it does.
     pub(super) refuse: fn(&Request<'_>, &Candidate<'_>, &mut Vec<Reason>),
@@ -36,6 +39,9 @@ pub(super) const FILTERS: [Filter; 9] = [
     Filter { name: "tenancy", reads: tenancy::READS, refuse: tenancy::refuse },
     Filter { name: "pools", reads: pools::READS, refuse: pools::refuse },
     Filter { name: "version", reads: version::READS, refuse: version::refuse },
+    Filter { name: "spread", reads: spread::READS, refuse: spread::refuse },
+    Filter { name: "anti-affinity", reads: anti_affinity::READS, refuse: anti_affinity::refuse },
+    Filter { name: "quota", reads: quota::READS, refuse: quota::refuse },
 ];
 
 /// Adds every reason for which a worker does not take a cluster, sorted and each once.
@@ -45,6 +51,19 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
     }
     reasons.sort();
     reasons.dedup();
+}
+
+/// The rules that say which workers a cluster may use at all, now and later: their domains are those over
+/// which it is spread.
+const MEMBERSHIP: [&str; 3] = ["affinity", "tenancy", "pools"];
+
+/// Whether a cluster may use a worker at all.
+pub(super) fn may_use(request: &Request<'_>, candidate: &Candidate<'_>) -> bool {
+    let mut reasons = Vec::new();
+    for filter in FILTERS.iter().filter(|filter| MEMBERSHIP.contains(&filter.name)) {
+        (filter.refuse)(request, candidate, &mut reasons);
+    }
+    reasons.is_empty()
 }
 
 /// Whether the capacity rule refuses a worker for what a cluster needs, as
@@ -71,13 +90,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_capacity_filter_depends_on_what_is_placed() {
-        // On this stands that a cluster which waits never fits later in the same run, and that the
-        // reasons of a cluster which already lacks capacity stay as they are.
-        let moving =
-            |f: &&Filter| f.reads.iter().any(|r| matches!(r, Reads::Allocated | Reads::Clusters));
-        let names: Vec<_> = FILTERS.iter().filter(moving).map(|f| f.name).collect();
-        assert_eq!(names, ["capacity"]);
+    fn what_depends_on_what_is_placed_is_capacity_or_in_the_scenes() {
+        // On this stands when a cluster that was refused is looked at again: what is free only shrinks,
+        // and the rest is compared as the grounds of the refusal.
+        let reading = |wanted: &[Reads]| -> Vec<_> {
+            let reads = |f: &&Filter| f.reads.iter().any(|r| wanted.contains(r));
+            FILTERS.iter().filter(reads).map(|f| f.name).collect()
+        };
+        assert_eq!(reading(&[Reads::Allocated, Reads::Clusters]), ["capacity"]);
+        assert_eq!(reading(&[Reads::Placed]), ["spread", "anti-affinity", "quota"]);
+    }
+
+    #[test]
+    fn whether_a_cluster_may_use_a_worker_does_not_depend_on_what_is_placed() {
+        let of_membership = FILTERS.iter().filter(|f| MEMBERSHIP.contains(&f.name));
+        let reads: BTreeSet<_> = of_membership.flat_map(|f| f.reads).collect();
+        assert!(reads.contains(&Reads::Labels) && reads.contains(&Reads::Tenants));
+        for moving in [Reads::Allocated, Reads::Clusters, Reads::Placed, Reads::Health] {
+            assert!(!reads.contains(&moving), "{moving:?}");
+        }
     }
 
     #[test]

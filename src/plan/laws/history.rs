@@ -31,6 +31,8 @@ fn worker() -> impl Strategy<Value = Edit> {
         word(&[
             "",
             "label:zone=1",
+            "label:zone=1",
+            "label:zone=2",
             "label:zone=2",
             "pool=blue",
             "reserved=1",
@@ -69,9 +71,19 @@ fn cluster() -> impl Strategy<Value = Edit> {
         ]),
         word(&["", "", "priority=1", "priority=-1", "tenant=t"]),
         word(&["", "label:env=prod", "policy=Delete", "policy=Delete"]),
+        word(&[
+            "",
+            "label:app=s",
+            "label:app=s",
+            "label:app=s",
+            "label:dr=x",
+            "label:dr=x",
+            "label:dr=y",
+        ]),
+        word(&["", "", "", "", "", "tenant=t apart:location=@", "spread:worker=1@env=prod"]),
     );
     (0..12_u8, prop::option::weighted(0.7, details)).prop_map(|(number, details)| {
-        let text = details.map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].join(" "));
+        let text = details.map(|(a, b, c, d, e, f, g, h)| [a, b, c, d, e, f, g, h].join(" "));
         (format!("cluster c{number:02}"), text)
     })
 }
@@ -106,27 +118,57 @@ fn other() -> impl Strategy<Value = Edit> {
     .prop_map(|(subject, text)| (subject.to_owned(), text.map(str::to_owned)))
 }
 
+/// Rules on what is placed.
+fn rule() -> impl Strategy<Value = Edit> {
+    select(vec![
+        ("policy s", Some("for:app=s spread:location=1")),
+        ("policy s", Some("for:app=s spread:location=1")),
+        ("policy s", Some("for:app=s spread:zone=1 soft-spread:worker=1")),
+        ("policy s", Some("for:app=s spread:location=2 apart:worker=@app=s#env")),
+        ("policy d", Some("priority=2 for:dr=x apart:worker=@#dr")),
+        ("policy d", Some("priority=2 for:dr=x apart:location=@#dr")),
+        ("policy d", Some("priority=2 for:dr=x soft-apart:location=@#dr apart:zone=@dr=y")),
+        ("policy d", None),
+        ("tenant t", Some("quota=1")),
+        ("tenant t", Some("quota@eastus=1 quota:mem=4")),
+        ("tenant default", Some("quota=5")),
+        ("tenant default", Some("quota=3 quota:mem=9")),
+        ("tenant default", Some("quota@westeurope=3")),
+        ("tenant default", Some("")),
+        ("tenant t", None),
+    ])
+    .prop_map(|(subject, text)| (subject.to_owned(), text.map(str::to_owned)))
+}
+
 fn edits(most: usize) -> impl Strategy<Value = Vec<Edit>> {
-    let edit = prop_oneof![3 => worker(), 6 => cluster(), 1 => other()];
+    let edit = prop_oneof![6 => worker(), 12 => cluster(), 2 => other(), 1 => rule()];
     prop::collection::vec(edit, 1..most)
 }
 
 /// The fleets of a history, one after the other, as statements.
 pub(super) fn history() -> impl Strategy<Value = Vec<Vec<String>>> {
-    let start = (prop::collection::vec(worker(), 2..9), prop::collection::vec(cluster(), 4..20));
-    (start, prop::collection::vec(edits(8), 1..5)).prop_map(|((workers, clusters), steps)| {
-        let mut fleet = BTreeMap::new();
-        let first: Vec<Edit> = workers.into_iter().chain(clusters).collect();
-        let mut fleets = Vec::new();
-        for step in std::iter::once(first).chain(steps) {
-            for (subject, text) in step {
-                match text {
-                    Some(text) => fleet.insert(subject, text),
-                    None => fleet.remove(&subject),
-                };
+    let start = (
+        prop::collection::vec(worker(), 2..9),
+        prop::collection::vec(cluster(), 4..20),
+        prop::collection::vec(rule(), 2..7),
+    );
+    (start, prop::collection::vec(edits(8), 1..5)).prop_map(
+        |((workers, clusters, rules), steps)| {
+            let mut fleet = BTreeMap::new();
+            let first: Vec<Edit> = workers.into_iter().chain(clusters).chain(rules).collect();
+            let mut fleets = Vec::new();
+            for step in std::iter::once(first).chain(steps) {
+                for (subject, text) in step {
+                    match text {
+                        Some(text) => fleet.insert(subject, text),
+                        None => fleet.remove(&subject),
+                    };
+                }
+                fleets.push(
+                    fleet.iter().map(|(subject, text)| format!("{subject} {text}")).collect(),
+                );
             }
-            fleets.push(fleet.iter().map(|(subject, text)| format!("{subject} {text}")).collect());
-        }
-        fleets
-    })
+            fleets
+        },
+    )
 }

@@ -4,6 +4,7 @@
 //! the statements are those of [`world`](super::world), so that a failing case can be read.
 
 mod history;
+mod placed;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -231,42 +232,6 @@ fn a_placed_cluster_stays() {
         Ok(())
     });
     stayed.at_least(500);
-}
-
-#[test]
-fn one_more_cluster_changes_nothing_about_the_others() {
-    let (fits, waits_too) = <(Seen, Seen)>::default();
-    every_step(|world, planning| {
-        let committed = world.after(planning);
-        let before = committed.plan().plan;
-        let mut more = committed.clone();
-        let one = World::read("cluster new priority=5");
-        more.fleet.clusters.extend(one.fleet.clusters);
-        let mut after = more.plan().plan;
-        let new = after.clusters.remove("new").expect("it is desired");
-        let takes_a_place = matches!(new.decision, Decision::Bind(_));
-        for (name, planned) in &before.clusters {
-            let then = &after.clusters[name];
-            let (Some(reasons), Some(reasons_then)) = (waits(planned), waits(then)) else {
-                prop_assert_eq!(planned, then);
-                continue;
-            };
-            prop_assert!(reasons.is_subset(reasons_then));
-            let gained: Vec<_> = reasons_then.difference(reasons).collect();
-            let may_gain = gained == [&ReasonCode::Capacity] && takes_a_place;
-            prop_assert!(gained.is_empty() || may_gain, "{} gained {:?}", name, gained);
-            let place = |p: &Planned| match p.decision {
-                Decision::Wait { seen, .. } => seen,
-                _ => 0,
-            };
-            prop_assert_eq!(place(planned), place(then));
-        }
-        fits.note(usize::from(takes_a_place));
-        waits_too.note(usize::from(waits(&new).is_some()));
-        Ok(())
-    });
-    fits.at_least(50);
-    waits_too.at_least(50);
 }
 
 #[test]

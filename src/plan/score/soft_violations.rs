@@ -1,17 +1,38 @@
-//! Soft violations: one for each untolerated `PreferNoSchedule` taint. Fewer is better.
+//! Soft violations: one for each untolerated `PreferNoSchedule` taint, and for each rule of spread and
+//! anti-affinity that is broken and does not refuse. Fewer is better.
 
-use crate::model::Worker;
+use std::collections::BTreeMap;
+
 use crate::model::api::TaintEffect;
+use crate::model::{Name, Worker, topology};
 use crate::plan::candidate::{Reads, Request};
 use crate::plan::toleration;
 
-pub(super) const READS: &[Reads] = &[Reads::Taints, Reads::Policies];
+pub(super) const READS: &[Reads] = &[
+    Reads::Taints,
+    Reads::Policies,
+    Reads::Cluster,
+    Reads::Placed,
+    Reads::Name,
+    Reads::Labels,
+    Reads::Location,
+    Reads::Flavor,
+    Reads::Pool,
+];
 
 pub(super) fn count(request: &Request<'_>, worker: &Worker) -> u32 {
     let soft = toleration::untolerated(&worker.spec.taints, request.tolerations())
         .filter(|taint| taint.effect == TaintEffect::PreferNoSchedule)
         .count();
-    u32::try_from(soft).unwrap_or(u32::MAX)
+    let domain = |key: &str| topology::domain(key, worker);
+    let spread = request.scenes.spread.iter().filter(|scene| !scene.refuses);
+    let spread = spread.filter(|scene| domain(scene.key).is_none_or(|d| scene.is_full(d))).count();
+    let apart = request.scenes.apart.iter().filter(|scene| !scene.refuses);
+    let shared = |key: &str, taken: &BTreeMap<&str, &Name>| {
+        domain(key).is_some_and(|domain| taken.contains_key(domain))
+    };
+    let apart = apart.filter(|scene| shared(scene.key, &scene.taken)).count();
+    u32::try_from(soft + spread + apart).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //!
 //! Statements are separated by `;`. A worker has nine places for clusters unless it says otherwise.
 //! ```text
-//! worker w1 2/3 at=eastus cap:mem=8 reserved=1 ceiling=5 ceiling:mem=9 pool=p label:k=v taint:k=v:NoSchedule cordoned
+//! worker w1 2/3 at=eastus cap:mem=8 reserved=1 ceiling=5 ceiling:mem=9 pool=p flavor=kind label:k=v
+//!           taint:k=v:NoSchedule cordoned
 //!           agent | agent:healthy | agent:silent | agent:unhealthy | agent:incomplete | report:…  runs=a,b
 //!           gone | broken | deleting | step=D2 | attached  zones=1,2 provider=gcp flavor=attached
 //!           version=v1.34.2 runs:capi=v1.13.5
@@ -12,9 +13,10 @@
 //!           only=w1,w2 not=w3 only-at=eastus with:k=v in:k=v,w notin:k=v,w prefer:10:k=v
 //!           providers=azure zones=1,2 field:zone:NotIn=3  pools=p,q  group=near (placed in)
 //!           version=v1.34.2 flavor=kind
-//! policy p  for:k=v priority=1 tolerate:k=v:NoSchedule  and the terms and pools of a cluster
+//!           spread:zone=1 apart:location  with `@k=v` which clusters, `#k,l` those of the same labels; `soft-…`
+//! policy p  for:k=v priority=1 tolerate:k=v:NoSchedule  and the terms, pools and rules of a cluster
 //!           packs  group:near:only=w1 group:any  failback
-//! tenant t  pools=p,q
+//! tenant t  pools=p,q quota=3 quota:mem=4 quota@westeurope=2 quota@westeurope:mem=1
 //! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a
 //! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
 //! abandon a b           somebody acknowledged that no evidence will come
@@ -29,6 +31,7 @@ mod affinity;
 mod deleting;
 mod read;
 mod scale;
+mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -151,7 +154,9 @@ impl World {
         for (cluster, planned) in &planning.plan.clusters {
             let desired = self.fleet.clusters.get(cluster);
             if let Some(worker) = planned.decision.worker() {
-                let old = self.row(cluster).filter(|_| planned.resize_blocked.is_some());
+                let deleting = matches!(planned.decision, Decision::Delete { .. });
+                let old =
+                    self.row(cluster).filter(|_| deleting || planned.resize_blocked.is_some());
                 let row = old.or_else(|| desired.map(bound_row)).or_else(|| self.row(cluster));
                 let mut row = row.expect("a cluster on a worker is desired or recorded");
                 row.group = match &planned.decision {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::spread::Rules;
 use super::{World, affinity, bound_row, deleting, fleet_lock, made, name, pending_row, scale};
 use crate::model::api::{
     Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterSpec, Observation,
@@ -37,6 +38,7 @@ impl World {
             match (key, value) {
                 ("?", "") => spec.capacity.clear(),
                 ("at", at) => at.clone_into(&mut spec.location),
+                ("flavor", flavor) => spec.flavor = Some(flavor.to_owned()),
                 ("pool", pool) => spec.pool = Some(pool.to_owned()),
                 ("reserved", n) => spec.reserved = clusters(number(n)),
                 ("cordoned", "") => spec.unschedulable = true,
@@ -124,7 +126,8 @@ impl World {
         let (mut desired, mut step, mut deletion) = (true, None, None);
         let (mut rendered, mut changed) = (true, false);
         let (mut terms, mut group) = (Affinity::default(), None);
-        for word in words {
+        let mut rules = Rules::default();
+        for word in words.iter().filter(|word| !rules.read(word)).collect::<Vec<_>>() {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             match (key, value) {
                 _ if affinity::of_cluster(&mut cluster.spec, &mut group, word) => {}
@@ -158,9 +161,8 @@ impl World {
             }
         }
         cluster.spec.deletion_policy = deletion;
-        if terms != Affinity::default() {
-            cluster.spec.placement.get_or_insert_default().affinity = Some(terms);
-        }
+        let pools = cluster.spec.placement.take().map(|own| own.pools).unwrap_or_default();
+        cluster.spec.placement = placement(terms, rules, pools);
         // As in the real thing the demand is no fact of the document: a class may change it.
         cluster.facts = Digest::of_value(&(&cluster.spec, &cluster.labels, &cluster.tenant));
         if let Some(worker) = on {
@@ -185,7 +187,8 @@ impl World {
     pub(super) fn policy(&mut self, text: &str, words: &[&str]) {
         let mut spec = PlacementPolicySpec::default();
         let mut terms = Affinity::default();
-        for word in words {
+        let mut rules = Rules::default();
+        for word in words.iter().filter(|word| !rules.read(word)).collect::<Vec<_>>() {
             if affinity::of_policy(&mut spec, word) {
                 continue;
             }
@@ -207,6 +210,8 @@ impl World {
             let affinity = spec.affinity.get_or_insert_default();
             (affinity.required, affinity.preferred) = (terms.required, terms.preferred);
         }
+        spec.spread = rules.spread;
+        spec.anti_affinity = rules.anti_affinity;
         let policy = Policy { name: name(text), file: None, document: 0, spec };
         self.fleet.policies.insert(policy.name.clone(), policy);
     }
@@ -216,6 +221,8 @@ impl World {
         self.fleet.spec.tenants.push(Tenant {
             name: text.to_owned(),
             pools: pools.flat_map(list).collect(),
+            quota: super::spread::quota(words),
+            max_priority: None,
             credentials: Vec::new(),
         });
     }
@@ -243,6 +250,17 @@ impl World {
             blocks_placements: words == ["blocking"],
         });
     }
+}
+
+fn placement(
+    affinity: Affinity,
+    rules: Rules,
+    pools: Vec<String>,
+) -> Option<ManagedClusterPlacement> {
+    let affinity = Some(affinity).filter(|a| *a != Affinity::default());
+    let says = affinity.is_some() || !rules.is_empty() || !pools.is_empty();
+    let Rules { spread, anti_affinity } = rules;
+    says.then_some(ManagedClusterPlacement { affinity, pools, spread, anti_affinity })
 }
 
 /// A worker about which nothing is said.
@@ -285,7 +303,7 @@ fn clusters(count: i64) -> Resources {
     [("clusters".to_owned(), Quantity::units(count))].into()
 }
 
-fn number(text: &str) -> i64 {
+pub(super) fn number(text: &str) -> i64 {
     text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"))
 }
 

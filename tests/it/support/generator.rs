@@ -30,6 +30,64 @@ pub(crate) fn fleet(clusters: usize, seed: u64) -> BTreeMap<String, String> {
     files
 }
 
+/// The same with rules on what is placed: every team is spread over locations and workers, pairs of
+/// clusters are kept apart, and every tenant has a quota.
+pub(crate) fn fleet_with_rules(clusters: usize, seed: u64) -> BTreeMap<String, String> {
+    let mut files = fleet(clusters, seed);
+    let mut carp = fleet_file();
+    carp.push_str("  tenants:\n");
+    for tenant in 0..7 {
+        let _ = write!(
+            carp,
+            "    - name: tenant-{tenant}
+      quota:
+        total: {{clusters: {clusters}, cpu: \"{}\"}}
+        locations:
+          westeurope: {{clusters: {clusters}}}
+",
+            clusters * 4
+        );
+    }
+    files.insert("carp.yaml".to_owned(), carp);
+    let rules = "
+  spread:
+    - topologyKey: carp.dev/location
+      maxSkew: 1
+    - topologyKey: carp.dev/worker
+      maxSkew: 1
+      whenUnsatisfiable: ScheduleAnyway
+  antiAffinity:
+    - topologyKey: carp.dev/worker
+      labelSelector: {}
+      matchLabelKeys: [pair]
+  tolerations:";
+    let policies = policies().replace("\n  tolerations:", rules);
+    files.insert("policies/teams.yaml".to_owned(), policies);
+    for (path, text) in &mut files {
+        if path.starts_with("fleet/clusters/") {
+            *text = paired(text);
+        }
+    }
+    files
+}
+
+/// Gives every two clusters, of one team and the next, a label that they share.
+fn paired(text: &str) -> String {
+    let mut lines = String::new();
+    for line in text.lines() {
+        let _ = writeln!(lines, "{line}");
+        if let Some(team) = line.strip_prefix("    team: t") {
+            let pair = team.parse::<usize>().unwrap_or(0) / 2;
+            let _ = writeln!(
+                lines,
+                "    pair: p{pair:03}-{}",
+                (lines.matches("kind:").count() - 1) / 2
+            );
+        }
+    }
+    lines
+}
+
 /// The name of the cluster with that number.
 pub(crate) fn cluster_name(number: usize) -> String {
     format!("c{number:06}")

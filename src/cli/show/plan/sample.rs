@@ -28,6 +28,8 @@ fn row() -> IndexRow {
         priority: 0,
         class: None,
         deletion_policy: None,
+        spread: Vec::new(),
+        anti_affinity: Vec::new(),
     }
 }
 

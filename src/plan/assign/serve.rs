@@ -1,0 +1,180 @@
+//! Serving the queue.
+
+use std::collections::BTreeSet;
+
+use super::super::candidate::Request;
+use super::super::choose::{Pick, choose};
+use super::super::queue::Waiting;
+use super::super::scenes::Scenes;
+use super::{Refused, Run};
+use crate::model::{Name, ReasonCode};
+
+impl<'a> Run<'a> {
+    /// Places what can be placed, always the first in the queue that fits, and returns what cannot. Stops
+    /// before a cluster of this name would be placed.
+    pub(super) fn serve(&mut self, until: Option<&Name>) -> Vec<Refused<'a>> {
+        let settled = self.is_settled();
+        if settled {
+            self.before = self.roster.counts.clone();
+        }
+        let queue = std::mem::take(&mut self.queue).into_iter().map(|waiting| {
+            let known = waiting.row.filter(|_| settled && waiting.is_unchanged());
+            Refused::before(waiting, known.map(|row| row.reasons.clone()))
+        });
+        let (mut refused, stopped) = self.pass(queue.collect(), until);
+        // What fits nowhere now may fit once a worker has grown.
+        if !stopped && self.roster.grow() {
+            refused = self.pass(again(refused), until).0;
+        }
+        refused
+    }
+
+    /// Serves some clusters. Returns those that go on waiting, and whether it stopped before the one that
+    /// it is to stop before.
+    fn pass(&mut self, queue: Vec<Refused<'a>>, until: Option<&Name>) -> (Vec<Refused<'a>>, bool) {
+        let mut refused = Vec::new();
+        for mut one in queue {
+            let waiting = one.waiting;
+            let pick = if one.known { self.look_again(&mut one) } else { self.look(&mut one) };
+            let Some(pick) = pick else {
+                refused.push(one);
+                continue;
+            };
+            if until == Some(&waiting.cluster.name) {
+                return (refused, true);
+            }
+            self.bind(waiting.cluster, pick);
+            if self.let_in(&mut refused, until) {
+                return (refused, true);
+            }
+        }
+        while let Some((at, pick)) = self.first_that_fits(&mut refused) {
+            let waiting = refused.remove(at).waiting;
+            if until == Some(&waiting.cluster.name) {
+                return (refused, true);
+            }
+            self.bind(waiting.cluster, pick);
+        }
+        (refused, false)
+    }
+
+    /// After a binding: places those that it lets in, always the first in the queue. Whether the cluster
+    /// of this name is next.
+    fn let_in(&mut self, refused: &mut Vec<Refused<'a>>, until: Option<&Name>) -> bool {
+        loop {
+            let mut rising = self.rising(refused);
+            let next = loop {
+                if rising.is_empty() {
+                    return false;
+                }
+                let at = rising.remove(0);
+                if let Some(pick) = self.look_again(&mut refused[at]) {
+                    break (at, pick);
+                }
+            };
+            // Those behind it are looked at after it, and their floors say no more that they rose.
+            rising.into_iter().for_each(|at| refused[at].floors = None);
+            let cluster = refused.remove(next.0).waiting.cluster;
+            if until == Some(&cluster.name) {
+                return true;
+            }
+            self.bind(cluster, next.1);
+        }
+    }
+
+    /// The refused clusters that the last binding may have let in.
+    fn rising(&self, refused: &mut [Refused<'a>]) -> Vec<usize> {
+        let counts = &self.roster.counts;
+        let last = counts.last_worker().and_then(|worker| self.roster.get(worker));
+        let Some(worker) = last.and_then(|candidate| candidate.worker) else { return Vec::new() };
+        let spread = |one: &Refused<'_>| one.reasons.contains(&ReasonCode::Spread);
+        let rises = |one: &mut Refused<'a>| match &mut one.floors {
+            Some(floors) => floors.iter_mut().fold(false, |any, f| f.rises(worker, counts) || any),
+            None => true,
+        };
+        let spread = refused.iter_mut().enumerate().filter(|(_, one)| spread(one));
+        spread.filter_map(|(at, one)| rises(one).then_some(at)).collect()
+    }
+
+    /// At the end: the first that fits, those before it being brought up to date. There is none, for all
+    /// that a binding lets in was placed after it; but nothing is left out on that ground.
+    fn first_that_fits(&self, refused: &mut [Refused<'a>]) -> Option<(usize, Pick)> {
+        refused.iter_mut().enumerate().find_map(|(at, one)| Some((at, self.look_again(one)?)))
+    }
+
+    /// Looks at a cluster again where something has changed on which its refusal stands.
+    fn look_again(&self, one: &mut Refused<'a>) -> Option<Pick> {
+        let request = self.request(one.waiting.cluster);
+        let now = self.roster.counts.now();
+        let groups = request.spread().map(|(_, group)| group);
+        let groups = groups.chain(request.keeping().map(|keeping| keeping.group));
+        if self.roster.counts.changed_for(&request.who(), groups) <= one.compared {
+            return None;
+        }
+        let scenes = Scenes::of(&request, &self.roster, &self.roster.counts);
+        let was = one
+            .grounds
+            .take()
+            .unwrap_or_else(|| Scenes::of(&request, &self.roster, &self.before).grounds());
+        one.compared = now;
+        one.floors = Some(scenes.floors());
+        let is = scenes.grounds();
+        let same = was == is;
+        one.grounds = Some(is);
+        if same { None } else { self.choose(one, &request, &scenes) }
+    }
+
+    /// Looks at a cluster.
+    fn look(&self, one: &mut Refused<'a>) -> Option<Pick> {
+        let request = self.request(one.waiting.cluster);
+        let scenes = Scenes::of(&request, &self.roster, &self.roster.counts);
+        let pick = self.choose(one, &request, &scenes);
+        if pick.is_none() {
+            one.compared = self.roster.counts.now();
+            one.grounds = Some(scenes.grounds());
+            one.floors = Some(scenes.floors());
+        }
+        pick
+    }
+
+    fn choose(
+        &self,
+        one: &mut Refused<'a>,
+        request: &Request<'a>,
+        scenes: &Scenes<'a>,
+    ) -> Option<Pick> {
+        match choose(&request.within(scenes), &self.roster) {
+            Ok(pick) => Some(pick),
+            Err(reasons) => {
+                one.reasons = reasons;
+                one.placed = self.bindings;
+                one.evaluated = true;
+                None
+            }
+        }
+    }
+}
+
+/// Those that were looked at, to be looked at anew: more is free than before. What is known of the others
+/// was so with all that there is.
+fn again(refused: Vec<Refused<'_>>) -> Vec<Refused<'_>> {
+    let anew =
+        |one: Refused<'_>| if one.evaluated { Refused::before(one.waiting, None) } else { one };
+    refused.into_iter().map(anew).collect()
+}
+
+impl<'a> Refused<'a> {
+    /// A cluster of which nothing is known but, perhaps, why it waited before the first one was placed.
+    fn before(waiting: Waiting<'a>, reasons: Option<BTreeSet<ReasonCode>>) -> Self {
+        Self {
+            waiting,
+            known: reasons.is_some(),
+            reasons: reasons.unwrap_or_default(),
+            placed: 0,
+            evaluated: false,
+            compared: 0,
+            grounds: None,
+            floors: None,
+        }
+    }
+}

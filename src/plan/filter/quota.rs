@@ -1,0 +1,102 @@
+//! Quota: what a tenant's clusters take together stays within what `carp.yaml` grants, over all and in the
+//! location of the cluster's nodes. It says the same of every worker.
+
+use crate::model::Reason;
+use crate::plan::candidate::{Candidate, Reads, Request};
+
+pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Tenants, Reads::Placed];
+
+pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
+    if candidate.worker.is_some() {
+        reasons.extend(request.scenes.quota.iter().cloned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::world::{check, refusals};
+
+    const TWO: &str = "cluster a tenant=t; cluster b tenant=t";
+
+    #[test]
+    fn a_tenant_takes_what_it_is_granted_and_no_more() {
+        check(&format!("worker w1; tenant t quota=2; {TWO}"), "a -> w1; b -> w1");
+        check(&format!("worker w1; tenant t quota=1; {TWO}"), "a -> w1; b waits Quota");
+        check(&format!("worker w1; tenant t quota=0; {TWO}"), "a waits Quota; b waits Quota");
+        check(
+            &format!("worker w1; tenant t quota=1; tenant u; {TWO}; cluster c tenant=u"),
+            "a -> w1; b waits Quota; c -> w1",
+        );
+    }
+
+    #[test]
+    fn every_resource_that_is_named_is_counted() {
+        check(
+            "worker w1 cap:mem=99; tenant t quota:mem=5; cluster a tenant=t needs:mem=3;
+             cluster b tenant=t needs:mem=3; cluster c tenant=t needs:mem=2; cluster d tenant=t",
+            "a -> w1; b waits Quota; c -> w1; d -> w1",
+        );
+    }
+
+    #[test]
+    fn the_location_is_that_of_the_clusters_nodes() {
+        check(
+            "worker w1 at=eastus; tenant t quota@westeurope=1; cluster a tenant=t at=westeurope;
+             cluster b tenant=t at=westeurope; cluster c tenant=t at=eastus; cluster d tenant=t at=eastus",
+            "a -> w1; b waits Quota; c -> w1; d -> w1",
+        );
+    }
+
+    #[test]
+    fn the_reason_has_the_quota_and_what_is_used() {
+        let world = "worker w1 cap:mem=99; tenant t quota=9 quota:mem=4 quota@westeurope=1;
+            cluster x tenant=t on=w1 needs:mem=3; cluster a tenant=t needs:mem=2";
+        assert_eq!(
+            refusals(world, "a", "w1"),
+            [
+                "quota: needs 2 mem, 3 of 4 used",
+                "quota: needs 1 clusters, 1 of 1 used in westeurope",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_quota_below_the_use_evicts_nobody_and_takes_nothing_new() {
+        check(
+            "worker w1; tenant t quota=1; cluster x on=w1 tenant=t; cluster y on=w1 tenant=t;
+             cluster a tenant=t",
+            "a waits Quota; x on w1; y on w1",
+        );
+    }
+
+    #[test]
+    fn what_is_being_deleted_is_used_until_it_is_gone() {
+        check(
+            "worker w1; tenant t quota=1; cluster x on=w1 tenant=t gone policy=Delete;
+             cluster a tenant=t",
+            "a waits Quota; x deletes w1",
+        );
+    }
+
+    #[test]
+    fn a_raise_of_what_is_there_must_fit_too() {
+        let there = "cluster a tenant=t on=w1 was=1 needs=3";
+        check(&format!("worker w1; tenant t quota=3; {there}"), "a on w1 takes 3");
+        check(&format!("worker w1; tenant t quota=2; {there}"), "a on w1 blocked 3");
+        check(&format!("worker w1; tenant t quota@westeurope=2; {there}"), "a on w1 blocked 3");
+        check(
+            "worker w1 cap:mem=9; tenant t quota=1 quota:mem=9;
+             cluster a tenant=t on=w1 was=2 needs=2 was:mem=1 needs:mem=5",
+            "a on w1 takes 2 mem=5",
+        );
+    }
+
+    #[test]
+    fn what_one_lowers_another_may_raise() {
+        check(
+            "worker w1; tenant t quota=4; cluster a tenant=t on=w1 was=1 needs=3;
+             cluster b tenant=t on=w1 was=3 needs=1",
+            "a on w1 takes 3; b on w1 takes 1",
+        );
+    }
+}

@@ -1,0 +1,321 @@
+//! What a cluster meets that depends on what is placed: worked out once for a cluster, before the workers
+//! are looked at one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::candidate::{Candidate, Request};
+use super::counts::{Counts, Part};
+use super::filter;
+use super::group::{self, Group, Keeping, Values};
+use super::roster::Roster;
+use crate::model::api::Quota;
+use crate::model::{Name, Quantity, Reason, Resources, Worker, topology};
+
+/// What a cluster meets.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scenes<'a> {
+    /// Of each of its spread constraints.
+    pub(super) spread: Vec<SpreadScene<'a>>,
+    /// Of each rule of anti-affinity, its own ones and those of clusters that are placed.
+    pub(super) apart: Vec<ApartScene<'a>>,
+    /// What its tenant's quota does not leave: the same for every worker.
+    pub(super) quota: Vec<Reason>,
+}
+
+/// A [`Scenes`] in which nobody is placed and nothing is asked for.
+pub(super) static NOTHING: Scenes<'static> =
+    Scenes { spread: Vec::new(), apart: Vec::new(), quota: Vec::new() };
+
+/// How the clusters that a spread constraint counts are spread.
+#[derive(Clone, Debug)]
+pub(super) struct SpreadScene<'a> {
+    /// What makes workers one domain.
+    pub(super) key: &'a str,
+    /// Whether it refuses workers.
+    pub(super) refuses: bool,
+    /// By how many a domain may be ahead.
+    pub(super) max_skew: u32,
+    /// Whom it counts.
+    group: Group<'a>,
+    values: Values<'a>,
+    /// 1 where the cluster itself is counted once it is placed, else 0.
+    itself: u64,
+    /// By domain. Every domain of a worker that the cluster may use at all is there.
+    counts: BTreeMap<&'a str, u64>,
+}
+
+/// Where the clusters are from which a cluster is kept apart.
+#[derive(Clone, Debug)]
+pub(super) struct ApartScene<'a> {
+    /// What makes workers one domain.
+    pub(super) key: &'a str,
+    /// Whether it refuses workers.
+    pub(super) refuses: bool,
+    /// The domains that have one, and the first of them by name.
+    pub(super) taken: BTreeMap<&'a str, &'a Name>,
+    /// One that is on a worker whose domain is not known, because its document is not there.
+    pub(super) anywhere: Option<&'a Name>,
+}
+
+impl<'a> SpreadScene<'a> {
+    /// How many are where the fewest are.
+    pub(super) fn min(&self) -> u64 {
+        self.counts.values().copied().min().unwrap_or(0)
+    }
+
+    /// How many are in a domain; `None` for one whose workers the cluster may not use anyway.
+    pub(super) fn count(&self, domain: &str) -> Option<u64> {
+        self.counts.get(domain).copied()
+    }
+
+    /// Whether a domain would be too far ahead: count + 1 − min > maxSkew, as kube-scheduler has it
+    /// (pkg/scheduler/framework/plugins/podtopologyspread/filtering.go). The domain that has the fewest
+    /// is always open, however far ahead the others are.
+    pub(super) fn is_full(&self, domain: &str) -> bool {
+        let skew = self.count(domain).map(|count| self.skew_after(count, self.min()));
+        skew.is_some_and(|skew| skew > u64::from(self.max_skew))
+    }
+
+    /// By how many a domain would be ahead of the fewest after the pick.
+    pub(super) fn skew_after(&self, count: u64, min: u64) -> u64 {
+        (count + self.itself).saturating_sub(min)
+    }
+
+    /// The domain that has the fewest, the first by name; `None` where there is none.
+    pub(super) fn fewest(&self) -> Option<&'a str> {
+        self.counts.iter().min_by_key(|(domain, count)| (**count, **domain)).map(|(d, _)| *d)
+    }
+}
+
+impl<'a> Scenes<'a> {
+    /// What a cluster meets among the workers and what was counted on them.
+    pub(super) fn of(request: &Request<'a>, roster: &Roster<'a>, counts: &Counts<'a>) -> Self {
+        Self {
+            spread: spread(request, roster, counts),
+            apart: apart(request, roster, counts),
+            quota: quota(request, counts),
+        }
+    }
+
+    /// What of this a refusal stands on.
+    pub(super) fn grounds(&self) -> Grounds<'a> {
+        let full = |scene: &SpreadScene<'a>| {
+            scene.counts.keys().copied().filter(|domain| scene.is_full(domain)).collect()
+        };
+        let taken = |scene: &ApartScene<'a>| {
+            (scene.key, scene.taken.keys().copied().collect(), scene.anywhere.is_some())
+        };
+        let quota = self.quota.iter().filter_map(|reason| match reason {
+            Reason::Quota { location, resource, .. } => Some((location.clone(), resource.clone())),
+            _ => None,
+        });
+        Grounds {
+            full: self.spread.iter().filter(|s| s.refuses).map(full).collect(),
+            taken: self.apart.iter().filter(|s| s.refuses).map(taken).collect(),
+            quota: quota.collect(),
+        }
+    }
+
+    /// What would have to change for a domain that is full to open: the domains that have the fewest all
+    /// get one more.
+    pub(super) fn floors(&self) -> Vec<Floor<'a>> {
+        let floor = |scene: &SpreadScene<'a>| {
+            let min = scene.min();
+            let lowest = scene.counts.iter().filter(|(_, count)| **count == min);
+            Floor {
+                key: scene.key,
+                group: scene.group,
+                values: scene.values.clone(),
+                domains: lowest.map(|(domain, _)| *domain).collect(),
+            }
+        };
+        self.spread.iter().filter(|s| s.refuses).map(floor).collect()
+    }
+}
+
+/// What of the placed clusters a refusal stands on. While it is the same, and what is free only shrinks,
+/// a cluster that was refused is refused, for the same reasons and perhaps for lack of capacity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Grounds<'a> {
+    /// The domains that are full, for each constraint that refuses.
+    full: Vec<BTreeSet<&'a str>>,
+    /// The domains from which it is kept, for each rule of anti-affinity that refuses.
+    taken: Vec<(&'a str, BTreeSet<&'a str>, bool)>,
+    /// What the quota does not leave: the location and the resource.
+    quota: Vec<(Option<String>, String)>,
+}
+
+/// The domains that have the fewest clusters of a group.
+#[derive(Clone, Debug)]
+pub(super) struct Floor<'a> {
+    key: &'a str,
+    group: Group<'a>,
+    values: Values<'a>,
+    domains: BTreeSet<&'a str>,
+}
+
+impl<'a> Floor<'a> {
+    /// Takes note of the last binding. Whether the fewest may be more now.
+    pub(super) fn rises(&mut self, worker: &'a Worker, counts: &Counts<'a>) -> bool {
+        if counts.changed(&self.group, &self.values) == counts.now()
+            && let Some(domain) = topology::domain(self.key, worker)
+        {
+            self.domains.remove(domain);
+        }
+        self.domains.is_empty()
+    }
+}
+
+fn spread<'a>(
+    request: &Request<'a>,
+    roster: &Roster<'a>,
+    counts: &Counts<'a>,
+) -> Vec<SpreadScene<'a>> {
+    let who = request.who();
+    let scene = |(rule, group): (&'a crate::model::api::SpreadConstraint, Group<'a>)| {
+        let values = group.values(&who)?;
+        Some(SpreadScene {
+            key: &rule.topology_key,
+            refuses: rule.when_unsatisfiable.refuses(),
+            max_skew: rule.max_skew,
+            itself: u64::from(group.part(&who).is_some()),
+            group,
+            values,
+            counts: BTreeMap::new(),
+        })
+    };
+    let mut scenes: Vec<_> = request.spread().filter_map(scene).collect();
+    if scenes.is_empty() {
+        return scenes;
+    }
+    let needed: Vec<&str> = scenes.iter().filter(|s| s.refuses).map(|s| s.key).collect();
+    let parts: Vec<_> = scenes.iter().map(|s| counts.part(&s.group, &s.values)).collect();
+    for candidate in roster.considered() {
+        let Some(worker) = candidate.worker.filter(|w| is_one_of(request, candidate, w, &needed))
+        else {
+            continue;
+        };
+        for (scene, part) in scenes.iter_mut().zip(&parts) {
+            let Some(domain) = topology::domain(scene.key, worker) else { continue };
+            let there = part.and_then(|part| part.there.get(candidate.name));
+            let there = there.map_or(0, |names| names.len() as u64);
+            *scene.counts.entry(domain).or_default() += there;
+        }
+    }
+    scenes
+}
+
+/// Whether a worker's domain counts: it has all the keys that are needed, and passes affinity and tenancy.
+/// As in kube-scheduler (`podtopologyspread/common.go`), what is on other workers is not counted, and
+/// readiness, capacity and taints take no domain out.
+fn is_one_of(
+    request: &Request<'_>,
+    candidate: &Candidate<'_>,
+    worker: &Worker,
+    needed: &[&str],
+) -> bool {
+    needed.iter().all(|key| topology::domain(key, worker).is_some())
+        && filter::may_use(request, candidate)
+}
+
+fn apart<'a>(
+    request: &Request<'a>,
+    roster: &Roster<'a>,
+    counts: &Counts<'a>,
+) -> Vec<ApartScene<'a>> {
+    let who = request.who();
+    let mut found: BTreeMap<Keeping<'a>, Vec<&Part<'a>>> = BTreeMap::new();
+    for keeping in request.keeping() {
+        let part = keeping.group.values(&who).and_then(|v| counts.part(&keeping.group, &v));
+        found.entry(keeping).or_default().extend(part);
+    }
+    for (keeping, part) in counts.keepers_from(&who) {
+        found.entry(keeping).or_default().push(part);
+    }
+    let scene = |(keeping, parts): (Keeping<'a>, Vec<&Part<'a>>)| {
+        let mut scene = ApartScene {
+            key: keeping.key,
+            refuses: keeping.refuses,
+            taken: BTreeMap::new(),
+            anywhere: None,
+        };
+        for (worker, names) in parts.into_iter().flat_map(|part| &part.there) {
+            let Some(&first) = names.iter().find(|name| **name != who.name) else { continue };
+            scene.occupy(worker, first, roster);
+        }
+        let says = !scene.taken.is_empty() || scene.anywhere.is_some();
+        says.then_some(scene)
+    };
+    found.into_iter().filter_map(scene).collect()
+}
+
+impl<'a> ApartScene<'a> {
+    fn occupy(&mut self, worker: &'a Name, cluster: &'a Name, roster: &Roster<'a>) {
+        let document = roster.get(worker).and_then(|candidate| candidate.worker);
+        let domain = match document {
+            Some(worker) => topology::domain(self.key, worker),
+            None if self.key == topology::WORKER => Some(worker.as_str()),
+            None => {
+                self.anywhere = Some(self.anywhere.map_or(cluster, |other| other.min(cluster)));
+                None
+            }
+        };
+        if let Some(domain) = domain {
+            let first = self.taken.entry(domain).or_insert(cluster);
+            *first = (*first).min(cluster);
+        }
+    }
+}
+
+/// What the quota of the cluster's tenant does not leave.
+fn quota(request: &Request<'_>, counts: &Counts<'_>) -> Vec<Reason> {
+    let (Some(quota), who) = (request.quota, request.who()) else { return Vec::new() };
+    let Some(usage) = counts.usage(who.tenant) else { return Vec::new() };
+    let nothing = Resources::new();
+    let here = usage.locations.get(who.location).unwrap_or(&nothing);
+    lacking(quota, who.location, request.demand(), &usage.total, here)
+}
+
+/// Why a quota does not leave what is needed in a location, besides what is used in all and there.
+pub(super) fn lacking(
+    quota: &Quota,
+    location: &str,
+    needed: &Resources,
+    total: &Resources,
+    here: &Resources,
+) -> Vec<Reason> {
+    let nothing = Resources::new();
+    let limits = [
+        (None, &quota.total, total),
+        (Some(location.to_owned()), quota.locations.get(location).unwrap_or(&nothing), here),
+    ];
+    let mut reasons = Vec::new();
+    for (location, limits, used) in limits {
+        for (resource, &limit) in limits {
+            let needs = super::amounts::of(needed, resource);
+            let used = super::amounts::of(used, resource);
+            if needs > Quantity::ZERO && used.plus(needs) > limit {
+                let (location, resource) = (location.clone(), resource.clone());
+                reasons.push(Reason::Quota { location, resource, needs, used, limit });
+            }
+        }
+    }
+    reasons
+}
+
+impl<'a> Request<'a> {
+    /// The spread constraints that hold for the cluster: the policy's, and those that it adds.
+    pub(super) fn spread(
+        &self,
+    ) -> impl Iterator<Item = (&'a crate::model::api::SpreadConstraint, Group<'a>)> + use<'a> {
+        let own = group::own_spread(self.cluster.spec.own_spread(), &self.cluster.tenant);
+        self.policy.into_iter().flat_map(group::spread_of).chain(own)
+    }
+
+    /// The rules of anti-affinity that the cluster has: the policy's, and those that it adds.
+    pub(super) fn keeping(&self) -> impl Iterator<Item = Keeping<'a>> + use<'a> {
+        let own = self.cluster.spec.own_anti_affinity();
+        let own = group::own_keeping(own, &self.cluster.tenant);
+        self.policy.into_iter().flat_map(group::keeping_of).chain(own)
+    }
+}
