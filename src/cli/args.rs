@@ -32,7 +32,8 @@ pub struct ObservedArgs {
     pub observed: Option<PathBuf>,
 }
 
-/// `KIND/NAME`, or `NAME` alone: names are unique over clusters and workers.
+/// `KIND/NAME`, or `NAME` alone: names are unique over clusters and workers, and a policy of the same
+/// name comes after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectRef {
     /// The kind, where one was given.
@@ -48,6 +49,8 @@ pub enum ObjectKind {
     Cluster,
     /// A `Worker`.
     Worker,
+    /// A `PlacementPolicy`.
+    Policy,
 }
 
 impl FromStr for ObjectRef {
@@ -68,7 +71,10 @@ fn kind_of(text: &str) -> Result<ObjectKind, String> {
             Ok(ObjectKind::Cluster)
         }
         "worker" | "workers" | "wk" => Ok(ObjectKind::Worker),
-        _ => Err(format!("`{text}` is not a kind; the kinds are `cluster` and `worker`")),
+        "policy" | "policies" | "placementpolicy" | "placementpolicies" | "pp" => {
+            Ok(ObjectKind::Policy)
+        }
+        _ => Err(format!("`{text}` is not a kind; the kinds are `cluster`, `worker` and `policy`")),
     }
 }
 
@@ -117,7 +123,7 @@ mod tests {
         assert_eq!(parse("pay-eu").unwrap().kind, None);
         assert_eq!(
             parse("pod/x").unwrap_err(),
-            "`pod` is not a kind; the kinds are `cluster` and `worker`"
+            "`pod` is not a kind; the kinds are `cluster`, `worker` and `policy`"
         );
         assert!(parse("cluster/A").is_err());
     }

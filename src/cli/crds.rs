@@ -27,7 +27,7 @@ mod tests {
     #[test]
     fn every_kind_is_there_with_its_columns() {
         let text = text().unwrap();
-        assert_eq!(text.matches("kind: CustomResourceDefinition\n").count(), 8);
+        assert_eq!(text.matches("kind: CustomResourceDefinition\n").count(), 9);
         assert_eq!(
             text.matches("- carp\n").count(),
             7,

@@ -44,6 +44,10 @@ pub const EXAMPLE: &[(&str, &str)] = &[
     ("observed/we-1.yaml", include_str!("../../fleet-repo-example/observed/we-1.yaml")),
     ("observed/we-2.yaml", include_str!("../../fleet-repo-example/observed/we-2.yaml")),
     ("policies/placement.yaml", include_str!("../../fleet-repo-example/policies/placement.yaml")),
+    (
+        "policies/tests/placement.yaml",
+        include_str!("../../fleet-repo-example/policies/tests/placement.yaml"),
+    ),
 ];
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use clap::ValueEnum;
 
-use super::engine::{self, Diffs, Opened};
+use super::engine::{self, Opened, Validated};
 use super::show::findings::{self, Finding, Sources, Tally};
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs};
 
 /// Check the fleet and its policies, and show every finding at once
 ///
-/// Nothing is written. Exits 1 if anything is wrong enough that it has no effect; warnings alone are
-/// fine.
+/// The tests beside the policies (`policies/tests/`) run, too. Nothing is written. Exits 1 if
+/// anything is wrong enough that it has no effect; warnings alone are fine.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
@@ -36,13 +36,14 @@ enum Form {
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    let opened = engine::propose(context, &args.fleet, &args.observed, Diffs::Left)?;
-    notes(&opened, context)?;
+    let validated = engine::validate(context, &args.fleet, &args.observed)?;
+    let opened = &validated.opened;
+    notes(opened, context)?;
     let audience =
         if matches!(args.output, Form::Text) { Audience::Person } else { Audience::Program };
-    let findings = located(&opened, audience);
+    let findings = located(opened, audience);
     let text = match args.output {
-        Form::Text => people(&opened, &findings, context),
+        Form::Text => people(&validated, &findings, context),
         Form::Json => findings::json(&findings),
         Form::Sarif => findings::sarif(&findings, env!("CARGO_PKG_VERSION")),
         Form::Github => findings::github(&findings),
@@ -51,15 +52,25 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     Ok(if opened.proposal.diagnostics.has_errors() { Exit::Findings } else { Exit::Fine })
 }
 
-fn people(opened: &Opened, findings: &[Finding], context: &Context<'_, '_>) -> String {
+fn people(validated: &Validated, findings: &[Finding], context: &Context<'_, '_>) -> String {
     let palette = context.palette();
-    let fleet = &opened.proposal.fleet;
+    let fleet = &validated.opened.proposal.fleet;
     let tally = Tally::of(findings.iter().map(|f| f.severity));
-    let last = findings::summary(tally, palette).unwrap_or_else(|| {
-        let of = |number: usize, noun| super::show::count(number as u64, noun);
-        let (clusters, workers) = (fleet.clusters.len(), fleet.workers.len());
-        format!("no errors, no warnings: {}, {}", of(clusters, "cluster"), of(workers, "worker"))
-    });
+    let of = |number: usize, noun| super::show::count(number as u64, noun);
+    let tests = of(validated.tests, "policy test");
+    let last = match findings::summary(tally, palette) {
+        Some(found) if validated.left_out => {
+            format!("{found}; no policy test ran, for something did not load")
+        }
+        Some(found) if validated.tests > 0 => format!("{found}; {tests} ran"),
+        Some(found) => found,
+        None => {
+            let (clusters, workers) = (fleet.clusters.len(), fleet.workers.len());
+            let (clusters, workers) = (of(clusters, "cluster"), of(workers, "worker"));
+            let tests = if validated.tests == 0 { String::new() } else { format!(", {tests}") };
+            format!("no errors, no warnings: {clusters}, {workers}{tests}")
+        }
+    };
     format!("{}{last}\n", findings::text(findings, palette))
 }
 

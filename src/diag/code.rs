@@ -128,8 +128,10 @@ codes! {
     VersionRefused = "version-refused", Error;
     /// Clusters have a version that expires soon, has expired or is deprecated.
     VersionExpires = "version-expires", Warning;
-    /// Two policies of equal priority have the same selector.
+    /// Two policies weigh the same, so that only their names tell which one applies.
     PolicyTie = "policy-tie", Warning;
+    /// What a policy test expects does not hold.
+    PolicyTestFailed = "policy-test-failed", Error;
     /// A template did not render.
     TemplateFailed = "template-failed", Error;
     /// A template used more time, depth or output than it may.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::built_in;
 use super::check::{self, Scene};
 use super::document::{Body, Item};
 use super::finding::{Findings, Source};
@@ -22,7 +23,13 @@ pub(super) fn assemble(
     let duplicates = check::duplicate::check(&mut items);
     let scene = run_rules(spec, &mut items);
     let mut assembly = Assembly {
-        fleet: Fleet { spec: spec.cloned().unwrap_or_default(), unloaded, ..Fleet::default() },
+        fleet: Fleet {
+            spec: spec.cloned().unwrap_or_default(),
+            // A policy of the fleet takes the place of a built-in one of its name.
+            policies: built_in::policies(),
+            unloaded,
+            ..Fleet::default()
+        },
         scene,
         overlays: BTreeMap::new(),
         withheld: BTreeSet::new(),
@@ -156,7 +163,7 @@ impl Assembly<'_> {
                 let sourced = Sourced { file, document, value };
                 self.fleet.acknowledgements.insert(name, sourced);
             }
-            Spec::Fleet(_) | Spec::WorkerOverlay(_) => {}
+            Spec::Fleet(_) | Spec::WorkerOverlay(_) | Spec::PlacementPolicyTest(_) => {}
         }
     }
 

@@ -17,7 +17,7 @@ use crate::model::{Entry, EntryKind, FactFile, Id, Memo, Store, StoreError, Unlo
 const MAX_DOCUMENTS: usize = 1_000;
 
 /// Policy tests, below the policies' root: they are no policies.
-const POLICY_TESTS: &str = "tests";
+pub(super) const POLICY_TESTS: &str = "tests";
 
 /// What stands below the desired roots.
 #[derive(Default)]
@@ -35,6 +35,19 @@ pub(super) struct Desired {
 }
 
 impl Desired {
+    /// Reads the policy tests. Nothing that is placed stands on them, so nothing waits for one that does
+    /// not load.
+    pub(super) fn policy_tests(
+        store: &dyn Store,
+        fleet: Id,
+        roots: &Roots,
+    ) -> Result<Self, StoreError> {
+        let mut tests = Self::default();
+        let folder = format!("{}/{POLICY_TESTS}", roots.policies);
+        tests.root(store, fleet, (&folder, Root::PolicyTests, &[]), &Memo::default())?;
+        Ok(tests)
+    }
+
     /// Reads everything below the desired roots.
     pub(super) fn read(
         store: &dyn Store,

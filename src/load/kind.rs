@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::model::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    PlacementPolicySpec, WorkerOverlaySpec, WorkerSpec,
+    PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec, WorkerSpec,
 };
 
 /// A kind that carp reads.
@@ -16,6 +16,7 @@ pub(super) enum Kind {
     WorkerOverlay,
     ManagedClusterClass,
     PlacementPolicy,
+    PlacementPolicyTest,
     Acknowledgement,
 }
 
@@ -28,16 +29,19 @@ pub(super) enum Root {
     Fleet,
     /// Below `roots.policies`.
     Policies,
+    /// Below `tests/` in `roots.policies`.
+    PolicyTests,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Fleet,
         Self::ManagedCluster,
         Self::Worker,
         Self::WorkerOverlay,
         Self::ManagedClusterClass,
         Self::PlacementPolicy,
+        Self::PlacementPolicyTest,
         Self::Acknowledgement,
     ];
 
@@ -49,6 +53,7 @@ impl Kind {
             Self::WorkerOverlay => "WorkerOverlay",
             Self::ManagedClusterClass => "ManagedClusterClass",
             Self::PlacementPolicy => "PlacementPolicy",
+            Self::PlacementPolicyTest => "PlacementPolicyTest",
             Self::Acknowledgement => "Acknowledgement",
         }
     }
@@ -61,6 +66,7 @@ impl Kind {
         match self {
             Self::Fleet => Root::File,
             Self::PlacementPolicy => Root::Policies,
+            Self::PlacementPolicyTest => Root::PolicyTests,
             _ => Root::Fleet,
         }
     }
@@ -78,6 +84,7 @@ impl Root {
             Self::File => "`carp.yaml`",
             Self::Fleet => "the root `fleet`",
             Self::Policies => "the root `policies`",
+            Self::PolicyTests => "the folder `tests` of the root `policies`",
         }
     }
 }
@@ -91,6 +98,7 @@ pub(super) enum Spec {
     WorkerOverlay(Box<WorkerOverlaySpec>),
     ManagedClusterClass(Box<ManagedClusterClassSpec>),
     PlacementPolicy(Box<PlacementPolicySpec>),
+    PlacementPolicyTest(Box<PlacementPolicyTestSpec>),
     Acknowledgement(AcknowledgementSpec),
 }
 
@@ -105,6 +113,7 @@ impl Spec {
             Kind::WorkerOverlay => Self::WorkerOverlay(from_value(spec)?),
             Kind::ManagedClusterClass => Self::ManagedClusterClass(from_value(spec)?),
             Kind::PlacementPolicy => Self::PlacementPolicy(from_value(spec)?),
+            Kind::PlacementPolicyTest => Self::PlacementPolicyTest(from_value(spec)?),
             Kind::Acknowledgement => Self::Acknowledgement(from_value(spec)?),
         })
     }
@@ -117,6 +126,7 @@ impl Spec {
             Self::WorkerOverlay(_) => Kind::WorkerOverlay,
             Self::ManagedClusterClass(_) => Kind::ManagedClusterClass,
             Self::PlacementPolicy(_) => Kind::PlacementPolicy,
+            Self::PlacementPolicyTest(_) => Kind::PlacementPolicyTest,
             Self::Acknowledgement(_) => Kind::Acknowledgement,
         }
     }
@@ -130,6 +140,7 @@ impl Spec {
             Self::WorkerOverlay(s) => serde_json::to_value(s),
             Self::ManagedClusterClass(s) => serde_json::to_value(s),
             Self::PlacementPolicy(s) => serde_json::to_value(s),
+            Self::PlacementPolicyTest(s) => serde_json::to_value(s),
             Self::Acknowledgement(s) => serde_json::to_value(s),
         };
         written.expect("carp's own types serialise to JSON")

@@ -9,6 +9,7 @@
 
 mod alone;
 mod assemble;
+mod built_in;
 mod check;
 mod desired;
 mod document;
@@ -19,6 +20,7 @@ mod fleet_file;
 mod kind;
 mod locate;
 mod mend;
+mod policy_tests;
 mod previous;
 mod read;
 mod reports;
@@ -39,6 +41,7 @@ use std::collections::BTreeMap;
 
 pub use alone::{fleet_spec, read_yaml, readable_fleet_spec};
 pub use locate::{Located, locate};
+pub use policy_tests::{PolicyTest, policy_tests};
 pub use previous::previous;
 pub use reports::{folded, reports};
 pub use yaml::emit_yaml;

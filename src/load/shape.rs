@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::kind::Kind;
 use crate::model::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    PlacementPolicySpec, WorkerOverlaySpec, WorkerSpec,
+    PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec, WorkerSpec,
 };
 
 /// The form of a value.
@@ -64,6 +64,7 @@ fn schema(kind: Kind) -> Value {
         Kind::WorkerOverlay => of::<WorkerOverlaySpec>(),
         Kind::ManagedClusterClass => of::<ManagedClusterClassSpec>(),
         Kind::PlacementPolicy => of::<PlacementPolicySpec>(),
+        Kind::PlacementPolicyTest => of::<PlacementPolicyTestSpec>(),
         Kind::Acknowledgement => of::<AcknowledgementSpec>(),
     }
 }

@@ -44,6 +44,31 @@ pub(super) fn expand(kind: Kind, api: Api, spec: &mut Value, out: &mut Findings)
             number_of_clusters(fields, field);
         }
     }
+    if kind == Kind::PlacementPolicyTest {
+        nested(fields, "clusters", Kind::ManagedCluster, out);
+        nested(fields, "workers", Kind::Worker, out);
+    }
+}
+
+/// The short forms of the objects that a test gives.
+fn nested(fields: &mut Map<String, Value>, field: &str, kind: Kind, out: &mut Findings) {
+    let Some(Value::Array(objects)) = fields.get_mut(field) else { return };
+    for (i, object) in objects.iter_mut().enumerate() {
+        let Some(spec) = object.get_mut("spec") else { continue };
+        let mut found = Findings::of(out.source.clone());
+        expand(kind, Api::Current, spec, &mut found);
+        let parent = FieldPath::keys("spec").key(field).index(i);
+        out.list.extend(found.list.into_iter().map(|finding| below(finding, &parent)));
+    }
+}
+
+/// A finding on an object that stands in another one, at `parent` of that.
+pub(super) fn below(mut finding: Diagnostic, parent: &FieldPath) -> Diagnostic {
+    if let Some(place) = &mut finding.place {
+        let inner = place.field.take().unwrap_or_default();
+        place.field = Some(FieldPath(parent.0.iter().cloned().chain(inner.0).collect()));
+    }
+    finding
 }
 
 fn replicas(fields: &mut Map<String, Value>, out: &mut Findings) {

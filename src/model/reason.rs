@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::api::Taint;
@@ -154,7 +155,9 @@ pub enum Reason {
 }
 
 /// The kind of a [`Reason`], as a decision record keeps it. The order is the order of the filters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum ReasonCode {
     /// [`Reason::NeverReported`].
     NeverReported,

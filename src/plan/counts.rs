@@ -78,7 +78,7 @@ impl<'a> Counts<'a> {
                     Some(cluster) => (Who::of(cluster), cluster.spec.own_anti_affinity()),
                     None => (recorded(name, &row.row), &*row.row.anti_affinity),
                 };
-                let policy = policies.select_by(who.labels);
+                let policy = policies.select_by(who.name, who.labels);
                 counts.come(Member { who, policy, own }, worker);
                 counts.take(who, &row.demand);
             }

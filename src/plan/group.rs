@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::model::api::{AntiAffinity, LabelSelector, SpreadConstraint};
+use crate::model::api::{AntiAffinity, ClusterSelector, LabelSelector, SpreadConstraint};
 use crate::model::{Cluster, Name, Policy};
 
 /// What rules read of a cluster, placed or not.
@@ -43,9 +43,27 @@ pub(super) struct Group<'a> {
     /// Of this tenant only.
     tenant: Option<&'a str>,
     /// `None`: all.
-    selector: Option<&'a LabelSelector>,
+    selector: Option<Selector<'a>>,
     /// A cluster without one of these labels is in no group.
     keys: &'a [String],
+}
+
+/// What selects clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+enum Selector<'a> {
+    /// The selector of a rule.
+    Rule(&'a LabelSelector),
+    /// That of the rule's policy.
+    Policy(&'a ClusterSelector),
+}
+
+impl Selector<'_> {
+    fn selects(self, who: &Who<'_>) -> bool {
+        match self {
+            Self::Rule(selector) => selector.matches(who.labels),
+            Self::Policy(selector) => selector.selects(who.name, who.labels),
+        }
+    }
 }
 
 /// The values of the labels by which the clusters of a [`Group`] are told apart.
@@ -61,7 +79,7 @@ impl<'a> Group<'a> {
     /// Whether the group has a cluster, and in which part.
     pub(super) fn part(&self, who: &Who<'a>) -> Option<Values<'a>> {
         let selected = self.tenant.is_none_or(|tenant| tenant == who.tenant)
-            && self.selector.is_none_or(|selector| selector.matches(who.labels));
+            && self.selector.is_none_or(|selector| selector.selects(who));
         selected.then(|| self.values(who)).flatten()
     }
 }
@@ -80,14 +98,18 @@ pub(super) struct Keeping<'a> {
 /// Whose rules these are.
 #[derive(Clone, Copy, Debug)]
 enum Owner<'a> {
-    Policy(&'a LabelSelector),
+    Policy(&'a ClusterSelector),
     Cluster { tenant: &'a str },
 }
 
 impl<'a> Owner<'a> {
     fn group(self, selector: Option<&'a LabelSelector>, keys: &'a [String]) -> Group<'a> {
+        let selector = selector.map(Selector::Rule);
         match self {
-            Self::Policy(own) => Group { tenant: None, selector: selector.or(Some(own)), keys },
+            Self::Policy(own) => {
+                let selector = selector.or(Some(Selector::Policy(own)));
+                Group { tenant: None, selector, keys }
+            }
             Self::Cluster { tenant } => Group { tenant: Some(tenant), selector, keys },
         }
     }

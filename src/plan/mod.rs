@@ -50,7 +50,7 @@ pub use explain::{
     explain_cluster, explain_policy, explain_worker,
 };
 pub use fold::{Fold, FoldInput, contradictions, fold};
-pub use policy::Precedence;
+pub use policy::{PolicyPair, Precedence, policy_ties};
 
 use std::collections::BTreeSet;
 

@@ -1,10 +1,11 @@
-//! Which policy applies to a cluster: of those that select it the one with the highest priority, then
-//! with the most specific selector, then with the smaller name.
+//! Which policy applies to a cluster: of those that select it one of the fleet's own before one that is
+//! built in, then the one with the highest priority, then with the most specific selector (names, then
+//! labels, then neither), then with the smaller name.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::model::{Cluster, Fleet, Policy};
+use crate::model::{Cluster, Fleet, Name, Policy};
 
 /// The policies of a fleet, the strongest first.
 #[derive(Clone, Debug)]
@@ -13,9 +14,11 @@ pub(super) struct Policies<'a>(Vec<&'a Policy>);
 /// What made one policy apply and not another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Precedence {
+    /// It is the fleet's own, and the other one is built in.
+    Origin,
     /// A higher `priority`.
     Priority,
-    /// A selector with more requirements.
+    /// A selector that names clusters against one that does not, or one with more requirements.
     Specificity,
     /// A smaller name: the two weigh the same, which is hardly meant.
     Name,
@@ -24,6 +27,7 @@ pub enum Precedence {
 impl std::fmt::Display for Precedence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
+            Self::Origin => "the fleet's own, not built in",
             Self::Priority => "higher priority",
             Self::Specificity => "more specific selector",
             Self::Name => "smaller name, otherwise equal",
@@ -37,7 +41,8 @@ impl<'a> Policies<'a> {
         let mut policies: Vec<_> = fleet.policies.values().collect();
         policies.sort_by_key(|p| {
             let selector = &p.spec.cluster_selector;
-            (Reverse(p.spec.priority), Reverse(selector.specificity()), &p.name)
+            let weight = (p.file.is_some(), p.spec.priority, selector.specificity());
+            (Reverse(weight), &p.name)
         });
         Self(policies)
     }
@@ -47,14 +52,19 @@ impl<'a> Policies<'a> {
         self.0.iter().copied()
     }
 
-    /// The policy that applies to a cluster with these labels.
-    pub(super) fn select_by(&self, labels: &BTreeMap<String, String>) -> Option<&'a Policy> {
-        self.0.iter().copied().find(|p| p.spec.cluster_selector.matches(labels))
+    /// The policy that applies to a cluster of this name and these labels.
+    pub(super) fn select_by(
+        &self,
+        name: &Name,
+        labels: &BTreeMap<String, String>,
+    ) -> Option<&'a Policy> {
+        self.0.iter().copied().find(|p| p.spec.cluster_selector.selects(name, labels))
     }
 
     /// The policies that select a cluster; the first applies.
     pub(super) fn selecting(&self, cluster: &Cluster) -> impl Iterator<Item = &'a Policy> {
-        self.0.iter().copied().filter(|p| p.spec.cluster_selector.matches(&cluster.labels))
+        let selects = |p: &&Policy| p.spec.cluster_selector.selects(&cluster.name, &cluster.labels);
+        self.0.iter().copied().filter(selects)
     }
 
     /// The policy that applies to a cluster.
@@ -66,7 +76,9 @@ impl<'a> Policies<'a> {
 /// Why one policy applies and another, that selects the same cluster, does not.
 pub(super) fn precedence(winner: &Policy, loser: &Policy) -> Precedence {
     let specificity = |p: &Policy| p.spec.cluster_selector.specificity();
-    if winner.spec.priority != loser.spec.priority {
+    if winner.file.is_some() != loser.file.is_some() {
+        Precedence::Origin
+    } else if winner.spec.priority != loser.spec.priority {
         Precedence::Priority
     } else if specificity(winner) != specificity(loser) {
         Precedence::Specificity
@@ -75,9 +87,31 @@ pub(super) fn precedence(winner: &Policy, loser: &Policy) -> Precedence {
     }
 }
 
+/// Two policies of a fleet, the one that applies first.
+pub type PolicyPair = (Name, Name);
+
+/// The policies that weigh the same where both select a cluster, so that only their names tell which one
+/// applies: each two with these clusters. Two with the very same selector are left out.
+#[must_use]
+pub fn policy_ties(fleet: &Fleet) -> BTreeMap<PolicyPair, Vec<Name>> {
+    let policies = Policies::of(fleet);
+    let mut ties: BTreeMap<PolicyPair, Vec<Name>> = BTreeMap::new();
+    for cluster in fleet.clusters.values() {
+        let mut selecting = policies.selecting(cluster);
+        let (Some(first), Some(second)) = (selecting.next(), selecting.next()) else { continue };
+        let same = first.spec.cluster_selector == second.spec.cluster_selector;
+        if !same && precedence(first, second) == Precedence::Name {
+            let pair = (first.name.clone(), second.name.clone());
+            ties.entry(pair).or_default().push(cluster.name.clone());
+        }
+    }
+    ties
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::plan::world::check;
+    use crate::plan::policy_ties;
+    use crate::plan::world::{World, check};
 
     const WORLD: &str = "worker w1; worker w2; worker w3; cluster a label:env=prod label:team=x;";
 
@@ -96,6 +130,39 @@ mod tests {
         check(&format!("{specific} policy p for:env=prod only=w2"), "a -> w3 by z");
         let equal = format!("{WORLD} policy z for:team=x only=w3;");
         check(&format!("{equal} policy p for:env=prod only=w2"), "a -> w2 by p");
+    }
+
+    #[test]
+    fn a_name_says_more_than_any_labels() {
+        let named = format!("{WORLD} policy z for=a,b only=w3;");
+        let labels = "policy p for:env=prod for:team=x only=w2";
+        check(&format!("{named} {labels}"), "a -> w3 by z");
+        check(&format!("{named} {labels} priority=1"), "a -> w2 by p");
+        check(&format!("{WORLD} policy z for=b only=w3; {labels}"), "a -> w2 by p");
+    }
+
+    #[test]
+    fn what_is_built_in_comes_after_all_else() {
+        let world = format!("{WORLD} policy p built-in for=a priority=9 only=w2;");
+        check(&world, "a -> w2 by p");
+        check(&format!("{world} policy z priority=-1 only=w3"), "a -> w3 by z");
+    }
+
+    #[test]
+    fn policies_tie_where_they_meet() {
+        let ties = |world: &str| -> Vec<String> {
+            let ties = policy_ties(&World::read(world).fleet).into_iter();
+            ties.map(|((a, b), of)| format!("{a} {b}: {}", of.join(" "))).collect()
+        };
+        let two = "policy p for:env=prod; policy q for:team=x";
+        let met =
+            format!("{WORLD} cluster b label:env=prod; cluster c label:env=prod label:team=x");
+        assert_eq!(ties(&format!("{met}; {two}")), ["p q: a c"]);
+        assert_eq!(ties(&format!("{met}; {two} priority=1")), [""; 0]);
+        assert_eq!(ties(&format!("{met}; {two} for:env=prod")), [""; 0], "more specific");
+        assert_eq!(ties(&format!("{met}; {two}; policy r priority=1")), [""; 0], "both lost");
+        assert_eq!(ties(&format!("{met}; policy p; policy q")), [""; 0], "told elsewhere");
+        assert_eq!(ties(&format!("{met}; {two} built-in")), [""; 0]);
     }
 
     #[test]

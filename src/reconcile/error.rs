@@ -169,6 +169,32 @@ pub enum Error {
         /// Where it stands.
         whose: String,
     },
+    /// A revision of the fleet was named besides the one that is looked at.
+    #[error("`@{revision}` names a revision, and another one is looked at; name the folder alone")]
+    TwoRevisions {
+        /// What was named with the fleet.
+        revision: String,
+    },
+    /// A revision that no run had to do with.
+    #[error(
+        "`{revision}` is no commit of this fleet: it has no carp.yaml that can be read, and its message \
+         names no input that carp made it from"
+    )]
+    NoPast {
+        /// What was named.
+        revision: String,
+    },
+    /// What a run read is not here any more.
+    #[error(
+        "the output commit {output} was made with {what}, which is not in this repository; fetch the \
+         branch that has it, or ask somebody whose clone still does"
+    )]
+    PastGone {
+        /// The commit that was made then.
+        output: String,
+        /// What is missing.
+        what: String,
+    },
     /// The folder given as `--observed` cannot be read.
     #[error("cannot read the reports in `{}`: {detail}", folder.display())]
     Observed {

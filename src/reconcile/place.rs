@@ -74,6 +74,31 @@ impl Place {
         Ok(Self { repository, folder: Some(root), prefix, revision, named, named_root, own })
     }
 
+    /// The same for a look at the past: nothing but the repository is needed, so the folder may be any
+    /// folder of it, or a bare repository, and need not hold a fleet today.
+    ///
+    /// # Errors
+    /// There is no repository, or it cannot be opened or cloned; a revision was named.
+    pub fn of_past(what: &str, cache: &Path) -> Result<Self, Error> {
+        let found = match Self::find(what, cache) {
+            Err(Error::NoFleet(folder) | Error::Misnamed(folder)) => {
+                let there = Path::new(what);
+                let Some((repository, prefix)) = Repository::discover(there)? else {
+                    return Err(Error::NoFleet(folder));
+                };
+                let named = Some(there.to_owned());
+                let (repository, folder) = (Some(repository), named.clone());
+                let (revision, own, named_root) = (None, None, false);
+                Self { repository, folder, prefix, revision, named, named_root, own }
+            }
+            found => found?,
+        };
+        match found.revision {
+            Some(revision) => Err(Error::TwoRevisions { revision }),
+            None => Ok(found),
+        }
+    }
+
     /// Makes carp's own clone anew, which is damaged. Returns whether `what` names a fleet that is read
     /// from one: of a person's clone nothing is touched.
     ///

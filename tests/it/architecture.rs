@@ -11,6 +11,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("controller", 4),
     ("kind", 4),
     ("pipeline", 3),
+    ("verify", 3),
     ("load", 2),
     ("plan", 2),
     ("render", 2),

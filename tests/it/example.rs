@@ -63,6 +63,16 @@ fn the_example_is_worth_reading() {
 }
 
 #[test]
+fn the_policies_of_the_example_do_what_its_tests_expect() {
+    let mut world = world();
+    let proposal = world.propose();
+    let input = world.snapshot().input;
+    let verified = carp::verify::policies(&input, &world.store, &proposal.fleet).unwrap();
+    assert!(verified.diagnostics.is_empty(), "{:#?}", verified.diagnostics);
+    assert!(verified.tests >= 3);
+}
+
+#[test]
 fn every_object_of_the_example_is_accepted_by_the_crds() {
     let mut objects = world().output_files();
     objects.retain(|path, _| !path.starts_with("decisions/"));

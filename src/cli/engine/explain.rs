@@ -3,9 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::super::show::{ExplainRow, ExplainView, SecretView, progress_words, waiting_words};
+use super::super::show::{
+    ExplainRow, ExplainView, LostView, ReasonView, RemedyView, SecretView, progress_words,
+    waiting_words,
+};
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::Look;
+use super::policy::{self, origin};
 use crate::model::api::Strategy;
 use crate::model::{
     Decision, Fleet, Name, Planned, Quantity, Rank, Resources, Worker, WorkerState,
@@ -13,7 +17,7 @@ use crate::model::{
 use crate::plan::{self, Explanation, PlanInput, Verdict, WorkerExplanation};
 use crate::render::{self, SecretWanted, Where};
 
-/// Explains a cluster or a worker.
+/// Explains a cluster, a worker or a policy.
 pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
     let proposal = &look.opened.proposal;
     let none = BTreeSet::new();
@@ -27,15 +31,22 @@ pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Er
         abandoned: &none,
     };
     let name = &object.name;
-    if object.kind != Some(ObjectKind::Worker)
+    let asked = |kind| object.kind.is_none_or(|k| k == kind);
+    if asked(ObjectKind::Cluster)
         && let Some(explanation) = plan::explain_cluster(&input, name)
     {
         return Ok(cluster(look, &explanation));
     }
-    if object.kind != Some(ObjectKind::Cluster)
+    if asked(ObjectKind::Worker)
         && let Some(explanation) = plan::explain_worker(&input, name)
     {
         return Ok(worker(look, &explanation));
+    }
+    if asked(ObjectKind::Policy)
+        && let Some(explanation) = plan::explain_policy(&input, name)
+        && let Some(policy) = proposal.fleet.policies.get(name)
+    {
+        return Ok(policy::view(policy, &explanation));
     }
     Err(unknown(look, object))
 }
@@ -50,7 +61,8 @@ fn unknown(look: &Look, object: &ObjectRef) -> Error {
     let (kind, names) = match object.kind {
         Some(ObjectKind::Worker) => ("worker", near(plan.workers.keys())),
         Some(ObjectKind::Cluster) => ("cluster", near(plan.clusters.keys())),
-        None => ("cluster or worker", near(plan.clusters.keys())),
+        Some(ObjectKind::Policy) => ("policy", near(look.opened.proposal.fleet.policies.keys())),
+        None => ("cluster, worker or policy", near(plan.clusters.keys())),
     };
     let error = Error::failed(format!("there is no {kind} `{}` in this fleet", object.name));
     if names.is_empty() {
@@ -77,25 +89,37 @@ fn cluster(look: &Look, explanation: &Explanation) -> ExplainView {
         object: format!("cluster/{}", explanation.cluster),
         state: cluster_state(look, explanation),
         summary: explanation.summary.clone().filter(|_| waits),
-        policy: explanation.policy.as_ref().map(ToString::to_string),
-        lost_policies: explanation.lost.iter().map(|loss| loss.policy.to_string()).collect(),
+        policy: explanation
+            .policy
+            .as_ref()
+            .and_then(|name| look.opened.proposal.fleet.policies.get(name))
+            .map(origin),
+        lost_policies: explanation
+            .lost
+            .iter()
+            .map(|loss| LostView { policy: loss.policy.to_string(), because: loss.to.to_string() })
+            .collect(),
         rows: rows.into_iter().map(|(_, row)| row).collect(),
         winner: explanation.winner.as_ref().map(ToString::to_string),
         runner_up: explanation.runner_up.as_ref().map(ToString::to_string),
-        decided_by: explanation.decided_by.map(|term| match &explanation.margin {
-            Some(margin) => format!("{term}, {margin}"),
-            None => term.to_string(),
-        }),
+        decided_by: explanation.decided_by.map(|term| term.to_string()),
+        margin: explanation.margin.clone(),
         remedies: explanation.remedies.iter().map(remedy).collect(),
-        secrets: Vec::new(),
         notes: cluster_notes(look, explanation),
+        ..ExplainView::default()
     }
 }
 
 fn row(worker: &Name, reasons: &[crate::model::Reason]) -> ExplainRow {
     ExplainRow {
         worker: worker.to_string(),
-        refused: reasons.iter().map(ToString::to_string).collect(),
+        refused: reasons
+            .iter()
+            .map(|reason| ReasonView {
+                reason: format!("{:?}", reason.code()),
+                message: reason.to_string(),
+            })
+            .collect(),
         terms: Vec::new(),
     }
 }
@@ -114,7 +138,7 @@ fn terms_of_all(rank: &Rank, share_used: &str) -> [(String, String); 5] {
     let (used, of) = rank.share;
     let share = if of > 0 { format!("{}%", used.saturating_mul(100) / of) } else { "-".to_owned() };
     [
-        ("soft violations", rank.soft_violations.to_string()),
+        ("soft", rank.soft_violations.to_string()),
         ("preferred", rank.preferred.to_string()),
         ("distance", rank.distance.to_string()),
         (share_used, share),
@@ -150,9 +174,11 @@ fn state(planned: &Planned) -> String {
     }
 }
 
-fn remedy(remedy: &plan::Remedy) -> String {
-    let fixes: Vec<_> = remedy.fixes.iter().map(ToString::to_string).collect();
-    format!("{} (then {} takes it)", fixes.join(" and "), remedy.worker)
+fn remedy(remedy: &plan::Remedy) -> RemedyView {
+    RemedyView {
+        worker: remedy.worker.to_string(),
+        changes: remedy.fixes.iter().map(ToString::to_string).collect(),
+    }
 }
 
 fn cluster_notes(look: &Look, explanation: &Explanation) -> Vec<String> {

@@ -10,6 +10,7 @@ mod diffs;
 mod explain;
 mod kind;
 mod open;
+mod policy;
 mod reconcile;
 mod status;
 pub mod supervise;
@@ -21,8 +22,9 @@ use super::show::plan::FileDiff;
 use super::show::{DemoView, ExplainView, StatusView};
 use super::{Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::diag::{Place, Position};
-use crate::model::{Name, Orders, Proposal, Turn};
+use crate::model::{Input, Name, Orders, Proposal, Turn};
 use crate::reconcile::Keep;
+use crate::verify;
 
 pub use control::Control;
 
@@ -139,7 +141,42 @@ pub struct Writable {
     pub workers: BTreeSet<Name>,
 }
 
-/// Reads a fleet and proposes: `validate`, `plan`.
+/// A fleet with all that is found in it.
+pub struct Validated {
+    /// What was made of it; its diagnostics have what the policy tests found, too.
+    pub opened: Opened,
+    /// How many policy tests ran.
+    pub tests: usize,
+    /// Whether there are policy tests that could not run.
+    pub left_out: bool,
+}
+
+/// Reads a fleet, proposes and verifies: `validate`.
+///
+/// # Errors
+/// The fleet or its repository cannot be read.
+pub fn validate(
+    context: &mut Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+) -> Result<Validated, Error> {
+    let _progress = context.progress("reading, placing and rendering the fleet");
+    let mut look = open::look_as_reconcile(context, fleet, observed, Keep::Ids)?;
+    if look.opened.proposal.stopped {
+        return Ok(Validated { opened: look.opened, tests: 0, left_out: false });
+    }
+    let prefix = look.opened.source.prefix.clone();
+    let input = Input { tree: look.input, prefix, commit: None, rewound_from: None };
+    let proposal = &mut look.opened.proposal;
+    let verified = look.sources.with(|store| verify::policies(&input, store, &proposal.fleet));
+    let verified = verified.map_err(|error| open::failed(&error))?;
+    let verified = verified.map_err(|error| open::failed(&error.into()))?;
+    proposal.diagnostics.extend(verified.diagnostics);
+    let (tests, left_out) = (verified.tests, verified.left_out);
+    Ok(Validated { opened: look.opened, tests, left_out })
+}
+
+/// Reads a fleet and proposes: `plan`.
 ///
 /// # Errors
 /// The fleet or its repository cannot be read.
@@ -178,19 +215,26 @@ pub fn render(
     open::write_out(look, out, part)
 }
 
-/// Works out why a cluster is where it is, or what a worker needs.
+/// Works out why a cluster is where it is, what a worker needs, or where a policy applies; as a past run
+/// saw it, where its commit is named. It comes with what people should know of that.
 ///
 /// # Errors
-/// The fleet cannot be read, or has no such object.
+/// The fleet or the past cannot be read, or has no such object.
 pub fn explain(
     context: &mut Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     object: &ObjectRef,
-) -> Result<ExplainView, Error> {
+    at: Option<&str>,
+) -> Result<(ExplainView, Vec<String>), Error> {
     let _progress = context.progress("reading and placing the fleet");
-    let look = open::look(context, fleet, observed, Keep::Ids)?;
-    explain::explain(&look, object)
+    let Some(revision) = at else {
+        let look = open::look(context, fleet, observed, Keep::Ids)?;
+        return Ok((explain::explain(&look, object)?, Vec::new()));
+    };
+    let mut look = open::look_past(context, fleet, revision, Keep::Ids)?;
+    let notes = std::mem::take(&mut look.opened.source.notes);
+    Ok((explain::explain(&look, object)?, notes))
 }
 
 /// The status of all workers and clusters, or of one.

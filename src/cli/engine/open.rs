@@ -12,6 +12,8 @@ use crate::store::{Prune, checkout};
 /// A look at a fleet, with the stores that it was read from.
 pub(super) struct Look {
     pub(super) opened: Opened,
+    /// The input tree.
+    pub(super) input: Id,
     pub(super) sources: std::rc::Rc<Sources>,
     pub(super) now: jiff::Timestamp,
 }
@@ -38,6 +40,19 @@ pub(super) fn look_as_reconcile(
     look_at(context, fleet, &observing, keep)
 }
 
+/// Looks at a fleet as a past run saw it.
+pub(super) fn look_past(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    revision: &str,
+    keep: Keep,
+) -> Result<Look, Error> {
+    let place = Place::of_past(&fleet.fleet, &cache(context)).map_err(|error| failed(&error))?;
+    let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
+    let opened = reconcile::open_past(place, revision, clock(context), &build(), keep);
+    Ok(looked(fleet, opened.map_err(|error| failed(&error))?, shown_prefix))
+}
+
 fn look_at(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
@@ -58,7 +73,10 @@ fn look_at(
         }
         opened => opened,
     };
-    let opened = opened.map_err(|error| failed(&error))?;
+    Ok(looked(fleet, opened.map_err(|error| failed(&error))?, shown_prefix))
+}
+
+fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix: String) -> Look {
     let reconcile::Opened { proposal, prefix, input, now, sources, notes } = opened;
     let sources = std::rc::Rc::new(sources);
     let source = Source {
@@ -69,7 +87,7 @@ fn look_at(
         text: text_of(std::rc::Rc::clone(&sources), input, prefix),
     };
     let diffs = Vec::new();
-    Ok(Look { opened: Opened { proposal, source, diffs }, sources, now })
+    Look { opened: Opened { proposal, source, diffs }, input, sources, now }
 }
 
 /// Finds the fleet that the arguments name.
@@ -93,6 +111,7 @@ pub(super) fn failed(error: &reconcile::Error) -> Error {
         reconcile::Error::OutputGone { .. } | reconcile::Error::ExampleRemote { .. } => Exit::Held,
         reconcile::Error::NotTheRoot { .. }
         | reconcile::Error::NotATime { .. }
+        | reconcile::Error::TwoRevisions { .. }
         | reconcile::Error::Revision { .. } => Exit::Usage,
         _ => Exit::Findings,
     };

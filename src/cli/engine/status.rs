@@ -23,6 +23,10 @@ pub(super) fn status(look: &Look, object: Option<&ObjectRef>) -> Result<StatusVi
         clusters: clusters.filter_map(|name| cluster(look, name)).collect(),
     };
     match object {
+        Some(object) if object.kind == Some(ObjectKind::Policy) => {
+            Err(Error::usage("a policy has no status")
+                .help(format!("`carp explain policy/{}` says where it applies", object.name)))
+        }
         Some(object) if view.workers.is_empty() && view.clusters.is_empty() => {
             Err(Error::failed(format!("there is no `{}` in this fleet", object.name)))
         }

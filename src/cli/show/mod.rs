@@ -11,9 +11,12 @@ pub mod progress;
 pub mod reconcile;
 pub mod status;
 pub mod tables;
+mod wrap;
 
 pub use demo::DemoView;
-pub use explain::{ExplainRow, ExplainView, SecretView};
+pub use explain::{
+    ExplainRow, ExplainView, LossView, LostView, PolicyView, ReasonView, RemedyView, SecretView,
+};
 pub use palette::{Colour, Palette, Tone};
 pub use plan::{progress_words, waiting_words};
 pub use status::{ClusterStatusRow, StatusView, WorkerStatusRow};

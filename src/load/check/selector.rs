@@ -4,6 +4,7 @@ use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
+use crate::model::Name;
 use crate::model::api::{
     Expression, ExpressionOperator, PlacementTerm, Taint, Toleration, TolerationOperator,
 };
@@ -23,6 +24,7 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
         Spec::PlacementPolicy(policy) => {
             let selector = &policy.cluster_selector;
             expressions(&selector.match_expressions, &spec.key("clusterSelector"), out);
+            names(&selector.names, &spec.key("clusterSelector").key("names"), out);
             for (i, toleration) in policy.tolerations.iter().enumerate() {
                 tolerates(toleration, &spec.key("tolerations").index(i), out);
             }
@@ -52,6 +54,16 @@ pub(super) fn expressions(all: &[Expression], parent: &FieldPath, out: &mut Find
             let message = format!("`{operator:?}` on `{key}` takes no values");
             let help = "remove `values`, or write `operator: In`";
             out.add(Code::InvalidSelector, path.key("values"), message, help);
+        }
+    }
+}
+
+fn names(all: &[String], path: &FieldPath, out: &mut Findings) {
+    for (i, name) in all.iter().enumerate() {
+        if let Err(error) = Name::parse(name) {
+            let message = format!("no cluster can be called `{name}`: {error}");
+            let help = "write the whole name of a cluster; for several, select by a label";
+            out.add(Code::InvalidSelector, path.index(i), message, help);
         }
     }
 }
@@ -105,6 +117,12 @@ mod tests {
         let path = "spec.clusterSelector.matchExpressions[0].values";
         policy(&expression("Exists, values: [x]"), path);
         policy(&expression("DoesNotExist, values: [x]"), path);
+    }
+
+    #[test]
+    fn a_selector_names_clusters_in_full() {
+        policy("clusterSelector: {names: [\"pay-*\"]}", "spec.clusterSelector.names[0]");
+        policy("clusterSelector: {names: [a, \"\"]}", "spec.clusterSelector.names[1]");
     }
 
     #[test]

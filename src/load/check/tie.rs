@@ -7,7 +7,8 @@ use crate::model::{Fleet, Policy};
 /// Looks at every two policies as they loaded.
 pub(in crate::load) fn check(fleet: &Fleet, out: &mut Diagnostics) {
     let mut seen: Vec<&Policy> = Vec::new();
-    for policy in fleet.policies.values() {
+    // A fleet's own policy always comes before one that is built in.
+    for policy in fleet.policies.values().filter(|policy| policy.file.is_some()) {
         let ties = |other: &&&Policy| {
             other.spec.priority == policy.spec.priority
                 && other.spec.cluster_selector == policy.spec.cluster_selector
@@ -43,7 +44,8 @@ mod tests {
         let files = [("policies/a.yaml", POLICY), ("policies/b.yaml", &*other)];
         let found = files_find(&files, Code::PolicyTie, "metadata.name");
         assert!(found.message.starts_with("`every` never applies"));
-        assert_eq!(load_fleet(&files).fleet.policies.len(), 2);
+        let own = |fleet: &Fleet| fleet.policies.values().filter(|p| p.file.is_some()).count();
+        assert_eq!(own(&load_fleet(&files).fleet), 2);
         let higher = other.replace("spec:\n", "spec:\n  priority: 1\n");
         let files = [("policies/a.yaml", POLICY), ("policies/b.yaml", &*higher)];
         assert!(load_fleet(&files).diagnostics.is_empty());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Acknowledgement, Fleet, KINDCluster, ManagedCluster, ManagedClusterClass, PlacementPolicy,
-    Worker, WorkerOverlay,
+    PlacementPolicyTest, Worker, WorkerOverlay,
 };
 
 /// The CRDs that clusters have, by file name: those of the kinds of which objects stand on a cluster. A
@@ -26,6 +26,7 @@ pub fn all_crds() -> Vec<(String, Value)> {
         file::<Fleet>(),
         file::<ManagedClusterClass>(),
         file::<PlacementPolicy>(),
+        file::<PlacementPolicyTest>(),
         file::<WorkerOverlay>(),
     ]);
     all.sort_by(|a, b| a.0.cmp(&b.0));
@@ -56,7 +57,7 @@ mod tests {
     fn every_kind_has_its_crd_and_clusters_have_what_stands_on_them() {
         let names = |crds: Vec<(String, Value)>| crds.into_iter().map(|c| c.0).collect::<Vec<_>>();
         assert_eq!(names(crds()), ["managedclusters.carp.dev.yaml", "workers.carp.dev.yaml"]);
-        assert_eq!(names(all_crds()).len(), 8);
+        assert_eq!(names(all_crds()).len(), 9);
         for (file, crd) in all_crds() {
             let prune = &crd["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"];
             assert_eq!(prune, "disabled", "{file}");

@@ -15,6 +15,7 @@ mod managed_cluster;
 mod offered;
 mod placement;
 pub mod planned;
+mod policy_test;
 mod shared;
 mod together;
 mod worker;
@@ -44,8 +45,12 @@ pub use managed_cluster::{
 };
 pub use offered::{Classification, SupportedVersion};
 pub use placement::{
-    Affinity, Expression, ExpressionOperator, LabelSelector, PlacementPolicy, PlacementPolicySpec,
-    PlacementTerm, PreferredTerm, Toleration, TolerationOperator,
+    Affinity, ClusterSelector, Expression, ExpressionOperator, PlacementPolicy,
+    PlacementPolicySpec, PlacementTerm, PreferredTerm, Toleration, TolerationOperator,
+};
+pub use policy_test::{
+    Expectation, ExpectedRefusal, PlacementPolicyTest, PlacementPolicyTestSpec, TestCluster,
+    TestMetadata, TestWorker,
 };
 pub use shared::{
     Autoscale, ControlPlane, ErrorStatus, Network, NodePool, OsDisk, Taint, TaintEffect,

@@ -28,9 +28,10 @@ use super::together::{AntiAffinity, SpreadConstraint};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PlacementPolicySpec {
     /// Which clusters; the empty selector selects all. One policy applies to a cluster: the one with
-    /// the highest `priority`, then the most specific selector, then the smaller name.
-    #[serde(default, skip_serializing_if = "LabelSelector::is_empty")]
-    pub cluster_selector: LabelSelector,
+    /// the highest `priority`, then the most specific selector (names, then labels, then none of
+    /// either), then the smaller name. A policy that is built into carp comes after all of them.
+    #[serde(default, skip_serializing_if = "ClusterSelector::is_empty")]
+    pub cluster_selector: ClusterSelector,
     /// Which policy applies where several select one cluster.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub priority: i32,
@@ -142,11 +143,45 @@ impl LabelSelector {
         self.match_labels.iter().all(|(k, v)| labels.get(k) == Some(v))
             && self.match_expressions.iter().all(|e| e.matches(labels))
     }
+}
 
-    /// How many requirements it has: the more, the more specific.
+/// Which clusters. Every part that is given must hold.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClusterSelector {
+    /// One of these clusters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// Labels that must all be there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub match_labels: BTreeMap<String, String>,
+    /// Expressions that must all hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub match_expressions: Vec<Expression>,
+}
+
+impl ClusterSelector {
+    /// Whether it selects everything.
     #[must_use]
-    pub fn specificity(&self) -> usize {
-        self.match_labels.len() + self.match_expressions.len()
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.match_labels.is_empty() && self.match_expressions.is_empty()
+    }
+
+    /// Whether a cluster of this name and these labels meets it.
+    #[must_use]
+    pub fn selects(&self, name: &str, labels: &BTreeMap<String, String>) -> bool {
+        (self.names.is_empty() || self.names.iter().any(|n| n == name))
+            && self.match_labels.iter().all(|(k, v)| labels.get(k) == Some(v))
+            && self.match_expressions.iter().all(|e| e.matches(labels))
+    }
+
+    /// How specific it is: one with names is more so than any without; then the more requirements on
+    /// labels it has, the more specific (Karmada, `pkg/util/selector.go`: name over label over all).
+    #[must_use]
+    pub fn specificity(&self) -> (bool, usize) {
+        (!self.names.is_empty(), self.match_labels.len() + self.match_expressions.len())
     }
 }
 
@@ -230,6 +265,26 @@ impl TolerationOperator {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_selector_with_names_is_the_most_specific() {
+        let selector = |text: &str| -> ClusterSelector { serde_json::from_str(text).unwrap() };
+        let order = [
+            "{}",
+            r#"{"matchLabels": {"a": "1"}}"#,
+            r#"{"matchLabels": {"a": "1", "b": "2"}}"#,
+            r#"{"names": ["x"]}"#,
+            r#"{"names": ["x"], "matchLabels": {"a": "1"}}"#,
+        ];
+        let specific = order.map(|text| selector(text).specificity());
+        assert!(specific.is_sorted_by(|a, b| a < b), "{specific:?}");
+        let both = selector(order[4]);
+        let labels = |value: &str| [("a".to_owned(), value.to_owned())].into();
+        assert!(both.selects("x", &labels("1")));
+        assert!(!both.selects("y", &labels("1")), "every part must hold");
+        assert!(!both.selects("x", &labels("2")), "every part must hold");
+        assert!(selector("{}").selects("y", &labels("2")));
+    }
 
     #[test]
     fn an_expression_matches_as_kubernetes_selectors_do() {

@@ -189,6 +189,25 @@ impl fmt::Display for Fix {
 }
 
 impl Fix {
+    /// The worker that is changed, or waited for; `None` for what changes a policy, a cluster or the fleet.
+    #[must_use]
+    pub fn worker(&self) -> Option<&Name> {
+        match self {
+            Self::Uncordon { worker }
+            | Self::Grow { worker, .. }
+            | Self::Declare { worker, .. }
+            | Self::Label { worker, .. }
+            | Self::JoinPool { worker, .. }
+            | Self::AwaitReport { worker }
+            | Self::Mend { worker, .. } => Some(worker),
+            Self::AllowLocation { .. }
+            | Self::AllowWorker { .. }
+            | Self::StopExcluding { .. }
+            | Self::Tolerate { .. }
+            | Self::GrantPool { .. } => None,
+        }
+    }
+
     /// Makes the change in a scene.
     pub(super) fn apply(&self, scene: &mut Scene<'_>) {
         match self {

@@ -12,6 +12,9 @@ mod worker;
 
 use std::collections::BTreeMap;
 
+#[cfg(test)]
+pub(super) use remedy::places;
+
 pub use cluster::explain_cluster;
 pub use fix::Fix;
 pub use policy::explain_policy;
@@ -50,6 +53,22 @@ pub struct Explanation {
     /// For a cluster that waits, or whose growth is held: up to three smallest sets of changes of
     /// which each would do.
     pub remedies: Vec<Remedy>,
+}
+
+impl Explanation {
+    /// What stands before a worker that could take the cluster: the worker that is taken, the term that
+    /// tells the two apart, and by how much, for people. `None` where it refuses, or is the one.
+    #[must_use]
+    pub fn before(&self, worker: &Name) -> Option<(&Name, Term, String)> {
+        let winner = self.winner.as_ref().filter(|winner| *winner != worker)?;
+        let rank = |name: &Name| match self.workers.get(name)? {
+            Verdict::Fits(rank) => Some(rank),
+            Verdict::Refused(_) => None,
+        };
+        let (best, other) = (rank(winner)?, rank(worker)?);
+        let term = best.compare(other).1;
+        Some((winner, term, margin::between(best, other, term)))
+    }
 }
 
 /// What one worker says to one cluster.

@@ -15,7 +15,7 @@ pub fn explain_policy(input: &PlanInput<'_>, name: &Name) -> Option<PolicyExplan
     let mut applies_to = Vec::new();
     let mut lost = BTreeMap::new();
     for cluster in input.fleet.clusters.values() {
-        if !policy.spec.cluster_selector.matches(&cluster.labels) {
+        if !policy.spec.cluster_selector.selects(&cluster.name, &cluster.labels) {
             continue;
         }
         match policies.select(cluster) {

@@ -18,6 +18,9 @@ use crate::plan::{amounts, filter};
 /// The most remedies that are shown.
 const MOST: usize = 3;
 
+/// How often a worker is asked again: a change may bring up a reason that was hidden before.
+const ROUNDS: usize = 4;
+
 /// A copy of all that the filters read of one cluster and one worker, to change and ask again.
 #[derive(Clone, Debug)]
 pub(super) struct Scene<'a> {
@@ -46,12 +49,23 @@ pub(super) fn to_place(request: &Request<'_>, roster: &Roster<'_>) -> Vec<Remedy
     remedies.sort_by_key(|r| (r.fixes.len(), r.worker.clone()));
     let mut shown: Vec<Remedy> = Vec::new();
     for remedy in remedies {
-        // One change may open several workers; it is one remedy.
-        if shown.len() < MOST && shown.iter().all(|s| s.fixes != remedy.fixes) {
+        // What opens another worker already needs nothing more.
+        let enough = |other: &Remedy| other.fixes.iter().all(|fix| remedy.fixes.contains(fix));
+        if shown.len() < MOST && !shown.iter().any(enough) {
             shown.push(remedy);
         }
     }
     shown
+}
+
+/// Whether a worker takes a cluster once these changes are made.
+#[cfg(test)]
+pub(in crate::plan) fn places(request: &Request<'_>, roster: &Roster<'_>, fixes: &[Fix]) -> bool {
+    let scenes = roster.considered().filter_map(|candidate| Scene::of(request, candidate));
+    scenes.into_iter().any(|scene| {
+        let of_it = |fix: &&Fix| fix.worker().is_none_or(|worker| *worker == scene.worker.name);
+        scene.with(fixes.iter().filter(of_it)).reasons().is_empty()
+    })
 }
 
 /// What a placed cluster's worker lacks for the growth that is held.
@@ -130,17 +144,35 @@ impl<'a> Scene<'a> {
         changed
     }
 
-    /// The changes that make the worker take the cluster. None is in vain, because each answers a
-    /// reason that no other one answers.
+    /// The changes that make the worker take the cluster, none of them in vain; `None` where no change
+    /// answers one of its reasons.
     fn remedy(&self) -> Option<Remedy> {
-        let reasons = self.reasons();
-        let mut fixes = reasons.iter().map(|r| self.fix(r)).collect::<Option<Vec<Fix>>>()?;
-        fixes.sort();
-        fixes.dedup();
-        if !self.with(&fixes).reasons().is_empty() {
-            return None;
+        let mut fixes: Vec<Fix> = Vec::new();
+        for _ in 0..ROUNDS {
+            let changed = self.with(&fixes);
+            let reasons = changed.reasons();
+            if reasons.is_empty() {
+                let worker = self.worker.name.clone();
+                return Some(Remedy { worker, fixes: self.needed(fixes) });
+            }
+            for reason in &reasons {
+                fixes.push(changed.fix(reason)?);
+            }
+            fixes.sort();
+            fixes.dedup();
         }
-        Some(Remedy { worker: self.worker.name.clone(), fixes })
+        None
+    }
+
+    /// Leaves out each change without which the worker takes the cluster all the same.
+    fn needed(&self, mut fixes: Vec<Fix>) -> Vec<Fix> {
+        for at in (0..fixes.len()).rev() {
+            let others = fixes.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, fix)| fix);
+            if self.with(others).reasons().is_empty() {
+                fixes.remove(at);
+            }
+        }
+        fixes
     }
 
     /// The change that answers a reason; `None` where there is none.
@@ -408,6 +440,27 @@ mod tests {
                  worker w3 cordoned 1/1; cluster a"
             ),
             ["w1: tolerate taint k=v:NoSchedule", "w3: uncordon w3, +1 clusters on w3"]
+        );
+    }
+
+    #[test]
+    fn what_opens_another_worker_already_is_not_made_larger() {
+        assert_eq!(
+            remedies(
+                "worker w1 taint:k=v:NoSchedule; worker w2 cordoned taint:k=v:NoSchedule;
+                 worker w3 cordoned 1/1; cluster a"
+            ),
+            ["w1: tolerate taint k=v:NoSchedule", "w3: uncordon w3, +1 clusters on w3"]
+        );
+    }
+
+    #[test]
+    fn changes_of_the_policy_and_of_the_worker_go_together() {
+        assert_eq!(
+            remedies(
+                "worker w1 at=eastus 2/2 taint:k=v:NoSchedule; policy p only-at=westus; cluster a"
+            ),
+            ["w1: +1 clusters on w1, allow location eastus, tolerate taint k=v:NoSchedule"]
         );
     }
 

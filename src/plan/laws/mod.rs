@@ -204,6 +204,36 @@ fn no_decision_exceeds_capacity() {
 }
 
 #[test]
+fn each_remedy_places_the_cluster_and_no_smaller_part_of_it_does() {
+    let (told, several) = <(Seen, Seen)>::default();
+    every_step(|world, planning| {
+        let waiting = planning.plan.clusters.iter().filter(|(_, p)| waits(p).is_some());
+        for (name, _) in waiting {
+            let Some(cluster) = world.fleet.clusters.get(name) else { continue };
+            let input = world.input();
+            let mut run = super::assign::Run::begin(&input);
+            run.finish();
+            let request = run.request(cluster);
+            for remedy in world.explain(name).remedies {
+                let of =
+                    |fixes: &[super::Fix]| super::explain::places(&request, &run.roster, fixes);
+                prop_assert!(of(&remedy.fixes), "{:?} places {}", remedy.fixes, name);
+                for without in 0..remedy.fixes.len() {
+                    let mut part = remedy.fixes.clone();
+                    let fix = part.remove(without);
+                    prop_assert!(!of(&part), "{:?} is not needed for {}", fix, name);
+                }
+                told.note(1);
+                several.note(usize::from(remedy.fixes.len() > 1));
+            }
+        }
+        Ok(())
+    });
+    told.at_least(500);
+    several.at_least(100);
+}
+
+#[test]
 fn what_the_workers_take_is_what_their_clusters_take() {
     every_step(|_, planning| {
         for (name, worker) in &planning.plan.workers {

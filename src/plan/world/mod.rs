@@ -14,8 +14,8 @@
 //!           providers=azure zones=1,2 field:zone:NotIn=3  pools=p,q  group=near (placed in)
 //!           version=v1.34.2 flavor=kind
 //!           spread:zone=1 apart:location  with `@k=v` which clusters, `#k,l` those of the same labels; `soft-…`
-//! policy p  for:k=v priority=1 tolerate:k=v:NoSchedule  and the terms, pools and rules of a cluster
-//!           packs  group:near:only=w1 group:any  failback
+//! policy p  for:k=v for=a,b priority=1 built-in tolerate:k=v:NoSchedule  and the terms, pools and rules of a
+//!           cluster  packs  group:near:only=w1 group:any  failback
 //! tenant t  pools=p,q quota=3 quota:mem=4 quota@westeurope=2 quota@westeurope:mem=1
 //! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a
 //! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
@@ -29,6 +29,7 @@
 
 mod affinity;
 mod deleting;
+mod explain;
 mod read;
 mod scale;
 mod spread;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::spread::Rules;
-use super::{World, affinity, bound_row, deleting, fleet_lock, made, name, pending_row, scale};
+use super::{
+    World, affinity, bound_row, deleting, explain, fleet_lock, made, name, pending_row, scale,
+};
 use crate::model::api::{
     Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterSpec, Observation,
     PlacementPolicySpec, PlacementTerm, PreferredTerm, Taint, TaintEffect, Tenant, Toleration,
@@ -196,6 +198,9 @@ impl World {
                 spec.tolerations.push(toleration(tolerated));
                 continue;
             }
+            if explain::policy_word(&mut spec, word) {
+                continue;
+            }
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             match key.strip_prefix("for:") {
                 Some(key) => {
@@ -212,7 +217,9 @@ impl World {
         }
         spec.spread = rules.spread;
         spec.anti_affinity = rules.anti_affinity;
-        let policy = Policy { name: name(text), file: None, document: 0, spec };
+        // A fleet's own policies stand in files; those that are built in do not.
+        let file = (!words.contains(&explain::BUILT_IN)).then(|| "policies.yaml".to_owned());
+        let policy = Policy { name: name(text), file, document: 0, spec };
         self.fleet.policies.insert(policy.name.clone(), policy);
     }
 

@@ -75,7 +75,9 @@ pub(super) fn change_of(
     let wanted = planned.decision != Decision::Forget;
     let from = before.filter(|_| !(over && wanted));
     let (action, why) = match &planned.decision {
-        Decision::Bind(binding) => (placed(from.as_ref(), &binding.worker), why_here(binding)),
+        Decision::Bind(binding) => {
+            (placed(from.as_ref(), &binding.worker), why_here(binding, proposal))
+        }
         Decision::Keep { worker } if from.as_ref().is_some_and(|f| f != worker) => {
             (Action::Move, String::new())
         }
@@ -134,12 +136,15 @@ fn placed(from: Option<&Name>, to: &Name) -> Action {
     if from.is_some_and(|f| f != to) { Action::Move } else { Action::Create }
 }
 
-fn why_here(binding: &Binding) -> String {
+fn why_here(binding: &Binding, proposal: &Proposal) -> String {
     let mut why = match (&binding.runner_up, binding.decided_by) {
         (Some(second), Some(term)) => format!("before {second} by {term}"),
         _ => "the only worker that fits".to_owned(),
     };
-    if let Some(policy) = &binding.policy {
+    // Where none of the fleet's own policies applies there is nothing to tell.
+    let built_in =
+        |name: &&Name| proposal.fleet.policies.get(*name).is_some_and(|p| p.file.is_none());
+    if let Some(policy) = binding.policy.as_ref().filter(|name| !built_in(name)) {
         let _ = write!(why, "; policy {policy}");
     }
     why

@@ -1,0 +1,183 @@
+//! What a past run saw, put together again from the repository and nothing else: an output commit names
+//! its input, the folded reports that were read, and the time; the output before it is its parent.
+
+use jiff::Timestamp;
+
+use super::refresh::refresh;
+use super::snapshot::{Clock, Keep, Observing, Opened, Sources, names, open};
+use super::{Error, Names, Place};
+use crate::git::Repository;
+use crate::load;
+use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot};
+use crate::pipeline;
+
+/// How many output commits are looked at for the one that was made from an input commit.
+const MOST: usize = 10_000;
+
+/// What an output commit says it was made from.
+struct Said {
+    input: Id,
+    observed: Option<Id>,
+    time: Timestamp,
+    version: String,
+}
+
+/// A run that was: its commit on the output branch.
+struct Run {
+    commit: Id,
+    said: Said,
+}
+
+/// Looks at a fleet as a past run saw it. The revision is an output commit, or the input commit that one was
+/// made from; where none was made from it, it is looked at with the output branch and the reports as they
+/// are now.
+///
+/// # Errors
+/// The revision is neither, or something that it was made from is not in the repository.
+pub fn open_past(
+    place: Place,
+    revision: &str,
+    clock: Clock,
+    build: &Build,
+    keep: Keep,
+) -> Result<Opened, Error> {
+    let folder = place.named.clone().unwrap_or_default();
+    let Some(repository) = &place.repository else { return Err(Error::NoRepository(folder)) };
+    if place.folder.is_none() {
+        refresh(&place, repository)?;
+    }
+    let commit = resolve(repository, revision)?;
+    let run = match said(repository, commit)? {
+        Some(said) => Some(Run { commit, said }),
+        None => made_from(&place, repository, revision, commit)?,
+    };
+    if let Some(run) = run {
+        return run.open(place, clock, build, keep);
+    }
+    let place = Place { revision: Some(commit.to_string()), ..place };
+    let mut opened = open(place, clock, &Observing::default(), build, keep)?;
+    opened.notes.push(format!(
+        "no output commit was made from {}, so it is shown with the output branch, the reports and the \
+         time of now",
+        commit.short()
+    ));
+    Ok(opened)
+}
+
+/// The commit that a person named. A branch that is only on the remote has its name there, too.
+fn resolve(repository: &Repository, revision: &str) -> Result<Id, Error> {
+    let here = repository.rev_parse(revision);
+    match (here, super::snapshot::remote(repository)) {
+        (Err(error), Some(remote)) => {
+            let there = repository.rev_parse(&format!("refs/remotes/{remote}/{revision}"));
+            there.map_err(|_| error.into())
+        }
+        (here, _) => Ok(here?),
+    }
+}
+
+/// What a commit says it was made from; `None` where it is none of carp's output.
+fn said(repository: &Repository, commit: Id) -> Result<Option<Said>, Error> {
+    let trailers = repository.trailers(commit)?;
+    let named = |key: &str| trailers.iter().find(|(k, _)| k == key).map(|(_, value)| value.trim());
+    let id = |key: &str| named(key).and_then(|value| value.parse::<Id>().ok());
+    let time = named("Carp-Time").and_then(|time| time.parse().ok());
+    Ok(id("Carp-Input").zip(time).map(|(input, time)| Said {
+        input,
+        observed: id("Carp-Observed"),
+        time,
+        version: named("Carp-Version").unwrap_or_default().to_owned(),
+    }))
+}
+
+/// The newest run that was made from an input commit; `None` where there is none.
+fn made_from(
+    place: &Place,
+    repository: &Repository,
+    revision: &str,
+    input: Id,
+) -> Result<Option<Run>, Error> {
+    let names = names_at(place, repository, revision, input)?;
+    let mut next = repository.resolve(&names.output())?;
+    for _ in 0..MOST {
+        let Some(commit) = next else { break };
+        if let Some(said) = said(repository, commit)?.filter(|said| said.input == input) {
+            return Ok(Some(Run { commit, said }));
+        }
+        next = repository.parents(commit)?.first().copied();
+    }
+    Ok(None)
+}
+
+/// What the branches were called at an input commit.
+fn names_at(
+    place: &Place,
+    repository: &Repository,
+    revision: &str,
+    input: Id,
+) -> Result<Names, Error> {
+    let store = repository.store()?;
+    let tree = repository.commit_tree(input)?;
+    let spec = load::readable_fleet_spec(&store, tree, &place.prefix)?;
+    let spec = spec.ok_or_else(|| Error::NoPast { revision: revision.to_owned() })?;
+    Ok(names(Some(repository), &spec, &place.prefix))
+}
+
+impl Run {
+    fn open(self, place: Place, clock: Clock, build: &Build, keep: Keep) -> Result<Opened, Error> {
+        let Place { repository, prefix, .. } = place;
+        let sources = Sources { upper: keep.store(), folder: None, repository };
+        let Some(repository) = &sources.repository else {
+            return Err(Error::NoRepository(std::path::PathBuf::new()));
+        };
+        let Said { input, observed, time, version } = &self.said;
+        let now = clock.given.unwrap_or(*time);
+        let previous = repository.parents(self.commit)?.first().copied();
+        let previous = previous.map(|commit| repository.commit_tree(commit)).transpose()?;
+        let tree = self.tree_of(repository, "input", *input)?;
+        let status =
+            observed.map(|commit| self.tree_of(repository, "status", commit)).transpose()?;
+        let snapshot = Snapshot {
+            input: Input { tree, prefix: prefix.clone(), commit: Some(*input), rewound_from: None },
+            previous,
+            status,
+            reports: None,
+            now,
+            build: build.clone(),
+        };
+        let propose = |store: &dyn crate::model::Store| {
+            pipeline::propose(&snapshot, store, &mut Memo::default())
+        };
+        let proposal = sources.with(propose)??;
+        let mut notes = vec![format!(
+            "as the run of {time} saw it: output commit {}, made from input commit {}",
+            self.commit.short(),
+            input.short()
+        )];
+        if !self.is_made_again(repository, &proposal)? && clock.given.is_none() {
+            notes.push(format!(
+                "carp {} makes another tree of that than carp {version} did: rules may have changed \
+                 since, or people edited the commit",
+                build.version
+            ));
+        }
+        Ok(Opened { proposal, prefix, input: tree, now, sources, notes })
+    }
+
+    fn tree_of(&self, repository: &Repository, whose: &str, commit: Id) -> Result<Id, Error> {
+        if !repository.has_commit(commit)? {
+            return Err(Error::PastGone {
+                output: self.commit.short(),
+                what: format!("the {whose} commit {commit}"),
+            });
+        }
+        Ok(repository.commit_tree(commit)?)
+    }
+
+    /// Whether the proposal is what was committed then.
+    fn is_made_again(&self, repository: &Repository, proposal: &Proposal) -> Result<bool, Error> {
+        let tree = repository.commit_tree(self.commit)?;
+        let form = proposal.form_step().is_some_and(|form| form.tree == tree);
+        Ok(form || proposal.tree == tree)
+    }
+}

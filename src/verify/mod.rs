@@ -1,0 +1,67 @@
+//! What `carp validate` looks at besides the documents themselves: the tests that people write of their
+//! policies, and policies that are as strong as each other where they meet.
+//!
+//! Nothing here changes a decision or a byte of the output: a test that fails is a finding.
+
+mod expect;
+mod stage;
+mod ties;
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::load;
+use crate::model::{Fleet, Input, Store, StoreError};
+
+/// The most findings of policy tests that are told; of the others only how many there are.
+const MOST: usize = 50;
+
+/// What was verified.
+#[derive(Clone, Debug, Default)]
+pub struct Verified {
+    /// All that was found.
+    pub diagnostics: Diagnostics,
+    /// How many policy tests ran.
+    pub tests: usize,
+    /// Whether policy tests were left out because something of the fleet did not load: what they would
+    /// say is not what they mean.
+    pub left_out: bool,
+}
+
+/// Verifies the policies of a fleet as it loaded.
+///
+/// # Errors
+/// The store failed.
+pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verified, StoreError> {
+    let (tests, mut diagnostics) = load::policy_tests(input, store, fleet)?;
+    if !fleet.unloaded.is_empty() {
+        return Ok(Verified { diagnostics, tests: 0, left_out: !tests.is_empty() });
+    }
+    let failures = tests.iter().flat_map(|test| stage::run(test, fleet)).collect();
+    diagnostics.extend(bounded(failures));
+    diagnostics.extend(ties::found(fleet));
+    Ok(Verified { diagnostics, tests: tests.len(), left_out: false })
+}
+
+fn bounded(mut failures: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let more = failures.len().saturating_sub(MOST);
+    if more > 0 {
+        failures.truncate(MOST);
+        let message = format!("{more} more expectations of policy tests do not hold");
+        let rest = Diagnostic::new(Code::PolicyTestFailed, message);
+        failures.push(rest.help("mend the ones above first, and run `carp validate` again"));
+    }
+    failures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_failures_the_first_are_told_and_the_others_counted() {
+        let failure = |n: usize| Diagnostic::new(Code::PolicyTestFailed, n.to_string());
+        assert_eq!(bounded((0..MOST).map(failure).collect()).len(), MOST);
+        let told = bounded((0..MOST + 7).map(failure).collect());
+        assert_eq!(told.len(), MOST + 1);
+        assert_eq!(told[MOST].message, "7 more expectations of policy tests do not hold");
+    }
+}
