@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! F5 cli         one file per subcommand
-//! F4 reconcile controller agent kind   one turn: observe → propose → commit → push; turn after turn; the worker side
+//! F4 reconcile controller agent kind replay simulate   one turn: observe → propose → commit → push; turn after turn; the worker side
 //! F3 pipeline verify   propose, the only composition of the pure core; what people expect of their policies
 //! F2 load plan render change status     git store observe     (siblings, no arrow between any two)
 //! F1 model       the nouns
@@ -20,6 +20,8 @@ pub mod agent;
 pub mod controller;
 pub mod kind;
 pub mod reconcile;
+pub mod replay;
+pub mod simulate;
 
 pub mod pipeline;
 pub mod verify;

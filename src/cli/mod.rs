@@ -25,7 +25,9 @@ mod plan;
 mod process;
 mod reconcile;
 mod render;
+mod replay;
 pub mod show;
+mod simulate;
 mod status;
 mod uncordon;
 mod validate;
@@ -81,6 +83,8 @@ enum Command {
     Explain(explain::Args),
     Status(status::Args),
     Reconcile(Box<reconcile::Args>),
+    Simulate(Box<simulate::Args>),
+    Replay(replay::Args),
     Ack(ack::Args),
     Cordon(cordon::Args),
     Uncordon(uncordon::Args),
@@ -139,6 +143,8 @@ fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Er
         Command::Explain(args) => explain::run(args, context),
         Command::Status(args) => status::run(args, context),
         Command::Reconcile(args) => reconcile::run(args, context),
+        Command::Simulate(args) => simulate::run(args, context),
+        Command::Replay(args) => replay::run(args, context),
         Command::Ack(args) => ack::run(args, context),
         Command::Cordon(args) => cordon::run(args, context),
         Command::Uncordon(args) => uncordon::run(args, context),

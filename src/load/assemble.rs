@@ -136,9 +136,14 @@ impl Assembly<'_> {
     }
 
     fn overlays(&mut self, bodies: &mut Vec<(Source, Body)>) {
-        bodies.retain_mut(|(_, body)| match &mut body.spec {
+        bodies.retain_mut(|(source, body)| match &mut body.spec {
             Spec::WorkerOverlay(overlay) => {
-                self.overlays.insert(body.name.clone(), std::mem::take(overlay));
+                let value: WorkerOverlaySpec = std::mem::take(overlay);
+                self.overlays.insert(body.name.clone(), value.clone());
+                if let Ok(name) = Name::parse(&body.name) {
+                    let (file, document) = (source.file.to_string(), source.document);
+                    self.fleet.overlays.insert(name, Sourced { file, document, value });
+                }
                 false
             }
             _ => true,

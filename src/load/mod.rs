@@ -44,6 +44,7 @@ pub use locate::{Located, locate};
 pub use policy_tests::{PolicyTest, policy_tests};
 pub use previous::previous;
 pub use reports::{folded, reports};
+pub use split::without_documents;
 pub use yaml::emit_yaml;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};

@@ -1,5 +1,7 @@
 //! A file's documents, told apart by their text: one that is broken does not lose the others.
 
+use std::collections::BTreeSet;
+
 /// One document of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunk<'a> {
@@ -38,6 +40,24 @@ pub(super) fn split(text: &str) -> Vec<Chunk<'_>> {
     chunks
 }
 
+/// A file's text without some of its documents, which are counted as findings count them; `None` where no
+/// other is left.
+#[must_use]
+pub fn without_documents(text: &str, gone: &BTreeSet<usize>) -> Option<String> {
+    let mut left = String::new();
+    for (_, chunk) in split(text).into_iter().enumerate().filter(|(at, _)| !gone.contains(at)) {
+        let apart = chunk.text.lines().next().is_some_and(|line| is_marker(line, "---"));
+        if !left.is_empty() && !apart {
+            left.push_str("---\n");
+        }
+        left.push_str(chunk.text);
+        if !left.ends_with('\n') {
+            left.push('\n');
+        }
+    }
+    (!left.is_empty()).then_some(left)
+}
+
 fn is_marker(line: &str, marker: &str) -> bool {
     line.strip_prefix(marker)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
@@ -71,6 +91,20 @@ mod tests {
         assert_eq!(texts(""), []);
         assert_eq!(texts("# a comment\n---\n\n--- # another\n...\n"), []);
         assert_eq!(texts("%YAML 1.2\n---\na: 1\n"), [("---\na: 1\n", 1)]);
+    }
+
+    #[test]
+    fn a_file_without_a_document_has_the_others() {
+        let without =
+            |text, gone: &[usize]| without_documents(text, &gone.iter().copied().collect());
+        let file = "# all\na: 1\n---\nb: 2\n...\nc: 3";
+        assert_eq!(without(file, &[0]).as_deref(), Some("---\nb: 2\n...\n---\nc: 3\n"));
+        assert_eq!(without(file, &[1]).as_deref(), Some("# all\na: 1\n---\nc: 3\n"));
+        assert_eq!(without(file, &[1, 2]).as_deref(), Some("# all\na: 1\n"));
+        assert_eq!(without(file, &[0, 1, 2]), None);
+        for gone in 0..3 {
+            assert_eq!(split(&without(file, &[gone]).unwrap()).len(), 2);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    PlacementPolicySpec, Tenant, WorkerField, WorkerSpec,
+    PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec, WorkerSpec,
 };
 use super::{Digest, IndexRow, Name, Resources};
 
@@ -19,6 +19,8 @@ pub struct Fleet {
     pub clusters: BTreeMap<Name, Cluster>,
     /// The workers, with their overlays.
     pub workers: BTreeMap<Name, Worker>,
+    /// The overlays, each by its worker's name, where they stand. The workers have them laid on.
+    pub overlays: BTreeMap<Name, Sourced<WorkerOverlaySpec>>,
     /// The classes.
     pub classes: BTreeMap<Name, Sourced<ManagedClusterClassSpec>>,
     /// The placement policies, the built-in ones included.

@@ -137,6 +137,13 @@ impl Names {
         format!("refs/heads/{branch}")
     }
 
+    /// The line that a person types to bring the input branch; `None` without a remote.
+    #[must_use]
+    pub fn fetch_input_line(&self) -> Option<String> {
+        let (remote, branch) = (self.remote.as_ref()?, &self.branches.input);
+        Some(format!("git fetch {remote} +refs/heads/{branch}:{}", self.input()))
+    }
+
     /// The line that a person types to bring a branch that carp writes.
     #[must_use]
     pub fn fetch_line(&self, branch: &str) -> String {

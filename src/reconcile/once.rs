@@ -6,9 +6,7 @@ use std::time::Duration;
 use super::coalesce;
 use super::publish::Writer;
 use super::refresh::{Refreshed, refresh};
-use super::refuse::{
-    has_no_output, is_a_first_run, last_of_people, rewound_from, stays_on_this_machine,
-};
+use super::refuse::{has_no_output, is_a_first_run, last_of_people, stays_on_this_machine};
 use super::snapshot::{
     Clock, Observing, input_commit, keep_memo, memo_key, memo_path, now, reports_for_run,
 };
@@ -226,7 +224,7 @@ impl<'a> Run<'a> {
                 tree: input_tree,
                 prefix: place.prefix.clone(),
                 commit: Some(input),
-                rewound_from: rewound_from(repository, output, input)?,
+                rewound_from: repository.rewound_from(output, input)?,
             },
             previous: tree(output)?,
             status: tree(status)?,

@@ -146,9 +146,10 @@ impl Run {
             build: build.clone(),
         };
         let propose = |store: &dyn crate::model::Store| {
-            pipeline::propose(&snapshot, store, &mut Memo::default())
+            let mut memo = Memo::default();
+            pipeline::propose(&snapshot, store, &mut memo).map(|proposal| (proposal, memo))
         };
-        let proposal = sources.with(propose)??;
+        let (proposal, memo) = sources.with(propose)??;
         let mut notes = vec![format!(
             "as the run of {time} saw it: output commit {}, made from input commit {}",
             self.commit.short(),
@@ -161,7 +162,7 @@ impl Run {
                 build.version
             ));
         }
-        Ok(Opened { proposal, prefix, input: tree, now, sources, notes })
+        Ok(Opened { proposal, prefix, input: tree, now, snapshot, memo, sources, notes })
     }
 
     fn tree_of(&self, repository: &Repository, whose: &str, commit: Id) -> Result<Id, Error> {

@@ -30,6 +30,14 @@ pub(super) fn refresh(place: &Place, repository: &Repository) -> Result<Refreshe
     Err(Error::InputBranch { branch: names.branches.input })
 }
 
+/// What the branches of a fleet are called, as far as it is known without asking a remote: by the commit
+/// that is checked out, and by the input branch that it names.
+pub(super) fn known(place: &Place, repository: &Repository) -> Result<Names, Error> {
+    let spec = checked_out_spec(place, repository).unwrap_or_default();
+    let guess = names(Some(repository), &spec, &place.prefix);
+    Ok(said_by_input(place, repository, &guess)?.unwrap_or(guess))
+}
+
 /// What was brought.
 pub(super) struct Refreshed {
     /// The names of the refs.

@@ -25,44 +25,6 @@ pub(super) fn stays_on_this_machine(
     }
 }
 
-/// The input commit of the last output, where the input branch no longer contains it.
-pub(super) fn rewound_from(
-    repository: &Repository,
-    output: Option<Id>,
-    input: Id,
-) -> Result<Option<Id>, Error> {
-    let Some(output) = output else { return Ok(None) };
-    let Some(last) = last_input(repository, output)? else { return Ok(None) };
-    // A full clone has every commit that comes before the input; what it does not have is none of them.
-    let gone = !repository.has_commit(last)? && !repository.is_shallow();
-    Ok((gone || !repository.is_ancestor(last, input)?).then_some(last))
-}
-
-/// The input commit that carp's last commit on the output branch names. People commit there too: a
-/// revert, a merge of a proposal, or everything where it is the input branch.
-fn last_input(repository: &Repository, output: Id) -> Result<Option<Id>, Error> {
-    let mut commit = Some(output);
-    while let Some(here) = commit {
-        let parents = repository.parents(here)?;
-        // A merge of a proposal says nothing itself; what was merged does.
-        for said in [here].iter().chain(parents.iter().skip(1)) {
-            if let Some(last) = input_named_by(repository, *said)? {
-                return Ok(Some(last));
-            }
-        }
-        commit = parents.first().copied();
-    }
-    Ok(None)
-}
-
-/// The input commit that a message names. Where people squashed a proposal, the trailers may stand in the
-/// middle of what their host made of its messages, the newest last.
-fn input_named_by(repository: &Repository, commit: Id) -> Result<Option<Id>, Error> {
-    let message = repository.message(commit)?;
-    let named = |line: &str| line.trim().strip_prefix("Carp-Input: ")?.parse::<Id>().ok();
-    Ok(message.lines().rev().find_map(named))
-}
-
 /// The last input commit that is not carp's: where it writes to the input branch, its own commit there is
 /// no news.
 pub(super) fn last_of_people(
@@ -70,8 +32,8 @@ pub(super) fn last_of_people(
     names: &Names,
     input: Id,
 ) -> Result<Id, Error> {
-    let own = if names.share_a_branch() { input_named_by(repository, input)? } else { None };
-    Ok(own.unwrap_or(input))
+    let own = if names.share_a_branch() { repository.provenance(input)? } else { None };
+    Ok(own.map_or(input, |own| own.input))
 }
 
 /// Whether an output tree has nothing of the fleet: then this is a first run, or all of it was lost. Where

@@ -46,6 +46,10 @@ pub struct Opened {
     pub input: Id,
     /// The time that was used.
     pub now: Timestamp,
+    /// What was seen.
+    pub snapshot: Snapshot,
+    /// What is known of its files.
+    pub memo: Memo,
     /// The objects.
     pub sources: Sources,
     /// What a person should know: a missing output branch with the line that brings it.
@@ -168,7 +172,7 @@ pub fn open(
         let output = repository.resolve(&names.output())?;
         notes.extend(hand_edits(repository, output, &proposal, &prefix));
     }
-    Ok(Opened { proposal, prefix, input: tree, now, sources, notes })
+    Ok(Opened { proposal, prefix, input: tree, now, snapshot, memo, sources, notes })
 }
 
 /// A tree in which the fleet's folder has its place in the repository.

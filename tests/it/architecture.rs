@@ -10,6 +10,8 @@ const FLOORS: &[(&str, u8)] = &[
     ("agent", 4),
     ("controller", 4),
     ("kind", 4),
+    ("replay", 4),
+    ("simulate", 4),
     ("pipeline", 3),
     ("verify", 3),
     ("load", 2),

@@ -98,6 +98,7 @@ fn the_fold_is_on_its_branch_before_the_plan_that_reads_it() {
     assert_ne!(read, before, "the plan read a newer fold than the last one");
     let folded = git(&remote.path(), &["show", &format!("{read}:observed/w-eus.yaml")]);
     assert!(folded.contains("freshness: Fresh"), "{folded}");
+    assert_eq!(person.replays(), 2);
 }
 
 fn pushed(log: &Path) -> Vec<String> {
@@ -125,6 +126,7 @@ fn a_fold_that_is_refused_is_not_planned_with() {
     let again = person.carp(&RECONCILE);
     assert!(again.status.success(), "{}", printed(&again));
     assert!(record(&remote, "golf").contains("worker: w-eus"));
+    assert_eq!(person.replays(), 3, "also what was planned with the last fold");
 }
 
 #[test]

@@ -115,5 +115,6 @@ fn both_commits_arrive_in_one_push() {
     person.push_one("fleet/clusters/alpha.yaml", &more);
     run();
     assert_eq!(subjects(&remote.path()).len(), 3);
+    assert_eq!(person.replays(), 3);
     assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 1, "one push");
 }

@@ -64,7 +64,9 @@ mod rendered_crds;
 mod rendered_golden;
 mod rendered_kustomize;
 mod rendered_yaml;
+mod replay;
 mod signing;
+mod simulate;
 #[cfg(unix)]
 mod status_races;
 mod support;

@@ -58,6 +58,7 @@ fn is_through(remote: &Remote, person: &Person, proposed: &str) {
     let status = remote.at("refs/heads/carp/status");
     assert!(person.reconciles().starts_with("nothing to commit"));
     assert_eq!((remote.at(OUTPUT), remote.at("refs/heads/carp/status")), (tip, status));
+    assert!(person.replays() > 0, "what was merged follows from its inputs, however it was merged");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::people::{Person, printed};
+use crate::support::replayed::replay;
 use crate::support::small::{self, cluster};
 use crate::support::{Remote, git, git_may_fail};
 
@@ -67,6 +68,11 @@ fn the_output_may_be_the_input_branch_and_never_feeds_itself() {
     assert!(said.starts_with("nothing to commit"), "{said}");
     let log = git(&remote.path(), &["log", "--format=%an", MAIN]);
     assert_eq!(log, "carp\nperson\ncarp\nperson");
+    git(&person.path(), &["fetch", "--quiet", "origin"]);
+    let (exit, said) = replay(&person.path(), &["..main"]);
+    let commits = said["commits"].as_array().unwrap().iter();
+    let verdicts: Vec<_> = commits.map(|commit| commit["verdict"].as_str().unwrap()).collect();
+    assert_eq!((exit, verdicts), (0, ["skipped", "same"].repeat(2)), "{said:#}");
 }
 
 #[test]
@@ -92,6 +98,7 @@ fn the_output_may_be_in_a_repository_of_its_own() {
     // What was fetched there is what the other commands speak of.
     let explained = printed(&person.carp(&["explain", "cluster/golf"]));
     assert!(!explained.contains("first run"), "{explained}");
+    assert_eq!(person.replays(), 2);
 }
 
 #[test]

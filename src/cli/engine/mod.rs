@@ -12,6 +12,8 @@ mod kind;
 mod open;
 mod policy;
 mod reconcile;
+mod replay;
+mod simulate;
 mod status;
 pub mod supervise;
 
@@ -19,7 +21,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::show::plan::FileDiff;
-use super::show::{DemoView, ExplainView, StatusView};
+use super::show::{DemoView, ExplainView, ReplayView, StatusView};
 use super::{Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::diag::{Place, Position};
 use crate::model::{Input, Name, Orders, Proposal, Turn};
@@ -27,6 +29,8 @@ use crate::reconcile::Keep;
 use crate::verify;
 
 pub use control::Control;
+
+pub use simulate::{Asked, At, WhatIf, simulate};
 
 pub use agent::agent;
 pub use kind::{KindController, KindHost, KindTree, kind_apply, kind_run, state_folder};
@@ -235,6 +239,20 @@ pub fn explain(
     let mut look = open::look_past(context, fleet, revision, Keep::Ids)?;
     let notes = std::mem::take(&mut look.opened.source.notes);
     Ok((explain::explain(&look, object)?, notes))
+}
+
+/// Proposes past commits of the output branch again: one, or those of `A..B`. Without a name it is the
+/// tip.
+///
+/// # Errors
+/// The fleet or its repository cannot be read, or the name leads to no commit.
+pub fn replay(
+    context: &mut Context<'_, '_>,
+    fleet: &FleetArgs,
+    revision: Option<&str>,
+) -> Result<ReplayView, Error> {
+    let _progress = context.progress("replaying");
+    replay::replay(context, fleet, revision)
 }
 
 /// The status of all workers and clusters, or of one.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use super::super::{Context, Error, Exit, FleetArgs, ObservedArgs};
 use super::{Opened, Part, Rendered, Source, TextOf};
 use crate::change::entry_at;
-use crate::model::{Build, Dir, Entry, EntryKind, Id, Name, Store, StoreError, paths};
+use crate::model::{
+    Build, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
+};
 use crate::reconcile::{self, Clock, Keep, Observing, Place, Sources};
 use crate::store::{Prune, checkout};
 
@@ -16,6 +18,8 @@ pub(super) struct Look {
     pub(super) input: Id,
     pub(super) sources: std::rc::Rc<Sources>,
     pub(super) now: jiff::Timestamp,
+    pub(super) snapshot: Snapshot,
+    pub(super) memo: Memo,
 }
 
 /// Reads a fleet and proposes.
@@ -77,7 +81,7 @@ fn look_at(
 }
 
 fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix: String) -> Look {
-    let reconcile::Opened { proposal, prefix, input, now, sources, notes } = opened;
+    let reconcile::Opened { proposal, prefix, input, now, snapshot, memo, sources, notes } = opened;
     let sources = std::rc::Rc::new(sources);
     let source = Source {
         label: crate::git::Redacted::new(&fleet.fleet).to_string(),
@@ -87,7 +91,7 @@ fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix: String) ->
         text: text_of(std::rc::Rc::clone(&sources), input, prefix),
     };
     let diffs = Vec::new();
-    Look { opened: Opened { proposal, source, diffs }, input, sources, now }
+    Look { opened: Opened { proposal, source, diffs }, input, sources, now, snapshot, memo }
 }
 
 /// Finds the fleet that the arguments name.

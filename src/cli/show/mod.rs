@@ -9,6 +9,8 @@ mod palette;
 pub mod plan;
 pub mod progress;
 pub mod reconcile;
+pub mod replay;
+pub mod simulate;
 pub mod status;
 pub mod tables;
 mod wrap;
@@ -19,6 +21,7 @@ pub use explain::{
 };
 pub use palette::{Colour, Palette, Tone};
 pub use plan::{progress_words, waiting_words};
+pub use replay::{ReplayRow, ReplayView};
 pub use status::{ClusterStatusRow, StatusView, WorkerStatusRow};
 
 /// `1 cluster`, `3 clusters`.

@@ -95,4 +95,5 @@ fn a_deletion_is_three_commits_that_a_record_tells_of() {
             "begin the deletion of alpha on w-weu",
         ]
     );
+    assert_eq!(person.replays(), 4, "each step follows from the fold that was pushed before it");
 }

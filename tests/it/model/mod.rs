@@ -54,6 +54,7 @@ fn rounds(transport: Transport) {
         for round in 1..=ROUNDS_OF_A_WORLD {
             world.round(round);
         }
+        world.replays();
         counts.add(&world.counts);
     }
     eprintln!("model: {worlds} worlds {transport:?}: {counts}");

@@ -1,6 +1,8 @@
 //! A round: turmoil, quiet, and a look at what there is.
 
+use super::runner::Runner;
 use super::world::{OUTPUT, World};
+use crate::support::replayed::replay;
 
 /// The fewest and the most moves of a round.
 const MOVES: (usize, usize) = (2, 6);
@@ -28,6 +30,18 @@ impl World {
         let made = self.own_commits().difference(&before).count();
         self.counts.commits += made as u64;
         self.is_frugal(made);
+    }
+
+    /// Whatever happened, each commit of carp's that is on the output branch follows from what it names. A
+    /// branch that was set back may have left an input or a status commit nowhere.
+    pub(super) fn replays(&self) {
+        let runner = Runner::new(&self.url);
+        let (_, said) = replay(&runner.clone.path(), &["..carp/rendered"]);
+        let commits = said["commits"].as_array().unwrap();
+        let is = |verdict: &str| commits.iter().filter(|c| c["verdict"] == verdict).count();
+        if is("differs") > 0 || is("same") == 0 {
+            self.fail(&format!("the history does not follow from its inputs: {said:#}"));
+        }
     }
 
     /// carp's commits on the output branch.

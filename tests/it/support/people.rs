@@ -52,6 +52,13 @@ impl Person {
         self.push(&BTreeMap::from([(path.to_owned(), text.to_owned())]));
     }
 
+    /// Each commit of carp's at the remote follows from what it names; returns how many there are.
+    #[track_caller]
+    pub(crate) fn replays(&self) -> usize {
+        git(&self.path(), &["fetch", "--quiet", "origin"]);
+        super::replayed::replays(&self.path())
+    }
+
     /// `carp ARGS` in the work tree.
     pub(crate) fn carp(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()

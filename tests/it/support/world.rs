@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use carp::change::TreeEdit;
+use carp::change::{TreeEdit, plan_digest};
 use carp::model::{
     Build, Dir, EntryKind, Id, Input, Memo, Name, Proposal, Snapshot, Store, StoreError,
 };
@@ -90,11 +90,29 @@ impl World {
     pub(crate) fn run(&mut self) -> Proposal {
         let proposal = self.propose();
         if !proposal.stopped {
+            self.replays(&proposal);
             self.output = Some(proposal.tree);
             let status = fleet_document(&proposal, "", None, None, &self.store).unwrap();
             self.status = Some(status.tree);
         }
         proposal
+    }
+
+    /// The same comes of what a commit would name: the fold that was pushed before it, and no report.
+    fn replays(&self, proposal: &Proposal) {
+        // A fleet of thousands is about something else.
+        if self.files.len() > 100 {
+            return;
+        }
+        let status = Some(proposal.fold_tree).filter(|_| !proposal.observed.workers.is_empty());
+        let status = status.or(self.status);
+        let past = Snapshot { status, reports: None, ..self.snapshot() };
+        let replayed = propose(&past, &self.store, &mut Memo::default()).unwrap();
+        assert_eq!(
+            replayed.tree, proposal.tree,
+            "a past decision needs nothing but the repository"
+        );
+        assert_eq!(plan_digest(&replayed.plan), plan_digest(&proposal.plan));
     }
 
     /// The text of a file of the output.

@@ -6,7 +6,7 @@ use super::Files;
 use super::deletions::progress_words;
 use crate::cli::show;
 use crate::model::{
-    Binding, ClusterState, Decision, DeletionStep, Name, Planned, Progress, Proposal,
+    Binding, ClusterState, Decision, DeletionStep, Fleet, Name, Planned, Progress, Proposal,
 };
 
 /// What happens to one cluster.
@@ -76,7 +76,7 @@ pub(super) fn change_of(
     let from = before.filter(|_| !(over && wanted));
     let (action, why) = match &planned.decision {
         Decision::Bind(binding) => {
-            (placed(from.as_ref(), &binding.worker), why_here(binding, proposal))
+            (placed(from.as_ref(), &binding.worker), why_here(binding, &proposal.fleet))
         }
         Decision::Keep { worker } if from.as_ref().is_some_and(|f| f != worker) => {
             (Action::Move, String::new())
@@ -136,14 +136,15 @@ fn placed(from: Option<&Name>, to: &Name) -> Action {
     if from.is_some_and(|f| f != to) { Action::Move } else { Action::Create }
 }
 
-fn why_here(binding: &Binding, proposal: &Proposal) -> String {
+/// Why a cluster goes where it goes.
+#[must_use]
+pub fn why_here(binding: &Binding, fleet: &Fleet) -> String {
     let mut why = match (&binding.runner_up, binding.decided_by) {
         (Some(second), Some(term)) => format!("before {second} by {term}"),
         _ => "the only worker that fits".to_owned(),
     };
     // Where none of the fleet's own policies applies there is nothing to tell.
-    let built_in =
-        |name: &&Name| proposal.fleet.policies.get(*name).is_some_and(|p| p.file.is_none());
+    let built_in = |name: &&Name| fleet.policies.get(*name).is_some_and(|p| p.file.is_none());
     if let Some(policy) = binding.policy.as_ref().filter(|name| !built_in(name)) {
         let _ = write!(why, "; policy {policy}");
     }

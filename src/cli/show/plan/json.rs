@@ -133,7 +133,8 @@ fn worker(name: &Name, plan: &WorkerPlan, view: &PlanView<'_>) -> Value {
     })
 }
 
-fn hold(hold: &Hold) -> Value {
+/// What a guard held.
+pub(in crate::cli::show) fn hold(hold: &Hold) -> Value {
     json!({
         "kind": hold.kind.name(),
         "names": hold.names,

@@ -10,13 +10,14 @@ mod sample;
 mod text;
 mod words;
 
-pub use clusters::{Action, ClusterChange};
+pub use clusters::{Action, ClusterChange, why_here};
 pub use deletions::{progress_words, waiting_words};
+pub(super) use json::hold as hold_value;
 pub use json::{PLAN_SCHEMA, json};
 pub use markdown::{FileDiff, markdown};
 #[cfg(test)]
 pub(in crate::cli) use sample::proposal as sample_proposal;
-pub use text::text;
+pub use text::{holds_text, text};
 pub use words::{HoldWords, ack_command, gate_words, hold_words, kept, listed};
 
 use std::collections::{BTreeMap, BTreeSet};

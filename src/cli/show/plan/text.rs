@@ -21,7 +21,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &view.form_words());
     section(&mut out, &steps(view, palette));
     section(&mut out, &deletions::text(view, palette));
-    section(&mut out, &holds(&view.proposal.plan.holds, palette));
+    section(&mut out, &holds_text(&view.proposal.plan.holds, palette));
     section(&mut out, &gates(&view.proposal.gates, palette));
     section(&mut out, &footer(view, palette));
     out
@@ -110,7 +110,9 @@ fn steps(view: &PlanView<'_>, palette: Palette) -> String {
     out
 }
 
-fn holds(holds: &[Hold], palette: Palette) -> String {
+/// What guards held, and what lets it through.
+#[must_use]
+pub fn holds_text(holds: &[Hold], palette: Palette) -> String {
     let mut out = String::new();
     for hold in holds {
         let words = hold_words(hold.kind);

@@ -1,0 +1,239 @@
+//! `carp simulate`: what if.
+
+use std::str::FromStr;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::args::name;
+use super::engine::{self, Asked, At};
+use super::explain::Form;
+use super::plan::exit_of;
+use super::{Context, Error, Exit, FleetArgs, ObservedArgs, show};
+use crate::model::{Name, Quantity};
+use crate::simulate::{Amount, By, Change, Clusters};
+
+/// Show what would be otherwise if workers went, clusters came, or both
+///
+/// All changes are made at once to what a run would see, and the same planner says what the next run
+/// would do then: who goes where and why, who waits and for which reasons, what would be held. What
+/// is said is what `carp plan` says once the edits are really made. Nothing is written.
+///
+/// The exit code is that of a plan with the changes.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    #[command(flatten)]
+    fleet: FleetArgs,
+    #[command(flatten)]
+    observed: ObservedArgs,
+    #[command(flatten)]
+    changes: Changes,
+    #[command(flatten)]
+    like: Like,
+    /// Count how many more clusters of each class fit, where, and what stops the next one
+    #[arg(long)]
+    runway: bool,
+    /// The form of the answer
+    #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
+    output: Form,
+}
+
+/// The changes; each may be given several times.
+#[derive(clap::Args)]
+struct Changes {
+    /// This worker's reports stop; the run is the one that finds out, unless a time is given
+    #[arg(long, value_name = "WORKER", value_parser = name)]
+    lose: Vec<Name>,
+    /// Nothing new goes to this worker
+    #[arg(long, value_name = "WORKER", value_parser = name)]
+    cordon: Vec<Name>,
+    /// New clusters go to this worker again
+    #[arg(long, value_name = "WORKER", value_parser = name)]
+    uncordon: Vec<Name>,
+    /// Another capacity: `w1=50`, `w1=+10`, `w1=clusters:+10,memory:64Gi`
+    #[arg(long, value_name = "WORKER=AMOUNTS")]
+    capacity: Vec<Capacity>,
+    /// More clusters: `12`, `12:small`, `12:small@westeurope`
+    #[arg(long, value_name = "N[:CLASS][@LOCATION]")]
+    add: Vec<Added>,
+    /// This worker's document is removed
+    #[arg(long, value_name = "WORKER", value_parser = name)]
+    remove: Vec<Name>,
+    /// This placement policy's document is removed
+    #[arg(long, value_name = "POLICY", value_parser = name)]
+    remove_policy: Vec<Name>,
+    /// The time of the run; all workers that are not lost go on reporting until then
+    #[arg(long, value_name = "TIME", conflicts_with = "after")]
+    at: Option<Timestamp>,
+    /// The same, counted from the time of the run: `2h`
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    after: Option<SignedDuration>,
+}
+
+/// What the clusters of --add and --runway are like.
+#[derive(clap::Args)]
+struct Like {
+    /// The tenant of the clusters that --add adds and --runway counts
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<String>,
+    /// Their labels: `tier=gold,env=prod`
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
+    labels: Vec<(String, String)>,
+}
+
+/// `WORKER=AMOUNTS`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Capacity {
+    worker: Name,
+    amounts: Vec<Amount>,
+    words: String,
+}
+
+/// `N[:CLASS][@LOCATION]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Added {
+    count: u32,
+    class: Option<Name>,
+    location: Option<String>,
+}
+
+pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+    let asked = args.asked();
+    let answer = engine::simulate(context, &args.fleet, &args.observed, asked)?;
+    answer.notes.iter().try_for_each(|note| context.note(note))?;
+    let view = answer.view();
+    let text = match args.output {
+        Form::Text => show::simulate::text(&view, context.palette()),
+        Form::Json => show::simulate::json(&view),
+    };
+    context.print(&text)?;
+    Ok(exit_of(answer.after()))
+}
+
+impl Args {
+    fn asked(&self) -> Asked {
+        let Changes { lose, cordon, uncordon, capacity, add, remove, remove_policy, .. } =
+            &self.changes;
+        let mut changes = Vec::new();
+        let mut each = |names: &[Name], change: fn(Name) -> Change, word: &str| {
+            let words = names.iter().map(|n| (change(n.clone()), format!("{word} {n}")));
+            changes.extend(words);
+        };
+        each(lose, Change::Lose, "lose");
+        each(cordon, Change::Cordon, "cordon");
+        each(uncordon, Change::Uncordon, "uncordon");
+        each(remove, Change::Remove, "remove");
+        each(remove_policy, Change::RemovePolicy, "remove policy");
+        changes.extend(capacity.iter().map(|capacity| {
+            let change = Change::Capacity(capacity.worker.clone(), capacity.amounts.clone());
+            (change, format!("capacity {}", capacity.words))
+        }));
+        changes.extend(add.iter().map(|added| (Change::Add(self.clusters(added)), added.words())));
+        let at = self.changes.at.map(At::Time).or(self.changes.after.map(At::After));
+        let none = Added { count: 0, class: None, location: None };
+        let runway = self.runway.then(|| self.clusters(&none));
+        Asked { changes, at, runway }
+    }
+
+    fn clusters(&self, added: &Added) -> Clusters {
+        Clusters {
+            count: added.count,
+            class: added.class.clone(),
+            location: added.location.clone(),
+            tenant: self.like.tenant.clone(),
+            labels: self.like.labels.clone(),
+        }
+    }
+}
+
+impl Added {
+    fn words(&self) -> String {
+        let of = |word: &str, value: Option<&str>| value.map(|v| format!(" {word} {v}"));
+        let class = of("of class", self.class.as_deref()).unwrap_or_default();
+        let location = of("in", self.location.as_deref()).unwrap_or_default();
+        format!("add {}{class}{location}", show::count(u64::from(self.count), "cluster"))
+    }
+}
+
+impl FromStr for Added {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (rest, location) = match text.split_once('@') {
+            Some((rest, location)) => (rest, Some(location.to_owned())),
+            None => (text, None),
+        };
+        let (count, class) = match rest.split_once(':') {
+            Some((count, class)) => (count, Some(name(class).map_err(|e| e.to_string())?)),
+            None => (rest, None),
+        };
+        let counted = count.parse().ok().filter(|count| (1..=10_000).contains(count));
+        let count = counted.ok_or_else(|| format!("`{count}` is no number from 1 to 10000"))?;
+        Ok(Self { count, class, location })
+    }
+}
+
+impl FromStr for Capacity {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (worker, amounts) = text.split_once('=').ok_or("write WORKER=AMOUNT, as in w1=50")?;
+        let worker = name(worker).map_err(|error| error.to_string())?;
+        let amounts: Result<Vec<_>, _> = amounts.split(',').map(amount).collect();
+        Ok(Self { worker, amounts: amounts?, words: text.to_owned() })
+    }
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    let (resource, amount) = text.split_once(':').unwrap_or(("clusters", text));
+    let quantity = |text: &str| text.parse::<Quantity>().map_err(|error| error.to_string());
+    let by = match amount.strip_prefix('+') {
+        Some(more) => By::Plus(quantity(more)?),
+        None if amount.starts_with('-') => By::Plus(quantity(amount)?),
+        None => By::To(quantity(amount)?),
+    };
+    Ok(Amount { resource: resource.to_owned(), by })
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+fn duration(text: &str) -> Result<SignedDuration, String> {
+    let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    if duration.is_negative() { Err("the future is ahead".to_owned()) } else { Ok(duration) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_are_named_by_number_class_and_location() {
+        let parsed = |text: &str| text.parse::<Added>();
+        let small = Some(Name::parse("small").unwrap());
+        let added = Added { count: 3, class: small, location: Some("westeurope".to_owned()) };
+        assert_eq!(added.words(), "add 3 clusters of class small in westeurope");
+        assert_eq!(parsed("3:small@westeurope"), Ok(added));
+        assert_eq!(parsed("1").unwrap().words(), "add 1 cluster");
+        assert_eq!(parsed("1@eastus").unwrap().location.as_deref(), Some("eastus"));
+        for wrong in ["", "0", "x", "10001", "3:", "3:UP", ":small"] {
+            assert!(parsed(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_capacity_is_a_number_of_clusters_or_a_list() {
+        let amounts = |text: &str| text.parse::<Capacity>().map(|capacity| capacity.amounts);
+        let of = |resource: &str, by| Amount { resource: resource.to_owned(), by };
+        let units = Quantity::units;
+        assert_eq!(amounts("w1=50"), Ok(vec![of("clusters", By::To(units(50)))]));
+        assert_eq!(amounts("w1=-5"), Ok(vec![of("clusters", By::Plus(units(-5)))]));
+        let both = vec![of("clusters", By::Plus(units(10))), of("memory", By::To(units(1 << 30)))];
+        assert_eq!(amounts("w1=clusters:+10,memory:1Gi"), Ok(both));
+        for wrong in ["w1", "w1=", "w1=x", "W1=5", "w1=5,"] {
+            assert!(amounts(wrong).is_err(), "{wrong}");
+        }
+    }
+}

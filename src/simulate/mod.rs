@@ -1,0 +1,191 @@
+//! What if: several changes at once are made to what a run would see, and the same planner says what it
+//! would do then. Nothing is written.
+//!
+//! A change becomes an edit of the input tree ([`edit`]): the document that a person would write, change or
+//! remove. A worker that is lost, and a later time, become reports and a time ([`later`]). `propose` then
+//! runs on that, so what is said is what a plan says once the edit is really made. [`runway`] asks the
+//! planner how much more fits.
+
+mod add;
+mod edit;
+mod later;
+mod runway;
+
+use jiff::Timestamp;
+
+use crate::model::{Input, Memo, Name, Proposal, Quantity, Snapshot, Store, StoreError};
+use crate::pipeline;
+use crate::store::{HashingStore, MemoryStore, Overlay};
+
+pub use runway::{MOST, Room, Runway, runway};
+
+/// What is there: a snapshot, and what a run proposes from it.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// What a run sees.
+    pub snapshot: &'a Snapshot,
+    /// What it proposes.
+    pub before: &'a Proposal,
+    /// What is known of the files already.
+    pub memo: &'a Memo,
+    /// Where both are read from.
+    pub store: &'a dyn Store,
+}
+
+/// What is to be different.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// The changes.
+    pub changes: Vec<Change>,
+    /// The time of the run; `None`: as it is, or the moment at which lost workers are found out.
+    pub at: Option<Timestamp>,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The worker's reports stop.
+    Lose(Name),
+    /// Nothing new goes to the worker.
+    Cordon(Name),
+    /// New clusters go to the worker again.
+    Uncordon(Name),
+    /// The worker has another capacity.
+    Capacity(Name, Vec<Amount>),
+    /// There are more clusters.
+    Add(Clusters),
+    /// The worker's document is removed.
+    Remove(Name),
+    /// The policy's document is removed.
+    RemovePolicy(Name),
+}
+
+/// Another amount of one resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Amount {
+    /// The resource.
+    pub resource: String,
+    /// How much.
+    pub by: By,
+}
+
+/// How an amount becomes another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// It is that.
+    To(Quantity),
+    /// It is that much more; less where that is negative.
+    Plus(Quantity),
+}
+
+/// Clusters that are alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clusters {
+    /// How many.
+    pub count: u32,
+    /// Their class.
+    pub class: Option<Name>,
+    /// Their location; `None`: where most of their like are.
+    pub location: Option<String>,
+    /// Their tenant; `None`: the fleet's first, or `default` where it lists none.
+    pub tenant: Option<String>,
+    /// Their labels.
+    pub labels: Vec<(String, String)>,
+}
+
+/// What comes of a question.
+pub struct Simulated {
+    /// What a run proposes then.
+    pub after: Proposal,
+    /// What that run sees.
+    pub snapshot: Snapshot,
+    /// The objects of that which are nowhere else.
+    pub edits: MemoryStore,
+    /// The clusters that were added.
+    pub added: Vec<Name>,
+    /// What was assumed, a line each.
+    pub notes: Vec<String>,
+}
+
+/// A question that cannot be asked, or a failure of the world.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such worker, policy, class or tenant.
+    #[error("there is no {kind} `{name}` in this fleet")]
+    Unknown {
+        /// What it would be.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// The policy is carp's own.
+    #[error("the policy `{0}` is built in, so it cannot be removed")]
+    BuiltIn(Name),
+    /// A capacity below nothing.
+    #[error("{worker} would have {amount} {resource}")]
+    Negative {
+        /// The worker.
+        worker: Name,
+        /// The resource.
+        resource: String,
+        /// The amount.
+        amount: Quantity,
+    },
+    /// A time before the run's.
+    #[error("{at} is before the time of the run, {now}")]
+    Past {
+        /// What was asked for.
+        at: Timestamp,
+        /// The time of the run.
+        now: Timestamp,
+    },
+    /// Nobody says where the clusters are to be.
+    #[error(
+        "the fleet has neither a cluster nor a worker, so the location of new ones is not known"
+    )]
+    NoLocation,
+    /// An object could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Works out what a run would do.
+///
+/// # Errors
+/// The question names what is not there, or the store failed.
+pub fn simulate(scene: &Scene<'_>, question: &Question) -> Result<Simulated, Error> {
+    let mut notes = Vec::new();
+    let edits = MemoryStore::new();
+    let edited = Overlay::new(&edits, scene.store);
+    let scene = &Scene { store: &edited, ..*scene };
+    let (tree, added) = edit::input(scene, &question.changes, &mut notes)?;
+    let later = later::later(scene, question, &mut notes)?;
+    let snapshot = Snapshot {
+        input: Input { tree, ..scene.snapshot.input.clone() },
+        status: later.status,
+        reports: later.reports,
+        now: later.now,
+        ..scene.snapshot.clone()
+    };
+    let mut memo = scene.memo.clone();
+    let made = HashingStore::new();
+    let after = pipeline::propose(&snapshot, &Overlay::new(&made, &edited), &mut memo)?;
+    Ok(Simulated { after, snapshot, edits, added, notes })
+}
+
+impl Error {
+    /// Something that is not among those that there are.
+    fn unknown<'a>(
+        kind: &'static str,
+        name: &str,
+        known: impl Iterator<Item = &'a (impl ToString + 'a)>,
+    ) -> Self {
+        Self::Unknown {
+            kind,
+            name: name.to_owned(),
+            known: known.map(ToString::to_string).collect(),
+        }
+    }
+}
