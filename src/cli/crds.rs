@@ -30,7 +30,7 @@ mod tests {
         assert_eq!(text.matches("kind: CustomResourceDefinition\n").count(), 9);
         assert_eq!(
             text.matches("- carp\n").count(),
-            7,
+            8,
             "every kind of carp's own is in the category"
         );
         assert!(text.contains("name: kindclusters.infrastructure.cluster-k8s.io\n"));

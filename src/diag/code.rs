@@ -92,6 +92,8 @@ codes! {
     UnknownCredentials = "unknown-credentials", Error;
     /// The tenant is not one that `carp.yaml` lists.
     UnknownTenant = "unknown-tenant", Error;
+    /// The cluster's document stands in no folder of its tenant.
+    OutsideTenantPaths = "outside-tenant-paths", Error;
     /// A tenant is granted, or a policy or cluster uses, a pool that no worker is in.
     UnknownPool = "unknown-pool", Error;
     /// An overlay names a worker that does not exist.
@@ -100,6 +102,8 @@ codes! {
     CredentialsNotGranted = "credentials-not-granted", Error;
     /// The cluster's priority is higher than its tenant may have.
     PriorityNotGranted = "priority-not-granted", Error;
+    /// A WorkerPool says what cannot be.
+    InvalidPool = "invalid-pool", Error;
     /// A credential, or what a flavor needs of it, is a placeholder or missing.
     PlaceholderCredential = "placeholder-credential", Error;
     /// A quantity is negative or not a Kubernetes quantity.

@@ -10,8 +10,10 @@ use super::kind::{Kind, Spec};
 use super::mend;
 use super::resolve;
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerSpec};
-use crate::model::{Cluster, Fleet, Name, Policy, Sourced, Unloaded, Worker};
+use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec};
+use crate::model::{
+    Cluster, Fleet, Name, Policy, Pool, PoolLock, Sourced, Unloaded, Worker, worker_facts,
+};
 
 /// Makes the fleet of what was read. `spec` is `None` where `carp.yaml` did not load: then what does
 /// not need it is still checked.
@@ -19,9 +21,10 @@ pub(super) fn assemble(
     spec: Option<&FleetSpec>,
     mut items: Vec<Item>,
     unloaded: Vec<Unloaded>,
+    pools: &BTreeMap<Name, PoolLock>,
 ) -> (Fleet, Diagnostics) {
     let duplicates = check::duplicate::check(&mut items);
-    let scene = run_rules(spec, &mut items);
+    let scene = run_rules(spec, &mut items, pools);
     let mut assembly = Assembly {
         fleet: Fleet {
             spec: spec.cloned().unwrap_or_default(),
@@ -49,6 +52,7 @@ pub(super) fn assemble(
     for (source, body) in bodies {
         assembly.place(source, body);
     }
+    assembly.made(pools);
     let mut fleet = assembly.fleet;
     fleet.unloaded.sort();
     diagnostics.extend(on_the_whole(&fleet));
@@ -56,15 +60,26 @@ pub(super) fn assemble(
 }
 
 /// Runs the rules, those on classes first, because a cluster needs its class.
-fn run_rules<'a>(spec: Option<&'a FleetSpec>, items: &mut [Item]) -> Scene<'a> {
-    let names = |kind: Kind| {
+fn run_rules<'a>(
+    spec: Option<&'a FleetSpec>,
+    items: &mut [Item],
+    pools: &BTreeMap<Name, PoolLock>,
+) -> Scene<'a> {
+    let names = |kind: Kind| -> BTreeSet<String> {
         let of_kind = items.iter().filter(|i| i.kind.as_deref() == Some(kind.name()));
         of_kind.filter_map(|i| i.name.clone()).collect()
     };
+    let made = pools.iter().flat_map(|(pool, lock)| {
+        lock.workers.keys().map(move |worker| (worker.to_string(), pool.to_string()))
+    });
+    let made: BTreeMap<String, String> = made.collect();
+    let mut worker_names = names(Kind::Worker);
+    worker_names.extend(made.keys().cloned());
     let mut scene = Scene {
         fleet: spec,
         class_names: names(Kind::ManagedClusterClass),
-        worker_names: names(Kind::Worker),
+        worker_names,
+        made,
         ..Scene::default()
     };
     let is_class = |item: &Item| item.kind.as_deref() == Some(Kind::ManagedClusterClass.name());
@@ -168,8 +183,63 @@ impl Assembly<'_> {
                 let sourced = Sourced { file, document, value };
                 self.fleet.acknowledgements.insert(name, sourced);
             }
+            Spec::WorkerPool(spec) => self.pool(name, file, document, *spec),
             Spec::Fleet(_) | Spec::WorkerOverlay(_) | Spec::PlacementPolicyTest(_) => {}
         }
+    }
+
+    fn pool(&mut self, name: Name, file: String, document: usize, mut spec: WorkerPoolSpec) {
+        let default = resolve::DEFAULT_HEARTBEAT;
+        let seconds =
+            |text: &Option<String>| text.as_deref().and_then(resolve::seconds).unwrap_or(default);
+        spec.template.spec = resolve::worker(&spec.template.spec, &self.fleet.spec);
+        let pool = Pool {
+            name: name.clone(),
+            file,
+            document,
+            heartbeat_timeout_seconds: heartbeat(&spec.template.spec),
+            provision_timeout_seconds: seconds(&spec.provision_timeout),
+            cool_down_seconds: seconds(&spec.cool_down),
+            spec,
+        };
+        self.fleet.pools.insert(name, pool);
+    }
+
+    /// The workers that pools made and that no document takes over, with their overlays.
+    fn made(&mut self, pools: &BTreeMap<Name, PoolLock>) {
+        let documents = std::mem::take(&mut self.fleet.unloaded);
+        let broken = |name: &Name| {
+            let is = |kind: &Option<String>| kind.as_deref() == Some(Kind::Worker.name());
+            documents.iter().any(|u| u.name.as_deref() == Some(name) && is(&u.kind))
+        };
+        let mut withheld = Vec::new();
+        for (pool, lock) in pools {
+            let Some(pool) = self.fleet.pools.get(pool) else { continue };
+            for (name, made) in &lock.workers {
+                let taken_over = self.fleet.workers.contains_key(name) || broken(name);
+                if taken_over || made.leaving {
+                    continue;
+                }
+                let mut worker = pool.worker(name, made);
+                if self.withheld.contains(name.as_str()) {
+                    withheld.push(Unloaded {
+                        file: pool.file.clone(),
+                        document: Some(pool.document),
+                        kind: Some(Kind::Worker.name().to_owned()),
+                        name: Some(name.to_string()),
+                        blocks_placements: false,
+                    });
+                    continue;
+                }
+                if let Some(overlay) = self.overlays.get(name.as_str()) {
+                    worker.spec = resolve::overlaid(&worker.spec, overlay);
+                    worker.facts = worker_facts(&worker);
+                }
+                self.fleet.workers.insert(name.clone(), worker);
+            }
+        }
+        self.fleet.unloaded = documents;
+        self.fleet.unloaded.extend(withheld);
     }
 
     fn cluster(&mut self, name: Name, file: String, document: usize, body: Body) {
@@ -209,6 +279,7 @@ impl Assembly<'_> {
             file: source.file.to_string(),
             document: source.document,
             spec: resolved,
+            made_by: None,
         };
         self.fleet.workers.insert(name, worker);
     }

@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_planned_kind_is_refused_kindly() {
-        let pool = cluster("").replace("ManagedCluster", "WorkerPool");
+        let pool = cluster("").replace("ManagedCluster", "RolloutPolicy");
         finds(pool, Code::NotBuiltYet, "kind");
     }
 

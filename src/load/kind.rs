@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::model::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec, WorkerSpec,
+    PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec,
 };
 
 /// A kind that carp reads.
@@ -14,6 +14,7 @@ pub(super) enum Kind {
     ManagedCluster,
     Worker,
     WorkerOverlay,
+    WorkerPool,
     ManagedClusterClass,
     PlacementPolicy,
     PlacementPolicyTest,
@@ -39,6 +40,7 @@ impl Kind {
         Self::ManagedCluster,
         Self::Worker,
         Self::WorkerOverlay,
+        Self::WorkerPool,
         Self::ManagedClusterClass,
         Self::PlacementPolicy,
         Self::PlacementPolicyTest,
@@ -51,6 +53,7 @@ impl Kind {
             Self::ManagedCluster => "ManagedCluster",
             Self::Worker => "Worker",
             Self::WorkerOverlay => "WorkerOverlay",
+            Self::WorkerPool => "WorkerPool",
             Self::ManagedClusterClass => "ManagedClusterClass",
             Self::PlacementPolicy => "PlacementPolicy",
             Self::PlacementPolicyTest => "PlacementPolicyTest",
@@ -96,6 +99,7 @@ pub(super) enum Spec {
     ManagedCluster(Box<ManagedClusterSpec>),
     Worker(Box<WorkerSpec>),
     WorkerOverlay(Box<WorkerOverlaySpec>),
+    WorkerPool(Box<WorkerPoolSpec>),
     ManagedClusterClass(Box<ManagedClusterClassSpec>),
     PlacementPolicy(Box<PlacementPolicySpec>),
     PlacementPolicyTest(Box<PlacementPolicyTestSpec>),
@@ -111,6 +115,7 @@ impl Spec {
             Kind::ManagedCluster => Self::ManagedCluster(from_value(spec)?),
             Kind::Worker => Self::Worker(from_value(spec)?),
             Kind::WorkerOverlay => Self::WorkerOverlay(from_value(spec)?),
+            Kind::WorkerPool => Self::WorkerPool(from_value(spec)?),
             Kind::ManagedClusterClass => Self::ManagedClusterClass(from_value(spec)?),
             Kind::PlacementPolicy => Self::PlacementPolicy(from_value(spec)?),
             Kind::PlacementPolicyTest => Self::PlacementPolicyTest(from_value(spec)?),
@@ -124,6 +129,7 @@ impl Spec {
             Self::ManagedCluster(_) => Kind::ManagedCluster,
             Self::Worker(_) => Kind::Worker,
             Self::WorkerOverlay(_) => Kind::WorkerOverlay,
+            Self::WorkerPool(_) => Kind::WorkerPool,
             Self::ManagedClusterClass(_) => Kind::ManagedClusterClass,
             Self::PlacementPolicy(_) => Kind::PlacementPolicy,
             Self::PlacementPolicyTest(_) => Kind::PlacementPolicyTest,
@@ -138,6 +144,7 @@ impl Spec {
             Self::ManagedCluster(s) => serde_json::to_value(s),
             Self::Worker(s) => serde_json::to_value(s),
             Self::WorkerOverlay(s) => serde_json::to_value(s),
+            Self::WorkerPool(s) => serde_json::to_value(s),
             Self::ManagedClusterClass(s) => serde_json::to_value(s),
             Self::PlacementPolicy(s) => serde_json::to_value(s),
             Self::PlacementPolicyTest(s) => serde_json::to_value(s),

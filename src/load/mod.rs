@@ -43,13 +43,13 @@ pub use alone::{fleet_spec, read_yaml, readable_fleet_spec};
 pub use locate::{Located, locate};
 pub use policy_tests::{PolicyTest, policy_tests};
 pub use previous::previous;
-pub use reports::{folded, reports};
+pub use reports::{folded, folded_pools, reports};
 pub use split::without_documents;
 pub use yaml::emit_yaml;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::paths::FLEET_FILE;
-use crate::model::{Dir, Fleet, Input, Memo, Store, StoreError};
+use crate::model::{Dir, Fleet, Input, Memo, Previous, Store, StoreError};
 use desired::Desired;
 
 /// What people want, and what is wrong with it.
@@ -79,6 +79,19 @@ pub struct Loaded {
 /// # Errors
 /// The store failed. It is never taken for an absent file.
 pub fn load(input: &Input, store: &dyn Store, memo: &mut Memo) -> Result<Loaded, StoreError> {
+    load_beside(input, store, memo, &Previous::default())
+}
+
+/// The same beside what the output branch says: the workers that pools made are among the workers.
+///
+/// # Errors
+/// The store failed.
+pub fn load_beside(
+    input: &Input,
+    store: &dyn Store,
+    memo: &mut Memo,
+    previous: &Previous,
+) -> Result<Loaded, StoreError> {
     let root = tree::dir_at(store, input.tree, &input.prefix)?;
     let file = fleet_file::read(store, root.as_deref(), &input.prefix)?;
     let mut loaded = Loaded { fleet_broken: file.spec.is_none(), ..Loaded::default() };
@@ -102,7 +115,7 @@ pub fn load(input: &Input, store: &dyn Store, memo: &mut Memo) -> Result<Loaded,
     let unloaded = std::mem::take(&mut desired.unloaded);
     loaded.documents = items.len() + unloaded.len();
     loaded.diagnostics.extend(std::mem::take(&mut desired.diagnostics));
-    let (fleet, found) = assemble::assemble(file.spec.as_ref(), items, unloaded);
+    let (fleet, found) = assemble::assemble(file.spec.as_ref(), items, unloaded, previous.pools());
     loaded.fleet = Fleet { name: file.name, ..fleet };
     loaded.diagnostics.extend(found);
     memo.files = desired.memo(&loaded.diagnostics);

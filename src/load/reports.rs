@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::tree;
 use super::yaml;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
-use crate::model::paths::{OBSERVED, in_repository};
+use crate::model::paths::{OBSERVED, POOLS, in_repository};
 use crate::model::{
-    EntryKind, FOLDED_SCHEMA, FoldedReport, Id, MAX_REPORT_BYTES, Name, REPORT_SCHEMA, Report,
-    Store, StoreError, UNSIGNED_REPORT,
+    EntryKind, FOLDED_SCHEMA, FoldedReport, Id, MAX_REPORT_BYTES, Name, POOL_FOLD_SCHEMA, PoolFact,
+    PoolFold, REPORT_SCHEMA, Report, Store, StoreError, UNSIGNED_REPORT,
 };
 
 /// The largest fold that carp reads, in bytes: some 20,000 clusters.
@@ -101,8 +101,36 @@ pub fn folded(
     Ok((found, diagnostics))
 }
 
+/// Reads `pools.yaml` of a status tree: what time did to the workers of pools. One that cannot be read is
+/// an error, and the caller stops.
+///
+/// # Errors
+/// The store failed.
+pub fn folded_pools(
+    store: &dyn Store,
+    status: Option<Id>,
+    prefix: &str,
+) -> Result<(BTreeMap<Name, PoolFact>, Diagnostics), StoreError> {
+    let mut diagnostics = Diagnostics::default();
+    let none = BTreeMap::new();
+    let Some(status) = status else { return Ok((none, diagnostics)) };
+    let dir = tree::dir_at(store, status, prefix)?;
+    let entry = dir.and_then(|dir| dir.get(POOLS)).filter(|entry| entry.kind == EntryKind::File);
+    let Some(entry) = entry else { return Ok((none, diagnostics)) };
+    Ok(match written::<PoolFold>(&store.blob(entry.id)?, POOL_FOLD_SCHEMA) {
+        Ok(fold) => (fold.workers, diagnostics),
+        Err(refusal) => {
+            diagnostics.push(unfolded(POOLS.to_owned(), refusal));
+            (none, diagnostics)
+        }
+    })
+}
+
 fn not_folded(file: &str, refusal: Refusal) -> Diagnostic {
-    let path = format!("{OBSERVED}/{file}");
+    unfolded(format!("{OBSERVED}/{file}"), refusal)
+}
+
+fn unfolded(path: String, refusal: Refusal) -> Diagnostic {
     let finding = match refusal {
         Refusal::Newer(found) => {
             let message = format!("`{path}`: {}", newer(found, FOLDED_SCHEMA));

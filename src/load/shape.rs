@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::kind::Kind;
 use crate::model::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec, WorkerSpec,
+    PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec,
 };
 
 /// The form of a value.
@@ -62,6 +62,7 @@ fn schema(kind: Kind) -> Value {
         Kind::ManagedCluster => of::<ManagedClusterSpec>(),
         Kind::Worker => of::<WorkerSpec>(),
         Kind::WorkerOverlay => of::<WorkerOverlaySpec>(),
+        Kind::WorkerPool => of::<WorkerPoolSpec>(),
         Kind::ManagedClusterClass => of::<ManagedClusterClassSpec>(),
         Kind::PlacementPolicy => of::<PlacementPolicySpec>(),
         Kind::PlacementPolicyTest => of::<PlacementPolicyTestSpec>(),

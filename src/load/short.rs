@@ -33,6 +33,12 @@ pub(super) fn as_written(findings: &mut [Diagnostic]) {
 /// Expands the short forms of a `spec`. What is wrong in them is found in the canonical form.
 pub(super) fn expand(kind: Kind, api: Api, spec: &mut Value, out: &mut Findings) {
     let Value::Object(fields) = spec else { return };
+    if kind == Kind::WorkerPool {
+        if let Some(template) = fields.get_mut("template").and_then(|t| t.get_mut("spec")) {
+            expand(Kind::Worker, api, template, out);
+        }
+        return;
+    }
     if matches!(kind, Kind::ManagedCluster | Kind::Worker) {
         if api == Api::Old {
             old_version(fields, out);

@@ -11,8 +11,16 @@ use crate::model::api::planned;
 
 /// Fields whose pattern a rule of its own looks at, with a code and a help that say more. Paths are
 /// dotted, without indices.
-const PATTERN_HAS_ITS_RULE: &[&str] =
-    &["spec.version", "spec.nodePools.name", "spec.heartbeatTimeout"];
+const PATTERN_HAS_ITS_RULE: &[&str] = &[
+    "spec.version",
+    "spec.nodePools.name",
+    "spec.heartbeatTimeout",
+    "spec.template.spec.version",
+    "spec.template.spec.nodePools.name",
+    "spec.template.spec.heartbeatTimeout",
+    "spec.provisionTimeout",
+    "spec.coolDown",
+];
 
 /// Short forms: fields that the loader reads and the canonical form does not have.
 const SHORT_FORMS: &[(&str, &str)] = &[("ManagedCluster", "replicas"), ("Worker", "replicas")];

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
+use serde_json::json;
 
-use super::{Loaded, load, locate};
+use super::{Loaded, load, load_beside, locate};
 use crate::diag::{Code, Diagnostic};
-use crate::model::{Dir, Entry, EntryKind, Fleet, Id, Input, Memo, Store, StoreError, blob_id};
+use crate::model::{
+    Digest, Dir, Entry, EntryKind, FLEET_LOCK_SCHEMA, Fleet, Id, Input, Memo, Previous, Store,
+    StoreError, blob_id,
+};
 
 pub(super) const CARP: &str = "\
 apiVersion: carp.dev/v1alpha1
@@ -147,6 +151,22 @@ pub(super) fn load_files(files: &[(&str, &str)]) -> Loaded {
     let store = Memory::default();
     let files: Vec<_> = files.iter().map(|(p, t)| (*p, store.text(t.as_bytes()))).collect();
     load(&input(store.tree(&files)), &store, &mut Memo::default()).unwrap()
+}
+
+/// Loads one file of the fleet beside a lock that knows `eu-1`, which the pool `eu` made.
+pub(super) fn load_with_eu_1(text: &str) -> Loaded {
+    let store = Memory::default();
+    let files =
+        [("carp.yaml", store.text(CARP.as_bytes())), ("fleet/x.yaml", store.text(text.as_bytes()))];
+    let eu_1 = json!({"ordinal": 1, "location": "northeurope"});
+    let lock = json!({
+        "schemaVersion": FLEET_LOCK_SCHEMA,
+        "renderKey": Digest::of(b"r"),
+        "pools": {"eu": {"last": 1, "workers": {"eu-1": eu_1}}},
+    });
+    let fleet = Some(serde_json::from_value(lock).unwrap());
+    let previous = Previous { fleet, ..Previous::default() };
+    load_beside(&input(store.tree(&files)), &store, &mut Memo::default(), &previous).unwrap()
 }
 
 /// Loads these files, with a `carp.yaml` where there is none.

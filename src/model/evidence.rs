@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{FoldedReport, Freshness, Name};
+use super::{FoldedReport, Freshness, Name, PoolFact};
 
 /// The folded reports of all workers: all that a plan knows of the world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Observed {
     pub refused: BTreeMap<Name, Refusal>,
     /// The entries of `supportedVersions` in `carp.yaml` whose time has come, by their `version`.
     pub expired: BTreeSet<String>,
+    /// What time did to the workers of pools.
+    pub pools: BTreeMap<Name, PoolFact>,
 }
 
 /// Why a worker's report does not count.

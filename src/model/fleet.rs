@@ -6,7 +6,7 @@ use super::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
     PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec, WorkerSpec,
 };
-use super::{Digest, IndexRow, Name, Resources};
+use super::{Digest, IndexRow, MadeBy, Name, Pool, Resources};
 
 /// The desired state: every document that loaded, defaults resolved, overlays laid on.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,8 @@ pub struct Fleet {
     pub workers: BTreeMap<Name, Worker>,
     /// The overlays, each by its worker's name, where they stand. The workers have them laid on.
     pub overlays: BTreeMap<Name, Sourced<WorkerOverlaySpec>>,
+    /// The pools of workers. The workers that they made are among the workers.
+    pub pools: BTreeMap<Name, Pool>,
     /// The classes.
     pub classes: BTreeMap<Name, Sourced<ManagedClusterClassSpec>>,
     /// The placement policies, the built-in ones included.
@@ -130,6 +132,8 @@ pub struct Worker {
     pub spec: WorkerSpec,
     /// `spec.heartbeatTimeout` in seconds.
     pub heartbeat_timeout_seconds: i64,
+    /// The pool that made it; `None` where it has a document of its own.
+    pub made_by: Option<MadeBy>,
 }
 
 impl Worker {

@@ -14,7 +14,9 @@ use serde_json::Value;
 use super::api::{
     AcknowledgementKind, AntiAffinity, DeletionPolicy, Guards, Roots, SpreadConstraint, Tenant,
 };
-use super::{DeletionRow, Digest, Id, Name, ReasonCode, Resources, Signers, SteppedVersions};
+use super::{
+    DeletionRow, Digest, Id, Name, PoolLock, ReasonCode, Resources, Signers, SteppedVersions,
+};
 
 /// The format of [`WorkerLock`].
 pub const WORKER_LOCK_SCHEMA: u32 = 2;
@@ -175,6 +177,9 @@ pub struct FleetLock {
     pub spent: Vec<AcknowledgementSpent>,
     /// The digest of exactly what the templates of the control plane's own files got.
     pub render_key: Digest,
+    /// What is remembered of the pools: the ordinals, and the workers that they made.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<Name, PoolLock>,
     /// The workers that the control plane makes.
     #[serde(default)]
     pub workers: BTreeMap<Name, ControlPlaneRow>,

@@ -20,6 +20,7 @@ mod offer;
 mod openpgp;
 pub mod paths;
 mod plan;
+mod pool;
 mod previous;
 mod proposal;
 mod quantity;
@@ -59,6 +60,10 @@ pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use plan::{
     Binding, Decision, Hold, HoldKind, Plan, Planned, Rank, Term, WorkerPlan, WorkerState,
+};
+pub use pool::{
+    MadeBy, POOL_FOLD_SCHEMA, Pending, Pool, PoolFact, PoolFold, PoolLock, PoolPlan, PoolState,
+    PoolWorker, pool_locations, worker_facts, worker_name,
 };
 pub use previous::Previous;
 pub use proposal::{Change, ChangeKind, FormOnly, Gate, GateReason, Proposal, Work};

@@ -25,6 +25,8 @@ pub const PENDING_LOCK: &str = "pending.lock";
 pub const FLEET_LOCK: &str = "fleet.lock";
 /// The folded reports on the status branch.
 pub const OBSERVED: &str = "observed";
+/// What time did to the workers of pools, on the status branch.
+pub const POOLS: &str = "pools.yaml";
 /// The fleet's own file.
 pub const FLEET_FILE: &str = "carp.yaml";
 /// The file that an agent's report branch holds.

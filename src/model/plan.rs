@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::api::{AcknowledgementKind, Strategy};
-use super::{Deletion, DeletionStep, Digest, Name, ReasonCode, Resources, VersionStep};
+use super::{
+    Deletion, DeletionStep, Digest, Name, Pending, PoolPlan, ReasonCode, Resources, VersionStep,
+};
 
 /// The decisions of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct Plan {
     pub workers: BTreeMap<Name, WorkerPlan>,
     /// The clusters whose folder does not have the desired version yet.
     pub versions: BTreeMap<Name, VersionStep>,
+    /// The pools that are desired or of which something is remembered.
+    pub pools: BTreeMap<Name, PoolPlan>,
     /// Every deletion that begins, is under way or ends: of clusters, and of workers' own clusters.
     pub deletions: BTreeMap<Name, Deletion>,
     /// What a guard held.
@@ -189,6 +193,9 @@ pub struct WorkerPlan {
     pub allocated: Resources,
     /// How many clusters are here.
     pub clusters: u64,
+    /// How far it is, where a pool made it and it was never running: clusters that are given to it are
+    /// not rendered yet.
+    pub pending: Option<Pending>,
 }
 
 impl WorkerPlan {

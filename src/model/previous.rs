@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Damage, FleetLock, IndexRow, Kept, LockName, Name, PendingLock, WorkerLock};
+use super::{Damage, FleetLock, IndexRow, Kept, LockName, Name, PendingLock, PoolLock, WorkerLock};
 
 /// The state that the last commit left, read from its locks.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,22 @@ impl Previous {
     #[must_use]
     pub fn is_damaged(&self, lock: &LockName) -> bool {
         self.damaged.iter().any(|damage| damage.lock == *lock)
+    }
+
+    /// What is remembered of the pools.
+    #[must_use]
+    pub fn pools(&self) -> &BTreeMap<Name, PoolLock> {
+        static NONE: BTreeMap<Name, PoolLock> = BTreeMap::new();
+        self.fleet.as_ref().map_or(&NONE, |lock| &lock.pools)
+    }
+
+    /// The pool that made a worker, desired or not.
+    #[must_use]
+    pub fn pool_of(&self, worker: &str) -> Option<&Name> {
+        self.pools()
+            .iter()
+            .find(|(_, lock)| lock.workers.contains_key(worker))
+            .map(|(pool, _)| pool)
     }
 
     /// The worker that a cluster is on.

@@ -24,6 +24,8 @@ pub enum Reason {
         /// The report's own word.
         reason: String,
     },
+    /// A pool made the worker, and it is not running in time.
+    ProvisionTimeout,
     /// The worker's document did not load; nothing new goes there.
     NotLoaded,
     /// The worker is cordoned.
@@ -165,6 +167,8 @@ pub enum ReasonCode {
     Silent,
     /// [`Reason::Unhealthy`].
     Unhealthy,
+    /// [`Reason::ProvisionTimeout`].
+    WorkerProvisionTimeout,
     /// [`Reason::NotLoaded`].
     NotLoaded,
     /// [`Reason::Cordoned`].
@@ -225,6 +229,7 @@ impl Reason {
             Self::NeverReported => ReasonCode::NeverReported,
             Self::Silent { .. } => ReasonCode::Silent,
             Self::Unhealthy { .. } => ReasonCode::Unhealthy,
+            Self::ProvisionTimeout => ReasonCode::WorkerProvisionTimeout,
             Self::NotLoaded => ReasonCode::NotLoaded,
             Self::Cordoned => ReasonCode::Cordoned,
             Self::BeingRemoved => ReasonCode::BeingRemoved,
@@ -258,6 +263,7 @@ impl Reason {
             Self::NeverReported => "never reported".to_owned(),
             Self::Silent { .. } => "stopped reporting".to_owned(),
             Self::Unhealthy { .. } => "were not healthy".to_owned(),
+            Self::ProvisionTimeout => "were not running in time".to_owned(),
             Self::NotLoaded => "did not load".to_owned(),
             Self::Cordoned => "were unschedulable".to_owned(),
             Self::BeingRemoved => "were being removed".to_owned(),
@@ -297,6 +303,7 @@ impl fmt::Display for Reason {
             Self::NeverReported => write!(f, "has never reported"),
             Self::Silent { since } => write!(f, "silent since {since}"),
             Self::Unhealthy { reason } => write!(f, "not healthy: {reason}"),
+            Self::ProvisionTimeout => write!(f, "its pool made it, and it is not running in time"),
             Self::NotLoaded => write!(f, "its document did not load"),
             Self::Cordoned => write!(f, "cordoned"),
             Self::BeingRemoved => write!(f, "being removed"),

@@ -7,7 +7,7 @@ use super::output::{Run, placed_at, reason_of};
 use crate::model::paths::WORKERS_INDEX;
 use crate::model::{
     ClusterState, ControlPlaneRow, Digest, FLEET_LOCK_SCHEMA, FleetLock, GateReason, Id, LockName,
-    Name, Owned, Signers, StoreError, WorkerState, lock_to_bytes, paths,
+    Name, Owned, PoolLock, PoolPlan, Signers, StoreError, WorkerState, lock_to_bytes, paths,
 };
 use crate::render;
 
@@ -211,8 +211,26 @@ impl Run<'_> {
             signers,
             spent: self.spent.clone(),
             render_key,
+            pools: self.pools(),
             workers,
             files,
         }
+    }
+
+    /// What is remembered of the pools. A worker whose retirement a guard held takes part again, and what
+    /// is gone is forgotten.
+    fn pools(&self) -> BTreeMap<Name, PoolLock> {
+        let fleet = &self.read.loaded.fleet;
+        let lock = |plan: &PoolPlan| {
+            let mut lock = plan.lock.clone();
+            lock.workers.retain(|name, row| {
+                let state = self.plan.workers.get(name).map(|worker| worker.state);
+                let begins = plan.spare.contains(name);
+                row.leaving &= !begins || state == Some(WorkerState::Retiring);
+                state.is_some() || fleet.workers.contains_key(name)
+            });
+            lock
+        };
+        self.plan.pools.iter().map(|(name, plan)| (name.clone(), lock(plan))).collect()
     }
 }

@@ -58,6 +58,9 @@ pub fn propose(
     let (planning, written, good, mismatches) = loop {
         let Decided { mut planning, spent, good, mismatches } =
             decide(snapshot, store, memo, &read, &frozen)?;
+        // What pools make is among the workers from now on, as it is in the next run.
+        let made = std::mem::take(&mut planning.made).into_iter();
+        read.loaded.fleet.workers.extend(made.map(|worker| (worker.name.clone(), worker)));
         let mut run = output::Run::new(snapshot, store, &read, &mut planning.plan);
         run.spent = change::spend(&read.loaded.fleet, read.previous.fleet.as_ref(), &good, &spent);
         let mut written = run.write()?;

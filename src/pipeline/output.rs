@@ -179,6 +179,9 @@ impl<'a> Run<'a> {
         if let Some(old) = old.filter(stands).filter(|o| o.render_key == job.key()) {
             return Ok(row(old.folder, self.stepped(cluster, None, Some(old))));
         }
+        if before.is_none() && self.is_pending(worker) {
+            return Ok(row(None, None));
+        }
         self.rendered += 1;
         let last_good = || old.cloned().unwrap_or_else(|| row(None, None));
         let files = match job.render() {
@@ -213,6 +216,11 @@ impl<'a> Run<'a> {
             self.note_new_folder(&cluster.name);
         }
         Ok(row(Some(folder), self.stepped(cluster, Some(&files), old)))
+    }
+
+    /// Whether a pool is making the worker: what is given to it waits there and is not rendered yet.
+    fn is_pending(&self, worker: &Name) -> bool {
+        self.plan.workers.get(worker).is_some_and(|plan| plan.pending.is_some())
     }
 
     /// Notes that a folder keeps its last good content.

@@ -15,7 +15,7 @@ use crate::model::{
     Dir, EntryKind, Hold, Id, Memo, Name, Observed, Owned, Plan, Previous, Proposal, Snapshot,
     Store, StoreError, Work, paths,
 };
-use crate::plan::{self, FoldInput};
+use crate::plan::{self, FoldInput, PoolFoldInput};
 use crate::render::Templates;
 
 /// What was read.
@@ -36,12 +36,12 @@ impl Read {
         store: &dyn Store,
         memo: &mut Memo,
     ) -> Result<Self, StoreError> {
-        let mut loaded = load::load(&snapshot.input, store, memo)?;
-        let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
         let prefix = &snapshot.input.prefix;
-        let (templates, found) = Templates::built_in().with(&loaded.templates);
-        diagnostics.extend(found);
         let (previous, found) = load::previous(store, snapshot.previous, prefix, memo)?;
+        let mut loaded = load::load_beside(&snapshot.input, store, memo, &previous)?;
+        let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+        let (templates, unread) = Templates::built_in().with(&loaded.templates);
+        diagnostics.extend(unread);
         let stopped = loaded.fleet_broken || found.has_errors();
         diagnostics.extend(found);
         let mut read = Self {
@@ -54,8 +54,15 @@ impl Read {
             valid_until: None,
             stopped,
         };
+        let without_pools = read.previous.pools().is_empty();
         if !read.stopped {
             read.output(snapshot, store, memo)?;
+        }
+        if without_pools && !read.previous.pools().is_empty() {
+            // The lock that knows what pools made was lost and is there again.
+            let parsed = read.loaded.parsed;
+            read.loaded = load::load_beside(&snapshot.input, store, memo, &read.previous)?;
+            read.loaded.parsed += parsed;
         }
         read.reports(snapshot, store)?;
         Ok(read)
@@ -128,12 +135,23 @@ impl Read {
             now: snapshot.now,
         });
         self.diagnostics.extend(fold.diagnostics);
+        let (last, found) = load::folded_pools(store, snapshot.status, &snapshot.input.prefix)?;
+        self.stopped |= found.has_errors();
+        self.diagnostics.extend(found);
+        let pools = plan::fold_pools(&PoolFoldInput {
+            last: &last,
+            fleet: &self.loaded.fleet,
+            previous: &self.previous,
+            observed: &fold.observed,
+            now: reports.is_some().then_some(snapshot.now),
+        });
         let found = plan::contradictions(&self.previous, &fold.observed, control_plane);
         self.diagnostics.extend(found);
         let expiry = plan::expire(&self.loaded.fleet, snapshot.now);
         self.diagnostics.extend(expiry.diagnostics);
-        self.valid_until = [fold.valid_until, expiry.valid_until].into_iter().flatten().min();
-        self.observed = Observed { expired: expiry.expired, ..fold.observed };
+        let ends = [fold.valid_until, pools.valid_until, expiry.valid_until];
+        self.valid_until = ends.into_iter().flatten().min();
+        self.observed = Observed { pools: pools.pools, expired: expiry.expired, ..fold.observed };
         Ok(())
     }
 

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use crate::change::{TreeEdit, entry_at};
 use crate::load::emit_yaml;
 use crate::model::{
-    Digest, Dir, EntryKind, Fleet, Gate, Id, Memo, Name, Observed, Plan, Previous, Proposal,
-    Snapshot, Store, StoreError, paths,
+    Digest, Dir, EntryKind, Fleet, Gate, Id, Memo, Name, Observed, POOL_FOLD_SCHEMA, Plan,
+    PoolFold, Previous, Proposal, Snapshot, Store, StoreError, paths,
 };
 use crate::status::{
     Conditioned, FleetStatus, StatusDocument, StatusInput, cluster_status, fleet_status,
@@ -76,6 +76,7 @@ impl Documents<'_> {
             let path = format!("{}/{name}.yaml", paths::OBSERVED);
             edit.remove(&paths::in_repository(&snapshot.input.prefix, &path));
         }
+        self.pools(snapshot, store, &mut edit)?;
         match snapshot.status {
             None if edit.is_empty() => store.put_dir(&Dir::default()),
             base => edit.apply(store, base),
@@ -84,6 +85,26 @@ impl Documents<'_> {
 }
 
 impl Documents<'_> {
+    /// What time did to the workers of pools.
+    fn pools(
+        self,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        edit: &mut TreeEdit,
+    ) -> Result<(), StoreError> {
+        let path = paths::in_repository(&snapshot.input.prefix, paths::POOLS);
+        let workers = &self.observed.pools;
+        if !workers.is_empty() {
+            let fold = PoolFold { schema_version: POOL_FOLD_SCHEMA, workers: workers.clone() };
+            edit.file(&path, store.put_blob(emit_yaml(&fold).as_bytes())?);
+        } else if let Some(base) = snapshot.status
+            && entry_at(store, base, &path)?.is_some()
+        {
+            edit.remove(&path);
+        }
+        Ok(())
+    }
+
     /// The workers of which a fold is there and nothing is known any more: they are gone.
     fn forgotten(self, snapshot: &Snapshot, store: &dyn Store) -> Result<Vec<Name>, StoreError> {
         let path = paths::in_repository(&snapshot.input.prefix, paths::OBSERVED);

@@ -28,6 +28,8 @@ pub(super) struct Candidate<'a> {
     /// Whether its ceiling counts and not its capacity: the clusters that are looked at fit nowhere as
     /// the workers are now.
     pub(super) grown: bool,
+    /// Whether what a pool is making counts: the clusters that are looked at fit nowhere else.
+    pub(super) reserving: bool,
 }
 
 impl Candidate<'_> {
@@ -170,6 +172,8 @@ pub(super) enum Reads {
     State,
     /// What the worker's agent says.
     Health,
+    /// How far a worker is that a pool is making.
+    Pending,
     /// Whether the worker is cordoned.
     Cordon,
     /// What the worker has, and what of that is kept free.

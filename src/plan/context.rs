@@ -9,8 +9,9 @@ use super::PlanInput;
 use super::candidate::Candidate;
 use super::counts::CountsContext;
 use super::roster::Roster;
+use super::scale::{self, PoolContext};
 use crate::model::api::{Components, PlacementPolicySpec, SupportedVersion, Taint, Tenant};
-use crate::model::{Digest, Name, Resources, WorkerHealth, WorkerState};
+use crate::model::{Digest, Name, Pending, Resources, WorkerHealth, WorkerState};
 
 #[derive(Serialize)]
 struct Context<'a> {
@@ -20,6 +21,7 @@ struct Context<'a> {
     versions: &'a [SupportedVersion],
     expired: &'a BTreeSet<String>,
     placed: CountsContext<'a>,
+    pools: Vec<PoolContext<'a>>,
     placements_held: bool,
     /// Clusters that wait as they were recorded because their document is not there to be looked at:
     /// what is recorded of them may be older than this context.
@@ -31,6 +33,7 @@ struct WorkerContext<'a> {
     name: &'a Name,
     state: u8,
     health: u8,
+    pending: u8,
     capacity: &'a Resources,
     reserved: &'a Resources,
     ceiling: &'a Resources,
@@ -66,6 +69,7 @@ pub(super) fn digest(
         versions: &input.fleet.spec.supported_versions,
         expired: &input.observed.expired,
         placed,
+        pools: scale::context(input),
         placements_held: input.fleet.holds_placements(),
         unseen,
     };
@@ -89,6 +93,11 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
             Some(WorkerHealth::Unhealthy { .. }) => 2,
             Some(WorkerHealth::Silent { .. }) => 3,
             Some(WorkerHealth::NeverReported) => 4,
+        },
+        pending: match plan.pending {
+            None => 0,
+            Some(Pending::Awaited) => 1,
+            Some(Pending::Overdue) => 2,
         },
         capacity: &plan.capacity,
         reserved: &plan.reserved,
@@ -131,6 +140,9 @@ mod tests {
             Reads::Name => ("worker w1", "worker w2"),
             Reads::State => ("pool=p;", "pool=p; unloaded WorkerOverlay w1;"),
             Reads::Health => ("agent:healthy", "agent:silent"),
+            Reads::Pending => {
+                ("worker w1 2/4", "workerpool p cap=4; worker w1 made:p=1 overdue 2/4")
+            }
             Reads::Cordon => ("pool=p", "pool=p cordoned"),
             Reads::Capacity => ("cap:mem=8", "cap:mem=9"),
             Reads::Ceiling => ("cap:mem=8", "cap:mem=8 ceiling:mem=9"),
@@ -185,6 +197,15 @@ mod tests {
         let reported = WORLD.replacen("agent:healthy", "agent:healthy runs=a", 1);
         assert_eq!(digest(WORLD), digest(&reported));
         assert_eq!(digest(WORLD), digest(&format!("{WORLD}; cluster a tenant=t only=w9")));
+    }
+
+    #[test]
+    fn how_far_a_worker_is_that_a_pool_makes_is_in_the_context() {
+        let of = |word: &str| {
+            digest(&format!("workerpool p agent cap=4; worker w1 made:p=1 {word}; cluster x on=w1"))
+        };
+        assert_ne!(of(""), of("overdue"));
+        assert_ne!(of(""), of("running"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::deletion::Deletions;
+use super::finder::Finder;
 use super::group::{self, Group, Keeping, Values, Who};
 use super::policy::Policies;
 use super::{PlanInput, amounts, roster};
@@ -45,6 +46,8 @@ pub(super) struct Counts<'a> {
     last: Option<&'a Name>,
     /// The clusters that are in a group.
     groups: BTreeMap<Group<'a>, Parts<'a>>,
+    /// The same groups, to find those of a cluster.
+    finder: Finder<'a, Group<'a>>,
     /// The clusters that have a rule of anti-affinity, by the part of the group that they keep away from.
     keepers: BTreeMap<Keeping<'a>, Parts<'a>>,
     /// The tenants that have a quota.
@@ -70,6 +73,7 @@ impl<'a> Counts<'a> {
         if counts.is_empty() {
             return counts;
         }
+        let keepers = with_keeping(policies);
         for (worker, lock) in &input.previous.workers {
             for (name, row) in roster::there(input, worker, lock, deletions) {
                 let desired = input.fleet.clusters.get(name);
@@ -78,7 +82,10 @@ impl<'a> Counts<'a> {
                     Some(cluster) => (Who::of(cluster), cluster.spec.own_anti_affinity()),
                     None => (recorded(name, &row.row), &*row.row.anti_affinity),
                 };
-                let policy = policies.select_by(who.name, who.labels);
+                let selects =
+                    |p: &(usize, &Policy)| p.1.spec.cluster_selector.selects(who.name, who.labels);
+                let applying = keepers.may_select(who.labels).filter(selects);
+                let policy = applying.min_by_key(|(at, _)| *at).map(|(_, policy)| policy);
                 counts.come(Member { who, policy, own }, worker);
                 counts.take(who, &row.demand);
             }
@@ -112,7 +119,9 @@ impl<'a> Counts<'a> {
 
     fn ask_for(&mut self, groups: impl Iterator<Item = Group<'a>>) {
         for group in groups {
-            self.groups.entry(group).or_default();
+            if self.groups.insert(group, Parts::new()).is_none() {
+                self.finder.add(group.selector(), group);
+            }
         }
     }
 
@@ -169,8 +178,8 @@ impl<'a> Counts<'a> {
 
     fn come(&mut self, member: Member<'a>, worker: &'a Name) {
         let who = &member.who;
-        for (group, parts) in &mut self.groups {
-            if let Some(values) = group.part(who) {
+        for group in self.finder.may_select(who.labels) {
+            if let (Some(values), Some(parts)) = (group.part(who), self.groups.get_mut(&group)) {
                 arrive(parts, values, who.name, worker, self.now);
             }
         }
@@ -275,6 +284,18 @@ fn rows_of<'s, K>(of: &'s K, parts: &'s Parts<'_>) -> impl Iterator<Item = Count
         let by_worker = part.there.iter().map(|(worker, names)| (*worker, names.len()));
         (of, values.as_slice(), by_worker.collect())
     })
+}
+
+/// The policies, the strongest first, to find that of a placed cluster; none where no policy has a rule of
+/// anti-affinity, which is all that they are asked for.
+fn with_keeping<'a>(policies: &Policies<'a>) -> Finder<'a, (usize, &'a Policy)> {
+    let mut finder = Finder::default();
+    if policies.all().any(|policy| !policy.spec.anti_affinity.is_empty()) {
+        for (at, policy) in policies.all().enumerate() {
+            finder.add(Some(&policy.spec.cluster_selector), (at, policy));
+        }
+    }
+    finder
 }
 
 fn recorded<'a>(name: &'a Name, row: &'a IndexRow) -> Who<'a> {

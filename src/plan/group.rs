@@ -76,6 +76,11 @@ impl<'a> Group<'a> {
         self.keys.iter().map(value).collect()
     }
 
+    /// Whom it selects; `None`: all.
+    pub(super) fn selector(&self) -> Option<&'a LabelSelector> {
+        self.selector
+    }
+
     /// Whether the group has a cluster, and in which part.
     pub(super) fn part(&self, who: &Who<'a>) -> Option<Values<'a>> {
         let selected = self.tenant.is_none_or(|tenant| tenant == who.tenant)

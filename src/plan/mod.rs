@@ -5,7 +5,8 @@
 //! out again, with the same filters, what the records leave out.
 //!
 //! ```text
-//! fold → deletion → roster (counts) → placed (resize) → queue → assign (policy, scenes, filter, score) → Plan
+//! fold → deletion → roster (counts) → placed (resize) → queue → assign (policy, scenes, filter, score)
+//!      → scale → Plan
 //! ```
 //!
 //! To add a filter, write `filter/<rule>.rs` with a `READS`, a `refuse` and its tests, and name it in
@@ -22,6 +23,7 @@ mod deletion;
 mod expiry;
 mod explain;
 mod filter;
+mod finder;
 mod fold;
 mod group;
 mod holds;
@@ -30,6 +32,7 @@ mod policy;
 mod queue;
 mod resize;
 mod roster;
+mod scale;
 mod scenes;
 mod score;
 mod term;
@@ -51,10 +54,11 @@ pub use explain::{
 };
 pub use fold::{Fold, FoldInput, contradictions, fold};
 pub use policy::{PolicyPair, Precedence, policy_ties};
+pub use scale::{PoolFoldInput, PoolFolding, fold_pools};
 
 use std::collections::BTreeSet;
 
-use crate::model::{Digest, Fleet, Id, Name, Observed, Plan, Previous, Settled};
+use crate::model::{Digest, Fleet, Id, Name, Observed, Plan, Previous, Settled, Worker};
 
 /// What [`plan`] reads.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +89,7 @@ impl PlanInput<'_> {
 }
 
 /// What [`plan`] gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Planning {
     /// The decisions. `valid_until` is left open: a plan reads no time; the fold's deadline is its
     /// deadline.
@@ -93,22 +97,29 @@ pub struct Planning {
     /// The digest of what the decision about a waiting cluster depends on besides the cluster, after
     /// this run. With the id of the pending lock that is written it makes the next run's [`Settled`].
     pub context: Digest,
+    /// The workers that pools make now.
+    pub made: Vec<Worker>,
 }
 
 /// Decides about every cluster and worker that is desired or recorded.
 #[must_use]
 pub fn plan(input: &PlanInput<'_>) -> Planning {
-    let mut run = assign::Run::begin(input);
-    run.finish();
-    let context = run.context();
-    let plan = Plan {
-        clusters: run.clusters,
-        versions: run.versions,
-        workers: run.roster.into_plans(),
-        deletions: run.deletions,
-        holds: run.holds.into_list(),
-        evaluated: run.evaluated,
-        valid_until: None,
-    };
-    Planning { plan, context }
+    scale::settle(input, |input, run, change| {
+        let context = run.context();
+        let workers = run.roster.into_plans();
+        let pools = scale::pools(input, &workers, change);
+        let made = pools.values().flat_map(|pool| &pool.made);
+        let made = made.filter_map(|name| input.fleet.workers.get(name)).cloned().collect();
+        let plan = Plan {
+            clusters: run.clusters,
+            versions: run.versions,
+            workers,
+            pools,
+            deletions: run.deletions,
+            holds: run.holds.into_list(),
+            evaluated: run.evaluated,
+            valid_until: None,
+        };
+        Planning { plan, context, made }
+    })
 }

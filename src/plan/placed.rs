@@ -7,7 +7,7 @@ use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::resize::{self, Resize};
 use super::roster::Roster;
-use super::{PlanInput, unloaded, version};
+use super::{PlanInput, scale, unloaded, version};
 use crate::model::api::DeletionPolicy;
 use crate::model::{
     ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Planned, Progress,
@@ -44,6 +44,14 @@ pub(super) fn decide<'a>(
             }
             let decision = match row.state {
                 ClusterState::Deleting => deleting(input, name, worker, deletions, holds),
+                // Whom the worker keeps waiting too long is given another.
+                ClusterState::Bound
+                    if scale::is_lost(input, worker, row)
+                        && input.fleet.clusters.contains_key(name)
+                        && !input.previous.kept.holds(name, worker) =>
+                {
+                    None
+                }
                 ClusterState::Bound => Some(decision(input, name, worker, row, holds)),
             };
             // A name that is free again goes into the queue like a new one.

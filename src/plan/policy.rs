@@ -3,7 +3,6 @@
 //! labels, then neither), then with the smaller name.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use crate::model::{Cluster, Fleet, Name, Policy};
 
@@ -50,15 +49,6 @@ impl<'a> Policies<'a> {
     /// All of them, the strongest first.
     pub(super) fn all(&self) -> impl Iterator<Item = &'a Policy> + use<'a, '_> {
         self.0.iter().copied()
-    }
-
-    /// The policy that applies to a cluster of this name and these labels.
-    pub(super) fn select_by(
-        &self,
-        name: &Name,
-        labels: &BTreeMap<String, String>,
-    ) -> Option<&'a Policy> {
-        self.0.iter().copied().find(|p| p.spec.cluster_selector.selects(name, labels))
     }
 
     /// The policies that select a cluster; the first applies.

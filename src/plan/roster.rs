@@ -8,11 +8,11 @@ use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::placed::is_forgotten;
 use super::policy::Policies;
-use super::{PlanInput, amounts, unloaded};
+use super::{PlanInput, amounts, scale, unloaded};
 use crate::model::api::{Observation, WorkerSpec};
 use crate::model::{
-    Cluster, ClusterRow, ClusterState, HoldKind, Name, Policy, Quantity, Resources, WorkerLock,
-    WorkerPlan, WorkerState,
+    Cluster, ClusterRow, ClusterState, HoldKind, Name, Pending, Policy, Quantity, Resources,
+    WorkerLock, WorkerPlan, WorkerState,
 };
 
 /// Every worker that is desired or recorded, in the order of the names.
@@ -66,6 +66,14 @@ impl<'a> Roster<'a> {
             candidate.grown = true;
         }
         grows
+    }
+
+    /// From now on clusters are given to workers that pools are making; returns whether there are any.
+    pub(super) fn reserve(&mut self) -> bool {
+        for candidate in &mut self.workers {
+            candidate.reserving = true;
+        }
+        self.workers.iter().any(|c| c.plan.pending == Some(Pending::Awaited))
     }
 
     /// A cluster comes to a worker, by this policy.
@@ -145,13 +153,15 @@ fn candidate<'a>(
             ceiling: said.map(|w| ceiling(&w.spec)).unwrap_or_default(),
             allocated: allocated(&rows),
             clusters,
+            pending: worker.and_then(|w| scale::pending(input, w)),
         },
         grown: false,
+        reserving: false,
     }
 }
 
 /// Where a worker can have more than it has; what it says of anything else adds nothing.
-fn ceiling(spec: &WorkerSpec) -> Resources {
+pub(super) fn ceiling(spec: &WorkerSpec) -> Resources {
     let more = |(resource, limit): &(&String, &Quantity)| {
         spec.capacity.get(*resource).is_some_and(|capacity| *limit > capacity)
     };
@@ -168,7 +178,7 @@ pub(super) fn there<'a>(
 ) -> impl Iterator<Item = (&'a Name, &'a ClusterRow)> {
     lock.clusters.iter().filter(move |(cluster, row)| {
         let over = row.state == ClusterState::Deleting && deletion::ends(deletions, cluster);
-        !over && !is_forgotten(input, cluster, worker, row)
+        !over && !is_forgotten(input, cluster, worker, row) && !scale::is_lost(input, worker, row)
     })
 }
 
@@ -194,7 +204,9 @@ fn state(
     if clusters == 0 && row.is_some_and(|row| row.state == ClusterState::Deleting) {
         return WorkerState::Retiring;
     }
-    if unloaded::names(input.fleet, "Worker", name) {
+    let pool = input.previous.pool_of(name);
+    let of_pool = pool.is_some_and(|pool| unloaded::names(input.fleet, "WorkerPool", pool));
+    if unloaded::names(input.fleet, "Worker", name) || of_pool {
         return WorkerState::NotLoaded;
     }
     if clusters == 0 {
@@ -207,7 +219,8 @@ fn state(
         holds.add(HoldKind::DeletionsHeld, name);
         return WorkerState::NotLoaded;
     }
-    if unloaded::may_be(input.fleet, "Worker", name) {
+    let of_pool = pool.is_some_and(|pool| unloaded::may_be(input.fleet, "WorkerPool", pool));
+    if unloaded::may_be(input.fleet, "Worker", name) || of_pool {
         return WorkerState::NotLoaded;
     }
     holds.add(HoldKind::WorkerInUse, name);

@@ -155,13 +155,17 @@ pub(super) struct Floor<'a> {
 }
 
 impl<'a> Floor<'a> {
-    /// Takes note of the last binding. Whether the fewest may be more now.
-    pub(super) fn rises(&mut self, worker: &'a Worker, counts: &Counts<'a>) -> bool {
+    /// Takes note of the last binding.
+    pub(super) fn note(&mut self, worker: &'a Worker, counts: &Counts<'a>) {
         if counts.changed(&self.group, &self.values) == counts.now()
             && let Some(domain) = topology::domain(self.key, worker)
         {
             self.domains.remove(domain);
         }
+    }
+
+    /// Whether the fewest may be more now.
+    pub(super) fn has_risen(&self) -> bool {
         self.domains.is_empty()
     }
 }

@@ -138,6 +138,15 @@ pub fn worker_flavor(files: &Files) -> String {
     flavor.unwrap_or(DEFAULT_WORKER_FLAVOR).to_owned()
 }
 
+/// The pool and the location that the Worker in a folder names.
+#[must_use]
+pub fn worker_place(files: &Files) -> Option<(String, String)> {
+    let all = objects(files).ok()?;
+    let worker = all.iter().find(|o| o.kind() == "Worker" && o.group() == "carp.dev")?;
+    let text = |path: &str| worker.value.pointer(path)?.as_str().map(str::to_owned);
+    Some((text("/spec/pool")?, text("/spec/location")?))
+}
+
 /// The last good folder was read before it was committed, so somebody else wrote into it.
 fn unreadable(document: &Malformed) -> Diagnostic {
     Diagnostic::new(Code::RecordUnreadable, document.to_string())

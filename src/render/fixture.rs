@@ -70,6 +70,7 @@ fn worker(name: Name) -> Worker {
             ..WorkerSpec::default()
         },
         heartbeat_timeout_seconds: 3600,
+        made_by: None,
     }
 }
 

@@ -58,6 +58,7 @@ fn fleet(observation: Observation) -> Fleet {
         document: 0,
         spec: WorkerSpec { observation, ..WorkerSpec::default() },
         heartbeat_timeout_seconds: 3600,
+        made_by: None,
     };
     Fleet { workers: [(name("w"), worker)].into(), ..Fleet::default() }
 }
@@ -139,6 +140,7 @@ fn a_worker_whose_folder_is_kept_says_so() {
         ceiling: std::collections::BTreeMap::new(),
         allocated: crate::model::Resources::new(),
         clusters: 0,
+        pending: None,
     };
     let plan = Plan { workers: [(name("w"), worker)].into(), ..Plan::default() };
     let observed = reported("Running", Freshness::Fresh);

@@ -107,6 +107,7 @@ fn an_overcommitted_worker_says_so() {
         ceiling: Resources::new(),
         allocated: amount(8),
         clusters: 8,
+        pending: None,
     };
     let plan = Plan { workers: [(name("w"), worker)].into(), ..Plan::default() };
     let given = Given { plan, ..Given::default() };
@@ -197,6 +198,7 @@ pub(super) fn worker_document(
         document: 0,
         spec,
         heartbeat_timeout_seconds: 3600,
+        made_by: None,
     };
     let fleet = Fleet { workers: [(name("w"), worker)].into(), ..Fleet::default() };
     let planned = WorkerPlan {
@@ -206,6 +208,7 @@ pub(super) fn worker_document(
         ceiling: Resources::new(),
         allocated: Resources::new(),
         clusters: 2,
+        pending: None,
     };
     let plan = Plan { workers: [(name("w"), planned)].into(), ..Plan::default() };
     let previous = Previous::default();

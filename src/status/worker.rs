@@ -6,8 +6,8 @@ use super::own_cluster::OwnCluster;
 use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, since};
 use crate::model::api::{ErrorStatus, Observation, WorkerStatus};
 use crate::model::{
-    Condition, ConditionStatus, FoldedReport, Freshness, Name, Quantity, Resources, WorkerHealth,
-    WorkerPlan, WorkerState,
+    Condition, ConditionStatus, FoldedReport, Freshness, Name, Pending, Quantity, Resources,
+    WorkerHealth, WorkerPlan, WorkerState,
 };
 
 /// The status document of a worker, the times of its conditions unset.
@@ -166,6 +166,13 @@ fn errors(
             code: "WorkerInUse".to_owned(),
             message: format!("its document is gone and {} clusters are on it", planned.clusters),
             user_error: true,
+        });
+    }
+    if planned.pending == Some(Pending::Overdue) {
+        all.push(ErrorStatus {
+            code: "WorkerProvisionTimeout".to_owned(),
+            message: "its pool made it, and it is not running in time".to_owned(),
+            user_error: false,
         });
     }
     if let Some(report) = report.filter(|r| !r.healthy) {

@@ -59,8 +59,8 @@ fn every_word_of_holds_gates_and_reasons_has_its_section() {
         InputNotVerified);
     let gates = all!(GateReason: NotLoaded, RenderFailed, CheckFailed, ForbiddenChange, ResizeBlocked,
         Drifted, Collided);
-    let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, NotLoaded, Cordoned, BeingRemoved,
-        Capacity, CapacityUnknown, AffinityName, AffinityExcluded, AffinityLocation, AffinityLabels,
+    let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, WorkerProvisionTimeout, NotLoaded, Cordoned,
+        BeingRemoved, Capacity, CapacityUnknown, AffinityName, AffinityExcluded, AffinityLocation, AffinityLabels,
         AffinityProvider, AffinityZone, AffinityGroup, Taint, Pool, PoolNotUsed, Version,
         VersionNotOffered, VersionExpired, Spread, SpreadKeyMissing, AntiAffinity, Quota, NoWorkers,
         PlacementsHeld, FolderKept);

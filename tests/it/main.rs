@@ -56,6 +56,7 @@ mod placement_groups;
 mod placement_page;
 mod policy_stories;
 mod policy_tests;
+mod pools;
 mod promises;
 mod proposals;
 mod published;

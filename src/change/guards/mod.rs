@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Acknowledged;
 use crate::model::api::{AcknowledgementKind, Guards};
 use crate::model::{
-    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, Hold, HoldKind, Name, Plan, Previous,
-    Progress, WorkerState,
+    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, Hold, HoldKind, Name, Pending, Plan,
+    Previous, Progress, WorkerState,
 };
 
 /// What the guards look at.
@@ -124,8 +124,17 @@ fn moves(plan: &Plan, previous: &Previous) -> BTreeMap<Name, Name> {
     let over = |name: &Name| {
         plan.deletions.get(name.as_str()).is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
     };
-    let there =
-        plan.clusters.iter().filter(|(name, p)| p.decision != Decision::Forget && !over(name));
+    // What was never rendered on a worker that is not running in time moves nowhere.
+    let never_there = |name: &Name| {
+        let Some(from) = placements.get(name).copied() else { return false };
+        let overdue = plan.workers.get(from).is_some_and(|w| w.pending == Some(Pending::Overdue));
+        let row = previous.workers.get(from).and_then(|lock| lock.clusters.get(name));
+        overdue && row.is_some_and(|row| row.folder.is_none())
+    };
+    let there = plan
+        .clusters
+        .iter()
+        .filter(|(name, p)| p.decision != Decision::Forget && !over(name) && !never_there(name));
     let moved = there.filter_map(|(name, planned)| {
         let from = *placements.get(name)?;
         let to = planned.decision.worker();

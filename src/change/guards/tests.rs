@@ -216,6 +216,7 @@ fn lock(spent: Vec<AcknowledgementSpent>) -> FleetLock {
         signers: crate::model::Signers::default(),
         spent,
         render_key: Digest::of(b"k"),
+        pools: BTreeMap::new(),
         workers: BTreeMap::new(),
         files: BTreeMap::new(),
     }
@@ -261,6 +262,7 @@ fn retiring(count: usize) -> (Plan, Previous) {
         ceiling: Resources::new(),
         allocated: Resources::new(),
         clusters: 0,
+        pending: None,
     };
     let row = ControlPlaneRow {
         state: ClusterState::Bound,

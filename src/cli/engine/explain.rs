@@ -12,7 +12,7 @@ use super::open::Look;
 use super::policy::{self, origin};
 use crate::model::api::Strategy;
 use crate::model::{
-    Decision, Fleet, Name, Planned, Quantity, Rank, Resources, Worker, WorkerState,
+    Decision, Fleet, Name, Pending, Planned, Quantity, Rank, Resources, Worker, WorkerState,
 };
 use crate::plan::{self, Explanation, PlanInput, Verdict, WorkerExplanation};
 use crate::render::{self, SecretWanted, Where};
@@ -188,6 +188,10 @@ fn cluster_notes(look: &Look, explanation: &Explanation) -> Vec<String> {
         let now = amounts(&explanation.planned.demand);
         notes.push(format!("it wants {} and keeps {now}: ResizeBlocked", amounts(wanted)));
     }
+    let there = explanation.planned.decision.worker().and_then(|w| proposal.plan.workers.get(w));
+    if there.is_some_and(|worker| worker.pending.is_some()) {
+        notes.push("its worker is being made; it is rendered once that is running".to_owned());
+    }
     let step = proposal.plan.versions.get(&explanation.cluster);
     notes.extend(step.map(|step| format!("{}; {}", step.words(), step.waits_words())));
     let own = proposal.gates.iter().filter(|gate| gate.name == explanation.cluster);
@@ -221,6 +225,16 @@ fn worker(look: &Look, explanation: &WorkerExplanation) -> ExplainView {
         let taints: Vec<_> = explanation.taints.iter().map(ToString::to_string).collect();
         notes.push(format!("takes only what tolerates {}", taints.join(", ")));
     }
+    notes.extend(desired.and_then(|worker| worker.made_by.as_ref()).map(|made| {
+        let pending = match explanation.plan.pending {
+            None => "",
+            Some(Pending::Awaited) => "; it is not running yet, and the clusters here wait for it",
+            Some(Pending::Overdue) => {
+                "; it is not running in time, and nothing waits for it any more"
+            }
+        };
+        format!("made by the pool {}{pending}", made.pool)
+    }));
     notes.extend(desired.and_then(|worker| no_agent(fleet, worker)));
     let deletion = look.opened.proposal.plan.deletions.get(explanation.worker.as_str());
     notes.extend(deletion.map(|deletion| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{address, components, git, images, is_dns_label, offered, quota};
+use super::{address, components, git, images, is_dns_label, offered, paths, quota};
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
@@ -23,6 +23,7 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     }
     names(spec, out);
     quota::check(spec, out);
+    paths::of_fleet(spec, out);
     if let Some(control_plane) = &spec.control_plane {
         let path = FieldPath::keys("spec.controlPlane");
         label(&control_plane.name, path.key("name"), "a control plane", out);
@@ -78,7 +79,7 @@ fn roots(roots: &Roots, out: &mut Findings) {
 }
 
 /// Whether a path names a folder below the fleet's root as Git spells it: `./x` would be found nowhere.
-fn is_folder_below(path: &str) -> bool {
+pub(super) fn is_folder_below(path: &str) -> bool {
     path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
 }
 

@@ -20,6 +20,7 @@ mod heartbeat;
 mod images;
 mod labels;
 mod location;
+mod made;
 mod max_priority;
 mod name;
 mod network;
@@ -27,6 +28,7 @@ pub(super) mod no_domain;
 mod node_pool;
 mod offered;
 mod overlay;
+mod paths;
 mod placeholder;
 pub(super) mod pool;
 mod provider;
@@ -39,6 +41,7 @@ pub(super) mod tie;
 mod together;
 mod version;
 mod vm_size;
+mod worker_pool;
 mod worker_uid;
 mod zones;
 
@@ -73,6 +76,8 @@ pub(super) struct Scene<'a> {
     pub(super) class_names: BTreeSet<String>,
     /// The names of all Workers that are there, loaded or not.
     pub(super) worker_names: BTreeSet<String>,
+    /// The workers that pools made, each with its pool.
+    pub(super) made: BTreeMap<String, String>,
 }
 
 type Rule = fn(&Subject<'_>, &Scene<'_>, &mut Findings);
@@ -102,10 +107,13 @@ const RULES: &[Rule] = &[
     affinity::check,
     together::check,
     max_priority::check,
+    paths::check,
     components::check,
     heartbeat::check,
     worker_uid::check,
     overlay::check,
+    made::check,
+    worker_pool::check,
 ];
 
 /// Runs every rule on a document.

@@ -1,22 +1,24 @@
-//! `unknown-pool`: a tenant is granted a pool that no worker is in, or a policy or a cluster uses one, so
-//! its clusters fit nowhere.
+//! `unknown-pool`: a tenant is granted a pool that no worker is in and that is no WorkerPool, or a policy or
+//! a cluster uses one, so its clusters fit nowhere.
 
 use std::collections::BTreeSet;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::load::suggest;
-use crate::model::Fleet;
 use crate::model::paths::FLEET_FILE;
+use crate::model::{Fleet, Name};
 
 /// Looks at the fleet as it loaded. Where a worker may not have loaded nothing is said: the pool may be
 /// that worker's.
 pub(in crate::load) fn check(fleet: &Fleet, out: &mut Diagnostics) {
-    let may_be_a_worker = |kind: &Option<String>| kind.as_deref().is_none_or(|k| k == "Worker");
+    let may_be_a_worker = |kind: &Option<String>| {
+        kind.as_deref().is_none_or(|k| matches!(k, "Worker" | "WorkerPool"))
+    };
     if fleet.unloaded.iter().any(|u| may_be_a_worker(&u.kind)) {
         return;
     }
-    let pools: BTreeSet<_> =
-        fleet.workers.values().filter_map(|w| w.spec.pool.as_deref()).collect();
+    let workers = fleet.workers.values().filter_map(|w| w.spec.pool.as_deref());
+    let pools: BTreeSet<_> = workers.chain(fleet.pools.keys().map(Name::as_str)).collect();
     for (file, document, path, named) in named(fleet) {
         for (i, pool) in named.iter().enumerate().filter(|(_, p)| !pools.contains(p.as_str())) {
             let help = match suggest::nearest(pool, pools.iter().copied()) {

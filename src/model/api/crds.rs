@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Acknowledgement, Fleet, KINDCluster, ManagedCluster, ManagedClusterClass, PlacementPolicy,
-    PlacementPolicyTest, Worker, WorkerOverlay,
+    PlacementPolicyTest, Worker, WorkerOverlay, WorkerPool,
 };
 
 /// The CRDs that clusters have, by file name: those of the kinds of which objects stand on a cluster. A
@@ -28,6 +28,7 @@ pub fn all_crds() -> Vec<(String, Value)> {
         file::<PlacementPolicy>(),
         file::<PlacementPolicyTest>(),
         file::<WorkerOverlay>(),
+        file::<WorkerPool>(),
     ]);
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all

@@ -249,6 +249,9 @@ pub struct AzureCredentials {
 pub struct Tenant {
     /// The tenant's name: the `metadata.namespace` of its clusters.
     pub name: String,
+    /// The folders, from `carp.yaml` on, in which its clusters' documents stand; none named means everywhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
     /// The pools of workers it may use; none named means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<String>,

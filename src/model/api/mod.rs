@@ -19,6 +19,7 @@ mod policy_test;
 mod shared;
 mod together;
 mod worker;
+mod worker_pool;
 
 pub use acknowledgement::{Acknowledgement, AcknowledgementKind, AcknowledgementSpec};
 pub use affinity::{
@@ -59,6 +60,7 @@ pub use together::{AntiAffinity, Quota, SpreadConstraint, WhenUnsatisfiable};
 pub use worker::{
     Components, Observation, Worker, WorkerOverlay, WorkerOverlaySpec, WorkerSpec, WorkerStatus,
 };
+pub use worker_pool::{TemplateMetadata, WorkerPool, WorkerPoolSpec, WorkerTemplate};
 
 /// The API group.
 pub const GROUP: &str = "carp.dev";

@@ -2,11 +2,11 @@
 //! unknown name and says that they are planned.
 
 /// Kinds of `carp.dev` that do not exist yet.
-pub const KINDS: &[&str] = &["WorkerPool", "OverridePolicy", "RolloutPolicy"];
+pub const KINDS: &[&str] = &["OverridePolicy", "RolloutPolicy"];
 
 /// Fields by kind, as dotted paths below the document; lists are written without an index.
 pub const FIELDS: &[(&str, &[&str])] = &[
-    ("Fleet", &["spec.images.overrides", "spec.tenants.paths"]),
+    ("Fleet", &["spec.images.overrides"]),
     (
         "ManagedCluster",
         &[

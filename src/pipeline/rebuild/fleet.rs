@@ -7,9 +7,9 @@ use super::{Ground, no_key};
 use crate::change::{Acknowledged, files_of};
 use crate::model::{
     ClusterState, ControlPlaneRow, Drifted, Edit, EntryKind, FLEET_LOCK_SCHEMA, FleetLock, Id,
-    Name, Owned, Signers, StoreError, paths,
+    Name, Owned, PoolLock, PoolWorker, Signers, StoreError, paths,
 };
-use crate::pipeline::folders::put_files;
+use crate::pipeline::folders::{put_files, read_folder};
 use crate::render::{self, Files};
 
 /// A rebuilt lock, and what of it is not as carp wrote it.
@@ -32,6 +32,7 @@ pub(super) fn rebuild(ground: Ground<'_>) -> Result<Rebuilt, StoreError> {
         spent: Acknowledged::new(ground.fleet, None).into_spent(),
         signers: Signers::of(spec),
         render_key: no_key(),
+        pools: pools(ground, &workers)?,
         workers,
         files,
     };
@@ -39,6 +40,33 @@ pub(super) fn rebuild(ground: Ground<'_>) -> Result<Rebuilt, StoreError> {
 }
 
 type Rows = BTreeMap<Name, ControlPlaneRow>;
+
+/// The workers that pools made, by the Workers in the folders: those without a document of their own that
+/// are in a pool that is there. The ordinals go on after the highest that is left.
+fn pools(ground: Ground<'_>, rows: &Rows) -> Result<BTreeMap<Name, PoolLock>, StoreError> {
+    let mut pools: BTreeMap<Name, PoolLock> = BTreeMap::new();
+    for (name, row) in rows.iter().filter(|(name, _)| !ground.fleet.workers.contains_key(*name)) {
+        let Some(folder) = row.folder else { continue };
+        let Some((pool, location)) = render::worker_place(&read_folder(ground.store, folder)?)
+        else {
+            continue;
+        };
+        let Some((pool, ordinal)) = ground
+            .fleet
+            .pools
+            .get(pool.as_str())
+            .and_then(|pool| Some((&pool.name, pool.ordinal_of(name, &location)?)))
+        else {
+            continue;
+        };
+        let leaving = row.state == ClusterState::Deleting;
+        let lock = pools.entry(pool.clone()).or_default();
+        lock.last = lock.last.max(ordinal);
+        let made = PoolWorker { ordinal, location, leaving, running: false };
+        lock.workers.insert(name.clone(), made);
+    }
+    Ok(pools)
+}
 
 /// A row for each folder that holds the Worker of its name.
 fn rows(ground: Ground<'_>) -> Result<(Rows, Vec<Drifted>), StoreError> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::candidate::Request;
 use super::super::choose::{Pick, choose};
 use super::super::queue::Waiting;
-use super::super::scenes::Scenes;
+use super::super::scenes::{Floor, Scenes};
 use super::{Refused, Run};
 use crate::model::{Name, ReasonCode};
 
@@ -21,9 +21,13 @@ impl<'a> Run<'a> {
             let known = waiting.row.filter(|_| settled && waiting.is_unchanged());
             Refused::before(waiting, known.map(|row| row.reasons.clone()))
         });
-        let (mut refused, stopped) = self.pass(queue.collect(), until);
+        let (mut refused, mut stopped) = self.pass(queue.collect(), until);
         // What fits nowhere now may fit once a worker has grown.
         if !stopped && self.roster.grow() {
+            (refused, stopped) = self.pass(again(refused), until);
+        }
+        // What fits nowhere else is given to what pools are making, and waits there.
+        if !stopped && self.roster.reserve() {
             refused = self.pass(again(refused), until).0;
         }
         refused
@@ -73,7 +77,9 @@ impl<'a> Run<'a> {
                 }
             };
             // Those behind it are looked at after it, and their floors say no more that they rose.
-            rising.into_iter().for_each(|at| refused[at].floors = None);
+            for at in rising {
+                refused[at].floors = None;
+            }
             let cluster = refused.remove(next.0).waiting.cluster;
             if until == Some(&cluster.name) {
                 return true;
@@ -89,7 +95,12 @@ impl<'a> Run<'a> {
         let Some(worker) = last.and_then(|candidate| candidate.worker) else { return Vec::new() };
         let spread = |one: &Refused<'_>| one.reasons.contains(&ReasonCode::Spread);
         let rises = |one: &mut Refused<'a>| match &mut one.floors {
-            Some(floors) => floors.iter_mut().fold(false, |any, f| f.rises(worker, counts) || any),
+            Some(floors) => {
+                for floor in &mut *floors {
+                    floor.note(worker, counts);
+                }
+                floors.iter().any(Floor::has_risen)
+            }
             None => true,
         };
         let spread = refused.iter_mut().enumerate().filter(|(_, one)| spread(one));

@@ -11,24 +11,26 @@ use crate::plan::choose::{Pick, Ranks};
 use crate::plan::policy::precedence;
 use crate::plan::roster::Roster;
 use crate::plan::scenes::Scenes;
-use crate::plan::{filter, score};
+use crate::plan::{filter, scale, score};
 
 /// Explains what [`plan`](crate::plan::plan) decides about a cluster; `None` where it is neither
 /// desired nor recorded.
 #[must_use]
 pub fn explain_cluster(input: &PlanInput<'_>, name: &Name) -> Option<Explanation> {
     let input = &PlanInput { settled: None, ..*input };
-    let mut run = Run::begin(input);
-    run.finish();
+    scale::settle(input, |input, run, _| told(input, &run, name))
+}
+
+fn told(input: &PlanInput<'_>, run: &Run<'_>, name: &Name) -> Option<Explanation> {
     let planned = run.clusters.get(name)?.clone();
     let mut explanation = bare(name, &planned);
     let Some(cluster) = input.fleet.clusters.get(name) else { return Some(explanation) };
-    let roster = table_roster(input, &run, cluster, &planned);
+    let roster = table_roster(input, run, cluster, &planned);
     let request = run.request(cluster);
     let scenes = Scenes::of(&request, &roster, &roster.counts);
     let request = request.within(&scenes);
     explanation.policy = request.policy.map(|p| p.name.clone());
-    explanation.lost = lost(&run, cluster);
+    explanation.lost = lost(run, cluster);
     explanation.workers = table(&request, &roster);
     explanation.summary = Some(summary::line(&explanation.workers));
     explanation.remedies = remedies(&request, &roster, &planned);

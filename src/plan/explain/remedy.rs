@@ -130,6 +130,7 @@ impl<'a> Scene<'a> {
             health: self.health.clone(),
             plan: self.plan.clone(),
             grown: true,
+            reserving: true,
         };
         let mut reasons = Vec::new();
         filter::refuse(&request, &candidate, &mut reasons);
@@ -179,9 +180,14 @@ impl<'a> Scene<'a> {
     fn fix(&self, reason: &Reason) -> Option<Fix> {
         let worker = self.worker.name.clone();
         Some(match reason {
-            Reason::NeverReported | Reason::Silent { .. } => Fix::AwaitReport { worker },
+            Reason::NeverReported | Reason::Silent { .. } | Reason::ProvisionTimeout => {
+                Fix::AwaitReport { worker }
+            }
             Reason::Unhealthy { reason } => Fix::Mend { worker, reason: reason.clone() },
-            Reason::NotLoaded | Reason::BeingRemoved | Reason::FolderKept => return None,
+            Reason::NotLoaded
+            | Reason::BeingRemoved
+            | Reason::FolderKept
+            | Reason::AntiAffinity { .. } => return None,
             Reason::Cordoned => Fix::Uncordon { worker },
             Reason::Capacity { resource, needs, free } => {
                 Fix::Grow { worker, resource: resource.clone(), by: needs.minus(*free) }
@@ -215,7 +221,6 @@ impl<'a> Scene<'a> {
                 Fix::RaiseMaxSkew { key: key.clone(), to }
             }
             Reason::SpreadKeyMissing { key } => self.domain_fix(key)?,
-            Reason::AntiAffinity { .. } => return None,
             Reason::Quota { location, resource, needs, used, limit } => Fix::RaiseQuota {
                 tenant: self.cluster.tenant.clone(),
                 location: location.clone(),

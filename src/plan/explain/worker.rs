@@ -4,13 +4,15 @@ use super::WorkerExplanation;
 use crate::model::{Name, Resources};
 use crate::plan::assign::Run;
 use crate::plan::candidate::Candidate;
-use crate::plan::{PlanInput, filter};
+use crate::plan::{PlanInput, filter, scale};
 
 /// Explains a worker as it is after the run; `None` where it is neither desired nor recorded.
 #[must_use]
 pub fn explain_worker(input: &PlanInput<'_>, name: &Name) -> Option<WorkerExplanation> {
-    let mut run = Run::begin(input);
-    run.finish();
+    scale::settle(input, |_, run, _| told(&run, name))
+}
+
+fn told(run: &Run<'_>, name: &Name) -> Option<WorkerExplanation> {
     let candidate = run.roster.get(name)?;
     let here =
         |(_, planned): &(&Name, &crate::model::Planned)| planned.decision.worker() == Some(name);

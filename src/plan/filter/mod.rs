@@ -55,7 +55,7 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
 
 /// The rules that say which workers a cluster may use at all, now and later: their domains are those over
 /// which it is spread.
-const MEMBERSHIP: [&str; 3] = ["affinity", "tenancy", "pools"];
+const MEMBERSHIP: [&str; 4] = ["affinity", "groups", "tenancy", "pools"];
 
 /// Whether a cluster may use a worker at all.
 pub(super) fn may_use(request: &Request<'_>, candidate: &Candidate<'_>) -> bool {

@@ -1,10 +1,13 @@
 //! Ready: a worker that is observed by its agent takes new clusters while a fresh report says that it
 //! is well. One that is not observed is always ready. The filter never moves what is there.
+//!
+//! One that a pool is making takes what fits nowhere else, which waits there until it is running. One that
+//! is not running in time takes nothing.
 
-use crate::model::{Reason, WorkerHealth};
+use crate::model::{Pending, Reason, WorkerHealth};
 use crate::plan::candidate::{Candidate, Reads, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Health];
+pub(super) const READS: &[Reads] = &[Reads::Health, Reads::Pending];
 
 pub(super) fn refuse(_: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     of_worker(candidate, reasons);
@@ -12,6 +15,11 @@ pub(super) fn refuse(_: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut V
 
 /// The same for no cluster in particular.
 pub(super) fn of_worker(candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
+    match candidate.plan.pending {
+        Some(Pending::Overdue) => return reasons.push(Reason::ProvisionTimeout),
+        Some(Pending::Awaited) if candidate.reserving => return,
+        Some(Pending::Awaited) | None => {}
+    }
     reasons.extend(match candidate.health.clone() {
         None | Some(WorkerHealth::Healthy) => None,
         Some(WorkerHealth::NeverReported) => Some(Reason::NeverReported),

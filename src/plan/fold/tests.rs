@@ -33,6 +33,7 @@ pub(super) fn desired() -> BTreeMap<Name, Worker> {
         document: 0,
         spec: crate::model::api::WorkerSpec::default(),
         heartbeat_timeout_seconds: HOUR,
+        made_by: None,
     };
     [(name("w1"), worker)].into()
 }

@@ -90,6 +90,9 @@ fn cluster() -> impl Strategy<Value = Edit> {
 
 fn other() -> impl Strategy<Value = Edit> {
     select(vec![
+        ("workerpool a", Some("max=2 agent cap=3 at=westeurope,eastus")),
+        ("workerpool a", Some("min=1 cap=2 label:zone=1")),
+        ("workerpool a", Some("max=3 pending=1 agent cap=4 cap:mem=9")),
         ("policy p", Some("tolerate:k=v")),
         ("policy p", Some("for:env=prod not=w2")),
         ("policy p", Some("for:env=prod packs group:near:only=w1,w2 group:far:providers=azure")),

@@ -41,7 +41,9 @@ fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
 fn with_fleet(committed: &World, fleet: &[String]) -> World {
     let read = World::read(&fleet.join("; "));
     let World { previous, settled, .. } = committed.clone();
-    World { previous, settled, ..read }
+    let mut world = World { previous, settled, ..read };
+    world.load_pools();
+    world
 }
 
 fn unsettled(world: &World) -> World {

@@ -1,14 +1,22 @@
 //! Share used: the largest share of a resource's capacity that is used after the pick, over the
 //! resources that the cluster takes, as an exact fraction. Smaller is better where clusters are spread,
 //! larger where the policy packs them. For a cluster that fits nowhere now it is the share of what the
-//! worker can grow to.
+//! worker can grow to. Of workers that pools are making it is the share that stays unused: they are filled
+//! one after the other, so that few are made.
 
 use crate::model::Quantity;
+use crate::model::api::Strategy;
 use crate::plan::amounts;
 use crate::plan::candidate::{Candidate, Reads, Request};
 
-pub(super) const READS: &[Reads] =
-    &[Reads::Cluster, Reads::Policies, Reads::Capacity, Reads::Ceiling, Reads::Allocated];
+pub(super) const READS: &[Reads] = &[
+    Reads::Cluster,
+    Reads::Policies,
+    Reads::Capacity,
+    Reads::Ceiling,
+    Reads::Allocated,
+    Reads::Pending,
+];
 
 /// Numerator and denominator; the denominator is at least 1.
 pub(super) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, i128) {
@@ -19,12 +27,15 @@ pub(super) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, 
             fraction(used.thousandths(), candidate.limit(resource).thousandths())
         },
     );
-    shares.fold(
-        (0, 1),
-        |largest, share| {
-            if share.0 * largest.1 > largest.0 * share.1 { share } else { largest }
-        },
-    )
+    let (used, of) = shares.fold((0, 1), |largest, share| {
+        if share.0 * largest.1 > largest.0 * share.1 { share } else { largest }
+    });
+    // A policy that packs wants the larger share anyway.
+    if plan.pending.is_some() && request.strategy() == Strategy::Spread {
+        ((of - used).max(0), of)
+    } else {
+        (used, of)
+    }
 }
 
 /// A fraction in its lowest terms, small enough that two can be multiplied. A worker without capacity

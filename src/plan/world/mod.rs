@@ -18,6 +18,8 @@
 //!           cluster  packs  group:near:only=w1 group:any  failback
 //! tenant t  pools=p,q quota=3 quota:mem=4 quota@westeurope=2 quota@westeurope:mem=1
 //! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a
+//! workerpool eu min=1 max=3 at=eastus,westus cap=4 pending=1 agent timeout=100 cool=50 named=… last=7
+//! worker eu-1 made:eu=1 running | overdue | spare | leaving    what the pool, which comes first, made
 //! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
 //! abandon a b           somebody acknowledged that no evidence will come
 //! offers v1.33 until=2027-03-31T00:00:00Z deprecated     what the fleet offers; `expired v1.33`: no more
@@ -92,6 +94,7 @@ impl World {
                 ["policy", name, rest @ ..] => world.policy(name, rest),
                 ["tenant", name, rest @ ..] => world.tenant(name, rest),
                 ["seen", worker, name, digest, rest @ ..] => world.seen(worker, name, digest, rest),
+                ["workerpool", name, rest @ ..] => world.worker_pool(name, rest),
                 ["hub", name] => world.hub(name),
                 ["offers" | "expired", rest @ ..] => world.offers(words[0], rest),
                 ["abandon", names @ ..] => {
@@ -186,6 +189,7 @@ impl World {
                 after.previous.pending.clusters.insert(cluster.clone(), row);
             }
         }
+        after.reload_pools(&planning.plan);
         let pending = after.pending_id();
         after.settled = Some(Settled { context: planning.context, pending });
         after
@@ -233,6 +237,7 @@ impl World {
         }
         let states = plan.workers.iter().filter(|(_, w)| w.state != WorkerState::Desired);
         words.extend(states.map(|(worker, plan)| format!("worker {worker} {:?}", plan.state)));
+        words.extend(scale::told(plan));
         words.extend(deleting::ends(plan, expected));
         let holds = plan.holds.iter();
         words.extend(holds.map(|h| format!("hold {} {}", h.kind.name(), h.names.join(" "))));

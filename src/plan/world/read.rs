@@ -55,6 +55,8 @@ impl World {
                     self.unloaded("Worker", text, &[]);
                 }
                 _ if scale::worker(spec, key, value) => {}
+                ("running" | "overdue" | "spare" | "leaving", "") => {}
+                _ if key.starts_with("made:") => {}
                 _ if key.starts_with("agent") || key.starts_with("report") => {
                     if key.starts_with("agent") {
                         spec.observation = Observation::Agent;
@@ -75,6 +77,8 @@ impl World {
                 },
             }
         }
+        self.made_by(&mut worker, words);
+        desired &= !words.contains(&"leaving");
         if step.is_some() || !(desired || attached) {
             let lock = self.previous.fleet.get_or_insert_with(fleet_lock);
             lock.workers.insert(own.clone(), made(step));
@@ -230,6 +234,7 @@ impl World {
             pools: pools.flat_map(list).collect(),
             quota: super::spread::quota(words),
             max_priority: None,
+            paths: Vec::new(),
             credentials: Vec::new(),
         });
     }
@@ -271,7 +276,7 @@ fn placement(
 }
 
 /// A worker about which nothing is said.
-fn plain_worker(text: &str) -> Worker {
+pub(super) fn plain_worker(text: &str) -> Worker {
     Worker {
         name: name(text),
         labels: BTreeMap::new(),
@@ -285,6 +290,7 @@ fn plain_worker(text: &str) -> Worker {
             ..WorkerSpec::default()
         },
         heartbeat_timeout_seconds: 3600,
+        made_by: None,
     }
 }
 
@@ -327,7 +333,7 @@ fn effect(text: &str) -> TaintEffect {
     }
 }
 
-fn taint(key: &str, value: &str) -> Taint {
+pub(super) fn taint(key: &str, value: &str) -> Taint {
     let (value, text) = value.split_once(':').expect("key=value:Effect");
     Taint { key: key.to_owned(), value: value.to_owned(), effect: effect(text) }
 }

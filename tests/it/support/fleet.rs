@@ -96,6 +96,7 @@ fn worker() -> Worker {
             ..WorkerSpec::default()
         },
         heartbeat_timeout_seconds: 3600,
+        made_by: None,
     }
 }
 

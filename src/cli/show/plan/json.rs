@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::super::findings::{Tally, findings_value};
 use super::{Action, ClusterChange, FileCount, PlanView, form};
-use crate::model::{Decision, Drifted, Gate, Hold, Name, Planned, WorkerPlan, WorkerState};
+use crate::model::{
+    Decision, Drifted, Gate, Hold, Name, Planned, PoolPlan, WorkerPlan, WorkerState,
+};
 
 /// The version of the format.
 pub const PLAN_SCHEMA: u32 = 1;
@@ -33,6 +35,7 @@ fn value(view: &PlanView<'_>) -> Value {
         "counts": counts(view),
         "clusters": proposal.plan.clusters.iter().map(|(n, p)| cluster(n, p, view)).collect::<Value>(),
         "workers": proposal.plan.workers.iter().map(|(n, p)| worker(n, p, view)).collect::<Value>(),
+        "workerPools": proposal.plan.pools.iter().map(|(n, p)| pool(n, p)).collect::<Value>(),
         "deletions": deletions,
         "stuck": stuck,
         "holds": proposal.plan.holds.iter().map(hold).collect::<Value>(),
@@ -51,6 +54,10 @@ fn value(view: &PlanView<'_>) -> Value {
         },
         "message": proposal.message,
     })
+}
+
+fn pool(name: &Name, plan: &PoolPlan) -> Value {
+    json!({"name": name, "made": plan.made, "spare": plan.spare})
 }
 
 fn counts(view: &PlanView<'_>) -> Value {

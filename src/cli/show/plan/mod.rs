@@ -18,7 +18,7 @@ pub use markdown::{FileDiff, markdown};
 #[cfg(test)]
 pub(in crate::cli) use sample::proposal as sample_proposal;
 pub use text::{holds_text, text};
-pub use words::{HoldWords, ack_command, gate_words, hold_words, kept, listed};
+pub use words::{HoldWords, ack_command, gate_words, hold_words, kept, listed, pool_lines};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -182,6 +182,7 @@ fn plan() -> Plan {
         .into(),
         workers: [("w1", 3), ("w2", 1)].map(|(n, on)| (name(n), worker(on))).into(),
         deletions: BTreeMap::new(),
+        pools: BTreeMap::new(),
         holds: vec![
             Hold {
                 kind: HoldKind::MassDeletion,
@@ -203,5 +204,6 @@ fn worker(on: u32) -> WorkerPlan {
         ceiling: Resources::new(),
         allocated: clusters(i64::from(on)),
         clusters: u64::from(on),
+        pending: None,
     }
 }

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use super::super::findings::{self, Tally};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone, count};
-use super::{Action, PlanView, ack_command, deletions, gate_words, hold_words, kept, listed};
+use super::{
+    Action, PlanView, ack_command, deletions, gate_words, hold_words, kept, listed, pool_lines,
+};
 use crate::model::{Gate, Hold, Work};
 
 /// The plan as text.
@@ -18,6 +20,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     }
     section(&mut out, &clusters(view, palette));
     section(&mut out, &workers(view, palette));
+    section(&mut out, &pools(view, palette));
     section(&mut out, &view.form_words());
     section(&mut out, &steps(view, palette));
     section(&mut out, &deletions::text(view, palette));
@@ -98,6 +101,16 @@ fn workers(view: &PlanView<'_>, palette: Palette) -> String {
         return String::new();
     }
     table(&["worker", "clusters", "files"], &rows, palette)
+}
+
+/// The workers that pools make and give up.
+fn pools(view: &PlanView<'_>, palette: Palette) -> String {
+    let mut out = String::new();
+    for line in pool_lines(&view.proposal.plan) {
+        let tone = if line.starts_with('+') { Tone::Good } else { Tone::Warn };
+        let _ = writeln!(out, "{}", palette.paint(tone, &line));
+    }
+    out
 }
 
 /// The clusters on their way to another version, also those that only wait in this run.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Gate, GateReason, Hold, HoldKind, Name};
+use crate::model::{Gate, GateReason, Hold, HoldKind, Name, Plan, WorkerState};
 
 /// A hold in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,21 @@ pub fn listed(names: &[impl ToString]) -> String {
 pub fn ack_command(hold: &Hold) -> Option<String> {
     let of = hold.kind.acknowledged_by()?;
     Some(format!("carp ack {of} --count {} --digest sha256:{}", hold.names.len(), hold.digest()))
+}
+
+/// What pools of workers do, a line each.
+#[must_use]
+pub fn pool_lines(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, pool) in &plan.pools {
+        lines.extend(pool.made.iter().map(|worker| format!("+ worker {worker} (pool {name})")));
+        let goes = |worker: &&Name| {
+            plan.workers.get(*worker).is_none_or(|plan| plan.state == WorkerState::Retiring)
+        };
+        let spare = pool.spare.iter().filter(goes);
+        lines.extend(spare.map(|worker| format!("- worker {worker} (pool {name}, empty)")));
+    }
+    lines
 }
 
 #[cfg(test)]

@@ -67,6 +67,8 @@ pub(super) struct Run<'a> {
     groups: BTreeMap<&'a Name, &'a str>,
     unseen: Vec<Name>,
     bindings: usize,
+    /// The clusters that no worker took, in the order in which they were served.
+    unplaced: Vec<&'a Cluster>,
     /// The workers that were given a cluster.
     given: BTreeSet<Name>,
     /// The counts before the first one was placed, where the last run ended with them.
@@ -119,6 +121,7 @@ impl<'a> Run<'a> {
             groups: groups(input),
             unseen,
             bindings: 0,
+            unplaced: Vec::new(),
             given: BTreeSet::new(),
         }
     }
@@ -135,6 +138,16 @@ impl<'a> Run<'a> {
             quota: tenant.and_then(|tenant| tenant.quota.as_ref()),
             scenes: &NOTHING,
         }
+    }
+
+    /// The clusters that were looked at and that no worker took, in the order in which they were served.
+    pub(super) fn unplaced(&self) -> impl Iterator<Item = &'a Cluster> {
+        self.unplaced.iter().copied()
+    }
+
+    /// A desired cluster as filters and scores see it, without what it meets.
+    pub(super) fn request_of(&self, name: &Name) -> Option<Request<'a>> {
+        self.input.fleet.clusters.get(name).map(|cluster| self.request(cluster))
     }
 
     /// The digest of the context after the run.
@@ -170,6 +183,7 @@ impl<'a> Run<'a> {
         }
         let mut refused = self.serve(None);
         let last = self.bindings;
+        self.unplaced = refused.iter().filter(|r| r.evaluated).map(|r| r.waiting.cluster).collect();
         for waiting in &mut refused {
             if waiting.placed < last
                 && !waiting.reasons.contains(&ReasonCode::Capacity)

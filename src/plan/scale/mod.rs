@@ -1,0 +1,234 @@
+//! Pools of workers: they grow by the fewest workers that take what fits nowhere, and shrink by what has
+//! long been empty.
+//!
+//! Growing and shrinking change the fleet that is planned, and never a decision: a worker that is made now
+//! is planned with as if the last run had made it, and one that goes as if its document were gone. So the
+//! next run, which finds it so, decides the same.
+//!
+//! A worker that is observed is Pending until its first report that it is well. Clusters that fit nowhere
+//! else are given to it and wait for it there: they take what it will have, and are not rendered. One that
+//! is not running in time ([`Pending::Overdue`]) loses them once.
+
+mod fold;
+mod grow;
+mod shrink;
+#[cfg(test)]
+mod tests;
+
+pub use fold::{PoolFoldInput, PoolFolding, fold_pools};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::PlanInput;
+use super::assign::Run;
+use crate::model::api::{Observation, WorkerPoolSpec};
+use crate::model::{
+    ClusterRow, ClusterState, Fleet, MadeBy, Name, Pending, Pool, PoolLock, PoolPlan, PoolState,
+    Worker, WorkerHealth, WorkerPlan, WorkerState,
+};
+
+/// Decides with the workers that pools make and without those that they give up. `then` gets the input as
+/// it is then, and the run to its end.
+pub(super) fn settle<T>(
+    input: &PlanInput<'_>,
+    then: impl FnOnce(&PlanInput<'_>, Run<'_>, &Change) -> T,
+) -> T {
+    let mut change = Change::default();
+    let mut fleet = None;
+    if moves(input) {
+        grow::to_minimum(input, &mut fleet, &mut change);
+    }
+    loop {
+        let now = PlanInput { fleet: fleet.as_ref().unwrap_or(input.fleet), ..*input };
+        let mut run = Run::begin(&now);
+        run.finish();
+        let next = if moves(input) { change.next(&now, &run) } else { Next::default() };
+        if next.is_nothing() {
+            return then(&now, run, &change);
+        }
+        drop(run);
+        let fleet = fleet.get_or_insert_with(|| input.fleet.clone());
+        change.make(fleet, next);
+    }
+}
+
+/// Whether pools grow and shrink in this run. While a document may be a worker's that did not load, it is
+/// not known what there is.
+fn moves(input: &PlanInput<'_>) -> bool {
+    let workers = |kind: &str| matches!(kind, "Worker" | "WorkerOverlay" | "WorkerPool");
+    let unsure = |kind: &Option<String>| kind.as_deref().is_none_or(workers);
+    !input.fleet.pools.is_empty()
+        && input.previous.damaged.is_empty()
+        && !input.previous.kept.control_plane
+        && !input.fleet.unloaded.iter().any(|u| unsure(&u.kind))
+}
+
+/// What pools do in a run.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    /// The workers that are made, and whether that is for the pool's minimum.
+    made: BTreeMap<Name, bool>,
+    /// The workers that go.
+    spare: BTreeSet<Name>,
+    /// Workers that were to be made and that nothing came to.
+    in_vain: bool,
+}
+
+/// What changes next.
+#[derive(Debug, Default)]
+struct Next {
+    made: Vec<Worker>,
+    not_made: Vec<Name>,
+    spare: Vec<Name>,
+}
+
+impl Next {
+    fn is_nothing(&self) -> bool {
+        self.made.is_empty() && self.not_made.is_empty() && self.spare.is_empty()
+    }
+}
+
+impl Change {
+    fn next(&self, input: &PlanInput<'_>, run: &Run<'_>) -> Next {
+        if !self.in_vain && !input.fleet.holds_placements() {
+            let made = grow::needed(input, run);
+            if !made.is_empty() {
+                return Next { made, ..Next::default() };
+            }
+            let empty = |name: &Name| run.roster.get(name).is_some_and(|c| c.plan.clusters == 0);
+            let asked = self.made.iter().filter(|(_, minimum)| !**minimum);
+            let not_made: Vec<Name> =
+                asked.map(|(name, _)| name).filter(|name| empty(name)).cloned().collect();
+            if !not_made.is_empty() {
+                return Next { not_made, ..Next::default() };
+            }
+        }
+        let spare = if self.spare.is_empty() { shrink::spare(input, run) } else { Vec::new() };
+        Next { spare, ..Next::default() }
+    }
+
+    fn make(&mut self, fleet: &mut Fleet, next: Next) {
+        for worker in next.made {
+            self.made.insert(worker.name.clone(), false);
+            fleet.workers.insert(worker.name.clone(), worker);
+        }
+        for name in next.not_made {
+            self.in_vain = true;
+            self.made.remove(&name);
+            fleet.workers.remove(&name);
+        }
+        for name in next.spare {
+            fleet.workers.remove(&name);
+            self.spare.insert(name);
+        }
+    }
+}
+
+/// The pools after a run.
+pub(super) fn pools(
+    input: &PlanInput<'_>,
+    workers: &BTreeMap<Name, WorkerPlan>,
+    change: &Change,
+) -> BTreeMap<Name, PoolPlan> {
+    let mut pools: BTreeMap<Name, PoolPlan> = BTreeMap::new();
+    for (pool, lock) in input.previous.pools() {
+        let plan = pools.entry(pool.clone()).or_default();
+        plan.lock.last = lock.last;
+        // What is not among the desired workers is remembered as long as anything of it is there.
+        let there = lock.workers.iter().filter(|(name, _)| {
+            let desired = input.fleet.workers.get(*name);
+            desired.is_none() && workers.contains_key(*name)
+        });
+        plan.lock.workers.extend(there.map(|(name, row)| (name.clone(), row.clone())));
+    }
+    for worker in input.fleet.workers.values() {
+        let Some(MadeBy { pool, made }) = &worker.made_by else { continue };
+        let plan = pools.entry(pool.clone()).or_default();
+        let mut row = made.clone();
+        row.running |= workers.get(&worker.name).is_some_and(|plan| plan.pending.is_none());
+        plan.lock.last = plan.lock.last.max(row.ordinal);
+        plan.lock.workers.insert(worker.name.clone(), row);
+        let known = input.previous.pools().get(pool);
+        if !known.is_some_and(|lock| lock.workers.contains_key(&worker.name)) {
+            plan.made.push(worker.name.clone());
+        }
+    }
+    for plan in pools.values_mut() {
+        for name in &change.spare {
+            if let Some(row) = plan.lock.workers.get_mut(name) {
+                row.leaving = true;
+                plan.spare.push(name.clone());
+            }
+        }
+    }
+    pools.retain(|_, plan| plan.lock != PoolLock::default());
+    pools
+}
+
+/// How far a worker is that a pool made; `None` for any other, and for one that was running once.
+pub(super) fn pending(input: &PlanInput<'_>, worker: &Worker) -> Option<Pending> {
+    let made = worker.made_by.as_ref()?;
+    let name = &worker.name;
+    let well = worker.spec.observation == Observation::None
+        || input.observed.health(name) == WorkerHealth::Healthy;
+    if made.made.running || well {
+        return None;
+    }
+    let fact = input.observed.pools.get(name);
+    let overdue = fact.is_some_and(|f| matches!(f.state, PoolState::Overdue | PoolState::Spare));
+    Some(if overdue { Pending::Overdue } else { Pending::Awaited })
+}
+
+/// Whether a cluster that waits for a worker to be running waits there no longer: the worker is overdue.
+pub(super) fn is_lost(input: &PlanInput<'_>, worker: &Name, row: &ClusterRow) -> bool {
+    let waits = row.state == ClusterState::Bound && row.folder.is_none();
+    waits
+        && input
+            .fleet
+            .workers
+            .get(worker)
+            .is_some_and(|worker| pending(input, worker) == Some(Pending::Overdue))
+}
+
+/// The workers of a pool that take part.
+fn of_pool<'f>(fleet: &'f Fleet, pool: &Name) -> impl Iterator<Item = &'f Worker> {
+    let made_by = |worker: &&Worker| worker.made_by.as_ref().is_some_and(|made| made.pool == *pool);
+    fleet.workers.values().filter(made_by)
+}
+
+/// Those on their way out. They count until they are gone.
+fn leaving(input: &PlanInput<'_>, pool: &Name) -> usize {
+    let rows = input.previous.pools().get(pool).map(|lock| &lock.workers);
+    let names = rows.into_iter().flat_map(BTreeMap::keys);
+    names.filter(|name| !input.fleet.workers.contains_key(*name)).count()
+}
+
+/// What the pools could do for a cluster that waits: a part of the context.
+#[derive(Serialize)]
+pub(super) struct PoolContext<'a> {
+    name: &'a Name,
+    spec: &'a WorkerPoolSpec,
+    there: usize,
+    leaving: usize,
+    moves: bool,
+}
+
+/// The pools at this point.
+pub(super) fn context<'a>(input: &PlanInput<'a>) -> Vec<PoolContext<'a>> {
+    let moves = moves(input);
+    let context = |pool: &'a Pool| PoolContext {
+        name: &pool.name,
+        spec: &pool.spec,
+        there: of_pool(input.fleet, &pool.name).count(),
+        leaving: leaving(input, &pool.name),
+        moves,
+    };
+    input.fleet.pools.values().map(context).collect()
+}
+
+/// Whether a worker takes part as its pool wants it.
+fn is_desired(run: &Run<'_>, worker: &Name) -> bool {
+    run.roster.get(worker).is_some_and(|c| c.plan.state == WorkerState::Desired)
+}
