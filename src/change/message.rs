@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::model::{
     Change, ClusterState, Decision, Deletion, DeletionStep, Digest, Drifted, Ending, Gate, Hold,
-    Id, Name, Plan, Planned, Previous, Progress, ReasonCode, paths,
+    Id, Move, MoveProgress, Name, Plan, Planned, Previous, Progress, ReasonCode, paths,
 };
 
 /// How many lines of one sort a message lists before it counts the rest.
@@ -25,6 +25,7 @@ pub fn commit_message(
 ) -> String {
     let mut lines = decision_lines(plan, previous);
     lines.extend(step_lines(plan, previous, gates));
+    lines.extend(move_lines(plan));
     lines.extend(deletion_lines(plan));
     let mut out = subject(plan, previous, changes, prefix);
     let mut sections = vec![lines];
@@ -131,9 +132,28 @@ fn step_lines(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Vec<String> {
     plan.clusters.iter().filter_map(line).collect()
 }
 
+/// The moves that begin, arrive or are called off.
+fn move_lines(plan: &Plan) -> Vec<String> {
+    let line = |(name, moved): (&Name, &Move)| {
+        let told = match (&plan.clusters.get(name)?.decision, moved.progress) {
+            (_, MoveProgress::Leaves | MoveProgress::Starts) => return None,
+            (Decision::Move { step, .. }, _) => moved.words(*step),
+            (_, _) => moved.words(None),
+        };
+        Some(format!("{name} {told}"))
+    };
+    plan.moves.iter().filter_map(line).collect()
+}
+
 /// What becomes of deletions that began earlier, and of workers.
 fn deletion_lines(plan: &Plan) -> Vec<String> {
+    let called_off = |name: &Name| {
+        plan.moves.get(name).is_some_and(|moved| moved.progress == MoveProgress::CalledOff)
+    };
     let line = |(name, deletion): (&Name, &Deletion)| {
+        if called_off(name) {
+            return None;
+        }
         let on = match &deletion.reporter {
             Some(worker) => format!(" on {worker}"),
             None => String::new(),
@@ -190,9 +210,12 @@ pub fn plan_digest(plan: &Plan) -> Digest {
                 Decision::Delete { step: DeletionStep::D1, .. } => "Deleting",
                 Decision::Delete { step: DeletionStep::D2, .. } => "DeletingAddOns",
                 Decision::Delete { step: DeletionStep::Orphan, .. } => "LettingGo",
+                Decision::Move { .. } => "Moving",
                 Decision::Forget => "Gone",
             };
-            let worker = p.decision.worker().map_or("", Name::as_str);
+            let worker = p.decision.worker().map_or("", Name::as_str).to_owned();
+            let to = p.decision.reserved().map(|to| format!(">{to}")).unwrap_or_default();
+            let worker = worker + &to;
             let demand: Vec<_> = p.demand.iter().map(|(k, v)| format!("{k}={v}")).collect();
             let versions = plan.versions.get(name).map(|step| format!(" {}", step.versions));
             let versions = versions.unwrap_or_default();

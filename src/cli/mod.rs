@@ -10,6 +10,7 @@ mod completions;
 mod cordon;
 mod crds;
 mod demo;
+mod drain;
 pub mod engine;
 mod example;
 mod exit;
@@ -88,6 +89,7 @@ enum Command {
     Ack(ack::Args),
     Cordon(cordon::Args),
     Uncordon(uncordon::Args),
+    Drain(drain::Args),
     Crds(crds::Args),
     Agent(agent::Args),
     Kind(kind::Args),
@@ -148,6 +150,7 @@ fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Er
         Command::Ack(args) => ack::run(args, context),
         Command::Cordon(args) => cordon::run(args, context),
         Command::Uncordon(args) => uncordon::run(args, context),
+        Command::Drain(args) => drain::run(args, context),
         Command::Crds(args) => crds::run(args, context),
         Command::Agent(args) => agent::run(args, context),
         Command::Kind(args) => kind::run(args, context),

@@ -1,35 +1,87 @@
-//! The one field of a `WorkerOverlay` that `cordon` and `uncordon` set, as an edit of the file's text.
+//! The fields of a `WorkerOverlay` that `cordon`, `drain` and `uncordon` set, as edits of the file's text.
 //!
 //! A person's comments and other fields stay as they are. Every edit is read back, and refused where it
 //! did not come out as it was meant.
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use super::engine::Writable;
 use super::{Error, files};
 use crate::model::Name;
-use crate::model::api::{API_VERSION, WorkerOverlay, WorkerOverlaySpec};
+use crate::model::api::{API_VERSION, Drain, WorkerOverlay, WorkerOverlaySpec};
 
-const FIELD: &str = "unschedulable";
+/// A field that is set, and the value as it is written.
+struct Edit {
+    field: &'static str,
+    value: String,
+    apply: WorkerOverlaySpec,
+}
+
+const CORDON: &str = "unschedulable";
+const DRAIN: &str = "drain";
+
+fn cordoned() -> Edit {
+    let apply = WorkerOverlaySpec { unschedulable: Some(true), ..WorkerOverlaySpec::default() };
+    Edit { field: CORDON, value: "true".to_owned(), apply }
+}
+
+fn drained(max_unavailable: Option<u32>) -> Edit {
+    let value = match max_unavailable {
+        Some(most) => format!("{{maxUnavailable: {most}}}"),
+        None => "true".to_owned(),
+    };
+    let drain = Some(Drain { max_unavailable, ..Drain::default() });
+    Edit { field: DRAIN, value, apply: WorkerOverlaySpec { drain, ..WorkerOverlaySpec::default() } }
+}
+
+impl Edit {
+    /// The spec with the field set.
+    fn on(&self, spec: WorkerOverlaySpec) -> WorkerOverlaySpec {
+        WorkerOverlaySpec {
+            unschedulable: self.apply.unschedulable.or(spec.unschedulable),
+            drain: self.apply.drain.or(spec.drain),
+            ..spec
+        }
+    }
+}
 
 /// Cordons a worker and says what was done.
 ///
 /// # Errors
 /// There is no such worker, or its overlay is not a file that can be edited.
 pub(super) fn cordon(fleet: &Writable, worker: &Name) -> Result<String, Error> {
+    write(fleet, worker, &cordoned(), "cordoned")
+}
+
+/// Drains a worker and says what was done.
+///
+/// # Errors
+/// As for [`cordon`].
+pub(super) fn drain(
+    fleet: &Writable,
+    worker: &Name,
+    max_unavailable: Option<u32>,
+) -> Result<String, Error> {
+    write(fleet, worker, &drained(max_unavailable), "drained")
+}
+
+fn write(fleet: &Writable, worker: &Name, edit: &Edit, done: &str) -> Result<String, Error> {
     check_worker(fleet, worker)?;
     let path = place(fleet, worker)?;
     let before = files::read(&path)?;
-    if let Some(text) = &before
-        && spec(text, worker, &path)?.unschedulable == Some(true)
-    {
-        return Ok(format!("worker/{worker} is cordoned already by {}", files::shown(&path)));
+    if let Some(text) = &before {
+        let spec = spec(text, worker, &path)?;
+        if edit.on(spec.clone()) == spec {
+            return Ok(format!("worker/{worker} is {done} already by {}", files::shown(&path)));
+        }
     }
-    files::write(&path, &set(before.as_deref(), worker, &path)?)?;
-    Ok(format!("worker/{worker} cordoned: wrote {}", files::shown(&path)))
+    files::write(&path, &set(before.as_deref(), worker, &path, edit)?)?;
+    Ok(format!("worker/{worker} {done}: wrote {}", files::shown(&path)))
 }
 
-/// Takes the cordon off and says what was done.
+/// Takes the cordon and the drain off and says what was done.
 ///
 /// # Errors
 /// As for [`cordon`].
@@ -38,13 +90,14 @@ pub(super) fn uncordon(fleet: &Writable, worker: &Name) -> Result<String, Error>
     let path = place(fleet, worker)?;
     let not_here = || {
         format!(
-            "worker/{worker} is not cordoned by {}\nif its own document says `unschedulable: true`, \
-             remove that there",
+            "worker/{worker} is not cordoned or drained by {}\nif its own document says `unschedulable` or \
+             `drain`, remove that there",
             files::shown(&path)
         )
     };
     let Some(text) = files::read(&path)? else { return Ok(not_here()) };
-    if spec(&text, worker, &path)?.unschedulable != Some(true) {
+    let said = spec(&text, worker, &path)?;
+    if said.unschedulable != Some(true) && said.drain.is_none_or(|drain| !drain.enabled) {
         return Ok(not_here());
     }
     if let Some(rest) = unset(&text, worker, &path)? {
@@ -89,52 +142,66 @@ fn names(document: &str, worker: &Name) -> bool {
 
 fn by_hand(path: &Path) -> Error {
     Error::failed(format!("cannot edit {} safely", files::shown(path)))
-        .help(format!("set or remove `spec.{FIELD}` there by hand"))
+        .help(format!("set or remove `spec.{CORDON}` and `spec.{DRAIN}` there by hand"))
 }
 
 fn spec(text: &str, worker: &Name, path: &Path) -> Result<WorkerOverlaySpec, Error> {
+    let unread = |error: String| by_hand(path).because(error);
+    let mut value: Value =
+        serde_saphyr::from_str(text).map_err(|error| unread(error.to_string()))?;
+    // The short forms of what is edited here.
+    match value.pointer_mut("/spec/drain") {
+        Some(drain @ Value::Bool(true)) => *drain = json!({"enabled": true}),
+        Some(drain @ Value::Bool(false)) => *drain = json!({"enabled": false}),
+        _ => {}
+    }
     let overlay: WorkerOverlay =
-        serde_saphyr::from_str(text).map_err(|error| by_hand(path).because(error))?;
+        serde_json::from_value(value).map_err(|error| unread(error.to_string()))?;
     if overlay.metadata.name.as_deref() != Some(worker.as_str()) {
         return Err(by_hand(path).because(format!("it is not the overlay of {worker}")));
     }
     Ok(overlay.spec)
 }
 
-/// The text with the worker cordoned.
-fn set(before: Option<&str>, worker: &Name, path: &Path) -> Result<String, Error> {
+/// The text with the field set.
+fn set(before: Option<&str>, worker: &Name, path: &Path, edit: &Edit) -> Result<String, Error> {
+    let Edit { field, value, .. } = edit;
     let Some(text) = before else {
         return Ok(format!(
             "apiVersion: {API_VERSION}\nkind: WorkerOverlay\nmetadata:\n  name: {worker}\nspec:\n  \
-             {FIELD}: true\n"
+             {field}: {value}\n"
         ));
     };
-    let wanted = WorkerOverlaySpec { unschedulable: Some(true), ..spec(text, worker, path)? };
+    let wanted = edit.on(spec(text, worker, path)?);
     let mut lines = lines_of(text);
-    if let Some(at) = field_line(&lines) {
+    if let Some(at) = field_line(&lines, field) {
         let (start, comment) = split_comment(&lines[at]);
         let indent = start.len() - start.trim_start().len();
-        lines[at] = format!("{}{FIELD}: true{comment}", " ".repeat(indent));
+        lines[at] = format!("{}{field}: {value}{comment}", " ".repeat(indent));
     } else if let Some(at) = lines.iter().position(|l| is_key(l, "spec")) {
         let comment = split_comment(&lines[at]).1.to_owned();
         let indent = child_indent(&lines[at + 1..]).unwrap_or(2);
         lines[at] = format!("spec:{comment}");
-        lines.insert(at + 1, format!("{}{FIELD}: true", " ".repeat(indent)));
+        lines.insert(at + 1, format!("{}{field}: {value}", " ".repeat(indent)));
     } else {
-        lines.extend(["spec:".to_owned(), format!("  {FIELD}: true")]);
+        lines.extend(["spec:".to_owned(), format!("  {field}: {value}")]);
     }
     checked(lines.join("\n") + "\n", &wanted, worker, path)
 }
 
-/// The text without the cordon; `None` where nothing else is left.
+/// The text without the cordon and the drain; `None` where nothing else is left.
 fn unset(text: &str, worker: &Name, path: &Path) -> Result<Option<String>, Error> {
-    let wanted = WorkerOverlaySpec { unschedulable: None, ..spec(text, worker, path)? };
+    let wanted =
+        WorkerOverlaySpec { unschedulable: None, drain: None, ..spec(text, worker, path)? };
     if wanted == WorkerOverlaySpec::default() {
         return Ok(None);
     }
     let mut lines = lines_of(text);
-    let at = field_line(&lines).ok_or_else(|| by_hand(path))?;
-    lines.remove(at);
+    for field in [CORDON, DRAIN] {
+        if let Some(at) = field_line(&lines, field) {
+            lines.remove(at);
+        }
+    }
     checked(lines.join("\n") + "\n", &wanted, worker, path).map(Some)
 }
 
@@ -154,8 +221,8 @@ fn lines_of(text: &str) -> Vec<String> {
     text.lines().map(ToOwned::to_owned).collect()
 }
 
-fn field_line(lines: &[String]) -> Option<usize> {
-    lines.iter().position(|line| is_key(line.trim_start(), FIELD))
+fn field_line(lines: &[String], field: &str) -> Option<usize> {
+    lines.iter().position(|line| is_key(line.trim_start(), field))
 }
 
 fn is_key(line: &str, key: &str) -> bool {
@@ -210,7 +277,23 @@ mod tests {
         assert!(cordon(&fleet, &name("w1")).unwrap().contains("already"));
         uncordon(&fleet, &name("w1")).unwrap();
         assert_eq!(files::read(&file(&fleet)).unwrap(), None);
-        assert!(uncordon(&fleet, &name("w1")).unwrap().contains("is not cordoned"));
+        assert!(uncordon(&fleet, &name("w1")).unwrap().contains("is not cordoned or drained"));
+    }
+
+    #[test]
+    fn a_drain_is_a_small_file_too_and_an_uncordon_removes_both() {
+        let (_folder, fleet) = fleet();
+        let w1 = name("w1");
+        let text = || files::read(&file(&fleet)).unwrap().unwrap();
+        drain(&fleet, &w1, None).unwrap();
+        assert!(text().ends_with("spec:\n  drain: true\n"), "{}", text());
+        assert!(drain(&fleet, &w1, None).unwrap().contains("already"));
+        drain(&fleet, &w1, Some(3)).unwrap();
+        assert!(text().ends_with("spec:\n  drain: {maxUnavailable: 3}\n"), "{}", text());
+        cordon(&fleet, &w1).unwrap();
+        assert!(text().contains("  unschedulable: true\n  drain:"), "{}", text());
+        uncordon(&fleet, &w1).unwrap();
+        assert_eq!(files::read(&file(&fleet)).unwrap(), None);
     }
 
     #[test]
@@ -229,7 +312,7 @@ mod tests {
     fn a_value_that_is_there_is_replaced() {
         let text = "apiVersion: carp.dev/v1alpha1\nkind: WorkerOverlay\nmetadata: {name: w1}\nspec:\n  \
                     unschedulable: false  # for now\n";
-        let set = set(Some(text), &name("w1"), Path::new("x")).unwrap();
+        let set = set(Some(text), &name("w1"), Path::new("x"), &cordoned()).unwrap();
         assert_eq!(set, text.replace("false", "true"));
     }
 
@@ -239,7 +322,7 @@ mod tests {
             let text =
                 format!("apiVersion: a/b\nkind: WorkerOverlay\nmetadata:\n  name: w1\n{spec}");
             // A document without a spec is not an overlay yet; it is refused rather than guessed at.
-            match set(Some(&text), &name("w1"), Path::new("x")) {
+            match set(Some(&text), &name("w1"), Path::new("x"), &cordoned()) {
                 Ok(done) => assert!(done.ends_with("spec:\n  unschedulable: true\n"), "{done}"),
                 Err(error) => assert!(error.message.contains("cannot edit"), "{error}"),
             }

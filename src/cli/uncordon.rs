@@ -1,11 +1,12 @@
-//! `carp uncordon`: takes the cordon off a worker again.
+//! `carp uncordon`: takes the cordon, and the drain, off a worker again.
 
 use super::{Context, Error, Exit, FolderArgs, args::name, engine, overlay};
 use crate::model::Name;
 
-/// Take the cordon off a worker again
+/// Take the cordon or the drain off a worker again
 ///
-/// Removes `unschedulable` from fleet/overlays/NAME.yaml, and the file where nothing else is left in it.
+/// Removes `unschedulable` and `drain` from fleet/overlays/NAME.yaml, and the file where nothing
+/// else is left in it.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {

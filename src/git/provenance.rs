@@ -30,8 +30,8 @@ impl Provenance {
             line.strip_prefix(key)?.strip_prefix(": ").map(|value| value.trim().to_owned())
         };
         let is_input =
-            |line: &&str| value(line, "Carp-Input").is_some_and(|v| v.parse::<Id>().is_ok());
-        let first = lines.iter().rposition(|line| is_input(&line))?;
+            |line: &str| value(line, "Carp-Input").is_some_and(|v| v.parse::<Id>().is_ok());
+        let first = lines.iter().rposition(|line| is_input(line))?;
         let block: Vec<_> = lines[first..].iter().take_while(|l| l.starts_with("Carp-")).collect();
         let named = |key: &str| block.iter().find_map(|line| value(line, key));
         Some(Self {

@@ -35,7 +35,7 @@ pub(super) enum Root {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Fleet,
         Self::ManagedCluster,
         Self::Worker,

@@ -9,6 +9,8 @@ use crate::model::{
     Resources,
 };
 
+pub(super) use crate::model::duration_seconds as seconds;
+
 /// The resource that every cluster takes one of.
 const CLUSTERS: &str = "clusters";
 
@@ -113,6 +115,7 @@ pub(super) fn demand(class: Option<&ManagedClusterClassSpec>) -> Resources {
 pub(super) fn overlaid(own: &WorkerSpec, overlay: &WorkerOverlaySpec) -> WorkerSpec {
     let mut spec = own.clone();
     spec.unschedulable = overlay.unschedulable.unwrap_or(spec.unschedulable);
+    spec.drain = overlay.drain.or(spec.drain);
     for taint in &overlay.taints {
         let same = |t: &&mut Taint| t.key == taint.key && t.effect == taint.effect;
         match spec.taints.iter_mut().find(same) {
@@ -135,23 +138,6 @@ pub(super) fn worker(overlaid: &WorkerSpec, fleet: &FleetSpec) -> WorkerSpec {
         spec.credentials = Some(fleet.credentials[index].name.clone());
     }
     spec
-}
-
-/// Seconds of a duration such as `1h`, `90m` or `1h30m`; `None` where it is none, or zero.
-pub(super) fn seconds(text: &str) -> Option<i64> {
-    let mut rest = text;
-    let mut total = 0_i64;
-    for (unit, factor) in [('h', 3600), ('m', 60), ('s', 1)] {
-        if let Some((number, after)) = rest.split_once(unit) {
-            if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()) {
-                return None;
-            }
-            let number: i64 = number.parse().ok()?;
-            total = total.checked_add(number.checked_mul(factor)?)?;
-            rest = after;
-        }
-    }
-    (rest.is_empty() && total > 0).then_some(total)
 }
 
 #[cfg(test)]

@@ -49,10 +49,20 @@ pub(super) fn expand(kind: Kind, api: Api, spec: &mut Value, out: &mut Findings)
         for field in ["capacity", "reserved", "ceiling"] {
             number_of_clusters(fields, field);
         }
+        drain(fields);
     }
     if kind == Kind::PlacementPolicyTest {
         nested(fields, "clusters", Kind::ManagedCluster, out);
         nested(fields, "workers", Kind::Worker, out);
+    }
+}
+
+/// `drain: true` and `drain: false`.
+fn drain(fields: &mut Map<String, Value>) {
+    match fields.get_mut("drain") {
+        Some(drain @ Value::Bool(true)) => *drain = json!({"enabled": true}),
+        Some(drain @ Value::Bool(false)) => *drain = json!({"enabled": false}),
+        _ => {}
     }
 }
 
@@ -137,6 +147,25 @@ mod tests {
         assert_eq!(short.workers["w1"].facts, long.workers["w1"].facts);
         assert_eq!(short.workers["w1"].spec.capacity["clusters"], Quantity::units(50));
         finds(worker("capacity: true\n  "), Code::WrongType, "spec.capacity.clusters");
+    }
+
+    #[test]
+    fn a_drain_is_said_in_one_word() {
+        let short = loads(worker("drain: true\n  "));
+        let long = loads(worker("drain: {enabled: true}\n  "));
+        assert_eq!(short.workers["w1"].facts, long.workers["w1"].facts);
+        assert!(short.workers["w1"].spec.is_draining());
+        assert!(!loads(worker("drain: false\n  ")).workers["w1"].spec.is_draining());
+        assert_eq!(
+            loads(worker("drain: {maxUnavailable: 3}\n  ")).workers["w1"].spec.max_unavailable(),
+            3
+        );
+        finds(worker("drain: soon\n  "), Code::WrongType, "spec.drain");
+        finds(
+            worker("drain: {maxUnavailable: 0}\n  "),
+            Code::InvalidValue,
+            "spec.drain.maxUnavailable",
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ const PATTERN_HAS_ITS_RULE: &[&str] = &[
     "spec.version",
     "spec.nodePools.name",
     "spec.heartbeatTimeout",
+    "spec.failover.grace",
     "spec.template.spec.version",
     "spec.template.spec.nodePools.name",
     "spec.template.spec.heartbeatTimeout",
@@ -257,8 +258,9 @@ mod tests {
 
     #[test]
     fn a_planned_field_is_refused_kindly() {
-        let text = cluster("onWorkerLoss: Hold\n  controlPlane: {size: Standard_D4s_v5}\n  ");
-        finds(&text, Code::NotBuiltYet, "spec.onWorkerLoss");
+        let text =
+            cluster("access: {endpoint: Private}\n  controlPlane: {size: Standard_D4s_v5}\n  ");
+        finds(&text, Code::NotBuiltYet, "spec.access");
         finds(&text, Code::NotBuiltYet, "spec.controlPlane.size");
     }
 

@@ -1,5 +1,6 @@
 //! What is known of the workers when a plan is made.
 
+use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{FoldedReport, Freshness, Name, PoolFact};
@@ -15,6 +16,8 @@ pub struct Observed {
     pub expired: BTreeSet<String>,
     /// What time did to the workers of pools.
     pub pools: BTreeMap<Name, PoolFact>,
+    /// The moments that decisions may ask for and that have come by the time of the run.
+    pub passed: BTreeSet<Timestamp>,
 }
 
 /// Why a worker's report does not count.
@@ -80,6 +83,12 @@ pub enum WorkerHealth {
 }
 
 impl Observed {
+    /// Whether a moment has come. It must be one of those that were asked for before the plan was made.
+    #[must_use]
+    pub fn has_passed(&self, moment: Timestamp) -> bool {
+        self.passed.contains(&moment)
+    }
+
     /// What is known of a worker that is observed by its agent.
     #[must_use]
     pub fn health(&self, worker: &str) -> WorkerHealth {

@@ -15,7 +15,8 @@ use super::api::{
     AcknowledgementKind, AntiAffinity, DeletionPolicy, Guards, Roots, SpreadConstraint, Tenant,
 };
 use super::{
-    DeletionRow, Digest, Id, Name, PoolLock, ReasonCode, Resources, Signers, SteppedVersions,
+    DeletionRow, Digest, Id, MoveRow, Name, PoolLock, ReasonCode, Resources, Signers,
+    SteppedVersions,
 };
 
 /// The format of [`WorkerLock`].
@@ -53,6 +54,9 @@ pub struct ClusterRow {
     /// How far that is; absent for a cluster that stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion: Option<DeletionRow>,
+    /// Where it comes from, until it is reported running here; absent for a cluster that did not move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves: Option<MoveRow>,
     /// The digest of the cluster's document.
     pub facts: Digest,
     /// The digest of exactly what the templates got when the folder was made.
@@ -116,6 +120,8 @@ pub enum ClusterState {
     Bound,
     /// Its deletion has begun.
     Deleting,
+    /// It is on another worker, which it leaves: its place here is kept and nothing of it is here yet.
+    Reserved,
 }
 
 /// `decisions/pending.lock`: the same for the clusters that wait.

@@ -7,6 +7,7 @@ mod condition;
 mod deletion;
 mod digest;
 mod drift;
+mod duration;
 mod evidence;
 #[cfg(test)]
 pub mod fixture;
@@ -15,6 +16,7 @@ mod folded;
 mod id;
 mod lock;
 mod memo;
+mod moving;
 mod name;
 mod offer;
 mod openpgp;
@@ -42,6 +44,7 @@ pub use condition::{Condition, ConditionStatus};
 pub use deletion::{Deletion, DeletionRow, DeletionStep, Ending, Missing, Progress, Stuck};
 pub use digest::{Digest, canonical_json, without_defaults};
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
+pub use duration::duration_seconds;
 pub use evidence::{Observed, Refusal, WorkerHealth};
 pub use fleet::{
     ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, KIND_FLAVOR,
@@ -55,6 +58,7 @@ pub use lock::{
     lock_from_bytes, lock_to_bytes,
 };
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
+pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Stay};
 pub use name::{Name, NameError};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};

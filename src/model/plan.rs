@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::api::{AcknowledgementKind, Strategy};
 use super::{
-    Deletion, DeletionStep, Digest, Name, Pending, PoolPlan, ReasonCode, Resources, VersionStep,
+    Deletion, DeletionStep, Digest, Move, Name, Pending, PoolPlan, Reason, ReasonCode, Resources,
+    Stay, VersionStep,
 };
 
 /// The decisions of one run.
@@ -24,6 +25,12 @@ pub struct Plan {
     pub pools: BTreeMap<Name, PoolPlan>,
     /// Every deletion that begins, is under way or ends: of clusters, and of workers' own clusters.
     pub deletions: BTreeMap<Name, Deletion>,
+    /// Every move that begins, is under way, ends or is called off.
+    pub moves: BTreeMap<Name, Move>,
+    /// The clusters that something names and that do not move.
+    pub stays: BTreeMap<Name, Stay>,
+    /// The placed clusters whose policy would not place them there now, with its reasons.
+    pub violations: BTreeMap<Name, Vec<Reason>>,
     /// What a guard held.
     pub holds: Vec<Hold>,
     /// For how many clusters the filters ran.
@@ -67,18 +74,40 @@ pub enum Decision {
         /// How far that is after this run.
         step: DeletionStep,
     },
+    /// It leaves its worker for another one.
+    Move {
+        /// The worker that it leaves.
+        from: Name,
+        /// How far its deletion there is after this run; `None` while nothing is deleted because that
+        /// worker is not heard of.
+        step: Option<DeletionStep>,
+        /// The worker that keeps its place, with what decided.
+        binding: Binding,
+    },
     /// Nothing of it is left, or was ever made, and its document is gone; so is its record.
     Forget,
 }
 
 impl Decision {
-    /// The worker that the cluster is on after this decision.
+    /// The worker that the cluster is on after this decision. One that moves is on the worker that it
+    /// leaves.
     #[must_use]
     pub fn worker(&self) -> Option<&Name> {
         match self {
-            Self::Keep { worker } | Self::Delete { worker, .. } => Some(worker),
+            Self::Keep { worker }
+            | Self::Delete { worker, .. }
+            | Self::Move { from: worker, .. } => Some(worker),
             Self::Bind(binding) => Some(&binding.worker),
             Self::Wait { .. } | Self::Forget => None,
+        }
+    }
+
+    /// The worker that keeps a place for the cluster beside the one that it is on.
+    #[must_use]
+    pub fn reserved(&self) -> Option<&Name> {
+        match self {
+            Self::Move { binding, .. } => Some(&binding.worker),
+            _ => None,
         }
     }
 }
@@ -199,6 +228,19 @@ pub struct WorkerPlan {
 }
 
 impl WorkerPlan {
+    /// A cluster does not come here after all.
+    pub fn give_back(&mut self, demand: &Resources) {
+        self.clusters = self.clusters.saturating_sub(1);
+        for (resource, amount) in demand {
+            if let Some(allocated) = self.allocated.get_mut(resource) {
+                *allocated = allocated.minus(*amount);
+                if *allocated == super::Quantity::ZERO {
+                    self.allocated.remove(resource);
+                }
+            }
+        }
+    }
+
     /// What is free of a resource: capacity − reserved − allocated; `None` where the capacity is not
     /// known.
     #[must_use]
@@ -287,6 +329,8 @@ pub enum HoldKind {
     Drifted,
     /// The input commit is not signed by an allowed signer.
     InputNotVerified,
+    /// So many workers are not ready that nothing fails over.
+    FailoverBreaker,
 }
 
 impl HoldKind {
@@ -305,6 +349,7 @@ impl HoldKind {
             Self::RootChanged => "RootChanged",
             Self::Drifted => "Drifted",
             Self::InputNotVerified => "InputNotVerified",
+            Self::FailoverBreaker => "FailoverBreaker",
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Damage, FleetLock, IndexRow, Kept, LockName, Name, PendingLock, PoolLock, WorkerLock};
+use super::{
+    ClusterState, Damage, FleetLock, IndexRow, Kept, LockName, Name, PendingLock, PoolLock,
+    WorkerLock,
+};
 
 /// The state that the last commit left, read from its locks.
 #[derive(Clone, Debug, Default)]
@@ -43,9 +46,12 @@ impl Previous {
             .map(|(pool, _)| pool)
     }
 
-    /// The worker that a cluster is on.
+    /// The worker that a cluster is on. Where a place is only kept for it, it is not.
     pub fn placements(&self) -> impl Iterator<Item = (&Name, &Name)> {
-        self.workers.iter().flat_map(|(w, lock)| lock.clusters.keys().map(move |c| (c, w)))
+        self.workers.iter().flat_map(|(worker, lock)| {
+            let here = lock.clusters.iter().filter(|(_, row)| row.state != ClusterState::Reserved);
+            here.map(move |(cluster, _)| (cluster, worker))
+        })
     }
 
     /// What the locks keep of a cluster, placed or waiting.
@@ -59,6 +65,6 @@ impl Previous {
     /// How many clusters are placed.
     #[must_use]
     pub fn bound(&self) -> usize {
-        self.workers.values().map(|lock| lock.clusters.len()).sum()
+        self.placements().count()
     }
 }

@@ -154,6 +154,10 @@ pub enum Reason {
     },
     /// The worker's folder is not written: it was edited by hand, or files of others are in the way.
     FolderKept,
+    /// The worker is drained.
+    Draining,
+    /// The cluster is leaving this worker.
+    Evicted,
 }
 
 /// The kind of a [`Reason`], as a decision record keeps it. The order is the order of the filters.
@@ -219,6 +223,10 @@ pub enum ReasonCode {
     PlacementsHeld,
     /// [`Reason::FolderKept`].
     FolderKept,
+    /// [`Reason::Draining`].
+    Draining,
+    /// [`Reason::Evicted`].
+    Evicted,
 }
 
 impl Reason {
@@ -253,6 +261,8 @@ impl Reason {
             Self::AntiAffinity { .. } => ReasonCode::AntiAffinity,
             Self::Quota { .. } => ReasonCode::Quota,
             Self::FolderKept => ReasonCode::FolderKept,
+            Self::Draining => ReasonCode::Draining,
+            Self::Evicted => ReasonCode::Evicted,
         }
     }
 
@@ -293,6 +303,8 @@ impl Reason {
             Self::AntiAffinity { .. } => "did not match the anti-affinity".to_owned(),
             Self::Quota { resource, .. } => format!("exceeded the quota for {resource}"),
             Self::FolderKept => "have a folder that is not written now".to_owned(),
+            Self::Draining => "were draining".to_owned(),
+            Self::Evicted => "were the one that it leaves".to_owned(),
         }
     }
 }
@@ -375,6 +387,8 @@ impl fmt::Display for Reason {
                 write!(f, "quota: needs {needs} {resource}, {used} of {limit} used")?;
                 location.iter().try_for_each(|location| write!(f, " in {location}"))
             }
+            Self::Draining => write!(f, "draining"),
+            Self::Evicted => write!(f, "the cluster is leaving this worker"),
             Self::Taint(taint) => write!(f, "untolerated taint {{{taint}}}"),
             Self::Pool { pool: Some(pool) } => {
                 write!(f, "pool {pool} is not granted to the tenant")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::api::DeletionPolicy;
-use super::{DeletionStep, Name, ReasonCode, Resources, Term};
+use super::{DeletionStep, MoveCause, Name, ReasonCode, Resources, Term};
 
 /// The format of [`DecisionRecord`].
 pub const DECISION_SCHEMA: u32 = 1;
@@ -51,6 +51,12 @@ pub struct DecisionRecord {
     /// How far a deletion has come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<DeletionStep>,
+    /// The worker that a moving cluster goes to. What decided is said of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Name>,
+    /// Why a moving cluster leaves its worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<MoveCause>,
 }
 
 /// What a record says.
@@ -62,4 +68,6 @@ pub enum RecordState {
     Bound,
     /// The cluster is being deleted.
     Deleting,
+    /// The cluster leaves its worker, and its place on another one is kept.
+    Moving,
 }

@@ -144,6 +144,7 @@ impl Run<'_> {
     /// A deletion that could not be called off, for what is wanted could not be made, is where it was.
     pub(super) fn note_not_called_off(&mut self, name: &Name, worker: &Name, row: &ClusterRow) {
         let Some(before) = row.deletion.as_ref() else { return };
+        self.plan.moves.remove(name);
         if let Some(planned) = self.plan.clusters.get_mut(name) {
             planned.decision = Decision::Delete { worker: worker.clone(), step: before.step };
         }

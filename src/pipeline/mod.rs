@@ -11,6 +11,7 @@ mod drift;
 mod folders;
 mod form;
 mod found;
+mod moving;
 mod output;
 mod read;
 mod rebuild;

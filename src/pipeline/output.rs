@@ -81,11 +81,13 @@ impl<'a> Run<'a> {
         let planned = self.plan.clusters.clone();
         for (name, planned) in &planned {
             if let Some((worker, row)) = self.cluster(name, planned)? {
+                let row = ClusterRow { moves: self.arrived(name, &worker), ..row };
                 if row.demand != planned.demand {
                     self.not_resized.insert(name.clone());
                 }
                 self.rows.entry(worker).or_default().insert(name.clone(), row);
             }
+            self.keep_place(name);
         }
         let pending = self.records()?;
         let workers: Vec<Name> = self.plan.workers.keys().cloned().collect();
@@ -124,6 +126,7 @@ impl<'a> Run<'a> {
         }
         let row = match (&planned.decision, self.read.loaded.fleet.clusters.get(name)) {
             (Decision::Delete { step, .. }, _) => self.deleting(name, worker, *step, old)?,
+            (Decision::Move { step, .. }, _) => self.leaving(name, worker, *step, old)?,
             (_, Some(cluster)) => {
                 let row = self.desired(cluster, worker, planned, old)?;
                 self.note_not_called_off(name, worker, &row);
@@ -163,6 +166,7 @@ impl<'a> Run<'a> {
         let row = |folder, versions| ClusterRow {
             state: ClusterState::Bound,
             deletion: None,
+            moves: None,
             facts: cluster.facts,
             render_key: job.key(),
             folder,
@@ -196,8 +200,7 @@ impl<'a> Run<'a> {
             let last = read_folder(self.store, folder)?;
             same = render::same_objects(&last, &files);
             let mut found = render::forbidden_changes(&last, &files);
-            found.extend(self.version_step(cluster, old));
-            found.extend(self.version_refused(cluster, worker, old));
+            found.extend(self.version_change(cluster, worker, old));
             if !found.is_empty() {
                 let found = placed_at(found, &cluster.file, cluster.document);
                 self.keep_last(&cluster.name, GateReason::ForbiddenChange, found);

@@ -149,9 +149,11 @@ impl Read {
         self.diagnostics.extend(found);
         let expiry = plan::expire(&self.loaded.fleet, snapshot.now);
         self.diagnostics.extend(expiry.diagnostics);
-        let ends = [fold.valid_until, pools.valid_until, expiry.valid_until];
-        self.valid_until = ends.into_iter().flatten().min();
         self.observed = Observed { pools: pools.pools, expired: expiry.expired, ..fold.observed };
+        let (passed, ahead) = plan::moments(&self.loaded.fleet, &self.observed, snapshot.now);
+        self.observed.passed = passed;
+        let ends = [fold.valid_until, pools.valid_until, expiry.valid_until, ahead];
+        self.valid_until = ends.into_iter().flatten().min();
         Ok(())
     }
 

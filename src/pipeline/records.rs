@@ -6,8 +6,8 @@ use super::output::Run;
 use crate::load::emit_yaml;
 use crate::model::{
     Binding, ClusterRow, ClusterState, DECISION_SCHEMA, Decision, DecisionRecord, Id, LockName,
-    Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, RecordState, StoreError,
-    blob_id, lock_to_bytes, paths,
+    MoveProgress, Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, RecordState,
+    StoreError, blob_id, lock_to_bytes, paths,
 };
 
 impl Run<'_> {
@@ -30,6 +30,10 @@ impl Run<'_> {
                 Some(worker) => {
                     let rows = self.rows.get_mut(worker);
                     if let Some(row) = rows.and_then(|rows| rows.get_mut(name)) {
+                        row.record = id;
+                    }
+                    let place = planned.decision.reserved().and_then(|w| self.rows.get_mut(w));
+                    if let Some(row) = place.and_then(|rows| rows.get_mut(name)) {
                         row.record = id;
                     }
                 }
@@ -124,7 +128,11 @@ impl Run<'_> {
             }
             Decision::Keep { worker } => {
                 let row = self.row_before(name, worker);
-                if row.is_some_and(|row| row.state == ClusterState::Deleting) {
+                if let Some(moved) = self.ended_move(name, planned)? {
+                    return Ok(Some(moved));
+                }
+                let deleting = row.is_some_and(|row| row.state == ClusterState::Deleting);
+                if deleting || self.had_place(name) {
                     return Ok(Some(whole_record(name, planned, row)));
                 }
                 if row.is_none_or(|row| row.demand == planned.demand) {
@@ -139,10 +147,70 @@ impl Run<'_> {
                 let row = self.row_before(name, worker);
                 let before = row.and_then(|row| row.deletion.as_ref());
                 let same = before.is_some_and(|before| before.step == *step);
+                let same = same && !self.had_place(name);
                 Ok((!same).then(|| whole_record(name, planned, row)))
+            }
+            Decision::Move { from, step, binding } => {
+                let place = self.row_before(name, &binding.worker);
+                let kept = place.is_some_and(|row| row.state == ClusterState::Reserved);
+                let row = self.row_before(name, from);
+                let before = row.and_then(|row| row.deletion.as_ref()).map(|before| before.step);
+                if kept && before == *step {
+                    return Ok(None);
+                }
+                let moving = DecisionRecord {
+                    state: RecordState::Moving,
+                    worker: Some(from.clone()),
+                    target: Some(binding.worker.clone()),
+                    cause: self.plan.moves.get(name).map(|moved| moved.cause),
+                    step: *step,
+                    ..bound(blank, binding)
+                };
+                // What decided is said once, when the place was chosen.
+                let known = if kept { self.record_before(name)? } else { None };
+                let known = known.filter(|known| known.target.as_ref() == Some(&binding.worker));
+                Ok(Some(known.map_or_else(
+                    || moving.clone(),
+                    |known| DecisionRecord { step: *step, demand: moving.demand.clone(), ..known },
+                )))
             }
             Decision::Forget => Ok(None),
         }
+    }
+
+    /// Whether a place was kept for a cluster, so that its record says that it moves.
+    fn had_place(&self, name: &Name) -> bool {
+        let mut locks = self.read.previous.workers.values();
+        locks.any(|lock| {
+            lock.clusters.get(name).is_some_and(|row| row.state == ClusterState::Reserved)
+        })
+    }
+
+    /// The record of a cluster that arrives where its place was kept, with what decided that; or that
+    /// stays after all.
+    fn ended_move(
+        &self,
+        name: &Name,
+        planned: &Planned,
+    ) -> Result<Option<DecisionRecord>, StoreError> {
+        let Some(moved) = self.plan.moves.get(name) else { return Ok(None) };
+        let blank = blank_record(name, planned);
+        Ok(match moved.progress {
+            MoveProgress::Arrives => {
+                let known = self.record_before(name)?.unwrap_or_else(|| blank.clone());
+                Some(DecisionRecord {
+                    worker: Some(moved.to.clone()),
+                    policy: known.policy,
+                    decided_by: known.decided_by,
+                    runner_up: known.runner_up,
+                    ..blank
+                })
+            }
+            MoveProgress::CalledOff => {
+                Some(DecisionRecord { worker: Some(moved.from.clone()), ..blank })
+            }
+            MoveProgress::Begins | MoveProgress::Leaves | MoveProgress::Starts => None,
+        })
     }
 
     fn row_before(&self, name: &Name, worker: &Name) -> Option<&ClusterRow> {
@@ -179,6 +247,13 @@ fn whole_record(name: &Name, planned: &Planned, row: Option<&ClusterRow>) -> Dec
             step: Some(*step),
             ..blank
         },
+        Decision::Move { from, step, binding } => DecisionRecord {
+            state: RecordState::Moving,
+            worker: Some(from.clone()),
+            target: Some(binding.worker.clone()),
+            step: *step,
+            ..blank
+        },
         other => DecisionRecord {
             worker: other.worker().cloned(),
             group: row.and_then(|row| row.group.clone()),
@@ -202,6 +277,8 @@ fn blank_record(name: &Name, planned: &Planned) -> DecisionRecord {
         reasons: std::collections::BTreeSet::new(),
         deletion_policy: None,
         step: None,
+        target: None,
+        cause: None,
     }
 }
 

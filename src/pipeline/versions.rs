@@ -52,7 +52,7 @@ impl Run<'_> {
 
     /// Whether a placed cluster may change to the version that it wants: its worker's components support it,
     /// and the fleet offers it. A cluster that changes nothing of its version is asked nothing.
-    pub(super) fn version_refused(
+    fn version_refused(
         &self,
         cluster: &Cluster,
         worker: &Name,
@@ -81,9 +81,16 @@ impl Run<'_> {
         Some(Forbidden { field: FieldPath::keys("spec.version"), finding })
     }
 
-    /// Whether the control plane may go from what its folder has to what it gets.
-    pub(super) fn version_step(&self, cluster: &Cluster, old: &ClusterRow) -> Option<Forbidden> {
+    /// Why a cluster may not go from the version that its folder has to the one that it gets: the step is
+    /// none, or the version is refused.
+    pub(super) fn version_change(
+        &self,
+        cluster: &Cluster,
+        worker: &Name,
+        old: &ClusterRow,
+    ) -> impl Iterator<Item = Forbidden> {
         let from = old.rendered_versions().control_plane;
-        render::version_step(&from, &self.versions(cluster).control_plane)
+        let step = render::version_step(&from, &self.versions(cluster).control_plane);
+        step.into_iter().chain(self.version_refused(cluster, worker, old))
     }
 }

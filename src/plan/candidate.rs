@@ -66,6 +66,8 @@ pub(super) struct Request<'a> {
     pub(super) quota: Option<&'a Quota>,
     /// What it meets that depends on what is placed.
     pub(super) scenes: &'a Scenes<'a>,
+    /// The worker that it leaves; `None` for one that waits.
+    pub(super) leaving: Option<&'a Name>,
 }
 
 /// The pools that a tenant may use.
@@ -176,6 +178,8 @@ pub(super) enum Reads {
     Pending,
     /// Whether the worker is cordoned.
     Cordon,
+    /// Whether the worker is drained.
+    Drain,
     /// What the worker has, and what of that is kept free.
     Capacity,
     /// How far the worker can grow.

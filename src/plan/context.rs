@@ -53,6 +53,7 @@ struct DocumentContext<'a> {
     flavor: &'a str,
     taints: &'a [Taint],
     unschedulable: bool,
+    draining: bool,
 }
 
 /// The digest of the context with the workers as they stand in the roster.
@@ -114,6 +115,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
             flavor: w.flavor(),
             taints: &w.spec.taints,
             unschedulable: w.spec.unschedulable,
+            draining: w.spec.is_draining(),
         }),
     }
 }
@@ -144,6 +146,7 @@ mod tests {
                 ("worker w1 2/4", "workerpool p cap=4; worker w1 made:p=1 overdue 2/4")
             }
             Reads::Cordon => ("pool=p", "pool=p cordoned"),
+            Reads::Drain => ("pool=p", "pool=p drain"),
             Reads::Capacity => ("cap:mem=8", "cap:mem=9"),
             Reads::Ceiling => ("cap:mem=8", "cap:mem=8 ceiling:mem=9"),
             Reads::Allocated => ("needs:mem=1", "needs:mem=2"),
@@ -187,7 +190,7 @@ mod tests {
     #[test]
     fn that_a_version_has_expired_is_in_the_context() {
         let offers = format!("{WORLD}; offers v1.34");
-        assert_ne!(digest(&offers), digest(&format!("{offers}; expired v1.34")));
+        assert_ne!(digest(&offers), digest(&format!("{offers} over")));
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl<'a> Counts<'a> {
     fn ask_for(&mut self, groups: impl Iterator<Item = Group<'a>>) {
         for group in groups {
             if self.groups.insert(group, Parts::new()).is_none() {
-                self.finder.add(group.selector(), group);
+                self.finder.add(group.labels(), group);
             }
         }
     }
@@ -292,7 +292,7 @@ fn with_keeping<'a>(policies: &Policies<'a>) -> Finder<'a, (usize, &'a Policy)> 
     let mut finder = Finder::default();
     if policies.all().any(|policy| !policy.spec.anti_affinity.is_empty()) {
         for (at, policy) in policies.all().enumerate() {
-            finder.add(Some(&policy.spec.cluster_selector), (at, policy));
+            finder.add(Some(&policy.spec.cluster_selector.match_labels), (at, policy));
         }
     }
     finder

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::api::LabelSelector;
-
 /// Things that have a selector, by one of the labels that it needs.
 #[derive(Clone, Debug)]
 pub(super) struct Finder<'a, T> {
@@ -19,9 +17,9 @@ impl<T> Default for Finder<'_, T> {
 }
 
 impl<'a, T: Copy> Finder<'a, T> {
-    /// Adds a thing; without a selector it selects everything.
-    pub(super) fn add(&mut self, selector: Option<&'a LabelSelector>, what: T) {
-        match selector.and_then(|selector| selector.match_labels.first_key_value()) {
+    /// Adds a thing that selects only what has all these labels.
+    pub(super) fn add(&mut self, labels: Option<&'a BTreeMap<String, String>>, what: T) {
+        match labels.and_then(BTreeMap::first_key_value) {
             Some((key, value)) => self.by_label.entry((key, value)).or_default().push(what),
             None => self.others.push(what),
         }
@@ -51,8 +49,7 @@ mod tests {
     #[test]
     fn nothing_that_selects_is_left_out_and_little_else_is_found() {
         let texts = ["a=1", "a=2", "a=1,b=1", "", "b=2"];
-        let selectors = texts
-            .map(|text| LabelSelector { match_labels: labels(text), ..LabelSelector::default() });
+        let selectors = texts.map(labels);
         let mut finder = Finder::default();
         for (i, selector) in selectors.iter().enumerate() {
             finder.add(Some(selector), i);
@@ -61,7 +58,7 @@ mod tests {
         for text in ["a=1", "a=1,b=1", "b=2", "c=1", ""] {
             let labels = labels(text);
             let found: Vec<_> = finder.may_select(&labels).collect();
-            let selects = |i: &usize| selectors[*i].matches(&labels);
+            let selects = |i: &usize| selectors[*i].iter().all(|(k, v)| labels.get(k) == Some(v));
             assert!((0..5).filter(selects).all(|i| found.contains(&i)), "{text}: {found:?}");
             assert!(found.contains(&9));
         }

@@ -76,9 +76,12 @@ impl<'a> Group<'a> {
         self.keys.iter().map(value).collect()
     }
 
-    /// Whom it selects; `None`: all.
-    pub(super) fn selector(&self) -> Option<&'a LabelSelector> {
-        self.selector
+    /// Labels that whom it selects has.
+    pub(super) fn labels(&self) -> Option<&'a BTreeMap<String, String>> {
+        self.selector.map(|selector| match selector {
+            Selector::Rule(selector) => &selector.match_labels,
+            Selector::Policy(selector) => &selector.match_labels,
+        })
     }
 
     /// Whether the group has a cluster, and in which part.

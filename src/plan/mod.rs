@@ -5,8 +5,8 @@
 //! out again, with the same filters, what the records leave out.
 //!
 //! ```text
-//! fold → deletion → roster (counts) → placed (resize) → queue → assign (policy, scenes, filter, score)
-//!      → scale → Plan
+//! fold, moment → deletion → roster (counts) → placed (resize, moving) → queue
+//!      → assign (policy, scenes, filter, score) → scale → Plan
 //! ```
 //!
 //! To add a filter, write `filter/<rule>.rs` with a `READS`, a `refuse` and its tests, and name it in
@@ -27,6 +27,8 @@ mod finder;
 mod fold;
 mod group;
 mod holds;
+mod moment;
+mod moving;
 mod placed;
 mod policy;
 mod queue;
@@ -53,6 +55,7 @@ pub use explain::{
     explain_cluster, explain_policy, explain_worker,
 };
 pub use fold::{Fold, FoldInput, contradictions, fold};
+pub use moment::moments;
 pub use policy::{PolicyPair, Precedence, policy_ties};
 pub use scale::{PoolFoldInput, PoolFolding, fold_pools};
 
@@ -116,6 +119,9 @@ pub fn plan(input: &PlanInput<'_>) -> Planning {
             workers,
             pools,
             deletions: run.deletions,
+            moves: run.moves,
+            stays: run.stays,
+            violations: run.violations,
             holds: run.holds.into_list(),
             evaluated: run.evaluated,
             valid_until: None,

@@ -1,10 +1,12 @@
 //! What becomes of the clusters that have a worker: they stay. Labels, scores, a lower capacity, a new
-//! worker or an edited policy never move one; only its removal by a person starts its deletion.
+//! worker or an edited policy never move one; only its removal by a person starts its deletion, and only
+//! what [`moving`](super::moving) names may leave.
 
 use std::collections::BTreeMap;
 
 use super::deletion::{self, Deletions};
 use super::holds::Holds;
+use super::moving::{self, Moves};
 use super::resize::{self, Resize};
 use super::roster::Roster;
 use super::{PlanInput, scale, unloaded, version};
@@ -20,6 +22,8 @@ pub(super) struct Placed {
     pub(super) clusters: BTreeMap<Name, Planned>,
     /// Those on their way to another version.
     pub(super) versions: BTreeMap<Name, VersionStep>,
+    /// Those on the move.
+    pub(super) moves: Moves,
     /// How many had to be looked at: those whose document, or what it comes to with its class, has
     /// changed.
     pub(super) evaluated: u64,
@@ -36,35 +40,38 @@ pub(super) fn decide<'a>(
     let mut versions = BTreeMap::new();
     let mut resizes = Vec::new();
     let mut evaluated = 0;
+    let ongoing = moving::ongoing(input);
+    let mut moves = Moves::new();
     for (worker, lock) in &input.previous.workers {
         for (name, row) in &lock.clusters {
             // A cluster on two workers counts on both and is decided where it is found first.
             if decided.contains_key(name) {
                 continue;
             }
-            let decision = match row.state {
-                ClusterState::Deleting => deleting(input, name, worker, deletions, holds),
-                // Whom the worker keeps waiting too long is given another.
-                ClusterState::Bound
-                    if scale::is_lost(input, worker, row)
-                        && input.fleet.clusters.contains_key(name)
-                        && !input.previous.kept.holds(name, worker) =>
-                {
-                    None
-                }
-                ClusterState::Bound => Some(decision(input, name, worker, row, holds)),
-            };
+            let moving = ongoing.get(name).copied();
             // A name that is free again goes into the queue like a new one.
-            let Some(decision) = decision else { continue };
+            let leaves = moving.filter(|_| !moving::is_removed(input, name));
+            let outcome = if let Some(one) = leaves {
+                moving::decide(input, name, one, deletions, &mut moves)
+            } else {
+                let (worker, row) = moving.map_or((worker, row), |m| (m.from, m.row));
+                let decision = of_row(input, name, worker, row, deletions, holds);
+                decision.map(|decision| (worker, row, decision))
+            };
+            let Some((worker, row, decision)) = outcome else { continue };
             if let (Decision::Delete { step, .. }, ClusterState::Bound) = (&decision, row.state) {
                 deletions.insert(name.clone(), deletion::begins(input, worker, *step));
             }
             let kept = matches!(decision, Decision::Keep { .. });
+            let is_here = kept && moving.is_none();
+            let starts = moving::starts(input, name, worker, row).filter(|_| is_here);
+            moves.extend(starts.map(|one| (name.clone(), one)));
             let demand = row.demand.clone();
             decided.insert(name.clone(), Planned { decision, demand, resize_blocked: None });
             let Some(cluster) = input.fleet.clusters.get(name).filter(|_| kept) else { continue };
             evaluated += u64::from(cluster.facts != row.facts || cluster.demand != row.demand);
             let step = version::step(input, worker, row, cluster);
+            let step = step.filter(|_| row.state != ClusterState::Reserved);
             versions.extend(step.map(|step| (name.clone(), step)));
             let frozen = input.frozen.contains(name) || input.previous.kept.holds(name, worker);
             if cluster.demand != row.demand && !frozen {
@@ -78,7 +85,33 @@ pub(super) fn decide<'a>(
             planned.resize_blocked = resized.blocked;
         }
     }
-    Placed { clusters: decided, versions, evaluated }
+    Placed { clusters: decided, versions, moves, evaluated }
+}
+
+/// What becomes of a cluster that is not on the move; `None` where its name is free again.
+fn of_row(
+    input: &PlanInput<'_>,
+    name: &Name,
+    worker: &Name,
+    row: &ClusterRow,
+    deletions: &Deletions,
+    holds: &mut Holds,
+) -> Option<Decision> {
+    match row.state {
+        ClusterState::Deleting => deleting(input, name, worker, deletions, holds),
+        // Whom the worker keeps waiting too long is given another.
+        ClusterState::Bound
+            if scale::is_lost(input, worker, row)
+                && input.fleet.clusters.contains_key(name)
+                && !input.previous.kept.holds(name, worker) =>
+        {
+            None
+        }
+        ClusterState::Reserved if moving::is_removed(input, name) => Some(Decision::Forget),
+        ClusterState::Bound | ClusterState::Reserved => {
+            Some(decision(input, name, worker, row, holds))
+        }
+    }
 }
 
 /// Whether a cluster that was given this worker is gone and never rendered: there is nothing to delete,

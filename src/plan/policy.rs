@@ -3,6 +3,7 @@
 //! labels, then neither), then with the smaller name.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use crate::model::{Cluster, Fleet, Name, Policy};
 

@@ -8,7 +8,7 @@ use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::placed::is_forgotten;
 use super::policy::Policies;
-use super::{PlanInput, amounts, scale, unloaded};
+use super::{PlanInput, amounts, moving, scale, unloaded};
 use crate::model::api::{Observation, WorkerSpec};
 use crate::model::{
     Cluster, ClusterRow, ClusterState, HoldKind, Name, Pending, Policy, Quantity, Resources,
@@ -176,9 +176,13 @@ pub(super) fn there<'a>(
     lock: &'a WorkerLock,
     deletions: &Deletions,
 ) -> impl Iterator<Item = (&'a Name, &'a ClusterRow)> {
-    lock.clusters.iter().filter(move |(cluster, row)| {
-        let over = row.state == ClusterState::Deleting && deletion::ends(deletions, cluster);
-        !over && !is_forgotten(input, cluster, worker, row) && !scale::is_lost(input, worker, row)
+    lock.clusters.iter().filter(move |(cluster, row)| match row.state {
+        ClusterState::Reserved => moving::keeps_its_place(input, deletions, cluster, (worker, row)),
+        ClusterState::Bound | ClusterState::Deleting => {
+            !deletion::ends(deletions, cluster)
+                && !is_forgotten(input, cluster, worker, row)
+                && !scale::is_lost(input, worker, row)
+        }
     })
 }
 

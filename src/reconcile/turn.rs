@@ -112,9 +112,11 @@ impl Outcome {
         let mut counts = TurnCounts::default();
         for planned in proposal.plan.clusters.values() {
             match planned.decision {
-                Decision::Keep { .. } | Decision::Bind(_) => counts.bound += 1,
+                Decision::Keep { .. } | Decision::Bind(_) | Decision::Move { step: None, .. } => {
+                    counts.bound += 1;
+                }
                 Decision::Wait { .. } => counts.pending += 1,
-                Decision::Delete { .. } => counts.deleting += 1,
+                Decision::Delete { .. } | Decision::Move { .. } => counts.deleting += 1,
                 Decision::Forget => {}
             }
         }

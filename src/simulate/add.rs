@@ -24,7 +24,7 @@ pub(super) fn documents(
     let spec = spec(fleet, clusters, notes)?;
     let tenant = tenant(fleet, clusters)?;
     let labels: BTreeMap<_, _> = clusters.labels.iter().cloned().collect();
-    let mut names = names(scene).skip(before);
+    let mut free = names(scene).skip(before);
     let document = |name: &Name| {
         json!({
             "apiVersion": API_VERSION,
@@ -33,8 +33,8 @@ pub(super) fn documents(
             "spec": spec,
         })
     };
-    let named = (0..clusters.count).filter_map(|_| names.next());
-    Ok(named.map(|name| (name.clone(), document(&name))).collect())
+    let all = (0..clusters.count).filter_map(|_| free.next());
+    Ok(all.map(|name| (name.clone(), document(&name))).collect())
 }
 
 /// Names that nothing has, in an order that is also theirs by letters.

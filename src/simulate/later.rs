@@ -36,13 +36,10 @@ pub(super) fn later(
     let mut reports = BTreeMap::new();
     for (name, folded) in known.iter().filter(|(_, f)| f.freshness == Freshness::Fresh) {
         let own = snapshot.reports.as_ref().and_then(|reports| reports.get(name));
-        let bytes = match own.filter(|_| lost.contains(name)) {
-            Some(last) => last.clone(),
-            None => {
-                let heard = if lost.contains(name) { snapshot.now } else { now };
-                emit_yaml(&report(folded, heard)).into_bytes()
-            }
-        };
+        let is_lost = lost.contains(name);
+        let heard = if is_lost { snapshot.now } else { now };
+        let again = || emit_yaml(&report(folded, heard)).into_bytes();
+        let bytes = own.filter(|_| is_lost).cloned().unwrap_or_else(again);
         reports.insert(name.clone(), bytes);
     }
     Ok(Later { status: Some(fold(scene)?), reports: Some(reports), now })

@@ -63,7 +63,7 @@ fn count(proposal: &Proposal, probe: &Cluster) -> Runway {
     let mut number = room_for(&probe.demand, proposal).saturating_add(1).min(MOST);
     loop {
         let (fleet, names) = with(proposal, probe, number);
-        let planning = asked(proposal, &fleet, |input| plan::plan(input));
+        let planning = asked(proposal, &fleet, plan::plan);
         let placed = |name: &&Name| planning.plan.clusters[*name].decision.worker().is_some();
         let placed: Vec<_> = names.iter().filter(placed).collect();
         let fits = placed.len() as u64;

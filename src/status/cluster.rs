@@ -3,7 +3,7 @@
 use super::deletion;
 use super::kept::{kept_errors, rendered};
 use super::proposed::proposed;
-use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, since};
+use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, moving, since};
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts, Observation};
 use crate::model::{
     Condition, ConditionStatus, Decision, FoldedCluster, Freshness, HoldKind, Name, Planned,
@@ -43,6 +43,7 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
         .into_iter()
         .chain(step.map(updating))
         .chain(drifted(input, name))
+        .chain(moving::conditions(input, name))
         .chain(deletion::conditions(input, name))
         .collect(),
         version: seen.and_then(|s| s.version.clone()),
@@ -71,7 +72,7 @@ fn phase(
 ) -> &'static str {
     match (decision, seen) {
         (Decision::Wait { .. } | Decision::Forget, _) => "Pending",
-        (Decision::Delete { .. }, _) => "Deleting",
+        (Decision::Delete { .. } | Decision::Move { step: Some(_), .. }, _) => "Deleting",
         (_, Some(_)) if silent => "Unknown",
         (_, None) => "Scheduled",
         (_, Some(seen)) => match seen.phase.as_str() {
@@ -132,6 +133,10 @@ fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
             "Deleting",
             format!("{step:?} is committed; the next step waits for a report of {worker}"),
         ),
+        Decision::Move { binding, .. } => {
+            let message = format!("its place on {} is kept", binding.worker);
+            condition("Placed", ConditionStatus::True, "Moving", message)
+        }
         _ if deletion_held(HoldKind::DeletionPolicyUnset) => condition(
             "Placed",
             ConditionStatus::True,

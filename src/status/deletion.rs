@@ -20,6 +20,8 @@ pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> 
         Progress::Begins | Progress::Waits | Progress::Steps => {}
     }
     match deletion.step {
+        // Nothing of a cluster is deleted; its condition `Moving` says for what that waits.
+        None if input.plan.moves.contains_key(name) => Vec::new(),
         Some(DeletionStep::D1) => vec![waits("ClusterGone", deletion)],
         Some(DeletionStep::D2) => {
             let gone = condition("ClusterGone", ConditionStatus::True, "Gone", String::new());

@@ -7,6 +7,7 @@ mod cluster;
 mod deletion;
 mod fleet;
 mod kept;
+mod moving;
 mod own_cluster;
 mod proposed;
 mod worker;

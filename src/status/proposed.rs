@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{StatusInput, condition};
 use crate::model::api::WriteMode;
-use crate::model::{ClusterState, Condition, ConditionStatus, Decision, Name, WorkerLock};
+use crate::model::{
+    ClusterState, Condition, ConditionStatus, Decision, MoveProgress, Name, WorkerLock,
+};
 
 /// The decision that counts in place of one that is only proposed, and the condition that says so.
 /// `None` where the decision counts itself.
@@ -43,6 +45,14 @@ pub(super) fn proposed(
             let decision = input.previous.workers.iter().find_map(ending)?;
             let message = "its deletion ends once the proposal is merged".to_owned();
             Some((decision, condition("Placed", ConditionStatus::True, "EndProposed", message)))
+        }
+        Decision::Move { from, binding, .. } => {
+            let begins = input.plan.moves.get(name).map(|moved| moved.progress);
+            begins.filter(|progress| *progress == MoveProgress::Begins)?;
+            let to = &binding.worker;
+            let message = format!("its move to {to} begins once the proposal is merged");
+            let condition = condition("Placed", ConditionStatus::True, "MoveProposed", message);
+            Some((Decision::Keep { worker: from.clone() }, condition))
         }
         Decision::Keep { .. } | Decision::Wait { .. } => None,
     }

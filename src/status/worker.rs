@@ -3,7 +3,7 @@
 use super::deletion;
 use super::kept::{kept_errors, rendered};
 use super::own_cluster::OwnCluster;
-use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, since};
+use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, moving, since};
 use crate::model::api::{ErrorStatus, Observation, WorkerStatus};
 use crate::model::{
     Condition, ConditionStatus, FoldedReport, Freshness, Name, Pending, Quantity, Resources,
@@ -22,13 +22,15 @@ pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocume
     let phase = phase(planned.state, observation, &health);
     let heard = observation == Observation::Agent;
     let phase = own.map_or(phase, |own| own.phase(phase, heard));
+    let draining = desired.is_some_and(|w| w.spec.is_draining());
+    let phase = if draining && phase == "Running" { "Draining" } else { phase };
     let cordoned = desired.is_some_and(|w| w.spec.unschedulable);
     let status = WorkerStatus {
         phase: Some(phase.to_owned()),
         errors: errors(input, name, planned, report, own),
         conditions: [
             since(ready(phase, observation, &health), report.map(ready_since)),
-            schedulable(planned.state, cordoned),
+            schedulable(planned.state, cordoned, draining),
             capacity(planned),
             rendered(input, name, true),
         ]
@@ -36,6 +38,7 @@ pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocume
         .chain(own.map(OwnCluster::condition))
         .chain(drifted(input, name))
         .chain(refused(input, name))
+        .chain(moving::drained(input, name))
         .chain(deletion::conditions(input, name))
         .collect(),
         capacity: planned.capacity.clone(),
@@ -105,8 +108,9 @@ fn ready_since(report: &FoldedReport) -> jiff::Timestamp {
     }
 }
 
-fn schedulable(state: WorkerState, cordoned: bool) -> Condition {
+fn schedulable(state: WorkerState, cordoned: bool, draining: bool) -> Condition {
     let (status, reason) = match state {
+        WorkerState::Desired if draining => (ConditionStatus::False, "Draining"),
         WorkerState::Desired if cordoned => (ConditionStatus::False, "Cordoned"),
         WorkerState::Desired => (ConditionStatus::True, "Schedulable"),
         WorkerState::NotLoaded => (ConditionStatus::False, "NotLoaded"),

@@ -173,6 +173,9 @@ fn went(name: &Name, decision: &Decision) -> String {
         Decision::Keep { worker } | Decision::Delete { worker, .. } => {
             format!("`{name}` stays on `{worker}`")
         }
+        Decision::Move { from, binding, .. } => {
+            format!("`{name}` moves from `{from}` to `{}`", binding.worker)
+        }
         Decision::Bind(binding) => format!("`{name}` goes to `{}`", binding.worker),
         Decision::Wait { reasons, .. } => format!("`{name}` waits for {}", words(reasons)),
         Decision::Forget => format!("`{name}` is forgotten"),

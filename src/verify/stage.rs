@@ -123,7 +123,10 @@ fn workers(test: &PolicyTest, fleet: &Fleet) -> BTreeMap<Name, Worker> {
     let mut workers = if own { fleet.workers.clone() } else { test.given.workers.clone() };
     for worker in workers.values_mut() {
         worker.spec.observation = Observation::None;
-        worker.spec.unschedulable &= !own;
+        if own {
+            worker.spec.unschedulable = false;
+            worker.spec.drain = None;
+        }
     }
     workers
 }
@@ -136,6 +139,8 @@ fn row(cluster: &Cluster) -> ClusterRow {
         render_key: Digest::of(b""),
         folder: Some(Id::EMPTY_DIR),
         record: None,
+        group: None,
+        moves: None,
         versions: None,
         demand: cluster.demand.clone(),
         row: cluster.index_row(),

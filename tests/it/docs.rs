@@ -56,14 +56,14 @@ macro_rules! all {
 fn every_word_of_holds_gates_and_reasons_has_its_section() {
     let holds = all!(HoldKind: MassDeletion, MassMove, DeletionsHeld, PlacementsHeld,
         DeletionPolicyUnset, WorkerInUse, NameStillDeleting, Rewind, RootChanged, Drifted,
-        InputNotVerified);
+        InputNotVerified, FailoverBreaker);
     let gates = all!(GateReason: NotLoaded, RenderFailed, CheckFailed, ForbiddenChange, ResizeBlocked,
         Drifted, Collided);
     let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, WorkerProvisionTimeout, NotLoaded, Cordoned,
         BeingRemoved, Capacity, CapacityUnknown, AffinityName, AffinityExcluded, AffinityLocation, AffinityLabels,
         AffinityProvider, AffinityZone, AffinityGroup, Taint, Pool, PoolNotUsed, Version,
         VersionNotOffered, VersionExpired, Spread, SpreadKeyMissing, AntiAffinity, Quota, NoWorkers,
-        PlacementsHeld, FolderKept);
+        PlacementsHeld, FolderKept, Draining, Evicted);
     let page = read("docs/errors.md");
     for (chapter, words) in
         [("Holds", &holds[..]), ("Kept folders", &gates[..]), ("Refusing reasons", &reasons[..])]
@@ -90,6 +90,9 @@ fn every_condition_and_every_word_of_one_is_explained() {
         "Schedulable",
         "CapacityRespected",
         "ReportRefused",
+        "Moving",
+        "PlacementViolated",
+        "Drained",
     ];
     let there: BTreeSet<_> = text
         .lines()

@@ -52,6 +52,7 @@ mod kind_git;
 mod kind_rights;
 mod memo_law;
 mod model;
+mod moving;
 mod placement_groups;
 mod placement_page;
 mod policy_stories;

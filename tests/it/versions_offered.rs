@@ -64,6 +64,7 @@ fn an_expired_version_is_refused_to_what_is_new_and_never_to_what_runs() {
         &cluster("hotel", "eastus").replace("v1.34.2", "v1.35.1"),
     );
     world.edit(ALPHA, "replicas: 2", "replicas: 3");
+    world.edit("fleet/workers/w-eus.yaml", "capacity: 4", "capacity: 9");
     let proposal = world.run();
     let Decision::Wait { reasons, .. } = &proposal.plan.clusters["golf"].decision else {
         panic!("golf is placed")

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Acknowledged;
 use crate::model::api::{AcknowledgementKind, Guards};
 use crate::model::{
-    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, Hold, HoldKind, Name, Pending, Plan,
-    Previous, Progress, WorkerState,
+    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, Hold, HoldKind, MoveCause,
+    MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
 };
 
 /// What the guards look at.
@@ -42,13 +42,26 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
     let let_through = hold_unless(plan, over, AcknowledgementKind::Moves, acknowledged);
     if let_through.is_none() && moves.len() > allowed as usize {
         for (cluster, from) in moves {
-            if let Some(planned) = plan.clusters.get_mut(&cluster) {
-                planned.decision = Decision::Keep { worker: from };
-            }
+            stay(plan, &cluster, from);
         }
     }
     spent.extend(let_through);
     spent
+}
+
+/// A cluster whose move is held stays where it is, and no place is kept for it.
+fn stay(plan: &mut Plan, cluster: &Name, from: Name) {
+    if let Some(moved) = plan.moves.remove(cluster) {
+        plan.deletions.remove(cluster);
+        if let (Some(worker), Some(planned)) =
+            (plan.workers.get_mut(&moved.to), plan.clusters.get(cluster))
+        {
+            worker.give_back(&planned.demand);
+        }
+    }
+    if let Some(planned) = plan.clusters.get_mut(cluster) {
+        planned.decision = Decision::Keep { worker: from };
+    }
 }
 
 /// The numbers that a run is held to.
@@ -117,7 +130,8 @@ fn starting_clusters<'a>(plan: &'a Plan, previous: &'a Previous) -> impl Iterato
     starting.map(|(name, _)| name)
 }
 
-/// The clusters that would change their worker, with the worker they are on.
+/// The clusters that would change their worker, with the worker they are on. What a drain, a taint or
+/// failover names has bounds of its own.
 fn moves(plan: &Plan, previous: &Previous) -> BTreeMap<Name, Name> {
     let placements: BTreeMap<&Name, &Name> = previous.placements().collect();
     // What is forgotten goes nowhere, and what is made anew was deleted before.
@@ -138,7 +152,10 @@ fn moves(plan: &Plan, previous: &Previous) -> BTreeMap<Name, Name> {
     let moved = there.filter_map(|(name, planned)| {
         let from = *placements.get(name)?;
         let to = planned.decision.worker();
-        (to != Some(from)).then(|| (name.clone(), from.clone()))
+        let begins = plan.moves.get(name).is_some_and(|moved| {
+            moved.progress == MoveProgress::Begins && moved.cause == MoveCause::Violation
+        });
+        (to != Some(from) || begins).then(|| (name.clone(), from.clone()))
     });
     moved.collect()
 }

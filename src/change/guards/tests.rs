@@ -19,6 +19,7 @@ fn row(state: ClusterState) -> ClusterRow {
     ClusterRow {
         state,
         deletion: None,
+        moves: None,
         facts: Digest::of(b"f"),
         render_key: Digest::of(b"k"),
         folder: None,

@@ -12,7 +12,8 @@ use super::open::Look;
 use super::policy::{self, origin};
 use crate::model::api::Strategy;
 use crate::model::{
-    Decision, Fleet, Name, Pending, Planned, Quantity, Rank, Resources, Worker, WorkerState,
+    Decision, Deletion, DeletionStep, Fleet, Name, Pending, Planned, Progress, Quantity, Rank,
+    Resources, Worker, WorkerState,
 };
 use crate::plan::{self, Explanation, PlanInput, Verdict, WorkerExplanation};
 use crate::render::{self, SecretWanted, Where};
@@ -154,12 +155,26 @@ fn cluster_state(look: &Look, explanation: &Explanation) -> String {
         (Decision::Delete { .. }, Some(deletion)) => {
             format!("being deleted: {}", waiting_words(deletion))
         }
+        (Decision::Move { step, .. }, deletion) => move_words(look, explanation, *step, deletion),
         (_, Some(deletion)) => match progress_words(deletion) {
             Some(words) => words.to_owned(),
             None => state(&explanation.planned),
         },
         (_, None) => state(&explanation.planned),
     }
+}
+
+/// Where a cluster goes, and what the next step waits for.
+fn move_words(
+    look: &Look,
+    explanation: &Explanation,
+    step: Option<DeletionStep>,
+    deletion: Option<&Deletion>,
+) -> String {
+    let moved = look.opened.proposal.plan.moves.get(explanation.cluster.as_str());
+    let words = moved.map(|moved| moved.words(step)).unwrap_or_default();
+    let waits = deletion.filter(|d| d.progress == Progress::Waits).map(waiting_words);
+    format!("{words}{}", waits.map(|waits| format!(" ({waits})")).unwrap_or_default())
 }
 
 fn state(planned: &Planned) -> String {
@@ -170,6 +185,7 @@ fn state(planned: &Planned) -> String {
         Decision::Delete { worker, step } => {
             format!("being deleted on {worker} ({step:?}); the next step waits for evidence")
         }
+        Decision::Move { from, binding, .. } => format!("leaves {from} for {}", binding.worker),
         Decision::Forget => "was pending, and its document is gone".to_owned(),
     }
 }
@@ -191,6 +207,20 @@ fn cluster_notes(look: &Look, explanation: &Explanation) -> Vec<String> {
     let there = explanation.planned.decision.worker().and_then(|w| proposal.plan.workers.get(w));
     if there.is_some_and(|worker| worker.pending.is_some()) {
         notes.push("its worker is being made; it is rendered once that is running".to_owned());
+    }
+    if let Some(moved) = proposal.plan.moves.get(&explanation.cluster)
+        && !matches!(explanation.planned.decision, Decision::Move { .. })
+    {
+        notes.push(moved.words(None));
+    }
+    if let Some(stay) = proposal.plan.stays.get(&explanation.cluster) {
+        let (code, why) = (stay.blocker.name(), &stay.blocker);
+        notes.push(format!("{} {}; it stays: {why} ({code})", stay.worker, stay.cause.words()));
+    }
+    if let Some(reasons) = proposal.plan.violations.get(&explanation.cluster) {
+        let reasons: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+        let why = reasons.join("; ");
+        notes.push(format!("its policy would not place it there now: {why} (PlacementViolated)"));
     }
     let step = proposal.plan.versions.get(&explanation.cluster);
     notes.extend(step.map(|step| format!("{}; {}", step.words(), step.waits_words())));

@@ -12,6 +12,7 @@ mod control_plane;
 mod credentials;
 pub(super) mod duplicate;
 pub(super) mod empty_safeguard;
+mod failover;
 mod flavor;
 pub(super) mod fleet;
 mod git;
@@ -36,6 +37,7 @@ mod quantity;
 mod quota;
 mod reserved;
 mod selector;
+mod taint_time;
 mod tenant;
 pub(super) mod tie;
 mod together;
@@ -108,6 +110,8 @@ const RULES: &[Rule] = &[
     together::check,
     max_priority::check,
     paths::check,
+    taint_time::check,
+    failover::check,
     components::check,
     heartbeat::check,
     worker_uid::check,

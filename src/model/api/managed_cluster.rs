@@ -66,6 +66,27 @@ pub struct ManagedClusterSpec {
     /// What the removal of this document does. Unset: the removal is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_policy: Option<DeletionPolicy>,
+    /// What becomes of the cluster where its worker is lost, or it should leave it: its state is on the
+    /// worker, so it cannot be carried to another.
+    #[serde(default, skip_serializing_if = "OnWorkerLoss::is_default")]
+    pub on_worker_loss: OnWorkerLoss,
+}
+
+/// What becomes of a cluster that cannot stay where it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum OnWorkerLoss {
+    /// It stays: no drain, taint, failover or policy moves it.
+    #[default]
+    Hold,
+    /// It is deleted there, and a new, empty cluster is made on another worker. What was in it is lost.
+    Rebuild,
+}
+
+impl OnWorkerLoss {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A cluster's own wishes: they narrow what its policy allows, never widen it.

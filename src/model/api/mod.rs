@@ -42,12 +42,13 @@ pub use kind_cluster::{
 };
 pub use managed_cluster::{
     DeletionPolicy, ManagedCluster, ManagedClusterPlacement, ManagedClusterSpec,
-    ManagedClusterStatus, NodeCounts,
+    ManagedClusterStatus, NodeCounts, OnWorkerLoss,
 };
 pub use offered::{Classification, SupportedVersion};
 pub use placement::{
-    Affinity, ClusterSelector, Expression, ExpressionOperator, PlacementPolicy,
-    PlacementPolicySpec, PlacementTerm, PreferredTerm, Toleration, TolerationOperator,
+    Affinity, ClusterSelector, Expression, ExpressionOperator, Failover, LabelSelector,
+    OnViolation, PlacementPolicy, PlacementPolicySpec, PlacementTerm, PreferredTerm, Toleration,
+    TolerationOperator,
 };
 pub use policy_test::{
     Expectation, ExpectedRefusal, PlacementPolicyTest, PlacementPolicyTestSpec, TestCluster,
@@ -58,7 +59,8 @@ pub use shared::{
 };
 pub use together::{AntiAffinity, Quota, SpreadConstraint, WhenUnsatisfiable};
 pub use worker::{
-    Components, Observation, Worker, WorkerOverlay, WorkerOverlaySpec, WorkerSpec, WorkerStatus,
+    Components, Drain, Observation, Worker, WorkerOverlay, WorkerOverlaySpec, WorkerSpec,
+    WorkerStatus,
 };
 pub use worker_pool::{TemplateMetadata, WorkerPool, WorkerPoolSpec, WorkerTemplate};
 

@@ -12,14 +12,10 @@ pub const FIELDS: &[(&str, &[&str])] = &[
         &[
             "spec.controlPlane.size",
             "spec.access",
-            "spec.onWorkerLoss",
             "spec.maintenance",
             "spec.placement.tolerations",
         ],
     ),
-    ("Worker", &["spec.drain"]),
-    ("WorkerOverlay", &["spec.drain"]),
-    ("PlacementPolicy", &["spec.onViolation", "spec.failover"]),
 ];
 
 /// Whether a field of a kind is planned; the path is dotted, without indices.

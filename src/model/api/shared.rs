@@ -101,6 +101,10 @@ pub struct Taint {
     pub value: String,
     /// What it does to what does not tolerate it.
     pub effect: TaintEffect,
+    /// Since when, in UTC and in quotes, such as "2026-11-01T09:00:00Z"; for `NoExecute` on a worker only. A
+    /// toleration for some seconds counts from here; without it, it never runs out.
+    #[serde(rename = "timeAdded", default, skip_serializing_if = "Option::is_none")]
+    pub time_added: Option<String>,
 }
 
 /// What a taint does.

@@ -74,6 +74,10 @@ pub struct WorkerSpec {
     /// Whether nothing new is placed here (a cordon).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unschedulable: bool,
+    /// Whether the worker is emptied: nothing new is placed here, and what may move, moves. Short form:
+    /// `drain: true`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<Drain>,
     /// The pool that the worker is in; tenants are granted pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
@@ -93,6 +97,45 @@ pub struct WorkerSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^([0-9]+h)?([0-9]+m)?([0-9]+s)?$"))]
     pub heartbeat_timeout: Option<String>,
+}
+
+/// That a worker is emptied, and how fast. What does not move is named in the worker's status and stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Drain {
+    /// Whether it is. `false` in an overlay lifts the Worker's own drain; `drain: false` is short for it.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    /// How many clusters of the worker may be away at a time: on the move, or moved and not running yet.
+    /// Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_unavailable: Option<u32>,
+}
+
+impl Default for Drain {
+    fn default() -> Self {
+        Self { enabled: true, max_unavailable: None }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl WorkerSpec {
+    /// Whether the worker is emptied.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.drain.is_some_and(|drain| drain.enabled)
+    }
+
+    /// How many of its clusters may be away at a time.
+    #[must_use]
+    pub fn max_unavailable(&self) -> usize {
+        let said = self.drain.filter(|drain| drain.enabled).and_then(|drain| drain.max_unavailable);
+        said.map_or(1, |most| usize::try_from(most).unwrap_or(usize::MAX))
+    }
 }
 
 /// How carp learns of a worker's health.
@@ -130,8 +173,8 @@ impl Components {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerStatus {
-    /// A summary of the conditions: `Pending`, `Provisioning`, `Running`, `Degraded`, `Unknown` or
-    /// `Terminating`.
+    /// A summary of the conditions: `Pending`, `Provisioning`, `Running`, `Degraded`,
+    /// `Draining`, `Unknown` or `Terminating`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// What is wrong.
@@ -182,6 +225,9 @@ pub struct WorkerOverlaySpec {
     /// Replaces the Worker's `unschedulable`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unschedulable: Option<bool>,
+    /// Replaces the Worker's `drain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<Drain>,
     /// Added to the Worker's taints; one of equal key and effect replaces the Worker's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taints: Vec<Taint>,

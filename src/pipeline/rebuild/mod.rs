@@ -153,7 +153,7 @@ pub(super) fn name_records(ground: Ground<'_>, previous: &mut Previous) -> Resul
 fn state_of(records: &Records, name: &Name, deleting: bool) -> ClusterState {
     match records.get(name).map(|(_, record)| record.state) {
         Some(RecordState::Deleting) => ClusterState::Deleting,
-        None if deleting => ClusterState::Deleting,
+        None | Some(RecordState::Moving) if deleting => ClusterState::Deleting,
         _ => ClusterState::Bound,
     }
 }

@@ -27,7 +27,7 @@ impl Records {
 
     /// The workers that clusters are on.
     pub(super) fn workers(&self) -> impl Iterator<Item = &Name> {
-        self.0.values().filter_map(|(_, record)| record.worker.as_ref())
+        self.0.values().flat_map(|(_, record)| record.worker.iter().chain(&record.target))
     }
 }
 

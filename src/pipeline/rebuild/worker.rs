@@ -9,8 +9,9 @@ use super::{Ground, no_key};
 use crate::change::{Expected, files_of};
 use crate::load::read_yaml;
 use crate::model::{
-    Cluster, ClusterRow, Digest, Drifted, Edit, Entry, EntryKind, Id, Name, Owned, Previous,
-    Quantity, RecordState, Resources, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, paths,
+    Cluster, ClusterRow, ClusterState, DecisionRecord, Digest, Drifted, Edit, Entry, EntryKind, Id,
+    MoveCause, MoveRow, Name, Owned, Previous, Quantity, RecordState, Resources, StoreError,
+    WORKER_LOCK_SCHEMA, WorkerLock, paths,
 };
 use crate::pipeline::folders::{put_files, put_folder, read_folder};
 use crate::pipeline::worker_tree::{folder_digest, rendered};
@@ -55,12 +56,19 @@ fn there(
     previous: &Previous,
     records: &Records,
 ) -> Result<BTreeSet<Name>, StoreError> {
+    let moving = |name: &Name| {
+        records.get(name).is_some_and(|(_, record)| record.state == RecordState::Moving)
+    };
     let elsewhere = |name: &Name| {
+        if moving(name) {
+            return false;
+        }
         previous.pending.clusters.contains_key(name)
             || previous.workers.iter().any(|(w, l)| w != worker && l.clusters.contains_key(name))
     };
     let here = records.iter().filter(|(_, (_, record))| {
-        record.state != RecordState::Pending && record.worker.as_ref() == Some(worker)
+        let named = [&record.worker, &record.target];
+        record.state != RecordState::Pending && named.contains(&&Some(worker.clone()))
     });
     let mut names: BTreeSet<Name> = here.map(|(name, _)| name.clone()).collect();
     let folders = ground.dir(&format!("{}/{}", paths::worker(worker), paths::CLUSTERS))?;
@@ -96,10 +104,16 @@ fn row(
     let deleting = evidence.as_ref().is_some_and(|e| e.deleting);
     let versions = evidence.as_ref().and_then(|e| e.versions.clone());
     let row = evidence.and_then(|e| e.row).or_else(|| desired.map(Cluster::index_row));
+    let moves = record.and_then(|(_, record)| kept_place(worker, record));
+    let state = match moves {
+        Some(_) => ClusterState::Reserved,
+        None => super::state_of(records, name, deleting),
+    };
     // How far a deletion is says its folder, once all locks are there.
     let row = ClusterRow {
-        state: super::state_of(records, name, deleting),
+        state,
         deletion: None,
+        moves,
         facts: desired.map_or_else(no_key, |cluster| cluster.facts),
         render_key: no_key(),
         folder: id,
@@ -110,6 +124,13 @@ fn row(
         row: row.unwrap_or_else(nothing_known),
     };
     Ok((row, edited))
+}
+
+/// The move of a cluster whose place this worker keeps.
+fn kept_place(worker: &Name, record: &DecisionRecord) -> Option<MoveRow> {
+    let kept = record.state == RecordState::Moving && record.target.as_ref() == Some(worker);
+    let from = record.worker.clone().filter(|_| kept)?;
+    Some(MoveRow { from, cause: record.cause.unwrap_or(MoveCause::Drain) })
 }
 
 fn one_cluster() -> Resources {

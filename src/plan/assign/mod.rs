@@ -33,6 +33,7 @@ use super::counts::{self, Counts};
 use super::deletion::{self, Deletions};
 use super::group::Group;
 use super::holds::Holds;
+use super::moving::{self, Moves};
 use super::placed::Placed;
 use super::policy::Policies;
 use super::queue::{self, Waiting};
@@ -40,14 +41,14 @@ use super::roster::Roster;
 use super::scenes::{Floor, Grounds, NOTHING};
 use super::{PlanInput, context, filter, placed};
 use crate::model::{
-    Binding, Cluster, Decision, Digest, HoldKind, IndexRow, Name, Offer, Planned, ReasonCode, Term,
-    VersionStep,
+    Binding, Cluster, Decision, Digest, HoldKind, IndexRow, Name, Offer, Planned, Reason,
+    ReasonCode, Stay, Term, VersionStep,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
 #[derive(Clone, Debug)]
 pub(super) struct Run<'a> {
-    input: PlanInput<'a>,
+    pub(super) input: PlanInput<'a>,
     /// The policies.
     pub(super) policies: Policies<'a>,
     /// The workers at this point.
@@ -58,6 +59,12 @@ pub(super) struct Run<'a> {
     pub(super) versions: BTreeMap<Name, VersionStep>,
     /// What is being deleted.
     pub(super) deletions: Deletions,
+    /// What is on the move.
+    pub(super) moves: Moves,
+    /// What is named and does not move.
+    pub(super) stays: BTreeMap<Name, Stay>,
+    /// What is where its policy would not place it now.
+    pub(super) violations: BTreeMap<Name, Vec<Reason>>,
     /// What was held so far.
     pub(super) holds: Holds,
     /// For how many clusters the filters ran.
@@ -100,14 +107,14 @@ impl<'a> Run<'a> {
         let policies = Policies::of(input.fleet);
         let mut deletions = deletion::under_way(input);
         let mut roster = Roster::new(input, &policies, &mut deletions, &mut holds);
-        let Placed { mut clusters, versions, evaluated } =
+        let Placed { mut clusters, versions, moves, evaluated } =
             placed::decide(input, &mut deletions, &mut roster, &mut holds);
         let queue = queue::line_up(input, &clusters);
         let left = queue::left(input, &clusters);
         let is_waiting = |(_, p): &(&Name, &Planned)| matches!(p.decision, Decision::Wait { .. });
         let unseen = left.iter().filter(is_waiting).map(|(name, _)| name.clone()).collect();
         clusters.extend(left);
-        Self {
+        let mut run = Self {
             input: *input,
             policies,
             before: Counts::default(),
@@ -115,6 +122,9 @@ impl<'a> Run<'a> {
             clusters,
             versions,
             deletions,
+            moves,
+            stays: BTreeMap::new(),
+            violations: BTreeMap::new(),
             holds,
             evaluated,
             queue,
@@ -123,7 +133,26 @@ impl<'a> Run<'a> {
             bindings: 0,
             unplaced: Vec::new(),
             given: BTreeSet::new(),
-        }
+        };
+        moving::begin(&mut run);
+        run
+    }
+
+    /// A place on a worker is taken by a cluster that moves.
+    pub(super) fn take_place(&mut self, worker: &Name, cluster: &'a Cluster) {
+        let policy = self.policies.select(cluster);
+        self.roster.bind(worker, cluster, policy);
+        self.given.insert(worker.clone());
+        self.bindings += 1;
+    }
+
+    /// The binding that a pick comes to.
+    pub(super) fn binding(&self, cluster: &Cluster, pick: Pick) -> Binding {
+        let group = self.group(cluster, pick.best.group);
+        let (runner_up, decided_by): (Option<Name>, Option<Term>) =
+            pick.second.map(|(rank, term)| (rank.worker, term)).unzip();
+        let policy = self.policies.select(cluster).map(|policy| policy.name.clone());
+        Binding { worker: pick.best.worker, policy, decided_by, runner_up, group }
     }
 
     /// A cluster as filters and scores see it, without what it meets.
@@ -137,6 +166,7 @@ impl<'a> Run<'a> {
             offer: offer(&self.input),
             quota: tenant.and_then(|tenant| tenant.quota.as_ref()),
             scenes: &NOTHING,
+            leaving: None,
         }
     }
 
@@ -182,6 +212,7 @@ impl<'a> Run<'a> {
             return;
         }
         let mut refused = self.serve(None);
+        moving::begin_for_violations(self);
         let last = self.bindings;
         self.unplaced = refused.iter().filter(|r| r.evaluated).map(|r| r.waiting.cluster).collect();
         for waiting in &mut refused {
@@ -221,18 +252,10 @@ impl<'a> Run<'a> {
     }
 
     fn bind(&mut self, cluster: &'a Cluster, pick: Pick) {
-        let group = self.group(cluster, pick.best.group);
-        let worker = pick.best.worker;
-        let policy = self.policies.select(cluster);
-        self.roster.bind(&worker, cluster, policy);
-        let (runner_up, decided_by): (Option<Name>, Option<Term>) =
-            pick.second.map(|(rank, term)| (rank.worker, term)).unzip();
-        let policy = policy.map(|p| p.name.clone());
-        self.given.insert(worker.clone());
-        let decision = Decision::Bind(Binding { worker, policy, decided_by, runner_up, group });
-        self.decide(cluster, decision);
+        let binding = self.binding(cluster, pick);
+        self.take_place(&binding.worker, cluster);
+        self.decide(cluster, Decision::Bind(binding));
         self.evaluated += 1;
-        self.bindings += 1;
     }
 
     /// The name of a group of the policy that applies to a cluster.

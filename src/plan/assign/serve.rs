@@ -168,9 +168,11 @@ impl<'a> Run<'a> {
 
 /// Those that were looked at, to be looked at anew: more is free than before. What is known of the others
 /// was so with all that there is.
-fn again(refused: Vec<Refused<'_>>) -> Vec<Refused<'_>> {
-    let anew =
-        |one: Refused<'_>| if one.evaluated { Refused::before(one.waiting, None) } else { one };
+fn again<'a>(refused: Vec<Refused<'a>>) -> Vec<Refused<'a>> {
+    let anew = |one: Refused<'a>| match one.evaluated {
+        true => Refused::before(one.waiting, None),
+        false => one,
+    };
     refused.into_iter().map(anew).collect()
 }
 

@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{PlanInput, unloaded};
+use super::policy::Policies;
+use super::{PlanInput, moving, unloaded};
 use crate::model::api::Observation;
 use crate::model::{
     ClusterRow, ClusterState, Condition, ConditionStatus, ControlPlaneRow, Deletion, DeletionRow,
@@ -31,10 +32,18 @@ pub fn stuck(input: &PlanInput<'_>) -> Vec<Stuck> {
 /// The deletions that have begun, with what this run does about them.
 pub(super) fn under_way(input: &PlanInput<'_>) -> Deletions {
     let mut all = Deletions::new();
+    let ongoing = moving::ongoing(input);
+    let policies = Policies::of(input.fleet);
     for (worker, lock) in &input.previous.workers {
         for (name, row) in &lock.clusters {
-            if row.state == ClusterState::Deleting && !all.contains_key(name) {
-                all.insert(name.clone(), of_cluster(input, name, worker, row));
+            let moved = ongoing.get(name).filter(|_| !moving::is_removed(input, name));
+            let leaves = moved.is_some() && row.state == ClusterState::Bound;
+            if (row.state == ClusterState::Deleting || leaves) && !all.contains_key(name) {
+                let moved = moved.map(|moved| Moved {
+                    is_named: moved.is_named(input, &policies, name),
+                    is_kept: moved.is_kept(input, name),
+                });
+                all.insert(name.clone(), of_cluster(input, name, worker, row, moved));
             }
         }
     }
@@ -44,6 +53,16 @@ pub(super) fn under_way(input: &PlanInput<'_>) -> Deletions {
         }
     }
     all
+}
+
+/// Whether a deletion that is part of a move would be called off if it were none.
+pub(super) fn is_called_off_alone(
+    input: &PlanInput<'_>,
+    name: &Name,
+    worker: &Name,
+    row: &ClusterRow,
+) -> bool {
+    of_cluster(input, name, worker, row, None).progress == Progress::Cancelled
 }
 
 /// A cluster's deletion that begins now.
@@ -102,12 +121,20 @@ fn control_plane(input: &PlanInput<'_>) -> Option<Name> {
     Name::parse(&control_plane.name).ok()
 }
 
-fn of_cluster(input: &PlanInput<'_>, name: &Name, worker: &Name, row: &ClusterRow) -> Deletion {
+fn of_cluster(
+    input: &PlanInput<'_>,
+    name: &Name,
+    worker: &Name,
+    row: &ClusterRow,
+    moved: Option<Moved>,
+) -> Deletion {
     let desired = input.fleet.clusters.get(name);
     // Whoever brings back exactly what was removed means that the removal was a mistake.
     let same = desired.is_some_and(|c| c.facts == row.facts && c.index_row() == row.row);
-    let kept = input.previous.kept.holds(name, worker);
+    let kept = input.previous.kept.holds(name, worker) || moved.is_some_and(|m| m.is_kept);
     let case = Case {
+        begun: row.state == ClusterState::Deleting,
+        moved,
         input,
         name,
         kind: "ManagedCluster",
@@ -123,11 +150,15 @@ fn of_cluster(input: &PlanInput<'_>, name: &Name, worker: &Name, row: &ClusterRo
 fn of_worker(input: &PlanInput<'_>, name: &Name, row: &ControlPlaneRow) -> Deletion {
     let kept = &input.previous.kept;
     let desired = input.fleet.workers.get(name);
+    // A worker's own cluster goes nowhere.
+    let (begun, moved) = (true, None);
     let facts = input.previous.workers.get(name).map(|lock| lock.facts);
     let case = Case {
         input,
         name,
         kind: "Worker",
+        begun,
+        moved,
         reporter: control_plane(input),
         row: row.deletion.as_ref(),
         desired: desired.is_some(),
@@ -137,12 +168,25 @@ fn of_worker(input: &PlanInput<'_>, name: &Name, row: &ControlPlaneRow) -> Delet
     case.judge()
 }
 
-/// A deletion that has begun.
+/// What is known of a move of which a deletion is part.
+#[derive(Clone, Copy)]
+struct Moved {
+    /// Whether anything names the cluster still.
+    is_named: bool,
+    /// Whether files of it are kept as they are on either worker.
+    is_kept: bool,
+}
+
+/// A deletion that has begun, or that begins as part of a move once the worker is heard of.
 struct Case<'a> {
     input: &'a PlanInput<'a>,
     name: &'a Name,
     /// What has the name: a kind of document.
     kind: &'static str,
+    /// Whether its first step is committed.
+    begun: bool,
+    /// The move of which it is part.
+    moved: Option<Moved>,
     reporter: Option<Name>,
     /// `None` where nobody knows what is committed.
     row: Option<&'a DeletionRow>,
@@ -163,8 +207,14 @@ impl Case<'_> {
             missing,
         };
         let waits = |missing| deletion(step, Progress::Waits, Some(missing));
+        if !self.begun {
+            return self.not_begun();
+        }
         if self.kept {
             return waits(Missing::FolderKept);
+        }
+        if self.moved.is_some() && !self.desired {
+            return waits(Missing::NotLoaded);
         }
         if step == DeletionStep::Orphan && unloaded::names(self.input.fleet, self.kind, self.name) {
             return waits(Missing::NotLoaded);
@@ -187,13 +237,45 @@ impl Case<'_> {
         }
     }
 
+    /// The deletion of a cluster that is to leave a worker which was not heard of: nothing of it is
+    /// deleted until the worker is heard of again, or somebody says that it never will be.
+    fn not_begun(&self) -> Deletion {
+        let deletion = |step, progress, missing| Deletion {
+            reporter: self.reporter.clone(),
+            step,
+            progress,
+            missing,
+        };
+        let waits = |missing| deletion(None, Progress::Waits, Some(missing));
+        if self.kept {
+            return waits(Missing::FolderKept);
+        }
+        if !self.desired {
+            return waits(Missing::NotLoaded);
+        }
+        if self.moved.is_none_or(|moved| !moved.is_named) {
+            return deletion(None, Progress::Cancelled, None);
+        }
+        if self.input.abandoned.contains(self.name) {
+            return deletion(None, Progress::Ends(Ending::Abandoned), None);
+        }
+        match unheard(self.input, self.reporter.as_ref(), None) {
+            Err(missing @ (Missing::Silent | Missing::NeverReported)) => waits(missing),
+            _ if self.input.deletions_wait() => waits(Missing::NotLoaded),
+            _ => deletion(Some(DeletionStep::D1), Progress::Begins, Some(Missing::NotApplied)),
+        }
+    }
+
     /// Whether the document came back in time. Where Flux was told to let go nothing was deleted, so
     /// that is always in time. A deletion is called off by the very document that was removed, as long
     /// as the worker says that its first step is not applied.
     fn is_cancelled(&self, step: DeletionStep) -> bool {
         match step {
             DeletionStep::Orphan => self.desired,
-            DeletionStep::D1 => self.same && self.is_untouched(),
+            DeletionStep::D1 => {
+                let meant = self.moved.map_or(self.same, |moved| !moved.is_named);
+                meant && self.is_untouched()
+            }
             DeletionStep::D2 => false,
         }
     }

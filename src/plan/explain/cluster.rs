@@ -26,7 +26,11 @@ fn told(input: &PlanInput<'_>, run: &Run<'_>, name: &Name) -> Option<Explanation
     let mut explanation = bare(name, &planned);
     let Some(cluster) = input.fleet.clusters.get(name) else { return Some(explanation) };
     let roster = table_roster(input, run, cluster, &planned);
-    let request = run.request(cluster);
+    let leaving = match &planned.decision {
+        Decision::Move { from, .. } => Some(from),
+        _ => None,
+    };
+    let request = Request { leaving, ..run.request(cluster) };
     let scenes = Scenes::of(&request, &roster, &roster.counts);
     let request = request.within(&scenes);
     explanation.policy = request.policy.map(|p| p.name.clone());
@@ -79,6 +83,11 @@ fn table_roster<'a>(
         Decision::Keep { worker } | Decision::Delete { worker, .. } => {
             let mut roster = after.roster.clone();
             roster.unbind(worker, cluster, &planned.demand);
+            roster
+        }
+        Decision::Move { binding, .. } => {
+            let mut roster = after.roster.clone();
+            roster.unbind(&binding.worker, cluster, &cluster.demand);
             roster
         }
     }

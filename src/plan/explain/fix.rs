@@ -15,6 +15,11 @@ pub enum Fix {
         /// The worker.
         worker: Name,
     },
+    /// Drain a worker no longer.
+    StopDraining {
+        /// The worker.
+        worker: Name,
+    },
     /// Give a worker more of a resource.
     Grow {
         /// The worker.
@@ -146,6 +151,7 @@ impl fmt::Display for Fix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Uncordon { worker } => write!(f, "uncordon {worker}"),
+            Self::StopDraining { worker } => write!(f, "stop draining {worker}"),
             Self::Grow { worker, resource, by } => write!(f, "+{by} {resource} on {worker}"),
             Self::RaiseCeiling { worker, resource, by } => {
                 write!(f, "raise the ceiling of {worker} by {by} {resource}")
@@ -194,7 +200,9 @@ impl Fix {
     pub fn worker(&self) -> Option<&Name> {
         match self {
             Self::Uncordon { worker }
+            | Self::StopDraining { worker }
             | Self::Grow { worker, .. }
+            | Self::RaiseCeiling { worker, .. }
             | Self::Declare { worker, .. }
             | Self::Label { worker, .. }
             | Self::JoinPool { worker, .. }
@@ -204,6 +212,13 @@ impl Fix {
             | Self::AllowWorker { .. }
             | Self::StopExcluding { .. }
             | Self::Tolerate { .. }
+            | Self::AllowProvider { .. }
+            | Self::AllowZones { .. }
+            | Self::AddGroup { .. }
+            | Self::UsePool { .. }
+            | Self::TakeVersion { .. }
+            | Self::RaiseMaxSkew { .. }
+            | Self::RaiseQuota { .. }
             | Self::GrantPool { .. } => None,
         }
     }
@@ -212,6 +227,7 @@ impl Fix {
     pub(super) fn apply(&self, scene: &mut Scene<'_>) {
         match self {
             Self::Uncordon { .. } => scene.worker.spec.unschedulable = false,
+            Self::StopDraining { .. } => scene.worker.spec.drain = None,
             Self::Grow { resource, by, .. } => {
                 let amount = scene.plan.capacity.entry(resource.clone()).or_default();
                 *amount = amount.plus(*by);
@@ -279,5 +295,6 @@ fn tolerate(scene: &mut Scene<'_>, taint: &Taint) {
         operator: TolerationOperator::Equal,
         value: taint.value.clone(),
         effect: Some(taint.effect),
+        toleration_seconds: None,
     });
 }

@@ -123,6 +123,7 @@ impl<'a> Scene<'a> {
             offer: self.offer(),
             quota: self.quota,
             scenes: &self.scenes,
+            leaving: None,
         };
         let candidate = Candidate {
             name: &self.worker.name,
@@ -187,7 +188,9 @@ impl<'a> Scene<'a> {
             Reason::NotLoaded
             | Reason::BeingRemoved
             | Reason::FolderKept
+            | Reason::Evicted
             | Reason::AntiAffinity { .. } => return None,
+            Reason::Draining => Fix::StopDraining { worker },
             Reason::Cordoned => Fix::Uncordon { worker },
             Reason::Capacity { resource, needs, free } => {
                 Fix::Grow { worker, resource: resource.clone(), by: needs.minus(*free) }
@@ -345,6 +348,7 @@ mod tests {
             ("worker w1 agent:silent; cluster a", "wait until w1 reports"),
             ("worker w1 agent:unhealthy; cluster a", "mend w1: Sick"),
             ("worker w1 cordoned; cluster a", "uncordon w1"),
+            ("worker w1 drain; cluster a", "stop draining w1"),
             ("worker w1 3/3; cluster a needs=2", "+2 clusters on w1"),
             ("worker w1 3/1; cluster a", "+3 clusters on w1"),
             ("worker w1 3/1 ceiling=2; cluster a", "raise the ceiling of w1 by 2 clusters"),

@@ -4,6 +4,7 @@
 mod affinity;
 mod anti_affinity;
 mod capacity;
+mod eviction;
 mod groups;
 mod pools;
 mod quota;
@@ -15,7 +16,7 @@ mod tenancy;
 mod version;
 
 use super::candidate::{Candidate, Reads, Request};
-use crate::model::{Quantity, Reason, ReasonCode, Resources};
+use crate::model::{Quantity, Reason, ReasonCode, Resources, Worker, WorkerPlan, WorkerState};
 
 /// One rule that a worker must pass.
 pub(super) struct Filter {
@@ -29,7 +30,7 @@ pub(super) struct Filter {
 }
 
 /// Every filter. The order is that of the reasons.
-pub(super) const FILTERS: [Filter; 9] = [
+pub(super) const FILTERS: [Filter; 13] = [
     Filter { name: "ready", reads: ready::READS, refuse: ready::refuse },
     Filter { name: "schedulable", reads: schedulable::READS, refuse: schedulable::refuse },
     Filter { name: "capacity", reads: capacity::READS, refuse: capacity::refuse },
@@ -42,6 +43,7 @@ pub(super) const FILTERS: [Filter; 9] = [
     Filter { name: "spread", reads: spread::READS, refuse: spread::refuse },
     Filter { name: "anti-affinity", reads: anti_affinity::READS, refuse: anti_affinity::refuse },
     Filter { name: "quota", reads: quota::READS, refuse: quota::refuse },
+    Filter { name: "eviction", reads: eviction::READS, refuse: eviction::refuse },
 ];
 
 /// Adds every reason for which a worker does not take a cluster, sorted and each once.
@@ -66,17 +68,54 @@ pub(super) fn may_use(request: &Request<'_>, candidate: &Candidate<'_>) -> bool 
     reasons.is_empty()
 }
 
+/// The filters that a placed cluster's worker should still pass. What only keeps new clusters away
+/// (readiness, cordons, room, taints) is no violation.
+const OF_PLACED: [&str; 4] = ["affinity", "groups", "tenancy", "pools"];
+
+/// Why a placed cluster's policy would not place it on its worker now.
+pub(super) fn violations(request: &Request<'_>, worker: &Worker) -> Vec<Reason> {
+    let candidate = Candidate {
+        name: &worker.name,
+        worker: Some(worker),
+        health: None,
+        plan: WorkerPlan {
+            state: WorkerState::Desired,
+            capacity: Resources::new(),
+            reserved: Resources::new(),
+            ceiling: Resources::new(),
+            allocated: Resources::new(),
+            clusters: 0,
+            pending: None,
+        },
+        grown: false,
+        reserving: false,
+    };
+    let mut reasons = Vec::new();
+    for filter in FILTERS.iter().filter(|filter| OF_PLACED.contains(&filter.name)) {
+        (filter.refuse)(request, &candidate, &mut reasons);
+    }
+    reasons.sort();
+    reasons.dedup();
+    reasons
+}
+
 /// Whether the capacity rule refuses a worker for what a cluster needs, as
 /// [`ReasonCode::Capacity`](crate::model::ReasonCode) says it.
 pub(super) fn lacks_capacity(demand: &Resources, candidate: &Candidate<'_>) -> bool {
     capacity::refusals(demand, candidate).any(|r| r.code() == ReasonCode::Capacity)
 }
 
-/// Why a worker takes nothing new, whatever the cluster. Every cluster takes one of `clusters`.
-pub(super) fn closed(candidate: &Candidate<'_>) -> Vec<Reason> {
+/// Why a worker takes nothing new, whatever room it has.
+pub(super) fn shut(candidate: &Candidate<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     ready::of_worker(candidate, &mut reasons);
     schedulable::of_worker(candidate, &mut reasons);
+    reasons
+}
+
+/// Why a worker takes nothing new, whatever the cluster. Every cluster takes one of `clusters`.
+pub(super) fn closed(candidate: &Candidate<'_>) -> Vec<Reason> {
+    let mut reasons = shut(candidate);
     let one = [("clusters".to_owned(), Quantity::units(1))].into();
     reasons.extend(capacity::refusals(&one, candidate));
     reasons.sort();

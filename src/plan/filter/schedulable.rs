@@ -1,10 +1,10 @@
-//! Schedulable: a worker takes nothing new while it is cordoned, while its document did not load, and
+//! Schedulable: a worker takes nothing new while it is cordoned or drained, while its document did not load, and
 //! once its document is gone.
 
 use crate::model::{Reason, WorkerState};
 use crate::plan::candidate::{Candidate, Reads, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::State, Reads::Cordon];
+pub(super) const READS: &[Reads] = &[Reads::State, Reads::Cordon, Reads::Drain];
 
 pub(super) fn refuse(_: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     of_worker(candidate, reasons);
@@ -21,6 +21,9 @@ pub(super) fn of_worker(candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     if candidate.worker.is_some_and(|w| w.spec.unschedulable) {
         reasons.push(Reason::Cordoned);
     }
+    if candidate.worker.is_some_and(|w| w.spec.is_draining()) {
+        reasons.push(Reason::Draining);
+    }
 }
 
 #[cfg(test)]
@@ -31,6 +34,13 @@ mod tests {
     fn a_cordoned_worker_takes_nothing_new_and_keeps_what_it_has() {
         check("worker w1 cordoned; cluster a", "a waits Cordoned");
         check("worker w1 cordoned; worker w2; cluster a on=w1; cluster b", "a on w1; b -> w2");
+    }
+
+    #[test]
+    fn a_drained_worker_takes_nothing_new_and_what_cannot_move_stays() {
+        check("worker w1 drain; cluster a", "a waits Draining");
+        check("worker w1 drain; worker w2; cluster a on=w1; cluster b", "a on w1; b -> w2");
+        check("worker w1 drain cordoned; cluster a", "a waits Cordoned Draining");
     }
 
     #[test]

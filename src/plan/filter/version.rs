@@ -60,11 +60,11 @@ mod tests {
 
     #[test]
     fn a_list_of_versions_is_all_that_is_offered() {
-        let offers = "worker w1; offers v1.33 until=2027-01-01T00:00:00Z; offers v1.34.2;";
-        check(&format!("{offers} cluster a version=v1.34.2"), "a -> w1");
-        check(&format!("{offers} cluster a version=v1.34.3"), "a waits VersionNotOffered");
-        check(&format!("{offers} cluster a version=v1.33.9"), "a -> w1");
-        let over = format!("{offers} expired v1.33; cluster a version=v1.33.9");
+        let offers = "worker w1; offers v1.34.2; offers v1.33 until=2027-01-01T00:00:00Z";
+        check(&format!("{offers}; cluster a version=v1.34.2"), "a -> w1");
+        check(&format!("{offers}; cluster a version=v1.34.3"), "a waits VersionNotOffered");
+        check(&format!("{offers}; cluster a version=v1.33.9"), "a -> w1");
+        let over = format!("{offers} over; cluster a version=v1.33.9");
         check(&over, "a waits VersionExpired");
         let told = ["version v1.33.9 has expired on 2027-01-01T00:00:00Z"];
         assert_eq!(refusals(&over, "a", "w1"), told);
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_version_that_expires_moves_nobody_and_stops_nothing_else() {
-        let offers = "worker w1; offers v1.33; offers v1.34; expired v1.33;";
+        let offers = "worker w1; offers v1.33 over; offers v1.34;";
         check(&format!("{offers} cluster a on=w1 version=v1.33.9; cluster b"), "a on w1; b -> w1");
     }
 

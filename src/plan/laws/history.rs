@@ -17,7 +17,19 @@ fn worker() -> impl Strategy<Value = Edit> {
         word(&["0/1", "0/2", "0/3", "0/4", "0/5", "0/0", "?"]),
         word(&["", "", "cap:mem=4", "cap:mem=9"]),
         word(&["at=westeurope", "at=northeurope", "at=eastus"]),
-        word(&["", "", "", "cordoned", "taint:k=v:NoSchedule", "taint:k=v:PreferNoSchedule"]),
+        word(&[
+            "",
+            "",
+            "",
+            "",
+            "",
+            "",
+            "cordoned",
+            "taint:k=v:NoExecute",
+            "taint:k=v:NoExecute since=-100",
+            "taint:k=v:NoSchedule",
+            "taint:k=v:PreferNoSchedule",
+        ]),
         word(&[
             "",
             "",
@@ -68,6 +80,7 @@ fn cluster() -> impl Strategy<Value = Edit> {
             "pools=blue",
             "version=v1.36.0",
             "version=v1.33.0",
+            "version=v1.33.0",
         ]),
         word(&["", "", "priority=1", "priority=-1", "tenant=t"]),
         word(&["", "label:env=prod", "policy=Delete", "policy=Delete"]),
@@ -81,9 +94,10 @@ fn cluster() -> impl Strategy<Value = Edit> {
             "label:dr=y",
         ]),
         word(&["", "", "", "", "", "tenant=t apart:location=@", "spread:worker=1@env=prod"]),
+        word(&["", "rebuild", "rebuild"]),
     );
     (0..12_u8, prop::option::weighted(0.7, details)).prop_map(|(number, details)| {
-        let text = details.map(|(a, b, c, d, e, f, g, h)| [a, b, c, d, e, f, g, h].join(" "));
+        let text = details.map(|(a, b, c, d, e, f, g, h, i)| [a, b, c, d, e, f, g, h, i].join(" "));
         (format!("cluster c{number:02}"), text)
     })
 }
@@ -94,15 +108,20 @@ fn other() -> impl Strategy<Value = Edit> {
         ("workerpool a", Some("min=1 cap=2 label:zone=1")),
         ("workerpool a", Some("max=3 pending=1 agent cap=4 cap:mem=9")),
         ("policy p", Some("tolerate:k=v")),
+        ("policy p", Some("tolerate:k=v:NoExecute for=50")),
+        ("policy p", Some("failover=60 rate=2 violations=move only=w1,w2,w3")),
+        ("now 100", Some("")),
+        ("now 100", None),
         ("policy p", Some("for:env=prod not=w2")),
         ("policy p", Some("for:env=prod packs group:near:only=w1,w2 group:far:providers=azure")),
         ("policy p", Some("for:env=prod pools=blue providers=azure,docker")),
         ("policy p", None),
         ("offers v1.34", Some("")),
-        ("offers v1.33", Some("")),
+        ("offers v1.33", Some("over")),
+        ("offers v1.33", Some("over")),
         ("offers v1.34", None),
         ("offers v1.33", None),
-        ("expired v1.33", Some("")),
+        ("offers v1.33", None),
         ("policy q", Some("for:env=prod prefer:50:zone=1 priority=1")),
         ("policy q", None),
         ("tenant t", Some("pools=blue")),
@@ -143,8 +162,15 @@ fn rule() -> impl Strategy<Value = Edit> {
     .prop_map(|(subject, text)| (subject.to_owned(), text.map(str::to_owned)))
 }
 
+/// Drains come and go without anything else about a worker.
+fn drains() -> impl Strategy<Value = Edit> {
+    (0..7_u8, prop::option::weighted(0.7, Just(String::new())))
+        .prop_map(|(number, text)| (format!("drains w{number}"), text))
+}
+
 fn edits(most: usize) -> impl Strategy<Value = Vec<Edit>> {
-    let edit = prop_oneof![6 => worker(), 12 => cluster(), 2 => other(), 1 => rule()];
+    let edit =
+        prop_oneof![6 => worker(), 12 => cluster(), 2 => other(), 1 => rule(), 2 => drains()];
     prop::collection::vec(edit, 1..most)
 }
 

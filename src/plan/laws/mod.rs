@@ -15,7 +15,11 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestR
 use self::history::history;
 use super::world::World;
 use super::{Planning, Verdict};
-use crate::model::{Decision, HoldKind, Plan, Planned, Quantity, ReasonCode, WorkerState};
+use crate::model::api::OnWorkerLoss;
+use crate::model::{
+    ClusterState, Decision, HoldKind, Move, MoveProgress, Plan, Planned, Quantity, ReasonCode,
+    WorkerState,
+};
 
 /// Runs a law on every step of random histories: the world before the plan, and the plan.
 fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
@@ -81,6 +85,7 @@ fn the_histories_are_worth_looking_at() {
     let (bound, waiting, deleting, held, blocked, skipped) =
         <(Seen, Seen, Seen, Seen, Seen, Seen)>::default();
     let reasons = RefCell::new(BTreeSet::new());
+    let (begun, stays, violated) = <(Seen, Seen, Seen)>::default();
     every_step(|world, planning| {
         for planned in planning.plan.clusters.values() {
             match &planned.decision {
@@ -90,10 +95,14 @@ fn the_histories_are_worth_looking_at() {
                     reasons.borrow_mut().extend(why.clone());
                 }
                 Decision::Delete { .. } => deleting.note(1),
-                Decision::Keep { .. } | Decision::Forget => {}
+                Decision::Keep { .. } | Decision::Forget | Decision::Move { .. } => {}
             }
             blocked.note(usize::from(planned.resize_blocked.is_some()));
         }
+        let begins = |moved: &&Move| moved.progress == MoveProgress::Begins;
+        begun.note(planning.plan.moves.values().filter(begins).count());
+        stays.note(planning.plan.stays.len());
+        violated.note(planning.plan.violations.len());
         held.note(planning.plan.holds.len());
         skipped.note(usize::from(unsettled(world).plan().plan.evaluated > planning.plan.evaluated));
         Ok(())
@@ -115,6 +124,9 @@ fn the_histories_are_worth_looking_at() {
     ] {
         assert!(reasons.borrow().contains(&reason), "{reason:?} never came up");
     }
+    begun.at_least(8);
+    stays.at_least(5);
+    violated.at_least(1);
 }
 
 #[test]
@@ -145,6 +157,16 @@ fn planning_its_own_result_changes_nothing() {
                 Decision::Bind(binding) => {
                     let keep = Decision::Keep { worker: binding.worker.clone() };
                     prop_assert_eq!(then.map(|p| &p.decision), Some(&keep));
+                }
+                // What decided is said once.
+                Decision::Move { from, step, binding } => {
+                    let then = then.map(|p| (&p.decision, &p.demand));
+                    let Some((Decision::Move { from: f, step: s, binding: b }, demand)) = then
+                    else {
+                        return Err(TestCaseError::fail(format!("{name} moves no more: {then:?}")));
+                    };
+                    prop_assert_eq!((f, s, &b.worker), (from, step, &binding.worker));
+                    prop_assert_eq!(demand, &planned.demand);
                 }
                 _ => prop_assert_eq!(then, Some(planned)),
             }
@@ -237,7 +259,7 @@ fn each_remedy_places_the_cluster_and_no_smaller_part_of_it_does() {
 
 #[test]
 fn what_the_workers_take_is_what_their_clusters_take() {
-    every_step(|_, planning| {
+    every_step(|world, planning| {
         for (name, worker) in &planning.plan.workers {
             let mut sum = crate::model::Resources::new();
             let here = |p: &&Planned| p.decision.worker() == Some(name);
@@ -245,8 +267,22 @@ fn what_the_workers_take_is_what_their_clusters_take() {
             for planned in &clusters {
                 super::amounts::add(&mut sum, &planned.demand);
             }
+            let mut count = clusters.len();
+            for (cluster, planned) in &planning.plan.clusters {
+                if planned.decision.reserved() != Some(name) {
+                    continue;
+                }
+                // A place that was kept before keeps what it had.
+                let lock = world.previous.workers.get(name);
+                let kept = lock.and_then(|lock| lock.clusters.get(cluster));
+                let kept = kept.filter(|row| row.state == ClusterState::Reserved);
+                let wanted = world.fleet.clusters.get(cluster).map(|c| &c.demand);
+                let demand = kept.map(|row| &row.demand).or(wanted);
+                super::amounts::add(&mut sum, demand.expect("somebody wants it"));
+                count += 1;
+            }
             prop_assert_eq!(&worker.allocated, &sum);
-            prop_assert_eq!(worker.clusters, clusters.len() as u64);
+            prop_assert_eq!(worker.clusters, count as u64);
         }
         Ok(())
     });
@@ -259,6 +295,14 @@ fn a_placed_cluster_stays() {
         for (cluster, worker) in world.previous.placements() {
             let planned = &planning.plan.clusters[cluster];
             prop_assert_eq!(planned.decision.worker(), Some(worker), "{:?}", cluster);
+            if let Some(moved) = planning.plan.moves.get(cluster)
+                && moved.progress == MoveProgress::Begins
+            {
+                let may = &world.fleet.clusters[cluster].spec.on_worker_loss;
+                prop_assert_eq!(*may, OnWorkerLoss::Rebuild, "{:?}", cluster);
+                prop_assert_ne!(&moved.to, worker);
+                continue;
+            }
             stayed.note(1);
         }
         Ok(())

@@ -9,18 +9,17 @@ use crate::model::api::{
 };
 
 impl World {
-    /// `offers v1.33 until=TIME deprecated` and `expired v1.33`.
-    pub(super) fn offers(&mut self, how: &str, words: &[&str]) {
+    /// `offers v1.33 until=TIME deprecated over`.
+    pub(super) fn offers(&mut self, words: &[&str]) {
         let (version, rest) = words.split_first().expect("a version");
-        if how == "expired" {
-            self.observed.expired.insert((*version).to_owned());
-            return;
-        }
         let mut entry =
             SupportedVersion { version: (*version).to_owned(), ..SupportedVersion::default() };
         for word in rest {
             match word.split_once('=') {
                 Some(("until", time)) => entry.expires = Some(time.to_owned()),
+                None if *word == "over" => {
+                    self.observed.expired.insert((*version).to_owned());
+                }
                 None if *word == "deprecated" => {
                     entry.classification = Classification::Deprecated;
                 }

@@ -22,21 +22,29 @@
 //! worker eu-1 made:eu=1 running | overdue | spare | leaving    what the pool, which comes first, made
 //! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
 //! abandon a b           somebody acknowledged that no evidence will come
-//! offers v1.33 until=2027-03-31T00:00:00Z deprecated     what the fleet offers; `expired v1.33`: no more
+//! offers v1.33 until=2027-03-31T00:00:00Z deprecated over     what the fleet offers, and did
 //! lost w1               the lock of that worker was lost and is rebuilt
 //! kept worker w1        its folder is not written in this run; `kept cluster a` likewise
 //! unloaded Worker w1    `?` for what could not be read, `blocking` for what may be a policy
 //! ```
+//! A worker `drain` or `drain=2`, `since=900` after a taint: added so many seconds after the reports. A policy
+//! `failover=1800 rate=2`, `violations=move`, `for=300` after a toleration: its seconds. A cluster `rebuild`,
+//! `paused`, `moving=w2 cause=Failover` (with `step=D1` once its deletion has begun), `from=w1` once it arrived.
+//! `drains w1 w2` drains workers, three at a time, wherever it stands; `now 1800` is the time, so many seconds after the reports.
+//!
 //! `2/3` puts two clusters there that nothing else speaks of, `?` leaves the capacity unknown.
 
 mod affinity;
 mod deleting;
 mod explain;
+mod moves;
 mod read;
 mod scale;
 mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
 
 use super::{
     Explanation, PlanInput, Planning, PolicyExplanation, Verdict, WorkerExplanation,
@@ -57,6 +65,8 @@ pub(super) struct World {
     pub(super) settled: Option<Settled>,
     pub(super) frozen: BTreeSet<Name>,
     pub(super) abandoned: BTreeSet<Name>,
+    pub(super) now: Option<Timestamp>,
+    pub(super) draining: Vec<Name>,
 }
 
 /// Checks what is planned for a world.
@@ -96,7 +106,9 @@ impl World {
                 ["seen", worker, name, digest, rest @ ..] => world.seen(worker, name, digest, rest),
                 ["workerpool", name, rest @ ..] => world.worker_pool(name, rest),
                 ["hub", name] => world.hub(name),
-                ["offers" | "expired", rest @ ..] => world.offers(words[0], rest),
+                ["offers", rest @ ..] => world.offers(rest),
+                ["now", time] => world.now(time),
+                ["drains", workers @ ..] => world.drains(workers),
                 ["abandon", names @ ..] => {
                     world.abandoned.extend(names.iter().map(|n| self::name(n)));
                 }
@@ -106,6 +118,7 @@ impl World {
                 other => panic!("no such statement: {other:?}"),
             }
         }
+        world.pass();
         world
     }
 
@@ -175,10 +188,11 @@ impl World {
                 });
                 let step = match planned.decision {
                     Decision::Delete { step, .. } => Some(step),
+                    Decision::Move { step, .. } => step,
                     _ => None,
                 };
-                row.state = deleting::state(step);
-                row.deletion = step.map(deleting::row);
+                row.moves = None;
+                row = moves::row_of(step, row);
                 after.lock(worker).clusters.insert(cluster.clone(), row);
             }
             if let Decision::Wait { seen, reasons } = &planned.decision {
@@ -190,6 +204,8 @@ impl World {
             }
         }
         after.reload_pools(&planning.plan);
+        self.commit_moves(&planning.plan, &mut after);
+        after.pass();
         let pending = after.pending_id();
         after.settled = Some(Settled { context: planning.context, pending });
         after
@@ -231,9 +247,10 @@ impl World {
                 Decision::Delete { worker, step } => {
                     deleting::told(worker, *step, plan.deletions.get(cluster), expected)
                 }
+                Decision::Move { from, step, .. } => moves::told(cluster, from, *step, plan),
                 Decision::Forget => "forgotten".to_owned(),
             };
-            words.push(format!("{cluster} {said}"));
+            words.push(format!("{cluster} {said}{}", moves::more(cluster, plan, expected)));
         }
         let states = plan.workers.iter().filter(|(_, w)| w.state != WorkerState::Desired);
         words.extend(states.map(|(worker, plan)| format!("worker {worker} {:?}", plan.state)));
@@ -250,7 +267,9 @@ impl World {
     }
 
     fn row(&self, cluster: &Name) -> Option<ClusterRow> {
-        self.previous.workers.values().find_map(|lock| lock.clusters.get(cluster)).cloned()
+        let rows = self.previous.workers.values().filter_map(|lock| lock.clusters.get(cluster));
+        let mut there = rows.filter(|row| row.state != ClusterState::Reserved);
+        there.next().cloned()
     }
 }
 
@@ -268,6 +287,7 @@ fn bound_row(cluster: &Cluster) -> ClusterRow {
     ClusterRow {
         state: ClusterState::Bound,
         deletion: None,
+        moves: None,
         facts: cluster.facts,
         render_key: Digest::of(b""),
         folder: Some(Id::EMPTY_DIR),

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::moves::{self, Moving};
 use super::spread::Rules;
 use super::{
     World, affinity, bound_row, deleting, explain, fleet_lock, made, name, pending_row, scale,
 };
 use crate::model::api::{
-    Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterSpec, Observation,
-    PlacementPolicySpec, PlacementTerm, PreferredTerm, Taint, TaintEffect, Tenant, Toleration,
-    TolerationOperator, WorkerSpec,
+    Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterPlacement,
+    ManagedClusterSpec, Observation, PlacementPolicySpec, PlacementTerm, PreferredTerm, Taint,
+    TaintEffect, Tenant, Toleration, TolerationOperator, WorkerSpec,
 };
 use crate::model::{
     Cluster, Damage, DeletionStep, Digest, FoldedReport, Freshness, LockName, Name, Owned, Policy,
@@ -57,6 +58,7 @@ impl World {
                 _ if scale::worker(spec, key, value) => {}
                 ("running" | "overdue" | "spare" | "leaving", "") => {}
                 _ if key.starts_with("made:") => {}
+                _ if moves::of_worker(spec, key, value) => {}
                 _ if key.starts_with("agent") || key.starts_with("report") => {
                     if key.starts_with("agent") {
                         spec.observation = Observation::Agent;
@@ -105,7 +107,7 @@ impl World {
     }
 
     fn report(&mut self, worker: &Name, state: &str) {
-        let since = Timestamp::from_second(1_700_000_000).unwrap();
+        let since = Timestamp::from_second(moves::REPORTED).unwrap();
         let clusters = self.observed.workers.remove(worker).map(|r| r.clusters).unwrap_or_default();
         let report = FoldedReport {
             freshness: if state == "silent" { Freshness::Silent } else { Freshness::Fresh },
@@ -132,11 +134,12 @@ impl World {
         let (mut desired, mut step, mut deletion) = (true, None, None);
         let (mut rendered, mut changed) = (true, false);
         let (mut terms, mut group) = (Affinity::default(), None);
-        let mut rules = Rules::default();
+        let (mut rules, mut moving) = (Rules::default(), Moving::default());
         for word in words.iter().filter(|word| !rules.read(word)).collect::<Vec<_>>() {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             match (key, value) {
                 _ if affinity::of_cluster(&mut cluster.spec, &mut group, word) => {}
+                _ if moving.word(&mut cluster, key, value) => {}
                 ("needs", n) => cluster.demand.extend(clusters(number(n))),
                 ("was", n) => was.get_or_insert_with(|| clusters(1)).extend(clusters(number(n))),
                 ("at", at) => at.clone_into(&mut cluster.spec.location),
@@ -180,7 +183,7 @@ impl World {
             }
             row.folder = row.folder.filter(|_| rendered);
             (row.demand, row.group) = (was.unwrap_or(row.demand), group);
-            self.lock(&worker).clusters.insert(cluster.name.clone(), row);
+            moving.keep(self, &cluster, &worker, row);
         } else if let Some(seen) = seen {
             let row = pending_row(&cluster, seen, [ReasonCode::Taint].into());
             self.previous.pending.clusters.insert(cluster.name.clone(), row);
@@ -206,6 +209,9 @@ impl World {
                 continue;
             }
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            if moves::of_policy(&mut spec, key, value) {
+                continue;
+            }
             match key.strip_prefix("for:") {
                 Some(key) => {
                     let labels = &mut spec.cluster_selector.match_labels;
@@ -335,7 +341,8 @@ fn effect(text: &str) -> TaintEffect {
 
 pub(super) fn taint(key: &str, value: &str) -> Taint {
     let (value, text) = value.split_once(':').expect("key=value:Effect");
-    Taint { key: key.to_owned(), value: value.to_owned(), effect: effect(text) }
+    let (key, value) = (key.to_owned(), value.to_owned());
+    Taint { key, value, effect: effect(text), time_added: None }
 }
 
 /// `k=v:Effect`, `k=v`, `k:Effect`, `k`, and `*` for every key.
@@ -348,7 +355,8 @@ fn toleration(text: &str) -> Toleration {
         Some((key, value)) => (key, value, TolerationOperator::Equal),
         None => (rest.trim_matches('*'), "", TolerationOperator::Exists),
     };
-    Toleration { key: key.to_owned(), operator, value: value.to_owned(), effect }
+    let (key, value) = (key.to_owned(), value.to_owned());
+    Toleration { key, operator, value, effect, toleration_seconds: None }
 }
 
 fn term(affinity: &mut Affinity, key: &str, value: &str) {

@@ -6,7 +6,8 @@ use super::Files;
 use super::deletions::progress_words;
 use crate::cli::show;
 use crate::model::{
-    Binding, ClusterState, Decision, DeletionStep, Fleet, Name, Planned, Progress, Proposal,
+    Binding, ClusterState, Decision, DeletionStep, Fleet, Move, MoveProgress, Name, Planned,
+    Progress, Proposal,
 };
 
 /// What happens to one cluster.
@@ -71,9 +72,13 @@ pub(super) fn change_of(
     let done = deletion.and_then(progress_words);
     let over = deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)));
     let before = worker_before(name, planned, proposal);
+    let moved = proposal.plan.moves.get(name);
     // What was deleted is made anew, and moves from nowhere.
     let wanted = planned.decision != Decision::Forget;
-    let from = before.filter(|_| !(over && wanted));
+    let from = match moved {
+        Some(moved) => Some(moved.from.clone()),
+        None => before.filter(|_| !(over && wanted)),
+    };
     let (action, why) = match &planned.decision {
         Decision::Bind(binding) => {
             (placed(from.as_ref(), &binding.worker), why_here(binding, &proposal.fleet))
@@ -81,6 +86,11 @@ pub(super) fn change_of(
         Decision::Keep { worker } if from.as_ref().is_some_and(|f| f != worker) => {
             (Action::Move, String::new())
         }
+        Decision::Keep { .. } if ended(moved).is_some() => ended(moved)?,
+        Decision::Move { step, .. } => match moved?.progress {
+            MoveProgress::Begins => (Action::Move, moved?.words(*step)),
+            _ => (Action::Update, done?.to_owned()),
+        },
         Decision::Keep { .. } if done.is_some() => {
             (Action::Update, done.unwrap_or_default().to_owned())
         }
@@ -113,9 +123,20 @@ pub(super) fn change_of(
     };
     let to = match action {
         Action::Delete => None,
+        Action::Move if moved.is_some() => moved.map(|moved| moved.to.clone()),
         _ => planned.decision.worker().cloned(),
     };
     Some(ClusterChange { name: name.clone(), action, from, to, why })
+}
+
+/// What is said of a move that ends in this run.
+fn ended(moved: Option<&Move>) -> Option<(Action, String)> {
+    let action = match moved?.progress {
+        MoveProgress::CalledOff => Action::Update,
+        MoveProgress::Arrives => Action::Move,
+        MoveProgress::Begins | MoveProgress::Leaves | MoveProgress::Starts => return None,
+    };
+    Some((action, moved?.words(None)))
 }
 
 /// The worker whose lock lists a cluster. Most are where they were, so that one is asked first.

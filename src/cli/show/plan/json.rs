@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::super::findings::{Tally, findings_value};
 use super::{Action, ClusterChange, FileCount, PlanView, form};
 use crate::model::{
-    Decision, Drifted, Gate, Hold, Name, Planned, PoolPlan, WorkerPlan, WorkerState,
+    Decision, Drifted, Gate, Hold, Move, Name, Planned, PoolPlan, Reason, Stay, WorkerPlan,
+    WorkerState,
 };
 
 /// The version of the format.
@@ -38,6 +39,9 @@ fn value(view: &PlanView<'_>) -> Value {
         "workerPools": proposal.plan.pools.iter().map(|(n, p)| pool(n, p)).collect::<Value>(),
         "deletions": deletions,
         "stuck": stuck,
+        "moves": moves(view),
+        "stays": stays(view),
+        "violations": violations(view),
         "holds": proposal.plan.holds.iter().map(hold).collect::<Value>(),
         "gates": proposal.gates.iter().map(gate).collect::<Value>(),
         "changes": changes(view),
@@ -113,6 +117,9 @@ fn decision(decision: &Decision) -> Value {
         Decision::Delete { worker, step } => {
             json!({"kind": "Delete", "worker": worker, "step": step})
         }
+        Decision::Move { from, step, binding } => {
+            json!({"kind": "Move", "worker": from, "to": binding.worker, "step": step})
+        }
         Decision::Forget => json!({"kind": "Forget"}),
     }
 }
@@ -138,6 +145,40 @@ fn worker(name: &Name, plan: &WorkerPlan, view: &PlanView<'_>) -> Value {
         "allocated": plan.allocated,
         "files": {"create": create, "update": update, "delete": delete},
     })
+}
+
+fn moves(view: &PlanView<'_>) -> Value {
+    let moved = |(name, moved): (&Name, &Move)| {
+        json!({
+            "name": name,
+            "from": moved.from,
+            "to": moved.to,
+            "cause": moved.cause,
+            "progress": moved.progress.name(),
+        })
+    };
+    view.proposal.plan.moves.iter().map(moved).collect()
+}
+
+fn stays(view: &PlanView<'_>) -> Value {
+    let stay = |(name, stay): (&Name, &Stay)| {
+        json!({
+            "name": name,
+            "worker": stay.worker,
+            "cause": stay.cause,
+            "blocker": stay.blocker.name(),
+            "why": stay.blocker.to_string(),
+        })
+    };
+    view.proposal.plan.stays.iter().map(stay).collect()
+}
+
+fn violations(view: &PlanView<'_>) -> Value {
+    let violated = |(name, reasons): (&Name, &Vec<Reason>)| {
+        let codes: Vec<_> = reasons.iter().map(Reason::code).collect();
+        json!({"name": name, "reasons": codes})
+    };
+    view.proposal.plan.violations.iter().map(violated).collect()
 }
 
 /// What a guard held.

@@ -38,8 +38,11 @@ pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> 
     // Room for the footer, and for a word on what was left out.
     let room = BUDGET - footer.chars().count() - 200;
     let mut left_out = 0;
+    let moves = super::moving::markdown(view, ROWS);
     let deletions = deletions::markdown(view, ROWS);
-    for part in [clusters(view), workers(view), deletions, gates(view), findings(view.findings)] {
+    for part in
+        [clusters(view), workers(view), moves, deletions, gates(view), findings(view.findings)]
+    {
         left_out += u64::from(!push(&mut out, &part, room));
     }
     let shown = diffs.iter().take_while(|diff| push(&mut out, &details(diff), room)).count();

@@ -5,6 +5,7 @@ mod deletions;
 mod form;
 mod json;
 mod markdown;
+mod moving;
 #[cfg(test)]
 mod sample;
 mod text;

@@ -117,6 +117,7 @@ fn previous() -> Previous {
     let cluster = ClusterRow {
         state: ClusterState::Bound,
         deletion: None,
+        moves: None,
         facts: Digest::of(b"facts"),
         render_key: Digest::of(b"key"),
         folder: None,
@@ -183,6 +184,9 @@ fn plan() -> Plan {
         workers: [("w1", 3), ("w2", 1)].map(|(n, on)| (name(n), worker(on))).into(),
         deletions: BTreeMap::new(),
         pools: BTreeMap::new(),
+        moves: BTreeMap::new(),
+        stays: BTreeMap::new(),
+        violations: BTreeMap::new(),
         holds: vec![
             Hold {
                 kind: HoldKind::MassDeletion,

@@ -6,7 +6,8 @@ use super::super::findings::{self, Tally};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone, count};
 use super::{
-    Action, PlanView, ack_command, deletions, gate_words, hold_words, kept, listed, pool_lines,
+    Action, PlanView, ack_command, deletions, gate_words, hold_words, kept, listed, moving,
+    pool_lines,
 };
 use crate::model::{Gate, Hold, Work};
 
@@ -23,6 +24,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &pools(view, palette));
     section(&mut out, &view.form_words());
     section(&mut out, &steps(view, palette));
+    section(&mut out, &moving::text(view, palette));
     section(&mut out, &deletions::text(view, palette));
     section(&mut out, &holds_text(&view.proposal.plan.holds, palette));
     section(&mut out, &gates(&view.proposal.gates, palette));

@@ -26,7 +26,7 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
             "if exactly these are meant, acknowledge them",
         ),
         HoldKind::DeletionsHeld => (
-            "something did not load, or the output branch is not as carp left it, so no deletion starts",
+            "something did not load, or the output branch is not as carp left it, so no deletion or move starts",
             "mend what is named above",
         ),
         HoldKind::PlacementsHeld => {
@@ -57,6 +57,11 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
         HoldKind::Drifted => (
             "what carp owns was edited by hand on the output branch, and `drift: refuse` is set",
             "ask the author, then revert the edit there, or set `drift: overwrite`",
+        ),
+        HoldKind::FailoverBreaker => (
+            "so many workers are not ready that the observer is likelier wrong than the fleet, so nothing \
+             fails over",
+            "find out why their reports stopped; a worker that is lost for ever can be drained",
         ),
         HoldKind::InputNotVerified => (
             "the input commit is not signed by an allowed signer, so it is not read",

@@ -185,8 +185,8 @@ impl SimulateView<'_> {
     }
 }
 
-fn without(these: &Plan, those: &Plan) -> Vec<Hold> {
-    these.holds.iter().filter(|hold| !those.holds.contains(hold)).cloned().collect()
+fn without(plan: &Plan, other: &Plan) -> Vec<Hold> {
+    plan.holds.iter().filter(|hold| !other.holds.contains(hold)).cloned().collect()
 }
 
 fn why(planned: Option<&Planned>, after: &Standing, fleet: &Fleet) -> String {

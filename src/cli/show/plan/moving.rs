@@ -1,0 +1,124 @@
+//! Moves under way and what is named and stays, in words.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::super::{Palette, Tone};
+use super::{PlanView, listed};
+use crate::model::{Decision, Move, MoveProgress, Name, Plan};
+
+/// What every move costs.
+const LOST: &str = "what is in these clusters is lost: each is made anew, and empty";
+
+/// The moves that began and did not arrive, in words.
+fn moves(plan: &Plan) -> Vec<String> {
+    let under_way =
+        |moved: &Move| matches!(moved.progress, MoveProgress::Begins | MoveProgress::Leaves);
+    let line = |(name, moved): (&Name, &Move)| {
+        let step = match &plan.clusters.get(name)?.decision {
+            Decision::Move { step, .. } => *step,
+            _ => return None,
+        };
+        Some(format!("{name}: {}", moved.words(step)))
+    };
+    plan.moves.iter().filter(|(_, moved)| under_way(moved)).filter_map(line).collect()
+}
+
+/// What is named and stays, by worker, by what names it and by why it stays.
+fn stays(plan: &Plan) -> Vec<String> {
+    let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for (name, stay) in &plan.stays {
+        let key = (&stay.worker, stay.cause, &stay.blocker);
+        groups.entry(key).or_default().push(name.to_string());
+    }
+    let line =
+        |((worker, cause, blocker), names): ((&Name, crate::model::MoveCause, _), Vec<String>)| {
+            let blocker: &crate::model::Blocker = blocker;
+            let (code, names) = (blocker.name(), listed(&names));
+            format!("{worker} {}; {names}: {blocker} ({code})", cause.words())
+        };
+    groups.into_iter().map(line).collect()
+}
+
+/// For a terminal.
+pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
+    let plan = &view.proposal.plan;
+    let mut out = String::new();
+    let sections =
+        [(moves(plan), "MOVING", LOST), (stays(plan), "STAYS", "these are named and do not move")];
+    for (lines, title, what) in sections.into_iter().filter(|(lines, ..)| !lines.is_empty()) {
+        let title = palette.paint(Tone::Warn, title);
+        let _ = writeln!(out, "{title}: {what}");
+        for line in lines {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    out
+}
+
+/// For a comment on a pull request.
+pub(super) fn markdown(view: &PlanView<'_>, most: usize) -> String {
+    let plan = &view.proposal.plan;
+    let mut out = String::new();
+    let sections = [
+        (
+            moves(plan),
+            "**Moving**: what is in these clusters is lost: each is made anew, and empty",
+        ),
+        (stays(plan), "**Staying**: these are named and do not move"),
+    ];
+    for (lines, title) in sections.into_iter().filter(|(lines, _)| !lines.is_empty()) {
+        let _ = writeln!(out, "\n{title}\n");
+        for line in lines.iter().take(most) {
+            let _ = writeln!(out, "- {line}");
+        }
+        if lines.len() > most {
+            let _ = writeln!(out, "\n{most} of {} shown", lines.len());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::{Binding, Blocker, DeletionStep, MoveCause, Planned, Resources, Stay};
+
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_move_says_what_is_lost_and_a_cluster_that_stays_says_why() {
+        let mut proposal = sample::unchanged();
+        let binding = Binding {
+            worker: name("w2"),
+            policy: None,
+            decided_by: None,
+            runner_up: None,
+            group: None,
+        };
+        let (from, cause) = (name("w1"), MoveCause::Drain);
+        let progress = MoveProgress::Begins;
+        let step = Some(DeletionStep::D1);
+        let decision = Decision::Move { from: from.clone(), step, binding };
+        let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+        let moved = Move { from: from.clone(), to: name("w2"), cause, progress, awaited: true };
+        let plan = &mut proposal.plan;
+        plan.clusters.insert(name("a"), planned);
+        plan.moves.insert(name("a"), moved);
+        for held in ["b", "c"] {
+            let blocker = Blocker::NotMovable;
+            plan.stays.insert(name(held), Stay { worker: from.clone(), cause, blocker });
+        }
+        let view = PlanView::of(&proposal, "fleet", "", &[]);
+        insta::assert_snapshot!(text(&view, Palette::plain()), @r"
+        MOVING: what is in these clusters is lost: each is made anew, and empty
+          a: leaves w1, which is drained: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w2
+        STAYS: these are named and do not move
+          w1 is drained; b, c: its state is on the worker, and `onWorkerLoss` is not `Rebuild` (NotMovable)
+        ");
+        assert!(markdown(&view, 30).contains("- a: leaves w1"));
+    }
+}

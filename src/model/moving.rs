@@ -1,0 +1,241 @@
+//! Moves: a cluster leaves its worker for another one. What is built is the rebuild: the state of a hosted
+//! cluster is on its worker, so it is deleted there, by evidence, and made anew and empty elsewhere.
+//!
+//! The place on the new worker is kept from the first commit on: a row of its lock says so
+//! ([`ClusterState::Reserved`](super::ClusterState)). The folder there comes when the old one is gone.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{DeletionStep, Name, ReasonCode};
+
+/// Why a cluster leaves its worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum MoveCause {
+    /// The worker is drained.
+    Drain,
+    /// The worker has a `NoExecute` taint that is not tolerated, or not any longer.
+    NoExecute,
+    /// The worker was silent or unhealthy for longer than the policy's grace.
+    Failover,
+    /// Its policy would not place it there now, and says `onViolation: Move`.
+    Violation,
+}
+
+impl MoveCause {
+    /// The name as users see it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Drain => "Drain",
+            Self::NoExecute => "NoExecute",
+            Self::Failover => "Failover",
+            Self::Violation => "Violation",
+        }
+    }
+
+    /// What names the cluster, said of its worker.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Drain => "is drained",
+            Self::NoExecute => "has a NoExecute taint that is not tolerated",
+            Self::Failover => "is lost for longer than the policy's grace",
+            Self::Violation => "is one where the policy would not place it now",
+        }
+    }
+}
+
+/// What the lock of the new worker keeps of a move, until the cluster runs there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MoveRow {
+    /// The worker that it leaves, or left.
+    pub from: Name,
+    /// Why.
+    pub cause: MoveCause,
+}
+
+/// One move in a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The worker that the cluster leaves.
+    pub from: Name,
+    /// The worker that it goes to.
+    pub to: Name,
+    /// Why.
+    pub cause: MoveCause,
+    /// How far it is after this run.
+    pub progress: MoveProgress,
+    /// Whether it counts until the new worker reports the cluster running.
+    pub awaited: bool,
+}
+
+/// How far a move is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MoveProgress {
+    /// It begins in this run: the place is kept.
+    Begins,
+    /// It began earlier, and the cluster is not gone from the old worker.
+    Leaves,
+    /// The old one is gone, and the new one is made in this run.
+    Arrives,
+    /// The new one is made, and is not reported running.
+    Starts,
+    /// What named the cluster does so no longer, and nothing was deleted: it stays.
+    CalledOff,
+}
+
+impl MoveProgress {
+    /// The name as users see it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Begins => "Begins",
+            Self::Leaves => "Leaves",
+            Self::Arrives => "Arrives",
+            Self::Starts => "Starts",
+            Self::CalledOff => "CalledOff",
+        }
+    }
+}
+
+impl Move {
+    /// Whether the cluster is away: on its way, or not yet running where it went.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        match self.progress {
+            MoveProgress::Begins | MoveProgress::Leaves => true,
+            MoveProgress::Arrives | MoveProgress::Starts => self.awaited,
+            MoveProgress::CalledOff => false,
+        }
+    }
+
+    /// What the lock of the new worker keeps of it.
+    #[must_use]
+    pub fn row(&self) -> Option<MoveRow> {
+        self.is_away().then(|| MoveRow { from: self.from.clone(), cause: self.cause })
+    }
+
+    /// The move in one line. `step` is that of the deletion on the old worker; `None` where nothing is
+    /// deleted because that worker is not heard of.
+    #[must_use]
+    pub fn words(&self, step: Option<DeletionStep>) -> String {
+        let Self { from, to, cause, progress, .. } = self;
+        let why = cause.words();
+        let anew = format!("a new, empty cluster is made on {to}");
+        match (progress, step) {
+            (MoveProgress::Begins | MoveProgress::Leaves, Some(step)) => format!(
+                "leaves {from}, which {why}: it is deleted there (step {step:?}), and once that is \
+                 reported {anew}"
+            ),
+            (MoveProgress::Begins | MoveProgress::Leaves, None) => format!(
+                "is to leave {from}, which {why} and is not heard of: nothing is deleted there, and \
+                 once somebody acknowledges that {from} is gone for ever {anew}"
+            ),
+            (MoveProgress::Arrives, _) => format!("is gone from {from}, which {why}: {anew}"),
+            (MoveProgress::Starts, _) => {
+                format!("a new, empty cluster was made on {to}, and is not reported running")
+            }
+            (MoveProgress::CalledOff, _) => {
+                format!("stays on {from}: nothing names it any more, and nothing was deleted")
+            }
+        }
+    }
+}
+
+/// A cluster that something names and that does not move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stay {
+    /// The worker that it is on.
+    pub worker: Name,
+    /// What names it.
+    pub cause: MoveCause,
+    /// Why it does not move.
+    pub blocker: Blocker,
+}
+
+/// Why a cluster that is named does not move.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Blocker {
+    /// Its state is on the worker, and its document does not say `onWorkerLoss: Rebuild`.
+    NotMovable,
+    /// It is paused, and Cluster API deletes no paused cluster.
+    Paused,
+    /// It was never made where it is.
+    NotRendered,
+    /// A file of others, or an edit by hand that is kept, is in the way.
+    FolderKept,
+    /// No other worker takes it.
+    NoWorkerFits(BTreeSet<ReasonCode>),
+    /// Others go first: as many as may be away at a time are.
+    WaitsItsTurn,
+    /// So many workers are not ready that the observer is likelier wrong than the fleet.
+    FailoverBreaker,
+    /// Something did not load, so nothing moves.
+    DeletionsHeld,
+}
+
+impl Blocker {
+    /// The name as users see it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NotMovable => "NotMovable",
+            Self::Paused => "Paused",
+            Self::NotRendered => "NotRendered",
+            Self::FolderKept => "FolderKept",
+            Self::NoWorkerFits(_) => "NoWorkerFits",
+            Self::WaitsItsTurn => "WaitsItsTurn",
+            Self::FailoverBreaker => "FailoverBreaker",
+            Self::DeletionsHeld => "DeletionsHeld",
+        }
+    }
+}
+
+impl fmt::Display for Blocker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotMovable => {
+                f.write_str("its state is on the worker, and `onWorkerLoss` is not `Rebuild`")
+            }
+            Self::Paused => f.write_str("it is paused, and a paused cluster is never taken down"),
+            Self::NotRendered => {
+                f.write_str("it was never made there, so there is nothing to move")
+            }
+            Self::FolderKept => f.write_str("its files on the output branch are kept as they are"),
+            Self::NoWorkerFits(codes) => {
+                let codes: Vec<_> = codes.iter().map(|code| format!("{code:?}")).collect();
+                write!(f, "no other worker takes it: {}", codes.join(", "))
+            }
+            Self::WaitsItsTurn => f.write_str("as many as may be away at a time are away"),
+            Self::FailoverBreaker => {
+                f.write_str("so many workers are not ready that nothing fails over")
+            }
+            Self::DeletionsHeld => f.write_str("something did not load, so nothing moves"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_a_rebuild_says_that_the_cluster_is_new_and_empty() {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let told = |progress, step| {
+            let cause = MoveCause::Drain;
+            Move { from: name("w1"), to: name("w2"), cause, progress, awaited: true }.words(step)
+        };
+        for progress in [MoveProgress::Begins, MoveProgress::Leaves, MoveProgress::Arrives] {
+            for step in [Some(DeletionStep::D1), None] {
+                assert!(told(progress, step).contains("new, empty cluster"), "{progress:?}");
+            }
+        }
+        assert!(told(MoveProgress::Begins, None).contains("nothing is deleted there"));
+        assert!(told(MoveProgress::CalledOff, None).starts_with("stays on w1"));
+    }
+}

@@ -1,0 +1,308 @@
+//! Which of the clusters that are named begin to move, and where to.
+//!
+//! A move begins only where another worker takes the cluster, and takes its place there at once. How many
+//! are away at a time is bounded by what the locks say is away, so that planning again begins no more; a
+//! bound on each run could not be kept so.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Ongoing, cause};
+use crate::model::api::{Failover, OnWorkerLoss};
+use crate::model::{
+    Binding, Blocker, Cluster, ClusterState, Decision, Deletion, DeletionStep, HoldKind, Missing,
+    Move, MoveCause, MoveProgress, Name, Progress, ReasonCode, Stay,
+};
+use crate::plan::assign::Run;
+use crate::plan::candidate::{Pools, Request};
+use crate::plan::choose::{Pick, choose};
+use crate::plan::scenes::Scenes;
+use crate::plan::{deletion, filter};
+
+/// A cluster that something names.
+struct Named<'a> {
+    cluster: &'a Cluster,
+    on: Name,
+    cause: MoveCause,
+}
+
+/// Begins what drains, taints and failover name, before anything that waits is placed: these clusters lose
+/// what they have. Moves that are under way get another target where theirs takes nothing any more.
+pub(in crate::plan) fn begin(run: &mut Run<'_>) {
+    if !run.input.deletions_wait() {
+        choose_again(run);
+    }
+    note_violations(run);
+    let named = all_named(run);
+    for cause in [MoveCause::Drain, MoveCause::NoExecute, MoveCause::Failover] {
+        let of_cause = named.iter().filter(|named| named.cause == cause);
+        begin_of(run, of_cause.collect(), cause);
+    }
+}
+
+/// Begins what policies name, after everything that waits was placed: a guard may hold these moves, and
+/// nobody waits for the place that such a one keeps.
+pub(in crate::plan) fn begin_for_violations(run: &mut Run<'_>) {
+    if !cause::policies_move(&run.input) {
+        return;
+    }
+    let named = all_named(run);
+    let of_cause = named.iter().filter(|named| named.cause == MoveCause::Violation);
+    begin_of(run, of_cause.collect(), MoveCause::Violation);
+}
+
+fn note_violations(run: &mut Run<'_>) {
+    if run.input.fleet.holds_placements() {
+        return;
+    }
+    let (fleet, asked) = (run.input.fleet, cause::policies_require(&run.input));
+    for (name, planned) in &run.clusters {
+        let Decision::Keep { worker } = &planned.decision else { continue };
+        let Some(cluster) = fleet.clusters.get(name) else { continue };
+        let own = cause::asks(&cluster.spec);
+        if !asked && !own && Pools::of(fleet, &cluster.tenant) == Pools::All {
+            continue;
+        }
+        let reasons = cause::violations(&run.input, &run.policies, cluster, worker);
+        if !reasons.is_empty() {
+            run.violations.insert(name.clone(), reasons);
+        }
+    }
+}
+
+/// The placed clusters that something names and that are not on the move.
+fn all_named<'a>(run: &Run<'a>) -> Vec<Named<'a>> {
+    let input = run.input;
+    if input.fleet.holds_placements() {
+        return Vec::new();
+    }
+    let suspects: BTreeSet<&Name> =
+        input.fleet.workers.keys().filter(|worker| cause::may_name(&input, worker)).collect();
+    let by_policy = cause::policies_move(&input);
+    if suspects.is_empty() && !by_policy {
+        return Vec::new();
+    }
+    let named = |(name, planned): (&Name, &crate::model::Planned)| {
+        let Decision::Keep { worker } = &planned.decision else { return None };
+        if !by_policy && !suspects.contains(worker) {
+            return None;
+        }
+        let cluster = input.fleet.clusters.get(name)?;
+        let arrives = run.moves.get(name).is_some_and(|m| m.progress == MoveProgress::Arrives);
+        let cause = cause::named(&input, &run.policies, cluster, worker).filter(|_| !arrives)?;
+        Some(Named { cluster, on: worker.clone(), cause })
+    };
+    run.clusters.iter().filter_map(named).collect()
+}
+
+fn begin_of<'a>(run: &mut Run<'a>, mut named: Vec<&Named<'a>>, cause: MoveCause) {
+    let priority = |n: &&Named<'_>| n.cluster.spec.priority.unwrap_or(0);
+    match cause {
+        // The least important goes first: if something is wrong with the new worker, it shows there.
+        MoveCause::Drain | MoveCause::NoExecute | MoveCause::Violation => {
+            named.sort_by_key(|n| (priority(n), n.cluster.name.clone()));
+        }
+        // What is lost is missed already; the most important is there again first.
+        MoveCause::Failover => {
+            named.sort_by_key(|n| (Reverse(priority(n)), n.cluster.name.clone()));
+        }
+    }
+    let breaker = cause == MoveCause::Failover && cause::breaker_is_open(&run.input);
+    for one in named {
+        let name = &one.cluster.name;
+        let blocker = match blocked(run, one, breaker) {
+            Some(blocker) => blocker,
+            None => match go(run, one) {
+                Ok(()) => continue,
+                Err(blocker) => blocker,
+            },
+        };
+        let held = match blocker {
+            Blocker::FailoverBreaker => Some(HoldKind::FailoverBreaker),
+            Blocker::DeletionsHeld => Some(HoldKind::DeletionsHeld),
+            _ => None,
+        };
+        if let Some(kind) = held {
+            run.holds.add(kind, name);
+        }
+        let stay = Stay { worker: one.on.clone(), cause: one.cause, blocker };
+        run.stays.insert(name.clone(), stay);
+    }
+}
+
+/// Why a named cluster does not move, whatever other workers there are.
+fn blocked(run: &Run<'_>, named: &Named<'_>, breaker: bool) -> Option<Blocker> {
+    let (cluster, input) = (named.cluster, &run.input);
+    let lock = input.previous.workers.get(&named.on);
+    let row = lock.and_then(|lock| lock.clusters.get(&cluster.name));
+    if cluster.spec.on_worker_loss != OnWorkerLoss::Rebuild {
+        Some(Blocker::NotMovable)
+    } else if cluster.spec.paused {
+        Some(Blocker::Paused)
+    } else if row.is_none_or(|row| row.folder.is_none()) {
+        Some(Blocker::NotRendered)
+    } else if input.previous.kept.holds(&cluster.name, &named.on) {
+        Some(Blocker::FolderKept)
+    } else if breaker {
+        Some(Blocker::FailoverBreaker)
+    } else if input.deletions_wait() {
+        Some(Blocker::DeletionsHeld)
+    } else if away(run, named) >= most(run, named) {
+        Some(Blocker::WaitsItsTurn)
+    } else {
+        None
+    }
+}
+
+/// How many may be away for what names a cluster.
+fn most(run: &Run<'_>, named: &Named<'_>) -> usize {
+    match named.cause {
+        MoveCause::Drain | MoveCause::NoExecute => {
+            run.input.fleet.workers.get(&named.on).map_or(1, |w| w.spec.max_unavailable())
+        }
+        MoveCause::Failover => {
+            let policy = run.policies.select(named.cluster);
+            policy.and_then(|p| p.spec.failover.as_ref()).map_or(0, Failover::rate)
+        }
+        MoveCause::Violation => usize::MAX,
+    }
+}
+
+/// How many of those that count with a cluster are away already.
+fn away(run: &Run<'_>, named: &Named<'_>) -> usize {
+    let policy = |cluster| run.policies.select(cluster).map(|policy| &policy.name);
+    let alike = |(name, moved): &(&Name, &Move)| match named.cause {
+        MoveCause::Drain | MoveCause::NoExecute => moved.from == named.on,
+        MoveCause::Failover => {
+            let other = run.input.fleet.clusters.get(*name);
+            moved.cause == MoveCause::Failover
+                && other.is_some_and(|other| policy(other) == policy(named.cluster))
+        }
+        MoveCause::Violation => false,
+    };
+    run.moves.iter().filter(|(_, moved)| moved.is_away()).filter(alike).count()
+}
+
+/// Begins a move where another worker takes the cluster.
+fn go<'a>(run: &mut Run<'a>, named: &Named<'a>) -> Result<(), Blocker> {
+    let (cluster, on) = (named.cluster, &named.on);
+    let pick = elsewhere(run, cluster, on).map_err(Blocker::NoWorkerFits)?;
+    let binding = run.binding(cluster, pick);
+    let to = binding.worker.clone();
+    run.take_place(&to, cluster);
+    let deletion = first_step(run, on);
+    let step = deletion.step;
+    let name = &cluster.name;
+    run.deletions.insert(name.clone(), deletion);
+    run.versions.remove(name);
+    let moved = Move {
+        from: on.clone(),
+        to,
+        cause: named.cause,
+        progress: MoveProgress::Begins,
+        awaited: true,
+    };
+    run.moves.insert(name.clone(), moved);
+    if let Some(planned) = run.clusters.get_mut(name) {
+        planned.decision = Decision::Move { from: on.clone(), step, binding };
+        planned.resize_blocked = None;
+    }
+    Ok(())
+}
+
+/// What happens on the old worker first: its deletion begins, or nothing where it is not heard of.
+fn first_step(run: &Run<'_>, on: &Name) -> Deletion {
+    let begins = deletion::begins(&run.input, on, DeletionStep::D1);
+    match begins.missing {
+        Some(Missing::Silent | Missing::NeverReported) => {
+            Deletion { step: None, progress: Progress::Waits, ..begins }
+        }
+        _ => begins,
+    }
+}
+
+/// The best worker for a cluster that leaves one.
+fn elsewhere(run: &Run<'_>, cluster: &Cluster, from: &Name) -> Result<Pick, BTreeSet<ReasonCode>> {
+    let request = Request { leaving: Some(from), ..run.request(cluster) };
+    let scenes = Scenes::of(&request, &run.roster, &run.roster.counts);
+    choose(&request.within(&scenes), &run.roster)
+}
+
+/// Moves under way whose target takes nothing any more get another one. Where none fits they go on waiting
+/// for theirs; where that is not there any more, the cluster goes into the queue at the end of its deletion,
+/// or stays where nothing is deleted.
+fn choose_again(run: &mut Run<'_>) {
+    let leaving: BTreeSet<Name> = run
+        .moves
+        .iter()
+        .filter(|(_, moved)| moved.progress == MoveProgress::Leaves)
+        .map(|(name, _)| name.clone())
+        .collect();
+    if leaving.is_empty() {
+        return;
+    }
+    let input = run.input;
+    let ongoing: BTreeMap<_, _> = super::ongoing(&input);
+    for name in leaving {
+        let Some(one) = ongoing.get(&name) else { continue };
+        let Some(cluster) = input.fleet.clusters.get(&name) else { continue };
+        if run.roster.get(one.to).is_some_and(|c| filter::shut(c).is_empty()) {
+            continue;
+        }
+        let has_place = super::has_document(&input, one.to);
+        if has_place {
+            run.roster.unbind(one.to, cluster, &one.kept.demand);
+        }
+        match elsewhere(run, cluster, one.from) {
+            Ok(pick) => {
+                let binding = run.binding(cluster, pick);
+                run.take_place(&binding.worker, cluster);
+                target(run, &name, binding);
+            }
+            Err(_) if has_place => run.take_place(one.to, cluster),
+            Err(_) => give_up(run, &name, *one),
+        }
+    }
+}
+
+fn target(run: &mut Run<'_>, name: &Name, to: Binding) {
+    if let Some(moved) = run.moves.get_mut(name) {
+        moved.to = to.worker.clone();
+    }
+    if let Some(planned) = run.clusters.get_mut(name)
+        && let Decision::Move { binding, .. } = &mut planned.decision
+    {
+        *binding = to;
+    }
+}
+
+/// A move that goes nowhere: what is being deleted is made anew when a worker takes it, and what is not
+/// stays.
+fn give_up(run: &mut Run<'_>, name: &Name, one: Ongoing<'_>) {
+    let Some(deletion) = run.deletions.get(name).cloned() else { return };
+    let begun = one.row.state == ClusterState::Deleting;
+    let waits = deletion.progress == Progress::Waits;
+    let stays =
+        !begun || (waits && deletion::is_called_off_alone(&run.input, name, one.from, one.row));
+    let worker = one.from.clone();
+    let decision = if stays {
+        let called_off = Deletion { progress: Progress::Cancelled, missing: None, ..deletion };
+        if begun {
+            run.deletions.insert(name.clone(), called_off);
+        } else {
+            run.deletions.remove(name);
+        }
+        if let Some(moved) = run.moves.get_mut(name) {
+            moved.progress = MoveProgress::CalledOff;
+        }
+        Decision::Keep { worker }
+    } else {
+        run.moves.remove(name);
+        run.holds.add(HoldKind::NameStillDeleting, name);
+        let step = deletion.step.unwrap_or(DeletionStep::D1);
+        Decision::Delete { worker, step }
+    };
+    if let Some(planned) = run.clusters.get_mut(name) {
+        planned.decision = decision;
+    }
+}

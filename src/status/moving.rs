@@ -1,0 +1,101 @@
+//! Moves as conditions: of a cluster, where it goes or why it stays; of a worker that is drained, what is
+//! left on it.
+
+use super::{StatusInput, condition};
+use crate::model::api::WriteMode;
+use crate::model::{
+    Blocker, Condition, ConditionStatus, Decision, MoveCause, MoveProgress, Name, Planned,
+};
+
+/// How many clusters a message names.
+const MOST_NAMES: usize = 5;
+
+/// `Moving` of a cluster that leaves its worker, or that something names and that stays; and
+/// `PlacementViolated` where its policy would not place it there now.
+pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> {
+    let mut all = Vec::new();
+    let plan = input.plan;
+    let git = input.fleet.spec.git.as_ref();
+    let proposes = git.is_some_and(|git| git.write == WriteMode::PullRequest);
+    if let Some(moved) = plan.moves.get(name) {
+        let step = match plan.clusters.get(name).map(|planned| &planned.decision) {
+            Some(Decision::Move { step, .. }) => *step,
+            _ => None,
+        };
+        let told = match moved.progress {
+            MoveProgress::Begins if proposes => false,
+            MoveProgress::CalledOff => false,
+            MoveProgress::Arrives | MoveProgress::Starts => moved.awaited,
+            MoveProgress::Begins | MoveProgress::Leaves => true,
+        };
+        if told {
+            let words = moved.words(step);
+            all.push(condition("Moving", ConditionStatus::True, moved.cause.name(), words));
+        }
+    } else if let Some(stay) = plan.stays.get(name) {
+        let message = format!("{} {}; {}", stay.worker, stay.cause.words(), stay.blocker);
+        let reason = stay.blocker.name();
+        all.push(condition("Moving", ConditionStatus::False, reason, message));
+    }
+    let stays = !plan.moves.contains_key(name);
+    if let Some(reasons) = plan.violations.get(name).filter(|_| stays) {
+        let message: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+        let status = ConditionStatus::True;
+        all.push(condition("PlacementViolated", status, "PolicyDiffers", message.join("; ")));
+    }
+    all
+}
+
+/// `Drained` of a worker that is drained: true once nothing is left on it, and before that what is away,
+/// what waits, and what stays for which reason.
+pub(super) fn drained(input: StatusInput<'_>, name: &Name) -> Option<Condition> {
+    input.fleet.workers.get(name).filter(|worker| worker.spec.is_draining())?;
+    let plan = input.plan;
+    let here = |(_, planned): &(&Name, &Planned)| planned.decision.worker() == Some(name);
+    let left = plan.clusters.iter().filter(here).count();
+    if left == 0 {
+        return Some(condition("Drained", ConditionStatus::True, "Empty", String::new()));
+    }
+    let away: Vec<&Name> = plan
+        .moves
+        .iter()
+        .filter(|(_, moved)| moved.from == *name && moved.is_away())
+        .map(|(cluster, _)| cluster)
+        .collect();
+    let mut parts = Vec::new();
+    if !away.is_empty() {
+        parts.push(format!("on the move: {}", listed(&away)));
+    }
+    let stays = || plan.stays.iter().filter(|(_, stay)| stay.worker == *name);
+    let mut blocked = None;
+    for kind in [
+        "NotMovable",
+        "Paused",
+        "NotRendered",
+        "FolderKept",
+        "NoWorkerFits",
+        "DeletionsHeld",
+        "WaitsItsTurn",
+    ] {
+        let of_kind = stays().filter(|(_, stay)| stay.blocker.name() == kind);
+        let of_kind: Vec<&Name> = of_kind
+            .filter(|(_, stay)| stay.cause == MoveCause::Drain)
+            .map(|(cluster, _)| cluster)
+            .collect();
+        if !of_kind.is_empty() {
+            parts.push(format!("{kind}: {}", listed(&of_kind)));
+            let waits = kind == Blocker::WaitsItsTurn.name();
+            blocked = blocked.or(Some(kind)).filter(|_| !waits || blocked.is_some());
+        }
+    }
+    let reason = if away.is_empty() { blocked.unwrap_or("Waits") } else { "Moving" };
+    let message = format!("{left} left; {}", parts.join("; "));
+    Some(condition("Drained", ConditionStatus::False, reason, message))
+}
+
+/// `3 (a, b, c)`, the first of them by name.
+fn listed(names: &[&Name]) -> String {
+    let first: Vec<_> = names.iter().take(MOST_NAMES).map(|name| name.as_str()).collect();
+    let more = if names.len() > MOST_NAMES { ", …" } else { "" };
+    format!("{} ({}{more})", names.len(), first.join(", "))
+}

@@ -1,0 +1,229 @@
+//! Two workers that do what the output says: each applies its folder, and reports what is there then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use carp::model::{Id, MoveProgress, Name, Proposal, Stuck, paths};
+
+use crate::support::small;
+use crate::support::world::World;
+
+/// The worker that the clusters are on, and the one that they go to.
+pub(super) const OLD: &str = "w-weu";
+pub(super) const NEW: &str = "w-eus";
+
+fn at(minute: i64) -> jiff::Timestamp {
+    let nine: jiff::Timestamp = "2026-11-01T09:00:00Z".parse().unwrap();
+    nine + jiff::SignedDuration::from_mins(minute)
+}
+
+/// The fleet as it goes on.
+pub(super) struct Stage {
+    pub(super) world: World,
+    /// Minutes after nine.
+    pub(super) minute: i64,
+    /// The workers that do nothing and say nothing.
+    pub(super) dead: BTreeSet<&'static str>,
+    /// Since when each worker has each cluster.
+    made: BTreeMap<(&'static str, String), i64>,
+    /// What happened, minute by minute.
+    pub(super) told: String,
+}
+
+impl Stage {
+    /// `count` clusters on the old worker, of which the last `held` stay whatever happens.
+    pub(super) fn new(count: usize, held: usize, policy: &str) -> Self {
+        let observed =
+            |name, location| format!("{}  observation: Agent\n", small::worker(name, location, 20));
+        let mut files = BTreeMap::from([
+            ("carp.yaml".to_owned(), small::FLEET.to_owned()),
+            (format!("fleet/workers/{OLD}.yaml"), observed(OLD, "westeurope")),
+            (format!("fleet/workers/{NEW}.yaml"), observed(NEW, "eastus")),
+        ]);
+        if !policy.is_empty() {
+            let text = format!(
+                "apiVersion: carp.dev/v1alpha1\nkind: PlacementPolicy\nmetadata:\n  name: mine\nspec:\n  \
+                 priority: 1\n  {policy}\n"
+            );
+            files.insert("policies/mine.yaml".to_owned(), text);
+        }
+        for i in 0..count {
+            let name = format!("c{i}");
+            let mut text = small::cluster(&name, "westeurope");
+            if i + held < count {
+                text.push_str("  onWorkerLoss: Rebuild\n");
+            }
+            files.insert(format!("fleet/clusters/{name}.yaml"), text);
+        }
+        let mut stage = Self {
+            world: World::new(files),
+            minute: 0,
+            dead: BTreeSet::new(),
+            made: BTreeMap::new(),
+            told: String::new(),
+        };
+        for _ in 0..4 {
+            stage.tick();
+        }
+        assert_eq!(stage.on(OLD).len(), count, "{}", stage.told);
+        stage.told.clear();
+        stage
+    }
+
+    /// A minute later: what lives applies its folder and reports, and carp runs.
+    pub(super) fn tick(&mut self) -> Proposal {
+        self.minute += 1;
+        for worker in [OLD, NEW] {
+            if !self.dead.contains(worker) {
+                self.report(worker);
+            }
+        }
+        self.run()
+    }
+
+    /// Runs, and shows that its own result changes nothing, with or without a memo.
+    pub(super) fn run(&mut self) -> Proposal {
+        self.world.now = at(self.minute);
+        let afresh = self.world.propose_afresh();
+        let proposal = self.world.run();
+        assert_eq!(proposal.tree, afresh.tree, "the memo changes no byte");
+        assert_eq!(proposal.status_tree, afresh.status_tree);
+        assert!(!proposal.stopped, "{:?}", proposal.diagnostics);
+        let again = self.world.propose();
+        assert!(!again.has_changes(), "{:?}", again.changes);
+        self.tell(&proposal);
+        proposal
+    }
+
+    fn tell(&mut self, proposal: &Proposal) {
+        for (name, moved) in &proposal.plan.moves {
+            if !matches!(moved.progress, MoveProgress::Leaves | MoveProgress::Starts) {
+                let progress = moved.progress.name();
+                let _ = writeln!(
+                    self.told,
+                    "{:>3} {name} {progress} {}>{} {}",
+                    self.minute,
+                    moved.from,
+                    moved.to,
+                    moved.cause.name()
+                );
+            }
+        }
+    }
+
+    /// How many clusters are away.
+    pub(super) fn away(proposal: &Proposal) -> usize {
+        proposal.plan.moves.values().filter(|moved| moved.is_away()).count()
+    }
+
+    /// The clusters whose folder is on a worker.
+    pub(super) fn on(&self, worker: &str) -> BTreeSet<String> {
+        let below = format!("workers/{worker}/clusters/");
+        let files = self.world.output_files();
+        let names = files.keys().filter_map(|path| path.strip_prefix(&below)?.split('/').next());
+        names.map(str::to_owned).collect()
+    }
+
+    pub(super) fn file(&self, path: &str) -> String {
+        self.world.output_text(path).unwrap_or_else(|| panic!("there is no {path}"))
+    }
+
+    pub(super) fn record(&self, cluster: &str) -> String {
+        self.file(&paths::decision(&Name::parse(cluster).unwrap()))
+    }
+
+    pub(super) fn folder(&self, worker: &str, cluster: &str) -> String {
+        self.file(&format!("workers/{worker}/clusters/{cluster}/cluster.yaml"))
+    }
+
+    pub(super) fn cluster_status(&self, name: &str) -> String {
+        let path = format!("clusters/{}/{name}.yaml", paths::shard(name));
+        self.world.status_text(&path).unwrap()
+    }
+
+    pub(super) fn worker_status(&self, name: &str) -> String {
+        self.world.status_text(&format!("workers/{name}.yaml")).unwrap()
+    }
+
+    /// Lays an overlay over the old worker.
+    pub(super) fn overlay(&mut self, spec: &str) {
+        let text = format!(
+            "apiVersion: carp.dev/v1alpha1\nkind: WorkerOverlay\nmetadata:\n  name: {OLD}\nspec:\n  {spec}\n"
+        );
+        self.world.write(&format!("fleet/overlays/{OLD}.yaml"), &text);
+    }
+
+    /// A worker's last report lies there again, with another time.
+    pub(super) fn says_again(&mut self, worker: &str, minute: i64) {
+        let reports = self.world.reports.as_mut().unwrap();
+        let report = reports.get_mut(worker).unwrap();
+        let text = String::from_utf8(report.clone()).unwrap();
+        let time = text.lines().find(|line| line.starts_with("time:")).unwrap().to_owned();
+        *report = text.replace(&time, &format!("time: \"{}\"", at(minute))).into_bytes();
+    }
+
+    /// The output without one file.
+    pub(super) fn without(&self, path: &str) -> Id {
+        let mut edit = carp::change::TreeEdit::default();
+        edit.remove(path);
+        edit.apply(&self.world.store, self.world.output).unwrap()
+    }
+
+    /// Somebody says that what is stuck will never be reported.
+    pub(super) fn abandon(&mut self) -> Stuck {
+        let set = Stuck::sets(&self.world.propose().plan.deletions).remove(0);
+        let (count, digest) = (set.names.len(), set.digest());
+        let text = format!(
+            "apiVersion: carp.dev/v1alpha1\nkind: Acknowledgement\nmetadata:\n  name: gone-{}\nspec:\n  of: \
+             abandon\n  count: {count}\n  digest: \"{digest}\"\n",
+            self.minute
+        );
+        self.world.write("fleet/acknowledgements/gone.yaml", &text);
+        set
+    }
+
+    /// What a worker reports once it has applied what is committed. A cluster is made for a minute before
+    /// it runs.
+    fn report(&mut self, worker: &'static str) {
+        let time = at(self.minute);
+        let mut text = format!(
+            "schemaVersion: 1\nworker: {worker}\nworkerUID: u-{worker}\ntime: \"{time}\"\ncomplete: true\n\
+             healthy: true\n"
+        );
+        let there = if self.world.output.is_some() { self.on(worker) } else { BTreeSet::new() };
+        self.made.retain(|(on, name), _| *on != worker || there.contains(name));
+        if !there.is_empty() {
+            text.push_str("clusters:\n");
+        }
+        for name in there {
+            let folder = self.folder(worker, &name);
+            let digest = folder
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("carp.dev/digest: sha256:"))
+                .unwrap()
+                .to_owned();
+            let since = *self.made.entry((worker, name.clone())).or_insert(self.minute);
+            let whole = folder.contains("kind: Cluster\n");
+            let phase = match (whole, since < self.minute) {
+                (false, _) => "Deleting",
+                (true, false) => "Provisioning",
+                (true, true) => "Running",
+            };
+            let _ = writeln!(text, "- name: {name}\n  phase: {phase}\n  digest: \"{digest}\"");
+            let mut present = vec!["ManagedCluster", "Namespace"];
+            if whole {
+                text.push_str("  uid: c-1\n");
+                present.extend(["Cluster", "KamajiControlPlane"]);
+            }
+            if !folder.contains("step: D2") {
+                present.push("HelmChartProxy");
+            }
+            text.push_str("  present:\n");
+            for kind in present {
+                let _ = writeln!(text, "  - {kind}");
+            }
+        }
+        let reports = self.world.reports.get_or_insert_default();
+        reports.insert(Name::parse(worker).unwrap(), text.into_bytes());
+    }
+}
