@@ -208,10 +208,18 @@ pub(super) enum Reads {
     Taints,
     /// The pool that the worker is in.
     Pool,
-    /// The cluster: its document, class defaults included.
+    /// The cluster: its document, class defaults included. A rule that says this is asked for every
+    /// cluster, one that says what it reads of it, as the next ones do, once for those that are alike.
+    #[allow(dead_code, reason = "whatever reads more than what has a name of its own says this")]
     Cluster,
+    /// Of the cluster, what it takes.
+    Demand,
+    /// Of the cluster, where its nodes are.
+    Site,
+    /// Of the cluster, its own `spec.placement`.
+    Wishes,
     /// The policies.
     Policies,
-    /// The tenants.
+    /// The tenants, and whose the cluster is.
     Tenants,
 }

@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::candidate::Request;
+use super::index::Index;
 use super::roster::Roster;
-use super::{filter, score};
-use crate::model::{Rank, ReasonCode, Term};
+use super::scenes::Scenes;
+use super::{Way, filter, score};
+use crate::model::{Fleet, Rank, ReasonCode, Term};
+
+/// How many clusters of a run are compared with every worker before an index is worth its making.
+const FEW: u64 = 4;
 
 /// The best worker for a cluster, and how it won.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +21,69 @@ pub(super) struct Pick {
     pub(super) second: Option<(Rank, Term)>,
 }
 
-/// Picks the best of the workers that can take a cluster, with what it meets; none can for these
-/// reasons.
+/// How the workers are found in a run: by the plain scan, or by the index, which says the same.
+#[derive(Clone, Debug)]
+pub(super) struct Choice<'a> {
+    way: Way,
+    fleet: &'a Fleet,
+    index: Option<Box<Index<'a>>>,
+    asked: u64,
+    indexed: u64,
+}
+
+impl<'a> Choice<'a> {
+    /// For the clusters of a fleet.
+    pub(super) fn of(fleet: &'a Fleet) -> Self {
+        Self { way: Way::default(), fleet, index: None, asked: 0, indexed: 0 }
+    }
+
+    /// In that way.
+    pub(super) fn by(self, way: Way) -> Self {
+        Self { way, ..self }
+    }
+
+    /// How often a worker was looked for, and how often of that the index knew.
+    pub(super) fn searched(&self) -> (u64, u64) {
+        (self.asked, self.indexed)
+    }
+
+    /// What a cluster meets that depends on what is placed.
+    pub(super) fn scenes(&mut self, request: &Request<'a>, roster: &Roster<'a>) -> Scenes<'a> {
+        match self.index() {
+            Some(index) => index.scenes(request, roster),
+            None => Scenes::of(request, roster, &roster.counts),
+        }
+    }
+
+    /// Picks the best of the workers that can take a cluster, with what it meets; none can for these
+    /// reasons.
+    pub(super) fn choose(
+        &mut self,
+        request: &Request<'a>,
+        scenes: &Scenes<'a>,
+        roster: &Roster<'a>,
+    ) -> Result<Pick, BTreeSet<ReasonCode>> {
+        let told = self.index().and_then(|index| index.choose(request, scenes, roster));
+        self.asked += 1;
+        self.indexed += u64::from(told.is_some());
+        told.unwrap_or_else(|| choose(&request.within(scenes), roster))
+    }
+
+    /// The index, where it is worth its making.
+    fn index(&mut self) -> Option<&mut Index<'a>> {
+        let wanted = match self.way {
+            Way::Scan => false,
+            Way::Index => true,
+            Way::Either => self.asked >= FEW,
+        };
+        if wanted && self.index.is_none() {
+            self.index = Index::new(self.fleet).map(Box::new);
+        }
+        self.index.as_deref_mut().filter(|_| wanted)
+    }
+}
+
+/// The plain scan, which says what is right.
 pub(super) fn choose(
     request: &Request<'_>,
     roster: &Roster<'_>,

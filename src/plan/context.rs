@@ -163,7 +163,7 @@ mod tests {
             Reads::Flavor => ("pool=p;", "pool=p flavor=kind;"),
             Reads::Policies => ("only=w1", "not=w2"),
             Reads::Tenants => ("pools=p", "pools=p,q"),
-            Reads::Cluster => return None,
+            Reads::Cluster | Reads::Demand | Reads::Site | Reads::Wishes => return None,
         })
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Part<'a> {
     changed: u64,
     /// By worker.
     pub(super) there: BTreeMap<&'a Name, BTreeSet<&'a Name>>,
+    /// The workers of those that came, in that order.
+    pub(super) arrivals: Vec<&'a Name>,
 }
 
 type Parts<'a> = BTreeMap<Values<'a>, Part<'a>>;
@@ -317,5 +319,7 @@ fn arrive<'a>(
 ) {
     let part = parts.entry(values).or_default();
     part.changed = now;
-    part.there.entry(worker).or_default().insert(name);
+    if part.there.entry(worker).or_default().insert(name) {
+        part.arrivals.push(worker);
+    }
 }

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! To add a filter, write `filter/<rule>.rs` with a `READS`, a `refuse` and its tests, and name it in
-//! `filter::FILTERS`. What it reads and nobody read before goes into `context` as well.
+//! `filter::FILTERS`. What it reads and nobody read before goes into `context` as well. Where many
+//! clusters wait, `index` asks the same filters and scores less often.
 
 mod amounts;
 mod assign;
@@ -27,6 +28,7 @@ mod finder;
 mod fold;
 mod group;
 mod holds;
+mod index;
 mod moment;
 mod moving;
 mod placed;
@@ -102,30 +104,72 @@ pub struct Planning {
     pub context: Digest,
     /// The workers that pools make now.
     pub made: Vec<Worker>,
+    /// How often a worker was looked for: once for each cluster, and again for one that may be let in.
+    pub searched: u64,
+    /// How often of that the index found it, or the reasons, without asking every worker.
+    pub indexed: u64,
+}
+
+/// How a plan finds the workers of the clusters that wait. It changes no decision.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// As suits the number of clusters.
+    #[default]
+    Either,
+    /// Every worker is asked for every cluster.
+    Scan,
+    /// By the index.
+    Index,
+}
+
+/// A plan before the first cluster is served, for the laws and for measuring.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Queue<'a>(assign::Run<'a>);
+
+impl<'a> Queue<'a> {
+    /// Lines the clusters up. Pools make no workers here.
+    #[must_use]
+    pub fn new(input: &PlanInput<'a>, way: Way) -> Self {
+        Self(assign::Run::begin(input).by(way))
+    }
+
+    /// Serves them all.
+    #[must_use]
+    pub fn serve(self) -> Planning {
+        let mut run = self.0;
+        let input = run.input;
+        run.finish();
+        planning(&input, run, &scale::Change::default())
+    }
+}
+
+/// What a run came to.
+fn planning(input: &PlanInput<'_>, run: assign::Run<'_>, change: &scale::Change) -> Planning {
+    let (context, (searched, indexed)) = (run.context(), run.searched());
+    let workers = run.roster.into_plans();
+    let pools = scale::pools(input, &workers, change);
+    let made = pools.values().flat_map(|pool| &pool.made);
+    let made = made.filter_map(|name| input.fleet.workers.get(name)).cloned().collect();
+    let plan = Plan {
+        clusters: run.clusters,
+        versions: run.versions,
+        workers,
+        pools,
+        deletions: run.deletions,
+        moves: run.moves,
+        stays: run.stays,
+        violations: run.violations,
+        holds: run.holds.into_list(),
+        evaluated: run.evaluated,
+        valid_until: None,
+    };
+    Planning { plan, context, made, searched, indexed }
 }
 
 /// Decides about every cluster and worker that is desired or recorded.
 #[must_use]
 pub fn plan(input: &PlanInput<'_>) -> Planning {
-    scale::settle(input, |input, run, change| {
-        let context = run.context();
-        let workers = run.roster.into_plans();
-        let pools = scale::pools(input, &workers, change);
-        let made = pools.values().flat_map(|pool| &pool.made);
-        let made = made.filter_map(|name| input.fleet.workers.get(name)).cloned().collect();
-        let plan = Plan {
-            clusters: run.clusters,
-            versions: run.versions,
-            workers,
-            pools,
-            deletions: run.deletions,
-            moves: run.moves,
-            stays: run.stays,
-            violations: run.violations,
-            holds: run.holds.into_list(),
-            evaluated: run.evaluated,
-            valid_until: None,
-        };
-        Planning { plan, context, made }
-    })
+    scale::settle(input, planning)
 }

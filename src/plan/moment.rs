@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_toleration_counts_from_the_time_of_its_taint() {
-        let policy = "policy p tolerate:k=v:NoExecute for=300";
+        let policy = "policy p tolerate:k=v:NoExecute seconds=300";
         let world = |taint: &str| format!("worker w1 {taint}; {policy}");
         assert_eq!(at(&world("taint:k=v:NoExecute since=100"), 399), (0, Some(400)));
         assert_eq!(at(&world("taint:k=v:NoExecute since=100"), 400), (1, None));

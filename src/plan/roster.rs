@@ -19,6 +19,12 @@ use crate::model::{
 #[derive(Clone, Debug)]
 pub(super) struct Roster<'a> {
     workers: Vec<Candidate<'a>>,
+    /// How often what a worker has to give was changed.
+    stamps: Vec<u32>,
+    /// The places of the workers that were given a cluster, one for each.
+    given: Vec<usize>,
+    /// How often anything but a cluster's coming changed a worker.
+    epoch: u64,
     /// Who is placed where.
     pub(super) counts: Counts<'a>,
 }
@@ -36,16 +42,53 @@ impl<'a> Roster<'a> {
         let names: BTreeSet<&Name> =
             input.fleet.workers.keys().chain(recorded).chain(made).collect();
         let workers = names.into_iter().map(|name| candidate(input, name, deletions, holds));
-        let workers = workers.collect();
-        Self { workers, counts: Counts::new(input, policies, deletions) }
+        let workers: Vec<_> = workers.collect();
+        let stamps = vec![0; workers.len()];
+        let counts = Counts::new(input, policies, deletions);
+        Self { workers, stamps, given: Vec::new(), epoch: 0, counts }
     }
 
     /// The workers that a cluster is matched with. One that is empty and on its way out is none of
     /// them, unless people want it back.
     pub(super) fn considered(&self) -> impl Iterator<Item = &Candidate<'a>> {
+        self.places().map(|(_, candidate)| candidate)
+    }
+
+    /// The same with their places, in the order of the names.
+    pub(super) fn places(&self) -> impl Iterator<Item = (usize, &Candidate<'a>)> {
         let leaving =
-            |c: &&Candidate<'_>| c.plan.state == WorkerState::Retiring && c.worker.is_none();
-        self.workers.iter().filter(move |c| !leaving(c))
+            |c: &Candidate<'_>| c.plan.state == WorkerState::Retiring && c.worker.is_none();
+        self.workers.iter().enumerate().filter(move |(_, c)| !leaving(c))
+    }
+
+    /// The worker at a place.
+    pub(super) fn at(&self, place: usize) -> &Candidate<'a> {
+        &self.workers[place]
+    }
+
+    /// The place of a worker.
+    pub(super) fn place(&self, name: &Name) -> Option<usize> {
+        self.find(name)
+    }
+
+    /// How many workers there are, those on their way out included.
+    pub(super) fn len(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// A number that grows with every change of the worker at a place.
+    pub(super) fn stamp(&self, place: usize) -> u32 {
+        self.stamps[place]
+    }
+
+    /// The places of the workers that were given a cluster, in the order in which they were.
+    pub(super) fn given(&self) -> &[usize] {
+        &self.given
+    }
+
+    /// A number that changes when a worker changes otherwise than by being given a cluster.
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// A worker.
@@ -65,6 +108,7 @@ impl<'a> Roster<'a> {
             grows |= !candidate.grown && !candidate.plan.ceiling.is_empty();
             candidate.grown = true;
         }
+        self.epoch += 1;
         grows
     }
 
@@ -73,16 +117,23 @@ impl<'a> Roster<'a> {
         for candidate in &mut self.workers {
             candidate.reserving = true;
         }
+        self.epoch += 1;
         self.workers.iter().any(|c| c.plan.pending == Some(Pending::Awaited))
+    }
+
+    /// Whether clusters are given to workers that pools are making. These are packed.
+    pub(super) fn is_reserving(&self) -> bool {
+        self.workers.first().is_some_and(|candidate| candidate.reserving)
     }
 
     /// A cluster comes to a worker, by this policy.
     pub(super) fn bind(&mut self, worker: &Name, cluster: &'a Cluster, policy: Option<&'a Policy>) {
-        self.change(worker, |plan| {
+        if let Some(at) = self.find(worker) {
+            let plan = &mut self.workers[at].plan;
             plan.clusters = plan.clusters.saturating_add(1);
             amounts::add(&mut plan.allocated, &cluster.demand);
-        });
-        if let Some(at) = self.find(worker) {
+            self.stamps[at] = self.stamps[at].wrapping_add(1);
+            self.given.push(at);
             self.counts.bind(cluster, policy, self.workers[at].name);
         }
     }
@@ -123,6 +174,7 @@ impl<'a> Roster<'a> {
     fn change(&mut self, worker: &Name, change: impl FnOnce(&mut WorkerPlan)) {
         if let Some(at) = self.find(worker) {
             change(&mut self.workers[at].plan);
+            self.epoch += 1;
         }
     }
 }

@@ -97,6 +97,22 @@ impl<'a> Scenes<'a> {
         }
     }
 
+    /// The same with counts by domain that somebody keeps: of the clusters of a part of a group, on the
+    /// workers that the cluster may use and that have all keys which are needed.
+    pub(super) fn tallied(
+        request: &Request<'a>,
+        roster: &Roster<'a>,
+        counts: &Counts<'a>,
+        mut tally: impl FnMut(&[&'a str], &'a str, Group<'a>, &Values<'a>) -> BTreeMap<&'a str, u64>,
+    ) -> Self {
+        let mut spread = constraints(request);
+        let needed = needed(&spread);
+        for scene in &mut spread {
+            scene.counts = tally(&needed, scene.key, scene.group, &scene.values);
+        }
+        Self { spread, apart: apart(request, roster, counts), quota: quota(request, counts) }
+    }
+
     /// What of this a refusal stands on.
     pub(super) fn grounds(&self) -> Grounds<'a> {
         let full = |scene: &SpreadScene<'a>| {
@@ -170,11 +186,8 @@ impl<'a> Floor<'a> {
     }
 }
 
-fn spread<'a>(
-    request: &Request<'a>,
-    roster: &Roster<'a>,
-    counts: &Counts<'a>,
-) -> Vec<SpreadScene<'a>> {
+/// The constraints of a cluster, with nothing counted yet.
+fn constraints<'a>(request: &Request<'a>) -> Vec<SpreadScene<'a>> {
     let who = request.who();
     let scene = |(rule, group): (&'a crate::model::api::SpreadConstraint, Group<'a>)| {
         let values = group.values(&who)?;
@@ -188,11 +201,24 @@ fn spread<'a>(
             counts: BTreeMap::new(),
         })
     };
-    let mut scenes: Vec<_> = request.spread().filter_map(scene).collect();
+    request.spread().filter_map(scene).collect()
+}
+
+/// The keys that a worker must have.
+fn needed<'a>(scenes: &[SpreadScene<'a>]) -> Vec<&'a str> {
+    scenes.iter().filter(|s| s.refuses).map(|s| s.key).collect()
+}
+
+fn spread<'a>(
+    request: &Request<'a>,
+    roster: &Roster<'a>,
+    counts: &Counts<'a>,
+) -> Vec<SpreadScene<'a>> {
+    let mut scenes = constraints(request);
     if scenes.is_empty() {
         return scenes;
     }
-    let needed: Vec<&str> = scenes.iter().filter(|s| s.refuses).map(|s| s.key).collect();
+    let needed = needed(&scenes);
     let parts: Vec<_> = scenes.iter().map(|s| counts.part(&s.group, &s.values)).collect();
     for candidate in roster.considered() {
         let Some(worker) = candidate.worker.filter(|w| is_one_of(request, candidate, w, &needed))

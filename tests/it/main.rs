@@ -53,6 +53,7 @@ mod kind_rights;
 mod memo_law;
 mod model;
 mod moving;
+mod placement;
 mod placement_groups;
 mod placement_page;
 mod policy_stories;

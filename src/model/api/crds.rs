@@ -58,7 +58,7 @@ mod tests {
     fn every_kind_has_its_crd_and_clusters_have_what_stands_on_them() {
         let names = |crds: Vec<(String, Value)>| crds.into_iter().map(|c| c.0).collect::<Vec<_>>();
         assert_eq!(names(crds()), ["managedclusters.carp.dev.yaml", "workers.carp.dev.yaml"]);
-        assert_eq!(names(all_crds()).len(), 9);
+        assert_eq!(names(all_crds()).len(), 10);
         for (file, crd) in all_crds() {
             let prune = &crd["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"];
             assert_eq!(prune, "disabled", "{file}");

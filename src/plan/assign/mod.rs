@@ -28,7 +28,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{Pools, Request};
-use super::choose::Pick;
+use super::choose::{Choice, Pick};
 use super::counts::{self, Counts};
 use super::deletion::{self, Deletions};
 use super::group::Group;
@@ -39,10 +39,10 @@ use super::policy::Policies;
 use super::queue::{self, Waiting};
 use super::roster::Roster;
 use super::scenes::{Floor, Grounds, NOTHING};
-use super::{PlanInput, context, filter, placed};
+use super::{PlanInput, Way, context, filter, placed};
 use crate::model::{
     Binding, Cluster, Decision, Digest, HoldKind, IndexRow, Name, Offer, Planned, Reason,
-    ReasonCode, Stay, Term, VersionStep,
+    ReasonCode, Resources, Stay, Term, VersionStep,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
@@ -76,8 +76,7 @@ pub(super) struct Run<'a> {
     bindings: usize,
     /// The clusters that no worker took, in the order in which they were served.
     unplaced: Vec<&'a Cluster>,
-    /// The workers that were given a cluster.
-    given: BTreeSet<Name>,
+    choice: Choice<'a>,
     /// The counts before the first one was placed, where the last run ended with them.
     before: Counts<'a>,
 }
@@ -132,7 +131,7 @@ impl<'a> Run<'a> {
             unseen,
             bindings: 0,
             unplaced: Vec::new(),
-            given: BTreeSet::new(),
+            choice: Choice::of(input.fleet),
         };
         moving::begin(&mut run);
         run
@@ -142,7 +141,6 @@ impl<'a> Run<'a> {
     pub(super) fn take_place(&mut self, worker: &Name, cluster: &'a Cluster) {
         let policy = self.policies.select(cluster);
         self.roster.bind(worker, cluster, policy);
-        self.given.insert(worker.clone());
         self.bindings += 1;
     }
 
@@ -153,6 +151,16 @@ impl<'a> Run<'a> {
             pick.second.map(|(rank, term)| (rank.worker, term)).unzip();
         let policy = self.policies.select(cluster).map(|policy| policy.name.clone());
         Binding { worker: pick.best.worker, policy, decided_by, runner_up, group }
+    }
+
+    /// How often a worker was looked for, and how often of that the index knew.
+    pub(super) fn searched(&self) -> (u64, u64) {
+        self.choice.searched()
+    }
+
+    /// Finds workers in that way.
+    pub(super) fn by(self, way: Way) -> Self {
+        Self { choice: self.choice.by(way), ..self }
     }
 
     /// A cluster as filters and scores see it, without what it meets.
@@ -215,10 +223,12 @@ impl<'a> Run<'a> {
         moving::begin_for_violations(self);
         let last = self.bindings;
         self.unplaced = refused.iter().filter(|r| r.evaluated).map(|r| r.waiting.cluster).collect();
+        let mut lacking = BTreeMap::new();
         for waiting in &mut refused {
+            let demand = &waiting.waiting.cluster.demand;
             if waiting.placed < last
                 && !waiting.reasons.contains(&ReasonCode::Capacity)
-                && self.lacks_capacity_now(waiting.waiting.cluster)
+                && *lacking.entry(demand).or_insert_with(|| self.lacks_capacity_now(demand))
             {
                 waiting.reasons.insert(ReasonCode::Capacity);
                 waiting.evaluated = true;
@@ -229,9 +239,9 @@ impl<'a> Run<'a> {
     }
 
     /// Whether a worker that was given a cluster in this run has too little left for another one.
-    fn lacks_capacity_now(&self, cluster: &Cluster) -> bool {
-        let given = self.given.iter().filter_map(|worker| self.roster.get(worker));
-        given.into_iter().any(|worker| filter::lacks_capacity(&cluster.demand, worker))
+    fn lacks_capacity_now(&self, demand: &Resources) -> bool {
+        let given: BTreeSet<usize> = self.roster.given().iter().copied().collect();
+        given.into_iter().any(|at| filter::lacks_capacity(demand, self.roster.at(at)))
     }
 
     /// Serves the queue until a cluster is about to be placed. Whether anything is held makes no

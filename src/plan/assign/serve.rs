@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::candidate::Request;
-use super::super::choose::{Pick, choose};
+use super::super::choose::Pick;
 use super::super::queue::Waiting;
 use super::super::scenes::{Floor, Scenes};
 use super::{Refused, Run};
@@ -109,12 +109,12 @@ impl<'a> Run<'a> {
 
     /// At the end: the first that fits, those before it being brought up to date. There is none, for all
     /// that a binding lets in was placed after it; but nothing is left out on that ground.
-    fn first_that_fits(&self, refused: &mut [Refused<'a>]) -> Option<(usize, Pick)> {
+    fn first_that_fits(&mut self, refused: &mut [Refused<'a>]) -> Option<(usize, Pick)> {
         refused.iter_mut().enumerate().find_map(|(at, one)| Some((at, self.look_again(one)?)))
     }
 
     /// Looks at a cluster again where something has changed on which its refusal stands.
-    fn look_again(&self, one: &mut Refused<'a>) -> Option<Pick> {
+    fn look_again(&mut self, one: &mut Refused<'a>) -> Option<Pick> {
         let request = self.request(one.waiting.cluster);
         let now = self.roster.counts.now();
         let groups = request.spread().map(|(_, group)| group);
@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
         if self.roster.counts.changed_for(&request.who(), groups) <= one.compared {
             return None;
         }
-        let scenes = Scenes::of(&request, &self.roster, &self.roster.counts);
+        let scenes = self.choice.scenes(&request, &self.roster);
         let was = one
             .grounds
             .take()
@@ -136,9 +136,9 @@ impl<'a> Run<'a> {
     }
 
     /// Looks at a cluster.
-    fn look(&self, one: &mut Refused<'a>) -> Option<Pick> {
+    fn look(&mut self, one: &mut Refused<'a>) -> Option<Pick> {
         let request = self.request(one.waiting.cluster);
-        let scenes = Scenes::of(&request, &self.roster, &self.roster.counts);
+        let scenes = self.choice.scenes(&request, &self.roster);
         let pick = self.choose(one, &request, &scenes);
         if pick.is_none() {
             one.compared = self.roster.counts.now();
@@ -149,12 +149,12 @@ impl<'a> Run<'a> {
     }
 
     fn choose(
-        &self,
+        &mut self,
         one: &mut Refused<'a>,
         request: &Request<'a>,
         scenes: &Scenes<'a>,
     ) -> Option<Pick> {
-        match choose(&request.within(scenes), &self.roster) {
+        match self.choice.choose(request, scenes, &self.roster) {
             Ok(pick) => Some(pick),
             Err(reasons) => {
                 one.reasons = reasons;

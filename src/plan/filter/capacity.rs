@@ -6,11 +6,11 @@
 //! capacity (Cluster API's own autoscaling: the worker's node pools grow when the pods of hosted
 //! control planes wait).
 
-use crate::model::{Quantity, Reason, Resources};
+use crate::model::{Quantity, Reason, ReasonCode, Resources};
 use crate::plan::candidate::{Candidate, Reads, Request};
 
 pub(super) const READS: &[Reads] =
-    &[Reads::Cluster, Reads::Capacity, Reads::Ceiling, Reads::Allocated];
+    &[Reads::Demand, Reads::Capacity, Reads::Ceiling, Reads::Allocated];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     reasons.extend(refusals(request.demand(), candidate));
@@ -22,18 +22,40 @@ pub(super) fn refusals(
     demand: &Resources,
     candidate: &Candidate<'_>,
 ) -> impl Iterator<Item = Reason> {
+    lacking(demand, candidate).map(|(resource, needs, left)| {
+        let resource = resource.clone();
+        match left {
+            None => Reason::CapacityUnknown { resource },
+            Some(left) if candidate.grown && candidate.plan.ceiling.contains_key(&resource) => {
+                Reason::Ceiling { resource, needs, left }
+            }
+            Some(free) => Reason::Capacity { resource, needs, free },
+        }
+    })
+}
+
+/// The codes of the same reasons.
+pub(super) fn codes(
+    demand: &Resources,
+    candidate: &Candidate<'_>,
+) -> impl Iterator<Item = ReasonCode> {
+    lacking(demand, candidate).map(|(_, _, free)| match free {
+        None => ReasonCode::CapacityUnknown,
+        Some(_) => ReasonCode::Capacity,
+    })
+}
+
+/// The resources that do not suffice: what is needed, and what is free where that is known.
+fn lacking<'d>(
+    demand: &'d Resources,
+    candidate: &Candidate<'_>,
+) -> impl Iterator<Item = (&'d String, Quantity, Option<Quantity>)> {
     let needed = demand.iter().filter(|(_, needs)| **needs != Quantity::ZERO);
     let known = needed.filter(|_| candidate.worker.is_some());
     known.filter_map(|(resource, &needs)| {
-        let resource = resource.clone();
-        match candidate.left(&resource) {
-            None => Some(Reason::CapacityUnknown { resource }),
-            Some(left) if needs <= left => None,
-            Some(left) if candidate.grown && candidate.plan.ceiling.contains_key(&resource) => {
-                Some(Reason::Ceiling { resource, needs, left })
-            }
-            Some(free) => Some(Reason::Capacity { resource, needs, free }),
-        }
+        let left = candidate.left(resource);
+        let enough = left.is_some_and(|left| needs <= left);
+        (!enough).then_some((resource, needs, left))
     })
 }
 

@@ -7,7 +7,7 @@ use crate::plan::candidate::{Candidate, Reads, Request};
 use crate::plan::term;
 
 pub(super) const READS: &[Reads] = &[
-    Reads::Cluster,
+    Reads::Wishes,
     Reads::Policies,
     Reads::Name,
     Reads::Location,

@@ -19,11 +19,11 @@ use super::candidate::{Candidate, Reads, Request};
 use crate::model::{Quantity, Reason, ReasonCode, Resources, Worker, WorkerPlan, WorkerState};
 
 /// One rule that a worker must pass.
+#[derive(Debug)]
 pub(super) struct Filter {
     /// The name of the rule.
     pub(super) name: &'static str,
     /// What the rule depends on.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the rules to what they declare"))]
     pub(super) reads: &'static [Reads],
     /// Adds why the worker does not pass; nothing where it does.
     pub(super) refuse: fn(&Request<'_>, &Candidate<'_>, &mut Vec<Reason>),
@@ -51,13 +51,15 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
     for filter in &FILTERS {
         (filter.refuse)(request, candidate, reasons);
     }
-    reasons.sort();
-    reasons.dedup();
+    if reasons.len() > 1 {
+        reasons.sort();
+        reasons.dedup();
+    }
 }
 
 /// The rules that say which workers a cluster may use at all, now and later: their domains are those over
 /// which it is spread.
-const MEMBERSHIP: [&str; 4] = ["affinity", "groups", "tenancy", "pools"];
+pub(super) const MEMBERSHIP: [&str; 4] = ["affinity", "groups", "tenancy", "pools"];
 
 /// Whether a cluster may use a worker at all.
 pub(super) fn may_use(request: &Request<'_>, candidate: &Candidate<'_>) -> bool {
@@ -102,7 +104,20 @@ pub(super) fn violations(request: &Request<'_>, worker: &Worker) -> Vec<Reason> 
 /// Whether the capacity rule refuses a worker for what a cluster needs, as
 /// [`ReasonCode::Capacity`](crate::model::ReasonCode) says it.
 pub(super) fn lacks_capacity(demand: &Resources, candidate: &Candidate<'_>) -> bool {
-    capacity::refusals(demand, candidate).any(|r| r.code() == ReasonCode::Capacity)
+    capacity::codes(demand, candidate).any(|code| code == ReasonCode::Capacity)
+}
+
+/// Whether the worker has room for what a cluster needs: the capacity rule does not refuse it.
+pub(super) fn has_room(demand: &Resources, candidate: &Candidate<'_>) -> bool {
+    capacity::codes(demand, candidate).next().is_none()
+}
+
+/// Why the capacity rule refuses a worker.
+pub(super) fn capacity_codes(
+    demand: &Resources,
+    candidate: &Candidate<'_>,
+) -> impl Iterator<Item = ReasonCode> {
+    capacity::codes(demand, candidate)
 }
 
 /// Why a worker takes nothing new, whatever room it has.

@@ -4,7 +4,7 @@
 use crate::model::Reason;
 use crate::plan::candidate::{Candidate, Reads, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Policies, Reads::Pool];
+pub(super) const READS: &[Reads] = &[Reads::Wishes, Reads::Policies, Reads::Pool];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };

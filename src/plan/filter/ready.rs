@@ -20,11 +20,13 @@ pub(super) fn of_worker(candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
         Some(Pending::Awaited) if candidate.reserving => return,
         Some(Pending::Awaited) | None => {}
     }
-    reasons.extend(match candidate.health.clone() {
+    reasons.extend(match &candidate.health {
         None | Some(WorkerHealth::Healthy) => None,
         Some(WorkerHealth::NeverReported) => Some(Reason::NeverReported),
-        Some(WorkerHealth::Silent { since }) => Some(Reason::Silent { since }),
-        Some(WorkerHealth::Unhealthy { reason }) => Some(Reason::Unhealthy { reason }),
+        Some(WorkerHealth::Silent { since }) => Some(Reason::Silent { since: since.clone() }),
+        Some(WorkerHealth::Unhealthy { reason }) => {
+            Some(Reason::Unhealthy { reason: reason.clone() })
+        }
     });
 }
 

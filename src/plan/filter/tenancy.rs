@@ -3,7 +3,7 @@
 use crate::model::{Name, Reason};
 use crate::plan::candidate::{Candidate, Pools, Reads, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Tenants, Reads::Pool];
+pub(super) const READS: &[Reads] = &[Reads::Tenants, Reads::Pool];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let (Some(worker), Pools::Only(granted)) = (candidate.worker, request.pools) else { return };

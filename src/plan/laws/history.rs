@@ -108,7 +108,7 @@ fn other() -> impl Strategy<Value = Edit> {
         ("workerpool a", Some("min=1 cap=2 label:zone=1")),
         ("workerpool a", Some("max=3 pending=1 agent cap=4 cap:mem=9")),
         ("policy p", Some("tolerate:k=v")),
-        ("policy p", Some("tolerate:k=v:NoExecute for=50")),
+        ("policy p", Some("tolerate:k=v:NoExecute seconds=50")),
         ("policy p", Some("failover=60 rate=2 violations=move only=w1,w2,w3")),
         ("now 100", Some("")),
         ("now 100", None),
@@ -170,7 +170,7 @@ fn drains() -> impl Strategy<Value = Edit> {
 
 fn edits(most: usize) -> impl Strategy<Value = Vec<Edit>> {
     let edit =
-        prop_oneof![6 => worker(), 12 => cluster(), 2 => other(), 1 => rule(), 2 => drains()];
+        prop_oneof![6 => worker(), 12 => cluster(), 2 => other(), 3 => rule(), 2 => drains()];
     prop::collection::vec(edit, 1..most)
 }
 

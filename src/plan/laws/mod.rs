@@ -22,7 +22,7 @@ use crate::model::{
 };
 
 /// Runs a law on every step of random histories: the world before the plan, and the plan.
-fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
+pub(super) fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
     let config = Config { cases: 384, failure_persistence: None, ..Config::default() };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, rng);
@@ -50,7 +50,7 @@ fn with_fleet(committed: &World, fleet: &[String]) -> World {
     world
 }
 
-fn unsettled(world: &World) -> World {
+pub(super) fn unsettled(world: &World) -> World {
     World { settled: None, ..world.clone() }
 }
 
@@ -67,15 +67,15 @@ fn waits(planned: &Planned) -> Option<&BTreeSet<ReasonCode>> {
 
 /// Counts how often something was seen, so that a law that was never put to the test fails.
 #[derive(Default)]
-struct Seen(Cell<usize>);
+pub(super) struct Seen(Cell<usize>);
 
 impl Seen {
-    fn note(&self, how_often: usize) {
+    pub(super) fn note(&self, how_often: usize) {
         self.0.set(self.0.get() + how_often);
     }
 
     #[track_caller]
-    fn at_least(&self, least: usize) {
+    pub(super) fn at_least(&self, least: usize) {
         assert!(self.0.get() >= least, "seen {} times, which shows too little", self.0.get());
     }
 }
@@ -238,6 +238,8 @@ fn each_remedy_places_the_cluster_and_no_smaller_part_of_it_does() {
             let mut run = super::assign::Run::begin(&input);
             run.finish();
             let request = run.request(cluster);
+            let scenes = super::scenes::Scenes::of(&request, &run.roster, &run.roster.counts);
+            let request = request.within(&scenes);
             for remedy in world.explain(name).remedies {
                 let of =
                     |fixes: &[super::Fix]| super::explain::places(&request, &run.roster, fixes);

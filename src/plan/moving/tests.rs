@@ -140,15 +140,15 @@ fn a_taint_drives_out_what_does_not_tolerate_it_and_what_does_when_its_time_is_o
     let tainted = "worker w1 taint:k=v:NoExecute since=0; worker w2; cluster a on=w1 rebuild;";
     check(tainted, "a w1 => w2 D1 NoExecute");
     check(&format!("{tainted} policy p tolerate:k=v"), "a on w1");
-    let timed = format!("{tainted} policy p tolerate:k=v:NoExecute for=300");
+    let timed = format!("{tainted} policy p tolerate:k=v:NoExecute seconds=300");
     check(&format!("{timed}; now 299"), "a on w1");
     check(&format!("{timed}; now 300"), "a w1 => w2 D1 NoExecute");
     check(
-        &timed.replacen("rebuild", "", 1).replacen("for=300", "for=0", 1),
+        &timed.replacen("rebuild", "", 1).replacen("seconds=300", "seconds=0", 1),
         "a on w1 [NoExecute NotMovable]",
     );
     check(
-        "worker w1 taint:k=v:NoExecute; worker w2; policy p tolerate:k=v:NoExecute for=300; cluster b only=w1",
+        "worker w1 taint:k=v:NoExecute; worker w2; policy p tolerate:k=v:NoExecute seconds=300; cluster b only=w1",
         "b waits AffinityName Taint",
     );
 }

@@ -4,7 +4,7 @@
 use crate::model::{Worker, tables};
 use crate::plan::candidate::{Reads, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Location];
+pub(super) const READS: &[Reads] = &[Reads::Site, Reads::Location];
 
 pub(super) fn between(request: &Request<'_>, worker: &Worker) -> u32 {
     tables::distance(&request.cluster.spec.location, &worker.spec.location)

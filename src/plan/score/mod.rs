@@ -8,6 +8,8 @@ mod preferred;
 mod share;
 mod soft_violations;
 
+use std::cmp::Ordering;
+
 use super::candidate::{Candidate, Reads, Request};
 use crate::model::{Rank, Worker};
 
@@ -23,18 +25,76 @@ pub(super) const READS: [&[Reads]; 7] = [
     &[Reads::Name],
 ];
 
+/// A term that stays as it is while clusters are placed.
+pub(super) struct Still {
+    /// What it depends on.
+    pub(super) reads: &'static [Reads],
+    /// Its value for a worker: smaller is better.
+    pub(super) of: fn(&Request<'_>, &Worker) -> u64,
+}
+
+/// The terms that stay as they are while clusters are placed; they come first in the order.
+pub(super) const STILL: [Still; 3] = [
+    Still { reads: soft_violations::STILL, of: |r, w| u64::from(soft_violations::taints(r, w)) },
+    Still { reads: preferred::READS, of: |r, w| u64::MAX - preferred::weight(r, w) },
+    Still { reads: distance::READS, of: |r, w| u64::from(distance::between(r, w)) },
+];
+
+/// The terms that every cluster changes which is placed; they come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moving {
+    /// The share used after the pick.
+    pub(super) share: (i128, i128),
+    /// The clusters there.
+    pub(super) clusters: u64,
+}
+
+impl Moving {
+    /// Which of two workers is better (`Less` is better) that are equal in all earlier terms.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        let ((used, of), (other_used, other_of)) = (self.share, other.share);
+        let share = used.saturating_mul(other_of).cmp(&other_used.saturating_mul(of));
+        share.then(self.clusters.cmp(&other.clusters))
+    }
+}
+
 /// Where a worker stands for a cluster.
 pub(super) fn rank(request: &Request<'_>, candidate: &Candidate<'_>, worker: &Worker) -> Rank {
+    let Moving { share, clusters } = moving(request, candidate);
     Rank {
         group: group::of(request, worker),
         soft_violations: soft_violations::count(request, worker),
         preferred: preferred::weight(request, worker),
         distance: distance::between(request, worker),
-        share: share::after(request, candidate),
+        share,
         strategy: request.strategy(),
-        clusters: clusters::there(candidate),
+        clusters,
         worker: worker.name.clone(),
     }
+}
+
+/// The moving terms of a worker for a cluster.
+pub(super) fn moving(request: &Request<'_>, candidate: &Candidate<'_>) -> Moving {
+    Moving { share: share::after(request, candidate), clusters: clusters::there(candidate) }
+}
+
+/// The place of the soft violations among the terms that stay.
+const SOFT: usize = 0;
+
+/// The terms of a worker with the soft violations of what the cluster meets there.
+pub(super) fn with_scenes(
+    mut terms: [u64; STILL.len()],
+    request: &Request<'_>,
+    worker: &Worker,
+) -> [u64; STILL.len()] {
+    terms[SOFT] += u64::from(soft_violations::together(request, worker));
+    terms
+}
+
+/// A rank with the soft violations of these terms.
+pub(super) fn with_terms(rank: Rank, terms: [u64; STILL.len()]) -> Rank {
+    let soft_violations = u32::try_from(terms[SOFT]).unwrap_or(u32::MAX);
+    Rank { soft_violations, ..rank }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::plan::amounts;
 use crate::plan::candidate::{Candidate, Reads, Request};
 
 pub(super) const READS: &[Reads] = &[
-    Reads::Cluster,
+    Reads::Demand,
     Reads::Policies,
     Reads::Capacity,
     Reads::Ceiling,
@@ -53,8 +53,18 @@ fn fraction(used: i128, capacity: i128) -> (i128, i128) {
     (used, capacity.max(1))
 }
 
+/// What machines divide in one step is divided so: this stands in the innermost loop of a plan.
 fn greatest_common_divisor(a: i128, b: i128) -> i128 {
-    if b == 0 { a.max(1) } else { greatest_common_divisor(b, a % b) }
+    match (u64::try_from(a), u64::try_from(b)) {
+        (Ok(mut a), Ok(mut b)) => {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            i128::from(a.max(1))
+        }
+        _ if b == 0 => a.max(1),
+        _ => greatest_common_divisor(b, a % b),
+    }
 }
 
 #[cfg(test)]

@@ -20,10 +20,23 @@ pub(super) const READS: &[Reads] = &[
     Reads::Pool,
 ];
 
+/// What [`taints`] reads.
+pub(super) const STILL: &[Reads] = &[Reads::Taints, Reads::Policies];
+
 pub(super) fn count(request: &Request<'_>, worker: &Worker) -> u32 {
+    taints(request, worker).saturating_add(together(request, worker))
+}
+
+/// Those that no cluster which is placed changes: the taints.
+pub(super) fn taints(request: &Request<'_>, worker: &Worker) -> u32 {
     let soft = toleration::untolerated(&worker.spec.taints, request.tolerations())
         .filter(|taint| taint.effect == TaintEffect::PreferNoSchedule)
         .count();
+    u32::try_from(soft).unwrap_or(u32::MAX)
+}
+
+/// The others: the rules about what is placed.
+pub(super) fn together(request: &Request<'_>, worker: &Worker) -> u32 {
     let domain = |key: &str| topology::domain(key, worker);
     let spread = request.scenes.spread.iter().filter(|scene| !scene.refuses);
     let spread = spread.filter(|scene| domain(scene.key).is_none_or(|d| scene.is_full(d))).count();
@@ -32,7 +45,7 @@ pub(super) fn count(request: &Request<'_>, worker: &Worker) -> u32 {
         domain(key).is_some_and(|domain| taken.contains_key(domain))
     };
     let apart = apart.filter(|scene| shared(scene.key, &scene.taken)).count();
-    u32::try_from(soft + spread + apart).unwrap_or(u32::MAX)
+    u32::try_from(spread + apart).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

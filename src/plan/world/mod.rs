@@ -28,7 +28,7 @@
 //! unloaded Worker w1    `?` for what could not be read, `blocking` for what may be a policy
 //! ```
 //! A worker `drain` or `drain=2`, `since=900` after a taint: added so many seconds after the reports. A policy
-//! `failover=1800 rate=2`, `violations=move`, `for=300` after a toleration: its seconds. A cluster `rebuild`,
+//! `failover=1800 rate=2`, `violations=move`, `seconds=300` after a toleration: its seconds. A cluster `rebuild`,
 //! `paused`, `moving=w2 cause=Failover` (with `step=D1` once its deletion has begun), `from=w1` once it arrived.
 //! `drains w1 w2` drains workers, three at a time, wherever it stands; `now 1800` is the time, so many seconds after the reports.
 //!

@@ -50,7 +50,7 @@ pub(super) fn of_policy(spec: &mut PlacementPolicySpec, key: &str, value: &str) 
             let failover = spec.failover.get_or_insert_with(Failover::default);
             failover.rate = value.parse().ok();
         }
-        "for" => {
+        "seconds" => {
             let toleration = spec.tolerations.last_mut().expect("a toleration comes first");
             toleration.toleration_seconds = value.parse().ok();
         }

@@ -1,0 +1,149 @@
+//! Classes of requests that every rule tells the same, and the tiers of workers that are alike to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::columns::Verdicts;
+use crate::model::{Rank, ReasonCode, topology};
+use crate::plan::candidate::{Reads, Request};
+use crate::plan::filter::Filter;
+use crate::plan::roster::Roster;
+use crate::plan::scenes::Scenes;
+use crate::plan::score::{self, STILL};
+
+/// The terms of a worker that do not move, in their order; smaller is better.
+pub(super) type Terms = [u64; STILL.len()];
+
+/// What workers of one tier have in common: their terms, and their domains.
+type Common<'w> = (Terms, Vec<Option<&'w str>>);
+
+/// Workers of one class with equal terms, in the same domains.
+#[derive(Clone, Debug)]
+pub(super) struct Tier {
+    pub(super) terms: Terms,
+    /// Where one of them stands, for what no cluster that is placed changes.
+    pub(super) rank: Rank,
+    pub(super) places: Rc<[usize]>,
+    pub(super) heap: Option<usize>,
+}
+
+/// Requests that every rule tells the same.
+#[derive(Clone, Debug)]
+pub(super) struct Class {
+    /// The workers that pass the filters which do not move, the best first.
+    pub(super) tiers: Vec<Tier>,
+    /// Why the others do not.
+    pub(super) codes: BTreeSet<ReasonCode>,
+    /// One worker for each set of domains, of all workers that have a document.
+    pub(super) samples: Vec<usize>,
+}
+
+impl Class {
+    pub(super) fn new(
+        verdicts: &[Rc<Verdicts>],
+        terms: &[Rc<Vec<u64>>; STILL.len()],
+        keys: &[&str],
+        request: &Request<'_>,
+        roster: &Roster<'_>,
+    ) -> Self {
+        let mut tiers: BTreeMap<Common<'_>, (Rank, Vec<usize>)> = BTreeMap::new();
+        let mut samples = BTreeMap::new();
+        for (place, candidate) in roster.places() {
+            let Some(worker) = candidate.worker else { continue };
+            let domains: Vec<_> = keys.iter().map(|key| topology::domain(key, worker)).collect();
+            if verdicts.iter().all(|verdict| verdict.passes[place]) {
+                let terms = std::array::from_fn(|at| terms[at][place]);
+                let rank = || (score::rank(request, candidate, worker), Vec::new());
+                tiers.entry((terms, domains.clone())).or_insert_with(rank).1.push(place);
+            }
+            samples.entry(domains).or_insert(place);
+        }
+        let tier = |((terms, _), (rank, places)): (Common<'_>, (Rank, Vec<usize>))| Tier {
+            terms,
+            rank,
+            places: places.into(),
+            heap: None,
+        };
+        let mut codes: BTreeSet<ReasonCode> =
+            verdicts.iter().flat_map(|verdict| verdict.codes.iter().copied()).collect();
+        if roster.places().next().is_none() {
+            codes.insert(ReasonCode::NoWorkers);
+        }
+        let tiers = tiers.into_iter().map(tier).collect();
+        Self { tiers, codes, samples: samples.into_values().collect() }
+    }
+
+    /// How many places of workers it has.
+    pub(super) fn places(&self) -> usize {
+        self.tiers.iter().map(|tier| tier.places.len()).sum::<usize>() + self.samples.len()
+    }
+}
+
+/// Whether a filter depends on what is placed, and of a worker reads no more than what makes domains: it
+/// tells workers in the same domains the same.
+pub(super) fn is_by_domain(filter: &Filter) -> bool {
+    let of_domains = |read: &Reads| {
+        matches!(
+            read,
+            Reads::Cluster
+                | Reads::Policies
+                | Reads::Tenants
+                | Reads::Placed
+                | Reads::Name
+                | Reads::Labels
+                | Reads::Location
+                | Reads::Flavor
+                | Reads::Pool
+        )
+    };
+    filter.reads.contains(&Reads::Placed) && filter.reads.iter().all(of_domains)
+}
+
+/// How a cluster's scenes tell workers apart.
+#[derive(Clone, Debug)]
+pub(super) struct Meeting<'s> {
+    /// By these domains, of several workers each.
+    pub(super) domains: Vec<&'s str>,
+    /// By the worker itself as well: a rule has it for its domain.
+    pub(super) by_worker: bool,
+    quota: bool,
+}
+
+impl<'s> Meeting<'s> {
+    /// Of these scenes; `None` where they order workers one by one.
+    pub(super) fn of(scenes: &Scenes<'s>) -> Option<Self> {
+        let spread = scenes.spread.iter().map(|scene| (scene.key, scene.refuses));
+        let apart = scenes.apart.iter().map(|scene| (scene.key, scene.refuses));
+        let (mut domains, mut by_worker) = (BTreeSet::new(), false);
+        for (key, refuses) in spread.chain(apart) {
+            if key != topology::WORKER {
+                domains.insert(key);
+            } else if refuses {
+                by_worker = true;
+            } else {
+                return None;
+            }
+        }
+        let domains = domains.into_iter().collect();
+        Some(Self { domains, by_worker, quota: !scenes.quota.is_empty() })
+    }
+
+    /// Whether the cluster meets anything.
+    pub(super) fn is_anything(&self) -> bool {
+        self.quota || self.by_worker || !self.domains.is_empty()
+    }
+
+    /// The scenes without those that tell single workers apart.
+    pub(super) fn told_by_domain<'a>(
+        &self,
+        scenes: &'a Scenes<'a>,
+    ) -> std::borrow::Cow<'a, Scenes<'a>> {
+        if !self.by_worker {
+            return std::borrow::Cow::Borrowed(scenes);
+        }
+        let mut scenes = scenes.clone();
+        scenes.spread.retain(|scene| scene.key != topology::WORKER);
+        scenes.apart.retain(|scene| scene.key != topology::WORKER);
+        std::borrow::Cow::Owned(scenes)
+    }
+}

@@ -1,0 +1,108 @@
+//! Columns: what one rule says of every worker, worked out once for each key that it can tell apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::keys::{Depends, Key, Mask, depends};
+use crate::model::{Reason, ReasonCode};
+use crate::plan::candidate::Request;
+use crate::plan::filter::{FILTERS, Filter};
+use crate::plan::roster::Roster;
+use crate::plan::score::STILL;
+
+/// What a filter says of every worker.
+#[derive(Debug)]
+pub(super) struct Verdicts {
+    /// By place: whether the worker passes.
+    pub(super) passes: Vec<bool>,
+    /// Why those do not that do not.
+    pub(super) codes: BTreeSet<ReasonCode>,
+}
+
+/// Columns of one rule, by the parts of a key that it reads.
+type ByKey<T> = BTreeMap<Key, Rc<T>>;
+
+/// The columns of the rules that stay as they are while clusters are placed.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    filters: Vec<(&'static Filter, Mask, ByKey<Verdicts>)>,
+    terms: Vec<(Mask, ByKey<Vec<u64>>)>,
+}
+
+impl Columns {
+    /// No columns yet; `None` where a term moves that is not one of the moving terms.
+    pub(super) fn new() -> Option<Self> {
+        let filters = FILTERS.iter().filter_map(|filter| match depends(filter.reads) {
+            Depends::Still(mask) => Some((filter, mask, BTreeMap::new())),
+            Depends::Moving => None,
+        });
+        let terms = STILL.iter().map(|term| match depends(term.reads) {
+            Depends::Still(mask) => Some((mask, BTreeMap::new())),
+            Depends::Moving => None,
+        });
+        Some(Self { filters: filters.collect(), terms: terms.collect::<Option<_>>()? })
+    }
+
+    /// What the filters say, in their order.
+    pub(super) fn verdicts(
+        &mut self,
+        key: Key,
+        request: &Request<'_>,
+        roster: &Roster<'_>,
+    ) -> Vec<Rc<Verdicts>> {
+        let column = |(filter, mask, columns): &mut (&'static Filter, Mask, ByKey<Verdicts>)| {
+            let new = || Rc::new(judge(filter, request, roster));
+            Rc::clone(columns.entry(key.only(*mask)).or_insert_with(new))
+        };
+        self.filters.iter_mut().map(column).collect()
+    }
+
+    /// The parts of a key on which these filters depend.
+    pub(super) fn mask(&self, names: &[&str]) -> Mask {
+        let these = self.filters.iter().filter(|(filter, ..)| names.contains(&filter.name));
+        these.fold(Mask::default(), |all, (_, mask, _)| all.and(*mask))
+    }
+
+    /// Which workers a cluster may use at all, by place: what those filters say that are called so.
+    pub(super) fn membership(
+        &mut self,
+        names: &[&str],
+        key: Key,
+        request: &Request<'_>,
+        roster: &Roster<'_>,
+    ) -> Vec<bool> {
+        let asked: Vec<_> = self.filters.iter().map(|(f, ..)| names.contains(&f.name)).collect();
+        let verdicts = self.verdicts(key, request, roster);
+        let of: Vec<_> = verdicts.iter().zip(asked).filter_map(|(v, a)| a.then_some(v)).collect();
+        (0..roster.len()).map(|place| of.iter().all(|v| v.passes[place])).collect()
+    }
+
+    /// The terms of every worker, in their order.
+    pub(super) fn terms(
+        &mut self,
+        key: Key,
+        request: &Request<'_>,
+        roster: &Roster<'_>,
+    ) -> [Rc<Vec<u64>>; STILL.len()] {
+        std::array::from_fn(|at| {
+            let (mask, columns) = &mut self.terms[at];
+            let of = STILL[at].of;
+            let value = |place| roster.at(place).worker.map_or(u64::MAX, |w| of(request, w));
+            let new = || Rc::new((0..roster.len()).map(value).collect());
+            Rc::clone(columns.entry(key.only(*mask)).or_insert_with(new))
+        })
+    }
+}
+
+fn judge(filter: &Filter, request: &Request<'_>, roster: &Roster<'_>) -> Verdicts {
+    let mut passes = vec![false; roster.len()];
+    let mut codes = BTreeSet::new();
+    let mut reasons = Vec::new();
+    for (place, candidate) in roster.places() {
+        reasons.clear();
+        (filter.refuse)(request, candidate, &mut reasons);
+        passes[place] = reasons.is_empty() && candidate.worker.is_some();
+        codes.extend(reasons.iter().map(Reason::code));
+    }
+    Verdicts { passes, codes }
+}

@@ -1,0 +1,178 @@
+//! Keys: what the rules read of a request, as small numbers. Requests with equal keys are told the same
+//! by every rule, as long as nothing is placed in between.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Fleet, Name, Resources};
+use crate::plan::candidate::{Reads, Request};
+
+/// The parts of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Policy,
+    Grant,
+    Site,
+    Wishes,
+    Demand,
+    Domains,
+}
+
+const PARTS: usize = 6;
+
+/// What a rule depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Depends {
+    /// On a worker, of which nothing that it reads changes while clusters are placed, and on some parts
+    /// of the request.
+    Still(Mask),
+    /// On what is placed as well.
+    Moving,
+}
+
+/// Some of the parts of a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mask([bool; PARTS]);
+
+impl Mask {
+    fn part(part: Part) -> Self {
+        let mut mask = Self::default();
+        mask.0[part as usize] = true;
+        mask
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] || other.0[at]))
+    }
+}
+
+/// What a rule depends on that reads this. What is not known here, and the cluster as a whole, is taken to
+/// move: a rule that reads it is asked every time.
+pub(super) fn depends(reads: &[Reads]) -> Depends {
+    let mut mask = Mask::default();
+    for read in reads {
+        mask = mask.and(match read {
+            Reads::Name
+            | Reads::State
+            | Reads::Health
+            | Reads::Cordon
+            | Reads::Capacity
+            | Reads::Labels
+            | Reads::Location
+            | Reads::Provider
+            | Reads::Zones
+            | Reads::Components
+            | Reads::Drain
+            | Reads::Pending
+            | Reads::Ceiling
+            | Reads::Taints
+            | Reads::Flavor
+            | Reads::Pool => Mask::default(),
+            Reads::Policies => Mask::part(Part::Policy),
+            Reads::Tenants => Mask::part(Part::Grant),
+            Reads::Site => Mask::part(Part::Site),
+            Reads::Wishes => Mask::part(Part::Wishes),
+            Reads::Demand => Mask::part(Part::Demand),
+            _ => return Depends::Moving,
+        });
+    }
+    Depends::Still(mask)
+}
+
+/// A request as the rules see it. Nothing in it depends on the order of the keys, which is only that in
+/// which they were met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key([u32; PARTS]);
+
+impl Key {
+    /// The key with only these parts.
+    pub(super) fn only(self, mask: Mask) -> Self {
+        Self(std::array::from_fn(|at| if mask.0[at] { self.0[at] } else { 0 }))
+    }
+
+    /// The number of what the cluster takes.
+    pub(super) fn demand(self) -> u32 {
+        self.0[Part::Demand as usize]
+    }
+}
+
+/// The numbers that were given.
+#[derive(Clone, Debug)]
+pub(super) struct Keys<'a> {
+    fleet: &'a Fleet,
+    policies: BTreeMap<&'a Name, u32>,
+    sites: BTreeMap<&'a str, u32>,
+    demands: BTreeMap<&'a Resources, u32>,
+    tenants: BTreeMap<&'a str, u32>,
+    texts: BTreeMap<Vec<u8>, u32>,
+}
+
+impl<'a> Keys<'a> {
+    /// None yet.
+    pub(super) fn new(fleet: &'a Fleet) -> Self {
+        Self {
+            fleet,
+            policies: BTreeMap::new(),
+            sites: BTreeMap::new(),
+            demands: BTreeMap::new(),
+            tenants: BTreeMap::new(),
+            texts: BTreeMap::new(),
+        }
+    }
+
+    /// The key of a request, without what it meets.
+    pub(super) fn of(&mut self, request: &Request<'a>) -> Key {
+        let cluster = request.cluster;
+        let mut key = [0; PARTS];
+        key[Part::Policy as usize] =
+            request.policy.map_or(0, |policy| number(&mut self.policies, &policy.name));
+        key[Part::Grant as usize] = self.grant(&cluster.tenant);
+        key[Part::Site as usize] = number(&mut self.sites, &cluster.spec.location);
+        key[Part::Demand as usize] = number(&mut self.demands, &cluster.demand);
+        if let Some(wishes) = &cluster.spec.placement {
+            key[Part::Wishes as usize] = self.text(wishes);
+        }
+        Key(key)
+    }
+
+    /// The key with what makes workers one domain for the rules that a request meets.
+    pub(super) fn within(&mut self, key: Key, domains: &[&str]) -> Key {
+        let mut key = key;
+        key.0[Part::Domains as usize] = if domains.is_empty() { 0 } else { self.text(&domains) };
+        key
+    }
+
+    /// Tenants that are granted the same are alike.
+    fn grant(&mut self, tenant: &'a str) -> u32 {
+        if let Some(known) = self.tenants.get(tenant) {
+            return *known;
+        }
+        let mut entry = serde_json::to_value(self.fleet.tenant(tenant)).unwrap_or_default();
+        if let Some(fields) = entry.as_object_mut() {
+            fields.remove("name");
+            fields.remove("credentials");
+        }
+        let number = self.text(&entry);
+        self.tenants.insert(tenant, number);
+        number
+    }
+
+    fn text(&mut self, value: &impl serde::Serialize) -> u32 {
+        let text = serde_json::to_vec(value).expect("maps with text keys serialise to JSON");
+        let next = next(self.texts.len());
+        *self.texts.entry(text).or_insert(next)
+    }
+}
+
+/// The number of something, from 1 on.
+fn number<'a, T: Ord + ?Sized>(numbers: &mut BTreeMap<&'a T, u32>, of: &'a T) -> u32 {
+    if let Some(known) = numbers.get(of) {
+        return *known;
+    }
+    let next = next(numbers.len());
+    numbers.insert(of, next);
+    next
+}
+
+fn next(given: usize) -> u32 {
+    u32::try_from(given).map_or(u32::MAX, |given| given.saturating_add(1))
+}

@@ -1,0 +1,160 @@
+//! The index says what the plain scan says, and rests on what the rules declare.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::class::is_by_domain;
+use super::keys::{Depends, Keys, depends};
+use crate::model::{Decision, ReasonCode};
+use crate::plan::assign::Run;
+use crate::plan::filter::{FILTERS, Filter};
+use crate::plan::laws::{Seen, every_step, unsettled};
+use crate::plan::score::{self, STILL};
+use crate::plan::world::World;
+use crate::plan::{Queue, Way};
+
+fn by(world: &World, way: Way) -> crate::plan::Planning {
+    Queue::new(&world.input(), way).serve()
+}
+
+#[test]
+fn the_index_decides_as_the_plain_scan_does() {
+    let (by_index, bound, waiting, constrained) = <(Seen, Seen, Seen, Seen)>::default();
+    every_step(|world, _| {
+        for world in [world.clone(), unsettled(world)] {
+            let (scan, index) = (by(&world, Way::Scan), by(&world, Way::Index));
+            prop_assert_eq!(&scan.plan, &index.plan);
+            prop_assert_eq!(scan.context, index.context);
+            prop_assert_eq!((scan.searched, scan.indexed), (index.searched, 0));
+            by_index.note(usize::try_from(index.indexed).unwrap());
+            for planned in index.plan.clusters.values() {
+                match &planned.decision {
+                    Decision::Bind(_) => bound.note(1),
+                    Decision::Wait { reasons, .. } => {
+                        let rules =
+                            [ReasonCode::Spread, ReasonCode::AntiAffinity, ReasonCode::Quota];
+                        constrained.note(rules.iter().filter(|r| reasons.contains(r)).count());
+                        waiting.note(1);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    });
+    by_index.at_least(5000);
+    bound.at_least(1000);
+    waiting.at_least(1000);
+    constrained.at_least(100);
+}
+
+#[test]
+fn a_rule_that_stays_reads_no_more_of_a_cluster_than_it_declares() {
+    let alike = Seen::default();
+    every_step(|world, _| {
+        let input = world.input();
+        let run = Run::begin(&input);
+        let mut keys = Keys::new(&world.fleet);
+        let mut told = BTreeMap::new();
+        for cluster in world.fleet.clusters.values() {
+            let request = run.request(cluster);
+            let key = keys.of(&request);
+            for filter in &FILTERS {
+                let Depends::Still(mask) = depends(filter.reads) else { continue };
+                let say = |candidate| {
+                    let mut reasons = Vec::new();
+                    (filter.refuse)(&request, candidate, &mut reasons);
+                    reasons
+                };
+                let said: Vec<_> = run.roster.considered().map(say).collect();
+                let before = told.entry((filter.name, key.only(mask))).or_insert(said.clone());
+                prop_assert_eq!(&*before, &said, "{} reads more of {}", filter.name, cluster.name);
+            }
+            alike.note(1);
+        }
+        Ok(())
+    });
+    alike.at_least(5000);
+}
+
+#[test]
+fn a_term_that_stays_reads_no_more_of_a_cluster_than_it_declares() {
+    every_step(|world, _| {
+        let input = world.input();
+        let run = Run::begin(&input);
+        let mut keys = Keys::new(&world.fleet);
+        let mut told = BTreeMap::new();
+        for cluster in world.fleet.clusters.values() {
+            let request = run.request(cluster);
+            let key = keys.of(&request);
+            for (at, term) in STILL.iter().enumerate() {
+                let Depends::Still(mask) = depends(term.reads) else { continue };
+                let workers = run.roster.considered().filter_map(|c| c.worker);
+                let said: Vec<_> = workers.map(|worker| (term.of)(&request, worker)).collect();
+                let before = told.entry((at, key.only(mask))).or_insert(said.clone());
+                prop_assert_eq!(&*before, &said, "term {} reads more of {}", at, cluster.name);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn every_term_is_known_to_the_index() {
+    // The group depends on where a cluster was, and where there are groups the index does not answer. Soft
+    // violations move by the domain, and stay as far as they are taints.
+    let moves: Vec<_> = score::READS.iter().map(|r| depends(r) == Depends::Moving).collect();
+    assert_eq!(moves, [true, true, false, false, true, true, false]);
+    assert!(STILL.iter().all(|term| depends(term.reads) != Depends::Moving));
+}
+
+#[test]
+fn every_filter_that_depends_on_what_is_placed_is_known_to_the_index() {
+    // Another one would be asked anew for every worker that comes first, which is right but slow where
+    // it refuses many.
+    let moving = FILTERS.iter().filter(|f| depends(f.reads) == Depends::Moving);
+    let (by_domain, others): (Vec<_>, Vec<_>) = moving.partition(|f| is_by_domain(f));
+    let names = |filters: Vec<&Filter>| filters.iter().map(|f| f.name).collect::<Vec<_>>();
+    assert_eq!(names(by_domain), ["spread", "anti-affinity", "quota"]);
+    // Hardly any cluster has a version that a worker refuses, and none that waits is evicted.
+    assert_eq!(names(others), ["capacity", "version", "eviction"]);
+}
+
+#[test]
+fn a_worker_that_was_given_a_cluster_comes_later() {
+    let world = World::read("worker w1 0/2; worker w2 0/3; cluster a; cluster b; cluster c");
+    let plan = by(&world, Way::Index).plan;
+    assert_eq!(world.describe(&plan, ""), "a -> w2; b -> w1; c -> w2");
+}
+
+#[test]
+fn reasons_are_shared_by_clusters_that_are_alike_and_follow_what_is_placed() {
+    // `a` is looked at while w1 has room; `c`, which needs the same, when it has none left.
+    let world = World::read(
+        "worker w1 0/1; cluster a with:z=1 priority=2; cluster b priority=1; cluster c with:z=1",
+    );
+    let plan = by(&world, Way::Index).plan;
+    let told = "a waits Capacity AffinityLabels; b -> w1; c waits Capacity AffinityLabels";
+    assert_eq!(world.describe(&plan, ""), told);
+}
+
+#[test]
+fn a_soft_rule_of_single_workers_is_left_to_the_plain_scan() {
+    let world = World::read(
+        "worker w1; worker w2; policy p soft-spread:worker=1; cluster a; cluster b; cluster c",
+    );
+    let planning = by(&world, Way::Index);
+    assert_eq!(planning.plan, by(&world, Way::Scan).plan);
+    assert_eq!(planning.indexed, 0);
+}
+
+#[test]
+fn domains_are_told_apart_and_filled_in_turn() {
+    let world = World::read(
+        "worker w1 label:z=1; worker w2 label:z=1; worker w3 label:z=2; worker w4;
+         policy p spread:z=1; cluster a; cluster b; cluster c; cluster d",
+    );
+    let plan = by(&world, Way::Index).plan;
+    assert_eq!(world.describe(&plan, ""), "a -> w1; b -> w3; c -> w2; d -> w3");
+}
