@@ -198,7 +198,7 @@ fn name(text: &str) -> Name {
     Name::parse(text).expect("a name")
 }
 
-/// Numbers that look random and are the same every time (SplitMix64).
+/// Numbers that look random and are the same every time (`SplitMix64`).
 struct Random(u64);
 
 impl Random {

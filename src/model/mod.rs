@@ -26,6 +26,7 @@ mod pool;
 mod previous;
 mod proposal;
 mod quantity;
+mod rank;
 mod reason;
 mod record;
 mod report;
@@ -62,9 +63,7 @@ pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Stay};
 pub use name::{Name, NameError};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
-pub use plan::{
-    Binding, Decision, Hold, HoldKind, Plan, Planned, Rank, Term, WorkerPlan, WorkerState,
-};
+pub use plan::{Binding, Decision, Hold, HoldKind, Plan, Planned, WorkerPlan, WorkerState};
 pub use pool::{
     MadeBy, POOL_FOLD_SCHEMA, Pending, Pool, PoolFact, PoolFold, PoolLock, PoolPlan, PoolState,
     PoolWorker, pool_locations, worker_facts, worker_name,
@@ -72,6 +71,7 @@ pub use pool::{
 pub use previous::Previous;
 pub use proposal::{Change, ChangeKind, FormOnly, Gate, GateReason, Proposal, Work};
 pub use quantity::{Quantity, QuantityError, Resources};
+pub use rank::{Rank, Term};
 pub use reason::{Reason, ReasonCode};
 pub use record::{DECISION_SCHEMA, DecisionRecord, RecordState};
 pub use report::{

@@ -156,8 +156,7 @@ impl<'a> Run<'a> {
     ) -> Result<ClusterRow, StoreError> {
         let before = old.and_then(|old| old.folder);
         // What was deleted under this name, or is not deleted after all, is made anew.
-        let over = self.is_over(&cluster.name);
-        let old = old.filter(|_| !over);
+        let old = old.filter(|_| !self.is_over(&cluster.name));
         if let (Some(old), Some(_)) = (old, &planned.resize_blocked) {
             self.keep_last(&cluster.name, GateReason::ResizeBlocked, Vec::new());
             return Ok(old.clone());
@@ -172,10 +171,7 @@ impl<'a> Run<'a> {
             folder,
             record: old.and_then(|old| old.record),
             versions,
-            group: match &planned.decision {
-                Decision::Bind(binding) => binding.group.clone(),
-                _ => old.and_then(|old| old.group.clone()),
-            },
+            group: group_of(planned, old),
             demand: planned.demand.clone(),
             row: cluster.index_row(),
         };
@@ -385,4 +381,12 @@ pub(super) fn reason_of(found: &Diagnostics) -> GateReason {
 pub(super) fn placed_at(found: Vec<Forbidden>, file: &str, document: usize) -> Vec<Diagnostic> {
     let placed = |f: Forbidden| f.finding.at(Place::field(file, document, f.field));
     found.into_iter().map(placed).collect()
+}
+
+/// The group of its policy's affinity that a cluster is placed in.
+fn group_of(planned: &Planned, old: Option<&ClusterRow>) -> Option<String> {
+    match &planned.decision {
+        Decision::Bind(binding) => binding.group.clone(),
+        _ => old.and_then(|old| old.group.clone()),
+    }
 }

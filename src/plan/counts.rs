@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::deletion::Deletions;
 use super::finder::Finder;
 use super::group::{self, Group, Keeping, Values, Who};
+use super::moving;
 use super::policy::Policies;
 use super::{PlanInput, amounts, roster};
 use crate::model::api::AntiAffinity;
@@ -76,10 +77,13 @@ impl<'a> Counts<'a> {
             return counts;
         }
         let keepers = with_keeping(policies);
+        let ongoing = moving::ongoing(input);
         for (worker, lock) in &input.previous.workers {
             for (name, row) in roster::there(input, worker, lock, deletions) {
                 let desired = input.fleet.clusters.get(name);
-                let desired = desired.filter(|_| row.state == ClusterState::Bound);
+                // One that moves is on its way to what its document says, on both workers alike.
+                let stays = row.state == ClusterState::Bound || ongoing.contains_key(name);
+                let desired = desired.filter(|_| stays);
                 let (who, own) = match desired {
                     Some(cluster) => (Who::of(cluster), cluster.spec.own_anti_affinity()),
                     None => (recorded(name, &row.row), &*row.row.anti_affinity),

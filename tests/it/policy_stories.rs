@@ -84,6 +84,9 @@ fn a_policy_is_edited_and_nothing_moves() {
 
     WORKER   REFUSES BECAUSE
     w-weu    location westeurope is not one that the affinity allows
+
+    its policy would not place it there now: location westeurope is not one that the
+      affinity allows (PlacementViolated)
     ");
 
     // A cluster that is new goes where the policy says today.

@@ -8,7 +8,9 @@ use crate::model::{Fleet, topology};
 /// that worker's.
 pub(in crate::load) fn check(fleet: &Fleet, out: &mut Diagnostics) {
     let may_be_a_worker = |kind: &Option<String>| kind.as_deref().is_none_or(|k| k == "Worker");
-    if fleet.unloaded.iter().any(|u| may_be_a_worker(&u.kind)) {
+    let unknown = fleet.unloaded.iter().any(|u| may_be_a_worker(&u.kind));
+    // What a pool makes may have the label, and where there is no worker yet nothing tells anything.
+    if unknown || fleet.workers.is_empty() || !fleet.pools.is_empty() {
         return;
     }
     for policy in fleet.policies.values() {

@@ -169,9 +169,8 @@ impl<'a> Run<'a> {
 /// Those that were looked at, to be looked at anew: more is free than before. What is known of the others
 /// was so with all that there is.
 fn again<'a>(refused: Vec<Refused<'a>>) -> Vec<Refused<'a>> {
-    let anew = |one: Refused<'a>| match one.evaluated {
-        true => Refused::before(one.waiting, None),
-        false => one,
+    let anew = |one: Refused<'a>| -> Refused<'a> {
+        if one.evaluated { Refused::before(one.waiting, None) } else { one }
     };
     refused.into_iter().map(anew).collect()
 }

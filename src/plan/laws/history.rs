@@ -113,7 +113,8 @@ fn other() -> impl Strategy<Value = Edit> {
         ("now 100", Some("")),
         ("now 100", None),
         ("policy p", Some("for:env=prod not=w2")),
-        ("policy p", Some("for:env=prod packs group:near:only=w1,w2 group:far:providers=azure")),
+        ("policy p", Some("for:env=prod packs group:near:only=w1 group:far:only=w2")),
+        ("policy p", Some("for:env=prod group:near:only=w0")),
         ("policy p", Some("for:env=prod pools=blue providers=azure,docker")),
         ("policy p", None),
         ("offers v1.34", Some("")),
@@ -170,7 +171,7 @@ fn drains() -> impl Strategy<Value = Edit> {
 
 fn edits(most: usize) -> impl Strategy<Value = Vec<Edit>> {
     let edit =
-        prop_oneof![6 => worker(), 12 => cluster(), 2 => other(), 3 => rule(), 2 => drains()];
+        prop_oneof![6 => worker(), 12 => cluster(), 4 => other(), 5 => rule(), 4 => drains()];
     prop::collection::vec(edit, 1..most)
 }
 

@@ -23,7 +23,7 @@ use crate::model::{
 
 /// Runs a law on every step of random histories: the world before the plan, and the plan.
 pub(super) fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
-    let config = Config { cases: 384, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 480, failure_persistence: None, ..Config::default() };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let outcome = runner.run(&history(), |fleets| {
@@ -109,8 +109,8 @@ fn the_histories_are_worth_looking_at() {
     });
     bound.at_least(500);
     waiting.at_least(500);
-    deleting.at_least(30);
-    held.at_least(100);
+    deleting.at_least(20);
+    held.at_least(80);
     blocked.at_least(30);
     skipped.at_least(30);
     for reason in [
@@ -234,24 +234,25 @@ fn each_remedy_places_the_cluster_and_no_smaller_part_of_it_does() {
         let waiting = planning.plan.clusters.iter().filter(|(_, p)| waits(p).is_some());
         for (name, _) in waiting {
             let Some(cluster) = world.fleet.clusters.get(name) else { continue };
-            let input = world.input();
-            let mut run = super::assign::Run::begin(&input);
-            run.finish();
-            let request = run.request(cluster);
-            let scenes = super::scenes::Scenes::of(&request, &run.roster, &run.roster.counts);
-            let request = request.within(&scenes);
-            for remedy in world.explain(name).remedies {
-                let of =
-                    |fixes: &[super::Fix]| super::explain::places(&request, &run.roster, fixes);
-                prop_assert!(of(&remedy.fixes), "{:?} places {}", remedy.fixes, name);
-                for without in 0..remedy.fixes.len() {
-                    let mut part = remedy.fixes.clone();
-                    let fix = part.remove(without);
-                    prop_assert!(!of(&part), "{:?} is not needed for {}", fix, name);
+            let remedies = world.explain(name).remedies;
+            super::scale::settle(&world.input(), |_, run, _| {
+                let request = run.request(cluster);
+                let scenes = super::scenes::Scenes::of(&request, &run.roster, &run.roster.counts);
+                let request = request.within(&scenes);
+                for remedy in remedies {
+                    let of =
+                        |fixes: &[super::Fix]| super::explain::places(&request, &run.roster, fixes);
+                    prop_assert!(of(&remedy.fixes), "{:?} places {}", remedy.fixes, name);
+                    for without in 0..remedy.fixes.len() {
+                        let mut part = remedy.fixes.clone();
+                        let fix = part.remove(without);
+                        prop_assert!(!of(&part), "{:?} is not needed for {}", fix, name);
+                    }
+                    told.note(1);
+                    several.note(usize::from(remedy.fixes.len() > 1));
                 }
-                told.note(1);
-                several.note(usize::from(remedy.fixes.len() > 1));
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     });

@@ -12,7 +12,8 @@ use crate::model::{
     WorkerState,
 };
 use crate::plan::assign::Run;
-use crate::plan::candidate::Candidate;
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::scenes::Scenes;
 use crate::plan::{PlanInput, amounts, filter, roster, score};
 
 /// Makes what is missing to each pool's `min`.
@@ -104,21 +105,33 @@ impl Growth<'_, '_> {
     /// Whether nobody knows if a worker that is there takes the cluster: all that speaks against one is
     /// that it does not say what it has.
     fn is_incomplete(&self, cluster: &Cluster) -> bool {
-        let Some(request) = self.run.request_of(&cluster.name) else { return true };
-        let mut reasons = Vec::new();
-        self.run.roster.considered().any(|candidate| {
-            reasons.clear();
-            filter::refuse(&request, candidate, &mut reasons);
-            let unknown = |reason: &Reason| matches!(reason, Reason::CapacityUnknown { .. });
-            !reasons.is_empty() && reasons.iter().all(unknown)
-        })
+        let incomplete = |request: &Request<'_>| {
+            let mut reasons = Vec::new();
+            self.run.roster.considered().any(|candidate| {
+                reasons.clear();
+                filter::refuse(request, candidate, &mut reasons);
+                let unknown = |reason: &Reason| matches!(reason, Reason::CapacityUnknown { .. });
+                !reasons.is_empty() && reasons.iter().all(unknown)
+            })
+        };
+        self.asked(cluster, incomplete).unwrap_or(true)
+    }
+
+    /// What is said of a cluster with all that it meets; `None` where it is not desired.
+    fn asked<T>(&self, cluster: &Cluster, ask: impl FnOnce(&Request<'_>) -> T) -> Option<T> {
+        let request = self.run.request_of(&cluster.name)?;
+        let roster = &self.run.roster;
+        let scenes = Scenes::of(&request, roster, &roster.counts);
+        Some(ask(&request.within(&scenes)))
     }
 
     fn takes(&self, new: &New, cluster: &Cluster) -> bool {
-        let Some(request) = self.run.request_of(&cluster.name) else { return false };
-        let mut reasons = Vec::new();
-        filter::refuse(&request, &new.candidate(), &mut reasons);
-        reasons.is_empty()
+        let takes = |request: &Request<'_>| {
+            let mut reasons = Vec::new();
+            filter::refuse(request, &new.candidate(), &mut reasons);
+            reasons.is_empty()
+        };
+        self.asked(cluster, takes).unwrap_or(false)
     }
 
     /// The worker that takes a cluster and the most of those behind it; of equal ones the better one for

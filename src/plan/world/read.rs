@@ -131,15 +131,15 @@ impl World {
     pub(super) fn cluster(&mut self, text: &str, words: &[&str]) {
         let mut cluster = plain_cluster(text);
         let (mut on, mut seen, mut was) = (None, None, None);
-        let (mut desired, mut step, mut deletion) = (true, None, None);
-        let (mut rendered, mut changed) = (true, false);
+        let (mut desired, mut rendered, mut changed) = (true, true, false);
+        let (mut step, mut deletion) = (None, None);
         let (mut terms, mut group) = (Affinity::default(), None);
         let (mut rules, mut moving) = (Rules::default(), Moving::default());
         for word in words.iter().filter(|word| !rules.read(word)).collect::<Vec<_>>() {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            let read = affinity::of_cluster(&mut cluster.spec, &mut group, word);
             match (key, value) {
-                _ if affinity::of_cluster(&mut cluster.spec, &mut group, word) => {}
-                _ if moving.word(&mut cluster, key, value) => {}
+                _ if read || moving.word(&mut cluster, key, value) => {}
                 ("needs", n) => cluster.demand.extend(clusters(number(n))),
                 ("was", n) => was.get_or_insert_with(|| clusters(1)).extend(clusters(number(n))),
                 ("at", at) => at.clone_into(&mut cluster.spec.location),
@@ -170,8 +170,7 @@ impl World {
             }
         }
         cluster.spec.deletion_policy = deletion;
-        let pools = cluster.spec.placement.take().map(|own| own.pools).unwrap_or_default();
-        cluster.spec.placement = placement(terms, rules, pools);
+        cluster.spec.placement = placement(terms, rules, cluster.spec.placement.take());
         // As in the real thing the demand is no fact of the document: a class may change it.
         cluster.facts = Digest::of_value(&(&cluster.spec, &cluster.labels, &cluster.tenant));
         if let Some(worker) = on {
@@ -273,8 +272,9 @@ impl World {
 fn placement(
     affinity: Affinity,
     rules: Rules,
-    pools: Vec<String>,
+    before: Option<ManagedClusterPlacement>,
 ) -> Option<ManagedClusterPlacement> {
+    let pools = before.map(|own| own.pools).unwrap_or_default();
     let affinity = Some(affinity).filter(|a| *a != Affinity::default());
     let says = affinity.is_some() || !rules.is_empty() || !pools.is_empty();
     let Rules { spread, anti_affinity } = rules;

@@ -10,9 +10,8 @@ use crate::model::{
 
 /// Reads what a worker says of how it grows; whether the word was one of those.
 pub(super) fn worker(spec: &mut WorkerSpec, key: &str, value: &str) -> bool {
-    let resource = match key.split_once(':').unwrap_or((key, "clusters")) {
-        ("ceiling", resource) => resource,
-        _ => return false,
+    let ("ceiling", resource) = key.split_once(':').unwrap_or((key, "clusters")) else {
+        return false;
     };
     spec.ceiling.insert(resource.to_owned(), Quantity::units(number(value)));
     true

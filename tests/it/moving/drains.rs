@@ -96,7 +96,10 @@ fn a_drain_that_is_lifted_in_time_calls_the_move_off() {
     assert_ne!(stage.folder(OLD, "c0"), before);
     stage.world.remove(&format!("fleet/overlays/{OLD}.yaml"));
     let proposal = stage.tick();
-    assert_eq!(proposal.plan.clusters["c0"].decision.worker().map(|w| w.as_str()), Some(OLD));
+    assert_eq!(
+        proposal.plan.clusters["c0"].decision.worker().map(carp::model::Name::as_str),
+        Some(OLD)
+    );
     assert!(proposal.message.contains("c0 stays on w-weu"), "{}", proposal.message);
     assert_eq!(stage.folder(OLD, "c0"), before, "the very bytes");
     assert_eq!(proposal.plan.workers[NEW].clusters, 0, "and the place is free");

@@ -1,0 +1,159 @@
+//! What is explained, as people read it.
+
+use super::*;
+
+fn row(worker: &str, refused: &[&str], terms: &[(&str, &str)]) -> ExplainRow {
+    ExplainRow {
+        worker: worker.into(),
+        refused: refused
+            .iter()
+            .map(|message| ReasonView { reason: "Word".into(), message: (*message).into() })
+            .collect(),
+        terms: terms.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect(),
+    }
+}
+
+#[test]
+fn a_placed_cluster_shows_who_would_take_it_and_who_not() {
+    let view = ExplainView {
+        object: "cluster/pay-eu".into(),
+        state: "bound to we-1".into(),
+        policy: Some(PolicyView { name: "near".into(), origin: "policies/p.yaml".into() }),
+        lost_policies: vec![LostView {
+            policy: "default".into(),
+            because: "the fleet's own, not built in".into(),
+        }],
+        rows: vec![
+            row("we-1", &[], &[("distance", "0"), ("share", "3/10")]),
+            row("ne-1", &[], &[("distance", "1"), ("share", "1/10")]),
+            row("eu-2", &["cordoned", "needs 1 clusters, 0 free"], &[]),
+        ],
+        winner: Some("we-1".into()),
+        runner_up: Some("ne-1".into()),
+        decided_by: Some("location distance".into()),
+        ..ExplainView::default()
+    };
+    insta::assert_snapshot!(text(&view, Palette::plain()), @r"
+    cluster/pay-eu: bound to we-1
+    policy: near (policies/p.yaml)
+      before default: the fleet's own, not built in
+    decided by: location distance (we-1 before ne-1)
+
+    WORKER   DISTANCE   SHARE
+    we-1     0          3/10
+    ne-1     1          1/10
+
+    WORKER   REFUSES BECAUSE
+    eu-2     cordoned
+             needs 1 clusters, 0 free
+    ");
+    assert!(json(&view).starts_with("{\n  \"schemaVersion\": 2,\n"), "{}", json(&view));
+}
+
+#[test]
+fn a_pending_cluster_shows_what_would_place_it() {
+    let view = ExplainView {
+        object: "cluster/ml".into(),
+        state: "pending, number 1 in the queue".into(),
+        summary: Some(
+            "0/1 workers are available: 1 worker(s) had untolerated taint {gpu=true:NoSchedule}."
+                .into(),
+        ),
+        rows: vec![row("we-1", &["untolerated taint {gpu=true:NoSchedule}"], &[])],
+        remedies: vec![RemedyView {
+            worker: "we-1".into(),
+            changes: vec!["tolerate taint gpu=true:NoSchedule".into(), "uncordon we-1".into()],
+        }],
+        ..ExplainView::default()
+    };
+    insta::assert_snapshot!(text(&view, Palette::plain()), @r"
+    cluster/ml: pending, number 1 in the queue
+    0/1 workers are available: 1 worker(s) had untolerated taint
+      {gpu=true:NoSchedule}.
+
+    WORKER   REFUSES BECAUSE
+    we-1     untolerated taint {gpu=true:NoSchedule}
+
+    Any one of these would place it:
+      - tolerate taint gpu=true:NoSchedule and uncordon we-1 (then we-1 takes it)
+    ");
+}
+
+#[test]
+fn a_worker_shows_the_secrets_it_needs() {
+    let view = ExplainView {
+        object: "worker/we-1".into(),
+        state: "Running".into(),
+        secrets: vec![SecretView {
+            name: "flux-system/fleet-read".into(),
+            cluster: "hub".into(),
+            why: "its Flux reads the output with it".into(),
+            command: "kubectl create secret generic fleet-read \\\n  --from-file=identity".into(),
+        }],
+        notes: vec!["capacity: 10 clusters".into()],
+        ..ExplainView::default()
+    };
+    insta::assert_snapshot!(text(&view, Palette::plain()), @r"
+    worker/we-1: Running
+
+    Secrets that Git must not hold:
+      flux-system/fleet-read on hub: its Flux reads the output with it
+        kubectl create secret generic fleet-read \
+          --from-file=identity
+
+    capacity: 10 clusters
+    ");
+}
+
+#[test]
+fn a_policy_shows_where_it_applies_and_where_it_does_not() {
+    let view = ExplainView {
+        object: "policy/gold".into(),
+        state: "policies/p.yaml, priority 0, selects tier=gold".into(),
+        applies_to: vec!["pay-eu".into(), "pay-us".into()],
+        loses: vec![LossView {
+            cluster: "ml".into(),
+            to: "gpu".into(),
+            because: "higher priority".into(),
+        }],
+        ..ExplainView::default()
+    };
+    insta::assert_snapshot!(text(&view, Palette::plain()), @r"
+    policy/gold: policies/p.yaml, priority 0, selects tier=gold
+
+    applies to 2 clusters:
+      pay-eu, pay-us
+
+    selects too, and does not apply to:
+    CLUSTER   POLICY THAT APPLIES   BECAUSE
+    ml        gpu                   higher priority
+    ");
+}
+
+#[test]
+fn the_longest_names_and_reasons_fit_into_eighty_columns() {
+    let long = "w".repeat(40);
+    let terms = [("soft", "0"), ("preferred", "0"), ("distance", "0"), ("share used", "100%")];
+    let view = ExplainView {
+        object: format!("cluster/{long}"),
+        state: "pending".into(),
+        summary: Some("0/9 workers are available: ".to_owned() + &"1 worker(s) did not ".repeat(9)),
+        policy: Some(PolicyView { name: long.clone(), origin: format!("policies/{long}.yaml") }),
+        rows: vec![
+            row(&long, &[], &terms),
+            row(&long, &[&"several words of a reason ".repeat(5), "cordoned"], &[]),
+        ],
+        winner: Some(long.clone()),
+        runner_up: Some(long.clone()),
+        decided_by: Some("share used".into()),
+        remedies: vec![RemedyView {
+            worker: long.clone(),
+            changes: vec![format!("uncordon {long}"), format!("label {long} zone=1")],
+        }],
+        notes: vec!["word ".repeat(40)],
+        ..ExplainView::default()
+    };
+    for line in text(&view, Palette::plain()).lines() {
+        assert!(line.chars().count() <= WIDTH, "{line}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Remedies: each reason has its own, and none is larger than it must be.
+
+use super::*;
+use crate::plan::world::World;
+
+fn remedies(world: &str) -> Vec<String> {
+    let shown = World::read(world).explain("a").remedies;
+    let text = |r: Remedy| {
+        let fixes: Vec<_> = r.fixes.iter().map(ToString::to_string).collect();
+        format!("{}: {}", r.worker, fixes.join(", "))
+    };
+    shown.into_iter().map(text).collect()
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn each_reason_has_its_remedy() {
+    for (world, remedy) in [
+        ("worker w1 agent; cluster a", "wait until w1 reports"),
+        ("worker w1 agent:silent; cluster a", "wait until w1 reports"),
+        ("worker w1 agent:unhealthy; cluster a", "mend w1: Sick"),
+        ("worker w1 cordoned; cluster a", "uncordon w1"),
+        ("worker w1 drain; cluster a", "stop draining w1"),
+        ("worker w1 3/3; cluster a needs=2", "+2 clusters on w1"),
+        ("worker w1 3/1; cluster a", "+3 clusters on w1"),
+        ("worker w1 3/1 ceiling=2; cluster a", "raise the ceiling of w1 by 2 clusters"),
+        ("worker w1 1/? reserved=1; cluster a needs=2", "declare at least 4 clusters on w1"),
+        ("worker w1 at=eastus; cluster a only-at=westus", "allow location eastus"),
+        ("worker w1; policy p only=w9; cluster a only=w8", "allow worker w1"),
+        ("worker w1; policy p not=w1; cluster a not=w1", "stop excluding worker w1"),
+        ("worker w1; cluster a with:zone=2", "label w1 zone=2"),
+        ("worker w1; cluster a in:zone=1,2 notin:zone=1", "label w1 zone=2"),
+        ("worker w1 label:zone=1; cluster a notin:zone=1", "remove label zone from w1"),
+        ("worker w1 taint:k=v:NoExecute; cluster a", "tolerate taint k=v:NoExecute"),
+        (
+            "worker w1 pool=blue; tenant t pools=red; cluster a tenant=t",
+            "grant pool blue to tenant t",
+        ),
+        ("worker w1; tenant t pools=red; cluster a tenant=t", "put w1 into pool red"),
+        ("worker w1 pool=blue; policy p pools=red; cluster a", "use pool blue"),
+        (
+            "worker w1; tenant t pools=red,blue; policy p pools=blue; cluster a tenant=t",
+            "put w1 into pool blue",
+        ),
+        ("worker w1; cluster a providers=gcp", "allow provider azure"),
+        ("worker w1; cluster a field:provider:NotIn=azure", "allow provider azure"),
+        ("worker w1 at=eastus; cluster a field:location:In=westus", "allow location eastus"),
+        ("worker w1 zones=2,1; cluster a zones=3", "allow zones 1, 2"),
+        ("worker w1 zones=2,1; cluster a field:zone:NotIn=1,2", "allow zones 1, 2"),
+        (
+            "worker w1 runs:kamaji=26.2.0-edge; cluster a version=v1.36.0",
+            "take a version such as v1.35.0",
+        ),
+        (
+            "worker w1 runs:capi=v1.14.0; cluster a version=v1.30.0",
+            "take a version such as v1.31.0",
+        ),
+        (
+            "worker w1; cluster a version=v1.34.0; offers v1.33; offers v1.35.2",
+            "take a version such as v1.35.2",
+        ),
+        ("worker w1; policy p group:near:only=w9; cluster a", "add a group with w1"),
+        (
+            "worker w1 label:zone=1; worker w2 label:zone=2; unloaded WorkerOverlay w2;
+             policy p spread:zone=1; cluster x on=w1; cluster a",
+            "raise maxSkew over label zone to 2",
+        ),
+        (
+            "worker w1; worker w2 label:zone=2; unloaded WorkerOverlay w2;
+             policy p spread:zone=1; cluster a",
+            "label w1 zone=2",
+        ),
+        (
+            "worker w1; tenant t quota=2; cluster x on=w1 tenant=t; cluster a tenant=t needs=2",
+            "raise the quota of tenant t by 1 clusters",
+        ),
+        (
+            "worker w1; tenant t quota@westeurope=0; cluster a tenant=t",
+            "raise the quota of tenant t by 1 clusters in westeurope",
+        ),
+    ] {
+        assert_eq!(remedies(world), [format!("w1: {remedy}")], "{world}");
+    }
+}
+
+#[test]
+fn what_no_change_mends_has_no_remedy() {
+    for world in [
+        "worker w1 broken; cluster a",
+        "worker w1 gone; cluster x on=w1; cluster a",
+        "worker w1; cluster a with:zone=1 in:zone=2",
+        "worker w1; cluster a zones=1",
+        "worker w1 flavor=attached; cluster a providers=azure",
+        "worker w1; cluster a field:provider:DoesNotExist",
+        "worker w1; tenant t pools=red; policy p pools=blue; cluster a tenant=t",
+        "worker w1; policy p apart:worker; cluster x on=w1; cluster a",
+        "worker w1; policy p spread:zone=1; cluster a",
+        "worker w1 cordoned; cluster a; unloaded PlacementPolicy ? blocking",
+        "cluster a",
+    ] {
+        assert_eq!(remedies(world), [""; 0], "{world}");
+    }
+}
+
+#[test]
+fn the_smallest_three_are_shown_fewest_changes_first_then_by_worker() {
+    assert_eq!(
+        remedies(
+            "worker w1 1/1 cordoned; worker w2 cordoned; worker w3 1/1;
+             worker w4 cordoned taint:k=v:NoSchedule; worker w5 2/2; cluster a"
+        ),
+        ["w2: uncordon w2", "w3: +1 clusters on w3", "w5: +1 clusters on w5"]
+    );
+}
+
+#[test]
+fn one_change_that_opens_several_workers_is_shown_once() {
+    assert_eq!(
+        remedies(
+            "worker w1 taint:k=v:NoSchedule; worker w2 taint:k=v:NoSchedule;
+             worker w3 cordoned 1/1; cluster a"
+        ),
+        ["w1: tolerate taint k=v:NoSchedule", "w3: uncordon w3, +1 clusters on w3"]
+    );
+}
+
+#[test]
+fn what_opens_another_worker_already_is_not_made_larger() {
+    assert_eq!(
+        remedies(
+            "worker w1 taint:k=v:NoSchedule; worker w2 cordoned taint:k=v:NoSchedule;
+             worker w3 cordoned 1/1; cluster a"
+        ),
+        ["w1: tolerate taint k=v:NoSchedule", "w3: uncordon w3, +1 clusters on w3"]
+    );
+}
+
+#[test]
+fn changes_of_the_policy_and_of_the_worker_go_together() {
+    assert_eq!(
+        remedies(
+            "worker w1 at=eastus 2/2 taint:k=v:NoSchedule; policy p only-at=westus; cluster a"
+        ),
+        ["w1: +1 clusters on w1, allow location eastus, tolerate taint k=v:NoSchedule"]
+    );
+}
+
+#[test]
+fn a_growth_that_is_held_has_its_remedy() {
+    assert_eq!(
+        remedies("worker w1 1/3 cordoned; cluster a on=w1 was=1 needs=4"),
+        ["w1: +2 clusters on w1"]
+    );
+    assert_eq!(remedies("worker w1 1/3 cordoned; cluster a on=w1"), [""; 0]);
+}
+
+#[test]
+fn no_change_is_made_in_vain() {
+    let world = World::read(
+        "worker w1 1/1 at=eastus cordoned agent pool=blue label:tier=x
+                   taint:k=v:NoSchedule taint:k=v:NoExecute;
+         policy p not=w1 only=w9; tenant t pools=red;
+         cluster a tenant=t needs:mem=1 only-at=westus with:zone=1 in:zone=1,2 notin:tier=x",
+    );
+    let told = world.explain("a");
+    let input = world.input();
+    let run = crate::plan::assign::Run::begin(&input);
+    let request = run.request(&world.fleet.clusters["a"]);
+    let candidate = run.roster.get(&told.remedies[0].worker).expect("it is desired");
+    let scene = Scene::of(&request, candidate).expect("its document is there");
+    let fixes = &told.remedies[0].fixes;
+    assert_eq!(fixes.len(), 12);
+    assert_eq!(scene.with(fixes).reasons(), []);
+    for without in fixes {
+        let others = fixes.iter().filter(|fix| *fix != without);
+        assert_ne!(scene.with(others).reasons(), [], "{without} is needed");
+    }
+}
