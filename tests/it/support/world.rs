@@ -104,7 +104,8 @@ impl World {
         if self.files.len() > 100 {
             return;
         }
-        let status = Some(proposal.fold_tree).filter(|_| !proposal.observed.workers.is_empty());
+        let told = !proposal.observed.workers.is_empty() || !proposal.observed.pools.is_empty();
+        let status = Some(proposal.fold_tree).filter(|_| told);
         let status = status.or(self.status);
         let past = Snapshot { status, reports: None, ..self.snapshot() };
         let replayed = propose(&past, &self.store, &mut Memo::default()).unwrap();
