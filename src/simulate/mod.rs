@@ -1,8 +1,8 @@
 //! What if: several changes at once are made to what a run would see, and the same planner says what it
 //! would do then. Nothing is written.
 //!
-//! A change becomes an edit of the input tree ([`edit`]): the document that a person would write, change or
-//! remove. A worker that is lost, and a later time, become reports and a time ([`later`]). `propose` then
+//! A change becomes an edit of the input tree (`edit`): the document that a person would write, change or
+//! remove. A worker that is lost, and a later time, become reports and a time (`later`). `propose` then
 //! runs on that, so what is said is what a plan says once the edit is really made. [`runway`] asks the
 //! planner how much more fits.
 
