@@ -190,6 +190,9 @@ impl Folding<'_> {
             return self.unheard(last, timeout);
         }
         let (time, clamped) = self.time_of(report);
+        // One that is taken for a report of now is no older than what is known, which may itself be a
+        // little ahead of now.
+        let time = if clamped { time.max(latest(last)) } else { time };
         if last.freshness == Freshness::Silent && time < last.freshness_since {
             // The report that ran out of time usually still lies there; it is no news.
             return last.clone();

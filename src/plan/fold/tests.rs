@@ -204,6 +204,16 @@ fn a_report_from_the_future_is_taken_for_one_of_now() {
 }
 
 #[test]
+fn a_report_from_the_future_is_not_late_for_a_change_that_was_a_little_ahead() {
+    let ahead = fold_one(&Last::new(), Some(&report(CLOCK_SKEW)), 0).observed.workers;
+    let far_ahead = Some(report(10 * HOUR));
+    let fold = fold_one(&ahead, far_ahead.as_ref(), 60);
+    assert_eq!((refusals(&fold), &fold.observed.workers), (vec![], &ahead));
+    let sick = far_ahead.map(|report| Report { healthy: false, ..report });
+    assert_eq!(w1(&fold_one(&ahead, sick.as_ref(), 60)).healthy_since, at(CLOCK_SKEW));
+}
+
+#[test]
 fn a_report_that_vanished_makes_its_worker_silent_at_once() {
     let fold = fold_one(&known(0), None, 120);
     let w1 = w1(&fold);
