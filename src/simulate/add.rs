@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Clusters, Error, Scene};
-use crate::model::api::API_VERSION;
+use crate::model::api::{API_VERSION, Tenant};
 use crate::model::tables::managed_versions;
 use crate::model::{Fleet, KubeVersion, Name};
 
@@ -21,8 +21,8 @@ pub(super) fn documents(
     notes: &mut Vec<String>,
 ) -> Result<Vec<(Name, Value)>, Error> {
     let fleet = &scene.before.fleet;
-    let spec = spec(fleet, clusters, notes)?;
     let tenant = tenant(fleet, clusters)?;
+    let spec = spec(fleet, clusters, &tenant, notes)?;
     let labels: BTreeMap<_, _> = clusters.labels.iter().cloned().collect();
     let mut free = names(scene).skip(before);
     let document = |name: &Name| {
@@ -52,9 +52,10 @@ fn names(scene: &Scene<'_>) -> impl Iterator<Item = Name> {
 }
 
 /// What a new cluster says: what its class leaves open is as in most of its like.
-pub(super) fn spec(
+fn spec(
     fleet: &Fleet,
     clusters: &Clusters,
+    tenant: &str,
     notes: &mut Vec<String>,
 ) -> Result<Value, Error> {
     let class = clusters.class.as_ref();
@@ -73,21 +74,30 @@ pub(super) fn spec(
     if let Some(class) = class {
         spec["class"] = json!(class);
     }
-    if let Some(credentials) = credentials(fleet, clusters) {
+    if let Some(credentials) = credentials(fleet, class, tenant) {
         spec["credentials"] = json!(credentials);
     }
     Ok(spec)
 }
 
-/// The tenant of new clusters.
-pub(super) fn tenant(fleet: &Fleet, clusters: &Clusters) -> Result<String, Error> {
+/// The tenant of new clusters: the first that may use what their class names.
+fn tenant(fleet: &Fleet, clusters: &Clusters) -> Result<String, Error> {
     let tenants = &fleet.spec.tenants;
     match &clusters.tenant {
         Some(tenant) if !tenants.is_empty() && fleet.tenant(tenant).is_none() => {
             Err(Error::unknown("tenant", tenant, tenants.iter().map(|t| &t.name)))
         }
         Some(tenant) => Ok(tenant.clone()),
-        None => Ok(tenants.first().map_or_else(|| "default".to_owned(), |t| t.name.clone())),
+        None => {
+            let class = clusters.class.as_ref().and_then(|class| fleet.classes.get(class));
+            let named = class.and_then(|class| class.value.credentials.as_ref());
+            let may = |tenant: &&Tenant| {
+                let granted = &tenant.credentials;
+                granted.is_empty() || named.is_none_or(|named| granted.contains(named))
+            };
+            let first = tenants.iter().find(may).or(tenants.first());
+            Ok(first.map_or_else(|| "default".to_owned(), |tenant| tenant.name.clone()))
+        }
     }
 }
 
@@ -122,9 +132,9 @@ fn most<'a>(all: impl Iterator<Item = &'a str>) -> Option<String> {
 
 /// Credentials, where nobody else names any and there are several: which ones makes no difference to where
 /// a cluster goes.
-fn credentials(fleet: &Fleet, clusters: &Clusters) -> Option<String> {
-    let class = clusters.class.as_ref().and_then(|class| fleet.classes.get(class));
-    let tenant = clusters.tenant.as_ref().and_then(|tenant| fleet.tenant(tenant));
+fn credentials(fleet: &Fleet, class: Option<&Name>, tenant: &str) -> Option<String> {
+    let class = class.and_then(|class| fleet.classes.get(class));
+    let tenant = fleet.tenant(tenant);
     let by_class = class.is_some_and(|class| class.value.credentials.is_some());
     let by_tenant = tenant.is_some_and(|tenant| !tenant.credentials.is_empty());
     let first = fleet.spec.credentials.first().filter(|_| fleet.spec.credentials.len() > 1);

@@ -95,14 +95,20 @@ fn room_for(demand: &Resources, proposal: &Proposal) -> u64 {
 fn with(proposal: &Proposal, probe: &Cluster, number: u64) -> (Fleet, Vec<Name>) {
     let mut fleet = proposal.fleet.clone();
     fleet.clusters.remove(&probe.name);
-    let free = (1_u64..).filter_map(|at| Name::parse(&format!("runway-{at:05}")).ok());
-    let plan = &proposal.plan;
-    let known = |name: &Name| plan.clusters.contains_key(name) || plan.workers.contains_key(name);
     let wanted = usize::try_from(number).unwrap_or(usize::MAX);
-    let names: Vec<_> = free.filter(|name| !known(name)).take(wanted).collect();
+    let names: Vec<_> = last_names(&proposal.plan).take(wanted).collect();
     let alike = |name: &Name| (name.clone(), Cluster { name: name.clone(), ..probe.clone() });
     fleet.clusters.extend(names.iter().map(alike));
     (fleet, names)
+}
+
+/// Names that come after all others: of clusters that are new in one run the order is that of the names,
+/// and those that are counted come after those that there are.
+fn last_names(plan: &Plan) -> impl Iterator<Item = Name> + use<> {
+    let leading = |name: &Name| name.bytes().take_while(|byte| *byte == b'z').count();
+    let most = plan.clusters.keys().chain(plan.workers.keys()).map(leading).max();
+    let first = "z".repeat(most.map_or(1, |most| most + 1).min(30));
+    (1_u64..).filter_map(move |at| Name::parse(&format!("{first}-{at:05}")).ok())
 }
 
 /// Asks the planner what it decides with another fleet, and all else as in a proposal.

@@ -168,6 +168,27 @@ fn an_added_cluster_is_one_that_people_write() {
     assert_ne!(next["added"][0]["names"][0], name);
 }
 
+#[test]
+fn a_cluster_of_nobody_in_particular_is_one_that_its_tenant_may_have() {
+    let fleet = example();
+    let said = simulate(&fleet, &["--add", "3:small", "--runway"], 0);
+    assert_eq!(said["findings"].as_array().map(Vec::len), Some(0), "it loads: {said:#}");
+    assert_eq!(said["added"][0]["names"].as_array().unwrap().len(), 3);
+    let rows = said["runway"].as_array().unwrap();
+    let fits = |when: &str| rows.iter().filter_map(|row| row[when]["fits"].as_u64()).sum::<u64>();
+    assert!(fits("then") > 0 && fits("then") < fits("now"), "{rows:#?}");
+
+    // A class may name credentials that not every tenant may use.
+    let class = "fleet/classes/archive.yaml";
+    fleet.write(
+        class,
+        b"apiVersion: carp.dev/v1alpha1\nkind: ManagedClusterClass\nmetadata: {name: archive}\n\
+          spec: {credentials: shop}\n",
+    );
+    let said = simulate(&fleet, &["--add", "1:archive"], 0);
+    assert_eq!(said["clusters"][0]["after"]["state"], "Placed", "{said:#}");
+}
+
 /// The version that most clusters have.
 fn version_of(fleet: &Reconciled) -> String {
     let ran = fleet.carp(&["simulate", "--add", "1", "--tenant", "shop", "--output", "json"]);
