@@ -53,6 +53,21 @@ impl Repository {
         Ok(Provenance::read(&self.message(commit)?))
     }
 
+    /// What a commit says it was made from or, where it is a merge of a proposal and says nothing itself,
+    /// what that proposal says. `None` where nothing of it is carp's.
+    ///
+    /// # Errors
+    /// The commit, or one that it merged, is not here.
+    pub fn made_from(&self, commit: Id) -> Result<Option<Provenance>, Error> {
+        let merged = self.parents(commit)?;
+        for said in [commit].iter().chain(merged.iter().skip(1)) {
+            if let Some(said) = self.provenance(*said)? {
+                return Ok(Some(said));
+            }
+        }
+        Ok(None)
+    }
+
     /// The input commit of the last output, where an input commit does not contain it: the input branch
     /// was rewound. `output` is the tip of the output branch.
     ///
@@ -72,14 +87,10 @@ impl Repository {
     fn last_input(&self, output: Id) -> Result<Option<Id>, Error> {
         let mut commit = Some(output);
         while let Some(here) = commit {
-            let parents = self.parents(here)?;
-            // A merge of a proposal says nothing itself; what was merged does.
-            for said in [here].iter().chain(parents.iter().skip(1)) {
-                if let Some(said) = self.provenance(*said)? {
-                    return Ok(Some(said.input));
-                }
+            if let Some(said) = self.made_from(here)? {
+                return Ok(Some(said.input));
             }
-            commit = parents.first().copied();
+            commit = self.parents(here)?.first().copied();
         }
         Ok(None)
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::refresh::refresh;
 use super::snapshot::{Clock, Keep, Observing, Opened, Sources, names, open};
 use super::{Error, Names, Place};
-use crate::git::Repository;
+use crate::git::{Provenance, Repository};
 use crate::load;
 use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot};
 use crate::pipeline;
@@ -14,18 +14,13 @@ use crate::pipeline;
 /// How many output commits are looked at for the one that was made from an input commit.
 const MOST: usize = 10_000;
 
-/// What an output commit says it was made from.
-struct Said {
+/// A run that was: its commit on the output branch.
+struct Run {
+    commit: Id,
     input: Id,
     observed: Option<Id>,
     time: Timestamp,
     version: String,
-}
-
-/// A run that was: its commit on the output branch.
-struct Run {
-    commit: Id,
-    said: Said,
 }
 
 /// Looks at a fleet as a past run saw it. The revision is an output commit, or the input commit that one was
@@ -47,8 +42,8 @@ pub fn open_past(
         refresh(&place, repository)?;
     }
     let commit = resolve(repository, revision)?;
-    let run = match said(repository, commit)? {
-        Some(said) => Some(Run { commit, said }),
+    let run = match Run::of(repository, commit)? {
+        Some(run) => Some(run),
         None => made_from(&place, repository, revision, commit)?,
     };
     if let Some(run) = run {
@@ -76,20 +71,6 @@ fn resolve(repository: &Repository, revision: &str) -> Result<Id, Error> {
     }
 }
 
-/// What a commit says it was made from; `None` where it is none of carp's output.
-fn said(repository: &Repository, commit: Id) -> Result<Option<Said>, Error> {
-    let trailers = repository.trailers(commit)?;
-    let named = |key: &str| trailers.iter().find(|(k, _)| k == key).map(|(_, value)| value.trim());
-    let id = |key: &str| named(key).and_then(|value| value.parse::<Id>().ok());
-    let time = named("Carp-Time").and_then(|time| time.parse().ok());
-    Ok(id("Carp-Input").zip(time).map(|(input, time)| Said {
-        input,
-        observed: id("Carp-Observed"),
-        time,
-        version: named("Carp-Version").unwrap_or_default().to_owned(),
-    }))
-}
-
 /// The newest run that was made from an input commit; `None` where there is none.
 fn made_from(
     place: &Place,
@@ -101,8 +82,8 @@ fn made_from(
     let mut next = repository.resolve(&names.output())?;
     for _ in 0..MOST {
         let Some(commit) = next else { break };
-        if let Some(said) = said(repository, commit)?.filter(|said| said.input == input) {
-            return Ok(Some(Run { commit, said }));
+        if let Some(run) = Run::of(repository, commit)?.filter(|run| run.input == input) {
+            return Ok(Some(run));
         }
         next = repository.parents(commit)?.first().copied();
     }
@@ -124,21 +105,35 @@ fn names_at(
 }
 
 impl Run {
+    /// The run that made a commit, or the proposal that it merged; `None` where it is none of carp's
+    /// output.
+    fn of(repository: &Repository, commit: Id) -> Result<Option<Self>, Error> {
+        let Some(said) = repository.made_from(commit)? else { return Ok(None) };
+        let Provenance { input, observed, version, .. } = said;
+        let version = version.unwrap_or_default();
+        Ok(said.time.map(|time| Self { commit, input, observed, time, version }))
+    }
+
     fn open(self, place: Place, clock: Clock, build: &Build, keep: Keep) -> Result<Opened, Error> {
         let Place { repository, prefix, .. } = place;
         let sources = Sources { upper: keep.store(), folder: None, repository };
         let Some(repository) = &sources.repository else {
             return Err(Error::NoRepository(std::path::PathBuf::new()));
         };
-        let Said { input, observed, time, version } = &self.said;
+        let Self { input, observed, time, version, .. } = &self;
         let now = clock.given.unwrap_or(*time);
-        let previous = repository.parents(self.commit)?.first().copied();
-        let previous = previous.map(|commit| repository.commit_tree(commit)).transpose()?;
+        let before = repository.parents(self.commit)?.first().copied();
+        let previous = before.map(|commit| repository.commit_tree(commit)).transpose()?;
         let tree = self.tree_of(repository, "input", *input)?;
         let status =
             observed.map(|commit| self.tree_of(repository, "status", commit)).transpose()?;
         let snapshot = Snapshot {
-            input: Input { tree, prefix: prefix.clone(), commit: Some(*input), rewound_from: None },
+            input: Input {
+                tree,
+                prefix: prefix.clone(),
+                commit: Some(*input),
+                rewound_from: repository.rewound_from(before, *input)?,
+            },
             previous,
             status,
             reports: None,

@@ -48,11 +48,8 @@ struct Claim<'a> {
 impl Past<'_> {
     fn verdict(&self, commit: Id, replayed: &mut Replayed) -> Result<Verdict, Error> {
         let parents = self.repository.parents(commit)?;
-        let own = self.repository.provenance(commit)?;
-        // A merge of a proposal says nothing itself; what was merged does.
-        let merged = parents.get(1).map(|other| self.repository.provenance(*other)).transpose()?;
-        let is_merge = own.is_none();
-        let Some(said) = own.or(merged.flatten()) else {
+        let is_merge = self.repository.provenance(commit)?.is_none();
+        let Some(said) = self.repository.made_from(commit)? else {
             let begins = replayed.tree == Id::EMPTY_DIR && parents.is_empty();
             return Ok(Verdict::Skipped(if begins { Skipped::Begins } else { Skipped::ByOthers }));
         };

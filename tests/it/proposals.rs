@@ -59,6 +59,8 @@ fn is_through(remote: &Remote, person: &Person, proposed: &str) {
     assert!(person.reconciles().starts_with("nothing to commit"));
     assert_eq!((remote.at(OUTPUT), remote.at("refs/heads/carp/status")), (tip, status));
     assert!(person.replays() > 0, "what was merged follows from its inputs, however it was merged");
+    let past = printed(&person.carp(&["explain", "cluster/alpha", "--at", "carp/rendered"]));
+    assert!(past.contains("saw it: output commit"), "and is explained: {past}");
 }
 
 #[test]
