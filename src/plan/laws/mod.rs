@@ -23,7 +23,7 @@ use crate::model::{
 
 /// Runs a law on every step of random histories: the world before the plan, and the plan.
 pub(super) fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
-    let config = Config { cases: 480, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 768, failure_persistence: None, ..Config::default() };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let outcome = runner.run(&history(), |fleets| {
@@ -109,8 +109,8 @@ fn the_histories_are_worth_looking_at() {
     });
     bound.at_least(500);
     waiting.at_least(500);
-    deleting.at_least(20);
-    held.at_least(80);
+    deleting.at_least(30);
+    held.at_least(100);
     blocked.at_least(30);
     skipped.at_least(30);
     for reason in [
