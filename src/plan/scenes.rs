@@ -3,13 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::{Candidate, Request};
+use super::candidate::{Candidate, Reads, Request};
 use super::counts::{Counts, Part};
 use super::filter;
 use super::group::{self, Group, Keeping, Values};
 use super::roster::Roster;
 use crate::model::api::Quota;
 use crate::model::{Name, Quantity, Reason, Resources, Worker, topology};
+
+/// What a rule reads that depends on what is placed.
+pub(super) const READS: &[Reads] = &[
+    Reads::Cluster,
+    Reads::Policies,
+    Reads::Placed,
+    Reads::Name,
+    Reads::Labels,
+    Reads::Location,
+    Reads::Flavor,
+    Reads::Pool,
+];
 
 /// What a cluster meets.
 #[derive(Clone, Debug, Default)]

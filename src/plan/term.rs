@@ -1,8 +1,19 @@
 //! Matching a placement term with a worker.
 
-use super::candidate::Request;
+use super::candidate::{Reads, Request};
 use crate::model::api::{PlacementTerm, WorkerField};
 use crate::model::{Reason, Worker};
+
+/// What a term of a policy or cluster reads.
+pub(super) const READS: &[Reads] = &[
+    Reads::Wishes,
+    Reads::Policies,
+    Reads::Name,
+    Reads::Location,
+    Reads::Provider,
+    Reads::Zones,
+    Reads::Labels,
+];
 
 /// Adds a reason for each part of the term that the worker fails.
 pub(super) fn failures(term: &PlacementTerm, worker: &Worker, reasons: &mut Vec<Reason>) {

@@ -3,17 +3,9 @@
 
 use crate::model::{Reason, topology};
 use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::scenes;
 
-pub(super) const READS: &[Reads] = &[
-    Reads::Cluster,
-    Reads::Policies,
-    Reads::Placed,
-    Reads::Name,
-    Reads::Labels,
-    Reads::Location,
-    Reads::Flavor,
-    Reads::Pool,
-];
+pub(super) const READS: &[Reads] = scenes::READS;
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };

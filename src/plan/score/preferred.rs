@@ -5,15 +5,7 @@ use crate::model::Worker;
 use crate::plan::candidate::{Reads, Request};
 use crate::plan::term;
 
-pub(super) const READS: &[Reads] = &[
-    Reads::Wishes,
-    Reads::Policies,
-    Reads::Name,
-    Reads::Location,
-    Reads::Provider,
-    Reads::Zones,
-    Reads::Labels,
-];
+pub(super) const READS: &[Reads] = term::READS;
 
 pub(super) fn weight(request: &Request<'_>, worker: &Worker) -> u64 {
     let met = request.preferred().filter(|preferred| term::meets(&preferred.term, worker));
