@@ -50,6 +50,9 @@ struct Changes {
     /// New clusters go to this worker again
     #[arg(long, value_name = "WORKER", value_parser = name)]
     uncordon: Vec<Name>,
+    /// This worker is drained; `w1=3`: three of its clusters may be away at a time
+    #[arg(long, value_name = "WORKER[=N]")]
+    drain: Vec<Drained>,
     /// Another capacity: `w1=50`, `w1=+10`, `w1=clusters:+10,memory:64Gi`
     #[arg(long, value_name = "WORKER=AMOUNTS")]
     capacity: Vec<Capacity>,
@@ -79,6 +82,13 @@ struct Like {
     /// Their labels: `tier=gold,env=prod`
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
     labels: Vec<(String, String)>,
+}
+
+/// `WORKER[=N]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Drained {
+    worker: Name,
+    max_unavailable: Option<u32>,
 }
 
 /// `WORKER=AMOUNTS`.
@@ -112,7 +122,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
 
 impl Args {
     fn asked(&self) -> Asked {
-        let Changes { lose, cordon, uncordon, capacity, add, remove, remove_policy, .. } =
+        let Changes { lose, cordon, uncordon, drain, capacity, add, remove, remove_policy, .. } =
             &self.changes;
         let mut changes = Vec::new();
         let mut each = |names: &[Name], change: fn(Name) -> Change, word: &str| {
@@ -124,6 +134,10 @@ impl Args {
         each(uncordon, Change::Uncordon, "uncordon");
         each(remove, Change::Remove, "remove");
         each(remove_policy, Change::RemovePolicy, "remove policy");
+        changes.extend(drain.iter().map(|drained| {
+            let Drained { worker, max_unavailable } = drained;
+            (Change::Drain(worker.clone(), *max_unavailable), drained.words())
+        }));
         changes.extend(capacity.iter().map(|capacity| {
             let change = Change::Capacity(capacity.worker.clone(), capacity.amounts.clone());
             (change, format!("capacity {}", capacity.words))
@@ -170,6 +184,30 @@ impl FromStr for Added {
         let counted = count.parse().ok().filter(|count| (1..=10_000).contains(count));
         let count = counted.ok_or_else(|| format!("`{count}` is no number from 1 to 10000"))?;
         Ok(Self { count, class, location })
+    }
+}
+
+impl Drained {
+    fn words(&self) -> String {
+        let at_once = |most| format!(" ({most} at a time)");
+        format!("drain {}{}", self.worker, self.max_unavailable.map(at_once).unwrap_or_default())
+    }
+}
+
+impl FromStr for Drained {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (worker, most) = match text.split_once('=') {
+            Some((worker, most)) => (worker, Some(most)),
+            None => (text, None),
+        };
+        let worker = name(worker).map_err(|error| error.to_string())?;
+        let number = |most: &str| {
+            let counted = most.parse().ok().filter(|most| (1..=1000).contains(most));
+            counted.ok_or_else(|| format!("`{most}` is no number from 1 to 1000"))
+        };
+        Ok(Self { worker, max_unavailable: most.map(number).transpose()? })
     }
 }
 
@@ -220,6 +258,16 @@ mod tests {
         assert_eq!(parsed("1@eastus").unwrap().location.as_deref(), Some("eastus"));
         for wrong in ["", "0", "x", "10001", "3:", "3:UP", ":small"] {
             assert!(parsed(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_drain_names_its_worker_and_how_many_may_be_away() {
+        let words = |text: &str| text.parse::<Drained>().map(|drained| drained.words());
+        assert_eq!(words("w1").as_deref(), Ok("drain w1"));
+        assert_eq!(words("w1=3").as_deref(), Ok("drain w1 (3 at a time)"));
+        for wrong in ["", "W1", "w1=", "w1=0", "w1=1001", "w1=x"] {
+            assert!(words(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Amount, By, Change, Error, Scene, add};
 use crate::change::{TreeEdit, entry_at};
 use crate::load::{emit_yaml, without_documents};
-use crate::model::api::{API_VERSION, WorkerOverlaySpec};
+use crate::model::api::{API_VERSION, Drain, WorkerOverlaySpec};
 use crate::model::{Fleet, Id, Name, Quantity, paths};
 
 /// What becomes of the files.
@@ -49,6 +49,10 @@ impl Edit<'_> {
             Change::Lose(worker) => return known(self.fleet, worker),
             Change::Cordon(worker) => self.overlay(worker)?.unschedulable = Some(true),
             Change::Uncordon(worker) => self.overlay(worker)?.unschedulable = Some(false),
+            Change::Drain(worker, max_unavailable) => {
+                let drain = Drain { max_unavailable: *max_unavailable, ..Drain::default() };
+                self.overlay(worker)?.drain = Some(drain);
+            }
             Change::Capacity(worker, amounts) => {
                 for amount in amounts {
                     self.capacity(worker, amount)?;

@@ -50,6 +50,9 @@ pub enum Change {
     Cordon(Name),
     /// New clusters go to the worker again.
     Uncordon(Name),
+    /// The worker is emptied, as far as what is on it may move; so many may be away at a time, where that
+    /// is given.
+    Drain(Name, Option<u32>),
     /// The worker has another capacity.
     Capacity(Name, Vec<Amount>),
     /// There are more clusters.
@@ -87,7 +90,8 @@ pub struct Clusters {
     pub class: Option<Name>,
     /// Their location; `None`: where most of their like are.
     pub location: Option<String>,
-    /// Their tenant; `None`: the fleet's first, or `default` where it lists none.
+    /// Their tenant; `None`: the fleet's first that may use what their class names, or `default` where
+    /// it lists none.
     pub tenant: Option<String>,
     /// Their labels.
     pub labels: Vec<(String, String)>,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::support::reconciled::{Ran, Reconciled};
-use crate::support::small::{cluster, files};
+use crate::support::small::{cluster, files, worker};
 
 /// The example fleet, reconciled once.
 fn example() -> Reconciled {
@@ -122,6 +122,30 @@ fn a_cordon_and_its_end_are_those_that_people_write() {
                    capacity: 9\n  unschedulable: false\n";
     fleet.write("fleet/overlays/we-1.yaml", overlay.as_bytes());
     assert_eq!(said["tree"], planned(&fleet));
+}
+
+#[test]
+fn a_drain_says_who_leaves_for_where_and_who_stays() {
+    let movable = |name: &str| format!("{}  onWorkerLoss: Rebuild\n", cluster(name, "westeurope"));
+    let mut all = files();
+    let clusters: [&str; 3] = ["alpha", "bravo", "delta"];
+    all.retain(|path, _| !path.starts_with("fleet/clusters/"));
+    all.extend(clusters.map(|name| (format!("fleet/clusters/{name}.yaml"), movable(name))));
+    all.insert("fleet/clusters/charlie.yaml".to_owned(), cluster("charlie", "westeurope"));
+    all.insert("fleet/workers/near.yaml".to_owned(), worker("w-near", "northeurope", 9));
+    let fleet = Reconciled::of(&all);
+
+    let ran = fleet.carp(&["simulate", "--drain", "w-weu=2"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    insta::assert_snapshot!(without_ids(&ran));
+
+    let said = simulate(&fleet, &["--drain", "w-weu"], 0);
+    let state = |c: &Value| (c["after"]["state"].clone(), c["after"]["to"].clone());
+    let moving: Vec<_> = said["clusters"].as_array().unwrap().iter().map(state).collect();
+    assert_eq!(moving, [("Moving".into(), "w-near".into())], "one at a time: {said:#}");
+    assert_eq!(said["stays"].as_array().unwrap().len(), 3, "{said:#}");
+    assert_eq!(fleet.carp(&["drain", "w-weu"]).exit, 0);
+    assert_eq!(said["tree"], planned(&fleet), "it is the drain that people write");
 }
 
 #[test]

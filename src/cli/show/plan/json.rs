@@ -1,5 +1,7 @@
 //! A plan as JSON (`docs/formats.md`, "plan JSON").
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::super::findings::{Tally, findings_value};
@@ -40,7 +42,7 @@ fn value(view: &PlanView<'_>) -> Value {
         "deletions": deletions,
         "stuck": stuck,
         "moves": moves(view),
-        "stays": stays(view),
+        "stays": stays(&view.proposal.plan.stays),
         "violations": violations(view),
         "holds": proposal.plan.holds.iter().map(hold).collect::<Value>(),
         "gates": proposal.gates.iter().map(gate).collect::<Value>(),
@@ -160,7 +162,8 @@ fn moves(view: &PlanView<'_>) -> Value {
     view.proposal.plan.moves.iter().map(moved).collect()
 }
 
-fn stays(view: &PlanView<'_>) -> Value {
+/// The clusters that something names and that do not move.
+pub(in crate::cli::show) fn stays(all: &BTreeMap<Name, Stay>) -> Value {
     let stay = |(name, stay): (&Name, &Stay)| {
         json!({
             "name": name,
@@ -170,7 +173,7 @@ fn stays(view: &PlanView<'_>) -> Value {
             "why": stay.blocker.to_string(),
         })
     };
-    view.proposal.plan.stays.iter().map(stay).collect()
+    all.iter().map(stay).collect()
 }
 
 fn violations(view: &PlanView<'_>) -> Value {

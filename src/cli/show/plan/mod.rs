@@ -13,9 +13,10 @@ mod words;
 
 pub use clusters::{Action, ClusterChange, why_here};
 pub use deletions::{progress_words, waiting_words};
-pub(super) use json::hold as hold_value;
 pub use json::{PLAN_SCHEMA, json};
+pub(super) use json::{hold as hold_value, stays as stays_value};
 pub use markdown::{FileDiff, markdown};
+pub(super) use moving::{LOST, stays_text};
 #[cfg(test)]
 pub(in crate::cli) use sample::proposal as sample_proposal;
 pub use text::{holds_text, text};

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 use super::super::{Palette, Tone};
 use super::{PlanView, listed};
-use crate::model::{Decision, Move, MoveProgress, Name, Plan};
+use crate::model::{Blocker, Decision, Move, MoveCause, MoveProgress, Name, Plan, Stay};
 
 /// What every move costs.
-const LOST: &str = "what is in these clusters is lost: each is made anew, and empty";
+pub(in crate::cli::show) const LOST: &str =
+    "what is in these clusters is lost: each is made anew, and empty";
 
 /// The moves that began and did not arrive, in words.
 fn moves(plan: &Plan) -> Vec<String> {
@@ -25,33 +26,37 @@ fn moves(plan: &Plan) -> Vec<String> {
 }
 
 /// What is named and stays, by worker, by what names it and by why it stays.
-fn stays(plan: &Plan) -> Vec<String> {
+fn stays(all: &BTreeMap<Name, Stay>) -> Vec<String> {
     let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
-    for (name, stay) in &plan.stays {
+    for (name, stay) in all {
         let key = (&stay.worker, stay.cause, &stay.blocker);
         groups.entry(key).or_default().push(name.to_string());
     }
-    let line =
-        |((worker, cause, blocker), names): ((&Name, crate::model::MoveCause, _), Vec<String>)| {
-            let blocker: &crate::model::Blocker = blocker;
-            let (code, names) = (blocker.name(), listed(&names));
-            format!("{worker} {}; {names}: {blocker} ({code})", cause.words())
-        };
+    let line = |((worker, cause, blocker), names): ((&Name, MoveCause, &Blocker), Vec<String>)| {
+        let (code, names) = (blocker.name(), listed(&names));
+        format!("{worker} {}; {names}: {blocker} ({code})", cause.words())
+    };
     groups.into_iter().map(line).collect()
 }
 
 /// For a terminal.
 pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
     let plan = &view.proposal.plan;
-    let mut out = String::new();
-    let sections =
-        [(moves(plan), "MOVING", LOST), (stays(plan), "STAYS", "these are named and do not move")];
-    for (lines, title, what) in sections.into_iter().filter(|(lines, ..)| !lines.is_empty()) {
-        let title = palette.paint(Tone::Warn, title);
-        let _ = writeln!(out, "{title}: {what}");
-        for line in lines {
-            let _ = writeln!(out, "  {line}");
-        }
+    section(&moves(plan), "MOVING", LOST, palette) + &stays_text(&plan.stays, palette)
+}
+
+/// What is named and stays, for a terminal.
+pub(in crate::cli::show) fn stays_text(all: &BTreeMap<Name, Stay>, palette: Palette) -> String {
+    section(&stays(all), "STAYS", "these are named and do not move", palette)
+}
+
+fn section(lines: &[String], title: &str, what: &str, palette: Palette) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("{}: {what}\n", palette.paint(Tone::Warn, title));
+    for line in lines {
+        let _ = writeln!(out, "  {line}");
     }
     out
 }
@@ -65,7 +70,7 @@ pub(super) fn markdown(view: &PlanView<'_>, most: usize) -> String {
             moves(plan),
             "**Moving**: what is in these clusters is lost: each is made anew, and empty",
         ),
-        (stays(plan), "**Staying**: these are named and do not move"),
+        (stays(&plan.stays), "**Staying**: these are named and do not move"),
     ];
     for (lines, title) in sections.into_iter().filter(|(lines, _)| !lines.is_empty()) {
         let _ = writeln!(out, "\n{title}\n");
@@ -83,7 +88,7 @@ pub(super) fn markdown(view: &PlanView<'_>, most: usize) -> String {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::model::{Binding, Blocker, DeletionStep, MoveCause, Planned, Resources, Stay};
+    use crate::model::{Binding, DeletionStep, Planned, Resources};
 
     fn name(text: &str) -> Name {
         Name::parse(text).unwrap()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::findings::findings_value;
-use super::super::plan::hold_value;
+use super::super::plan::{hold_value, stays_value};
 use super::{SimulateView, Standing};
 use crate::model::{Hold, Quantity};
 
@@ -32,6 +32,7 @@ fn value(view: &SimulateView<'_>) -> Value {
         "clusters": clusters(view),
         "workers": workers(view),
         "waiting": view.summaries.iter().map(waiting).collect::<Value>(),
+        "stays": stays_value(&view.stays()),
         "holds": holds(view.holds()),
         "noLongerHeld": holds(view.let_through()),
         "gates": view.gates().iter()
@@ -58,6 +59,9 @@ fn standing(standing: &Standing) -> Value {
     let mut value = json!({"state": standing.name(), "worker": standing.worker()});
     if let Standing::Waits(reasons) = standing {
         value["reasons"] = json!(reasons);
+    }
+    if let Standing::Moving { to, .. } = standing {
+        value["to"] = json!(to);
     }
     value
 }

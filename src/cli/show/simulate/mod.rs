@@ -8,14 +8,14 @@ pub use json::{SIMULATE_SCHEMA, json};
 pub use runway::{RoomView, RunwayCount, RunwayRow};
 pub use text::text;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
 use super::findings::Finding;
 use super::plan::why_here;
 use crate::model::{
-    Decision, Fleet, Gate, Hold, Name, Plan, Planned, Proposal, Quantity, ReasonCode, WorkerPlan,
+    Decision, Gate, Hold, Name, Plan, Planned, Proposal, Quantity, ReasonCode, Stay, WorkerPlan,
 };
 
 /// What a run would do with the changes, against what it does without them.
@@ -45,6 +45,13 @@ pub enum Standing {
     Absent,
     /// It has a worker.
     On(Name),
+    /// It leaves one worker for another.
+    Moving {
+        /// The worker that it leaves.
+        from: Name,
+        /// The worker that it goes to.
+        to: Name,
+    },
     /// It is being deleted there.
     Deleting(Name),
     /// It waits, for these reasons.
@@ -59,6 +66,9 @@ impl Standing {
         match &planned.decision {
             Decision::Delete { worker, .. } => Self::Deleting(worker.clone()),
             Decision::Wait { reasons, .. } => Self::Waits(reasons.clone()),
+            Decision::Move { from, binding, .. } => {
+                Self::Moving { from: from.clone(), to: binding.worker.clone() }
+            }
             decision => decision.worker().map_or(Self::Absent, |worker| Self::On(worker.clone())),
         }
     }
@@ -69,16 +79,19 @@ impl Standing {
         match self {
             Self::Absent => "-".to_owned(),
             Self::On(worker) => worker.to_string(),
+            Self::Moving { from, to } => format!("{from} to {to}"),
             Self::Deleting(worker) => format!("{worker} (deleting)"),
             Self::Waits(_) => "waits".to_owned(),
         }
     }
 
-    /// The worker.
+    /// The worker that it is on.
     #[must_use]
     pub fn worker(&self) -> Option<&Name> {
         match self {
-            Self::On(worker) | Self::Deleting(worker) => Some(worker),
+            Self::On(worker) | Self::Deleting(worker) | Self::Moving { from: worker, .. } => {
+                Some(worker)
+            }
             Self::Absent | Self::Waits(_) => None,
         }
     }
@@ -89,6 +102,7 @@ impl Standing {
         match self {
             Self::Absent => "Absent",
             Self::On(_) => "Placed",
+            Self::Moving { .. } => "Moving",
             Self::Deleting(_) => "Deleting",
             Self::Waits(_) => "Waiting",
         }
@@ -127,7 +141,7 @@ impl SimulateView<'_> {
         let names: BTreeSet<&Name> = old.keys().chain(new.keys()).collect();
         let differs = |name: &Name| {
             let (before, after) = (Standing::of(old.get(name)), Standing::of(new.get(name)));
-            let why = why(new.get(name), &after, &self.after.fleet);
+            let why = why(name, &after, self.after);
             (before != after).then(|| ClusterDifference { name: name.clone(), before, after, why })
         };
         names.into_iter().filter_map(differs).collect()
@@ -163,6 +177,14 @@ impl SimulateView<'_> {
         without(&self.before.plan, &self.after.plan)
     }
 
+    /// The clusters that something names with the changes only, and that do not move.
+    #[must_use]
+    pub fn stays(&self) -> BTreeMap<Name, Stay> {
+        let known = |name: &Name, stay: &Stay| self.before.plan.stays.get(name) == Some(stay);
+        let stays = self.after.plan.stays.clone().into_iter();
+        stays.filter(|(name, stay)| !known(name, stay)).collect()
+    }
+
     /// The folders that stay as they were with the changes only.
     #[must_use]
     pub fn gates(&self) -> Vec<Gate> {
@@ -180,6 +202,7 @@ impl SimulateView<'_> {
             && self.workers().is_empty()
             && self.holds().is_empty()
             && self.let_through().is_empty()
+            && self.stays().is_empty()
             && self.gates().is_empty()
             && self.before.stopped == self.after.stopped
     }
@@ -189,10 +212,15 @@ fn without(plan: &Plan, other: &Plan) -> Vec<Hold> {
     plan.holds.iter().filter(|hold| !other.holds.contains(hold)).cloned().collect()
 }
 
-fn why(planned: Option<&Planned>, after: &Standing, fleet: &Fleet) -> String {
-    match (planned.map(|planned| &planned.decision), after) {
-        (Some(Decision::Bind(binding)), _) => why_here(binding, fleet),
+fn why(name: &Name, after: &Standing, proposal: &Proposal) -> String {
+    let plan = &proposal.plan;
+    match (plan.clusters.get(name).map(|planned| &planned.decision), after) {
+        (Some(Decision::Bind(binding)), _) => why_here(binding, &proposal.fleet),
         (_, Standing::Waits(reasons)) => reason_words(reasons),
+        (_, Standing::Moving { from, .. }) => {
+            let cause = plan.moves.get(name).map(|moved| moved.cause.words());
+            cause.map(|cause| format!("{from} {cause}")).unwrap_or_default()
+        }
         _ => String::new(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::super::findings;
-use super::super::plan::{gate_words, holds_text, kept, listed};
+use super::super::plan::{LOST, gate_words, holds_text, kept, listed, stays_text};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone};
 use super::{ClusterDifference, RunwayRow, SimulateView, Standing, WorkerDifference, reason_words};
@@ -23,6 +23,7 @@ pub fn text(view: &SimulateView<'_>, palette: Palette) -> String {
         clusters(view, palette),
         workers(view, palette),
         waiting(view, palette),
+        moving(view, palette),
         holds_text(&view.holds(), palette),
         let_through(view, palette),
         gates(view, palette),
@@ -123,6 +124,16 @@ fn waiting(view: &SimulateView<'_>, palette: Palette) -> String {
         let _ = writeln!(out, "{title}: {summary}");
     }
     out
+}
+
+/// Why what leaves its worker loses what is in it, and what is named and stays.
+fn moving(view: &SimulateView<'_>, palette: Palette) -> String {
+    let moves = view.clusters().iter().any(|c| matches!(c.after, Standing::Moving { .. }));
+    let mut out = String::new();
+    if moves {
+        let _ = writeln!(out, "{}: {LOST}", palette.paint(Tone::Warn, "MOVING"));
+    }
+    out + &stays_text(&view.stays(), palette)
 }
 
 fn let_through(view: &SimulateView<'_>, palette: Palette) -> String {
