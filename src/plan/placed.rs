@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::moving::{self, Moves};
-use super::resize::{self, Resize};
-use super::roster::Roster;
+use super::resize::{Resize, Resizes};
 use super::{PlanInput, scale, unloaded, version};
 use crate::model::api::DeletionPolicy;
 use crate::model::{
@@ -17,13 +16,15 @@ use crate::model::{
 };
 
 /// What was decided about the clusters that have a worker.
-#[derive(Debug, Default)]
-pub(super) struct Placed {
+#[derive(Debug)]
+pub(super) struct Placed<'a> {
     pub(super) clusters: BTreeMap<Name, Planned>,
     /// Those on their way to another version.
     pub(super) versions: BTreeMap<Name, VersionStep>,
     /// Those on the move.
     pub(super) moves: Moves,
+    /// Those that want another amount than they have.
+    pub(super) resizes: Resizes<'a>,
     /// How many had to be looked at: those whose document, or what it comes to with its class, has
     /// changed.
     pub(super) evaluated: u64,
@@ -33,9 +34,8 @@ pub(super) struct Placed {
 pub(super) fn decide<'a>(
     input: &PlanInput<'a>,
     deletions: &mut Deletions,
-    roster: &mut Roster<'a>,
     holds: &mut Holds,
-) -> Placed {
+) -> Placed<'a> {
     let mut decided = BTreeMap::new();
     let mut versions = BTreeMap::new();
     let mut resizes = Vec::new();
@@ -79,13 +79,8 @@ pub(super) fn decide<'a>(
             }
         }
     }
-    for (name, resized) in resize::settle(input, resizes, roster) {
-        if let Some(planned) = decided.get_mut(&name) {
-            planned.demand = resized.demand;
-            planned.resize_blocked = resized.blocked;
-        }
-    }
-    Placed { clusters: decided, versions, moves, evaluated }
+    let resizes = Resizes::new(resizes);
+    Placed { clusters: decided, versions, moves, resizes, evaluated }
 }
 
 /// What becomes of a cluster that is not on the move; `None` where its name is free again.

@@ -7,7 +7,8 @@
 //! - What lowers it counts once the worker cannot still be using it: the worker is not observed, or a
 //!   fresh report shows the cluster running.
 //! - What is lowered is freed before anything is raised, and raising goes on until nothing more fits,
-//!   so that planning again finds nothing left to do.
+//!   so that planning again finds nothing left to do. A move that gets another target frees its place,
+//!   and goes in between for the same reason.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -37,37 +38,52 @@ pub(super) struct Resized {
     pub(super) blocked: Option<Resources>,
 }
 
-/// Decides all resizes of a run and writes them to the roster.
-pub(super) fn settle<'a>(
-    input: &PlanInput<'a>,
-    mut wanted: Vec<Resize<'a>>,
-    roster: &mut Roster<'a>,
-) -> BTreeMap<Name, Resized> {
-    wanted.sort_by_key(|r| {
-        (raises(r), Reverse(r.cluster.spec.priority.unwrap_or(0)), &r.cluster.name)
-    });
-    let mut settled = BTreeMap::new();
-    loop {
-        let before = wanted.len();
-        wanted.retain(|resize| {
-            let fits = fits(resize, roster) && is_granted(input, resize, roster);
-            if fits {
-                let demand = target(input, resize);
-                roster.resize(resize.worker, resize.cluster, resize.from, &demand);
-                settled.insert(resize.cluster.name.clone(), Resized { demand, blocked: None });
-            }
-            !fits
+/// The resizes of a run, as far as they are decided.
+#[derive(Debug)]
+pub(super) struct Resizes<'a> {
+    wanted: Vec<Resize<'a>>,
+    settled: BTreeMap<Name, Resized>,
+}
+
+impl<'a> Resizes<'a> {
+    /// Resizes of which none is decided yet.
+    pub(super) fn new(mut wanted: Vec<Resize<'a>>) -> Self {
+        wanted.sort_by_key(|r| {
+            (raises(r), Reverse(r.cluster.spec.priority.unwrap_or(0)), &r.cluster.name)
         });
-        if wanted.len() == before {
-            break;
+        Self { wanted, settled: BTreeMap::new() }
+    }
+
+    /// Writes those that fit to the roster, until no more do.
+    pub(super) fn settle(&mut self, input: &PlanInput<'a>, roster: &mut Roster<'a>) {
+        loop {
+            let before = self.wanted.len();
+            self.wanted.retain(|resize| {
+                let fits = fits(resize, roster) && is_granted(input, resize, roster);
+                if fits {
+                    let demand = target(input, resize);
+                    roster.resize(resize.worker, resize.cluster, resize.from, &demand);
+                    let name = resize.cluster.name.clone();
+                    self.settled.insert(name, Resized { demand, blocked: None });
+                }
+                !fits
+            });
+            if self.wanted.len() == before {
+                return;
+            }
         }
     }
-    for resize in wanted {
-        let blocked = Some(resize.cluster.demand.clone());
-        let kept = Resized { demand: resize.from.clone(), blocked };
-        settled.insert(resize.cluster.name.clone(), kept);
+
+    /// What the clusters take after the run. What did not fit is blocked.
+    pub(super) fn into_settled(self) -> BTreeMap<Name, Resized> {
+        let mut settled = self.settled;
+        for resize in self.wanted {
+            let blocked = Some(resize.cluster.demand.clone());
+            let kept = Resized { demand: resize.from.clone(), blocked };
+            settled.insert(resize.cluster.name.clone(), kept);
+        }
+        settled
     }
-    settled
 }
 
 fn raises(resize: &Resize<'_>) -> bool {

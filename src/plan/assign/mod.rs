@@ -37,6 +37,7 @@ use super::moving::{self, Moves};
 use super::placed::Placed;
 use super::policy::Policies;
 use super::queue::{self, Waiting};
+use super::resize::Resizes;
 use super::roster::Roster;
 use super::scenes::{Floor, Grounds, NOTHING};
 use super::{PlanInput, Way, context, filter, placed};
@@ -105,9 +106,9 @@ impl<'a> Run<'a> {
         let mut holds = Holds::default();
         let policies = Policies::of(input.fleet);
         let mut deletions = deletion::under_way(input);
-        let mut roster = Roster::new(input, &policies, &mut deletions, &mut holds);
-        let Placed { mut clusters, versions, moves, evaluated } =
-            placed::decide(input, &mut deletions, &mut roster, &mut holds);
+        let roster = Roster::new(input, &policies, &mut deletions, &mut holds);
+        let Placed { mut clusters, versions, moves, resizes, evaluated } =
+            placed::decide(input, &mut deletions, &mut holds);
         let queue = queue::line_up(input, &clusters);
         let left = queue::left(input, &clusters);
         let is_waiting = |(_, p): &(&Name, &Planned)| matches!(p.decision, Decision::Wait { .. });
@@ -133,8 +134,25 @@ impl<'a> Run<'a> {
             unplaced: Vec::new(),
             choice: Choice::of(input.fleet),
         };
+        run.settle(resizes);
         moving::begin(&mut run);
         run
+    }
+
+    /// Decides what the placed clusters take, and where moves go whose target takes nothing any more: each
+    /// may free what the other waits for.
+    fn settle(&mut self, mut resizes: Resizes<'a>) {
+        resizes.settle(&self.input, &mut self.roster);
+        while moving::choose_again(self) {
+            resizes.settle(&self.input, &mut self.roster);
+        }
+        moving::give_up(self);
+        for (name, resized) in resizes.into_settled() {
+            if let Some(planned) = self.clusters.get_mut(&name) {
+                planned.demand = resized.demand;
+                planned.resize_blocked = resized.blocked;
+            }
+        }
     }
 
     /// A place on a worker is taken by a cluster that moves.

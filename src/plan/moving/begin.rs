@@ -5,19 +5,19 @@
 //! bound on each run could not be kept so.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::{Ongoing, cause};
+use super::cause;
 use crate::model::api::{Failover, OnWorkerLoss};
 use crate::model::{
-    Binding, Blocker, Cluster, ClusterState, Decision, Deletion, DeletionStep, HoldKind, Missing,
-    Move, MoveCause, MoveProgress, Name, Progress, ReasonCode, Stay,
+    Blocker, Cluster, Decision, Deletion, DeletionStep, HoldKind, Missing, Move, MoveCause,
+    MoveProgress, Name, Progress, ReasonCode, Stay,
 };
 use crate::plan::assign::Run;
 use crate::plan::candidate::{Pools, Request};
 use crate::plan::choose::{Pick, choose};
+use crate::plan::deletion;
 use crate::plan::scenes::Scenes;
-use crate::plan::{deletion, filter};
 
 /// A cluster that something names.
 struct Named<'a> {
@@ -27,11 +27,8 @@ struct Named<'a> {
 }
 
 /// Begins what drains, taints and failover name, before anything that waits is placed: these clusters lose
-/// what they have. Moves that are under way get another target where theirs takes nothing any more.
+/// what they have.
 pub(in crate::plan) fn begin(run: &mut Run<'_>) {
-    if !run.input.deletions_wait() {
-        choose_again(run);
-    }
     note_violations(run);
     let named = all_named(run);
     for cause in [MoveCause::Drain, MoveCause::NoExecute, MoveCause::Failover] {
@@ -222,87 +219,12 @@ fn first_step(run: &Run<'_>, on: &Name) -> Deletion {
 }
 
 /// The best worker for a cluster that leaves one.
-fn elsewhere(run: &Run<'_>, cluster: &Cluster, from: &Name) -> Result<Pick, BTreeSet<ReasonCode>> {
+pub(super) fn elsewhere(
+    run: &Run<'_>,
+    cluster: &Cluster,
+    from: &Name,
+) -> Result<Pick, BTreeSet<ReasonCode>> {
     let request = Request { leaving: Some(from), ..run.request(cluster) };
     let scenes = Scenes::of(&request, &run.roster, &run.roster.counts);
     choose(&request.within(&scenes), &run.roster)
-}
-
-/// Moves under way whose target takes nothing any more get another one. Where none fits they go on waiting
-/// for theirs; where that is not there any more, the cluster goes into the queue at the end of its deletion,
-/// or stays where nothing is deleted.
-fn choose_again(run: &mut Run<'_>) {
-    let leaving: BTreeSet<Name> = run
-        .moves
-        .iter()
-        .filter(|(_, moved)| moved.progress == MoveProgress::Leaves)
-        .map(|(name, _)| name.clone())
-        .collect();
-    if leaving.is_empty() {
-        return;
-    }
-    let input = run.input;
-    let ongoing: BTreeMap<_, _> = super::ongoing(&input);
-    for name in leaving {
-        let Some(one) = ongoing.get(&name) else { continue };
-        let Some(cluster) = input.fleet.clusters.get(&name) else { continue };
-        if run.roster.get(one.to).is_some_and(|c| filter::shut(c).is_empty()) {
-            continue;
-        }
-        let has_place = super::has_document(&input, one.to);
-        if has_place {
-            run.roster.unbind(one.to, cluster, &one.kept.demand);
-        }
-        match elsewhere(run, cluster, one.from) {
-            Ok(pick) => {
-                let binding = run.binding(cluster, pick);
-                run.take_place(&binding.worker, cluster);
-                target(run, &name, binding);
-            }
-            Err(_) if has_place => run.take_place(one.to, cluster),
-            Err(_) => give_up(run, &name, *one),
-        }
-    }
-}
-
-fn target(run: &mut Run<'_>, name: &Name, to: Binding) {
-    if let Some(moved) = run.moves.get_mut(name) {
-        moved.to = to.worker.clone();
-    }
-    if let Some(planned) = run.clusters.get_mut(name)
-        && let Decision::Move { binding, .. } = &mut planned.decision
-    {
-        *binding = to;
-    }
-}
-
-/// A move that goes nowhere: what is being deleted is made anew when a worker takes it, and what is not
-/// stays.
-fn give_up(run: &mut Run<'_>, name: &Name, one: Ongoing<'_>) {
-    let Some(deletion) = run.deletions.get(name).cloned() else { return };
-    let begun = one.row.state == ClusterState::Deleting;
-    let waits = deletion.progress == Progress::Waits;
-    let stays =
-        !begun || (waits && deletion::is_called_off_alone(&run.input, name, one.from, one.row));
-    let worker = one.from.clone();
-    let decision = if stays {
-        let called_off = Deletion { progress: Progress::Cancelled, missing: None, ..deletion };
-        if begun {
-            run.deletions.insert(name.clone(), called_off);
-        } else {
-            run.deletions.remove(name);
-        }
-        if let Some(moved) = run.moves.get_mut(name) {
-            moved.progress = MoveProgress::CalledOff;
-        }
-        Decision::Keep { worker }
-    } else {
-        run.moves.remove(name);
-        run.holds.add(HoldKind::NameStillDeleting, name);
-        let step = deletion.step.unwrap_or(DeletionStep::D1);
-        Decision::Delete { worker, step }
-    };
-    if let Some(planned) = run.clusters.get_mut(name) {
-        planned.decision = decision;
-    }
 }

@@ -8,11 +8,13 @@
 
 mod begin;
 mod cause;
+mod target;
 #[cfg(test)]
 mod tests;
 
 pub(super) use begin::{begin, begin_for_violations};
 pub(super) use cause::lost_since;
+pub(super) use target::{choose_again, give_up};
 
 use std::collections::BTreeMap;
 

@@ -19,6 +19,31 @@ fn a_drain_moves_what_says_rebuild_and_names_what_stays() {
 }
 
 #[test]
+fn a_place_on_a_worker_that_closed_is_kept_for_what_it_was_kept_for() {
+    let taken = |cluster: &str| {
+        let world = format!(
+            "worker w1 drain; worker w2 cordoned; cluster a on=w1 rebuild moving=w2 step=D1 {cluster}"
+        );
+        check(&world, "a w1 => w2 D1 Drain");
+        World::read(&world).plan().plan.workers["w2"].allocated.clone()
+    };
+    assert_eq!(taken("was=2 needs=5"), taken("needs=2"));
+    assert_eq!(taken("was=2 needs=1"), taken("needs=2"));
+}
+
+#[test]
+fn what_a_move_frees_by_another_target_counts_in_the_same_run() {
+    // `a` goes to w3 now, for w2 is cordoned; so `b` can have what was kept there for `a`.
+    let world = "worker w1 drain; worker w2 0/2 cordoned; worker w3;
+        cluster a on=w1 rebuild moving=w2 step=D1; cluster b on=w2 was=1 needs=2";
+    check(world, "a w1 => w3 D1 Drain; b on w2 takes 2");
+    // And the other way round: what `b` gives back is room for `a`.
+    let world = "worker w1 drain; worker w2 cordoned; worker w3 0/2;
+        cluster a on=w1 rebuild moving=w2 step=D1; cluster b on=w3 was=2 needs=1";
+    check(world, "a w1 => w3 D1 Drain; b on w3 takes 1");
+}
+
+#[test]
 fn nothing_moves_that_nothing_names() {
     check("worker w1 cordoned; worker w2; cluster a on=w1 rebuild", "a on w1");
     check("worker w1 agent:silent; worker w2; cluster a on=w1 rebuild", "a on w1");

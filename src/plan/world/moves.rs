@@ -91,10 +91,11 @@ impl Moving {
 
     /// What the locks keep: its row, the place on the worker that it goes to, or where it came from.
     pub(super) fn keep(&self, world: &mut World, cluster: &Cluster, on: &Name, row: ClusterRow) {
-        world.lock(on).clusters.insert(cluster.name.clone(), row);
+        world.lock(on).clusters.insert(cluster.name.clone(), row.clone());
         let cause = self.cause.unwrap_or(MoveCause::Drain);
         if let Some(to) = &self.to {
-            let row = reserved(bound_row(cluster), on, cause);
+            let demand = row.demand.clone();
+            let row = ClusterRow { demand, ..reserved(bound_row(cluster), on, cause) };
             world.lock(to).clusters.insert(cluster.name.clone(), row);
         }
         if let Some(from) = &self.from {
