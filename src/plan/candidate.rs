@@ -218,6 +218,12 @@ pub(super) enum Reads {
     Site,
     /// Of the cluster, its own `spec.placement`.
     Wishes,
+    /// Of the cluster, its version and its flavor.
+    Version,
+    /// Of the cluster, the group of its policy's affinity in which it was placed before.
+    Group,
+    /// Of the cluster, the worker that it leaves.
+    Leaving,
     /// The policies.
     Policies,
     /// The tenants, and whose the cluster is.

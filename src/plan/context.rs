@@ -162,7 +162,13 @@ mod tests {
             Reads::Flavor | Reads::Provider => ("pool=p;", "pool=p flavor=kind;"),
             Reads::Policies => ("only=w1", "not=w2"),
             Reads::Tenants => ("pools=p", "pools=p,q"),
-            Reads::Cluster | Reads::Demand | Reads::Site | Reads::Wishes => return None,
+            Reads::Cluster
+            | Reads::Demand
+            | Reads::Site
+            | Reads::Wishes
+            | Reads::Version
+            | Reads::Group
+            | Reads::Leaving => return None,
         })
     }
 

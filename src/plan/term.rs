@@ -15,6 +15,18 @@ pub(super) const READS: &[Reads] = &[
     Reads::Labels,
 ];
 
+/// What the groups of a policy's affinity read.
+pub(super) const GROUP_READS: &[Reads] = &[
+    Reads::Group,
+    Reads::Wishes,
+    Reads::Policies,
+    Reads::Name,
+    Reads::Location,
+    Reads::Provider,
+    Reads::Zones,
+    Reads::Labels,
+];
+
 /// Adds a reason for each part of the term that the worker fails.
 pub(super) fn failures(term: &PlacementTerm, worker: &Worker, reasons: &mut Vec<Reason>) {
     let name = worker.name.as_str();

@@ -21,6 +21,7 @@
 //! Where the last run ended in the very context in which this one begins, a cluster that waited then and
 //! is unchanged was refused on the grounds of that context, and the same is true of it.
 
+mod line;
 mod serve;
 #[cfg(test)]
 mod tests;

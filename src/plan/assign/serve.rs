@@ -6,6 +6,7 @@ use super::super::candidate::Request;
 use super::super::choose::Pick;
 use super::super::queue::Waiting;
 use super::super::scenes::{Floor, Scenes};
+use super::line::Line;
 use super::{Refused, Run};
 use crate::model::{Name, ReasonCode};
 
@@ -36,35 +37,35 @@ impl<'a> Run<'a> {
     /// Serves some clusters. Returns those that go on waiting, and whether it stopped before the one that
     /// it is to stop before.
     fn pass(&mut self, queue: Vec<Refused<'a>>, until: Option<&Name>) -> (Vec<Refused<'a>>, bool) {
-        let mut refused = Vec::new();
+        let mut refused = Line::default();
         for mut one in queue {
             let waiting = one.waiting;
             let pick = if one.known { self.look_again(&mut one) } else { self.look(&mut one) };
             let Some(pick) = pick else {
-                refused.push(one);
+                refused.add(one);
                 continue;
             };
             if until == Some(&waiting.cluster.name) {
-                return (refused, true);
+                return (refused.into_vec(), true);
             }
             self.bind(waiting.cluster, pick);
             if self.let_in(&mut refused, until) {
-                return (refused, true);
+                return (refused.into_vec(), true);
             }
         }
         while let Some((at, pick)) = self.first_that_fits(&mut refused) {
             let waiting = refused.remove(at).waiting;
             if until == Some(&waiting.cluster.name) {
-                return (refused, true);
+                return (refused.into_vec(), true);
             }
             self.bind(waiting.cluster, pick);
         }
-        (refused, false)
+        (refused.into_vec(), false)
     }
 
     /// After a binding: places those that it lets in, always the first in the queue. Whether the cluster
     /// of this name is next.
-    fn let_in(&mut self, refused: &mut Vec<Refused<'a>>, until: Option<&Name>) -> bool {
+    fn let_in(&mut self, refused: &mut Line<'a>, until: Option<&Name>) -> bool {
         loop {
             let mut rising = self.rising(refused);
             let next = loop {
@@ -72,13 +73,13 @@ impl<'a> Run<'a> {
                     return false;
                 }
                 let at = rising.remove(0);
-                if let Some(pick) = self.look_again(&mut refused[at]) {
+                if let Some(pick) = refused.change(at, |one| self.look_again(one)) {
                     break (at, pick);
                 }
             };
             // Those behind it are looked at after it, and their floors say no more that they rose.
             for at in rising {
-                refused[at].floors = None;
+                refused.change(at, |one| one.floors = None);
             }
             let cluster = refused.remove(next.0).waiting.cluster;
             if until == Some(&cluster.name) {
@@ -89,11 +90,13 @@ impl<'a> Run<'a> {
     }
 
     /// The refused clusters that the last binding may have let in.
-    fn rising(&self, refused: &mut [Refused<'a>]) -> Vec<usize> {
+    fn rising(&self, refused: &mut Line<'a>) -> Vec<usize> {
+        if refused.has_no_spread() {
+            return Vec::new();
+        }
         let counts = &self.roster.counts;
         let last = counts.last_worker().and_then(|worker| self.roster.get(worker));
         let Some(worker) = last.and_then(|candidate| candidate.worker) else { return Vec::new() };
-        let spread = |one: &Refused<'_>| one.reasons.contains(&ReasonCode::Spread);
         let rises = |one: &mut Refused<'a>| match &mut one.floors {
             Some(floors) => {
                 for floor in &mut *floors {
@@ -103,14 +106,13 @@ impl<'a> Run<'a> {
             }
             None => true,
         };
-        let spread = refused.iter_mut().enumerate().filter(|(_, one)| spread(one));
-        spread.filter_map(|(at, one)| rises(one).then_some(at)).collect()
+        refused.of_spread(rises)
     }
 
     /// At the end: the first that fits, those before it being brought up to date. There is none, for all
     /// that a binding lets in was placed after it; but nothing is left out on that ground.
-    fn first_that_fits(&mut self, refused: &mut [Refused<'a>]) -> Option<(usize, Pick)> {
-        refused.iter_mut().enumerate().find_map(|(at, one)| Some((at, self.look_again(one)?)))
+    fn first_that_fits(&mut self, refused: &mut Line<'a>) -> Option<(usize, Pick)> {
+        refused.first(|one| self.look_again(one))
     }
 
     /// Looks at a cluster again where something has changed on which its refusal stands.

@@ -3,7 +3,7 @@
 use crate::model::Reason;
 use crate::plan::candidate::{Candidate, Reads, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Name];
+pub(super) const READS: &[Reads] = &[Reads::Leaving, Reads::Name];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     if request.leaving == Some(candidate.name) {

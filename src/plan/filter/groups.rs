@@ -6,7 +6,7 @@ use crate::model::Reason;
 use crate::plan::candidate::{Candidate, Reads, Request};
 use crate::plan::term;
 
-pub(super) const READS: &[Reads] = term::READS;
+pub(super) const READS: &[Reads] = term::GROUP_READS;
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };

@@ -6,7 +6,7 @@
 use crate::model::{KubeVersion, NotOffered, Reason};
 use crate::plan::candidate::{Candidate, Reads, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Components, Reads::Versions];
+pub(super) const READS: &[Reads] = &[Reads::Version, Reads::Components, Reads::Versions];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let version = request.cluster.spec.version.parse::<KubeVersion>();

@@ -14,10 +14,11 @@ enum Part {
     Site,
     Wishes,
     Demand,
+    Version,
     Domains,
 }
 
-const PARTS: usize = 6;
+const PARTS: usize = 7;
 
 /// What a rule depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +62,22 @@ pub(super) fn depends(reads: &[Reads]) -> Depends {
             | Reads::Provider
             | Reads::Zones
             | Reads::Components
+            | Reads::Versions
             | Reads::Drain
             | Reads::Pending
             | Reads::Ceiling
             | Reads::Taints
             | Reads::Flavor
-            | Reads::Pool => Mask::default(),
+            | Reads::Pool
+            // Policies with groups, and what leaves a worker, are left to the plain scan.
+            | Reads::Group
+            | Reads::Leaving => Mask::default(),
             Reads::Policies => Mask::part(Part::Policy),
             Reads::Tenants => Mask::part(Part::Grant),
             Reads::Site => Mask::part(Part::Site),
             Reads::Wishes => Mask::part(Part::Wishes),
             Reads::Demand => Mask::part(Part::Demand),
+            Reads::Version => Mask::part(Part::Version),
             _ => return Depends::Moving,
         });
     }
@@ -102,6 +108,7 @@ pub(super) struct Keys<'a> {
     policies: BTreeMap<&'a Name, u32>,
     sites: BTreeMap<&'a str, u32>,
     demands: BTreeMap<&'a Resources, u32>,
+    versions: BTreeMap<(&'a str, &'a str), u32>,
     tenants: BTreeMap<&'a str, u32>,
     texts: BTreeMap<Vec<u8>, u32>,
 }
@@ -114,6 +121,7 @@ impl<'a> Keys<'a> {
             policies: BTreeMap::new(),
             sites: BTreeMap::new(),
             demands: BTreeMap::new(),
+            versions: BTreeMap::new(),
             tenants: BTreeMap::new(),
             texts: BTreeMap::new(),
         }
@@ -128,6 +136,8 @@ impl<'a> Keys<'a> {
         key[Part::Grant as usize] = self.grant(&cluster.tenant);
         key[Part::Site as usize] = number(&mut self.sites, &cluster.spec.location);
         key[Part::Demand as usize] = number(&mut self.demands, &cluster.demand);
+        let version = (cluster.spec.version.as_str(), cluster.flavor());
+        key[Part::Version as usize] = number(&mut self.versions, version);
         if let Some(wishes) = &cluster.spec.placement {
             key[Part::Wishes as usize] = self.text(wishes);
         }
@@ -164,8 +174,8 @@ impl<'a> Keys<'a> {
 }
 
 /// The number of something, from 1 on.
-fn number<'a, T: Ord + ?Sized>(numbers: &mut BTreeMap<&'a T, u32>, of: &'a T) -> u32 {
-    if let Some(known) = numbers.get(of) {
+fn number<T: Ord>(numbers: &mut BTreeMap<T, u32>, of: T) -> u32 {
+    if let Some(known) = numbers.get(&of) {
         return *known;
     }
     let next = next(numbers.len());

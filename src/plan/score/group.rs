@@ -5,15 +5,7 @@ use crate::model::Worker;
 use crate::plan::candidate::{Reads, Request};
 use crate::plan::term;
 
-pub(super) const READS: &[Reads] = &[
-    Reads::Cluster,
-    Reads::Policies,
-    Reads::Name,
-    Reads::Location,
-    Reads::Provider,
-    Reads::Zones,
-    Reads::Labels,
-];
+pub(super) const READS: &[Reads] = term::GROUP_READS;
 
 /// The place of the group, from 0; `None` for a policy without groups.
 pub(super) fn of(request: &Request<'_>, worker: &Worker) -> Option<usize> {
