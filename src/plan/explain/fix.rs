@@ -195,6 +195,19 @@ impl fmt::Display for Fix {
 }
 
 impl Fix {
+    /// Whether it does what another change does, and perhaps more.
+    pub(super) fn achieves(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::RaiseMaxSkew { key, to }, Self::RaiseMaxSkew { key: other, to: less }) => {
+                key == other && to >= less
+            }
+            (Self::AllowZones { zones }, Self::AllowZones { zones: less }) => {
+                less.iter().all(|zone| zones.contains(zone))
+            }
+            _ => self == other,
+        }
+    }
+
     /// The worker that is changed, or waited for; `None` for what changes a policy, a cluster or the fleet.
     #[must_use]
     pub fn worker(&self) -> Option<&Name> {

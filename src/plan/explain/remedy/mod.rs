@@ -50,7 +50,8 @@ pub(super) fn to_place(request: &Request<'_>, roster: &Roster<'_>) -> Vec<Remedy
     let mut shown: Vec<Remedy> = Vec::new();
     for remedy in remedies {
         // What opens another worker already needs nothing more.
-        let enough = |other: &Remedy| other.fixes.iter().all(|fix| remedy.fixes.contains(fix));
+        let achieved = |fix: &Fix| remedy.fixes.iter().any(|more| more.achieves(fix));
+        let enough = |other: &Remedy| other.fixes.iter().all(achieved);
         if shown.len() < MOST && !shown.iter().any(enough) {
             shown.push(remedy);
         }

@@ -13,6 +13,17 @@ fn remedies(world: &str) -> Vec<String> {
 }
 
 #[test]
+fn what_goes_further_than_another_remedy_is_no_remedy_of_its_own() {
+    // For w2 it takes a skew of 3 and no cordon; a skew of 2 opens w1 already.
+    let world = "worker w0 at=eastus taint:k=v:NoSchedule; worker w1 at=westus; worker w2 cordoned;
+        policy p spread:location=1; cluster a; cluster x1 on=w1; cluster x2 on=w2; cluster x3 on=w2";
+    assert_eq!(
+        remedies(world),
+        ["w0: tolerate taint k=v:NoSchedule", "w1: raise maxSkew over location to 2"]
+    );
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn each_reason_has_its_remedy() {
     for (world, remedy) in [
