@@ -14,10 +14,14 @@ fn word(choices: &'static [&'static str]) -> impl Strategy<Value = &'static str>
 
 fn worker() -> impl Strategy<Value = Edit> {
     let details = (
-        word(&["0/1", "0/2", "0/3", "0/4", "0/5", "0/0", "?"]),
-        word(&["", "", "cap:mem=4", "cap:mem=9"]),
+        word(&["0/1", "0/2", "0/3", "0/4", "0/5", "0/7", "0/9", "0/9", "0/0", "?"]),
+        word(&["", "cap:mem=9", "cap:mem=20", "cap:mem=20"]),
         word(&["at=westeurope", "at=northeurope", "at=eastus"]),
         word(&[
+            "",
+            "",
+            "",
+            "",
             "",
             "",
             "",
@@ -34,7 +38,11 @@ fn worker() -> impl Strategy<Value = Edit> {
             "",
             "",
             "",
+            "",
+            "",
             "agent",
+            "agent:healthy",
+            "agent:healthy",
             "agent:healthy",
             "agent:healthy",
             "agent:silent",
@@ -64,9 +72,15 @@ fn worker() -> impl Strategy<Value = Edit> {
 fn cluster() -> impl Strategy<Value = Edit> {
     let details = (
         word(&["", "", "", "needs=2", "needs=3"]),
-        word(&["", "", "", "needs:mem=2", "needs:mem=5"]),
+        word(&["", "", "", "", "needs:mem=2", "needs:mem=5"]),
         word(&["at=westeurope", "at=northeurope", "at=eastus"]),
         word(&[
+            "",
+            "",
+            "",
+            "",
+            "",
+            "",
             "",
             "",
             "",
@@ -83,7 +97,7 @@ fn cluster() -> impl Strategy<Value = Edit> {
             "version=v1.33.0",
         ]),
         word(&["", "", "priority=1", "priority=-1", "tenant=t"]),
-        word(&["", "label:env=prod", "policy=Delete", "policy=Delete"]),
+        word(&["", "label:env=prod", "policy=Delete", "policy=Delete", "policy=Delete"]),
         word(&[
             "",
             "label:app=s",
@@ -132,6 +146,11 @@ fn other() -> impl Strategy<Value = Edit> {
         ("unloaded ManagedCluster c03", Some("")),
         ("unloaded ManagedCluster c03", None),
         ("unloaded Worker w1", None),
+        ("kept worker w3", Some("")),
+        ("kept worker w3", None),
+        ("found a-1", Some("overdue")),
+        ("found a-1", Some("spare")),
+        ("found a-1", None),
         ("unloaded WorkerOverlay w2", Some("")),
         ("unloaded WorkerOverlay w2", None),
         ("unloaded PlacementPolicy ?", Some("blocking")),
@@ -175,30 +194,85 @@ fn edits(most: usize) -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec(edit, 1..most)
 }
 
-/// The fleets of a history, one after the other, as statements.
+/// A worker with room, which some are to leave.
+fn roomy() -> impl Strategy<Value = Edit> {
+    let trouble = word(&["", "", "", "", "taint:k=v:NoExecute", "agent:silent", "drain=2"]);
+    let details = (
+        word(&["0/3", "0/5", "0/7", "0/9"]),
+        word(&["at=westeurope", "at=northeurope", "at=eastus"]),
+        word(&["label:zone=1", "label:zone=2"]),
+        trouble,
+    );
+    (0..7_u8, details).prop_map(|(number, (a, b, c, d))| {
+        (format!("worker w{number}"), Some(["cap:mem=20", a, b, c, d].join(" ")))
+    })
+}
+
+/// A cluster that may be made anew elsewhere.
+fn movable() -> impl Strategy<Value = Edit> {
+    let details = (
+        word(&["at=westeurope", "at=northeurope", "at=eastus"]),
+        word(&["", "", "needs:mem=2"]),
+        word(&["", "label:env=prod", "label:app=s", "label:app=s", "label:dr=x"]),
+        word(&["rebuild", "rebuild", "rebuild", "rebuild", ""]),
+        word(&["", "policy=Delete"]),
+    );
+    (0..12_u8, prop::option::weighted(0.9, details)).prop_map(|(number, details)| {
+        let text = details.map(|(a, b, c, d, e)| [a, b, c, d, e].join(" "));
+        (format!("cluster c{number:02}"), text)
+    })
+}
+
+/// What lets clusters leave a worker that is lost, and what takes them.
+fn losses() -> impl Strategy<Value = Edit> {
+    select(vec![
+        ("policy p", Some("failover=60 rate=2")),
+        ("policy p", Some("violations=move only=w1,w2,w3,w4")),
+        ("policy p", None),
+        ("now 100", Some("")),
+        ("now 100", None),
+        ("workerpool a", Some("max=2 agent cap=2 at=westeurope")),
+        ("found a-1", Some("overdue")),
+    ])
+    .prop_map(|(subject, text)| (subject.to_owned(), text.map(str::to_owned)))
+}
+
+/// The fleets of a history, one after the other, as statements. Some try every rule, and in the others
+/// there is room and much is to leave its worker.
 pub(super) fn history() -> impl Strategy<Value = Vec<Vec<String>>> {
-    let start = (
+    let every_rule = (
         prop::collection::vec(worker(), 2..9),
         prop::collection::vec(cluster(), 4..20),
         prop::collection::vec(rule(), 2..7),
     );
-    (start, prop::collection::vec(edits(8), 1..5)).prop_map(
-        |((workers, clusters, rules), steps)| {
-            let mut fleet = BTreeMap::new();
-            let first: Vec<Edit> = workers.into_iter().chain(clusters).chain(rules).collect();
-            let mut fleets = Vec::new();
-            for step in std::iter::once(first).chain(steps) {
-                for (subject, text) in step {
-                    match text {
-                        Some(text) => fleet.insert(subject, text),
-                        None => fleet.remove(&subject),
-                    };
-                }
-                fleets.push(
-                    fleet.iter().map(|(subject, text)| format!("{subject} {text}")).collect(),
-                );
-            }
-            fleets
-        },
-    )
+    let leaving = (
+        prop::collection::vec(roomy(), 5..12),
+        prop::collection::vec(movable(), 8..24),
+        prop::collection::vec(prop_oneof![2 => losses(), 1 => rule()], 1..5),
+    );
+    let troubles =
+        prop_oneof![3 => roomy(), 3 => movable(), 2 => losses(), 8 => drains(), 1 => rule()];
+    let troubles = prop::collection::vec(troubles, 1..6);
+    prop_oneof![
+        3 => (every_rule, prop::collection::vec(edits(8).boxed(), 1..5)),
+        4 => (leaving, prop::collection::vec(troubles.boxed(), 2..6)),
+    ]
+    .prop_map(|((workers, clusters, rules), steps)| {
+        fleets(workers.into_iter().chain(clusters).chain(rules).collect(), steps)
+    })
+}
+
+fn fleets(first: Vec<Edit>, steps: Vec<Vec<Edit>>) -> Vec<Vec<String>> {
+    let mut fleet = BTreeMap::new();
+    let mut fleets = Vec::new();
+    for step in std::iter::once(first).chain(steps) {
+        for (subject, text) in step {
+            match text {
+                Some(text) => fleet.insert(subject, text),
+                None => fleet.remove(&subject),
+            };
+        }
+        fleets.push(fleet.iter().map(|(subject, text)| format!("{subject} {text}")).collect());
+    }
+    fleets
 }

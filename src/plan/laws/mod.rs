@@ -17,13 +17,13 @@ use super::world::World;
 use super::{Planning, Verdict};
 use crate::model::api::OnWorkerLoss;
 use crate::model::{
-    ClusterState, Decision, HoldKind, Move, MoveProgress, Plan, Planned, Quantity, ReasonCode,
-    WorkerState,
+    Blocker, ClusterState, Decision, HoldKind, Move, MoveProgress, Plan, Planned, Quantity,
+    ReasonCode, WorkerState,
 };
 
 /// Runs a law on every step of random histories: the world before the plan, and the plan.
 pub(super) fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
-    let config = Config { cases: 768, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 1024, failure_persistence: None, ..Config::default() };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let outcome = runner.run(&history(), |fleets| {
@@ -44,8 +44,10 @@ pub(super) fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
 /// What was committed, with another fleet.
 fn with_fleet(committed: &World, fleet: &[String]) -> World {
     let read = World::read(&fleet.join("; "));
+    let kept = read.previous.kept.clone();
     let World { previous, settled, .. } = committed.clone();
     let mut world = World { previous, settled, ..read };
+    world.previous.kept = kept;
     world.load_pools();
     world
 }
@@ -86,8 +88,10 @@ fn the_histories_are_worth_looking_at() {
         <(Seen, Seen, Seen, Seen, Seen, Seen)>::default();
     let reasons = RefCell::new(BTreeSet::new());
     let (begun, stays, violated) = <(Seen, Seen, Seen)>::default();
+    let (all, moving) = <(Seen, Seen)>::default();
     every_step(|world, planning| {
         for planned in planning.plan.clusters.values() {
+            all.note(1);
             match &planned.decision {
                 Decision::Bind(_) => bound.note(1),
                 Decision::Wait { reasons: why, .. } => {
@@ -95,13 +99,19 @@ fn the_histories_are_worth_looking_at() {
                     reasons.borrow_mut().extend(why.clone());
                 }
                 Decision::Delete { .. } => deleting.note(1),
-                Decision::Keep { .. } | Decision::Forget | Decision::Move { .. } => {}
+                Decision::Move { .. } => moving.note(1),
+                Decision::Keep { .. } | Decision::Forget => {}
             }
             blocked.note(usize::from(planned.resize_blocked.is_some()));
         }
         let begins = |moved: &&Move| moved.progress == MoveProgress::Begins;
         begun.note(planning.plan.moves.values().filter(begins).count());
         stays.note(planning.plan.stays.len());
+        for stay in planning.plan.stays.values() {
+            if let Blocker::NoWorkerFits(why) = &stay.blocker {
+                reasons.borrow_mut().extend(why.clone());
+            }
+        }
         violated.note(planning.plan.violations.len());
         held.note(planning.plan.holds.len());
         skipped.note(usize::from(unsettled(world).plan().plan.evaluated > planning.plan.evaluated));
@@ -113,20 +123,24 @@ fn the_histories_are_worth_looking_at() {
     held.at_least(100);
     blocked.at_least(30);
     skipped.at_least(30);
-    for reason in [
-        ReasonCode::AffinityProvider,
-        ReasonCode::AffinityZone,
-        ReasonCode::AffinityGroup,
-        ReasonCode::PoolNotUsed,
-        ReasonCode::Version,
-        ReasonCode::VersionNotOffered,
-        ReasonCode::VersionExpired,
-    ] {
-        assert!(reasons.borrow().contains(&reason), "{reason:?} never came up");
-    }
+    waiting.at_least(all.0.get() / 10);
+    moving.at_least(all.0.get() / 20);
+    let seen = reasons.borrow().iter().map(|code| format!("{code:?}")).collect();
+    let never: Vec<_> = every_reason().difference(&seen).cloned().collect();
+    assert!(never.is_empty(), "never came up: {never:?}");
     begun.at_least(8);
     stays.at_least(5);
     violated.at_least(1);
+}
+
+/// The codes of all reasons that there are, by their schema, so that a new one is not forgotten here.
+fn every_reason() -> BTreeSet<String> {
+    let schema = schemars::schema_for!(ReasonCode).to_value();
+    let all = schema["oneOf"].as_array().expect("it is an enum");
+    let all: BTreeSet<_> =
+        all.iter().filter_map(|one| one["const"].as_str()).map(str::to_owned).collect();
+    assert!(all.contains("Evicted") && all.len() > 30, "{schema:#}");
+    all
 }
 
 #[test]

@@ -207,6 +207,15 @@ fn no_decision_widens_a_spread() {
                         *counts.entry(domain).or_default() += 1;
                     }
                 }
+                // What moves counts on both workers.
+                for (name, planned) in &planning.plan.clusters {
+                    let cluster = world.fleet.clusters.get(name);
+                    if cluster.is_some_and(|c| group.part(&Who::of(c)).is_some())
+                        && let Some(domain) = planned.decision.reserved().and_then(domain)
+                    {
+                        *counts.entry(domain).or_default() += 1;
+                    }
+                }
                 for (name, (cluster, worker)) in &placed {
                     let theirs = policies.select(cluster).is_some_and(|p| p.name == policy.name);
                     if !theirs || !is_new(&planning.plan, name) || !is_alone(world, &group, policy)

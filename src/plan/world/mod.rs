@@ -20,6 +20,7 @@
 //! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a
 //! workerpool eu min=1 max=3 at=eastus,westus cap=4 pending=1 agent timeout=100 cool=50 named=… last=7
 //! worker eu-1 made:eu=1 running | overdue | spare | leaving    what the pool, which comes first, made
+//! found eu-1 overdue    what was found out of a worker that the pool made in an earlier run; `spare` likewise
 //! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
 //! abandon a b           somebody acknowledged that no evidence will come
 //! offers v1.33 until=2027-03-31T00:00:00Z deprecated over     what the fleet offers, and did
@@ -105,6 +106,7 @@ impl World {
                 ["tenant", name, rest @ ..] => world.tenant(name, rest),
                 ["seen", worker, name, digest, rest @ ..] => world.seen(worker, name, digest, rest),
                 ["workerpool", name, rest @ ..] => world.worker_pool(name, rest),
+                ["found", worker, state] => world.found(worker, state),
                 ["hub", name] => world.hub(name),
                 ["offers", rest @ ..] => world.offers(rest),
                 ["now", time] => world.now(time),
@@ -160,7 +162,8 @@ impl World {
 
     /// The same fleet after a plan was committed.
     pub(super) fn after(&self, planning: &Planning) -> Self {
-        let mut after = Self { previous: Previous::default(), ..self.clone() };
+        let previous = Previous { kept: self.previous.kept.clone(), ..Previous::default() };
+        let mut after = Self { previous, ..self.clone() };
         let mut rows = BTreeMap::new();
         for (worker, plan) in &planning.plan.workers {
             after.lock(worker);

@@ -103,14 +103,9 @@ impl World {
         lock.workers.insert(worker.name.clone(), row.clone());
         let lock = self.previous.fleet.get_or_insert_with(fleet_lock);
         lock.workers.insert(worker.name.clone(), super::made(None));
-        let state = match words {
-            words if words.contains(&"overdue") => Some(PoolState::Overdue),
-            words if words.contains(&"spare") => Some(PoolState::Spare),
-            _ => None,
-        };
-        let since = Timestamp::from_second(1_700_000_000).unwrap();
-        let fact = state.map(|state| (worker.name.clone(), PoolFact { state, since }));
-        self.observed.pools.extend(fact);
+        for word in words.iter().filter(|word| ["overdue", "spare"].contains(word)) {
+            self.found(&worker.name, word);
+        }
         if let Some(pool) = self.fleet.pools.get(&pool) {
             let template = pool.worker(&worker.name, &row);
             let unschedulable = worker.spec.unschedulable;
@@ -118,6 +113,17 @@ impl World {
             worker.spec.unschedulable = unschedulable;
             worker.facts = worker_facts(worker);
         }
+    }
+
+    /// What the fold found out of a worker that a pool made.
+    pub(super) fn found(&mut self, worker: &str, state: &str) {
+        let state = match state {
+            "overdue" => PoolState::Overdue,
+            "spare" => PoolState::Spare,
+            other => panic!("what is `{other}`?"),
+        };
+        let since = Timestamp::from_second(1_700_000_000).unwrap();
+        self.observed.pools.insert(name(worker), PoolFact { state, since });
     }
 
     /// The desired workers after a plan: those that pools made are as the lock has them then.
