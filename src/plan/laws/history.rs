@@ -196,7 +196,15 @@ fn edits(most: usize) -> impl Strategy<Value = Vec<Edit>> {
 
 /// A worker with room, which some are to leave.
 fn roomy() -> impl Strategy<Value = Edit> {
-    let trouble = word(&["", "", "", "", "taint:k=v:NoExecute", "agent:silent", "drain=2"]);
+    let trouble = word(&[
+        "",
+        "",
+        "agent:healthy",
+        "agent:healthy",
+        "taint:k=v:NoExecute",
+        "agent:silent",
+        "drain=2",
+    ]);
     let details = (
         word(&["0/3", "0/5", "0/7", "0/9"]),
         word(&["at=westeurope", "at=northeurope", "at=eastus"]),

@@ -4,6 +4,7 @@
 //! the statements are those of [`world`](super::world), so that a failing case can be read.
 
 mod history;
+mod leaving;
 mod placed;
 
 use std::cell::{Cell, RefCell};
@@ -15,7 +16,6 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestR
 use self::history::history;
 use super::world::World;
 use super::{Planning, Verdict};
-use crate::model::api::OnWorkerLoss;
 use crate::model::{
     Blocker, ClusterState, Decision, HoldKind, Move, MoveProgress, Plan, Planned, Quantity,
     ReasonCode, WorkerState,
@@ -303,28 +303,6 @@ fn what_the_workers_take_is_what_their_clusters_take() {
         }
         Ok(())
     });
-}
-
-#[test]
-fn a_placed_cluster_stays() {
-    let stayed = Seen::default();
-    every_step(|world, planning| {
-        for (cluster, worker) in world.previous.placements() {
-            let planned = &planning.plan.clusters[cluster];
-            prop_assert_eq!(planned.decision.worker(), Some(worker), "{:?}", cluster);
-            if let Some(moved) = planning.plan.moves.get(cluster)
-                && moved.progress == MoveProgress::Begins
-            {
-                let may = &world.fleet.clusters[cluster].spec.on_worker_loss;
-                prop_assert_eq!(*may, OnWorkerLoss::Rebuild, "{:?}", cluster);
-                prop_assert_ne!(&moved.to, worker);
-                continue;
-            }
-            stayed.note(1);
-        }
-        Ok(())
-    });
-    stayed.at_least(500);
 }
 
 #[test]

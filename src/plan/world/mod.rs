@@ -109,7 +109,7 @@ impl World {
                 ["found", worker, state] => world.found(worker, state),
                 ["hub", name] => world.hub(name),
                 ["offers", rest @ ..] => world.offers(rest),
-                ["now", time] => world.now(time),
+                ["now", time] => world.set_time(time),
                 ["drains", workers @ ..] => world.drains(workers),
                 ["abandon", names @ ..] => {
                     world.abandoned.extend(names.iter().map(|n| self::name(n)));

@@ -117,8 +117,20 @@ impl World {
     }
 
     /// The time, after that of the reports.
-    pub(super) fn now(&mut self, text: &str) {
+    pub(super) fn set_time(&mut self, text: &str) {
         self.now = Some(moment(text));
+    }
+
+    /// The time of the run.
+    pub(in crate::plan) fn now(&self) -> Timestamp {
+        self.now.unwrap_or_else(|| moment("0"))
+    }
+
+    /// The same world at another time.
+    pub(in crate::plan) fn at(&self, time: Timestamp) -> Self {
+        let mut world = Self { now: Some(time), ..self.clone() };
+        world.pass();
+        world
     }
 
     /// What depends on all that was said: the drains, and the moments that have come.
@@ -128,8 +140,7 @@ impl World {
                 worker.spec.drain = Some(Drain { max_unavailable: Some(3), ..Drain::default() });
             }
         }
-        let now = self.now.unwrap_or_else(|| moment("0"));
-        self.observed.passed = moments(&self.fleet, &self.observed, now).0;
+        self.observed.passed = moments(&self.fleet, &self.observed, self.now()).0;
     }
 
     /// What a commit of a plan leaves of its moves.
