@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use carp::model::{Name, Proposal};
 
+use crate::support::reconciled::Reconciled;
 use crate::support::small::{self, cluster};
 use crate::support::world::World;
 
@@ -201,4 +202,32 @@ fn a_lost_lock_forgets_no_worker_that_a_pool_made() {
     world.run();
     assert_eq!(world.output_text("control-plane/fleet.lock").as_deref(), Some(before.as_str()));
     assert_eq!(world.worker_of("charlie").as_deref(), Some("weu-1"));
+}
+
+#[test]
+fn the_status_shows_what_pools_have_and_are_making() {
+    let mut all = small::files();
+    all.insert("fleet/pools/weu.yaml".to_owned(), POOL.to_owned());
+    let tainted = "capacity: 2\n      taints: [{key: gpu, effect: NoSchedule}]";
+    let idle = POOL.replace("name: weu", "name: gpu").replace("capacity: 2", tainted);
+    all.insert("fleet/pools/gpu.yaml".to_owned(), idle);
+    for number in 0..8 {
+        let name = format!("more-{number}");
+        all.insert(format!("fleet/clusters/{name}.yaml"), cluster(&name, "westeurope"));
+    }
+    let fleet = Reconciled::of(&all);
+    let ran = fleet.carp(&["status"]);
+    let pools = ran.out.lines().skip_while(|line| !line.starts_with("POOL ")).take(3);
+    let pools: Vec<Vec<&str>> = pools.map(|line| line.split_whitespace().collect()).collect();
+    let wanted = [
+        ["POOL", "WORKERS", "MIN", "MAX", "PENDING", "LEAVING"],
+        ["gpu", "0", "0", "3", "0", "0"],
+        ["weu", "2", "0", "3", "2", "0"],
+    ];
+    assert_eq!(pools, wanted, "{}{}", ran.out, ran.err);
+    let told = fleet.carp(&["explain", "cluster/more-7"]).out;
+    let why = "POOL   MAKES NO WORKER BECAUSE\n\
+               gpu    a worker of it would refuse: untolerated taint {gpu:NoSchedule}\n\
+               weu    as many of its workers are being made as may be (maxPending 2)\n";
+    assert!(told.contains(why), "{told}");
 }

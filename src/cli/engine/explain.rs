@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::show::{
-    ExplainRow, ExplainView, LostView, ReasonView, RemedyView, SecretView, progress_words,
+    ExplainRow, ExplainView, LostView, PoolRow, ReasonView, RemedyView, SecretView, progress_words,
     waiting_words,
 };
 use super::super::{Error, ObjectKind, ObjectRef};
@@ -15,7 +15,7 @@ use crate::model::{
     Decision, Deletion, DeletionStep, Fleet, Name, Pending, Planned, Progress, Quantity, Rank,
     Resources, Worker, WorkerState,
 };
-use crate::plan::{self, Explanation, PlanInput, Verdict, WorkerExplanation};
+use crate::plan::{self, Explanation, PlanInput, PoolVerdict, Verdict, WorkerExplanation};
 use crate::render::{self, SecretWanted, Where};
 
 /// Explains a cluster, a worker or a policy.
@@ -101,6 +101,7 @@ fn cluster(look: &Look, explanation: &Explanation) -> ExplainView {
             .map(|loss| LostView { policy: loss.policy.to_string(), because: loss.to.to_string() })
             .collect(),
         rows: rows.into_iter().map(|(_, row)| row).collect(),
+        pools: explanation.pools.iter().map(pool).collect(),
         winner: explanation.winner.as_ref().map(ToString::to_string),
         runner_up: explanation.runner_up.as_ref().map(ToString::to_string),
         decided_by: explanation.decided_by.map(|term| term.to_string()),
@@ -109,6 +110,10 @@ fn cluster(look: &Look, explanation: &Explanation) -> ExplainView {
         notes: cluster_notes(look, explanation),
         ..ExplainView::default()
     }
+}
+
+fn pool((pool, because): (&Name, &PoolVerdict)) -> PoolRow {
+    PoolRow { pool: pool.to_string(), because: because.to_string() }
 }
 
 fn row(worker: &Name, reasons: &[crate::model::Reason]) -> ExplainRow {

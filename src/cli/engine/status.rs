@@ -1,12 +1,14 @@
 //! The status of a fleet, as the status branch has it after the run that would be made now.
 
+use std::collections::BTreeSet;
+
 use serde::de::DeserializeOwned;
 
-use super::super::show::{ClusterStatusRow, StatusView, WorkerStatusRow};
+use super::super::show::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::{Look, text_at};
 use crate::load::read_yaml;
-use crate::model::{Name, paths};
+use crate::model::{Name, Pending, Proposal, paths};
 use crate::status::{ClusterDocument, WorkerDocument};
 
 /// All workers and clusters, or the one that is asked for.
@@ -20,6 +22,7 @@ pub(super) fn status(look: &Look, object: Option<&ObjectRef>) -> Result<StatusVi
     let view = StatusView {
         now: look.now,
         workers: workers.filter_map(|name| worker(look, name)).collect(),
+        pools: if object.is_none() { pools(&look.opened.proposal) } else { Vec::new() },
         clusters: clusters.filter_map(|name| cluster(look, name)).collect(),
     };
     match object {
@@ -44,6 +47,31 @@ fn worker(look: &Look, name: &Name) -> Option<WorkerStatusRow> {
         unschedulable: desired.is_some_and(|w| w.spec.unschedulable),
         status: document.status,
     })
+}
+
+fn pools(proposal: &Proposal) -> Vec<PoolStatusRow> {
+    let (fleet, plan) = (&proposal.fleet, &proposal.plan);
+    let row = |name: &Name| {
+        let spec = fleet.pools.get(name).map(|pool| &pool.spec);
+        let made = plan.pools.get(name).into_iter().flat_map(|pool| &pool.lock.workers);
+        let of = |state: Pending| {
+            let plans = made.clone().filter_map(|(worker, _)| plan.workers.get(worker));
+            plans.filter(|plan| plan.pending == Some(state)).count()
+        };
+        let (leaving, there): (Vec<_>, Vec<_>) = made.clone().partition(|(_, row)| row.leaving);
+        let overdue = of(Pending::Overdue);
+        PoolStatusRow {
+            name: name.clone(),
+            workers: there.len(),
+            min: spec.map(|spec| spec.min),
+            max: spec.map(|spec| spec.max),
+            pending: of(Pending::Awaited) + overdue,
+            overdue,
+            leaving: leaving.len(),
+        }
+    };
+    let names: BTreeSet<&Name> = fleet.pools.keys().chain(plan.pools.keys()).collect();
+    names.into_iter().map(row).collect()
 }
 
 fn cluster(look: &Look, name: &Name) -> Option<ClusterStatusRow> {

@@ -17,12 +17,13 @@ mod wrap;
 
 pub use demo::DemoView;
 pub use explain::{
-    ExplainRow, ExplainView, LossView, LostView, PolicyView, ReasonView, RemedyView, SecretView,
+    ExplainRow, ExplainView, LossView, LostView, PolicyView, PoolRow, ReasonView, RemedyView,
+    SecretView,
 };
 pub use palette::{Colour, Palette, Tone};
 pub use plan::{progress_words, waiting_words};
 pub use replay::{ReplayRow, ReplayView};
-pub use status::{ClusterStatusRow, StatusView, WorkerStatusRow};
+pub use status::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
 
 /// `1 cluster`, `3 clusters`.
 #[must_use]

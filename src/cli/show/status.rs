@@ -22,8 +22,32 @@ pub struct StatusView {
     pub now: Timestamp,
     /// The workers, by name.
     pub workers: Vec<WorkerStatusRow>,
+    /// The pools, by name.
+    pub pools: Vec<PoolStatusRow>,
     /// The clusters, by name.
     pub clusters: Vec<ClusterStatusRow>,
+}
+
+/// One pool of workers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PoolStatusRow {
+    /// Its name.
+    pub name: Name,
+    /// Its workers, those that are on their way out left out.
+    pub workers: usize,
+    /// The fewest that it has; absent for a pool that is not desired any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<u32>,
+    /// The most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<u32>,
+    /// How many of the workers are being made.
+    pub pending: usize,
+    /// How many of these are late.
+    pub overdue: usize,
+    /// How many are on their way out.
+    pub leaving: usize,
 }
 
 /// One worker.
@@ -63,6 +87,9 @@ pub fn text(view: &StatusView, palette: Palette) -> String {
     if !view.workers.is_empty() {
         parts.push(workers(view, palette));
     }
+    if !view.pools.is_empty() {
+        parts.push(pools(view, palette));
+    }
     if !view.clusters.is_empty() {
         parts.push(clusters(view, palette));
     }
@@ -96,6 +123,26 @@ fn workers(view: &StatusView, palette: Palette) -> String {
         .collect();
     let header = ["worker", "phase", "location", "version", "clusters", "ready", "reason", "age"];
     table(&header, &rows, palette)
+}
+
+fn pools(view: &StatusView, palette: Palette) -> String {
+    let number = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |n| n.to_string());
+    let row = |pool: &PoolStatusRow| -> Vec<Cell> {
+        let pending = match pool.overdue {
+            0 => Cell::from(pool.pending.to_string()),
+            late => Cell::toned(format!("{} ({late} late)", pool.pending), Tone::Bad),
+        };
+        vec![
+            pool.name.to_string().into(),
+            pool.workers.to_string().into(),
+            number(pool.min).into(),
+            number(pool.max).into(),
+            pending,
+            pool.leaving.to_string().into(),
+        ]
+    };
+    let rows: Vec<_> = view.pools.iter().map(row).collect();
+    table(&["pool", "workers", "min", "max", "pending", "leaving"], &rows, palette)
 }
 
 fn clusters(view: &StatusView, palette: Palette) -> String {
@@ -263,6 +310,7 @@ mod tests {
                 worker("we-1", "Running", ConditionStatus::True, "Healthy"),
                 worker("we-2", "Degraded", ConditionStatus::False, "EtcdSlow"),
             ],
+            pools: Vec::new(),
             clusters: vec![cluster("pay-eu", Some("we-1")), cluster("ml", None)],
         }
     }
@@ -270,6 +318,27 @@ mod tests {
     #[test]
     fn the_tables_read_like_kubectls() {
         insta::assert_snapshot!(text(&view(), Palette::plain()));
+    }
+
+    #[test]
+    fn pools_have_a_table_of_their_own() {
+        let pool = |name: &str, most: Option<u32>| PoolStatusRow {
+            name: Name::parse(name).unwrap(),
+            workers: 2,
+            min: most.map(|_| 0),
+            max: most,
+            pending: usize::from(most.is_some()),
+            overdue: usize::from(most == Some(5)),
+            leaving: usize::from(most.is_none()),
+        };
+        let pools = vec![pool("eu", Some(3)), pool("old", None), pool("us", Some(5))];
+        let view = StatusView { pools, workers: Vec::new(), clusters: Vec::new(), ..view() };
+        insta::assert_snapshot!(text(&view, Palette::plain()), @r"
+        POOL   WORKERS   MIN   MAX   PENDING      LEAVING
+        eu     2         0     3     1            0
+        old    2         -     -     0            1
+        us     2         0     5     1 (1 late)   0
+        ");
     }
 
     #[test]

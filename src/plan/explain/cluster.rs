@@ -37,6 +37,9 @@ fn told(input: &PlanInput<'_>, run: &Run<'_>, name: &Name) -> Option<Explanation
     explanation.lost = lost(run, cluster);
     explanation.workers = table(&request, &roster);
     explanation.summary = Some(summary::line(&explanation.workers));
+    if waits_for_room(&planned) {
+        explanation.pools = scale::verdicts(input, run, cluster);
+    }
     explanation.remedies = remedies(&request, &roster, &planned);
     if let Some(pick) = pick(&explanation.workers) {
         if let Some((second, term)) = pick.second {
@@ -47,6 +50,11 @@ fn told(input: &PlanInput<'_>, run: &Run<'_>, name: &Name) -> Option<Explanation
         explanation.winner = Some(pick.best.worker);
     }
     Some(explanation)
+}
+
+/// Whether a new worker could help a cluster.
+fn waits_for_room(planned: &Planned) -> bool {
+    matches!(&planned.decision, Decision::Wait { reasons, .. } if !reasons.contains(&ReasonCode::PlacementsHeld))
 }
 
 fn bare(name: &Name, planned: &Planned) -> Explanation {
@@ -61,6 +69,7 @@ fn bare(name: &Name, planned: &Planned) -> Explanation {
         decided_by: None,
         margin: None,
         summary: None,
+        pools: BTreeMap::new(),
         remedies: Vec::new(),
     }
 }

@@ -20,7 +20,7 @@ pub use fix::Fix;
 pub use policy::explain_policy;
 pub use worker::explain_worker;
 
-use super::Precedence;
+use super::{PoolVerdict, Precedence};
 use crate::model::api::Taint;
 use crate::model::{Name, Planned, Rank, Reason, Resources, Term, WorkerPlan};
 
@@ -50,6 +50,8 @@ pub struct Explanation {
     pub margin: Option<String>,
     /// The table in one line: `0/3 workers are available: …`; `None` where there is no table.
     pub summary: Option<String>,
+    /// For a cluster that waits: why each pool makes no worker for it.
+    pub pools: BTreeMap<Name, PoolVerdict>,
     /// For a cluster that waits, or whose growth is held: up to three smallest sets of changes of
     /// which each would do.
     pub remedies: Vec<Remedy>,

@@ -6,7 +6,7 @@
 //! wait. (First fit: the fewest workers for all that waits, as far as a queue that nobody may jump allows;
 //! the exact fewest is bin packing.) A worker is made for a cluster only if it passes every filter there.
 
-use super::{Change, leaving, of_pool};
+use super::{Change, PoolVerdict, leaving, of_pool};
 use crate::model::{
     Cluster, Fleet, Name, Pending, Pool, PoolWorker, Reason, Resources, Worker, WorkerPlan,
     WorkerState,
@@ -42,7 +42,7 @@ pub(super) fn to_minimum(input: &PlanInput<'_>, fleet: &mut Option<Fleet>, chang
 
 /// The workers that clusters wait for after a run, and that the pools may make now.
 pub(super) fn needed(input: &PlanInput<'_>, run: &Run<'_>) -> Vec<Worker> {
-    let mut growth = Growth { input, run, new: Vec::new() };
+    let mut growth = Growth::after(input, run);
     let waiting: Vec<&Cluster> =
         run.unplaced().filter(|cluster| !growth.is_incomplete(cluster)).collect();
     for (at, cluster) in waiting.iter().enumerate() {
@@ -58,13 +58,13 @@ pub(super) fn needed(input: &PlanInput<'_>, run: &Run<'_>) -> Vec<Worker> {
 }
 
 /// A worker that is to be made, with what would come to it.
-struct New {
+pub(super) struct New {
     worker: Worker,
     plan: WorkerPlan,
 }
 
 impl New {
-    fn of(worker: Worker) -> Self {
+    pub(super) fn of(worker: Worker) -> Self {
         let plan = WorkerPlan {
             state: WorkerState::Desired,
             capacity: worker.spec.capacity.clone(),
@@ -95,16 +95,22 @@ impl New {
     }
 }
 
-struct Growth<'g, 'r> {
+/// The pools after a run, and what they are to make.
+pub(super) struct Growth<'g, 'r> {
     input: &'g PlanInput<'g>,
     run: &'g Run<'r>,
     new: Vec<New>,
 }
 
-impl Growth<'_, '_> {
+impl<'g, 'r> Growth<'g, 'r> {
+    /// Nothing is to be made yet.
+    pub(super) fn after(input: &'g PlanInput<'g>, run: &'g Run<'r>) -> Self {
+        Self { input, run, new: Vec::new() }
+    }
+
     /// Whether nobody knows if a worker that is there takes the cluster: all that speaks against one is
     /// that it does not say what it has.
-    fn is_incomplete(&self, cluster: &Cluster) -> bool {
+    pub(super) fn is_incomplete(&self, cluster: &Cluster) -> bool {
         let incomplete = |request: &Request<'_>| {
             let mut reasons = Vec::new();
             self.run.roster.considered().any(|candidate| {
@@ -125,13 +131,18 @@ impl Growth<'_, '_> {
         Some(ask(&request.within(&scenes)))
     }
 
-    fn takes(&self, new: &New, cluster: &Cluster) -> bool {
-        let takes = |request: &Request<'_>| {
+    /// Why a new worker does not take a cluster; nothing where it does.
+    pub(super) fn reasons(&self, new: &New, cluster: &Cluster) -> Vec<Reason> {
+        let refused = |request: &Request<'_>| {
             let mut reasons = Vec::new();
             filter::refuse(request, &new.candidate(), &mut reasons);
-            reasons.is_empty()
+            reasons
         };
-        self.asked(cluster, takes).unwrap_or(false)
+        self.asked(cluster, refused).unwrap_or_default()
+    }
+
+    fn takes(&self, new: &New, cluster: &Cluster) -> bool {
+        self.run.request_of(&cluster.name).is_some() && self.reasons(new, cluster).is_empty()
     }
 
     /// The worker that takes a cluster and the most of those behind it; of equal ones the better one for
@@ -171,6 +182,11 @@ impl Growth<'_, '_> {
     }
 
     fn may_grow(&self, pool: &Pool) -> bool {
+        self.limit(pool).is_none()
+    }
+
+    /// What keeps a pool from growing at all; `None` where nothing does.
+    pub(super) fn limit(&self, pool: &Pool) -> Option<PoolVerdict> {
         let of = |new: &&New| new.worker.spec.pool.as_deref() == Some(pool.name.as_str());
         let new = self.new.iter().filter(of).count();
         let there = of_pool(self.input.fleet, &pool.name).count();
@@ -180,13 +196,17 @@ impl Growth<'_, '_> {
             candidate.is_some_and(|c| c.plan.pending == Some(Pending::Awaited))
         });
         let pending = awaited.count() + new;
-        all < pool.spec.max as usize && pool.max_pending().is_none_or(|max| pending < max as usize)
+        if all >= pool.spec.max as usize {
+            return Some(PoolVerdict::HasMax(pool.spec.max));
+        }
+        let most = pool.max_pending().filter(|most| pending >= *most as usize)?;
+        Some(PoolVerdict::HasMaxPending(most))
     }
 }
 
 /// The next worker of a pool, with an ordinal that none had and a name that nobody has; `None` where the
 /// pattern gives no name.
-fn next_worker(
+pub(super) fn next_worker(
     input: &PlanInput<'_>,
     pool: &Pool,
     location: &str,

@@ -11,11 +11,14 @@
 
 mod fold;
 mod grow;
+mod refuse;
 mod shrink;
 #[cfg(test)]
 mod tests;
 
 pub use fold::{PoolFoldInput, PoolFolding, fold_pools};
+pub use refuse::PoolVerdict;
+pub(super) use refuse::verdicts;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -28,6 +28,8 @@ pub struct ExplainView {
     pub lost_policies: Vec<LostView>,
     /// Every worker.
     pub rows: Vec<ExplainRow>,
+    /// Every pool, with why it makes no worker. Pending clusters only.
+    pub pools: Vec<PoolRow>,
     /// The worker that would be taken now, or that the cluster is on.
     pub winner: Option<String>,
     /// The worker that comes second.
@@ -92,6 +94,16 @@ pub struct ExplainRow {
     pub terms: Vec<(String, String)>,
 }
 
+/// Why a pool makes no worker for a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PoolRow {
+    /// The pool.
+    pub pool: String,
+    /// Why.
+    pub because: String,
+}
+
 /// One reason of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -148,6 +160,7 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
     out.push_str(&applies(view, palette));
     out.push_str(&fits(view, palette));
     out.push_str(&refusals(view));
+    out.push_str(&pools(view));
     if !view.remedies.is_empty() {
         let _ = writeln!(out, "\n{}", strong("Any one of these would place it:"));
         for RemedyView { worker, changes } in &view.remedies {
@@ -243,6 +256,18 @@ fn refusals(view: &ExplainView) -> String {
             let name = if i == 0 { row.worker.as_str() } else { "" };
             out.push_str(&wrap(&refused.message, &format!("{name:width$}"), width + 2));
         }
+    }
+    out
+}
+
+fn pools(view: &ExplainView) -> String {
+    let Some(widest) = view.pools.iter().map(|row| row.pool.chars().count()).max() else {
+        return String::new();
+    };
+    let width = widest.max("POOL".len()) + 3;
+    let mut out = format!("\n{:width$}MAKES NO WORKER BECAUSE\n", "POOL");
+    for PoolRow { pool, because } in &view.pools {
+        out.push_str(&wrap(because, &format!("{pool:width$}"), width + 2));
     }
     out
 }

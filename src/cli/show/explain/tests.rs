@@ -60,6 +60,10 @@ fn a_pending_cluster_shows_what_would_place_it() {
                 .into(),
         ),
         rows: vec![row("we-1", &["untolerated taint {gpu=true:NoSchedule}"], &[])],
+        pools: vec![PoolRow {
+            pool: "weu".into(),
+            because: "it has as many workers as it may (max 3)".into(),
+        }],
         remedies: vec![RemedyView {
             worker: "we-1".into(),
             changes: vec!["tolerate taint gpu=true:NoSchedule".into(), "uncordon we-1".into()],
@@ -73,6 +77,9 @@ fn a_pending_cluster_shows_what_would_place_it() {
 
     WORKER   REFUSES BECAUSE
     we-1     untolerated taint {gpu=true:NoSchedule}
+
+    POOL   MAKES NO WORKER BECAUSE
+    weu    it has as many workers as it may (max 3)
 
     Any one of these would place it:
       - tolerate taint gpu=true:NoSchedule and uncordon we-1 (then we-1 takes it)
