@@ -1,8 +1,8 @@
 //! The cost of a change follows the change, not the fleet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use carp::model::{Decision, Name, Proposal, Work, paths};
+use carp::model::{Decision, Name, Planned, Proposal, Work, paths};
 use carp::pipeline::propose;
 
 use crate::support::generator::{self, cluster_file, cluster_name};
@@ -12,7 +12,11 @@ use crate::support::world::{Tripwire, World, files_below};
 const EDITED: usize = 123;
 
 fn settled(clusters: usize) -> World {
-    let mut world = World::new(generator::fleet(clusters, 1));
+    settled_with(generator::fleet(clusters, 1))
+}
+
+fn settled_with(files: BTreeMap<String, String>) -> World {
+    let mut world = World::new(files);
     let first = world.run();
     assert!(!first.diagnostics.has_errors(), "{:?}", first.diagnostics.sorted().first());
     assert!(!world.run().has_changes(), "the second run changes nothing");
@@ -109,15 +113,18 @@ fn one_cluster_more_costs_the_same_at_1000_and_at_10000_clusters() {
     assert_eq!((work.blobs_parsed, work.clusters_planned, work.clusters_rendered), (1, 1, 1));
 }
 
+/// Removes a cluster's document.
+fn remove(world: &mut World, cluster: usize) {
+    let file = cluster_file(cluster);
+    let marker = format!("name: {}\n", cluster_name(cluster));
+    let documents: Vec<_> = world.files[&file].split("---\n").map(str::to_owned).collect();
+    let rest: Vec<_> = documents.into_iter().filter(|d| !d.contains(&marker)).collect();
+    world.write(&file, &rest.join("---\n"));
+}
+
 #[test]
 fn one_cluster_less_costs_the_same_at_1000_and_at_10000_clusters() {
-    let work = flat(|world| {
-        let file = cluster_file(EDITED);
-        let marker = format!("name: {}\n", cluster_name(EDITED));
-        let documents: Vec<_> = world.files[&file].split("---\n").map(str::to_owned).collect();
-        let rest: Vec<_> = documents.into_iter().filter(|d| !d.contains(&marker)).collect();
-        world.write(&file, &rest.join("---\n"));
-    });
+    let work = flat(|world| remove(world, EDITED));
     assert_eq!((work.blobs_parsed, work.clusters_planned, work.clusters_rendered), (1, 0, 0));
 }
 
@@ -144,33 +151,36 @@ fn a_report_of_a_new_phase_costs_the_output_branch_nothing() {
     }
 }
 
-/// What a run does after an edit, in fleets of 1,000 and 10,000 clusters with spread, anti-affinity and quota.
-fn flat_with_rules(edit: impl Fn(&mut World)) -> Work {
-    let work = |clusters: usize| {
-        let mut world = World::new(generator::fleet_with_rules(clusters, 1));
-        let first = world.run();
-        assert!(!first.diagnostics.has_errors(), "{:?}", first.diagnostics.sorted().first());
-        assert!(!world.run().has_changes(), "the second run changes nothing");
-        let waiting = |d: &Decision| matches!(d, Decision::Wait { .. });
-        let waits = first.plan.clusters.values().filter(|p| waiting(&p.decision)).count();
-        assert!(waits * 20 >= clusters, "{waits} of {clusters} wait");
-        edit(&mut world);
-        let proposal = world.propose();
-        assert!(proposal.has_changes());
-        proposal.work
-    };
-    let small = work(1_000);
-    assert_eq!(small, work(10_000));
-    small
+/// The cluster that is removed: one that is placed.
+const REMOVED: usize = 321;
+
+/// What three changes of one cluster each cost in a fleet with every rule.
+fn with_every_rule(clusters: usize) -> [Work; 3] {
+    let mut world = settled_with(generator::fleet_with_rules(clusters, 1));
+    let plan = world.propose().plan;
+    let waits = |p: &&Planned| matches!(p.decision, Decision::Wait { .. });
+    let waiting = plan.clusters.values().filter(waits).count();
+    assert!(waiting * 20 >= clusters, "{waiting} of {clusters} wait");
+
+    let edited = one_cluster_change(&mut world).work;
+    world.run();
+    // Its whole team waits, for want of a label that no worker has.
+    let text = crate::support::small::cluster("golf", "westus");
+    let of_team = "namespace: tenant-3\n  labels: {team: t007, pair: p003-golf}";
+    world.write("fleet/clusters/golf.yaml", &text.replace("namespace: shop", of_team));
+    let added = world.run().work;
+    remove(&mut world, REMOVED);
+    let removed = world.run();
+    assert!(removed.has_changes());
+    [edited, added, removed.work]
 }
 
 #[test]
-fn rules_on_what_is_placed_cost_a_new_cluster_the_same_at_1000_and_at_10000_clusters() {
-    let work = flat_with_rules(|world| {
-        // Its whole team waits, for want of a label that no worker has.
-        let text = crate::support::small::cluster("golf", "westus");
-        let of_team = "namespace: tenant-3\n  labels: {team: t007, pair: p003-golf}";
-        world.write("fleet/clusters/golf.yaml", &text.replace("namespace: shop", of_team));
-    });
-    assert_eq!((work.blobs_parsed, work.clusters_planned, work.clusters_rendered), (1, 1, 1));
+fn with_every_rule_a_change_costs_the_same_at_1000_and_at_10000_clusters() {
+    let [edited, added, removed] = with_every_rule(1_000);
+    assert_eq!([edited, added, removed], with_every_rule(10_000));
+    let counts = |work: Work| (work.blobs_parsed, work.clusters_planned, work.clusters_rendered);
+    assert_eq!(counts(edited), (1, 1, 1));
+    assert_eq!(counts(added), (1, 1, 1));
+    assert_eq!(counts(removed), (1, 0, 0));
 }

@@ -17,7 +17,7 @@ pub(crate) fn fleet(clusters: usize, seed: u64) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     files.insert("carp.yaml".to_owned(), fleet_file());
     files.insert("fleet/classes.yaml".to_owned(), classes());
-    files.insert("policies/teams.yaml".to_owned(), policies());
+    files.insert("policies/teams.yaml".to_owned(), policies(|_| String::new()));
     for (path, text) in workers(clusters.div_ceil(PER_WORKER)) {
         files.insert(path, text);
     }
@@ -30,16 +30,19 @@ pub(crate) fn fleet(clusters: usize, seed: u64) -> BTreeMap<String, String> {
     files
 }
 
-/// The same with rules on what is placed: every team is spread over locations and workers, pairs of
-/// clusters are kept apart, and every tenant has a quota.
+/// The same with every rule of placement: every team is spread over locations and workers, pairs of clusters
+/// are kept apart, every tenant has a quota and a pool, the fleet offers some versions, workers can grow and
+/// more can be made; some teams have groups of workers, pack, or fail over.
 pub(crate) fn fleet_with_rules(clusters: usize, seed: u64) -> BTreeMap<String, String> {
     let mut files = fleet(clusters, seed);
     let mut carp = fleet_file();
-    carp.push_str("  tenants:\n");
+    carp.push_str("  supportedVersions:\n    - version: v1.34\n    - version: v1.35\n  tenants:\n");
     for tenant in 0..7 {
         let _ = write!(
             carp,
             "    - name: tenant-{tenant}
+      pools: [shared]
+      maxPriority: 100
       quota:
         total: {{clusters: {clusters}, cpu: \"{}\"}}
         locations:
@@ -49,8 +52,34 @@ pub(crate) fn fleet_with_rules(clusters: usize, seed: u64) -> BTreeMap<String, S
         );
     }
     files.insert("carp.yaml".to_owned(), carp);
-    let rules = "
-  spread:
+    files.insert("policies/teams.yaml".to_owned(), policies(rules));
+    files.insert("fleet/pool.yaml".to_owned(), pool());
+    for (path, text) in &mut files {
+        if path.starts_with("fleet/clusters/") {
+            *text = paired(text);
+        }
+        if path.starts_with("fleet/workers/") {
+            text.push_str("  pool: shared\n  ceiling:\n    cpu: \"240\"\n");
+        }
+    }
+    files
+}
+
+/// The rules of a team's policy.
+fn rules(team: usize) -> String {
+    let mut text = String::new();
+    if team % 50 == 3 {
+        text.push_str(
+            "    groups:
+      - name: near
+        required:
+          - locations: [westeurope, northeurope]
+      - name: anywhere
+",
+        );
+    }
+    text.push_str(
+        "  spread:
     - topologyKey: carp.dev/location
       maxSkew: 1
     - topologyKey: carp.dev/worker
@@ -60,15 +89,39 @@ pub(crate) fn fleet_with_rules(clusters: usize, seed: u64) -> BTreeMap<String, S
     - topologyKey: carp.dev/worker
       labelSelector: {}
       matchLabelKeys: [pair]
-  tolerations:";
-    let policies = policies().replace("\n  tolerations:", rules);
-    files.insert("policies/teams.yaml".to_owned(), policies);
-    for (path, text) in &mut files {
-        if path.starts_with("fleet/clusters/") {
-            *text = paired(text);
-        }
+",
+    );
+    match team % 50 {
+        1 => text.push_str("  strategy: BinPack\n"),
+        2 => text.push_str("  failover:\n    grace: 30m\n    rate: 2\n"),
+        4 => text.push_str("  pools: [shared]\n  onViolation: Move\n"),
+        _ => {}
     }
-    files
+    text
+}
+
+/// More workers, which nobody needs: none has what those want that wait.
+fn pool() -> String {
+    "apiVersion: carp.dev/v1alpha1
+kind: WorkerPool
+metadata:
+  name: more
+spec:
+  max: 3
+  locations: [westeurope, eastus]
+  template:
+    metadata:
+      labels:
+        tier: standard
+    spec:
+      version: v1.34.2
+      location: westeurope
+      replicas: 6
+      capacity:
+        clusters: 48
+        cpu: \"200\"
+"
+    .to_owned()
 }
 
 /// Gives every two clusters, of one team and the next, a label that they share.
@@ -151,7 +204,7 @@ spec:
     CLASSES.iter().enumerate().map(class).collect::<Vec<_>>().join("---\n")
 }
 
-fn policies() -> String {
+fn policies(rules: fn(usize) -> String) -> String {
     let team = |i: usize| {
         format!(
             "apiVersion: carp.dev/v1alpha1
@@ -167,12 +220,13 @@ spec:
       - weight: {}
         term:
           locations: [{}]
-  tolerations:
+{}  tolerations:
     - key: dedicated
       value: t{i:03}
 ",
             i % 100 + 1,
-            LOCATIONS[i % LOCATIONS.len()]
+            LOCATIONS[i % LOCATIONS.len()],
+            rules(i)
         )
     };
     (0..200).map(team).collect::<Vec<_>>().join("---\n")
