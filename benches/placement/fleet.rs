@@ -74,6 +74,7 @@ impl Generated {
             pending_id: None,
             frozen: &self.none,
             abandoned: &self.none,
+            rebalance: None,
         }
     }
 }

@@ -68,7 +68,8 @@ mod tests {
 
     fn fleet(set: &Stuck, of: AcknowledgementKind) -> Fleet {
         let count = u32::try_from(set.names.len()).unwrap();
-        let value = AcknowledgementSpec { of, count, digest: set.digest().to_string() };
+        let value =
+            AcknowledgementSpec { of, count, digest: set.digest().to_string(), rebalance: None };
         let sourced = Sourced { file: "fleet/ack.yaml".into(), document: 0, value };
         let name = Name::parse("yes").unwrap();
         Fleet { acknowledgements: [(name, sourced)].into(), ..Fleet::default() }

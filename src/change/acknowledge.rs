@@ -50,6 +50,14 @@ impl Acknowledged {
         self.0.iter().find(exactly).map(|a| a.entry.name.clone())
     }
 
+    /// Whether the acknowledgement of that name is of exactly the set of so many names with that digest.
+    #[must_use]
+    pub fn is_of(&self, name: &Name, count: usize, digest: Digest) -> bool {
+        let exactly =
+            |a: &Good| a.entry.name == *name && a.entry.digest == digest && a.count == count;
+        self.0.iter().any(exactly)
+    }
+
     /// Those of a kind.
     pub fn of(&self, of: AcknowledgementKind) -> impl Iterator<Item = &Name> {
         self.0.iter().map(|a| &a.entry).filter(move |a| a.of == of).map(|a| &a.name)

@@ -8,6 +8,7 @@ mod edit;
 mod form;
 mod guards;
 mod message;
+mod rebalance;
 mod survey;
 
 pub use abandon::{Abandoned, abandon, abandon_mismatches};
@@ -18,4 +19,5 @@ pub use edit::{TreeEdit, entry_at, in_the_way};
 pub use form::{form_message, with_form, workers_of};
 pub use guards::{GuardInput, Limits, guard, stricter};
 pub use message::{commit_message, plan_digest, trailers};
+pub use rebalance::{Rebalancing, rebalance_digest, rebalance_mismatch, rebalances};
 pub use survey::{remember, survey};

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::engine::{self, Writable};
 use super::{Context, Error, Exit, FolderArgs, args::name, files};
-use crate::model::api::{API_VERSION, AcknowledgementKind};
+use crate::model::api::{API_VERSION, AcknowledgementKind, AcknowledgementSpec, Rebalance};
 use crate::model::{Digest, Name};
 
 /// Acknowledge exactly what a guard holds, as `carp plan` prints it
@@ -22,6 +22,12 @@ pub(super) struct Args {
     /// The digest of the set
     #[arg(long, value_name = "SHA256")]
     digest: Digest,
+    /// Of a rebalance: how many clusters move at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), requires = "gain")]
+    most: Option<u32>,
+    /// Of a rebalance: how many percent points each move gains at least
+    #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u32).range(1..=100), requires = "most")]
+    gain: Option<u32>,
     /// The name of the Acknowledgement [default: WHAT and the digest's first digits]
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<Name>,
@@ -39,6 +45,8 @@ enum Of {
     Abandon,
     /// The input branch was rewound
     Rewind,
+    /// Moves that even the workers out, as `carp simulate --rebalance` prints them
+    Rebalance,
 }
 
 impl From<Of> for AcknowledgementKind {
@@ -48,19 +56,34 @@ impl From<Of> for AcknowledgementKind {
             Of::Moves => Self::Moves,
             Of::Abandon => Self::Abandon,
             Of::Rewind => Self::Rewind,
+            Of::Rebalance => Self::Rebalance,
         }
     }
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+    let spec = args.spec()?;
     let fleet = engine::writable(context, &args.fleet)?;
-    let of = args.of.into();
-    let name = args.name.clone().map_or_else(|| default_name(of, args.digest), Ok)?;
-    let file = write(&fleet, &name, of, args.count, args.digest)?;
+    let name = args.name.clone().map_or_else(|| default_name(spec.of, args.digest), Ok)?;
+    let file = write(&fleet, &name, &spec)?;
     context.print(&format!(
         "wrote {file}\ncommit it, and the next run lets exactly this set through\n"
     ))?;
     Ok(Exit::Fine)
+}
+
+impl Args {
+    fn spec(&self) -> Result<AcknowledgementSpec, Error> {
+        let of = self.of.into();
+        let rebalance = self.most.zip(self.gain).map(|(most, gain)| Rebalance { most, gain });
+        let digest = format!("sha256:{}", self.digest);
+        match (of == AcknowledgementKind::Rebalance, rebalance) {
+            (true, None) => Err(Error::usage("a rebalance has --most and --gain")
+                .help("`carp simulate --rebalance N:GAIN` prints the whole line")),
+            (false, Some(_)) => Err(Error::usage("only a rebalance has --most and --gain")),
+            _ => Ok(AcknowledgementSpec { of, count: self.count, digest, rebalance }),
+        }
+    }
 }
 
 fn default_name(of: AcknowledgementKind, digest: Digest) -> Result<Name, Error> {
@@ -68,27 +91,26 @@ fn default_name(of: AcknowledgementKind, digest: Digest) -> Result<Name, Error> 
     Name::parse(&name).map_err(|error| Error::usage(error.to_string()))
 }
 
-fn write(
-    fleet: &Writable,
-    name: &Name,
-    of: AcknowledgementKind,
-    count: u32,
-    digest: Digest,
-) -> Result<String, Error> {
+fn write(fleet: &Writable, name: &Name, spec: &AcknowledgementSpec) -> Result<String, Error> {
     let path = fleet.root.join(&fleet.fleet_folder).join(format!("acknowledgements/{name}.yaml"));
     let shown = files::shown(&path);
     if files::read(&path)?.is_some() {
         return Err(Error::usage(format!("{shown} is there already"))
             .help("an Acknowledgement is spent by the commit that uses it; give another --name"));
     }
-    files::write(&path, &text(name, of, count, digest))?;
+    files::write(&path, &text(name, spec))?;
     Ok(shown)
 }
 
-fn text(name: &Name, of: AcknowledgementKind, count: u32, digest: Digest) -> String {
+fn text(name: &Name, spec: &AcknowledgementSpec) -> String {
+    let AcknowledgementSpec { of, count, digest, rebalance } = spec;
+    let terms = rebalance.map(|Rebalance { most, gain }| {
+        format!("  rebalance:\n    most: {most}\n    gain: {gain}\n")
+    });
     format!(
         "apiVersion: {API_VERSION}\nkind: Acknowledgement\nmetadata:\n  name: {name}\nspec:\n  \
-         of: {of}\n  count: {count}\n  digest: sha256:{digest}\n"
+         of: {of}\n  count: {count}\n  digest: {digest}\n{}",
+        terms.unwrap_or_default()
     )
 }
 
@@ -108,15 +130,24 @@ mod tests {
         let digest = Digest::of_names(["a", "b"]);
         let of = AcknowledgementKind::Deletions;
         let name = default_name(of, digest).unwrap();
-        let file = write(&fleet, &name, of, 2, digest).unwrap();
+        let text = format!("sha256:{digest}");
+        let spec = AcknowledgementSpec { of, count: 2, digest: text, rebalance: None };
+        let file = write(&fleet, &name, &spec).unwrap();
         assert!(
             file.ends_with(&format!("fleet/acknowledgements/deletions-{}.yaml", digest.short(8)))
         );
         let text = files::read(file.as_ref()).unwrap().unwrap();
         let read: Acknowledgement = serde_saphyr::from_str(&text).unwrap();
-        assert_eq!((read.spec.of, read.spec.count), (of, 2));
+        assert_eq!(read.spec, spec);
         assert_eq!(read.spec.digest.parse(), Ok(digest));
-        let again = write(&fleet, &name, of, 2, digest).unwrap_err();
+        let again = write(&fleet, &name, &spec).unwrap_err();
         assert_eq!(again.exit, Exit::Usage);
+        let (of, terms) = (AcknowledgementKind::Rebalance, Rebalance { most: 3, gain: 20 });
+        let spec = AcknowledgementSpec { of, rebalance: Some(terms), ..spec };
+        let name = default_name(of, digest).unwrap();
+        let file = write(&fleet, &name, &spec).unwrap();
+        let text = files::read(file.as_ref()).unwrap().unwrap();
+        let read: Acknowledgement = serde_saphyr::from_str(&text).unwrap();
+        assert_eq!(read.spec, spec);
     }
 }

@@ -9,8 +9,13 @@ use super::engine::{self, Asked, At};
 use super::explain::Form;
 use super::plan::exit_of;
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, show};
+use crate::model::api::Rebalance;
 use crate::model::{Name, Quantity};
 use crate::simulate::{Amount, By, Change, Clusters};
+
+/// What a move of a rebalance gains at least, in percent points, where nobody says it: less is hardly worth
+/// a cluster.
+const GAIN: u32 = 20;
 
 /// Show what would be otherwise if workers went, clusters came, or both
 ///
@@ -30,6 +35,10 @@ pub(super) struct Args {
     changes: Changes,
     #[command(flatten)]
     like: Like,
+    /// List at most N moves of at least GAIN percent points [default: 20] that even the workers out, and
+    /// the command that requests exactly these; each cluster is made anew, and empty
+    #[arg(long, value_name = "N[:GAIN]")]
+    rebalance: Option<Rebalancing>,
     /// Count how many more clusters of each class fit, where, and what stops the next one
     #[arg(long)]
     runway: bool,
@@ -91,6 +100,10 @@ struct Drained {
     max_unavailable: Option<u32>,
 }
 
+/// `N[:GAIN]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rebalancing(Rebalance);
+
 /// `WORKER=AMOUNTS`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Capacity {
@@ -146,7 +159,11 @@ impl Args {
         let at = self.changes.at.map(At::Time).or(self.changes.after.map(At::After));
         let none = Added { count: 0, class: None, location: None };
         let runway = self.runway.then(|| self.clusters(&none));
-        Asked { changes, at, runway }
+        let rebalance = self.rebalance.map(|Rebalancing(terms)| {
+            let moves = show::count(u64::from(terms.most), "move");
+            (terms, format!("rebalance by {moves} of {} points", terms.gain))
+        });
+        Asked { changes, at, runway, rebalance }
     }
 
     fn clusters(&self, added: &Added) -> Clusters {
@@ -211,6 +228,20 @@ impl FromStr for Drained {
     }
 }
 
+impl FromStr for Rebalancing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (most, gain) = text.split_once(':').map_or((text, None), |(m, g)| (m, Some(g)));
+        let number = |text: &str, last: u32| {
+            let counted = text.parse().ok().filter(|number| (1..=last).contains(number));
+            counted.ok_or_else(|| format!("`{text}` is no number from 1 to {last}"))
+        };
+        let gain = gain.map(|gain| number(gain, 100)).transpose()?.unwrap_or(GAIN);
+        Ok(Self(Rebalance { most: number(most, 1000)?, gain }))
+    }
+}
+
 impl FromStr for Capacity {
     type Err = String;
 
@@ -268,6 +299,16 @@ mod tests {
         assert_eq!(words("w1=3").as_deref(), Ok("drain w1 (3 at a time)"));
         for wrong in ["", "W1", "w1=", "w1=0", "w1=1001", "w1=x"] {
             assert!(words(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_rebalance_is_so_many_moves_of_such_a_gain() {
+        let terms = |text: &str| text.parse::<Rebalancing>().map(|Rebalancing(terms)| terms);
+        assert_eq!(terms("3"), Ok(Rebalance { most: 3, gain: 20 }));
+        assert_eq!(terms("12:5"), Ok(Rebalance { most: 12, gain: 5 }));
+        for wrong in ["", "0", "1001", "3:", "3:0", "3:101", "x:20", ":20"] {
+            assert!(terms(wrong).is_err(), "{wrong}");
         }
     }
 

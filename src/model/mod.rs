@@ -59,7 +59,7 @@ pub use lock::{
     lock_from_bytes, lock_to_bytes,
 };
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
-pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Stay};
+pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Rebalanced, Stay};
 pub use name::{Name, NameError};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};

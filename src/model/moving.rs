@@ -22,6 +22,8 @@ pub enum MoveCause {
     Failover,
     /// Its policy would not place it there now, and says `onViolation: Move`.
     Violation,
+    /// A person acknowledged that it moves, so that its worker is less full.
+    Rebalance,
 }
 
 impl MoveCause {
@@ -33,6 +35,7 @@ impl MoveCause {
             Self::NoExecute => "NoExecute",
             Self::Failover => "Failover",
             Self::Violation => "Violation",
+            Self::Rebalance => "Rebalance",
         }
     }
 
@@ -44,6 +47,7 @@ impl MoveCause {
             Self::NoExecute => "has a NoExecute taint that is not tolerated",
             Self::Failover => "is lost for longer than the policy's grace",
             Self::Violation => "is one where the policy would not place it now",
+            Self::Rebalance => "is to be less full, as was acknowledged",
         }
     }
 }
@@ -144,6 +148,20 @@ impl Move {
             }
         }
     }
+}
+
+/// A move that a rebalance would begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebalanced {
+    /// The cluster.
+    pub cluster: Name,
+    /// The worker that it leaves.
+    pub from: Name,
+    /// The worker that it goes to.
+    pub to: Name,
+    /// What that gains, in whole percent points: by how much less the new worker is used with the cluster
+    /// than the old one is.
+    pub gain: u32,
 }
 
 /// A cluster that something names and that does not move.

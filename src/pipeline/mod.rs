@@ -14,6 +14,7 @@ mod found;
 mod moving;
 mod output;
 mod read;
+mod rebalancing;
 mod rebuild;
 mod records;
 mod settle;
@@ -33,6 +34,7 @@ use crate::model::{
 };
 use crate::plan::{self, PlanInput, Planning};
 use read::Read;
+use rebalancing::Rebalanced;
 
 pub use status::{FleetDocument, fleet_document};
 
@@ -114,7 +116,7 @@ struct Decided {
     planning: Planning,
     spent: Vec<Name>,
     good: Acknowledged,
-    /// Acknowledgements that abandon another set than is stuck.
+    /// Acknowledgements that abandon another set than is stuck, or rebalance by other moves than there are.
     mismatches: Vec<Diagnostic>,
 }
 
@@ -141,19 +143,23 @@ fn decide(
         pending_id: pending.map(|e| e.id),
         frozen,
         abandoned: &none,
+        rebalance: None,
     };
     let good = acknowledged(read);
     // Only where somebody abandons anything is it looked for twice.
     let asked = good.of(AcknowledgementKind::Abandon).next().is_some();
     let stuck = if asked { plan::stuck(&input) } else { Vec::new() };
     let abandoned = change::abandon(&stuck, &good);
-    let mut planning = plan::plan(&PlanInput { abandoned: &abandoned.names, ..input });
+    let input = PlanInput { abandoned: &abandoned.names, ..input };
+    let Rebalanced { mut planning, spent: rebalanced, mut mismatches } =
+        rebalancing::plan(&input, &good);
     let input = GuardInput { fleet, previous: &read.previous };
     let mut spent = change::guard(&mut planning.plan, input, &good);
     leave_out_the_gone(&mut planning.plan, fleet);
     let stuck = Stuck::sets(&planning.plan.deletions);
-    let mismatches = change::abandon_mismatches(fleet, &good, &stuck, &abandoned.spent);
+    mismatches.extend(change::abandon_mismatches(fleet, &good, &stuck, &abandoned.spent));
     spent.extend(abandoned.spent);
+    spent.extend(rebalanced);
     if let Some(from) = snapshot.input.rewound_from {
         let hold = Hold { kind: HoldKind::Rewind, names: vec![from.to_string()], allowed: None };
         spent.extend(good.covers(AcknowledgementKind::Rewind, &hold));

@@ -63,7 +63,10 @@ pub use scale::{PoolFoldInput, PoolFolding, PoolVerdict, fold_pools};
 
 use std::collections::BTreeSet;
 
-use crate::model::{Digest, Fleet, Id, Name, Observed, Plan, Previous, Settled, Worker};
+use crate::model::api::Rebalance;
+use crate::model::{
+    Digest, Fleet, Id, Name, Observed, Plan, Previous, Rebalanced, Settled, Worker,
+};
 
 /// What [`plan`] reads.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +86,8 @@ pub struct PlanInput<'a> {
     pub frozen: &'a BTreeSet<Name>,
     /// Deletions that go on without evidence: somebody acknowledged that none will come.
     pub abandoned: &'a BTreeSet<Name>,
+    /// The rebalance that begins in this run; `None`: none.
+    pub rebalance: Option<Rebalance>,
 }
 
 impl PlanInput<'_> {
@@ -104,6 +109,8 @@ pub struct Planning {
     pub context: Digest,
     /// The workers that pools make now.
     pub made: Vec<Worker>,
+    /// The moves of the rebalance, in the order in which they were chosen.
+    pub rebalanced: Vec<Rebalanced>,
     /// How often a worker was looked for: once for each cluster, and again for one that may be let in.
     pub searched: u64,
     /// How often of that the index found it, or the reasons, without asking every worker.
@@ -148,6 +155,7 @@ impl<'a> Queue<'a> {
 /// What a run came to.
 fn planning(input: &PlanInput<'_>, run: assign::Run<'_>, change: &scale::Change) -> Planning {
     let (context, (searched, indexed)) = (run.context(), run.searched());
+    let rebalanced = run.rebalanced;
     let workers = run.roster.into_plans();
     let pools = scale::pools(input, &workers, change);
     let made = pools.values().flat_map(|pool| &pool.made);
@@ -165,7 +173,7 @@ fn planning(input: &PlanInput<'_>, run: assign::Run<'_>, change: &scale::Change)
         evaluated: run.evaluated,
         valid_until: None,
     };
-    Planning { plan, context, made, searched, indexed }
+    Planning { plan, context, made, rebalanced, searched, indexed }
 }
 
 /// Decides about every cluster and worker that is desired or recorded.

@@ -38,6 +38,14 @@ pub(super) fn input(
     Ok((edit.apply(scene)?, edit.added))
 }
 
+/// The input tree with one more document.
+pub(super) fn write(scene: &Scene<'_>, document: Value) -> Result<Id, Error> {
+    let (overlays, gone) = (BTreeMap::new(), BTreeMap::new());
+    let fleet = &scene.before.fleet;
+    let new = vec![document];
+    Edit { fleet, overlays, gone, new, added: Vec::new() }.apply(scene)
+}
+
 impl Edit<'_> {
     fn make(
         &mut self,

@@ -4,19 +4,22 @@
 //! A change becomes an edit of the input tree (`edit`): the document that a person would write, change or
 //! remove. A worker that is lost, and a later time, become reports and a time (`later`). `propose` then
 //! runs on that, so what is said is what a plan says once the edit is really made. [`runway`] asks the
-//! planner how much more fits.
+//! planner how much more fits. A rebalance is worked out with all changes made, and requested besides.
 
 mod add;
 mod edit;
 mod later;
+mod rebalance;
 mod runway;
 
 use jiff::Timestamp;
 
+use crate::model::api::Rebalance;
 use crate::model::{Input, Memo, Name, Proposal, Quantity, Snapshot, Store, StoreError};
 use crate::pipeline;
 use crate::store::{HashingStore, MemoryStore, Overlay};
 
+pub use rebalance::Request;
 pub use runway::{MOST, Room, Runway, runway};
 
 /// What is there: a snapshot, and what a run proposes from it.
@@ -39,6 +42,8 @@ pub struct Question {
     pub changes: Vec<Change>,
     /// The time of the run; `None`: as it is, or the moment at which lost workers are found out.
     pub at: Option<Timestamp>,
+    /// The rebalance that is worked out with all that, and requested; `None`: none.
+    pub rebalance: Option<Rebalance>,
 }
 
 /// One change.
@@ -107,6 +112,8 @@ pub struct Simulated {
     pub edits: MemoryStore,
     /// The clusters that were added.
     pub added: Vec<Name>,
+    /// The rebalance that was asked for.
+    pub request: Option<Request>,
     /// What was assumed, a line each.
     pub notes: Vec<String>,
 }
@@ -166,17 +173,26 @@ pub fn simulate(scene: &Scene<'_>, question: &Question) -> Result<Simulated, Err
     let scene = &Scene { store: &edited, ..*scene };
     let (tree, added) = edit::input(scene, &question.changes, &mut notes)?;
     let later = later::later(scene, question, &mut notes)?;
-    let snapshot = Snapshot {
+    let mut snapshot = Snapshot {
         input: Input { tree, ..scene.snapshot.input.clone() },
         status: later.status,
         reports: later.reports,
         now: later.now,
         ..scene.snapshot.clone()
     };
-    let mut memo = scene.memo.clone();
-    let made = HashingStore::new();
-    let after = pipeline::propose(&snapshot, &Overlay::new(&made, &edited), &mut memo)?;
-    Ok(Simulated { after, snapshot, edits, added, notes })
+    let propose = |snapshot: &Snapshot| {
+        let (mut memo, made) = (scene.memo.clone(), HashingStore::new());
+        pipeline::propose(snapshot, &Overlay::new(&made, &edited), &mut memo)
+    };
+    let mut after = propose(&snapshot)?;
+    let request = question.rebalance.map(|terms| rebalance::request(&after, terms));
+    if let Some(request) = request.as_ref().filter(|request| !request.moves.is_empty()) {
+        let scene = Scene { snapshot: &snapshot, before: &after, ..*scene };
+        let tree = edit::write(&scene, request.document())?;
+        snapshot.input.tree = tree;
+        after = propose(&snapshot)?;
+    }
+    Ok(Simulated { after, snapshot, edits, added, request, notes })
 }
 
 impl Error {

@@ -48,7 +48,7 @@ pub struct Room {
 /// They cannot be: see [`simulate`]; the store failed.
 pub fn runway(scene: &Scene<'_>, like: &Clusters) -> Result<Runway, Error> {
     let one = Change::Add(Clusters { count: 1, ..like.clone() });
-    let question = Question { changes: vec![one], at: None };
+    let question = Question { changes: vec![one], at: None, rebalance: None };
     let simulated = simulate(scene, &question)?;
     let probe = simulated.added.first().and_then(|name| simulated.after.fleet.clusters.get(name));
     match probe {
@@ -112,7 +112,11 @@ fn last_names(plan: &Plan) -> impl Iterator<Item = Name> + use<> {
 }
 
 /// Asks the planner what it decides with another fleet, and all else as in a proposal.
-fn asked<R>(proposal: &Proposal, fleet: &Fleet, ask: impl FnOnce(&PlanInput<'_>) -> R) -> R {
+pub(super) fn asked<R>(
+    proposal: &Proposal,
+    fleet: &Fleet,
+    ask: impl FnOnce(&PlanInput<'_>) -> R,
+) -> R {
     let kept = proposal.gates.iter().filter(|gate| gate.reason != GateReason::ResizeBlocked);
     let frozen: BTreeSet<Name> = kept.map(|gate| gate.name.clone()).collect();
     let given_up = |progress: Progress| progress == Progress::Ends(Ending::Abandoned);
@@ -126,6 +130,7 @@ fn asked<R>(proposal: &Proposal, fleet: &Fleet, ask: impl FnOnce(&PlanInput<'_>)
         pending_id: None,
         frozen: &frozen,
         abandoned: &abandoned,
+        rebalance: None,
     })
 }
 

@@ -73,6 +73,7 @@ impl Stage {
             pending_id: None,
             frozen: &self.none,
             abandoned: &self.none,
+            rebalance: None,
         }
     }
 

@@ -149,6 +149,45 @@ fn a_drain_says_who_leaves_for_where_and_who_stays() {
 }
 
 #[test]
+fn a_rebalance_lists_its_moves_with_what_they_gain_and_how_to_request_them() {
+    let movable = |name: &str| format!("{}  onWorkerLoss: Rebuild\n", cluster(name, "westeurope"));
+    let mut all = files();
+    all.retain(|path, _| !path.starts_with("fleet/clusters/"));
+    for name in ["alpha", "bravo", "charlie"] {
+        all.insert(format!("fleet/clusters/{name}.yaml"), movable(name));
+    }
+    all.insert("fleet/clusters/delta.yaml".to_owned(), cluster("delta", "westeurope"));
+    let fleet = Reconciled::of(&all);
+    fleet.write("fleet/workers/new.yaml", worker("w-new", "westeurope", 4).as_bytes());
+
+    let ran = fleet.carp(&["simulate", "--rebalance", "5"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    let uncommitted = Ran { err: String::new(), ..ran };
+    insta::assert_snapshot!(without_ids(&uncommitted));
+    let said = simulate(&fleet, &["--rebalance", "5"], 0);
+    let proposed = &said["rebalance"];
+    let gains: Vec<_> = proposed["moves"].as_array().unwrap().iter().map(|m| &m["gain"]).collect();
+    assert_eq!(gains, [75, 25], "{said:#}");
+
+    // The moves are chosen with the other changes made.
+    let cordoned = simulate(&fleet, &["--rebalance", "5", "--cordon", "w-new"], 0);
+    assert_eq!(cordoned["rebalance"]["moves"], serde_json::json!([]));
+    let none = fleet.carp(&["simulate", "--rebalance", "5:76"]);
+    assert!(
+        none.out.contains("no move that may begin now gains 76 percent points"),
+        "{}",
+        none.out
+    );
+
+    let command = proposed["command"].as_str().unwrap();
+    let args: Vec<&str> = command.split(' ').skip(1).collect();
+    assert_eq!(fleet.carp(&args).exit, 0, "{command}");
+    assert_eq!(said["tree"], planned(&fleet), "it is the request that people write");
+    let explained = fleet.carp(&["explain", "cluster/alpha"]);
+    assert!(explained.out.contains("as was acknowledged"), "{}", explained.out);
+}
+
+#[test]
 fn capacity_policies_and_workers_are_those_that_people_write() {
     let fleet = example();
     let said = simulate(&fleet, &["--capacity", "us-1=+5"], 0);

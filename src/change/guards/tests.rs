@@ -77,6 +77,7 @@ fn acknowledging(hold: &Hold) -> Fleet {
         of: AcknowledgementKind::Deletions,
         count: u32::try_from(hold.names.len()).unwrap(),
         digest: hold.digest().to_string(),
+        rebalance: None,
     };
     let sourced = Sourced { file: "fleet/ack.yaml".into(), document: 0, value };
     Fleet { acknowledgements: [(name("yes"), sourced)].into(), ..Fleet::default() }

@@ -30,6 +30,7 @@ pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Er
         pending_id: None,
         frozen: &none,
         abandoned: &none,
+        rebalance: None,
     };
     let name = &object.name;
     let asked = |kind| object.kind.is_none_or(|k| k == kind);
@@ -216,7 +217,12 @@ fn cluster_notes(look: &Look, explanation: &Explanation) -> Vec<String> {
     if let Some(moved) = proposal.plan.moves.get(&explanation.cluster)
         && !matches!(explanation.planned.decision, Decision::Move { .. })
     {
-        notes.push(moved.words(None));
+        let planned = proposal.plan.clusters.get(&explanation.cluster);
+        let step = planned.and_then(|planned| match planned.decision {
+            Decision::Move { step, .. } => step,
+            _ => None,
+        });
+        notes.push(moved.words(step));
     }
     if let Some(stay) = proposal.plan.stays.get(&explanation.cluster) {
         let (code, why) = (stay.blocker.name(), &stay.blocker);

@@ -9,11 +9,12 @@ use super::super::show::simulate::{RoomView, RunwayCount, RunwayRow, SimulateVie
 use super::super::{Context, Error, FleetArgs, ObservedArgs};
 use super::open::{Look, failed, look, text_at};
 use crate::diag::Diagnostics;
+use crate::model::api::Rebalance;
 use crate::model::{Name, Proposal, Store, paths};
 use crate::plan::{self, PlanInput};
 use crate::reconcile::Keep;
 use crate::simulate::{
-    self as room, Change, Clusters, MOST, Question, Room, Runway, Scene, Simulated,
+    self as room, Change, Clusters, MOST, Question, Request, Room, Runway, Scene, Simulated,
 };
 use crate::store::Overlay;
 
@@ -28,6 +29,8 @@ pub struct Asked {
     pub at: Option<At>,
     /// The runway of which clusters; `None`: of none.
     pub runway: Option<Clusters>,
+    /// The rebalance that is proposed, with its words; `None`: none.
+    pub rebalance: Option<(Rebalance, String)>,
 }
 
 /// A time that was asked for.
@@ -49,6 +52,7 @@ pub struct WhatIf {
     summaries: Vec<(Name, String)>,
     findings: Vec<Finding>,
     runway: Vec<RunwayRow>,
+    request: Option<Request>,
     /// Lines that people should know before they read the output.
     pub notes: Vec<String>,
 }
@@ -66,6 +70,7 @@ impl WhatIf {
             summaries: &self.summaries,
             findings: &self.findings,
             runway: &self.runway,
+            request: self.request.as_ref(),
         }
     }
 
@@ -98,11 +103,17 @@ pub fn simulate(
         before: look.opened.proposal,
         after: simulated.after,
         added: lots(&asked.changes, simulated.added),
-        changes: asked.changes.into_iter().map(|(_, words)| words).collect(),
+        changes: asked
+            .changes
+            .into_iter()
+            .map(|(_, words)| words)
+            .chain(asked.rebalance.map(|(_, words)| words))
+            .collect(),
         later,
         summaries,
         findings,
         runway,
+        request: simulated.request,
         notes,
     })
 }
@@ -125,7 +136,8 @@ fn answer(look: &Look, store: &dyn Store, asked: &Asked) -> Result<Answer, Error
             .map_err(|error| Error::usage("that is after the end of time").because(error)),
     });
     let changes = asked.changes.iter().map(|(change, _)| change.clone()).collect();
-    let question = Question { changes, at: at.transpose()? };
+    let rebalance = asked.rebalance.as_ref().map(|(terms, _)| *terms);
+    let question = Question { changes, at: at.transpose()?, rebalance };
     let simulated = room::simulate(&scene, &question).map_err(|error| told(&error))?;
     let edited = Overlay::new(&simulated.edits, store);
     let findings = new_findings(look, &simulated, &edited);
@@ -133,7 +145,8 @@ fn answer(look: &Look, store: &dyn Store, asked: &Asked) -> Result<Answer, Error
     if let Some(like) = &asked.runway {
         let (snapshot, before) = (&simulated.snapshot, &simulated.after);
         let after = Scene { snapshot, before, memo, store: &edited };
-        let then = (!asked.changes.is_empty() || question.at.is_some()).then_some(after);
+        let then = (!asked.changes.is_empty() || question.at.is_some() || rebalance.is_some())
+            .then_some(after);
         rows = runways(&scene, then.as_ref(), like)?;
     }
     let summaries = summaries(before, &simulated);
@@ -212,6 +225,7 @@ fn summaries(before: &Proposal, simulated: &Simulated) -> Vec<(Name, String)> {
         pending_id: None,
         frozen: &none,
         abandoned: &none,
+        rebalance: None,
     };
     let mut told: Vec<(Name, String)> = Vec::new();
     let mut lines = BTreeSet::new();

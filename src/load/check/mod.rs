@@ -3,6 +3,7 @@
 //! A rule looks at one [`Subject`] in its [`Scene`] and adds what it finds. A document with an error
 //! has no effect; what it has made before stays.
 
+mod acknowledgement;
 mod address;
 mod affinity;
 mod ceiling;
@@ -118,6 +119,7 @@ const RULES: &[Rule] = &[
     overlay::check,
     made::check,
     worker_pool::check,
+    acknowledgement::check,
 ];
 
 /// Runs every rule on a document.

@@ -26,6 +26,22 @@ pub struct AcknowledgementSpec {
     /// The digest of the sorted names, as `plan` prints it.
     #[schemars(regex(pattern = r"^(sha256:)?[0-9a-f]{64}$"))]
     pub digest: String,
+    /// The numbers that the set was worked out with; for `of: rebalance`, and for nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebalance: Option<Rebalance>,
+}
+
+/// The bounds of a rebalance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rebalance {
+    /// How many clusters move at most.
+    #[schemars(range(min = 1, max = 1000))]
+    pub most: u32,
+    /// By how many percent points less the new worker must be used after the move than the old one was
+    /// before it.
+    #[schemars(range(min = 1, max = 100))]
+    pub gain: u32,
 }
 
 /// What a guard held.
@@ -42,6 +58,8 @@ pub enum AcknowledgementKind {
     Abandon,
     /// The input branch was rewound; the digest is that of the commit's id.
     Rewind,
+    /// Moves that even the workers out, as `carp simulate --rebalance` proposes them.
+    Rebalance,
 }
 
 impl std::fmt::Display for AcknowledgementKind {
@@ -51,6 +69,7 @@ impl std::fmt::Display for AcknowledgementKind {
             Self::Moves => "moves",
             Self::Abandon => "abandon",
             Self::Rewind => "rewind",
+            Self::Rebalance => "rebalance",
         })
     }
 }

@@ -21,7 +21,7 @@ mod together;
 mod worker;
 mod worker_pool;
 
-pub use acknowledgement::{Acknowledgement, AcknowledgementKind, AcknowledgementSpec};
+pub use acknowledgement::{Acknowledgement, AcknowledgementKind, AcknowledgementSpec, Rebalance};
 pub use affinity::{
     AffinityGroup, Failback, FieldExpression, PolicyAffinity, Strategy, WorkerField,
 };

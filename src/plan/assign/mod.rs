@@ -44,7 +44,7 @@ use super::scenes::{Floor, Grounds, NOTHING};
 use super::{PlanInput, Way, context, filter, placed};
 use crate::model::{
     Binding, Cluster, Decision, Digest, HoldKind, IndexRow, Name, Offer, Planned, Reason,
-    ReasonCode, Resources, Stay, Term, VersionStep,
+    ReasonCode, Rebalanced, Resources, Stay, Term, VersionStep,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
@@ -67,6 +67,8 @@ pub(super) struct Run<'a> {
     pub(super) stays: BTreeMap<Name, Stay>,
     /// What is where its policy would not place it now.
     pub(super) violations: BTreeMap<Name, Vec<Reason>>,
+    /// What a rebalance begins to move.
+    pub(super) rebalanced: Vec<Rebalanced>,
     /// What was held so far.
     pub(super) holds: Holds,
     /// For how many clusters the filters ran.
@@ -126,6 +128,7 @@ impl<'a> Run<'a> {
             moves,
             stays: BTreeMap::new(),
             violations: BTreeMap::new(),
+            rebalanced: Vec::new(),
             holds,
             evaluated,
             queue,
@@ -137,6 +140,7 @@ impl<'a> Run<'a> {
         };
         run.settle(resizes);
         moving::begin(&mut run);
+        moving::rebalance(&mut run);
         run
     }
 

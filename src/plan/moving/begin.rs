@@ -20,10 +20,10 @@ use crate::plan::deletion;
 use crate::plan::scenes::Scenes;
 
 /// A cluster that something names.
-struct Named<'a> {
-    cluster: &'a Cluster,
-    on: Name,
-    cause: MoveCause,
+pub(super) struct Named<'a> {
+    pub(super) cluster: &'a Cluster,
+    pub(super) on: Name,
+    pub(super) cause: MoveCause,
 }
 
 /// Begins what drains, taints and failover name, before anything that waits is placed: these clusters lose
@@ -96,7 +96,7 @@ fn begin_of<'a>(run: &mut Run<'a>, mut named: Vec<&Named<'a>>, cause: MoveCause)
     let priority = |n: &&Named<'_>| n.cluster.spec.priority.unwrap_or(0);
     match cause {
         // The least important goes first: if something is wrong with the new worker, it shows there.
-        MoveCause::Drain | MoveCause::NoExecute | MoveCause::Violation => {
+        MoveCause::Drain | MoveCause::NoExecute | MoveCause::Violation | MoveCause::Rebalance => {
             named.sort_by_key(|n| (priority(n), n.cluster.name.clone()));
         }
         // What is lost is missed already; the most important is there again first.
@@ -128,7 +128,7 @@ fn begin_of<'a>(run: &mut Run<'a>, mut named: Vec<&Named<'a>>, cause: MoveCause)
 }
 
 /// Why a named cluster does not move, whatever other workers there are.
-fn blocked(run: &Run<'_>, named: &Named<'_>, breaker: bool) -> Option<Blocker> {
+pub(super) fn blocked(run: &Run<'_>, named: &Named<'_>, breaker: bool) -> Option<Blocker> {
     let (cluster, input) = (named.cluster, &run.input);
     let lock = input.previous.workers.get(&named.on);
     let row = lock.and_then(|lock| lock.clusters.get(&cluster.name));
@@ -161,7 +161,8 @@ fn most(run: &Run<'_>, named: &Named<'_>) -> usize {
             let policy = run.policies.select(named.cluster);
             policy.and_then(|p| p.spec.failover.as_ref()).map_or(0, Failover::rate)
         }
-        MoveCause::Violation => usize::MAX,
+        // A rebalance counts its moves itself.
+        MoveCause::Violation | MoveCause::Rebalance => usize::MAX,
     }
 }
 
@@ -175,13 +176,13 @@ fn away(run: &Run<'_>, named: &Named<'_>) -> usize {
             moved.cause == MoveCause::Failover
                 && other.is_some_and(|other| policy(other) == policy(named.cluster))
         }
-        MoveCause::Violation => false,
+        MoveCause::Violation | MoveCause::Rebalance => false,
     };
     run.moves.iter().filter(|(_, moved)| moved.is_away()).filter(alike).count()
 }
 
 /// Begins a move where another worker takes the cluster.
-fn go<'a>(run: &mut Run<'a>, named: &Named<'a>) -> Result<(), Blocker> {
+pub(super) fn go<'a>(run: &mut Run<'a>, named: &Named<'a>) -> Result<(), Blocker> {
     let (cluster, on) = (named.cluster, &named.on);
     let pick = elsewhere(run, cluster, on).map_err(Blocker::NoWorkerFits)?;
     let binding = run.binding(cluster, pick);

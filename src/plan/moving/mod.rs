@@ -1,5 +1,5 @@
 //! Moves: what names a cluster ([`cause`]), which of the named begin to move ([`begin`]), and what becomes
-//! of the moves that have begun.
+//! of the moves that have begun. [`rebalance`] names clusters where a person asks for it.
 //!
 //! No flavor can carry a cluster to another worker, so a move is a rebuild: a deletion by evidence on the
 //! old worker, and a new, empty cluster on the new one, whose place there is kept from the first commit on.
@@ -8,12 +8,14 @@
 
 mod begin;
 mod cause;
+mod rebalance;
 mod target;
 #[cfg(test)]
 mod tests;
 
 pub(super) use begin::{begin, begin_for_violations};
 pub(super) use cause::lost_since;
+pub(super) use rebalance::rebalance;
 pub(super) use target::{choose_again, give_up};
 
 use std::collections::BTreeMap;
@@ -23,8 +25,8 @@ use super::policy::Policies;
 use super::{PlanInput, unloaded};
 use crate::model::api::Observation;
 use crate::model::{
-    Binding, ClusterRow, ClusterState, Decision, Freshness, Move, MoveProgress, MoveRow, Name,
-    Progress, WorkerHealth,
+    Binding, ClusterRow, ClusterState, Decision, Freshness, Move, MoveCause, MoveProgress, MoveRow,
+    Name, Progress, Worker, WorkerHealth,
 };
 
 /// The moves of a run.
@@ -71,7 +73,8 @@ pub(super) fn is_removed(input: &PlanInput<'_>, name: &Name) -> bool {
 }
 
 impl Ongoing<'_> {
-    /// Whether something names it still. Where its document cannot be read that is taken for so.
+    /// Whether something names it still. Where its document cannot be read that is taken for so, and a
+    /// rebalance names it to the end: what made it worth while is changed by the move itself.
     pub(super) fn is_named(
         &self,
         input: &PlanInput<'_>,
@@ -80,7 +83,10 @@ impl Ongoing<'_> {
     ) -> bool {
         let cluster = input.fleet.clusters.get(name);
         let unsure = input.fleet.holds_placements();
-        unsure || cluster.is_none_or(|c| cause::named(input, policies, c, self.from).is_some())
+        let rebalanced = self.moves.cause == MoveCause::Rebalance;
+        unsure
+            || rebalanced
+            || cluster.is_none_or(|c| cause::named(input, policies, c, self.from).is_some())
     }
 
     /// Whether files of it are kept as they are, on either worker.
@@ -120,13 +126,18 @@ fn has_document(input: &PlanInput<'_>, worker: &Name) -> bool {
 fn is_open(input: &PlanInput<'_>, name: &Name) -> bool {
     let Some(worker) = input.fleet.workers.get(name) else { return false };
     let spec = &worker.spec;
-    let well = spec.observation == Observation::None
-        || input.observed.health(name) == WorkerHealth::Healthy;
     let kept = input.previous.kept.workers.contains(name);
-    well && !kept
+    is_well(input, worker)
+        && !kept
         && !spec.unschedulable
         && !spec.is_draining()
         && !unloaded::overlay(input.fleet, name)
+}
+
+/// Whether a worker's agent says that it is well; where nobody looks it is.
+fn is_well(input: &PlanInput<'_>, worker: &Worker) -> bool {
+    worker.spec.observation == Observation::None
+        || input.observed.health(&worker.name) == WorkerHealth::Healthy
 }
 
 /// What becomes of a move that has begun: the worker whose row goes on, the row, and the decision; `None`

@@ -5,7 +5,7 @@ mod clusters;
 mod distance;
 mod group;
 mod preferred;
-mod share;
+pub(super) mod share;
 mod soft_violations;
 
 use std::cmp::Ordering;

@@ -4,8 +4,8 @@
 //! worker can grow to. Of workers that pools are making it is the share that stays unused: they are filled
 //! one after the other, so that few are made.
 
-use crate::model::Quantity;
 use crate::model::api::Strategy;
+use crate::model::{Quantity, Resources};
 use crate::plan::amounts;
 use crate::plan::candidate::{Candidate, Reads, Request};
 
@@ -27,15 +27,41 @@ pub(super) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, 
             fraction(used.thousandths(), candidate.limit(resource).thousandths())
         },
     );
-    let (used, of) = shares.fold((0, 1), |largest, share| {
-        if share.0 * largest.1 > largest.0 * share.1 { share } else { largest }
-    });
+    let (used, of) = largest(shares);
     // A policy that packs wants the larger share anyway.
     if plan.pending.is_some() && request.strategy() == Strategy::Spread {
         ((of - used).max(0), of)
     } else {
         (used, of)
     }
+}
+
+/// The share used on the worker that a cluster is on, the cluster counted and these amounts not; `None`
+/// where it is not known what the worker has.
+pub(in crate::plan) fn there(
+    request: &Request<'_>,
+    candidate: &Candidate<'_>,
+    without: &Resources,
+) -> Option<(i128, i128)> {
+    let plan = &candidate.plan;
+    let taken = request.demand().iter().filter(|(_, needs)| **needs != Quantity::ZERO);
+    let share = |(resource, _): (&String, &Quantity)| {
+        let capacity = *plan.capacity.get(resource)?;
+        let used = amounts::of(&plan.allocated, resource).thousandths();
+        let used = used.saturating_sub(amounts::of(without, resource).thousandths());
+        Some(fraction(used, capacity.thousandths()))
+    };
+    let shares: Option<Vec<_>> = taken.map(share).collect();
+    shares.map(|shares| largest(shares.into_iter()))
+}
+
+fn largest(shares: impl Iterator<Item = (i128, i128)>) -> (i128, i128) {
+    shares.fold(
+        (0, 1),
+        |largest, share| {
+            if share.0 * largest.1 > largest.0 * share.1 { share } else { largest }
+        },
+    )
 }
 
 /// A fraction in its lowest terms, small enough that two can be multiplied. A worker without capacity

@@ -32,6 +32,7 @@
 //! `failover=1800 rate=2`, `violations=move`, `seconds=300` after a toleration: its seconds. A cluster `rebuild`,
 //! `paused`, `moving=w2 cause=Failover` (with `step=D1` once its deletion has begun), `from=w1` once it arrived.
 //! `drains w1 w2` drains workers, three at a time, wherever it stands; `now 1800` is the time, so many seconds after the reports.
+//! `rebalance 2:20` begins two moves at most that gain 20 percent points at least.
 //!
 //! `2/3` puts two clusters there that nothing else speaks of, `?` leaves the capacity unknown.
 
@@ -51,6 +52,7 @@ use super::{
     Explanation, PlanInput, Planning, PolicyExplanation, Verdict, WorkerExplanation,
     explain_cluster, explain_policy, explain_worker, plan,
 };
+use crate::model::api::Rebalance;
 use crate::model::{
     Binding, Cluster, ClusterRow, ClusterState, ControlPlaneRow, Decision, DeletionStep, Digest,
     Fleet, FleetLock, Id, Name, Observed, PendingRow, Plan, Previous, ReasonCode, Resources,
@@ -68,6 +70,7 @@ pub(super) struct World {
     pub(super) abandoned: BTreeSet<Name>,
     pub(super) now: Option<Timestamp>,
     pub(super) draining: Vec<Name>,
+    pub(super) rebalance: Option<Rebalance>,
 }
 
 /// Checks what is planned for a world.
@@ -110,6 +113,7 @@ impl World {
                 ["hub", name] => world.hub(name),
                 ["offers", rest @ ..] => world.offers(rest),
                 ["now", time] => world.set_time(time),
+                ["rebalance", terms] => world.rebalance(terms),
                 ["drains", workers @ ..] => world.drains(workers),
                 ["abandon", names @ ..] => {
                     world.abandoned.extend(names.iter().map(|n| self::name(n)));
@@ -137,6 +141,7 @@ impl World {
             pending_id: Some(self.pending_id()),
             frozen: &self.frozen,
             abandoned: &self.abandoned,
+            rebalance: self.rebalance,
         }
     }
 
@@ -163,7 +168,7 @@ impl World {
     /// The same fleet after a plan was committed.
     pub(super) fn after(&self, planning: &Planning) -> Self {
         let previous = Previous { kept: self.previous.kept.clone(), ..Previous::default() };
-        let mut after = Self { previous, ..self.clone() };
+        let mut after = Self { previous, rebalance: None, ..self.clone() };
         let mut rows = BTreeMap::new();
         for (worker, plan) in &planning.plan.workers {
             after.lock(worker);

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{World, bound_row, deleting, name};
 use crate::model::api::{
-    Drain, Failover, OnViolation, OnWorkerLoss, PlacementPolicySpec, WorkerSpec,
+    Drain, Failover, OnViolation, OnWorkerLoss, PlacementPolicySpec, Rebalance, WorkerSpec,
 };
 use crate::model::{
     Cluster, ClusterRow, ClusterState, Decision, DeletionStep, MoveCause, MoveProgress, MoveRow,
@@ -81,6 +81,7 @@ impl Moving {
                     "NoExecute" => MoveCause::NoExecute,
                     "Failover" => MoveCause::Failover,
                     "Violation" => MoveCause::Violation,
+                    "Rebalance" => MoveCause::Rebalance,
                     other => panic!("no such cause: {other}"),
                 });
             }
@@ -114,6 +115,20 @@ impl World {
     /// Workers that are drained, whatever else is said of them.
     pub(super) fn drains(&mut self, workers: &[&str]) {
         self.draining.extend(workers.iter().map(|worker| name(worker)));
+    }
+
+    /// `2:20`: a rebalance of two moves at most that gain 20 percent points at least.
+    pub(super) fn rebalance(&mut self, terms: &str) {
+        let (most, gain) = terms.split_once(':').expect("MOST:GAIN");
+        self.rebalance =
+            Some(Rebalance { most: most.parse().unwrap(), gain: gain.parse().unwrap() });
+    }
+
+    /// The moves that the rebalance chooses, each with its gain, in their order.
+    pub(in crate::plan) fn rebalanced(&self) -> String {
+        let moves = self.plan().rebalanced;
+        let told = moves.iter().map(|m| format!("{} {} => {} {}", m.cluster, m.from, m.to, m.gain));
+        told.collect::<Vec<_>>().join("; ")
     }
 
     /// The time, after that of the reports.

@@ -3,4 +3,5 @@
 mod drains;
 mod losses;
 mod midway;
+mod rebalances;
 mod stage;

@@ -33,12 +33,27 @@ pub(super) struct Stage {
 impl Stage {
     /// `count` clusters on the old worker, of which the last `held` stay whatever happens.
     pub(super) fn new(count: usize, held: usize, policy: &str) -> Self {
+        Self::beside(count, held, policy, ("eastus", ""))
+    }
+
+    /// `count` clusters on the old worker, and the new one, which was cordoned until now, in the same
+    /// place: nothing speaks for either but what is on it.
+    pub(super) fn uneven(count: usize) -> Self {
+        let cordoned = "  unschedulable: true\n";
+        let mut stage = Self::beside(count, 0, "", ("westeurope", cordoned));
+        stage.world.edit(&format!("fleet/workers/{NEW}.yaml"), cordoned, "");
+        stage.tick();
+        stage
+    }
+
+    /// The same with the new worker there, and with this besides in its document.
+    fn beside(count: usize, held: usize, policy: &str, (there, more): (&str, &str)) -> Self {
         let observed =
             |name, location| format!("{}  observation: Agent\n", small::worker(name, location, 20));
         let mut files = BTreeMap::from([
             ("carp.yaml".to_owned(), small::FLEET.to_owned()),
             (format!("fleet/workers/{OLD}.yaml"), observed(OLD, "westeurope")),
-            (format!("fleet/workers/{NEW}.yaml"), observed(NEW, "eastus")),
+            (format!("fleet/workers/{NEW}.yaml"), observed(NEW, there) + more),
         ]);
         if !policy.is_empty() {
             let text = format!(
@@ -180,6 +195,17 @@ impl Stage {
         );
         self.world.write("fleet/acknowledgements/gone.yaml", &text);
         set
+    }
+
+    /// Somebody requests a rebalance of at most three moves of 20 points, of exactly these clusters.
+    pub(super) fn rebalance(&mut self, clusters: &[&str]) {
+        let digest = carp::model::Digest::of_names(clusters.iter().copied());
+        let text = format!(
+            "apiVersion: carp.dev/v1alpha1\nkind: Acknowledgement\nmetadata:\n  name: even\nspec:\n  of: \
+             rebalance\n  count: {}\n  digest: \"{digest}\"\n  rebalance: {{most: 3, gain: 20}}\n",
+            clusters.len()
+        );
+        self.world.write("fleet/acknowledgements/even.yaml", &text);
     }
 
     /// What a worker reports once it has applied what is committed. A cluster is made for a minute before

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::findings::findings_value;
 use super::super::plan::{hold_value, stays_value};
-use super::{SimulateView, Standing};
+use super::{SimulateView, Standing, rebalance};
 use crate::model::{Hold, Quantity};
 
 /// The version of the format.
@@ -40,6 +40,7 @@ fn value(view: &SimulateView<'_>) -> Value {
             .collect::<Value>(),
         "findings": findings_value(view.findings),
         "runway": view.runway,
+        "rebalance": view.request.map(rebalance::value),
     })
 }
 

@@ -1,6 +1,7 @@
 //! What would be otherwise: one plan against another of the same fleet.
 
 mod json;
+mod rebalance;
 mod runway;
 mod text;
 
@@ -17,6 +18,7 @@ use super::plan::why_here;
 use crate::model::{
     Decision, Gate, Hold, Name, Plan, Planned, Proposal, Quantity, ReasonCode, Stay, WorkerPlan,
 };
+use crate::simulate::Request;
 
 /// What a run would do with the changes, against what it does without them.
 pub struct SimulateView<'a> {
@@ -36,6 +38,8 @@ pub struct SimulateView<'a> {
     pub findings: &'a [Finding],
     /// How many more fit.
     pub runway: &'a [RunwayRow],
+    /// The rebalance that could be requested.
+    pub request: Option<&'a Request>,
 }
 
 /// Where a cluster is in a plan.

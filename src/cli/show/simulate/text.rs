@@ -7,7 +7,9 @@ use super::super::findings;
 use super::super::plan::{LOST, gate_words, holds_text, kept, listed, stays_text};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone};
-use super::{ClusterDifference, RunwayRow, SimulateView, Standing, WorkerDifference, reason_words};
+use super::{
+    ClusterDifference, RunwayRow, SimulateView, Standing, WorkerDifference, reason_words, rebalance,
+};
 use crate::model::{Name, Quantity};
 
 /// The most clusters that a table lists.
@@ -24,6 +26,7 @@ pub fn text(view: &SimulateView<'_>, palette: Palette) -> String {
         workers(view, palette),
         waiting(view, palette),
         moving(view, palette),
+        view.request.map(|request| rebalance::text(request, palette)).unwrap_or_default(),
         holds_text(&view.holds(), palette),
         let_through(view, palette),
         gates(view, palette),

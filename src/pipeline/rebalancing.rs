@@ -1,0 +1,30 @@
+//! A plan with the rebalance that somebody requested.
+
+use crate::change::{self, Acknowledged};
+use crate::diag::Diagnostic;
+use crate::model::Name;
+use crate::plan::{self, PlanInput, Planning};
+
+/// The decisions, and what became of the requests.
+pub(super) struct Rebalanced {
+    pub(super) planning: Planning,
+    /// The acknowledgement that let the moves through.
+    pub(super) spent: Option<Name>,
+    /// The acknowledgements of other moves than there are.
+    pub(super) mismatches: Vec<Diagnostic>,
+}
+
+/// Plans with the first request whose moves are, now, exactly those that were acknowledged; without any
+/// where there is none. A second one is looked at once the first is spent.
+pub(super) fn plan(input: &PlanInput<'_>, good: &Acknowledged) -> Rebalanced {
+    let mut mismatches = Vec::new();
+    for request in change::rebalances(input.fleet, good) {
+        let planning = plan::plan(&PlanInput { rebalance: Some(request.terms), ..*input });
+        if request.is_of(&planning.rebalanced, good) {
+            return Rebalanced { planning, spent: Some(request.name), mismatches };
+        }
+        let told = change::rebalance_mismatch(input.fleet, &request, &planning.rebalanced);
+        mismatches.extend(told);
+    }
+    Rebalanced { planning: plan::plan(input), spent: None, mismatches }
+}
