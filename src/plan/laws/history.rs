@@ -241,6 +241,8 @@ fn losses() -> impl Strategy<Value = Edit> {
         ("now 100", None),
         ("workerpool a", Some("max=2 agent cap=2 at=westeurope")),
         ("found a-1", Some("overdue")),
+        ("rebalance 2:5", Some("")),
+        ("rebalance 2:5", None),
     ])
     .prop_map(|(subject, text)| (subject.to_owned(), text.map(str::to_owned)))
 }
