@@ -62,6 +62,7 @@ mod pools;
 mod promises;
 mod proposals;
 mod published;
+mod queue_stories;
 mod races;
 mod rendered_crds;
 mod rendered_golden;
