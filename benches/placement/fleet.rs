@@ -2,8 +2,6 @@
 //! tenants and policies, taints, cordons, and 5 % that no worker takes; with spread, anti-affinity and
 //! quota, or without.
 
-use std::collections::BTreeSet;
-
 use carp::model::api::{ManagedClusterSpec, Tenant, WorkerSpec};
 use carp::model::{
     Cluster, Digest, Fleet, Name, Observed, Policy, Previous, Quantity, Resources, Worker,
@@ -41,7 +39,6 @@ pub(crate) struct Generated {
     fleet: Fleet,
     previous: Previous,
     observed: Observed,
-    none: BTreeSet<Name>,
 }
 
 impl Generated {
@@ -61,21 +58,12 @@ impl Generated {
         let quota = (together == Together::Ruled).then_some(clusters / TEAMS);
         fleet.spec.tenants = (0..TEAMS).map(|number| tenant(number, quota)).collect();
         let (previous, observed) = (Previous::default(), Observed::default());
-        Self { fleet, previous, observed, none: BTreeSet::new() }
+        Self { fleet, previous, observed }
     }
 
     /// What the planner is asked.
     pub(crate) fn input(&self) -> PlanInput<'_> {
-        PlanInput {
-            fleet: &self.fleet,
-            previous: &self.previous,
-            observed: &self.observed,
-            settled: None,
-            pending_id: None,
-            frozen: &self.none,
-            abandoned: &self.none,
-            rebalance: None,
-        }
+        PlanInput::new(&self.fleet, &self.previous, &self.observed)
     }
 }
 

@@ -134,16 +134,11 @@ fn decide(
         None => None,
     };
     let fleet = &read.loaded.fleet;
-    let none = BTreeSet::new();
     let input = PlanInput {
-        fleet,
-        previous: &read.previous,
-        observed: &read.observed,
         settled: memo.settled.as_ref(),
         pending_id: pending.map(|e| e.id),
         frozen,
-        abandoned: &none,
-        rebalance: None,
+        ..PlanInput::new(fleet, &read.previous, &read.observed)
     };
     let good = acknowledged(read);
     // Only where somebody abandons anything is it looked for twice.

@@ -90,7 +90,25 @@ pub struct PlanInput<'a> {
     pub rebalance: Option<Rebalance>,
 }
 
-impl PlanInput<'_> {
+/// No names at all.
+static NOBODY: BTreeSet<Name> = BTreeSet::new();
+
+impl<'a> PlanInput<'a> {
+    /// What a plan reads of these three, with nothing remembered, frozen, abandoned or rebalanced.
+    #[must_use]
+    pub const fn new(fleet: &'a Fleet, previous: &'a Previous, observed: &'a Observed) -> Self {
+        Self {
+            fleet,
+            previous,
+            observed,
+            settled: None,
+            pending_id: None,
+            frozen: &NOBODY,
+            abandoned: &NOBODY,
+            rebalance: None,
+        }
+    }
+
     /// Whether nobody knows for sure what is gone: something did not load, or a lock was lost and is
     /// worked out anew. No deletion, move or retirement starts then.
     fn deletions_wait(&self) -> bool {

@@ -123,14 +123,9 @@ pub(super) fn asked<R>(
     let deletions = proposal.plan.deletions.iter().filter(|(_, d)| given_up(d.progress));
     let abandoned: BTreeSet<Name> = deletions.map(|(name, _)| name.clone()).collect();
     ask(&PlanInput {
-        fleet,
-        previous: &proposal.previous,
-        observed: &proposal.observed,
-        settled: None,
-        pending_id: None,
         frozen: &frozen,
         abandoned: &abandoned,
-        rebalance: None,
+        ..PlanInput::new(fleet, &proposal.previous, &proposal.observed)
     })
 }
 

@@ -1,6 +1,6 @@
 //! The small fleet of one policy test, and its run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::expect;
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
@@ -28,7 +28,6 @@ pub(super) struct Stage {
     pub(super) fleet: Fleet,
     previous: Previous,
     observed: Observed,
-    none: BTreeSet<Name>,
 }
 
 impl Stage {
@@ -44,7 +43,6 @@ impl Stage {
             },
             previous: Previous::default(),
             observed: Observed::default(),
-            none: BTreeSet::new(),
         };
         let spec = FieldPath::keys("spec");
         for (i, expected) in test.spec.expect.iter().enumerate() {
@@ -65,16 +63,7 @@ impl Stage {
 
     /// What a plan reads.
     pub(super) fn input(&self) -> PlanInput<'_> {
-        PlanInput {
-            fleet: &self.fleet,
-            previous: &self.previous,
-            observed: &self.observed,
-            settled: None,
-            pending_id: None,
-            frozen: &self.none,
-            abandoned: &self.none,
-            rebalance: None,
-        }
+        PlanInput::new(&self.fleet, &self.previous, &self.observed)
     }
 
     /// The name of a worker that is there.

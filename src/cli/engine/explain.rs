@@ -1,6 +1,5 @@
 //! Explanations, as commands show them.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::show::{
@@ -21,17 +20,7 @@ use crate::render::{self, SecretWanted, Where};
 /// Explains a cluster, a worker or a policy.
 pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
     let proposal = &look.opened.proposal;
-    let none = BTreeSet::new();
-    let input = PlanInput {
-        fleet: &proposal.fleet,
-        previous: &proposal.previous,
-        observed: &proposal.observed,
-        settled: None,
-        pending_id: None,
-        frozen: &none,
-        abandoned: &none,
-        rebalance: None,
-    };
+    let input = PlanInput::new(&proposal.fleet, &proposal.previous, &proposal.observed);
     let name = &object.name;
     let asked = |kind| object.kind.is_none_or(|k| k == kind);
     if asked(ObjectKind::Cluster)
