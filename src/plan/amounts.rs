@@ -18,6 +18,15 @@ pub(super) fn take(from: &mut Resources, amounts: &Resources) {
     change(from, amounts, Quantity::minus);
 }
 
+/// What of some amounts goes beyond others.
+pub(super) fn beyond(amounts: &Resources, others: &Resources) -> Resources {
+    let more = |(resource, amount): (&String, &Quantity)| {
+        let more = amount.minus(of(others, resource));
+        (more > Quantity::ZERO).then(|| (resource.clone(), more))
+    };
+    amounts.iter().filter_map(more).collect()
+}
+
 fn change(to: &mut Resources, amounts: &Resources, with: fn(Quantity, Quantity) -> Quantity) {
     for (resource, amount) in amounts {
         let sum = with(of(to, resource), *amount);
@@ -46,5 +55,18 @@ mod tests {
         take(&mut sum, &demand);
         take(&mut sum, &demand);
         assert_eq!(sum, before);
+    }
+
+    #[test]
+    fn only_what_is_more_goes_beyond() {
+        let amounts = |text: &str| -> Resources {
+            let one = |pair: &str| {
+                let (resource, amount) = pair.split_once('=').unwrap();
+                (resource.to_owned(), Quantity::units(amount.parse().unwrap()))
+            };
+            text.split(' ').map(one).collect()
+        };
+        let more = beyond(&amounts("a=3 b=2 c=1 d=1"), &amounts("a=1 b=2 c=5"));
+        assert_eq!(more, amounts("a=2 d=1"));
     }
 }

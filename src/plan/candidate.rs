@@ -66,8 +66,17 @@ pub(super) struct Request<'a> {
     pub(super) quota: Option<&'a Quota>,
     /// What it meets that depends on what is placed.
     pub(super) scenes: &'a Scenes<'a>,
-    /// The worker that it leaves; `None` for one that waits.
-    pub(super) leaving: Option<&'a Name>,
+    /// What it leaves; `None` for one that waits.
+    pub(super) leaving: Option<Leaving<'a>>,
+}
+
+/// The place that a cluster leaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving<'a> {
+    /// The worker.
+    pub(super) worker: &'a Name,
+    /// What it takes there, and so of its tenant's quota.
+    pub(super) takes: &'a Resources,
 }
 
 /// The pools that a tenant may use.

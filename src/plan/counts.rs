@@ -13,6 +13,7 @@ use super::finder::Finder;
 use super::group::{self, Group, Keeping, Values, Who};
 use super::moving;
 use super::policy::Policies;
+use super::taking::Taking;
 use super::{PlanInput, amounts, roster};
 use crate::model::api::AntiAffinity;
 use crate::model::{Cluster, ClusterState, IndexRow, Name, Policy, Resources};
@@ -76,6 +77,8 @@ impl<'a> Counts<'a> {
         if counts.is_empty() {
             return counts;
         }
+        // What of the quota the clusters that move take where they are, and what is kept for them.
+        let (mut leaving, mut kept) = (BTreeMap::new(), Vec::new());
         let keepers = with_keeping(policies);
         let ongoing = moving::ongoing(input);
         for (worker, lock) in &input.previous.workers {
@@ -93,8 +96,19 @@ impl<'a> Counts<'a> {
                 let applying = keepers.may_select(who.labels).filter(selects);
                 let policy = applying.min_by_key(|(at, _)| *at).map(|(_, policy)| policy);
                 counts.come(Member { who, policy, own }, worker);
+                if row.state == ClusterState::Reserved {
+                    kept.push((who, &row.demand));
+                    continue;
+                }
+                if ongoing.contains_key(name) {
+                    leaving.insert(name, &row.demand);
+                }
                 counts.take(who, &row.demand);
             }
+        }
+        for (who, demand) in kept {
+            let taking = Taking { there: demand, elsewhere: leaving.get(who.name).copied() };
+            counts.take(who, &taking.of_quota());
         }
         counts.now = 0;
         counts
@@ -136,22 +150,23 @@ impl<'a> Counts<'a> {
         self.groups.is_empty() && self.tenants.is_empty()
     }
 
-    /// A cluster comes to a worker.
+    /// A cluster comes to a worker, and takes that of what its tenant is granted.
     pub(super) fn bind(
         &mut self,
         cluster: &'a Cluster,
         policy: Option<&'a Policy>,
         worker: &'a Name,
+        of_quota: &Resources,
     ) {
         let who = Who::of(cluster);
         self.now += 1;
         self.last = Some(worker);
         self.come(Member { who, policy, own: cluster.spec.own_anti_affinity() }, worker);
-        self.take(who, &cluster.demand);
+        self.take(who, of_quota);
     }
 
     /// A cluster is taken off a worker, to see what would be without it.
-    pub(super) fn unbind(&mut self, cluster: &Cluster, worker: &Name, demand: &Resources) {
+    pub(super) fn unbind(&mut self, cluster: &Cluster, worker: &Name, of_quota: &Resources) {
         let leave = |parts: &mut Parts<'a>| {
             for part in parts.values_mut() {
                 if let Some(names) = part.there.get_mut(worker) {
@@ -163,7 +178,7 @@ impl<'a> Counts<'a> {
         self.groups.values_mut().for_each(leave);
         self.keepers.values_mut().for_each(leave);
         let nothing = Resources::new();
-        self.resize(&cluster.tenant, &cluster.spec.location, demand, &nothing);
+        self.resize(&cluster.tenant, &cluster.spec.location, of_quota, &nothing);
     }
 
     /// A cluster takes another amount than before.

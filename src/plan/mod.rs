@@ -39,6 +39,7 @@ mod roster;
 mod scale;
 mod scenes;
 mod score;
+mod taking;
 mod term;
 mod toleration;
 mod unloaded;

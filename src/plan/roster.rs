@@ -8,6 +8,7 @@ use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::placed::is_forgotten;
 use super::policy::Policies;
+use super::taking::Taking;
 use super::{PlanInput, amounts, moving, scale, unloaded};
 use crate::model::api::{Observation, WorkerSpec};
 use crate::model::{
@@ -127,24 +128,30 @@ impl<'a> Roster<'a> {
     }
 
     /// A cluster comes to a worker, by this policy.
-    pub(super) fn bind(&mut self, worker: &Name, cluster: &'a Cluster, policy: Option<&'a Policy>) {
+    pub(super) fn bind(
+        &mut self,
+        worker: &Name,
+        cluster: &'a Cluster,
+        policy: Option<&'a Policy>,
+        taking: Taking<'_>,
+    ) {
         if let Some(at) = self.find(worker) {
             let plan = &mut self.workers[at].plan;
             plan.clusters = plan.clusters.saturating_add(1);
-            amounts::add(&mut plan.allocated, &cluster.demand);
+            amounts::add(&mut plan.allocated, taking.there);
             self.stamps[at] = self.stamps[at].wrapping_add(1);
             self.given.push(at);
-            self.counts.bind(cluster, policy, self.workers[at].name);
+            self.counts.bind(cluster, policy, self.workers[at].name, &taking.of_quota());
         }
     }
 
     /// A cluster is taken off a worker, to see what would be without it.
-    pub(super) fn unbind(&mut self, worker: &Name, cluster: &Cluster, demand: &Resources) {
+    pub(super) fn unbind(&mut self, worker: &Name, cluster: &Cluster, taking: Taking<'_>) {
         self.change(worker, |plan| {
             plan.clusters = plan.clusters.saturating_sub(1);
-            amounts::take(&mut plan.allocated, demand);
+            amounts::take(&mut plan.allocated, taking.there);
         });
-        self.counts.unbind(cluster, worker, demand);
+        self.counts.unbind(cluster, worker, &taking.of_quota());
     }
 
     /// A cluster on a worker takes another amount than before.

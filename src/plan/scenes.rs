@@ -315,7 +315,10 @@ fn quota(request: &Request<'_>, counts: &Counts<'_>) -> Vec<Reason> {
     let Some(usage) = counts.usage(who.tenant) else { return Vec::new() };
     let nothing = Resources::new();
     let here = usage.locations.get(who.location).unwrap_or(&nothing);
-    lacking(quota, who.location, request.demand(), &usage.total, here)
+    // One that moves has been granted what it takes already.
+    let granted = request.leaving.map_or(&nothing, |leaving| leaving.takes);
+    let needed = super::amounts::beyond(request.demand(), granted);
+    lacking(quota, who.location, &needed, &usage.total, here)
 }
 
 /// Why a quota does not leave what is needed in a location, besides what is used in all and there.

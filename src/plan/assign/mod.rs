@@ -41,6 +41,7 @@ use super::queue::{self, Waiting};
 use super::resize::Resizes;
 use super::roster::Roster;
 use super::scenes::{Floor, Grounds, NOTHING};
+use super::taking::Taking;
 use super::{PlanInput, Way, context, filter, placed};
 use crate::model::{
     Binding, Cluster, Decision, Digest, HoldKind, IndexRow, Name, Offer, Planned, Reason,
@@ -160,11 +161,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A place on a worker is taken by a cluster that moves.
-    pub(super) fn take_place(&mut self, worker: &Name, cluster: &'a Cluster) {
+    /// A place on a worker is taken.
+    pub(super) fn take_place(&mut self, worker: &Name, cluster: &'a Cluster, taking: Taking<'_>) {
         let policy = self.policies.select(cluster);
-        self.roster.bind(worker, cluster, policy);
+        self.roster.bind(worker, cluster, policy, taking);
         self.bindings += 1;
+    }
+
+    /// What a cluster takes where it is.
+    pub(super) fn takes(&self, name: &Name) -> Resources {
+        self.clusters.get(name).map(|planned| planned.demand.clone()).unwrap_or_default()
     }
 
     /// The binding that a pick comes to.
@@ -286,7 +292,7 @@ impl<'a> Run<'a> {
 
     fn bind(&mut self, cluster: &'a Cluster, pick: Pick) {
         let binding = self.binding(cluster, pick);
-        self.take_place(&binding.worker, cluster);
+        self.take_place(&binding.worker, cluster, Taking::all(&cluster.demand));
         self.decide(cluster, Decision::Bind(binding));
         self.evaluated += 1;
     }

@@ -6,12 +6,13 @@ use super::{Explanation, PolicyLoss, Remedy, Verdict, margin, remedy, summary};
 use crate::model::{Cluster, Decision, Name, Planned, ReasonCode};
 use crate::plan::PlanInput;
 use crate::plan::assign::Run;
-use crate::plan::candidate::Request;
+use crate::plan::candidate::{Leaving, Request};
 use crate::plan::choose::{Pick, Ranks};
 use crate::plan::policy::precedence;
 use crate::plan::roster::Roster;
 use crate::plan::scenes::Scenes;
-use crate::plan::{filter, scale, score};
+use crate::plan::taking::Taking;
+use crate::plan::{filter, moving, scale, score};
 
 /// Explains what [`plan`](crate::plan::plan) decides about a cluster; `None` where it is neither
 /// desired nor recorded.
@@ -27,7 +28,7 @@ fn told(input: &PlanInput<'_>, run: &Run<'_>, name: &Name) -> Option<Explanation
     let Some(cluster) = input.fleet.clusters.get(name) else { return Some(explanation) };
     let roster = table_roster(input, run, cluster, &planned);
     let leaving = match &planned.decision {
-        Decision::Move { from, .. } => Some(from),
+        Decision::Move { from, .. } => Some(Leaving { worker: from, takes: &planned.demand }),
         _ => None,
     };
     let request = Request { leaving, ..run.request(cluster) };
@@ -91,12 +92,15 @@ fn table_roster<'a>(
         Decision::Wait { .. } | Decision::Forget => after.roster.clone(),
         Decision::Keep { worker } | Decision::Delete { worker, .. } => {
             let mut roster = after.roster.clone();
-            roster.unbind(worker, cluster, &planned.demand);
+            roster.unbind(worker, cluster, Taking::all(&planned.demand));
             roster
         }
         Decision::Move { binding, .. } => {
             let mut roster = after.roster.clone();
-            roster.unbind(&binding.worker, cluster, &cluster.demand);
+            let kept = moving::kept(input, &cluster.name, &binding.worker);
+            let there = kept.map_or(&cluster.demand, |row| &row.demand);
+            let taking = Taking::besides(there, &planned.demand);
+            roster.unbind(&binding.worker, cluster, taking);
             roster
         }
     }

@@ -6,7 +6,7 @@ use crate::plan::candidate::{Candidate, Reads, Request};
 pub(super) const READS: &[Reads] = &[Reads::Leaving, Reads::Name];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
-    if request.leaving == Some(candidate.name) {
+    if request.leaving.is_some_and(|leaving| leaving.worker == candidate.name) {
         reasons.push(Reason::Evicted);
     }
 }

@@ -92,6 +92,35 @@ mod tests {
     }
 
     #[test]
+    fn what_moves_takes_its_share_once() {
+        // Who has all that is granted can leave a worker, and nobody else waits for it meanwhile.
+        let drain = "worker w1 drain; worker w2; tenant t quota=";
+        let moves = "cluster a tenant=t on=w1 rebuild";
+        let begins = "a w1 => w2 D1 Drain";
+        check(&format!("{drain}1; {moves}"), begins);
+        check(&format!("{drain}2; {moves}; cluster b tenant=t"), &format!("{begins}; b -> w2"));
+        let under_way = format!("{moves} moving=w2 step=D1");
+        check(&format!("{drain}1; {under_way}"), begins);
+        let one_more = format!("{under_way}; cluster b tenant=t");
+        check(&format!("{drain}2; {one_more}"), &format!("{begins}; b -> w2"));
+        check(&format!("{drain}1; {one_more}"), &format!("{begins}; b waits Quota Draining"));
+    }
+
+    #[test]
+    fn what_moves_and_will_take_more_needs_that_granted_first() {
+        let drain = "worker w1 drain; worker w2; tenant t quota=";
+        let raised = "cluster a tenant=t on=w1 rebuild was=1 needs=3";
+        check(&format!("{drain}2; {raised}"), "a on w1 blocked 3 [Drain NoWorkerFits]");
+        let another = "cluster b tenant=t";
+        let begins = "a w1 => w2 D1 Drain";
+        check(
+            &format!("{drain}3; {raised}; {another}"),
+            &format!("{begins}; b waits Quota Draining"),
+        );
+        check(&format!("{drain}4; {raised}; {another}"), &format!("{begins}; b -> w2"));
+    }
+
+    #[test]
     fn what_one_lowers_another_may_raise() {
         check(
             "worker w1; tenant t quota=4; cluster a tenant=t on=w1 was=1 needs=3;

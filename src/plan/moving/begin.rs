@@ -14,10 +14,11 @@ use crate::model::{
     MoveProgress, Name, Progress, ReasonCode, Stay,
 };
 use crate::plan::assign::Run;
-use crate::plan::candidate::{Pools, Request};
+use crate::plan::candidate::{Leaving, Pools, Request};
 use crate::plan::choose::{Pick, choose};
 use crate::plan::deletion;
 use crate::plan::scenes::Scenes;
+use crate::plan::taking::Taking;
 
 /// A cluster that something names.
 pub(super) struct Named<'a> {
@@ -187,7 +188,8 @@ pub(super) fn go<'a>(run: &mut Run<'a>, named: &Named<'a>) -> Result<(), Blocker
     let pick = elsewhere(run, cluster, on).map_err(Blocker::NoWorkerFits)?;
     let binding = run.binding(cluster, pick);
     let to = binding.worker.clone();
-    run.take_place(&to, cluster);
+    let takes = run.takes(&cluster.name);
+    run.take_place(&to, cluster, Taking::besides(&cluster.demand, &takes));
     let deletion = first_step(run, on);
     let step = deletion.step;
     let name = &cluster.name;
@@ -225,7 +227,9 @@ pub(super) fn elsewhere(
     cluster: &Cluster,
     from: &Name,
 ) -> Result<Pick, BTreeSet<ReasonCode>> {
-    let request = Request { leaving: Some(from), ..run.request(cluster) };
+    let takes = run.takes(&cluster.name);
+    let leaving = Leaving { worker: from, takes: &takes };
+    let request = Request { leaving: Some(leaving), ..run.request(cluster) };
     let scenes = Scenes::of(&request, &run.roster, &run.roster.counts);
     choose(&request.within(&scenes), &run.roster)
 }

@@ -65,6 +65,16 @@ fn row_there<'a>(input: &PlanInput<'a>, worker: &Name, name: &Name) -> Option<&'
     (row.state != ClusterState::Reserved).then_some(row)
 }
 
+/// The place that is kept for a cluster on a worker.
+pub(super) fn kept<'a>(
+    input: &PlanInput<'a>,
+    name: &Name,
+    worker: &Name,
+) -> Option<&'a ClusterRow> {
+    let row = input.previous.workers.get(worker)?.clusters.get(name)?;
+    (row.state == ClusterState::Reserved).then_some(row)
+}
+
 /// Whether a cluster's document is gone for sure: then nothing is made anew, and its place is free.
 pub(super) fn is_removed(input: &PlanInput<'_>, name: &Name) -> bool {
     !input.fleet.clusters.contains_key(name)

@@ -20,7 +20,7 @@ use crate::model::{
 };
 use crate::plan::amounts;
 use crate::plan::assign::Run;
-use crate::plan::candidate::Request;
+use crate::plan::candidate::{Leaving, Request};
 use crate::plan::scenes::Scenes;
 use crate::plan::score::{self, share};
 
@@ -129,7 +129,9 @@ fn gain(run: &Run<'_>, named: &Named<'_>, share: Share) -> Option<u32> {
 
 /// Whether a worker is worse for a cluster than its own, by the terms before the share.
 fn is_worse(run: &Run<'_>, cluster: &Cluster, on: &Name, to: &Rank) -> bool {
-    let request = Request { leaving: Some(on), ..run.request(cluster) };
+    let takes = run.takes(&cluster.name);
+    let leaving = Leaving { worker: on, takes: &takes };
+    let request = Request { leaving: Some(leaving), ..run.request(cluster) };
     let scenes = Scenes::of(&request, &run.roster, &run.roster.counts);
     let Some(candidate) = run.roster.get(on) else { return true };
     let Some(worker) = candidate.worker else { return true };

@@ -9,6 +9,7 @@ use crate::model::{
     Progress,
 };
 use crate::plan::assign::Run;
+use crate::plan::taking::Taking;
 use crate::plan::{deletion, filter};
 
 /// Gives them another one, where one fits; whether any was given one. Where none fits they go on waiting for
@@ -17,21 +18,20 @@ pub(in crate::plan) fn choose_again(run: &mut Run<'_>) -> bool {
     let mut any = false;
     for (name, one, cluster) in on_closed(run) {
         let has_place = super::has_document(&run.input, one.to);
+        let kept = Taking::besides(&one.kept.demand, &one.row.demand);
         if has_place {
-            run.roster.unbind(one.to, cluster, &one.kept.demand);
+            run.roster.unbind(one.to, cluster, kept);
         }
         match elsewhere(run, cluster, one.from) {
             Ok(pick) => {
                 let binding = run.binding(cluster, pick);
-                run.take_place(&binding.worker, cluster);
+                let taking = Taking::besides(&cluster.demand, &one.row.demand);
+                run.take_place(&binding.worker, cluster, taking);
                 go_to(run, &name, binding);
                 any = true;
             }
             // Back to what it is kept for, which is not always what the document says by now.
-            Err(_) if has_place => {
-                run.take_place(one.to, cluster);
-                run.roster.resize(one.to, cluster, &cluster.demand, &one.kept.demand);
-            }
+            Err(_) if has_place => run.take_place(one.to, cluster, kept),
             Err(_) => {}
         }
     }
