@@ -130,6 +130,7 @@ impl Reader<'_> {
             };
             let Some(kept) = kept else { continue };
             if kept.worker == name {
+                self.locks.previous.ids.insert(name.clone(), id);
                 self.locks.previous.workers.insert(name, WorkerLock::clone(&kept));
             } else {
                 self.locks.lost(lock, format!("it is the lock of {}", kept.worker));

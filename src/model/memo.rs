@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Clean, Digest, Id, WorkerLock};
+use super::{Clean, Counted, Digest, Id, WorkerLock};
 
 /// The version of the memo's format together with carp's own; a memo of any other is discarded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct Memo {
     /// Where every file is as its lock says.
     #[serde(default)]
     pub clean: Clean,
+    /// How the clusters of the worker locks count for spread, anti-affinity and quota.
+    #[serde(default)]
+    pub counted: Counted,
 }
 
 /// The documents of one desired file, in canonical form.

@@ -4,6 +4,7 @@
 
 pub mod api;
 mod condition;
+mod counted;
 mod deletion;
 mod digest;
 mod drift;
@@ -42,6 +43,7 @@ mod version;
 mod versions;
 
 pub use condition::{Condition, ConditionStatus};
+pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
 pub use deletion::{Deletion, DeletionRow, DeletionStep, Ending, Missing, Progress, Stuck};
 pub use digest::{Digest, canonical_json, without_defaults};
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};

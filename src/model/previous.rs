@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ClusterState, Damage, FleetLock, IndexRow, Kept, LockName, Name, PendingLock, PoolLock,
+    ClusterState, Damage, FleetLock, Id, IndexRow, Kept, LockName, Name, PendingLock, PoolLock,
     WorkerLock,
 };
 
@@ -12,6 +12,8 @@ use super::{
 pub struct Previous {
     /// By worker.
     pub workers: BTreeMap<Name, WorkerLock>,
+    /// The ids of the blobs of those that were read, and not worked out anew.
+    pub ids: BTreeMap<Name, Id>,
     /// The clusters that wait.
     pub pending: PendingLock,
     /// What is in force; `None` before the first run.

@@ -88,6 +88,8 @@ pub struct Work {
     pub blobs_parsed: u64,
     /// Clusters for which the filters ran.
     pub clusters_planned: u64,
+    /// Workers whose clusters were counted for spread, anti-affinity and quota, one by one.
+    pub workers_counted: u64,
     /// Clusters whose templates ran.
     pub clusters_rendered: u64,
     /// Files and directories that were put into the store and differ from what was there, status apart.

@@ -136,6 +136,7 @@ fn decide(
     let fleet = &read.loaded.fleet;
     let input = PlanInput {
         settled: memo.settled.as_ref(),
+        counted: Some(&memo.counted),
         pending_id: pending.map(|e| e.id),
         frozen,
         ..PlanInput::new(fleet, &read.previous, &read.observed)
@@ -205,6 +206,7 @@ fn finish(
     let work = Work {
         blobs_parsed: loaded.parsed,
         clusters_planned: planning.plan.evaluated,
+        workers_counted: planning.counted_anew,
         clusters_rendered: rendered,
         objects_written: difference.objects,
     };

@@ -1,10 +1,10 @@
-//! What the memo learns from a run: the state in which nothing that waits could be placed, and the trees
-//! in which all is as the locks say.
+//! What the memo learns from a run: the state in which nothing that waits could be placed, how the placed
+//! clusters count, and the trees in which all is as the locks say.
 
 use super::output::Written;
 use super::read::{Read, root_of};
 use crate::change;
-use crate::model::{Clean, Memo, Settled, Snapshot, Store, StoreError};
+use crate::model::{Clean, Counted, Memo, Settled, Snapshot, Store, StoreError};
 use crate::plan::Planning;
 
 /// Remembers that, with these workers and policies, exactly these clusters wait. The next run skips
@@ -19,6 +19,7 @@ pub(super) fn remember(
     read: &Read,
 ) -> Result<(), StoreError> {
     memo.settled = Some(Settled { context: planning.context, pending: written.pending });
+    memo.counted = Counted::clone(&planning.counted);
     memo.clean = Clean::default();
     let previous = &read.previous;
     let survey = &read.drift.survey;

@@ -63,10 +63,11 @@ pub use policy::{PolicyPair, Precedence, policy_ties};
 pub use scale::{PoolFoldInput, PoolFolding, PoolVerdict, fold_pools};
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::model::api::Rebalance;
 use crate::model::{
-    Digest, Fleet, Id, Name, Observed, Plan, Previous, Rebalanced, Settled, Worker,
+    Counted, Digest, Fleet, Id, Name, Observed, Plan, Previous, Rebalanced, Settled, Worker,
 };
 
 /// What [`plan`] reads.
@@ -80,6 +81,9 @@ pub struct PlanInput<'a> {
     pub observed: &'a Observed,
     /// The last state in which planning again changed nothing. It saves work and changes no decision.
     pub settled: Option<&'a Settled>,
+    /// How the clusters of the locks in `previous` count, as an earlier run counted them. It saves work and
+    /// changes no decision.
+    pub counted: Option<&'a Counted>,
     /// The id of the blob of the pending lock in `previous`.
     pub pending_id: Option<Id>,
     /// Placed clusters that go on taking what they take, whatever is wanted: their folder could not be
@@ -103,6 +107,7 @@ impl<'a> PlanInput<'a> {
             previous,
             observed,
             settled: None,
+            counted: None,
             pending_id: None,
             frozen: &NOBODY,
             abandoned: &NOBODY,
@@ -126,6 +131,10 @@ pub struct Planning {
     /// The digest of what the decision about a waiting cluster depends on besides the cluster, after
     /// this run. With the id of the pending lock that is written it makes the next run's [`Settled`].
     pub context: Digest,
+    /// How the clusters of the locks count: what the next run need not count.
+    pub counted: Arc<Counted>,
+    /// How many of the locks were counted row by row.
+    pub counted_anew: u64,
     /// The workers that pools make now.
     pub made: Vec<Worker>,
     /// The moves of the rebalance, in the order in which they were chosen.
@@ -174,6 +183,7 @@ impl<'a> Queue<'a> {
 /// What a run came to.
 fn planning(input: &PlanInput<'_>, run: assign::Run<'_>, change: &scale::Change) -> Planning {
     let (context, (searched, indexed)) = (run.context(), run.searched());
+    let (counted, counted_anew) = run.roster.counts.counted();
     let rebalanced = run.rebalanced;
     let workers = run.roster.into_plans();
     let pools = scale::pools(input, &workers, change);
@@ -192,7 +202,7 @@ fn planning(input: &PlanInput<'_>, run: assign::Run<'_>, change: &scale::Change)
         evaluated: run.evaluated,
         valid_until: None,
     };
-    Planning { plan, context, made, rebalanced, searched, indexed }
+    Planning { plan, context, counted, counted_anew, made, rebalanced, searched, indexed }
 }
 
 /// Decides about every cluster and worker that is desired or recorded.

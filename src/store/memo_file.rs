@@ -54,7 +54,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::{Fact, FactFile, Settled, blob_id};
+    use crate::model::{CountedLock, CountedPart, Fact, FactFile, Settled, blob_id};
 
     fn key(build: &str) -> MemoKey {
         MemoKey { format: 1, build: build.to_owned() }
@@ -74,6 +74,9 @@ mod tests {
             memo.files.insert(id, Arc::new(FactFile { facts: vec![fact] }));
             memo.status.insert(id, Digest::of(text.as_bytes()));
             memo.settled = Some(Settled { context: Digest::of(b"context"), pending: id });
+            let part = CountedPart { rule: 1, values: vec![text.clone()], rows: vec![0, 2] };
+            let lock = CountedLock { groups: vec![part], ..CountedLock::default() };
+            memo.counted.locks.insert(id, Arc::new(lock));
         }
         memo
     }

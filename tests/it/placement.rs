@@ -4,7 +4,7 @@
 mod fleet;
 
 use carp::model::Decision;
-use carp::plan::{Planning, Queue, Way, plan};
+use carp::plan::{PlanInput, Planning, Queue, Way, plan};
 
 use self::fleet::{Generated, Together};
 
@@ -37,4 +37,18 @@ fn nearly_every_decision_of_a_large_fleet_is_by_the_index() {
         assert!(searched >= 1_500);
         assert!(indexed * 100 >= searched * 99, "{indexed} of {searched} with rules {rules:?}");
     }
+}
+
+#[test]
+fn what_is_placed_is_counted_once_and_counts_the_same_afterwards() {
+    let fleet = Generated::new(1_500, 30, Together::Ruled);
+    let first = by(&fleet, Way::Index);
+    assert_eq!(first.counted_anew, 0, "nothing is placed yet");
+    let placed = fleet.after(&first.plan);
+    let counted = plan(&placed.input());
+    assert_eq!(counted.counted_anew, 30);
+    let next = plan(&PlanInput { counted: Some(&counted.counted), ..placed.input() });
+    assert_eq!(next.counted_anew, 0);
+    assert!(next.plan == counted.plan && next.context == counted.context);
+    assert!(next.counted == counted.counted);
 }

@@ -9,6 +9,7 @@ mod placed;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -45,15 +46,16 @@ pub(super) fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
 fn with_fleet(committed: &World, fleet: &[String]) -> World {
     let read = World::read(&fleet.join("; "));
     let kept = read.previous.kept.clone();
-    let World { previous, settled, .. } = committed.clone();
-    let mut world = World { previous, settled, ..read };
+    let World { previous, settled, counted, .. } = committed.clone();
+    let mut world = World { previous, settled, counted, ..read };
     world.previous.kept = kept;
     world.load_pools();
     world
 }
 
+/// The same with nothing remembered.
 pub(super) fn unsettled(world: &World) -> World {
-    World { settled: None, ..world.clone() }
+    World { settled: None, counted: Arc::default(), ..world.clone() }
 }
 
 fn decisions(plan: &Plan) -> Plan {
@@ -215,6 +217,29 @@ fn a_settled_state_saves_work_and_changes_no_decision() {
         Ok(())
     });
     skipped.at_least(30);
+}
+
+#[test]
+fn what_is_remembered_of_a_lock_is_what_its_rows_say() {
+    let (recalled, shares, parts) = <(Seen, Seen, Seen)>::default();
+    every_step(|world, planning| {
+        let afresh = unsettled(world).plan();
+        prop_assert_eq!(planning.context, afresh.context);
+        for (lock, counts) in &afresh.counted.locks {
+            prop_assert_eq!(planning.counted.locks.get(lock), Some(counts));
+            shares.note(counts.tenants.len());
+            parts.note(counts.groups.len().min(counts.keepers.len()));
+        }
+        prop_assert!(planning.counted_anew <= afresh.counted_anew);
+        let saved = afresh.counted_anew - planning.counted_anew;
+        recalled.note(usize::try_from(saved).unwrap());
+        let again = world.after(planning).plan();
+        prop_assert_eq!(&again.context, &planning.context);
+        Ok(())
+    });
+    recalled.at_least(1000);
+    shares.at_least(1000);
+    parts.at_least(100);
 }
 
 #[test]

@@ -45,6 +45,7 @@ mod scale;
 mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -54,9 +55,9 @@ use super::{
 };
 use crate::model::api::Rebalance;
 use crate::model::{
-    Binding, Cluster, ClusterRow, ClusterState, ControlPlaneRow, Decision, DeletionStep, Digest,
-    Fleet, FleetLock, Id, Name, Observed, PendingRow, Plan, Previous, ReasonCode, Resources,
-    Settled, SteppedVersions, Versions, WorkerState, blob_id, lock_to_bytes,
+    Binding, Cluster, ClusterRow, ClusterState, ControlPlaneRow, Counted, Decision, DeletionStep,
+    Digest, Fleet, FleetLock, Id, Name, Observed, PendingRow, Plan, Previous, ReasonCode,
+    Resources, Settled, SteppedVersions, Versions, WorkerState, blob_id, lock_to_bytes,
 };
 
 /// All that a plan reads.
@@ -66,6 +67,7 @@ pub(super) struct World {
     pub(super) previous: Previous,
     pub(super) observed: Observed,
     pub(super) settled: Option<Settled>,
+    pub(super) counted: Arc<Counted>,
     pub(super) frozen: BTreeSet<Name>,
     pub(super) abandoned: BTreeSet<Name>,
     pub(super) now: Option<Timestamp>,
@@ -138,6 +140,7 @@ impl World {
             previous: &self.previous,
             observed: &self.observed,
             settled: self.settled.as_ref(),
+            counted: Some(&self.counted),
             pending_id: Some(self.pending_id()),
             frozen: &self.frozen,
             abandoned: &self.abandoned,
@@ -216,6 +219,10 @@ impl World {
         after.pass();
         let pending = after.pending_id();
         after.settled = Some(Settled { context: planning.context, pending });
+        after.counted = Arc::clone(&planning.counted);
+        let locks = after.previous.workers.iter();
+        let ids = locks.map(|(worker, lock)| (worker.clone(), blob_id(&lock_to_bytes(lock))));
+        after.previous.ids = ids.collect();
         after
     }
 

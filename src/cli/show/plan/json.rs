@@ -55,6 +55,7 @@ fn value(view: &PlanView<'_>) -> Value {
         "work": {
             "blobsParsed": proposal.work.blobs_parsed,
             "clustersPlanned": proposal.work.clusters_planned,
+            "workersCounted": proposal.work.workers_counted,
             "clustersRendered": proposal.work.clusters_rendered,
             "objectsWritten": proposal.work.objects_written,
         },

@@ -73,6 +73,7 @@ pub(in crate::cli) fn proposal() -> Proposal {
         work: Work {
             blobs_parsed: 1,
             clusters_planned: 4,
+            workers_counted: 2,
             clusters_rendered: 2,
             objects_written: 14,
         },

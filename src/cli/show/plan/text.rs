@@ -176,7 +176,7 @@ fn footer(view: &PlanView<'_>, palette: Palette) -> String {
 
 /// What was done, as one line.
 pub(super) fn work(work: Work) -> String {
-    let Work { blobs_parsed, clusters_planned, clusters_rendered, objects_written } = work;
+    let Work { blobs_parsed, clusters_planned, clusters_rendered, objects_written, .. } = work;
     format!(
         "{} parsed, {} planned, {clusters_rendered} rendered, {} written",
         count(blobs_parsed, "file"),

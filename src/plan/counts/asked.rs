@@ -1,0 +1,145 @@
+//! What the rules of a fleet ask to be counted.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::{Member, own_groups};
+use crate::model::api::{AntiAffinity, ClusterSelector};
+use crate::model::{Digest, IndexRow, Policy};
+use crate::plan::PlanInput;
+use crate::plan::finder::Finder;
+use crate::plan::group::{self, Group, Keeping, Values, Who};
+use crate::plan::policy::Policies;
+
+/// The groups and rules that there are. A place in them is that in their own order, so that equal rules have
+/// equal places, whoever has them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked<'a> {
+    groups: Vec<Group<'a>>,
+    /// The places of the groups, to find those of a cluster.
+    finder: Finder<'a, usize>,
+    keepings: Vec<Keeping<'a>>,
+    /// The policies, the strongest first, to find that of a placed cluster; none where no policy has a
+    /// rule of anti-affinity, which is all that they are asked for.
+    policies: Finder<'a, (usize, &'a Policy)>,
+    /// Whether any tenant has a quota.
+    has_quotas: bool,
+    digest: Option<Digest>,
+}
+
+/// All that the counts of a lock depend on besides the lock.
+#[derive(Serialize)]
+struct Rules<'a> {
+    groups: &'a [Group<'a>],
+    keepings: &'a [Keeping<'a>],
+    policies: Vec<(&'a ClusterSelector, &'a [AntiAffinity])>,
+}
+
+impl<'a> Asked<'a> {
+    /// What the policies, the clusters and the recorded clusters ask for.
+    pub(super) fn of(input: &PlanInput<'a>, policies: &Policies<'a>) -> Self {
+        let (mut groups, mut keepings) = (BTreeSet::new(), BTreeSet::new());
+        for policy in policies.all() {
+            groups.extend(group::spread_of(policy).map(|(_, group)| group));
+            keepings.extend(group::keeping_of(policy));
+        }
+        for cluster in input.fleet.clusters.values() {
+            let (spec, tenant) = (&cluster.spec, &cluster.tenant);
+            groups.extend(group::own_spread(spec.own_spread(), tenant).map(|(_, group)| group));
+            keepings.extend(group::own_keeping(spec.own_anti_affinity(), tenant));
+        }
+        let pending = input.previous.pending.clusters.values().map(|row| &row.row);
+        let placed = input.previous.workers.values().flat_map(|lock| lock.clusters.values());
+        for row in pending.chain(placed.map(|row| &row.row)) {
+            groups.extend(own_groups(row));
+            keepings.extend(group::own_keeping(&row.anti_affinity, &row.tenant));
+        }
+        groups.extend(keepings.iter().map(|keeping| keeping.group));
+        let mut asked = Self {
+            groups: groups.into_iter().collect(),
+            keepings: keepings.into_iter().collect(),
+            has_quotas: input.fleet.spec.tenants.iter().any(|tenant| tenant.quota.is_some()),
+            ..Self::default()
+        };
+        for (place, group) in asked.groups.iter().enumerate() {
+            asked.finder.add(group.labels(), place);
+        }
+        asked.find_policies(policies);
+        asked
+    }
+
+    fn find_policies(&mut self, policies: &Policies<'a>) {
+        let mut rules = Vec::new();
+        if policies.all().any(|policy| !policy.spec.anti_affinity.is_empty()) {
+            for (place, policy) in policies.all().enumerate() {
+                let selector = &policy.spec.cluster_selector;
+                self.policies.add(Some(&selector.match_labels), (place, policy));
+                rules.push((selector, &*policy.spec.anti_affinity));
+            }
+        }
+        let rules = Rules { groups: &self.groups, keepings: &self.keepings, policies: rules };
+        let bytes = serde_json::to_vec(&rules).expect("maps with text keys serialise to JSON");
+        self.digest = Some(Digest::of(&bytes));
+    }
+
+    /// The digest of the rules.
+    pub(super) fn digest(&self) -> Option<Digest> {
+        self.digest
+    }
+
+    /// Whether no rule of the fleet asks for any count.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.groups.is_empty() && !self.has_quotas
+    }
+
+    /// The groups, by their places.
+    pub(super) fn groups(&self) -> &[Group<'a>] {
+        &self.groups
+    }
+
+    /// The rules of anti-affinity, by their places.
+    pub(super) fn keepings(&self) -> &[Keeping<'a>] {
+        &self.keepings
+    }
+
+    /// The place of a group.
+    pub(super) fn place(&self, group: &Group<'a>) -> Option<usize> {
+        self.groups.binary_search(group).ok()
+    }
+
+    /// The places of the groups that a cluster is in, and the part of each.
+    pub(super) fn groups_of<'s>(
+        &'s self,
+        who: &'s Who<'a>,
+    ) -> impl Iterator<Item = (usize, Values<'a>)> + 's {
+        let places = self.finder.may_select(who.labels);
+        places.filter_map(|place| Some((place, self.groups[place].part(who)?)))
+    }
+
+    /// The places of the rules by which a cluster keeps away from others, and the part of each rule.
+    pub(super) fn keepings_of<'s>(
+        &'s self,
+        member: &'s Member<'a>,
+    ) -> impl Iterator<Item = (usize, Values<'a>)> + 's {
+        let by_policy = member.policy.into_iter().flat_map(group::keeping_of);
+        let all = by_policy.chain(group::own_keeping(member.own, member.who.tenant));
+        all.filter_map(|keeping| {
+            let place = self.keepings.binary_search(&keeping).ok()?;
+            Some((place, keeping.group.values(&member.who)?))
+        })
+    }
+
+    /// The policy that a placed cluster has its rules of anti-affinity from.
+    pub(super) fn policy(&self, who: &Who<'_>) -> Option<&'a Policy> {
+        let selects =
+            |p: &(usize, &Policy)| p.1.spec.cluster_selector.selects(who.name, who.labels);
+        let applying = self.policies.may_select(who.labels).filter(selects);
+        applying.min_by_key(|(place, _)| *place).map(|(_, policy)| policy)
+    }
+}
+
+/// What rules read of a row.
+pub(super) fn recorded<'a>(name: &'a crate::model::Name, row: &'a IndexRow) -> Who<'a> {
+    Who { name, labels: &row.labels, tenant: &row.tenant, location: &row.location }
+}

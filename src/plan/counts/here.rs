@@ -1,0 +1,90 @@
+//! The clusters of one worker, counted as the rules ask: from the rows of its lock, or from what an earlier
+//! run counted of the same lock.
+
+use std::collections::BTreeMap;
+
+use super::Member;
+use super::asked::Asked;
+use crate::model::{CountedLock, CountedPart, CountedShare, Name, Resources, WorkerLock};
+use crate::plan::amounts;
+use crate::plan::group::{Values, Who};
+
+/// By the place of the group or rule and the part of it: the clusters, in the order of their names.
+pub(super) type Parts<'a> = BTreeMap<(usize, Values<'a>), Vec<&'a Name>>;
+
+/// The counts of one worker.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Here<'a> {
+    /// Who is in which group.
+    pub(super) groups: Parts<'a>,
+    /// Who keeps away from which group.
+    pub(super) keepers: Parts<'a>,
+    /// What the clusters of a tenant take in a location.
+    pub(super) tenants: BTreeMap<(&'a str, &'a str), Resources>,
+}
+
+impl<'a> Here<'a> {
+    /// Counts a cluster. Those of one worker are counted in the order of their names.
+    pub(super) fn come(&mut self, asked: &Asked<'a>, member: &Member<'a>) {
+        let name = member.who.name;
+        for part in asked.groups_of(&member.who) {
+            self.groups.entry(part).or_default().push(name);
+        }
+        for part in asked.keepings_of(member) {
+            let names = self.keepers.entry(part).or_default();
+            // Two rules of one cluster can come to the same.
+            if names.last() != Some(&name) {
+                names.push(name);
+            }
+        }
+    }
+
+    /// Counts what a cluster takes of what its tenant is granted.
+    pub(super) fn take(&mut self, who: &Who<'a>, demand: &Resources) {
+        amounts::add(self.tenants.entry((who.tenant, who.location)).or_default(), demand);
+    }
+
+    /// The counts of a lock as they were remembered; `None` where they are not of that lock.
+    pub(super) fn recall(counted: &'a CountedLock, lock: &'a WorkerLock) -> Option<Self> {
+        let names: Vec<&Name> = lock.clusters.keys().collect();
+        let parts = |parts: &'a [CountedPart]| -> Option<Parts<'a>> {
+            let part = |part: &'a CountedPart| {
+                let values = part.values.iter().map(String::as_str).collect();
+                let rows = part.rows.iter().map(|row| names.get(*row).copied());
+                Some(((part.rule, values), rows.collect::<Option<_>>()?))
+            };
+            parts.iter().map(part).collect()
+        };
+        let share = |share: &'a CountedShare| {
+            ((share.tenant.as_str(), share.location.as_str()), share.takes.clone())
+        };
+        Some(Self {
+            groups: parts(&counted.groups)?,
+            keepers: parts(&counted.keepers)?,
+            tenants: counted.tenants.iter().map(share).collect(),
+        })
+    }
+
+    /// The counts in the form in which they are remembered.
+    pub(super) fn remember(&self, lock: &WorkerLock) -> CountedLock {
+        let places: BTreeMap<&Name, usize> = lock.clusters.keys().zip(0..).collect();
+        let parts = |parts: &Parts<'_>| {
+            let part = |((rule, values), names): (&(usize, Values<'_>), &Vec<&Name>)| CountedPart {
+                rule: *rule,
+                values: values.iter().map(|value| (*value).to_owned()).collect(),
+                rows: names.iter().filter_map(|name| places.get(*name).copied()).collect(),
+            };
+            parts.iter().map(part).collect()
+        };
+        let share = |((tenant, location), takes): (&(&str, &str), &Resources)| CountedShare {
+            tenant: (*tenant).to_owned(),
+            location: (*location).to_owned(),
+            takes: takes.clone(),
+        };
+        CountedLock {
+            groups: parts(&self.groups),
+            keepers: parts(&self.keepers),
+            tenants: self.tenants.iter().map(share).collect(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Counting the rows of the workers' locks.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::Member;
+use super::asked::{Asked, recorded};
+use super::here::Here;
+use crate::model::{Cluster, ClusterRow, ClusterState, Name, Resources, WorkerLock};
+use crate::plan::deletion::Deletions;
+use crate::plan::group::Who;
+use crate::plan::moving::{self, Ongoing};
+use crate::plan::taking::Taking;
+use crate::plan::{PlanInput, roster};
+
+/// The locks of the last run.
+pub(super) struct Locks<'a, 'r> {
+    input: &'r PlanInput<'a>,
+    deletions: &'r Deletions,
+    asked: &'r Asked<'a>,
+    ongoing: BTreeMap<&'a Name, Ongoing<'a>>,
+    /// What the clusters that move take where they are.
+    leaving: BTreeMap<&'a Name, &'a Resources>,
+    /// The places that are kept for them.
+    kept: Vec<(Who<'a>, &'a Resources)>,
+}
+
+impl<'a, 'r> Locks<'a, 'r> {
+    pub(super) fn new(
+        input: &'r PlanInput<'a>,
+        deletions: &'r Deletions,
+        asked: &'r Asked<'a>,
+    ) -> Self {
+        let ongoing = moving::ongoing(input);
+        Self { input, deletions, asked, ongoing, leaving: BTreeMap::new(), kept: Vec::new() }
+    }
+
+    /// Whether everything that the lock lists counts, each as its row says.
+    pub(super) fn is_as_it_says(&self, worker: &'a Name, lock: &'a WorkerLock) -> bool {
+        let mut there = roster::there(self.input, worker, lock, self.deletions);
+        let is_as_its_row_says = |(name, row): (&'a Name, &'a ClusterRow)| {
+            let moves = row.state == ClusterState::Reserved || self.ongoing.contains_key(name);
+            !moves && self.document(name, row).is_none_or(|cluster| is_alike(cluster, row))
+        };
+        let mut found = 0;
+        there.all(|row| {
+            found += 1;
+            is_as_its_row_says(row)
+        }) && found == lock.clusters.len()
+    }
+
+    /// Counts the clusters of a lock that hold their place.
+    pub(super) fn count(&mut self, worker: &'a Name, lock: &'a WorkerLock) -> Here<'a> {
+        let mut here = Here::default();
+        for (name, row) in roster::there(self.input, worker, lock, self.deletions) {
+            let (who, own) = match self.document(name, row) {
+                Some(cluster) => (Who::of(cluster), cluster.spec.own_anti_affinity()),
+                None => (recorded(name, &row.row), &*row.row.anti_affinity),
+            };
+            here.come(self.asked, &Member { who, policy: self.asked.policy(&who), own });
+            if row.state == ClusterState::Reserved {
+                self.kept.push((who, &row.demand));
+                continue;
+            }
+            if self.ongoing.contains_key(name) {
+                self.leaving.insert(name, &row.demand);
+            }
+            here.take(&who, &row.demand);
+        }
+        here
+    }
+
+    /// What the clusters that move will take more than they take where they are.
+    pub(super) fn kept(self) -> impl Iterator<Item = (Who<'a>, Cow<'a, Resources>)> {
+        let leaving = self.leaving;
+        self.kept.into_iter().map(move |(who, there)| {
+            let taking = Taking { there, elsewhere: leaving.get(who.name).copied() };
+            (who, taking.of_quota())
+        })
+    }
+
+    /// The document by which a row counts. One that moves is on its way to what its document says, on both
+    /// workers alike.
+    fn document(&self, name: &Name, row: &ClusterRow) -> Option<&'a Cluster> {
+        let stays = row.state == ClusterState::Bound || self.ongoing.contains_key(name);
+        self.input.fleet.clusters.get(name).filter(|_| stays)
+    }
+}
+
+/// Whether a document and a row say the same of what rules read.
+fn is_alike(cluster: &Cluster, row: &ClusterRow) -> bool {
+    let row = &row.row;
+    cluster.labels == row.labels
+        && cluster.tenant == row.tenant
+        && cluster.spec.location == row.location
+        && cluster.spec.own_anti_affinity() == row.anti_affinity
+}

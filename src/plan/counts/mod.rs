@@ -1,0 +1,298 @@
+//! Who is placed where, counted as rules ask: by group for spread and anti-affinity, by tenant for quota.
+//!
+//! The counts are worked out from the locks once a run and follow each binding. What counts is what
+//! holds a place: from the decision on, until a deletion is over. Of a cluster whose document is there
+//! the document counts, of any other the row in its worker's lock.
+//!
+//! Where all of a lock counts as the lock says, its counts are a function of the lock and of the rules. The
+//! memo keeps them ([`Counted`]), and they are only put together: what is looked at row by row are the
+//! workers that something happened to.
+
+mod asked;
+mod here;
+mod locks;
+mod told;
+
+pub(super) use told::CountsContext;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use asked::Asked;
+use here::Here;
+use locks::Locks;
+
+use super::deletion::Deletions;
+use super::group::{self, Group, Keeping, Values, Who};
+use super::policy::Policies;
+use super::{PlanInput, amounts};
+use crate::model::api::AntiAffinity;
+use crate::model::{Cluster, Counted, IndexRow, Name, Policy, Resources};
+
+/// The clusters of one part of a group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Part<'a> {
+    /// At which binding it changed last.
+    changed: u64,
+    /// By worker.
+    pub(super) there: BTreeMap<&'a Name, BTreeSet<&'a Name>>,
+    /// The workers of those that came, in that order.
+    pub(super) arrivals: Vec<&'a Name>,
+}
+
+type Parts<'a> = BTreeMap<Values<'a>, Part<'a>>;
+
+/// What the clusters of one tenant take.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Usage<'a> {
+    changed: u64,
+    /// Over all locations.
+    pub(super) total: Resources,
+    /// By the location of the clusters' nodes.
+    pub(super) locations: BTreeMap<&'a str, Resources>,
+}
+
+/// Who is placed where at a point of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts<'a> {
+    /// What is counted.
+    asked: Rc<Asked<'a>>,
+    /// How many clusters were placed.
+    now: u64,
+    /// Where the last of them was.
+    last: Option<&'a Name>,
+    /// The clusters that are in a group, by its place.
+    groups: Vec<Parts<'a>>,
+    /// The clusters that have a rule of anti-affinity, by the part of the group that they keep away from,
+    /// by the place of the rule.
+    keepers: Vec<Parts<'a>>,
+    /// The tenants that have a quota.
+    tenants: BTreeMap<&'a str, Usage<'a>>,
+    /// What the next run need not count.
+    counted: Arc<Counted>,
+    /// How many of the locks were counted row by row.
+    anew: u64,
+}
+
+/// A cluster with a place.
+#[derive(Clone, Copy, Debug)]
+struct Member<'a> {
+    who: Who<'a>,
+    policy: Option<&'a Policy>,
+    own: &'a [AntiAffinity],
+}
+
+impl<'a> Counts<'a> {
+    /// The counts as the last run left them.
+    pub(super) fn new(
+        input: &PlanInput<'a>,
+        policies: &Policies<'a>,
+        deletions: &Deletions,
+    ) -> Self {
+        let asked = Asked::of(input, policies);
+        let limited = input.fleet.spec.tenants.iter().filter(|tenant| tenant.quota.is_some());
+        let mut counts = Self {
+            groups: vec![Parts::new(); asked.groups().len()],
+            keepers: vec![Parts::new(); asked.keepings().len()],
+            tenants: limited.map(|tenant| (&*tenant.name, Usage::default())).collect(),
+            asked: Rc::new(asked),
+            ..Self::default()
+        };
+        if !counts.asked.is_nothing() {
+            counts.count(input, deletions);
+        }
+        counts
+    }
+
+    /// Counts the clusters of all locks, as far as they are not remembered.
+    fn count(&mut self, input: &PlanInput<'a>, deletions: &Deletions) {
+        let asked = Rc::clone(&self.asked);
+        let known = input.counted.filter(|counted| counted.asked == asked.digest());
+        let mut counted = Counted { asked: asked.digest(), ..Counted::default() };
+        let mut locks = Locks::new(input, deletions, &asked);
+        for (worker, lock) in &input.previous.workers {
+            let id = input.previous.ids.get(worker);
+            let remembered = known.zip(id).and_then(|(known, id)| known.locks.get(id));
+            let as_it_says = locks.is_as_it_says(worker, lock);
+            let recalled = remembered.filter(|_| as_it_says);
+            let recalled = recalled.and_then(|counts| Some((Here::recall(counts, lock)?, counts)));
+            let (here, counts) = if let Some((here, counts)) = recalled {
+                (here, Some(Arc::clone(counts)))
+            } else {
+                self.anew += 1;
+                let here = locks.count(worker, lock);
+                // Of a lock that is not as it says nothing is learned.
+                let learned = id.filter(|_| as_it_says).map(|_| Arc::new(here.remember(lock)));
+                (here, learned.or_else(|| remembered.cloned()))
+            };
+            counted.locks.extend(id.copied().zip(counts));
+            self.add(worker, here);
+        }
+        for (who, of_quota) in locks.kept() {
+            self.take(who, &of_quota);
+        }
+        self.counted = Arc::new(counted);
+    }
+
+    /// Adds the clusters of one worker.
+    fn add(&mut self, worker: &'a Name, here: Here<'a>) {
+        let come = |all: &mut Vec<Parts<'a>>, parts: here::Parts<'a>| {
+            for ((place, values), names) in parts {
+                let Some(parts) = all.get_mut(place) else { continue };
+                let part = parts.entry(values).or_default();
+                part.there.insert(worker, names.into_iter().collect());
+            }
+        };
+        come(&mut self.groups, here.groups);
+        come(&mut self.keepers, here.keepers);
+        for ((tenant, location), takes) in here.tenants {
+            self.grant(tenant, location, &takes);
+        }
+    }
+
+    /// What the next run need not count, and how many of the locks were counted row by row in this one.
+    pub(super) fn counted(&self) -> (Arc<Counted>, u64) {
+        (Arc::clone(&self.counted), self.anew)
+    }
+
+    /// A cluster comes to a worker, and takes that of what its tenant is granted.
+    pub(super) fn bind(
+        &mut self,
+        cluster: &'a Cluster,
+        policy: Option<&'a Policy>,
+        worker: &'a Name,
+        of_quota: &Resources,
+    ) {
+        let who = Who::of(cluster);
+        self.now += 1;
+        self.last = Some(worker);
+        self.come(Member { who, policy, own: cluster.spec.own_anti_affinity() }, worker);
+        self.take(who, of_quota);
+    }
+
+    /// A cluster is taken off a worker, to see what would be without it.
+    pub(super) fn unbind(&mut self, cluster: &Cluster, worker: &Name, of_quota: &Resources) {
+        let leave = |parts: &mut Parts<'a>| {
+            for part in parts.values_mut() {
+                if let Some(names) = part.there.get_mut(worker) {
+                    names.remove(&cluster.name);
+                }
+                part.there.retain(|_, names| !names.is_empty());
+            }
+        };
+        self.groups.iter_mut().for_each(leave);
+        self.keepers.iter_mut().for_each(leave);
+        let nothing = Resources::new();
+        self.resize(&cluster.tenant, &cluster.spec.location, of_quota, &nothing);
+    }
+
+    /// A cluster takes another amount than before.
+    pub(super) fn resize(
+        &mut self,
+        tenant: &str,
+        location: &str,
+        from: &Resources,
+        to: &Resources,
+    ) {
+        let Some(usage) = self.tenants.get_mut(tenant) else { return };
+        let there = usage.locations.get_mut(location);
+        for sum in there.into_iter().chain([&mut usage.total]) {
+            amounts::take(sum, from);
+            amounts::add(sum, to);
+        }
+    }
+
+    fn come(&mut self, member: Member<'a>, worker: &'a Name) {
+        let (asked, name) = (Rc::clone(&self.asked), member.who.name);
+        for (place, values) in asked.groups_of(&member.who) {
+            arrive(&mut self.groups[place], values, name, worker, self.now);
+        }
+        for (place, values) in asked.keepings_of(&member) {
+            arrive(&mut self.keepers[place], values, name, worker, self.now);
+        }
+    }
+
+    fn take(&mut self, who: Who<'a>, of_quota: &Resources) {
+        self.grant(who.tenant, who.location, of_quota);
+    }
+
+    fn grant(&mut self, tenant: &str, location: &'a str, of_quota: &Resources) {
+        let Some(usage) = self.tenants.get_mut(tenant) else { return };
+        usage.changed = self.now;
+        amounts::add(&mut usage.total, of_quota);
+        amounts::add(usage.locations.entry(location).or_default(), of_quota);
+    }
+
+    /// The clusters of a part of a group.
+    pub(super) fn part(&self, group: &Group<'a>, values: &Values<'a>) -> Option<&Part<'a>> {
+        self.groups[self.asked.place(group)?].get(values)
+    }
+
+    /// The placed clusters whose own rules are about a newcomer.
+    pub(super) fn keepers_from(
+        &self,
+        who: &Who<'a>,
+    ) -> impl Iterator<Item = (Keeping<'a>, &Part<'a>)> {
+        let keepings = self.asked.keepings().iter().zip(&self.keepers);
+        keepings.filter(|(_, parts)| !parts.is_empty()).filter_map(|(keeping, parts)| {
+            let values = keeping.group.part(who)?;
+            Some((*keeping, parts.get(&values)?))
+        })
+    }
+
+    /// What the clusters of a tenant take; `None` where it has no quota.
+    pub(super) fn usage(&self, tenant: &str) -> Option<&Usage<'a>> {
+        self.tenants.get(tenant)
+    }
+
+    /// How many bindings there were.
+    pub(super) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The worker of the last binding.
+    pub(super) fn last_worker(&self) -> Option<&'a Name> {
+        self.last
+    }
+
+    /// At which binding a part of a group changed last.
+    pub(super) fn changed(&self, group: &Group<'a>, values: &Values<'a>) -> u64 {
+        self.part(group, values).map_or(0, |part| part.changed)
+    }
+
+    /// At which binding anything changed last that a cluster with these rules depends on.
+    pub(super) fn changed_for(
+        &self,
+        who: &Who<'a>,
+        groups: impl Iterator<Item = Group<'a>>,
+    ) -> u64 {
+        let of_groups = groups.filter_map(|group| Some(self.changed(&group, &group.values(who)?)));
+        let of_keepers = self.keepers_from(who).map(|(_, part)| part.changed);
+        let of_tenant = self.usage(who.tenant).map(|usage| usage.changed);
+        of_groups.chain(of_keepers).chain(of_tenant).max().unwrap_or(0)
+    }
+}
+
+/// The groups that a cluster's own rules ask for.
+pub(super) fn own_groups(row: &IndexRow) -> impl Iterator<Item = Group<'_>> {
+    let spread = group::own_spread(&row.spread, &row.tenant).map(|(_, group)| group);
+    spread.chain(group::own_keeping(&row.anti_affinity, &row.tenant).map(|keeping| keeping.group))
+}
+
+fn arrive<'a>(
+    parts: &mut Parts<'a>,
+    values: Values<'a>,
+    name: &'a Name,
+    worker: &'a Name,
+    now: u64,
+) {
+    let part = parts.entry(values).or_default();
+    part.changed = now;
+    if part.there.entry(worker).or_default().insert(name) {
+        part.arrivals.push(worker);
+    }
+}
+
+#[cfg(test)]
+mod tests;
