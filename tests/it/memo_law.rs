@@ -17,6 +17,12 @@ enum Edit {
     Break(u8),
     Cordon(u8),
     Capacity(u8, u8),
+    /// The cluster gets a label by which rules tell clusters apart.
+    Label(u8, u8),
+    /// A policy that spreads clusters, or keeps them apart, or both.
+    Rules(u8),
+    /// What the tenant may take.
+    Quota(u8),
     LoseMemo,
     /// A person changes or removes a file of the output branch, or puts one there.
     ByHand(u8, u8),
@@ -33,6 +39,9 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
         any::<u8>().prop_map(Edit::Break),
         any::<u8>().prop_map(Edit::Cordon),
         any::<(u8, u8)>().prop_map(|(w, n)| Edit::Capacity(w, n)),
+        any::<(u8, u8)>().prop_map(|(c, n)| Edit::Label(c, n)),
+        any::<u8>().prop_map(Edit::Rules),
+        any::<u8>().prop_map(Edit::Quota),
         Just(Edit::LoseMemo),
         any::<(u8, u8)>().prop_map(|(file, how)| Edit::ByHand(file, how)),
         any::<(u8, u8)>().prop_map(|(file, how)| Edit::ByHand(file, how)),
@@ -79,6 +88,19 @@ fn apply(world: &mut World, edit: &Edit) {
             let text = worker(name, location(n), u32::from(to % 9));
             world.write(&format!("fleet/workers/{name}.yaml"), &text);
         }
+        Edit::Label(n, to) if world.files.contains_key(&path(n)) => {
+            let labels = format!("  labels: {{team: t{}}}\nspec:\n", to % 3);
+            let text = cluster(&name(n), location(n)).replacen("spec:\n", &labels, 1);
+            world.write(&path(n), &text);
+        }
+        Edit::Rules(n) => {
+            world.write("policies/rules.yaml", &rules(n % 4));
+        }
+        Edit::Quota(n) => {
+            let tenant = "  - {name: shop, quota: {total: {clusters: N}}}\n";
+            let tenant = tenant.replace('N', &(n % 12).to_string());
+            world.write("carp.yaml", &format!("{}  tenants:\n{tenant}", small::FLEET));
+        }
         Edit::LoseMemo => world.memo = carp::model::Memo::default(),
         Edit::ByHand(file, how) => by_hand(world, file, how),
         Edit::Drift(policy) => {
@@ -88,8 +110,24 @@ fn apply(world: &mut World, edit: &Edit) {
                 &small::FLEET.replace("spec:\n", &format!("spec:\n  drift: {policy}\n")),
             );
         }
-        Edit::Resize(..) | Edit::Version(..) => {}
+        Edit::Resize(..) | Edit::Version(..) | Edit::Label(..) => {}
     }
+}
+
+/// A policy for all clusters: bit 0 spreads them by team, bit 1 keeps those of one team apart.
+fn rules(which: u8) -> String {
+    let mut policy =
+        "apiVersion: carp.dev/v1alpha1\nkind: PlacementPolicy\nmetadata:\n  name: rules\nspec:\n  \
+                      clusterSelector: {}\n  priority: 1\n"
+            .to_owned();
+    if which & 1 != 0 {
+        policy +=
+            "  spread:\n  - {topologyKey: carp.dev/location, maxSkew: 1, matchLabelKeys: [team]}\n";
+    }
+    if which & 2 != 0 {
+        policy += "  antiAffinity:\n  - {topologyKey: carp.dev/worker, matchLabelKeys: [team]}\n";
+    }
+    policy
 }
 
 /// An edit of one file of the output, whichever comes up: a lock, a record, an index, a cluster.
@@ -139,4 +177,17 @@ proptest! {
             prop_assert!(!again.has_changes(), "planning its own result changes nothing");
         }
     }
+}
+
+#[test]
+fn the_edits_of_rules_and_quotas_are_read_and_counted() {
+    let mut world = World::new(small::files());
+    world.run();
+    for edit in [Edit::Add(1), Edit::Label(1, 1), Edit::Rules(3), Edit::Quota(9)] {
+        apply(&mut world, &edit);
+        let proposal = world.run();
+        assert!(!proposal.diagnostics.has_errors(), "{:?}", proposal.diagnostics.sorted());
+    }
+    assert_eq!(world.propose_afresh().work.workers_counted, 2);
+    assert_eq!(world.propose().work.workers_counted, 0);
 }
