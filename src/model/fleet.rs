@@ -1,6 +1,6 @@
 //! What people want, loaded and resolved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
@@ -27,6 +27,9 @@ pub struct Fleet {
     pub classes: BTreeMap<Name, Sourced<ManagedClusterClassSpec>>,
     /// The placement policies, the built-in ones included.
     pub policies: BTreeMap<Name, Policy>,
+    /// The flavors whose clusters need other addresses than their worker has, as the flavors' manifests
+    /// say.
+    pub networks_apart: BTreeSet<String>,
     /// The acknowledgements.
     pub acknowledgements: BTreeMap<Name, Sourced<AcknowledgementSpec>>,
     /// What is there and did not load. While anything stands here no deletion starts.

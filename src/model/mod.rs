@@ -19,6 +19,7 @@ mod lock;
 mod memo;
 mod moving;
 mod name;
+mod network;
 mod offer;
 mod openpgp;
 pub mod paths;
@@ -63,6 +64,7 @@ pub use lock::{
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Rebalanced, Stay};
 pub use name::{Name, NameError};
+pub use network::{CLUSTER_RANGES, Cidr, DefaultRanges, KIND_RANGES, WORKER_RANGES};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use plan::{Binding, Decision, Hold, HoldKind, Plan, Planned, WorkerPlan, WorkerState};

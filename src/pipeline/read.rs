@@ -42,6 +42,7 @@ impl Read {
         let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
         let (templates, unread) = Templates::built_in().with(&loaded.templates);
         diagnostics.extend(unread);
+        loaded.fleet.networks_apart = templates.networks_apart();
         let stopped = loaded.fleet_broken || found.has_errors();
         diagnostics.extend(found);
         let mut read = Self {
@@ -63,6 +64,7 @@ impl Read {
             let parsed = read.loaded.parsed;
             read.loaded = load::load_beside(&snapshot.input, store, memo, &read.previous)?;
             read.loaded.parsed += parsed;
+            read.loaded.fleet.networks_apart = read.templates.networks_apart();
         }
         read.reports(snapshot, store)?;
         Ok(read)

@@ -62,6 +62,8 @@ pub(super) struct Request<'a> {
     pub(super) group: Option<&'a str>,
     /// The versions that the fleet offers.
     pub(super) offer: Offer<'a>,
+    /// Whether its flavor needs other addresses than the worker has.
+    pub(super) networks_apart: bool,
     /// What its tenant's clusters may take together.
     pub(super) quota: Option<&'a Quota>,
     /// What it meets that depends on what is placed.
@@ -213,6 +215,8 @@ pub(super) enum Reads {
     Components,
     /// The versions that the fleet offers.
     Versions,
+    /// The addresses of the worker, and which flavors need others.
+    Networks,
     /// The worker's taints.
     Taints,
     /// The pool that the worker is in.
@@ -229,6 +233,8 @@ pub(super) enum Reads {
     Wishes,
     /// Of the cluster, its version and its flavor.
     Version,
+    /// Of the cluster, its addresses and its flavor.
+    Network,
     /// Of the cluster, the group of its policy's affinity in which it was placed before.
     Group,
     /// Of the cluster, the worker that it leaves.

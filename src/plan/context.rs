@@ -10,7 +10,9 @@ use super::candidate::Candidate;
 use super::counts::CountsContext;
 use super::roster::Roster;
 use super::scale::{self, PoolContext};
-use crate::model::api::{Components, PlacementPolicySpec, SupportedVersion, Taint, Tenant};
+use crate::model::api::{
+    Components, Network, PlacementPolicySpec, SupportedVersion, Taint, Tenant,
+};
 use crate::model::{Digest, Name, Pending, Resources, WorkerHealth, WorkerState};
 
 #[derive(Serialize)]
@@ -19,6 +21,7 @@ struct Context<'a> {
     policies: Vec<(&'a Name, &'a PlacementPolicySpec)>,
     tenants: &'a [Tenant],
     versions: &'a [SupportedVersion],
+    networks_apart: &'a BTreeSet<String>,
     expired: &'a BTreeSet<String>,
     placed: CountsContext<'a>,
     pools: Vec<PoolContext<'a>>,
@@ -49,6 +52,7 @@ struct DocumentContext<'a> {
     provider: Option<&'a str>,
     zones: Vec<&'a str>,
     components: &'a Components,
+    network: Option<&'a Network>,
     pool: Option<&'a str>,
     flavor: &'a str,
     taints: &'a [Taint],
@@ -68,6 +72,7 @@ pub(super) fn digest(
         policies: input.fleet.policies.iter().map(|(name, p)| (name, &p.spec)).collect(),
         tenants: &input.fleet.spec.tenants,
         versions: &input.fleet.spec.supported_versions,
+        networks_apart: &input.fleet.networks_apart,
         expired: &input.observed.expired,
         placed,
         pools: scale::context(input),
@@ -111,6 +116,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
             provider: w.provider(),
             zones: w.zones(),
             components: &w.spec.components,
+            network: w.spec.network.as_ref(),
             pool: w.spec.pool.as_deref(),
             flavor: w.flavor(),
             taints: &w.spec.taints,
@@ -156,6 +162,7 @@ mod tests {
             Reads::Zones => ("pool=p;", "pool=p zones=1;"),
             Reads::Components => ("pool=p;", "pool=p runs:capi=v1.12.0;"),
             Reads::Versions => ("policy p", "offers v1.34; policy p"),
+            Reads::Networks => ("pool=p;", "pool=p net=10.0.0.0/16,10.1.0.0/16;"),
             Reads::Taints => ("k=v:NoSchedule", "k=v:NoExecute"),
             Reads::Pool => ("pool=p;", "pool=q;"),
             Reads::Placed => ("label:team=x", "label:team=y"),
@@ -167,6 +174,7 @@ mod tests {
             | Reads::Site
             | Reads::Wishes
             | Reads::Version
+            | Reads::Network
             | Reads::Group
             | Reads::Leaving => return None,
         })
@@ -196,6 +204,11 @@ mod tests {
     fn that_a_version_has_expired_is_in_the_context() {
         let offers = format!("{WORLD}; offers v1.34");
         assert_ne!(digest(&offers), digest(&format!("{offers} over")));
+    }
+
+    #[test]
+    fn which_flavors_need_other_addresses_is_in_the_context() {
+        assert_ne!(digest(WORLD), digest(&format!("{WORLD}; apart kind")));
     }
 
     #[test]

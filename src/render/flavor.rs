@@ -15,6 +15,9 @@ pub struct Flavor {
     pub kinds: Vec<FlavorKind>,
     /// Whether a cluster of it can move to another worker.
     pub mobility: Mobility,
+    /// Whether a cluster of it may have the addresses of its worker.
+    #[serde(default)]
+    pub networks: Networks,
     /// The kinds that its folders may hold.
     pub objects: Vec<FlavorObject>,
 }
@@ -33,6 +36,16 @@ pub enum FlavorKind {
 pub enum Mobility {
     /// It never moves: its state is on the worker.
     None,
+}
+
+/// Whether a cluster may have the addresses of its worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Networks {
+    /// It may: nothing routes between the two.
+    #[default]
+    Any,
+    /// Its pods and services need addresses that the worker's have not.
+    Apart,
 }
 
 /// One kind of a flavor.

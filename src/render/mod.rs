@@ -46,7 +46,7 @@ pub use cluster::{cluster_job, cluster_job_at};
 pub use control_plane::{control_plane_job, control_plane_worker_job};
 pub use deletion::{deletion_folder, deletion_row, worker_flavor, worker_place};
 pub use evidence::{Evidence, evidence};
-pub use flavor::{Flavor, FlavorKind, Mobility, OnDeletion};
+pub use flavor::{Flavor, FlavorKind, Mobility, Networks, OnDeletion};
 pub use flux::Removal;
 pub use folder::{folder_digest, with_digest};
 pub use form::{same_file, same_objects};

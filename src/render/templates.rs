@@ -1,6 +1,6 @@
 //! The templates: the built-in ones, and what a fleet puts in their place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use minijinja::Environment;
 use serde_json::Value as Json;
 
 use super::engine::Texts;
-use super::flavor::{Flavor, FlavorKind};
+use super::flavor::{Flavor, FlavorKind, Networks};
 use super::{engine, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::Digest;
@@ -123,6 +123,13 @@ impl Templates {
     /// What of a folder, or of what it may include, did not compile.
     pub(super) fn broken(&self, folder: &str) -> impl Iterator<Item = &Diagnostic> {
         self.0.broken.iter().filter(move |(name, _)| belongs(name, folder)).map(|(_, d)| d)
+    }
+
+    /// The flavors whose clusters need other addresses than their worker has.
+    #[must_use]
+    pub fn networks_apart(&self) -> BTreeSet<String> {
+        let apart = self.0.flavors.iter().filter(|(_, flavor)| flavor.networks == Networks::Apart);
+        apart.map(|(name, _)| name.clone()).collect()
     }
 
     /// The manifests of flavors that cannot be read. What every flavor has a part in (which kinds a

@@ -38,6 +38,7 @@ impl Stage {
                 spec: fleet.spec.clone(),
                 classes: fleet.classes.clone(),
                 policies: fleet.policies.clone(),
+                networks_apart: fleet.networks_apart.clone(),
                 workers: workers(test, fleet),
                 ..Fleet::default()
             },

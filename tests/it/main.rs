@@ -53,6 +53,7 @@ mod kind_rights;
 mod memo_law;
 mod model;
 mod moving;
+mod networks;
 mod placement;
 mod placement_groups;
 mod placement_page;

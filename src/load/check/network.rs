@@ -1,19 +1,11 @@
 //! `invalid-network`: ranges of addresses are CIDRs, and those of pods and services do not overlap.
 
-use std::net::IpAddr;
-
 use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
+use crate::model::Cidr;
 use crate::model::api::Network;
-
-/// A range of addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cidr {
-    address: IpAddr,
-    prefix: u32,
-}
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     let (own, resolved) = match &subject.body.spec {
@@ -62,35 +54,6 @@ fn ranges<'n>(
         }
     }
     found
-}
-
-impl Cidr {
-    fn parse(text: &str) -> Option<Self> {
-        let (address, prefix) = text.split_once('/')?;
-        let address: IpAddr = address.parse().ok()?;
-        let plain = prefix.bytes().all(|b| b.is_ascii_digit()) && prefix.len() <= 3;
-        let prefix = prefix.parse().ok().filter(|p| plain && *p <= width(address))?;
-        Some(Self { address, prefix })
-    }
-
-    fn overlaps(self, other: Self) -> bool {
-        let shared = self.prefix.min(other.prefix);
-        self.address.is_ipv4() == other.address.is_ipv4()
-            && self.leading(shared) == other.leading(shared)
-    }
-
-    /// The first bits of the address.
-    fn leading(self, bits: u32) -> u128 {
-        let (number, width) = match self.address {
-            IpAddr::V4(v4) => (u128::from(v4.to_bits()), 32),
-            IpAddr::V6(v6) => (v6.to_bits(), 128),
-        };
-        number.checked_shr(width - bits).unwrap_or(0)
-    }
-}
-
-fn width(address: IpAddr) -> u32 {
-    if address.is_ipv4() { 32 } else { 128 }
 }
 
 #[cfg(test)]

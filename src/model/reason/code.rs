@@ -54,6 +54,10 @@ pub enum ReasonCode {
     VersionNotOffered,
     /// [`Reason::VersionExpired`].
     VersionExpired,
+    /// [`Reason::Network`].
+    Network,
+    /// [`Reason::NetworkUnknown`].
+    NetworkUnknown,
     /// [`Reason::Spread`].
     Spread,
     /// [`Reason::SpreadKeyMissing`].
@@ -101,6 +105,8 @@ impl Reason {
             Self::Version { .. } => ReasonCode::Version,
             Self::VersionNotOffered { .. } => ReasonCode::VersionNotOffered,
             Self::VersionExpired { .. } => ReasonCode::VersionExpired,
+            Self::Network { .. } => ReasonCode::Network,
+            Self::NetworkUnknown => ReasonCode::NetworkUnknown,
             Self::Spread { .. } => ReasonCode::Spread,
             Self::SpreadKeyMissing { .. } => ReasonCode::SpreadKeyMissing,
             Self::AntiAffinity { .. } => ReasonCode::AntiAffinity,

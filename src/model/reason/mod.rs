@@ -112,6 +112,15 @@ pub enum Reason {
         /// From when on, as `carp.yaml` has it.
         since: String,
     },
+    /// An address could be the cluster's and the worker's, and the cluster's flavor needs them apart.
+    Network {
+        /// A range of the cluster.
+        range: String,
+        /// The range of the worker that overlaps it.
+        of_worker: String,
+    },
+    /// The worker's addresses are not known, and the cluster's flavor needs others.
+    NetworkUnknown,
     /// The worker's domain has too many clusters already, compared with the one that has the fewest.
     Spread {
         /// What makes workers one domain.

@@ -34,6 +34,8 @@ impl Reason {
             Self::Version { by, .. } => format!("had a {} for other versions", by.component),
             Self::VersionNotOffered { .. } => "are of a fleet without that version".to_owned(),
             Self::VersionExpired { .. } => "are of a fleet that ended that version".to_owned(),
+            Self::Network { .. } => "had addresses of the cluster".to_owned(),
+            Self::NetworkUnknown => "had unknown networks".to_owned(),
             Self::Spread { key, .. } => {
                 format!("did not match the spread over {}", topology::spoken(key))
             }
@@ -102,6 +104,12 @@ impl fmt::Display for Reason {
             }
             Self::FolderKept => {
                 write!(f, "its folder on the output branch is not written now")
+            }
+            Self::Network { range, of_worker } => {
+                write!(f, "{range} overlaps {of_worker} of the worker")
+            }
+            Self::NetworkUnknown => {
+                write!(f, "its networks are not known, and the cluster's must be others")
             }
             Self::Spread { key, domain, count, min, max_skew } => {
                 let key = topology::spoken(key);

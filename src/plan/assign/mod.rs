@@ -44,7 +44,7 @@ use super::scenes::{Floor, Grounds, NOTHING};
 use super::taking::Taking;
 use super::{PlanInput, Way, context, filter, placed};
 use crate::model::{
-    Binding, Cluster, Decision, Digest, HoldKind, IndexRow, Name, Offer, Planned, Reason,
+    Binding, Cluster, Decision, Digest, Fleet, HoldKind, IndexRow, Name, Offer, Planned, Reason,
     ReasonCode, Rebalanced, Resources, Stay, Term, VersionStep,
 };
 
@@ -201,6 +201,7 @@ impl<'a> Run<'a> {
             pools: Pools::of(self.input.fleet, &cluster.tenant),
             group: self.groups.get(&cluster.name).copied(),
             offer: offer(&self.input),
+            networks_apart: needs_networks_apart(self.input.fleet, cluster),
             quota: tenant.and_then(|tenant| tenant.quota.as_ref()),
             scenes: &NOTHING,
             leaving: None,
@@ -325,6 +326,11 @@ impl<'a> Run<'a> {
         let planned = Planned { decision, demand, resize_blocked: None };
         self.clusters.insert(cluster.name.clone(), planned);
     }
+}
+
+/// Whether a cluster's flavor needs other addresses than its worker has.
+fn needs_networks_apart(fleet: &Fleet, cluster: &Cluster) -> bool {
+    fleet.networks_apart.contains(cluster.flavor())
 }
 
 /// The versions that the fleet offers.

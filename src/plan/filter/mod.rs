@@ -6,6 +6,7 @@ mod anti_affinity;
 mod capacity;
 mod eviction;
 mod groups;
+mod network;
 mod pools;
 mod quota;
 mod ready;
@@ -30,7 +31,7 @@ pub(super) struct Filter {
 }
 
 /// Every filter. The order is that of the reasons.
-pub(super) const FILTERS: [Filter; 13] = [
+pub(super) const FILTERS: [Filter; 14] = [
     Filter { name: "ready", reads: ready::READS, refuse: ready::refuse },
     Filter { name: "schedulable", reads: schedulable::READS, refuse: schedulable::refuse },
     Filter { name: "capacity", reads: capacity::READS, refuse: capacity::refuse },
@@ -40,6 +41,7 @@ pub(super) const FILTERS: [Filter; 13] = [
     Filter { name: "tenancy", reads: tenancy::READS, refuse: tenancy::refuse },
     Filter { name: "pools", reads: pools::READS, refuse: pools::refuse },
     Filter { name: "version", reads: version::READS, refuse: version::refuse },
+    Filter { name: "network", reads: network::READS, refuse: network::refuse },
     Filter { name: "spread", reads: spread::READS, refuse: spread::refuse },
     Filter { name: "anti-affinity", reads: anti_affinity::READS, refuse: anti_affinity::refuse },
     Filter { name: "quota", reads: quota::READS, refuse: quota::refuse },

@@ -15,10 +15,11 @@ enum Part {
     Wishes,
     Demand,
     Version,
+    Network,
     Domains,
 }
 
-const PARTS: usize = 7;
+const PARTS: usize = 8;
 
 /// What a rule depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +64,7 @@ pub(super) fn depends(reads: &[Reads]) -> Depends {
             | Reads::Zones
             | Reads::Components
             | Reads::Versions
+            | Reads::Networks
             | Reads::Drain
             | Reads::Pending
             | Reads::Ceiling
@@ -78,6 +80,7 @@ pub(super) fn depends(reads: &[Reads]) -> Depends {
             Reads::Wishes => Mask::part(Part::Wishes),
             Reads::Demand => Mask::part(Part::Demand),
             Reads::Version => Mask::part(Part::Version),
+            Reads::Network => Mask::part(Part::Network),
             _ => return Depends::Moving,
         });
     }
@@ -138,6 +141,9 @@ impl<'a> Keys<'a> {
         key[Part::Demand as usize] = number(&mut self.demands, &cluster.demand);
         let version = (cluster.spec.version.as_str(), cluster.flavor());
         key[Part::Version as usize] = number(&mut self.versions, version);
+        if request.networks_apart {
+            key[Part::Network as usize] = self.text(&(cluster.flavor(), &cluster.spec.network));
+        }
         if let Some(wishes) = &cluster.spec.placement {
             key[Part::Wishes as usize] = self.text(wishes);
         }

@@ -104,6 +104,7 @@ pub(super) fn violations(
         pools: Pools::of(input.fleet, &cluster.tenant),
         group: None,
         offer: Offer { listed: &[], expired: &input.observed.expired },
+        networks_apart: false,
         quota: None,
         scenes: &NOTHING,
         leaving: None,

@@ -4,8 +4,8 @@ use super::World;
 use super::read::{list, one_term};
 use crate::model::api::{
     AffinityGroup, Classification, ExpressionOperator, Failback, FieldExpression,
-    ManagedClusterSpec, NodePool, PlacementPolicySpec, PlacementTerm, Strategy, SupportedVersion,
-    WorkerField, WorkerSpec,
+    ManagedClusterSpec, Network, NodePool, PlacementPolicySpec, PlacementTerm, Strategy,
+    SupportedVersion, WorkerField, WorkerSpec,
 };
 
 impl World {
@@ -38,6 +38,7 @@ pub(super) fn of_worker(spec: &mut WorkerSpec, key: &str, value: &str) -> bool {
         "provider" => spec.provider = Some(value.to_owned()),
         "flavor" => spec.flavor = Some(value.to_owned()),
         "version" => value.clone_into(&mut spec.version),
+        "net" => spec.network = Some(network(value)),
         _ => match key.strip_prefix("runs:") {
             Some(component) => {
                 spec.components.0.insert(component.to_owned(), value.to_owned());
@@ -46,6 +47,12 @@ pub(super) fn of_worker(spec: &mut WorkerSpec, key: &str, value: &str) -> bool {
         },
     }
     true
+}
+
+/// `net=10.0.0.0/16,10.1.0.0/16`: of pods and of services.
+fn network(ranges: &str) -> Network {
+    let (pods, services) = ranges.split_once(',').expect("two ranges");
+    Network { pod_cidrs: vec![pods.to_owned()], service_cidrs: vec![services.to_owned()] }
 }
 
 /// `pools=p,q packs failback group:NAME group:NAME:TERM` of a policy; whether the word is one of those.
@@ -81,7 +88,7 @@ fn group<'s>(spec: &'s mut PlacementPolicySpec, name: &str) -> &'s mut AffinityG
     &mut groups[at]
 }
 
-/// `pools=p,q version=v1.34.2 flavor=kind` of a cluster, and the `group=near` in which it was placed;
+/// `pools=p,q version=v1.34.2 flavor=kind net=…` of a cluster, and the `group=near` in which it was placed;
 /// whether the word is one of those.
 pub(super) fn of_cluster(
     spec: &mut ManagedClusterSpec,
@@ -90,6 +97,7 @@ pub(super) fn of_cluster(
 ) -> bool {
     match word.split_once('=') {
         Some(("pools", pools)) => spec.placement.get_or_insert_default().pools = list(pools),
+        Some(("net", ranges)) => spec.network = Some(network(ranges)),
         Some(("version", version)) => version.clone_into(&mut spec.version),
         Some(("flavor", flavor)) => spec.flavor = Some(flavor.to_owned()),
         Some(("group", name)) => *group = Some(name.to_owned()),

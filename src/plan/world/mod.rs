@@ -23,6 +23,7 @@
 //! found eu-1 overdue    what was found out of a worker that the pool made in an earlier run; `spare` likewise
 //! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
 //! abandon a b           somebody acknowledged that no evidence will come
+//! apart kamaji-capz     a flavor whose clusters need other addresses than their worker has: `net=PODS,SERVICES` of both
 //! offers v1.33 until=2027-03-31T00:00:00Z deprecated over     what the fleet offers, and did
 //! lost w1               the lock of that worker was lost and is rebuilt
 //! kept worker w1        its folder is not written in this run; `kept cluster a` likewise
@@ -113,6 +114,7 @@ impl World {
                 ["workerpool", name, rest @ ..] => world.worker_pool(name, rest),
                 ["found", worker, state] => world.found(worker, state),
                 ["hub", name] => world.hub(name),
+                ["apart", flavor] => drop(world.fleet.networks_apart.insert((*flavor).to_owned())),
                 ["offers", rest @ ..] => world.offers(rest),
                 ["now", time] => world.set_time(time),
                 ["rebalance", terms] => world.rebalance(terms),

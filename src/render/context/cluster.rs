@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::pool::{Role, pool};
 use super::{Components, HOSTED_REPLICAS, VM_SIZE, azure, containers, hosted_taint, or_default};
 use crate::diag::Diagnostics;
-use crate::model::{Cluster, Fleet, KIND_FLAVOR, Name, Versions};
+use crate::model::{CLUSTER_RANGES, Cluster, Fleet, KIND_FLAVOR, Name, Versions};
 
 /// The add-ons that every cluster gets.
 pub(super) const ADD_ONS: &[&str] = &["azuredisk-csi", "calico", "cloud-provider-azure"];
@@ -38,8 +38,8 @@ pub(in crate::render) fn cluster(
             "replicas": control_plane.replicas.unwrap_or(HOSTED_REPLICAS),
             "vmSize": control_plane.size.as_deref().unwrap_or(VM_SIZE),
         },
-        "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), "10.244.0.0/16"),
-        "serviceCIDRs": or_default(network.map(|n| &n.service_cidrs), "10.96.0.0/16"),
+        "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), CLUSTER_RANGES.pods),
+        "serviceCIDRs": or_default(network.map(|n| &n.service_cidrs), CLUSTER_RANGES.services),
         "azure": azure::azure(fleet, spec.credentials.as_deref(), &cluster.name, problems),
         "pools": pools,
         "components": Components::overlaid(&own).only(ADD_ONS),

@@ -8,13 +8,10 @@ use serde_json::{Value, json};
 use super::or_default;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::api::{ControlPlane, Network, NodePool};
-use crate::model::{Cluster, Fleet, KubeVersion, Worker, tables};
+use crate::model::{Cluster, Fleet, KIND_RANGES, KubeVersion, Worker, tables};
 
 /// The nodes of a control plane that names no replicas: one machine has one etcd to lose.
 const CONTROL_PLANE_NODES: u32 = 1;
-/// kind's own networks (`pkg/apis/config/v1alpha4/default.go`).
-const POD_CIDR: &str = "10.244.0.0/16";
-const SERVICE_CIDR: &str = "10.96.0.0/16";
 
 /// What a ManagedCluster and a Worker have in common.
 struct Wanted<'a> {
@@ -79,8 +76,8 @@ fn context(fleet: &Fleet, wanted: &Wanted<'_>, problems: &mut Diagnostics) -> Va
         "registry": registry,
         "controlPlaneNodes": replicas.unwrap_or(CONTROL_PLANE_NODES),
         "workerNodes": wanted.pools.iter().map(nodes).sum::<u32>(),
-        "podCIDRs": or_default(wanted.network.map(|n| &n.pod_cidrs), POD_CIDR),
-        "serviceCIDRs": or_default(wanted.network.map(|n| &n.service_cidrs), SERVICE_CIDR),
+        "podCIDRs": or_default(wanted.network.map(|n| &n.pod_cidrs), KIND_RANGES.pods),
+        "serviceCIDRs": or_default(wanted.network.map(|n| &n.service_cidrs), KIND_RANGES.services),
         "networking": wanted.network.map(networking).filter(|n| !n.is_empty()),
     })
 }

@@ -7,7 +7,7 @@ use super::pool::{Role, pool};
 use super::{CONTROL_PLANE_REPLICAS, Components, VM_SIZE, azure, containers, or_default};
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
-use crate::model::{Fleet, KIND_FLAVOR, Worker};
+use crate::model::{Fleet, KIND_FLAVOR, WORKER_RANGES, Worker};
 
 /// The pool without a taint that every worker has, for everything but hosted control planes. A worker
 /// that lists a pool of this name sizes it so.
@@ -37,8 +37,8 @@ pub(in crate::render) fn worker(
             "replicas": control_plane.replicas.unwrap_or(CONTROL_PLANE_REPLICAS),
             "vmSize": control_plane.size.as_deref().unwrap_or(VM_SIZE),
         },
-        "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), "192.168.0.0/16"),
-        "serviceCIDRs": or_default(network.map(|n| &n.service_cidrs), "10.96.0.0/12"),
+        "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), WORKER_RANGES.pods),
+        "serviceCIDRs": or_default(network.map(|n| &n.service_cidrs), WORKER_RANGES.services),
         "azure": azure::azure(fleet, spec.credentials.as_deref(), &worker.name, problems),
         "issuer": credentials.and_then(|c| azure::issuer(c, &worker.name)),
         "pools": pools(worker),

@@ -31,6 +31,7 @@ pub(super) struct Scene<'a> {
     pub(super) group: Option<String>,
     listed: Vec<SupportedVersion>,
     expired: BTreeSet<String>,
+    networks_apart: bool,
     pub(super) worker: Worker,
     pub(super) health: Option<WorkerHealth>,
     pub(super) plan: WorkerPlan,
@@ -106,6 +107,7 @@ impl<'a> Scene<'a> {
             group: request.group.map(str::to_owned),
             listed: request.offer.listed.to_vec(),
             expired: request.offer.expired.clone(),
+            networks_apart: request.networks_apart,
             worker: worker.clone(),
             health: candidate.health.clone(),
             plan: candidate.plan.clone(),
@@ -122,6 +124,7 @@ impl<'a> Scene<'a> {
             pools: self.pools.as_deref().map_or(Pools::All, Pools::Only),
             group: self.group.as_deref(),
             offer: self.offer(),
+            networks_apart: self.networks_apart,
             quota: self.quota,
             scenes: &self.scenes,
             leaving: None,
@@ -190,6 +193,8 @@ impl<'a> Scene<'a> {
             | Reason::BeingRemoved
             | Reason::FolderKept
             | Reason::Evicted
+            | Reason::Network { .. }
+            | Reason::NetworkUnknown
             | Reason::AntiAffinity { .. } => return None,
             Reason::Draining => Fix::StopDraining { worker },
             Reason::Cordoned => Fix::Uncordon { worker },

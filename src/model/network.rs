@@ -1,0 +1,121 @@
+//! Ranges of addresses: what a document says, and what is taken where it says nothing.
+
+use std::net::IpAddr;
+
+use super::api::Network;
+use super::{ATTACHED_FLAVOR, Cluster, KIND_FLAVOR, Worker};
+
+/// The ranges of a cluster whose document names none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefaultRanges {
+    /// Of the pods.
+    pub pods: &'static str,
+    /// Of the services.
+    pub services: &'static str,
+}
+
+/// Those of a ManagedCluster on a worker.
+pub const CLUSTER_RANGES: DefaultRanges =
+    DefaultRanges { pods: "10.244.0.0/16", services: "10.96.0.0/16" };
+/// Those of a Worker that carp makes in Azure.
+pub const WORKER_RANGES: DefaultRanges =
+    DefaultRanges { pods: "192.168.0.0/16", services: "10.96.0.0/12" };
+/// kind's own ones (`pkg/apis/config/v1alpha4/default.go`).
+pub const KIND_RANGES: DefaultRanges =
+    DefaultRanges { pods: "10.244.0.0/16", services: "10.96.0.0/16" };
+
+impl Cluster {
+    /// The ranges of its pods and services, as the document has them.
+    #[must_use]
+    pub fn ranges(&self) -> Vec<&str> {
+        let default = if self.flavor() == KIND_FLAVOR { KIND_RANGES } else { CLUSTER_RANGES };
+        ranges(self.spec.network.as_ref(), Some(default)).unwrap_or_default()
+    }
+}
+
+impl Worker {
+    /// The ranges of its pods and services, as the document has them; `None` where carp did not make it
+    /// and its document does not name both.
+    #[must_use]
+    pub fn ranges(&self) -> Option<Vec<&str>> {
+        let default = match self.flavor() {
+            ATTACHED_FLAVOR => None,
+            KIND_FLAVOR => Some(KIND_RANGES),
+            _ => Some(WORKER_RANGES),
+        };
+        ranges(self.spec.network.as_ref(), default)
+    }
+}
+
+fn ranges(network: Option<&Network>, default: Option<DefaultRanges>) -> Option<Vec<&str>> {
+    let pods = said_or(network.map(|n| &*n.pod_cidrs), default.map(|d| d.pods))?;
+    let services = said_or(network.map(|n| &*n.service_cidrs), default.map(|d| d.services))?;
+    Some([pods, services].concat())
+}
+
+fn said_or<'a>(said: Option<&'a [String]>, default: Option<&'static str>) -> Option<Vec<&'a str>> {
+    match said {
+        Some(said) if !said.is_empty() => Some(said.iter().map(String::as_str).collect()),
+        _ => default.map(|default| vec![default]),
+    }
+}
+
+/// A range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cidr {
+    address: IpAddr,
+    prefix: u32,
+}
+
+impl Cidr {
+    /// Reads `10.0.0.0/16` or `fd00::/64`; `None` for anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (address, prefix) = text.split_once('/')?;
+        let address: IpAddr = address.parse().ok()?;
+        let plain = prefix.bytes().all(|b| b.is_ascii_digit()) && prefix.len() <= 3;
+        let prefix = prefix.parse().ok().filter(|p| plain && *p <= width(address))?;
+        Some(Self { address, prefix })
+    }
+
+    /// Whether an address is in both.
+    #[must_use]
+    pub fn overlaps(self, other: Self) -> bool {
+        let shared = self.prefix.min(other.prefix);
+        self.address.is_ipv4() == other.address.is_ipv4()
+            && self.leading(shared) == other.leading(shared)
+    }
+
+    /// The first bits of the address.
+    fn leading(self, bits: u32) -> u128 {
+        let (number, width) = match self.address {
+            IpAddr::V4(v4) => (u128::from(v4.to_bits()), 32),
+            IpAddr::V6(v6) => (v6.to_bits(), 128),
+        };
+        number.checked_shr(width - bits).unwrap_or(0)
+    }
+}
+
+fn width(address: IpAddr) -> u32 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_overlap_where_one_is_in_the_other() {
+        let overlap = |one: &str, other: &str| {
+            let (one, other) = (Cidr::parse(one).unwrap(), Cidr::parse(other).unwrap());
+            assert_eq!(one.overlaps(other), other.overlaps(one));
+            one.overlaps(other)
+        };
+        assert!(overlap("10.0.0.0/8", "10.244.0.0/16"));
+        assert!(overlap("10.96.0.0/12", "10.96.0.0/16"));
+        assert!(overlap("0.0.0.0/0", "192.168.0.0/16"));
+        assert!(!overlap("10.244.0.0/16", "10.245.0.0/16"));
+        assert!(!overlap("::/0", "0.0.0.0/0"));
+        assert!(overlap("fd00::/8", "fd01::/64"));
+    }
+}
