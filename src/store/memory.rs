@@ -45,6 +45,15 @@ impl MemoryStore {
     }
 }
 
+impl Clone for MemoryStore {
+    /// A store with the same objects, which are shared. What is put into either later is not in the other.
+    fn clone(&self) -> Self {
+        let dirs = lock(&self.dirs).clone();
+        let blobs = lock(&self.blobs).clone();
+        Self { dirs: Mutex::new(dirs), blobs: Mutex::new(blobs) }
+    }
+}
+
 impl Store for MemoryStore {
     fn dir(&self, id: Id) -> Result<Arc<Dir>, StoreError> {
         let found = lock(&self.dirs).get(&id).cloned();
@@ -90,6 +99,17 @@ mod tests {
         assert_eq!(&*store.blob(id).unwrap(), b"hello");
         assert_eq!(store.blob_size(id).unwrap(), 5);
         assert_eq!(store.len(), 2);
+    }
+
+    #[test]
+    fn a_copy_shares_the_objects_until_then_and_none_of_later() {
+        let store = MemoryStore::new();
+        let id = store.put_blob(b"hello").unwrap();
+        let copy = store.clone();
+        assert!(Arc::ptr_eq(&copy.blob(id).unwrap(), &store.blob(id).unwrap()));
+        let ours = store.put_blob(b"ours").unwrap();
+        let theirs = copy.put_blob(b"theirs").unwrap();
+        assert!(store.blob(theirs).is_err() && copy.blob(ours).is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The cost of a change follows the change, not the fleet.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use carp::model::{Decision, Name, Planned, Proposal, Work, paths};
 use carp::pipeline::propose;
@@ -11,16 +12,38 @@ use crate::support::world::{Tripwire, World, files_below};
 /// The cluster that is edited: one that is placed, in the middle of a file.
 const EDITED: usize = 123;
 
-fn settled(clusters: usize) -> World {
-    settled_with(generator::fleet(clusters, 1))
+/// A fleet that carp has run until nothing changes any more. It is built when it is first asked for and
+/// serves all tests of the process: each gets a copy of its own.
+struct Settled {
+    files: fn(usize, u64) -> BTreeMap<String, String>,
+    clusters: usize,
+    world: OnceLock<World>,
 }
 
-fn settled_with(files: BTreeMap<String, String>) -> World {
-    let mut world = World::new(files);
-    let first = world.run();
-    assert!(!first.diagnostics.has_errors(), "{:?}", first.diagnostics.sorted().first());
-    assert!(!world.run().has_changes(), "the second run changes nothing");
-    world
+/// The same fleet with 1,000 and with 10,000 clusters.
+static FLEET: [Settled; 2] =
+    [Settled::of(generator::fleet, 1_000), Settled::of(generator::fleet, 10_000)];
+static WITH_EVERY_RULE: [Settled; 2] = [
+    Settled::of(generator::fleet_with_rules, 1_000),
+    Settled::of(generator::fleet_with_rules, 10_000),
+];
+
+impl Settled {
+    const fn of(files: fn(usize, u64) -> BTreeMap<String, String>, clusters: usize) -> Self {
+        Self { files, clusters, world: OnceLock::new() }
+    }
+
+    fn world(&self) -> World {
+        let settle = || {
+            let mut world = World::new((self.files)(self.clusters, 1));
+            let first = world.run();
+            assert!(!first.diagnostics.has_errors(), "{:?}", first.diagnostics.sorted().first());
+            assert!(!world.run().has_changes(), "the second run changes nothing");
+            world
+        };
+        // Where it fails, it fails for every test that asks for it, with the same words.
+        self.world.get_or_init(settle).clone()
+    }
 }
 
 /// Edits one field of one cluster, and proposes under the tripwire.
@@ -67,8 +90,7 @@ fn file_id(world: &World, path: &str) -> carp::model::Id {
 
 #[test]
 fn a_one_cluster_change_costs_the_same_at_1000_and_at_10000_clusters() {
-    let work: Vec<Work> =
-        [1_000, 10_000].map(|clusters| one_cluster_change(&mut settled(clusters)).work).into();
+    let work = FLEET.each_ref().map(|fleet| one_cluster_change(&mut fleet.world()).work);
     assert_eq!(work[0], work[1]);
     assert_eq!((work[0].blobs_parsed, work[0].clusters_rendered), (1, 1));
     assert_eq!(work[0].clusters_planned, 1);
@@ -78,7 +100,7 @@ fn a_one_cluster_change_costs_the_same_at_1000_and_at_10000_clusters() {
 
 #[test]
 fn about_five_percent_of_the_generated_clusters_wait() {
-    let mut world = settled(1_000);
+    let mut world = FLEET[0].world();
     let waiting = world
         .propose()
         .plan
@@ -92,15 +114,14 @@ fn about_five_percent_of_the_generated_clusters_wait() {
 
 /// What a run does, in a fleet of 1,000 and in one of 10,000.
 fn flat(edit: impl Fn(&mut World)) -> Work {
-    let work = |clusters: usize| {
-        let mut world = settled(clusters);
+    let [small, large] = FLEET.each_ref().map(|fleet| {
+        let mut world = fleet.world();
         edit(&mut world);
         let proposal = world.propose();
         assert!(proposal.has_changes());
         proposal.work
-    };
-    let small = work(1_000);
-    assert_eq!(small, work(10_000));
+    });
+    assert_eq!(small, large);
     small
 }
 
@@ -130,8 +151,8 @@ fn one_cluster_less_costs_the_same_at_1000_and_at_10000_clusters() {
 
 #[test]
 fn a_report_of_a_new_phase_costs_the_output_branch_nothing() {
-    for clusters in [1_000, 10_000] {
-        let mut world = settled(clusters);
+    for fleet in &FLEET {
+        let mut world = fleet.world();
         let report = |phase: &str, minute: u32| {
             let cluster = cluster_name(EDITED);
             let worker = world.worker_of(&cluster).unwrap();
@@ -155,12 +176,12 @@ fn a_report_of_a_new_phase_costs_the_output_branch_nothing() {
 const REMOVED: usize = 321;
 
 /// What three changes of one cluster each cost in a fleet with every rule.
-fn with_every_rule(clusters: usize) -> [Work; 3] {
-    let mut world = settled_with(generator::fleet_with_rules(clusters, 1));
+fn three_changes(fleet: &Settled) -> [Work; 3] {
+    let mut world = fleet.world();
     let plan = world.propose().plan;
     let waits = |p: &&Planned| matches!(p.decision, Decision::Wait { .. });
     let waiting = plan.clusters.values().filter(waits).count();
-    assert!(waiting * 20 >= clusters, "{waiting} of {clusters} wait");
+    assert!(waiting * 20 >= fleet.clusters, "{waiting} of {} wait", fleet.clusters);
 
     let edited = one_cluster_change(&mut world).work;
     world.run();
@@ -175,10 +196,12 @@ fn with_every_rule(clusters: usize) -> [Work; 3] {
     [edited, added, removed.work]
 }
 
+// The first by name, so that its fleet and the other are settled beside each other, not one after the other.
 #[test]
-fn with_every_rule_a_change_costs_the_same_at_1000_and_at_10000_clusters() {
-    let [edited, added, removed] = with_every_rule(1_000);
-    assert_eq!([edited, added, removed], with_every_rule(10_000));
+fn a_change_costs_the_same_with_every_rule_at_1000_and_at_10000_clusters() {
+    let [small, large] = WITH_EVERY_RULE.each_ref().map(three_changes);
+    assert_eq!(small, large);
+    let [edited, added, removed] = small;
     let counts = |work: Work| (work.blobs_parsed, work.clusters_planned, work.clusters_rendered);
     assert_eq!(counts(edited), (1, 1, 1));
     assert_eq!(counts(added), (1, 1, 1));

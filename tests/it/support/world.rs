@@ -11,7 +11,9 @@ use carp::model::{
 use carp::pipeline::{fleet_document, propose};
 use carp::store::MemoryStore;
 
-/// A fleet repository without Git: the input files, the output tree, the status tree.
+/// A fleet repository without Git: the input files, the output tree, the status tree. A copy goes its own
+/// way from there; the objects until then are shared.
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) store: MemoryStore,
     pub(crate) files: BTreeMap<String, String>,
