@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use carp::model::{Deletion, HoldKind, Name, Proposal, paths};
 
 use crate::support::small;
-use crate::support::world::World;
+use crate::support::world::{World, after_nine};
 
 pub(super) const WORKER: &str = "w-weu";
 
@@ -40,7 +40,7 @@ impl Row {
 
 impl Report {
     fn text(&self, worker: &str) -> String {
-        let time = at(self.minute);
+        let time = after_nine(self.minute);
         let mut text = format!(
             "schemaVersion: 1\nworker: {worker}\nworkerUID: {}\ntime: \"{time}\"\ncomplete: {}\n\
              healthy: true\n",
@@ -64,11 +64,6 @@ impl Report {
         }
         text
     }
-}
-
-fn at(minute: i64) -> jiff::Timestamp {
-    let nine: jiff::Timestamp = "2026-11-01T09:00:00Z".parse().unwrap();
-    nine + jiff::SignedDuration::from_mins(minute)
 }
 
 /// The fleet as it goes on.
@@ -107,23 +102,16 @@ impl Story {
         reports.insert(Name::parse(worker).unwrap(), text);
     }
 
-    /// Runs, and shows that the run's own result changes nothing, with or without a memo.
+    /// Runs, and shows that it settles.
     pub(super) fn run(&mut self) -> Proposal {
-        self.world.now = at(self.minute);
-        let afresh = self.world.propose_afresh();
-        let proposal = self.world.run();
-        assert_eq!(proposal.tree, afresh.tree, "the memo changes no byte");
-        assert_eq!(proposal.status_tree, afresh.status_tree);
-        let again = self.world.propose();
-        assert!(!again.has_changes(), "{:?}", again.changes);
-        proposal
+        self.world.settle_at(self.minute)
     }
 
     /// What is proposed for other reports, without committing it.
     pub(super) fn if_it_said(&mut self, worker: &str, report: &Report, minute: i64) -> Proposal {
         let kept = (self.world.reports.clone(), self.world.now);
         self.say(worker, report);
-        self.world.now = at(minute);
+        self.world.now = after_nine(minute);
         let proposal = self.world.propose();
         (self.world.reports, self.world.now) = kept;
         proposal

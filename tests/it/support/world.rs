@@ -33,7 +33,7 @@ impl World {
             status: None,
             reports: None,
             memo: Memo::default(),
-            now: "2026-11-01T09:00:00Z".parse().unwrap(),
+            now: after_nine(0),
         }
     }
 
@@ -100,6 +100,21 @@ impl World {
         proposal
     }
 
+    /// Runs so many minutes after nine, and shows that it settles: the memo changes no byte, and planning
+    /// its own result changes nothing.
+    #[track_caller]
+    pub(crate) fn settle_at(&mut self, minute: i64) -> Proposal {
+        self.now = after_nine(minute);
+        let afresh = self.propose_afresh();
+        let proposal = self.run();
+        assert_eq!(proposal.tree, afresh.tree, "the memo changes no byte");
+        assert_eq!(proposal.status_tree, afresh.status_tree);
+        assert!(!proposal.stopped, "{:?}", proposal.diagnostics);
+        let again = self.propose();
+        assert!(!again.has_changes(), "{:?}", again.changes);
+        proposal
+    }
+
     /// The same comes of what a commit would name: the fold that was pushed before it, and no report.
     fn replays(&self, proposal: &Proposal) {
         // A fleet of thousands is about something else.
@@ -145,6 +160,12 @@ impl World {
         let text = self.output_text(&path)?;
         text.lines().find_map(|l| l.strip_prefix("worker: ")).map(str::to_owned)
     }
+}
+
+/// The time so many minutes after nine, when a world begins.
+pub(crate) fn after_nine(minutes: i64) -> jiff::Timestamp {
+    let nine: jiff::Timestamp = "2026-11-01T09:00:00Z".parse().unwrap();
+    nine + jiff::SignedDuration::from_mins(minutes)
 }
 
 /// The text at a path below a tree.
