@@ -161,7 +161,7 @@ impl Args {
         let runway = self.runway.then(|| self.clusters(&none));
         let rebalance = self.rebalance.map(|Rebalancing(terms)| {
             let moves = show::count(u64::from(terms.most), "move");
-            (terms, format!("rebalance by {moves} of {} points", terms.gain))
+            (terms, format!("rebalance by at most {moves} of at least {} points", terms.gain))
         });
         Asked { changes, at, runway, rebalance }
     }

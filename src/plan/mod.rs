@@ -59,7 +59,7 @@ pub use explain::{
 };
 pub use fold::{Fold, FoldInput, contradictions, fold};
 pub use moment::moments;
-pub use policy::{PolicyPair, Precedence, policy_ties};
+pub use policy::{PolicyPair, Precedence, policy_of, policy_ties};
 pub use scale::{PoolFoldInput, PoolFolding, PoolVerdict, fold_pools};
 
 use std::collections::BTreeSet;

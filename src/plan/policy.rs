@@ -64,6 +64,12 @@ impl<'a> Policies<'a> {
     }
 }
 
+/// The policy that applies to a cluster.
+#[must_use]
+pub fn policy_of<'a>(fleet: &'a Fleet, cluster: &Cluster) -> Option<&'a Policy> {
+    Policies::of(fleet).select(cluster)
+}
+
 /// Why one policy applies and another, that selects the same cluster, does not.
 pub(super) fn precedence(winner: &Policy, loser: &Policy) -> Precedence {
     let specificity = |p: &Policy| p.spec.cluster_selector.specificity();

@@ -357,6 +357,34 @@ fn a_lost_worker_is_one_that_really_fell_silent() {
 }
 
 #[test]
+fn what_nothing_names_stays_on_a_lost_worker_and_is_told() {
+    let (fleet, reports) = observed();
+    let observed = ["--observed", reports.to_str().unwrap()];
+    let lose = |at: &[&str]| simulate(&fleet, &[&["--lose", "w-weu"], at, &observed].concat(), 0);
+    let left = &lose(&[])["left"][0];
+    assert_eq!(left["clusters"], serde_json::json!(["alpha", "bravo", "echo"]));
+    assert_eq!((&left["worker"], &left["failover"]), (&"w-weu".into(), &Value::Null));
+    let told = fleet.carp(&["simulate", "--lose", "w-weu", "--observed", observed[1]]).out;
+    assert!(
+        told.contains("LOST w-weu: 3 clusters stay there (alpha, bravo, echo), for no"),
+        "{told}"
+    );
+
+    let policy = "apiVersion: carp.dev/v1alpha1\nkind: PlacementPolicy\nmetadata: {name: over}\n\
+                  spec: {clusterSelector: {names: [bravo]}, failover: {grace: 30m}}\n";
+    fleet.write("policies/over.yaml", policy.as_bytes());
+    let said = lose(&[]);
+    assert_eq!(said["left"][0]["clusters"], serde_json::json!(["alpha", "echo"]));
+    let from = said["left"][1]["failover"]["from"].as_str().unwrap();
+    let one = (&said["left"][1]["clusters"], &said["left"][1]["failover"]["policy"]);
+    assert_eq!(one, (&serde_json::json!(["bravo"]), &"over".into()));
+    // From then on it is named, and cannot move.
+    let then = lose(&["--at", from]);
+    assert_eq!(then["left"].as_array().unwrap().len(), 1, "{then:#}");
+    assert_eq!(then["stays"][0]["name"], "bravo", "{then:#}");
+}
+
+#[test]
 fn a_worker_is_not_lost_before_its_time() {
     let (fleet, reports) = observed();
     let path = reports.to_str().unwrap();

@@ -9,6 +9,7 @@ mod demo;
 mod diffs;
 mod explain;
 mod kind;
+mod left;
 mod open;
 mod policy;
 mod reconcile;

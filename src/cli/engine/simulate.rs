@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::super::show::findings::{self, Finding};
-use super::super::show::simulate::{RoomView, RunwayCount, RunwayRow, SimulateView, Standing};
+use super::super::show::simulate::{
+    Left, RoomView, RunwayCount, RunwayRow, SimulateView, Standing,
+};
 use super::super::{Context, Error, FleetArgs, ObservedArgs};
+use super::left::left;
 use super::open::{Look, failed, look, text_at};
 use crate::diag::Diagnostics;
 use crate::model::api::Rebalance;
@@ -50,6 +53,7 @@ pub struct WhatIf {
     later: Option<Timestamp>,
     added: Vec<(String, Vec<Name>)>,
     summaries: Vec<(Name, String)>,
+    left: Vec<Left>,
     findings: Vec<Finding>,
     runway: Vec<RunwayRow>,
     request: Option<Request>,
@@ -68,6 +72,7 @@ impl WhatIf {
             later: self.later,
             added: &self.added,
             summaries: &self.summaries,
+            left: &self.left,
             findings: &self.findings,
             runway: &self.runway,
             request: self.request.as_ref(),
@@ -99,6 +104,7 @@ pub fn simulate(
     notes.extend(simulated.notes);
     let now = simulated.snapshot.now;
     let later = (now != look.now).then_some(now);
+    let left = left(asked.changes.iter().map(|(change, _)| change), &simulated.after);
     Ok(WhatIf {
         before: look.opened.proposal,
         after: simulated.after,
@@ -111,6 +117,7 @@ pub fn simulate(
             .collect(),
         later,
         summaries,
+        left,
         findings,
         runway,
         request: simulated.request,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::findings::findings_value;
 use super::super::plan::{hold_value, stays_value};
-use super::{SimulateView, Standing, rebalance};
+use super::{Left, SimulateView, Standing, rebalance};
 use crate::model::{Hold, Quantity};
 
 /// The version of the format.
@@ -33,6 +33,7 @@ fn value(view: &SimulateView<'_>) -> Value {
         "workers": workers(view),
         "waiting": view.summaries.iter().map(waiting).collect::<Value>(),
         "stays": stays_value(&view.stays()),
+        "left": view.left.iter().map(left).collect::<Value>(),
         "holds": holds(view.holds()),
         "noLongerHeld": holds(view.let_through()),
         "gates": view.gates().iter()
@@ -42,6 +43,12 @@ fn value(view: &SimulateView<'_>) -> Value {
         "runway": view.runway,
         "rebalance": view.request.map(rebalance::value),
     })
+}
+
+fn left(left: &Left) -> Value {
+    let failover = left.failover.as_ref();
+    let failover = failover.map(|(policy, from)| json!({"policy": policy, "from": from}));
+    json!({"worker": left.worker, "clusters": left.clusters, "failover": failover})
 }
 
 fn clusters(view: &SimulateView<'_>) -> Value {

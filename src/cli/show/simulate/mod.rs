@@ -1,11 +1,13 @@
 //! What would be otherwise: one plan against another of the same fleet.
 
 mod json;
+mod left;
 mod rebalance;
 mod runway;
 mod text;
 
 pub use json::{SIMULATE_SCHEMA, json};
+pub use left::Left;
 pub use runway::{RoomView, RunwayCount, RunwayRow};
 pub use text::text;
 
@@ -34,6 +36,8 @@ pub struct SimulateView<'a> {
     pub added: &'a [(String, Vec<Name>)],
     /// Why clusters wait that did not, or for other reasons, in one line each.
     pub summaries: &'a [(Name, String)],
+    /// The clusters of lost workers that nothing names.
+    pub left: &'a [Left],
     /// What is found wrong with the changes and is not without them.
     pub findings: &'a [Finding],
     /// How many more fit.

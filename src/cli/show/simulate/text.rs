@@ -8,7 +8,8 @@ use super::super::plan::{LOST, gate_words, holds_text, kept, listed, stays_text}
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone};
 use super::{
-    ClusterDifference, RunwayRow, SimulateView, Standing, WorkerDifference, reason_words, rebalance,
+    ClusterDifference, RunwayRow, SimulateView, Standing, WorkerDifference, left, reason_words,
+    rebalance,
 };
 use crate::model::{Name, Quantity};
 
@@ -26,6 +27,7 @@ pub fn text(view: &SimulateView<'_>, palette: Palette) -> String {
         workers(view, palette),
         waiting(view, palette),
         moving(view, palette),
+        left::text(view.left, palette),
         view.request.map(|request| rebalance::text(request, palette)).unwrap_or_default(),
         holds_text(&view.holds(), palette),
         let_through(view, palette),
