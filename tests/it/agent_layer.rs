@@ -10,6 +10,7 @@ use carp::render::{self, Files, SecretWanted};
 use serde_json::{Value, json};
 
 use crate::support::apiserver::ApiServer;
+use crate::support::manifests::{arguments, built, mounts};
 use crate::support::small;
 use crate::support::world::World;
 use crate::support::{self, documents, fleet, skip};
@@ -20,14 +21,6 @@ fn layer(fleet: &Fleet) -> Vec<Value> {
     let below = |(path, _): &(String, Value)| path.starts_with("workers/wk-weu-1/agent/");
     let all = documents(&tree).into_iter().filter(below).map(|(_, value)| value);
     all.filter(|value| value["apiVersion"] != "kustomize.config.k8s.io/v1beta1").collect()
-}
-
-/// What `kubectl kustomize` makes of a folder; `None` where there is no kubectl.
-fn built(folder: &Path) -> Option<String> {
-    let mut command = Command::new("kubectl");
-    let output = command.arg("kustomize").arg(folder).output().ok()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 fn by_hand() -> Option<Vec<Value>> {
@@ -80,14 +73,7 @@ fn it_is_the_one_that_people_install_by_hand() {
 fn it_runs_as_nobody_with_arguments_that_carp_has_and_files_that_are_mounted() {
     let full = layer(&fleet::full());
     let container = container(&full);
-    let mut args: Vec<&str> =
-        container["args"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
-    let mounts: Vec<&str> = container["volumeMounts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|mount| mount["mountPath"].as_str().unwrap())
-        .collect();
+    let (mut args, mounts) = (arguments(&container), mounts(&container));
     let files = args.iter().filter_map(|a| a.split_once('=')).map(|(_, value)| value);
     for file in files.filter(|value| value.starts_with('/')) {
         assert!(mounts.iter().any(|mount| file.starts_with(mount)), "{file} in {mounts:?}");

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::support::apiserver::ApiServer;
-use crate::support::skip;
+use crate::support::{manifests, skip};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -21,10 +21,7 @@ fn read(path: &str) -> String {
 
 /// What `kubectl kustomize deploy/` prints; `None` where there is no kubectl.
 fn built() -> Option<String> {
-    let mut command = Command::new("kubectl");
-    let output = command.arg("kustomize").arg(root().join("deploy")).output().ok()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).unwrap())
+    manifests::built(&root().join("deploy"))
 }
 
 fn objects(text: &str) -> Vec<Value> {
@@ -72,16 +69,10 @@ fn its_arguments_are_carps_and_what_they_name_is_mounted() {
     let Some(text) = built() else { return skip("deploy arguments", "there is no kubectl") };
     let objects = objects(&text);
     let container = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"]["containers"][0];
-    let args: Vec<&str> =
-        container["args"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
+    let args = manifests::arguments(container);
     let parsed = carp::cli::command().try_get_matches_from([&["carp"], args.as_slice()].concat());
     assert!(parsed.is_ok(), "{:?}", parsed.err());
-    let mounts: Vec<&str> = container["volumeMounts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|mount| mount["mountPath"].as_str().unwrap())
-        .collect();
+    let mounts = manifests::mounts(container);
     let secret = args.iter().find_map(|a| a.strip_prefix("--webhook-secret-file=")).unwrap();
     assert!(mounts.iter().any(|mount| secret.starts_with(mount)), "{secret} in {mounts:?}");
     // The image writes to its home and to /tmp, and finds git's credentials where they are mounted.

@@ -3,14 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use carp::change::TreeEdit;
 use carp::diag::Code;
-use carp::model::{
-    GateReason, HoldKind, Id, Memo, Name, PendingLock, Proposal, Store as _, WorkerLock, paths,
-};
+use carp::model::{GateReason, HoldKind, Id, Memo, Name, PendingLock, Proposal, WorkerLock, paths};
 
 use crate::support::small::{self, cluster, worker};
-use crate::support::world::World;
+use crate::support::world::{World, record};
 
 const ALPHA: &str = "workers/w-weu/clusters/alpha/cluster.yaml";
 
@@ -31,23 +28,6 @@ fn with_policy(policy: &str) -> World {
     world
 }
 
-/// A person's commit on the output branch.
-fn by_hand(world: &mut World, change: impl FnOnce(&mut TreeEdit, &World)) {
-    let mut edit = TreeEdit::default();
-    change(&mut edit, world);
-    world.output = Some(edit.apply(&world.store, world.output).unwrap());
-}
-
-fn put(world: &mut World, path: &str, text: &str) {
-    by_hand(world, |edit, world| {
-        edit.file(path, world.store.put_blob(text.as_bytes()).unwrap());
-    });
-}
-
-fn remove(world: &mut World, path: &str) {
-    by_hand(world, |edit, _| edit.remove(path));
-}
-
 fn found(proposal: &Proposal, code: Code) -> Vec<String> {
     proposal.diagnostics.iter().filter(|d| d.code == code).map(|d| d.message.clone()).collect()
 }
@@ -58,10 +38,6 @@ fn held(proposal: &Proposal) -> BTreeMap<HoldKind, Vec<String>> {
 
 fn gate(proposal: &Proposal, name: &str) -> Option<GateReason> {
     proposal.gates.iter().find(|gate| gate.name.as_str() == name).map(|gate| gate.reason)
-}
-
-fn record(cluster: &str) -> String {
-    paths::decision(&Name::parse(cluster).unwrap())
 }
 
 fn lock(world: &World, worker: &str) -> WorkerLock {
@@ -105,8 +81,8 @@ fn a_hand_edit_is_told_and_set_back() {
         let mut world = small();
         let before = world.output;
         match text {
-            Some(text) => put(&mut world, path, text),
-            None => remove(&mut world, path),
+            Some(text) => world.put_by_hand(path, text),
+            None => world.remove_by_hand(path),
         }
         let proposal = comes_back(&mut world, before);
         let told = found(&proposal, Code::HandEdit).join("\n");
@@ -124,23 +100,23 @@ fn a_record_that_was_edited_or_lost_comes_back() {
         let mut world = small();
         let before = world.output;
         match text {
-            Some(text) => put(&mut world, &record("alpha"), text),
-            None => remove(&mut world, &record("alpha")),
+            Some(text) => world.put_by_hand(&record("alpha"), text),
+            None => world.remove_by_hand(&record("alpha")),
         }
         let proposal = comes_back(&mut world, before);
         assert!(found(&proposal, Code::HandEdit)[0].contains(&record("alpha")));
     }
     let mut world = small();
     let before = world.output;
-    remove(&mut world, "decisions");
+    world.remove_by_hand("decisions");
     comes_back(&mut world, before);
 }
 
 #[test]
 fn an_edit_does_not_hide_a_change_and_a_change_not_an_edit() {
     let mut world = small();
-    put(&mut world, ALPHA, "kind: ConfigMap\n");
-    put(&mut world, "workers/w-weu/clusters/bravo/cluster.yaml", "kind: ConfigMap\n");
+    world.put_by_hand(ALPHA, "kind: ConfigMap\n");
+    world.put_by_hand("workers/w-weu/clusters/bravo/cluster.yaml", "kind: ConfigMap\n");
     world.edit("fleet/clusters/alpha.yaml", "v1.34.2", "v1.34.3");
     let mut plain = small();
     plain.edit("fleet/clusters/alpha.yaml", "v1.34.2", "v1.34.3");
@@ -151,7 +127,7 @@ fn an_edit_does_not_hide_a_change_and_a_change_not_an_edit() {
 #[test]
 fn refuse_keeps_the_folder_and_asks() {
     let mut world = with_policy("refuse");
-    put(&mut world, ALPHA, "kind: ConfigMap\n");
+    world.put_by_hand(ALPHA, "kind: ConfigMap\n");
     world.edit("fleet/clusters/alpha.yaml", "v1.34.2", "v1.34.3");
     world.edit("fleet/clusters/bravo.yaml", "v1.34.2", "v1.34.3");
     let proposal = comes_back(&mut world, None);
@@ -161,7 +137,7 @@ fn refuse_keeps_the_folder_and_asks() {
     let bravo = world.output_text("workers/w-weu/clusters/bravo/cluster.yaml").unwrap();
     assert!(bravo.contains("v1.34.3"), "the rest goes on");
     assert!(!proposal.message.contains("SET BACK"));
-    let status = world.status_text(&format!("clusters/{}/alpha.yaml", paths::shard("alpha")));
+    let status = world.cluster_status("alpha");
     assert!(status.unwrap().contains("type: Drifted"));
 
     // The person reverts, and what was asked for comes.
@@ -169,7 +145,7 @@ fn refuse_keeps_the_folder_and_asks() {
     let proposal = comes_back(&mut world, None);
     assert!(held(&proposal).is_empty());
     assert!(world.output_text(ALPHA).unwrap().contains("v1.34.3"));
-    let status = world.status_text(&format!("clusters/{}/alpha.yaml", paths::shard("alpha")));
+    let status = world.cluster_status("alpha");
     assert!(!status.unwrap().contains("type: Drifted"));
 }
 
@@ -180,7 +156,7 @@ fn refuse_writes_nothing_of_a_worker_whose_own_files_were_edited() {
         let all = world.output_files();
         all.into_iter().filter(|(p, _)| p.starts_with("workers/w-weu/")).collect::<Vec<_>>()
     };
-    put(&mut world, "workers/w-weu/clusters.yaml", "# by hand\n");
+    world.put_by_hand("workers/w-weu/clusters.yaml", "# by hand\n");
     let before = folder(&world);
     world.edit("fleet/clusters/alpha.yaml", "v1.34.2", "v1.34.3");
     world.edit("fleet/clusters/charlie.yaml", "v1.34.2", "v1.34.3");
@@ -202,9 +178,9 @@ fn refuse_writes_nothing_of_a_worker_whose_own_files_were_edited() {
 #[test]
 fn refuse_covers_records_and_the_control_plane() {
     let mut world = with_policy("refuse");
-    put(&mut world, &record("alpha"), "worker: elsewhere\n");
-    put(&mut world, "control-plane/layers.yaml", "# by hand\n");
-    put(&mut world, "control-plane/w-eus/cluster.yaml", "# by hand\n");
+    world.put_by_hand(&record("alpha"), "worker: elsewhere\n");
+    world.put_by_hand("control-plane/layers.yaml", "# by hand\n");
+    world.put_by_hand("control-plane/w-eus/cluster.yaml", "# by hand\n");
     world.edit("fleet/workers/w-eus.yaml", "replicas: 3", "replicas: 4");
     world.remove("fleet/clusters/alpha.yaml");
     let proposal = comes_back(&mut world, None);
@@ -220,7 +196,7 @@ fn refuse_covers_records_and_the_control_plane() {
 #[test]
 fn warn_keeps_the_edit_and_holds_nothing() {
     let mut world = with_policy("warn");
-    put(&mut world, ALPHA, "kind: ConfigMap\n");
+    world.put_by_hand(ALPHA, "kind: ConfigMap\n");
     world.edit("fleet/clusters/bravo.yaml", "v1.34.2", "v1.34.3");
     let proposal = comes_back(&mut world, None);
     assert!(held(&proposal).is_empty());
@@ -245,7 +221,7 @@ fn foreign_files_stay_byte_for_byte() {
         beside_alpha.as_str(),
     ];
     for path in notes {
-        put(&mut world, path, "a person's\n");
+        world.put_by_hand(path, "a person's\n");
     }
     let proposal = comes_back(&mut world, None);
     assert!(!proposal.has_changes());
@@ -255,7 +231,7 @@ fn foreign_files_stay_byte_for_byte() {
     }
     // Everything beside them is written anew: a change, an edit, a deletion.
     world.edit("fleet/clusters/alpha.yaml", "v1.34.2", "v1.34.3");
-    put(&mut world, "workers/w-weu/layers.yaml", "# by hand\n");
+    world.put_by_hand("workers/w-weu/layers.yaml", "# by hand\n");
     world.edit("fleet/workers/w-weu.yaml", "replicas: 3", "replicas: 4");
     comes_back(&mut world, None);
     world.remove("fleet/clusters/alpha.yaml");
@@ -269,14 +245,14 @@ fn foreign_files_stay_byte_for_byte() {
 #[test]
 fn a_collision_stops_what_it_is_in_the_way_of_and_nothing_else() {
     let mut world = small();
-    put(&mut world, "workers/w-eus/clusters/golf/cluster.yaml", "a person's\n");
+    world.put_by_hand("workers/w-eus/clusters/golf/cluster.yaml", "a person's\n");
     world.write("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
-    put(&mut world, &record("hotel"), "a person's\n");
+    world.put_by_hand(&record("hotel"), "a person's\n");
     world.write("fleet/clusters/hotel.yaml", &cluster("hotel", "eastus"));
-    put(&mut world, "workers/w-new/kustomization.yaml", "a person's\n");
+    world.put_by_hand("workers/w-new/kustomization.yaml", "a person's\n");
     world.write("fleet/workers/w-new.yaml", &worker("w-new", "japaneast", 4));
     world.write("fleet/clusters/india.yaml", &cluster("india", "japaneast"));
-    put(&mut world, "control-plane/w-neu", "a person's\n");
+    world.put_by_hand("control-plane/w-neu", "a person's\n");
     world.write("fleet/workers/w-neu.yaml", &worker("w-neu", "northeurope", 4));
     world.edit("fleet/clusters/charlie.yaml", "v1.34.2", "v1.34.3");
     let proposal = comes_back(&mut world, None);
@@ -299,10 +275,10 @@ fn a_collision_stops_what_it_is_in_the_way_of_and_nothing_else() {
         assert_eq!(world.output_text(path).as_deref(), Some("a person's\n"), "{path}");
     }
     assert!(world.output_text("workers/w-new/carp.lock").is_none());
-    remove(&mut world, "workers/w-eus/clusters/golf");
-    remove(&mut world, &record("hotel"));
-    remove(&mut world, "workers/w-new");
-    remove(&mut world, "control-plane/w-neu");
+    world.remove_by_hand("workers/w-eus/clusters/golf");
+    world.remove_by_hand(&record("hotel"));
+    world.remove_by_hand("workers/w-new");
+    world.remove_by_hand("control-plane/w-neu");
     let proposal = comes_back(&mut world, None);
     assert!(found(&proposal, Code::OutputCollision).is_empty());
     assert!(world.output_text("workers/w-new/carp.lock").is_some());
@@ -311,8 +287,8 @@ fn a_collision_stops_what_it_is_in_the_way_of_and_nothing_else() {
 #[test]
 fn a_file_where_a_folder_must_be_is_never_overwritten() {
     let mut world = small();
-    remove(&mut world, "workers/w-weu/crds");
-    put(&mut world, "workers/w-weu/crds", "a person's\n");
+    world.remove_by_hand("workers/w-weu/crds");
+    world.put_by_hand("workers/w-weu/crds", "a person's\n");
     let proposal = comes_back(&mut world, None);
     assert_eq!(gate(&proposal, "w-weu"), Some(GateReason::Collided));
     assert_eq!(world.output_text("workers/w-weu/crds").as_deref(), Some("a person's\n"));
@@ -327,27 +303,28 @@ fn lost_locks(path: &str) -> Vec<(&'static str, Loss)> {
     let text = move |world: &World, path: &str| world.output_text(path).unwrap();
     let (a, b, c, d) = (own(path), own(path), own(path), own(path));
     vec![
-        ("missing", Box::new(move |world| remove(world, &a))),
+        ("missing", Box::new(move |world| world.remove_by_hand(&a))),
         (
             "conflict",
             Box::new(move |world| {
                 let was = text(world, &b);
                 let both = format!("<<<<<<< ours\n{was}=======\n{was}>>>>>>> theirs\n");
-                put(world, &b, &both);
+                world.put_by_hand(&b, both);
             }),
         ),
         (
             "truncated",
             Box::new(move |world| {
                 let was = text(world, &c);
-                put(world, &c, &was[..was.len() / 2]);
+                world.put_by_hand(&c, &was[..was.len() / 2]);
             }),
         ),
         (
             "edited",
             Box::new(move |world| {
                 let was = text(world, &d);
-                put(world, &d, &was.replace("shop", "spam").replace("\"fleet\"", "\"feet\""));
+                let was = was.replace("shop", "spam").replace("\"fleet\"", "\"feet\"");
+                world.put_by_hand(&d, was);
             }),
         ),
     ]
@@ -396,8 +373,8 @@ fn a_deletion_that_has_begun_is_known_without_its_lock() {
     world.remove("fleet/clusters/echo.yaml");
     world.run();
     let before = world.output_files();
-    remove(&mut world, "workers/w-weu/carp.lock");
-    remove(&mut world, &record("echo"));
+    world.remove_by_hand("workers/w-weu/carp.lock");
+    world.remove_by_hand(&record("echo"));
     comes_back(&mut world, None);
     let row = &lock(&world, "w-weu").clusters["echo"];
     assert_eq!(row.state, carp::model::ClusterState::Deleting);
@@ -412,10 +389,10 @@ fn all_locks_lost_at_once_come_back() {
     let mut world = waiting();
     let before = world.output;
     for path in ["workers/w-weu/carp.lock", "workers/w-eus/carp.lock"] {
-        remove(&mut world, path);
+        world.remove_by_hand(path);
     }
-    remove(&mut world, "decisions/pending.lock");
-    remove(&mut world, "control-plane/fleet.lock");
+    world.remove_by_hand("decisions/pending.lock");
+    world.remove_by_hand("control-plane/fleet.lock");
     let proposal = comes_back(&mut world, before);
     assert_eq!(found(&proposal, Code::LockRebuilt).len(), 4);
 }
@@ -425,7 +402,7 @@ fn the_lock_of_another_worker_is_no_lock() {
     let mut world = small();
     let before = world.output;
     let other = world.output_text("workers/w-eus/carp.lock").unwrap();
-    put(&mut world, "workers/w-weu/carp.lock", &other);
+    world.put_by_hand("workers/w-weu/carp.lock", other);
     comes_back(&mut world, before);
 }
 
@@ -433,7 +410,7 @@ fn the_lock_of_another_worker_is_no_lock() {
 fn a_lock_of_a_newer_format_stops_the_run() {
     for path in ["workers/w-weu/carp.lock", "decisions/pending.lock", "control-plane/fleet.lock"] {
         let mut world = small();
-        put(&mut world, path, "{\"schemaVersion\": 99}\n");
+        world.put_by_hand(path, "{\"schemaVersion\": 99}\n");
         let proposal = world.run();
         assert!(proposal.stopped && !proposal.has_changes(), "{path}");
         assert!(found(&proposal, Code::NewerFormat)[0].contains(path), "{path}");
@@ -457,7 +434,7 @@ fn locks_of_the_first_format_are_brought_forward_once() {
         if let Some(rows) = value.get_mut("clusters").and_then(|rows| rows.as_object_mut()) {
             rows.values_mut().for_each(|row| drop(row.as_object_mut().unwrap().remove("record")));
         }
-        put(&mut world, path, &value.to_string());
+        world.put_by_hand(path, value.to_string());
     }
     let proposal = comes_back(&mut world, before);
     assert_eq!(proposal.changes.len(), 4);
@@ -469,7 +446,7 @@ fn with_a_lost_lock_nothing_is_deleted_and_the_next_run_goes_on() {
     let mut world = small();
     world.write("fleet/workers/w-old.yaml", &worker("w-old", "japaneast", 0));
     world.run();
-    remove(&mut world, "workers/w-eus/carp.lock");
+    world.remove_by_hand("workers/w-eus/carp.lock");
     world.remove("fleet/clusters/alpha.yaml");
     world.remove("fleet/workers/w-old.yaml");
     let proposal = world.run();
@@ -484,9 +461,9 @@ fn with_a_lost_lock_nothing_is_deleted_and_the_next_run_goes_on() {
 fn lock_and_records_lost_clusters_stay_where_their_folder_is() {
     let mut world = small();
     let before: Vec<_> = ["alpha", "bravo", "echo"].map(|c| world.worker_of(c)).into();
-    remove(&mut world, "workers/w-weu/carp.lock");
+    world.remove_by_hand("workers/w-weu/carp.lock");
     for cluster in ["alpha", "bravo", "echo"] {
-        remove(&mut world, &record(cluster));
+        world.remove_by_hand(&record(cluster));
     }
     comes_back(&mut world, None);
     let after: Vec<_> = ["alpha", "bravo", "echo"].map(|c| world.worker_of(c)).into();
@@ -498,9 +475,9 @@ fn lock_and_records_lost_clusters_stay_where_their_folder_is() {
 fn a_worker_whose_folder_is_removed_is_written_again_with_its_clusters() {
     let mut world = small();
     let before = world.output;
-    remove(&mut world, "workers/w-weu");
+    world.remove_by_hand("workers/w-weu");
     comes_back(&mut world, before);
-    remove(&mut world, "workers");
+    world.remove_by_hand("workers");
     comes_back(&mut world, before);
 }
 
@@ -510,22 +487,22 @@ fn a_worker_that_exists_already_is_found_by_its_records() {
     world.edit("fleet/workers/w-weu.yaml", "  replicas: 3\n", "  flavor: attached\n");
     world.run();
     let before = world.output;
-    remove(&mut world, "workers/w-weu");
+    world.remove_by_hand("workers/w-weu");
     comes_back(&mut world, before);
 }
 
 #[test]
 fn what_a_rebuilt_lock_cannot_prove_is_foreign() {
     let mut world = small();
-    remove(&mut world, "workers/w-weu/carp.lock");
-    put(&mut world, "workers/w-weu/NOTES.md", "a person's\n");
-    put(&mut world, "workers/w-weu/clusters/alpha/NOTES.md", "a person's\n");
-    put(&mut world, "workers/w-weu/layers.yaml", "# by hand\n");
+    world.remove_by_hand("workers/w-weu/carp.lock");
+    world.put_by_hand("workers/w-weu/NOTES.md", "a person's\n");
+    world.put_by_hand("workers/w-weu/clusters/alpha/NOTES.md", "a person's\n");
+    world.put_by_hand("workers/w-weu/layers.yaml", "# by hand\n");
     let proposal = comes_back(&mut world, None);
     // Nothing says whose the edited file is, so the worker waits for a person.
     assert_eq!(gate(&proposal, "w-weu"), Some(GateReason::Collided));
     assert_eq!(world.output_text("workers/w-weu/layers.yaml").as_deref(), Some("# by hand\n"));
-    remove(&mut world, "workers/w-weu/layers.yaml");
+    world.remove_by_hand("workers/w-weu/layers.yaml");
     let proposal = comes_back(&mut world, None);
     assert!(proposal.gates.is_empty(), "{:?}", proposal.gates);
     for path in ["workers/w-weu/NOTES.md", "workers/w-weu/clusters/alpha/NOTES.md"] {
@@ -537,8 +514,8 @@ fn what_a_rebuilt_lock_cannot_prove_is_foreign() {
 #[test]
 fn without_records_locks_and_folders_the_run_stops() {
     let mut world = small();
-    remove(&mut world, "workers");
-    remove(&mut world, "decisions");
+    world.remove_by_hand("workers");
+    world.remove_by_hand("decisions");
     let proposal = world.run();
     assert!(proposal.stopped && !proposal.has_changes());
     assert_eq!(found(&proposal, Code::RecordUnreadable).len(), 1);
@@ -556,7 +533,7 @@ fn a_lost_fleet_lock_spends_every_acknowledgement() {
         ),
     );
     world.run();
-    remove(&mut world, "control-plane/fleet.lock");
+    world.remove_by_hand("control-plane/fleet.lock");
     comes_back(&mut world, None);
     assert!(world.output_text("control-plane/fleet.lock").unwrap().contains("\"name\":\"once\""));
 }
@@ -566,8 +543,8 @@ fn a_memo_of_a_clean_tree_hides_no_edit() {
     let mut world = small();
     let clean = world.memo.clean.clone();
     assert_eq!((clean.workers.len(), clean.decisions.is_some()), (2, true));
-    put(&mut world, ALPHA, "kind: ConfigMap\n");
-    put(&mut world, &record("charlie"), "x: y\n");
+    world.put_by_hand(ALPHA, "kind: ConfigMap\n");
+    world.put_by_hand(&record("charlie"), "x: y\n");
     assert_eq!(found(&world.propose(), Code::HandEdit).len(), 2);
     world.memo = Memo::default();
     assert_eq!(found(&world.propose(), Code::HandEdit).len(), 2);

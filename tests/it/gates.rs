@@ -6,13 +6,13 @@ use carp::change::{TreeEdit, entry_at};
 use carp::diag::Code;
 use carp::model::{
     ClusterState, Decision, FLEET_LOCK_SCHEMA, FleetLock, Gate, GateReason, Id, Memo, Name,
-    Proposal, Store as _, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes, paths,
+    Proposal, Store as _, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
 };
 use carp::pipeline::propose;
 use carp::store::{HashingStore, Overlay};
 
 use crate::support::small::{self, cluster, worker};
-use crate::support::world::{World, files_below};
+use crate::support::world::{World, files_below, record};
 
 const CLUSTER_TEMPLATE: &str = "templates/kamaji-capz/cluster.yaml";
 const WORKER_TEMPLATE: &str = "templates/capz/cluster.yaml";
@@ -39,17 +39,6 @@ fn decision<'a>(proposal: &'a Proposal, cluster: &str) -> &'a Decision {
 
 fn finds(proposal: &Proposal, code: Code) -> bool {
     proposal.diagnostics.iter().any(|d| d.code == code)
-}
-
-fn record(cluster: &str) -> String {
-    paths::decision(&Name::parse(cluster).unwrap())
-}
-
-/// Puts a file on the output branch by hand.
-fn put_by_hand(world: &mut World, path: &str, bytes: &[u8]) {
-    let mut edit = TreeEdit::default();
-    edit.file(path, world.store.put_blob(bytes).unwrap());
-    world.output = Some(edit.apply(&world.store, world.output).unwrap());
 }
 
 fn report(worker: &str) -> String {
@@ -110,7 +99,7 @@ fn a_file_that_is_there_already_with_the_same_content_is_no_collision() {
     assert!(!text.is_empty());
 
     world.output = before;
-    put_by_hand(&mut world, &file, written.as_bytes());
+    world.put_by_hand(&file, written.as_bytes());
     let proposal = world.run();
     assert!(!proposal.stopped && proposal.has_changes(), "{:#?}", proposal.diagnostics);
 }
@@ -338,16 +327,16 @@ fn a_file_that_an_earlier_carp_made_and_this_one_does_not_is_removed() {
     let mut lock: FleetLock = lock_from_bytes(text.as_bytes(), FLEET_LOCK_SCHEMA).unwrap();
     lock.files.insert("old.yaml".to_owned(), old);
     lock.render_key = unlike;
-    put_by_hand(&mut world, "control-plane/fleet.lock", &lock_to_bytes(&lock));
+    world.put_by_hand("control-plane/fleet.lock", lock_to_bytes(&lock));
 
     let text = world.output_text("workers/w-weu/carp.lock").unwrap();
     let mut lock: WorkerLock = lock_from_bytes(text.as_bytes(), WORKER_LOCK_SCHEMA).unwrap();
     lock.files.insert("old.yaml".to_owned(), old);
     lock.render_key = unlike;
-    put_by_hand(&mut world, "workers/w-weu/carp.lock", &lock_to_bytes(&lock));
+    world.put_by_hand("workers/w-weu/carp.lock", lock_to_bytes(&lock));
 
     for root in ["control-plane", "workers/w-weu"] {
-        put_by_hand(&mut world, &format!("{root}/old.yaml"), b"# of an earlier carp\n");
+        world.put_by_hand(&format!("{root}/old.yaml"), b"# of an earlier carp\n");
     }
     world.run();
     for root in ["control-plane", "workers/w-weu"] {
@@ -365,9 +354,9 @@ fn a_cluster_that_two_locks_name_stops_the_run() {
     let row = read(&world, "w-weu").clusters["alpha"].clone();
     let mut other = read(&world, "w-eus");
     other.clusters.insert(Name::parse("alpha").unwrap(), row);
-    put_by_hand(&mut world, "workers/w-eus/carp.lock", &lock_to_bytes(&other));
+    world.put_by_hand("workers/w-eus/carp.lock", lock_to_bytes(&other));
     let file = |worker: &str| format!("workers/{worker}/clusters/alpha/cluster.yaml");
-    put_by_hand(&mut world, &file("w-eus"), b"# as a person merged it\n");
+    world.put_by_hand(&file("w-eus"), b"# as a person merged it\n");
     let proposal = world.run();
     assert!(proposal.stopped && !proposal.has_changes());
     for worker in ["w-weu", "w-eus"] {
@@ -386,8 +375,8 @@ fn a_cluster_that_waited_and_is_removed_leaves_no_record_and_no_status() {
     }
     let proposal = world.run();
     assert!(matches!(decision(&proposal, "india"), Decision::Wait { .. }));
-    let status = format!("clusters/{}/india.yaml", paths::shard("india"));
-    assert!(world.output_text(&record("india")).is_some() && world.status_text(&status).is_some());
+    assert!(world.output_text(&record("india")).is_some());
+    assert!(world.cluster_status("india").is_some());
 
     world.remove("fleet/clusters/india.yaml");
     world.run();
@@ -396,7 +385,7 @@ fn a_cluster_that_waited_and_is_removed_leaves_no_record_and_no_status() {
     let folder = file.rsplit_once('/').unwrap().0;
     let left = entry_at(&world.store, output, folder).unwrap();
     assert_eq!(left, None, "it was alone in {folder}, and Git has no empty folder");
-    assert_eq!(world.status_text(&status), None);
+    assert_eq!(world.cluster_status("india"), None);
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Ordered groups: the record and the lock remember the group, and a lost lock knows it again.
 
-use carp::change::TreeEdit;
 use carp::model::{Decision, Name};
 
 use crate::support::small;
-use crate::support::world::World;
+use crate::support::world::{World, record};
 
 const LOCK: &str = "workers/w-eus/carp.lock";
 
@@ -30,10 +29,6 @@ fn fleet() -> World {
     world.run();
     assert!(!world.run().has_changes());
     world
-}
-
-fn record(cluster: &str) -> String {
-    carp::model::paths::decision(&Name::parse(cluster).unwrap())
 }
 
 #[test]
@@ -68,9 +63,7 @@ fn room_in_an_earlier_group_moves_nobody_and_keeps_the_record() {
 fn a_lost_lock_knows_the_groups_from_the_records() {
     let mut world = fleet();
     let before = world.output;
-    let mut edit = TreeEdit::default();
-    edit.remove(LOCK);
-    world.output = Some(edit.apply(&world.store, world.output).unwrap());
+    world.remove_by_hand(LOCK);
     world.run();
     assert_eq!(world.output, before);
 }

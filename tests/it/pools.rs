@@ -195,9 +195,7 @@ fn a_lost_lock_forgets_no_worker_that_a_pool_made() {
     world.run();
     settles(&mut world);
     let before = world.output_text("control-plane/fleet.lock").unwrap();
-    let mut edit = carp::change::TreeEdit::default();
-    edit.remove("control-plane/fleet.lock");
-    world.output = Some(edit.apply(&world.store, world.output).unwrap());
+    world.remove_by_hand("control-plane/fleet.lock");
     world.run();
     world.run();
     assert_eq!(world.output_text("control-plane/fleet.lock").as_deref(), Some(before.as_str()));

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use carp::diag::Code;
-use carp::model::{Change, Decision, GateReason, HoldKind, Name, Proposal, paths};
+use carp::model::{Change, Decision, GateReason, HoldKind, Name, Proposal};
 
 use crate::support::small::{self, cluster, worker};
-use crate::support::world::World;
+use crate::support::world::{World, cluster_status, record};
 
 fn small() -> World {
     let mut world = World::new(small::files());
@@ -88,7 +88,7 @@ fn a_new_cluster_is_bound_and_nobody_else_moves() {
     let mut world = small();
     world.write("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
     let proposal = world.run();
-    let golf = paths::decision(&Name::parse("golf").unwrap());
+    let golf = record("golf");
     let expected = [
         golf.as_str(),
         "workers/w-eus/carp.lock",
@@ -110,7 +110,7 @@ fn a_full_fleet_makes_clusters_wait_and_room_takes_them_in_order() {
     let waits = |p: &Proposal, name: &str| matches!(decision(p, name), Decision::Wait { .. });
     assert!(!waits(&proposal, "golf") && !waits(&proposal, "hotel"));
     assert!(waits(&proposal, "india") && waits(&proposal, "juliett"));
-    let record = paths::decision(&Name::parse("india").unwrap());
+    let record = record("india");
     assert!(world.output_text(&record).unwrap().contains("- Capacity"));
     assert!(!world.run().has_changes());
 
@@ -167,7 +167,7 @@ fn a_deletion_begins_with_its_first_step_and_keeps_what_must_outlive_the_cluster
         assert!(text.contains(kept), "{kept}");
     }
     assert!(text.contains("kind: ManagedCluster\n"));
-    let record = paths::decision(&Name::parse("alpha").unwrap());
+    let record = record("alpha");
     assert!(world.output_text(&record).unwrap().contains("state: Deleting"));
     assert!(!world.run().has_changes(), "the next step waits for evidence");
 
@@ -289,15 +289,9 @@ fn a_change_of_location_is_refused_and_the_last_output_stays() {
 
 #[test]
 fn a_foreign_file_is_never_overwritten_nor_removed() {
-    use carp::change::TreeEdit;
-    use carp::model::Store as _;
-
     let mut world = small();
-    let mut edit = TreeEdit::default();
-    let note = world.store.put_blob(b"a person's\n").unwrap();
-    edit.file("workers/w-eus/NOTES.md", note);
-    edit.file("workers/w-eus/clusters/golf/cluster.yaml", note);
-    world.output = Some(edit.apply(&world.store, world.output).unwrap());
+    world.put_by_hand("workers/w-eus/NOTES.md", "a person's\n");
+    world.put_by_hand("workers/w-eus/clusters/golf/cluster.yaml", "a person's\n");
     world.edit("fleet/clusters/charlie.yaml", "v1.34.2", "v1.34.3");
     assert!(world.run().has_changes());
     assert_eq!(world.output_text("workers/w-eus/NOTES.md").as_deref(), Some("a person's\n"));
@@ -327,7 +321,7 @@ fn a_worker_that_is_empty_and_removed_begins_to_go() {
 #[test]
 fn a_status_document_is_written_on_a_transition_and_not_otherwise() {
     let mut world = small();
-    let path = format!("clusters/{}/alpha.yaml", paths::shard("alpha"));
+    let path = cluster_status("alpha");
     let first = world.status_text(&path).unwrap();
     assert!(first.contains("phase: Scheduled\n") && first.contains("assignedWorker: w-weu\n"));
 
@@ -403,13 +397,6 @@ spec:
     }
 }
 
-/// Edits the output branch behind carp's back.
-fn meddle(world: &mut World, edit: impl FnOnce(&mut carp::change::TreeEdit, &World)) {
-    let mut meddled = carp::change::TreeEdit::default();
-    edit(&mut meddled, world);
-    world.output = Some(meddled.apply(&world.store, world.output).unwrap());
-}
-
 /// The built-in template with something added to it.
 fn template(path: &str, added: &str) -> String {
     let built_in = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("templates").join(path);
@@ -471,7 +458,7 @@ fn what_is_not_below_another_root_was_not_removed() {
 
 #[test]
 fn a_cluster_in_two_locks_stops_the_run() {
-    use carp::model::{Store as _, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes};
+    use carp::model::{WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes};
 
     let mut world = small();
     let read = |world: &World, worker: &str| -> WorkerLock {
@@ -481,9 +468,7 @@ fn a_cluster_in_two_locks_stops_the_run() {
     let (weu, mut eus) = (read(&world, "w-weu"), read(&world, "w-eus"));
     let (name, row) = weu.clusters.iter().next().unwrap();
     eus.clusters.insert(name.clone(), row.clone());
-    meddle(&mut world, |edit, world| {
-        edit.file("workers/w-eus/carp.lock", world.store.put_blob(&lock_to_bytes(&eus)).unwrap());
-    });
+    world.put_by_hand("workers/w-eus/carp.lock", lock_to_bytes(&eus));
     let proposal = world.run();
     assert!(proposal.stopped && !proposal.has_changes());
     assert!(proposal.diagnostics.iter().any(|d| d.code == Code::RecordUnreadable));

@@ -1,6 +1,5 @@
 //! A cluster goes from v1.32 to v1.34: the story, and the reports that must not move it on.
 
-use carp::change::TreeEdit;
 use carp::diag::Code;
 use carp::model::{GateReason, Name, Proposal};
 use carp::render::{Templates, cluster_job};
@@ -142,8 +141,7 @@ fn is_settled(world: &mut World) {
 
 /// What alpha's status says of its way.
 fn status(world: &World) -> String {
-    let path = format!("clusters/{}/alpha.yaml", carp::model::paths::shard(&name("alpha")));
-    world.status_text(&path).unwrap()
+    world.cluster_status("alpha").unwrap()
 }
 
 fn name(text: &str) -> Name {
@@ -252,9 +250,7 @@ fn a_lost_lock_does_not_forget_the_step() {
     let mut world = stepping();
     let lock = world.output_text(LOCK).unwrap();
     assert!(lock.contains("\"versions\":{\"controlPlane\":\"v1.33.10\""), "{lock}");
-    let mut edit = TreeEdit::default();
-    edit.remove(LOCK);
-    world.output = Some(edit.apply(&world.store, world.output).unwrap());
+    world.remove_by_hand(LOCK);
     world.run();
     is_at(&world, "1.33.10", "v1.32.9");
     assert!(world.output_text(LOCK).unwrap().contains("\"controlPlane\":\"v1.33.10\""));

@@ -3,8 +3,9 @@
 use carp::diag::Code;
 use carp::model::{DeletionStep, Ending, Missing, Progress, Stuck};
 
-use super::story::{RUNNING, Row, Story, deletion, folder, record};
+use super::story::{RUNNING, Row, Story, deletion, folder};
 use crate::support::small;
+use crate::support::world::record;
 
 fn acknowledge(story: &mut Story, of: &str, set: &Stuck) {
     let (count, digest) = (set.names.len(), set.digest());

@@ -2,10 +2,9 @@
 
 use carp::model::{Decision, Ending, HoldKind, Progress};
 
-use super::story::{
-    EMPTY, GONE, RUNNING, Report, Row, Story, WORKER, deletion, folder, held, record,
-};
+use super::story::{EMPTY, GONE, RUNNING, Report, Row, Story, WORKER, deletion, folder, held};
 use crate::support::small::cluster;
+use crate::support::world::record;
 
 const ALPHA: &str = "fleet/clusters/alpha.yaml";
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use carp::model::{Decision, DeletionStep, Ending, Missing, Progress};
 use carp::pipeline::propose;
 
-use super::story::{EMPTY, GONE, RUNNING, Row, Story, WORKER, deletion, folder, held, record};
-use crate::support::world::{Tripwire, files_below, text_at};
+use super::story::{EMPTY, GONE, RUNNING, Row, Story, WORKER, deletion, folder, held};
+use crate::support::world::{Tripwire, cluster_status, files_below, record, text_at};
 
 const ALPHA: &str = "fleet/clusters/alpha.yaml";
 
@@ -152,9 +152,7 @@ fn the_status_says_what_is_missing_and_since_when() {
 #[test]
 fn a_lost_lock_forgets_no_step() {
     let (mut story, _, second) = second();
-    let mut edit = carp::change::TreeEdit::default();
-    edit.remove("workers/w-weu/carp.lock");
-    story.world.output = Some(edit.apply(&story.world.store, story.world.output).unwrap());
+    story.world.remove_by_hand("workers/w-weu/carp.lock");
     let proposal = story.run();
     assert_eq!(deletion(&proposal, "alpha").step, Some(DeletionStep::D2));
     let proposal = story.hear(vec![Row::new("alpha", &second, EMPTY)]);
@@ -165,10 +163,7 @@ fn a_lost_lock_forgets_no_step() {
 fn files_of_others_in_the_folder_stay() {
     let (mut story, _, second) = second();
     let notes = format!("{}/NOTES.md", folder("alpha"));
-    let id = carp::model::Store::put_blob(&story.world.store, b"a person's\n").unwrap();
-    let mut edit = carp::change::TreeEdit::default();
-    edit.file(&notes, id);
-    story.world.output = Some(edit.apply(&story.world.store, story.world.output).unwrap());
+    story.world.put_by_hand(&notes, "a person's\n");
     story.hear(vec![Row::new("alpha", &second, EMPTY)]);
     let left = story.world.output_files();
     let left: Vec<_> = left.keys().filter(|path| path.contains("alpha")).collect();
@@ -192,10 +187,7 @@ fn what_was_edited_by_hand_and_is_kept_does_not_step() {
     story.world.edit("carp.yaml", "  controlPlane:", "  drift: refuse\n  controlPlane:");
     let path = format!("{}/cluster.yaml", folder("alpha"));
     let text = format!("# mine\n{}", story.file(&path));
-    let id = carp::model::Store::put_blob(&story.world.store, text.as_bytes()).unwrap();
-    let mut edit = carp::change::TreeEdit::default();
-    edit.file(&path, id);
-    story.world.output = Some(edit.apply(&story.world.store, story.world.output).unwrap());
+    story.world.put_by_hand(&path, &text);
     let proposal = story.hear(vec![Row::new("alpha", &second, EMPTY)]);
     assert_eq!(deletion(&proposal, "alpha").missing, Some(Missing::FolderKept));
     assert_eq!(story.file(&path), text);
@@ -214,7 +206,7 @@ fn an_end_that_is_only_proposed_leaves_the_status() {
     let report = super::story::Report { uid: "u-1", minute, complete: true, rows };
     let proposal = story.if_it_said(WORKER, &report, minute);
     assert!(proposal.has_changes());
-    let path = format!("clusters/{}/alpha.yaml", carp::model::paths::shard("alpha"));
+    let path = cluster_status("alpha");
     let document = text_at(&story.world.store, proposal.status_tree, &path).unwrap();
     assert!(document.contains("phase: Deleting\n"), "{document}");
     assert_eq!(Story::condition(&document, "Placed")[1], "EndProposed");

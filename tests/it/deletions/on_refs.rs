@@ -1,9 +1,8 @@
 //! The same with the real program: reports on the agents' refs, commits on the output branch.
 
-use carp::model::{Name, paths};
-
 use crate::support::people::{Person, printed};
 use crate::support::small;
+use crate::support::world::record;
 use crate::support::{Remote, git};
 
 const OUTPUT: &str = "refs/heads/carp/rendered";
@@ -41,7 +40,7 @@ fn digest(remote: &Remote) -> String {
 }
 
 fn subjects(remote: &Remote) -> Vec<String> {
-    let record = paths::decision(&Name::parse("alpha").unwrap());
+    let record = record("alpha");
     let log = git(&remote.path(), &["log", "--format=%b", OUTPUT, "--", &record]);
     log.lines().filter(|line| line.contains("alpha")).map(str::to_owned).collect()
 }

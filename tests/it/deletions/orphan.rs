@@ -2,7 +2,8 @@
 
 use carp::model::{Ending, Missing, Progress};
 
-use super::story::{RUNNING, Report, Row, Story, WORKER, deletion, folder, record};
+use super::story::{RUNNING, Report, Row, Story, WORKER, deletion, folder};
+use crate::support::world::record;
 
 const ALPHA: &str = "fleet/clusters/alpha.yaml";
 const INDEX: &str = "workers/w-weu/clusters.yaml";

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use carp::model::{Deletion, HoldKind, Name, Proposal, paths};
+use carp::model::{Deletion, HoldKind, Name, Proposal};
 
 use crate::support::small;
 use crate::support::world::{World, after_nine};
@@ -157,7 +157,7 @@ impl Story {
     }
 
     pub(super) fn status(&self, cluster: &str) -> Option<String> {
-        self.world.status_text(&format!("clusters/{}/{cluster}.yaml", paths::shard(cluster)))
+        self.world.cluster_status(cluster)
     }
 
     /// The condition of a status document: its status, its reason, its message and since when.
@@ -175,10 +175,6 @@ impl Story {
 
 pub(super) fn folder(cluster: &str) -> String {
     format!("workers/{WORKER}/clusters/{cluster}")
-}
-
-pub(super) fn record(cluster: &str) -> String {
-    paths::decision(&Name::parse(cluster).unwrap())
 }
 
 pub(super) fn deletion<'a>(proposal: &'a Proposal, name: &str) -> &'a Deletion {

@@ -32,7 +32,7 @@ fn a_lock_that_is_lost_midway_is_rebuilt_with_its_place() {
         let mut stage = leaving();
         let path = format!("workers/{worker}/carp.lock");
         let before = stage.file(&path);
-        stage.world.output = Some(stage.without(&path));
+        stage.world.remove_by_hand(&path);
         let proposal = stage.run();
         assert!(matches!(proposal.plan.clusters["c0"].decision, Decision::Move { .. }), "{worker}");
         let row_of = |text: &str| text.lines().find(|l| l.contains("\"c0\"")).map(str::to_owned);

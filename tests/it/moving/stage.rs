@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use carp::model::{Id, MoveProgress, Name, Proposal, Stuck, paths};
+use carp::model::{MoveProgress, Name, Proposal, Stuck};
 
 use crate::support::small;
-use crate::support::world::{World, after_nine};
+use crate::support::world::{World, after_nine, record};
 
 /// The worker that the clusters are on, and the one that they go to.
 pub(super) const OLD: &str = "w-weu";
@@ -132,7 +132,7 @@ impl Stage {
     }
 
     pub(super) fn record(&self, cluster: &str) -> String {
-        self.file(&paths::decision(&Name::parse(cluster).unwrap()))
+        self.file(&record(cluster))
     }
 
     pub(super) fn folder(&self, worker: &str, cluster: &str) -> String {
@@ -140,8 +140,7 @@ impl Stage {
     }
 
     pub(super) fn cluster_status(&self, name: &str) -> String {
-        let path = format!("clusters/{}/{name}.yaml", paths::shard(name));
-        self.world.status_text(&path).unwrap()
+        self.world.cluster_status(name).unwrap()
     }
 
     pub(super) fn worker_status(&self, name: &str) -> String {
@@ -163,13 +162,6 @@ impl Stage {
         let text = String::from_utf8(report.clone()).unwrap();
         let time = text.lines().find(|line| line.starts_with("time:")).unwrap().to_owned();
         *report = text.replace(&time, &format!("time: \"{}\"", after_nine(minute))).into_bytes();
-    }
-
-    /// The output without one file.
-    pub(super) fn without(&self, path: &str) -> Id {
-        let mut edit = carp::change::TreeEdit::default();
-        edit.remove(path);
-        edit.apply(&self.world.store, self.world.output).unwrap()
     }
 
     /// Somebody says that what is stuck will never be reported.

@@ -14,6 +14,7 @@ mod http;
 pub(crate) mod keys;
 #[cfg(unix)]
 pub(crate) mod kind;
+pub(crate) mod manifests;
 pub(crate) mod observed;
 pub(crate) mod people;
 pub(crate) mod proxy;

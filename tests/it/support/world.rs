@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use carp::change::{TreeEdit, plan_digest};
 use carp::model::{
-    Build, Dir, EntryKind, Id, Input, Memo, Name, Proposal, Snapshot, Store, StoreError,
+    Build, Dir, EntryKind, Id, Input, Memo, Name, Proposal, Snapshot, Store, StoreError, paths,
 };
 use carp::pipeline::{fleet_document, propose};
 use carp::store::MemoryStore;
@@ -55,6 +55,24 @@ impl World {
         assert!(text.contains(from), "{path} has no {from:?}");
         *text = text.replacen(from, to, 1);
         self
+    }
+
+    /// A person's commit on the output branch.
+    fn by_hand(&mut self, change: impl FnOnce(&mut TreeEdit)) {
+        let mut edit = TreeEdit::default();
+        change(&mut edit);
+        self.output = Some(edit.apply(&self.store, self.output).unwrap());
+    }
+
+    /// A person puts a file on the output branch.
+    pub(crate) fn put_by_hand(&mut self, path: &str, bytes: impl AsRef<[u8]>) {
+        let id = self.store.put_blob(bytes.as_ref()).unwrap();
+        self.by_hand(|edit| edit.file(path, id));
+    }
+
+    /// A person removes a file or a folder of the output branch.
+    pub(crate) fn remove_by_hand(&mut self, path: &str) {
+        self.by_hand(|edit| edit.remove(path));
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
@@ -143,6 +161,11 @@ impl World {
         text_at(&self.store, self.status?, path)
     }
 
+    /// What the status branch says of a cluster.
+    pub(crate) fn cluster_status(&self, cluster: &str) -> Option<String> {
+        self.status_text(&cluster_status(cluster))
+    }
+
     /// All files of the output, by path.
     pub(crate) fn output_files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
@@ -156,8 +179,7 @@ impl World {
 
     /// The worker that a cluster is on, as its record says.
     pub(crate) fn worker_of(&self, cluster: &str) -> Option<String> {
-        let path = carp::model::paths::decision(&Name::parse(cluster).unwrap());
-        let text = self.output_text(&path)?;
+        let text = self.output_text(&record(cluster))?;
         text.lines().find_map(|l| l.strip_prefix("worker: ")).map(str::to_owned)
     }
 }
@@ -166,6 +188,16 @@ impl World {
 pub(crate) fn after_nine(minutes: i64) -> jiff::Timestamp {
     let nine: jiff::Timestamp = "2026-11-01T09:00:00Z".parse().unwrap();
     nine + jiff::SignedDuration::from_mins(minutes)
+}
+
+/// The path of a cluster's record on the output branch.
+pub(crate) fn record(cluster: &str) -> String {
+    paths::decision(&Name::parse(cluster).unwrap())
+}
+
+/// The path of what the status branch says of a cluster.
+pub(crate) fn cluster_status(cluster: &str) -> String {
+    format!("clusters/{}/{cluster}.yaml", paths::shard(cluster))
 }
 
 /// The text at a path below a tree.
