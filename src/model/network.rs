@@ -60,6 +60,21 @@ fn said_or<'a>(said: Option<&'a [String]>, default: Option<&'static str>) -> Opt
     }
 }
 
+impl Network {
+    /// Ranges that overlap none of these: the first two of 10.0.0.0/16 and those after it; `None` where
+    /// fewer are left.
+    #[must_use]
+    pub fn besides(taken: &[&str]) -> Option<Self> {
+        let taken: Vec<Cidr> = taken.iter().filter_map(|range| Cidr::parse(range)).collect();
+        let is_free = |range: &String| {
+            Cidr::parse(range).is_some_and(|own| !taken.iter().any(|other| own.overlaps(*other)))
+        };
+        let mut free = (0..=u8::MAX).map(|at| format!("10.{at}.0.0/16")).filter(is_free);
+        let (pods, services) = (free.next()?, free.next()?);
+        Some(Self { pod_cidrs: vec![pods], service_cidrs: vec![services] })
+    }
+}
+
 /// A range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cidr {
@@ -103,6 +118,17 @@ fn width(address: IpAddr) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_ranges_that_are_free_are_found() {
+        let besides = |taken: &[&str]| {
+            let free = Network::besides(taken)?;
+            Some([free.pod_cidrs.join(","), free.service_cidrs.join(",")].join(" "))
+        };
+        assert_eq!(besides(&[]).unwrap(), "10.0.0.0/16 10.1.0.0/16");
+        assert_eq!(besides(&["10.0.0.0/15", "10.3.4.0/24"]).unwrap(), "10.2.0.0/16 10.4.0.0/16");
+        assert_eq!(besides(&["10.0.0.0/8"]), None);
+    }
 
     #[test]
     fn ranges_overlap_where_one_is_in_the_other() {

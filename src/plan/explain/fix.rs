@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::allow;
 use super::remedy::Scene;
-use crate::model::api::{Taint, Toleration, TolerationOperator, WorkerField};
+use crate::model::api::{Network, Taint, Toleration, TolerationOperator, WorkerField};
 use crate::model::{KubeVersion, Name, Policy, Quantity, Reason, WorkerHealth, topology};
 
 /// One change that a person could make, or wait for.
@@ -76,6 +76,13 @@ pub enum Fix {
     TakeVersion {
         /// The version.
         version: KubeVersion,
+    },
+    /// Give the cluster addresses that the worker has not.
+    OwnNetworks,
+    /// Say which addresses a worker has, if they are others than the cluster's.
+    NameNetworks {
+        /// The worker.
+        worker: Name,
     },
     /// Allow a worker in the affinity.
     AllowWorker {
@@ -169,6 +176,8 @@ impl fmt::Display for Fix {
             Self::TakeVersion { version } => {
                 write!(f, "take a version such as {version}")
             }
+            Self::OwnNetworks => write!(f, "give the cluster ranges of its own in spec.network"),
+            Self::NameNetworks { worker } => write!(f, "name the ranges of {worker}"),
             Self::UsePool { pool } => write!(f, "use pool {pool}"),
             Self::AllowWorker { worker } => write!(f, "allow worker {worker}"),
             Self::StopExcluding { worker } => write!(f, "stop excluding worker {worker}"),
@@ -219,6 +228,7 @@ impl Fix {
             | Self::Declare { worker, .. }
             | Self::Label { worker, .. }
             | Self::JoinPool { worker, .. }
+            | Self::NameNetworks { worker }
             | Self::AwaitReport { worker }
             | Self::Mend { worker, .. } => Some(worker),
             Self::AllowLocation { .. }
@@ -230,6 +240,7 @@ impl Fix {
             | Self::AddGroup { .. }
             | Self::UsePool { .. }
             | Self::TakeVersion { .. }
+            | Self::OwnNetworks
             | Self::RaiseMaxSkew { .. }
             | Self::RaiseQuota { .. }
             | Self::GrantPool { .. } => None,
@@ -262,6 +273,13 @@ impl Fix {
             Self::AddGroup { worker } => allow::group(scene, worker),
             Self::UsePool { pool } => allow::pool(scene, pool),
             Self::TakeVersion { version } => scene.cluster.spec.version = version.to_string(),
+            Self::OwnNetworks => {
+                let taken = scene.worker.ranges().unwrap_or_default();
+                scene.cluster.spec.network = Network::besides(&taken);
+            }
+            Self::NameNetworks { .. } => {
+                scene.worker.spec.network = Network::besides(&scene.cluster.ranges());
+            }
             Self::AllowWorker { worker } => allow::each_term(scene, |term| {
                 allow::widen(&mut term.names, worker);
             }),
@@ -283,17 +301,21 @@ impl Fix {
                 let over = scene.scenes.spread.iter_mut().filter(|scene| scene.key == key);
                 over.for_each(|scene| scene.max_skew = scene.max_skew.max(*to));
             }
-            Self::RaiseQuota { location: of, resource: what, .. } => {
-                scene.scenes.quota.retain(|reason| {
-                    !matches!(reason, Reason::Quota { location, resource, .. }
-                        if location == of && resource == what)
-                });
+            Self::RaiseQuota { location, resource, .. } => {
+                raise(scene, location.as_ref(), resource);
             }
             Self::AwaitReport { .. } | Self::Mend { .. } => {
                 scene.health = Some(WorkerHealth::Healthy);
             }
         }
     }
+}
+
+fn raise(scene: &mut Scene<'_>, of: Option<&String>, what: &String) {
+    scene.scenes.quota.retain(|reason| {
+        !matches!(reason, Reason::Quota { location, resource, .. }
+            if location.as_ref() == of && resource == what)
+    });
 }
 
 fn tolerate(scene: &mut Scene<'_>, taint: &Taint) {

@@ -193,8 +193,6 @@ impl<'a> Scene<'a> {
             | Reason::BeingRemoved
             | Reason::FolderKept
             | Reason::Evicted
-            | Reason::Network { .. }
-            | Reason::NetworkUnknown
             | Reason::AntiAffinity { .. } => return None,
             Reason::Draining => Fix::StopDraining { worker },
             Reason::Cordoned => Fix::Uncordon { worker },
@@ -228,6 +226,8 @@ impl<'a> Scene<'a> {
             Reason::Version { .. }
             | Reason::VersionNotOffered { .. }
             | Reason::VersionExpired { .. } => self.version_fix()?,
+            Reason::Network { .. } => Fix::OwnNetworks,
+            Reason::NetworkUnknown => Fix::NameNetworks { worker },
             Reason::Spread { key, count, min, .. } => {
                 let to = self.skew_of(key, *count, *min);
                 Fix::RaiseMaxSkew { key: key.clone(), to }

@@ -37,6 +37,11 @@ fn each_reason_has_its_remedy() {
         ("worker w1 3/1 ceiling=2; cluster a", "raise the ceiling of w1 by 2 clusters"),
         ("worker w1 1/? reserved=1; cluster a needs=2", "declare at least 4 clusters on w1"),
         ("worker w1 at=eastus; cluster a only-at=westus", "allow location eastus"),
+        (
+            "apart kamaji-capz; worker w1; worker w2; cluster a",
+            "give the cluster ranges of its own in spec.network",
+        ),
+        ("apart kamaji-capz; worker w1 flavor=attached; cluster a", "name the ranges of w1"),
         ("worker w1; policy p only=w9; cluster a only=w8", "allow worker w1"),
         ("worker w1; policy p not=w1; cluster a not=w1", "stop excluding worker w1"),
         ("worker w1; cluster a with:zone=2", "label w1 zone=2"),
