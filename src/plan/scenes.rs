@@ -146,13 +146,13 @@ impl<'a> Scenes<'a> {
 
     /// What would have to change for a domain that is full to open: the domains that have the fewest all
     /// get one more.
-    pub(super) fn floors(&self) -> Vec<Floor<'a>> {
+    pub(super) fn floors(&self, counts: &Counts<'a>) -> Vec<Floor<'a>> {
         let floor = |scene: &SpreadScene<'a>| {
             let min = scene.min();
             let lowest = scene.counts.iter().filter(|(_, count)| **count == min);
             Floor {
                 key: scene.key,
-                group: scene.group,
+                group: counts.place(&scene.group),
                 values: scene.values.clone(),
                 domains: lowest.map(|(domain, _)| *domain).collect(),
             }
@@ -177,7 +177,8 @@ pub(super) struct Grounds<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Floor<'a> {
     key: &'a str,
-    group: Group<'a>,
+    /// The place of the group among those that are counted.
+    group: Option<usize>,
     values: Values<'a>,
     domains: BTreeSet<&'a str>,
 }
@@ -185,7 +186,7 @@ pub(super) struct Floor<'a> {
 impl<'a> Floor<'a> {
     /// Takes note of the last binding.
     pub(super) fn note(&mut self, worker: &'a Worker, counts: &Counts<'a>) {
-        if counts.changed(&self.group, &self.values) == counts.now()
+        if self.group.is_some_and(|group| counts.has_just_changed(group, &self.values))
             && let Some(domain) = topology::domain(self.key, worker)
         {
             self.domains.remove(domain);

@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
             .take()
             .unwrap_or_else(|| Scenes::of(&request, &self.roster, &self.before).grounds());
         one.compared = now;
-        one.floors = Some(scenes.floors());
+        one.floors = Some(scenes.floors(&self.roster.counts));
         let is = scenes.grounds();
         let same = was == is;
         one.grounds = Some(is);
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
         if pick.is_none() {
             one.compared = self.roster.counts.now();
             one.grounds = Some(scenes.grounds());
-            one.floors = Some(scenes.floors());
+            one.floors = Some(scenes.floors(&self.roster.counts));
         }
         pick
     }

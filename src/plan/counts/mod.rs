@@ -62,6 +62,8 @@ pub(super) struct Counts<'a> {
     now: u64,
     /// Where the last of them was.
     last: Option<&'a Name>,
+    /// The parts of groups that it came to.
+    last_parts: Vec<(usize, Values<'a>)>,
     /// The clusters that are in a group, by its place.
     groups: Vec<Parts<'a>>,
     /// The clusters that have a rule of anti-affinity, by the part of the group that they keep away from,
@@ -205,8 +207,10 @@ impl<'a> Counts<'a> {
 
     fn come(&mut self, member: Member<'a>, worker: &'a Name) {
         let (asked, name) = (Rc::clone(&self.asked), member.who.name);
+        self.last_parts.clear();
         for (place, values) in asked.groups_of(&member.who) {
-            arrive(&mut self.groups[place], values, name, worker, self.now);
+            arrive(&mut self.groups[place], values.clone(), name, worker, self.now);
+            self.last_parts.push((place, values));
         }
         for (place, values) in asked.keepings_of(&member) {
             arrive(&mut self.keepers[place], values, name, worker, self.now);
@@ -256,8 +260,18 @@ impl<'a> Counts<'a> {
         self.last
     }
 
+    /// The place of a group among those that are counted.
+    pub(super) fn place(&self, group: &Group<'a>) -> Option<usize> {
+        self.asked.place(group)
+    }
+
+    /// Whether the last binding changed a part of the group at a place.
+    pub(super) fn has_just_changed(&self, place: usize, values: &Values<'a>) -> bool {
+        self.last_parts.iter().any(|(at, part)| *at == place && part == values)
+    }
+
     /// At which binding a part of a group changed last.
-    pub(super) fn changed(&self, group: &Group<'a>, values: &Values<'a>) -> u64 {
+    fn changed(&self, group: &Group<'a>, values: &Values<'a>) -> u64 {
         self.part(group, values).map_or(0, |part| part.changed)
     }
 
