@@ -8,19 +8,10 @@ use serde_json::{Value, json};
 
 use crate::support::flux::{Flux, push_report};
 use crate::support::keys::SshKey;
-use crate::support::observed::{Worker, condition, object};
+use crate::support::observed::{APPLIED, Worker, condition, object};
 use crate::support::people::{Person, printed};
 use crate::support::small;
 use crate::support::{git, skip};
-
-const CRDS: [&str; 6] = [
-    "azureclusteridentities.infrastructure.cluster.x-k8s.io",
-    "azuremachinetemplates.infrastructure.cluster.x-k8s.io",
-    "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io",
-    "machinehealthchecks.cluster.x-k8s.io",
-    "gitrepositories.source.toolkit.fluxcd.io",
-    "ocirepositories.source.toolkit.fluxcd.io",
-];
 
 /// The control-plane cluster of a fleet with one worker and no clusters.
 struct Story {
@@ -32,7 +23,7 @@ struct Story {
 
 impl Story {
     fn begin() -> Option<Self> {
-        let hub = Worker::called("hub", &[], &CRDS)?;
+        let hub = Worker::called("hub", &[], &APPLIED)?;
         let keys = [SshKey::new()?, SshKey::new()?];
         let person = Person::cloning(&hub.remote.url());
         let signers = [keys[0].allowed("hub"), keys[1].allowed("w-weu")];

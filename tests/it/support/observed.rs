@@ -32,6 +32,17 @@ const CRDS: [&str; 15] = [
     "helmreleases.helm.toolkit.fluxcd.io",
 ];
 
+/// The CRDs of what carp has applied besides what the agent looks at.
+pub(crate) const APPLIED: [&str; 7] = [
+    "azureclusteridentities.infrastructure.cluster.x-k8s.io",
+    "azuremachinetemplates.infrastructure.cluster.x-k8s.io",
+    "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io",
+    "machinehealthchecks.cluster.x-k8s.io",
+    "gitrepositories.source.toolkit.fluxcd.io",
+    "ocirepositories.source.toolkit.fluxcd.io",
+    "clusterresourcesets.addons.cluster.x-k8s.io",
+];
+
 /// A worker, or the control-plane cluster, and the remote that it reports to.
 pub(crate) struct Worker {
     pub(crate) server: ApiServer,

@@ -10,20 +10,9 @@ use serde_json::{Value, json};
 use crate::support::flux::{Flux, push_report};
 use crate::support::git;
 use crate::support::keys::SshKey;
-use crate::support::observed::{Worker, condition};
+use crate::support::observed::{APPLIED, Worker, condition};
 use crate::support::people::{Person, printed};
 use crate::support::small::{self, cluster};
-
-/// The CRDs of what a cluster's folder holds besides what the agent looks at.
-const CRDS: [&str; 7] = [
-    "azureclusteridentities.infrastructure.cluster.x-k8s.io",
-    "azuremachinetemplates.infrastructure.cluster.x-k8s.io",
-    "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io",
-    "machinehealthchecks.cluster.x-k8s.io",
-    "gitrepositories.source.toolkit.fluxcd.io",
-    "ocirepositories.source.toolkit.fluxcd.io",
-    "clusterresourcesets.addons.cluster.x-k8s.io",
-];
 
 pub(super) const WORKER: &str = "w-weu";
 
@@ -68,7 +57,7 @@ impl Story {
     }
 
     fn of(reporter: &'static str, flux: Flux, mut files: BTreeMap<String, String>) -> Option<Self> {
-        let worker = Worker::called(reporter, &[], &CRDS)?;
+        let worker = Worker::called(reporter, &[], &APPLIED)?;
         let key = SshKey::new()?;
         let signers = format!("  observed:\n    allowedSigners: [\"{}\"]\n", key.allowed(reporter));
         files.insert("carp.yaml".to_owned(), format!("{}{signers}", small::FLEET));
