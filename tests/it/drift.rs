@@ -2,6 +2,7 @@
 //! wants it.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use carp::diag::Code;
 use carp::model::{GateReason, HoldKind, Id, Memo, Name, PendingLock, Proposal, WorkerLock, paths};
@@ -11,11 +12,15 @@ use crate::support::world::{World, record};
 
 const ALPHA: &str = "workers/w-weu/clusters/alpha/cluster.yaml";
 
+/// The small fleet after a run that changed nothing.
 fn small() -> World {
-    let mut world = World::new(small::files());
-    world.run();
-    assert!(!world.run().has_changes());
-    world
+    static SETTLED: OnceLock<World> = OnceLock::new();
+    let settled = || {
+        let mut world = World::small();
+        assert!(!world.run().has_changes());
+        world
+    };
+    SETTLED.get_or_init(settled).clone()
 }
 
 /// The small fleet with a policy for hand edits.
@@ -332,6 +337,7 @@ fn lost_locks(path: &str) -> Vec<(&'static str, Loss)> {
 
 #[test]
 fn a_lost_lock_comes_back_as_it_was() {
+    let waiting = waiting();
     for path in [
         "workers/w-weu/carp.lock",
         "workers/w-eus/carp.lock",
@@ -339,7 +345,7 @@ fn a_lost_lock_comes_back_as_it_was() {
         "control-plane/fleet.lock",
     ] {
         for (how, lose) in lost_locks(path) {
-            let mut world = waiting();
+            let mut world = waiting.clone();
             let before = world.output;
             lose(&mut world);
             if world.output == before {

@@ -19,12 +19,6 @@ const WORKER_TEMPLATE: &str = "templates/capz/cluster.yaml";
 const PLATFORM_TEMPLATE: &str = "templates/components/platform.yaml";
 const NO_SUCH_NAME: &str = "a: {{ there_is_no_such_name }}\n";
 
-fn small() -> World {
-    let mut world = World::new(small::files());
-    assert!(world.run().diagnostics.is_empty());
-    world
-}
-
 fn gate<'a>(proposal: &'a Proposal, name: &str) -> Option<&'a Gate> {
     proposal.gates.iter().find(|g| g.name.as_str() == name)
 }
@@ -59,7 +53,7 @@ fn report_as(world: &mut World, worker: &str, text: &str) {
 
 #[test]
 fn a_folded_report_that_cannot_be_read_stops_the_run() {
-    let mut world = small();
+    let mut world = World::small();
     let mut edit = TreeEdit::default();
     edit.file("observed/w-weu.yaml", world.store.put_blob(b"worker: [").unwrap());
     world.status = Some(edit.apply(&world.store, world.status).unwrap());
@@ -70,7 +64,7 @@ fn a_folded_report_that_cannot_be_read_stops_the_run() {
 
 #[test]
 fn a_report_that_is_not_used_is_a_finding_and_the_run_goes_on() {
-    let mut world = small();
+    let mut world = World::small();
     report_as(&mut world, "w-none", &report("w-none"));
     let proposal = world.propose();
     assert!(finds(&proposal, Code::ReportRefused), "nobody wants this worker");
@@ -81,7 +75,7 @@ fn a_report_that_is_not_used_is_a_finding_and_the_run_goes_on() {
 
 #[test]
 fn a_broken_template_that_nobody_uses_is_a_finding_all_the_same() {
-    let mut world = small();
+    let mut world = World::small();
     world.write("templates/spare/cluster.yaml", "{% if %}\n");
     let proposal = world.run();
     assert!(finds(&proposal, Code::TemplateFailed) && proposal.gates.is_empty());
@@ -89,7 +83,7 @@ fn a_broken_template_that_nobody_uses_is_a_finding_all_the_same() {
 
 #[test]
 fn a_file_that_is_there_already_with_the_same_content_is_no_collision() {
-    let mut world = small();
+    let mut world = World::small();
     let before = world.output;
     world.write("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
     world.run();
@@ -155,7 +149,7 @@ fn a_resize_that_fits_is_recorded_and_keeps_why_the_cluster_is_there() {
 
 #[test]
 fn a_version_that_goes_back_is_refused_at_its_document() {
-    let mut world = small();
+    let mut world = World::small();
     world.edit("fleet/clusters/alpha.yaml", "version: v1.34.2", "version: v1.34.1");
     let proposal = world.run();
     assert_eq!(reason(&proposal, "alpha"), Some(GateReason::ForbiddenChange));
@@ -166,7 +160,7 @@ fn a_version_that_goes_back_is_refused_at_its_document() {
 
 #[test]
 fn a_template_that_fails_keeps_every_last_good_folder_and_lists_no_new_one() {
-    let mut world = small();
+    let mut world = World::small();
     world.write(CLUSTER_TEMPLATE, NO_SUCH_NAME);
     world.write("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
     let index = world.output_text("workers/w-eus/clusters.yaml");
@@ -190,7 +184,7 @@ fn a_template_that_fails_keeps_every_last_good_folder_and_lists_no_new_one() {
 
 #[test]
 fn output_that_breaks_a_rule_is_another_gate_than_a_template_that_fails() {
-    let mut world = small();
+    let mut world = World::small();
     let foreign =
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  namespace: kube-system\n";
     world.write(CLUSTER_TEMPLATE, foreign);
@@ -201,7 +195,7 @@ fn output_that_breaks_a_rule_is_another_gate_than_a_template_that_fails() {
 
 #[test]
 fn a_deletion_that_has_begun_is_not_begun_again() {
-    let mut world = small();
+    let mut world = World::small();
     world.remove("fleet/clusters/alpha.yaml");
     world.run();
     world.write("templates/kamaji-capz/flavor.yaml", "kind: [\n");
@@ -212,7 +206,7 @@ fn a_deletion_that_has_begun_is_not_begun_again() {
 
 #[test]
 fn a_paused_cluster_is_never_taken_down() {
-    let mut world = small();
+    let mut world = World::small();
     world.edit("fleet/clusters/alpha.yaml", "spec:\n", "spec:\n  paused: true\n");
     world.run();
     world.remove("fleet/clusters/alpha.yaml");
@@ -224,7 +218,7 @@ fn a_paused_cluster_is_never_taken_down() {
 
 #[test]
 fn a_worker_that_moves_is_refused_and_its_last_output_stays() {
-    let mut world = small();
+    let mut world = World::small();
     let path = "control-plane/w-weu/cluster.yaml";
     let before = world.output_text(path);
     world.edit("fleet/workers/w-weu.yaml", "location: westeurope", "location: northeurope");
@@ -236,7 +230,7 @@ fn a_worker_that_moves_is_refused_and_its_last_output_stays() {
 
 #[test]
 fn a_worker_whose_template_fails_keeps_its_last_output() {
-    let mut world = small();
+    let mut world = World::small();
     world.write(WORKER_TEMPLATE, NO_SUCH_NAME);
     let proposal = world.run();
     assert_eq!(reason(&proposal, "w-weu"), Some(GateReason::RenderFailed));
@@ -245,7 +239,7 @@ fn a_worker_whose_template_fails_keeps_its_last_output() {
 
 #[test]
 fn components_that_do_not_render_keep_their_last_output_everywhere() {
-    let mut world = small();
+    let mut world = World::small();
     world.write(PLATFORM_TEMPLATE, NO_SUCH_NAME);
     let proposal = world.run();
     assert_eq!(reason(&proposal, "w-weu"), Some(GateReason::RenderFailed));
@@ -256,7 +250,7 @@ fn components_that_do_not_render_keep_their_last_output_everywhere() {
 #[test]
 fn a_flavor_that_cannot_be_read_takes_no_right_away_from_what_applies_its_folders() {
     for flavor in ["kamaji-capz", "capz"] {
-        let mut world = small();
+        let mut world = World::small();
         world.write(&format!("templates/{flavor}/flavor.yaml"), "kind: [\n");
         let proposal = world.run();
         assert!(finds(&proposal, Code::TemplateFailed), "{flavor}");
@@ -319,7 +313,7 @@ fn a_worker_that_cannot_be_taken_down_stays_as_it_is() {
 
 #[test]
 fn a_file_that_an_earlier_carp_made_and_this_one_does_not_is_removed() {
-    let mut world = small();
+    let mut world = World::small();
     let old = world.store.put_blob(b"# of an earlier carp\n").unwrap();
     let unlike = carp::model::Digest::of(b"an earlier carp");
 
@@ -346,7 +340,7 @@ fn a_file_that_an_earlier_carp_made_and_this_one_does_not_is_removed() {
 
 #[test]
 fn a_cluster_that_two_locks_name_stops_the_run() {
-    let mut world = small();
+    let mut world = World::small();
     let read = |world: &World, worker: &str| -> WorkerLock {
         let text = world.output_text(&format!("workers/{worker}/carp.lock")).unwrap();
         lock_from_bytes(text.as_bytes(), WORKER_LOCK_SCHEMA).unwrap()
@@ -369,7 +363,7 @@ fn a_cluster_that_two_locks_name_stops_the_run() {
 
 #[test]
 fn a_cluster_that_waited_and_is_removed_leaves_no_record_and_no_status() {
-    let mut world = small();
+    let mut world = World::small();
     for name in ["golf", "hotel", "india"] {
         world.write(&format!("fleet/clusters/{name}.yaml"), &cluster(name, "eastus"));
     }
@@ -390,7 +384,7 @@ fn a_cluster_that_waited_and_is_removed_leaves_no_record_and_no_status() {
 
 #[test]
 fn a_cluster_that_waits_keeps_its_place_while_its_document_is_broken() {
-    let mut world = small();
+    let mut world = World::small();
     for name in ["golf", "hotel", "india"] {
         world.write(&format!("fleet/clusters/{name}.yaml"), &cluster(name, "eastus"));
     }
@@ -407,7 +401,7 @@ fn a_cluster_that_waits_keeps_its_place_while_its_document_is_broken() {
 /// made all the same is put together from the locks: the index of the workers.
 #[test]
 fn a_run_without_news_makes_nothing_again() {
-    let mut world = small();
+    let mut world = World::small();
     for name in ["golf", "hotel", "india"] {
         world.write(&format!("fleet/clusters/{name}.yaml"), &cluster(name, "eastus"));
     }
@@ -425,7 +419,7 @@ fn a_run_without_news_makes_nothing_again() {
 
 #[test]
 fn what_waits_and_what_is_known_is_not_looked_at_again() {
-    let mut world = small();
+    let mut world = World::small();
     for name in ["golf", "hotel", "india"] {
         world.write(&format!("fleet/clusters/{name}.yaml"), &cluster(name, "eastus"));
     }
@@ -439,7 +433,7 @@ fn what_waits_and_what_is_known_is_not_looked_at_again() {
 
 #[test]
 fn a_rewind_that_is_acknowledged_is_spent() {
-    let mut world = small();
+    let mut world = World::small();
     let from: Id = "1111111111111111111111111111111111111111".parse().unwrap();
     let run = |world: &World| {
         let mut snapshot = world.snapshot();

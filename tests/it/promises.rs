@@ -8,14 +8,6 @@ use carp::model::{Change, Decision, GateReason, HoldKind, Name, Proposal};
 use crate::support::small::{self, cluster, worker};
 use crate::support::world::{World, cluster_status, record};
 
-fn small() -> World {
-    let mut world = World::new(small::files());
-    let first = world.run();
-    assert!(first.diagnostics.is_empty(), "{:#?}", first.diagnostics);
-    assert!(first.plan.holds.is_empty() && first.gates.is_empty());
-    world
-}
-
 fn paths_of(changes: &[Change]) -> BTreeSet<&str> {
     changes.iter().map(|c| c.path.as_str()).collect()
 }
@@ -30,7 +22,7 @@ fn decision<'a>(proposal: &'a Proposal, cluster: &str) -> &'a Decision {
 
 #[test]
 fn a_second_run_commits_nothing() {
-    let mut world = small();
+    let mut world = World::small();
     let (output, status) = (world.output, world.status);
     let second = world.run();
     assert!(!second.has_changes());
@@ -39,14 +31,14 @@ fn a_second_run_commits_nothing() {
 
 #[test]
 fn clusters_go_to_the_nearest_worker_with_room() {
-    let world = small();
+    let world = World::small();
     assert_eq!(world.worker_of("alpha").as_deref(), Some("w-weu"));
     assert_eq!(world.worker_of("charlie").as_deref(), Some("w-eus"));
 }
 
 #[test]
 fn an_edit_of_one_cluster_touches_its_folder_and_its_workers_index_only() {
-    let mut world = small();
+    let mut world = World::small();
     world.edit("fleet/clusters/alpha.yaml", "version: v1.34.2", "version: v1.34.3");
     let proposal = world.run();
     let expected = [
@@ -59,7 +51,7 @@ fn an_edit_of_one_cluster_touches_its_folder_and_its_workers_index_only() {
 
 #[test]
 fn comments_order_names_and_splits_of_files_change_nothing() {
-    let mut world = small();
+    let mut world = World::small();
     let text = format!("# a comment\n{}", world.files["fleet/clusters/alpha.yaml"]);
     world.write("fleet/clusters/alpha.yaml", &text);
     assert!(!world.propose().has_changes(), "a comment");
@@ -85,7 +77,7 @@ apiVersion: carp.dev/v1alpha1
 
 #[test]
 fn a_new_cluster_is_bound_and_nobody_else_moves() {
-    let mut world = small();
+    let mut world = World::small();
     world.write("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
     let proposal = world.run();
     let golf = record("golf");
@@ -102,7 +94,7 @@ fn a_new_cluster_is_bound_and_nobody_else_moves() {
 
 #[test]
 fn a_full_fleet_makes_clusters_wait_and_room_takes_them_in_order() {
-    let mut world = small();
+    let mut world = World::small();
     for name in ["golf", "hotel", "india", "juliett"] {
         world.write(&format!("fleet/clusters/{name}.yaml"), &cluster(name, "eastus"));
     }
@@ -122,7 +114,7 @@ fn a_full_fleet_makes_clusters_wait_and_room_takes_them_in_order() {
 
 #[test]
 fn one_broken_file_holds_deletions_and_the_rest_goes_on() {
-    let mut world = small();
+    let mut world = World::small();
     let before = world.output_text("workers/w-weu/clusters/bravo/cluster.yaml");
     world.write("fleet/clusters/bravo.yaml", "kind: [ManagedCluster\n");
     world.remove("fleet/clusters/alpha.yaml");
@@ -144,7 +136,7 @@ fn one_broken_file_holds_deletions_and_the_rest_goes_on() {
 
 #[test]
 fn a_file_that_is_moved_and_broken_costs_nobody_a_cluster() {
-    let mut world = small();
+    let mut world = World::small();
     let text =
         world.files["fleet/clusters/alpha.yaml"].replace("version: v1.34.2", "version: 1.34");
     world.remove("fleet/clusters/alpha.yaml").write("fleet/moved/alpha.yaml", &text);
@@ -157,7 +149,7 @@ fn a_file_that_is_moved_and_broken_costs_nobody_a_cluster() {
 
 #[test]
 fn a_deletion_begins_with_its_first_step_and_keeps_what_must_outlive_the_cluster() {
-    let mut world = small();
+    let mut world = World::small();
     world.remove("fleet/clusters/alpha.yaml");
     let proposal = world.run();
     assert!(matches!(decision(&proposal, "alpha"), Decision::Delete { .. }));
@@ -189,7 +181,7 @@ fn a_removal_without_a_deletion_policy_is_held() {
 
 #[test]
 fn four_deletions_at_once_are_held_until_exactly_they_are_acknowledged() {
-    let mut world = small();
+    let mut world = World::small();
     let gone = ["alpha", "bravo", "charlie", "delta"];
     for name in gone {
         world.remove(&format!("fleet/clusters/{name}.yaml"));
@@ -230,7 +222,7 @@ spec:
 
 #[test]
 fn a_guard_that_the_same_commit_loosens_does_not_let_it_through() {
-    let mut world = small();
+    let mut world = World::small();
     world.edit("carp.yaml", "  controlPlane:", "  guards: {maxDeletions: 100}\n  controlPlane:");
     for name in ["alpha", "bravo", "charlie", "delta"] {
         world.remove(&format!("fleet/clusters/{name}.yaml"));
@@ -241,7 +233,7 @@ fn a_guard_that_the_same_commit_loosens_does_not_let_it_through() {
 
 #[test]
 fn a_worker_in_use_is_not_removed() {
-    let mut world = small();
+    let mut world = World::small();
     let before = world.output_files();
     world.remove("fleet/workers/w-weu.yaml");
     let proposal = world.run();
@@ -251,7 +243,7 @@ fn a_worker_in_use_is_not_removed() {
 
 #[test]
 fn an_empty_read_stops_the_run() {
-    let mut world = small();
+    let mut world = World::small();
     world.files.retain(|path, _| path == "carp.yaml");
     let proposal = world.run();
     assert!(proposal.stopped && !proposal.has_changes());
@@ -260,7 +252,7 @@ fn an_empty_read_stops_the_run() {
 
 #[test]
 fn a_broken_fleet_file_stops_the_run() {
-    let mut world = small();
+    let mut world = World::small();
     world.edit("carp.yaml", "kind: Fleet", "kind: Flete");
     let proposal = world.run();
     assert!(proposal.stopped && !proposal.has_changes() && proposal.diagnostics.has_errors());
@@ -268,7 +260,7 @@ fn a_broken_fleet_file_stops_the_run() {
 
 #[test]
 fn a_policy_that_does_not_load_holds_new_placements() {
-    let mut world = small();
+    let mut world = World::small();
     world.write("policies/p.yaml", "apiVersion: carp.dev/v1alpha1\nkind: PlacementPolicy\nmetadata:\n  name: p\nspec:\n  tolerationz: []\n");
     world.write("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
     let proposal = world.run();
@@ -279,7 +271,7 @@ fn a_policy_that_does_not_load_holds_new_placements() {
 
 #[test]
 fn a_change_of_location_is_refused_and_the_last_output_stays() {
-    let mut world = small();
+    let mut world = World::small();
     world.edit("fleet/clusters/alpha.yaml", "location: westeurope", "location: eastus");
     let proposal = world.run();
     assert!(!proposal.has_changes());
@@ -289,7 +281,7 @@ fn a_change_of_location_is_refused_and_the_last_output_stays() {
 
 #[test]
 fn a_foreign_file_is_never_overwritten_nor_removed() {
-    let mut world = small();
+    let mut world = World::small();
     world.put_by_hand("workers/w-eus/NOTES.md", "a person's\n");
     world.put_by_hand("workers/w-eus/clusters/golf/cluster.yaml", "a person's\n");
     world.edit("fleet/clusters/charlie.yaml", "v1.34.2", "v1.34.3");
@@ -320,7 +312,7 @@ fn a_worker_that_is_empty_and_removed_begins_to_go() {
 
 #[test]
 fn a_status_document_is_written_on_a_transition_and_not_otherwise() {
-    let mut world = small();
+    let mut world = World::small();
     let path = cluster_status("alpha");
     let first = world.status_text(&path).unwrap();
     assert!(first.contains("phase: Scheduled\n") && first.contains("assignedWorker: w-weu\n"));
@@ -375,7 +367,7 @@ healthy: true
 
 #[test]
 fn a_worker_whose_overlay_is_broken_stays_as_it_is() {
-    let mut world = small();
+    let mut world = World::small();
     let overlay = "apiVersion: carp.dev/v1alpha1
 kind: WorkerOverlay
 metadata:
@@ -460,7 +452,7 @@ fn what_is_not_below_another_root_was_not_removed() {
 fn a_cluster_in_two_locks_stops_the_run() {
     use carp::model::{WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes};
 
-    let mut world = small();
+    let mut world = World::small();
     let read = |world: &World, worker: &str| -> WorkerLock {
         let text = world.output_text(&format!("workers/{worker}/carp.lock")).unwrap();
         lock_from_bytes(text.as_bytes(), WORKER_LOCK_SCHEMA).unwrap()
@@ -557,7 +549,7 @@ fn a_report_that_cannot_be_read_silences_nobody_before_the_timeout() {
 
 #[test]
 fn an_acknowledgement_names_the_count_and_stays_spent_while_it_does_not_load() {
-    let mut world = small();
+    let mut world = World::small();
     let gone = ["alpha", "bravo", "charlie", "delta"];
     for name in gone {
         world.remove(&format!("fleet/clusters/{name}.yaml"));
@@ -598,7 +590,7 @@ fn a_worker_whose_own_files_never_rendered_applies_nothing() {
     world.run();
     assert!(listed(&world).contains("- clusters.yaml\n- layers.yaml\n"), "{}", listed(&world));
     assert_eq!(world.output_files(), {
-        let mut whole = small();
+        let mut whole = World::small();
         whole.run();
         whole.output_files()
     });
@@ -606,7 +598,7 @@ fn a_worker_whose_own_files_never_rendered_applies_nothing() {
 
 #[test]
 fn a_workers_version_goes_up_by_one_minor_version_at_a_time() {
-    let mut world = small();
+    let mut world = World::small();
     world.edit("fleet/workers/w-weu.yaml", "version: v1.34.2", "version: v1.33.0");
     let proposal = world.run();
     assert!(!proposal.changes.iter().any(|c| c.path.starts_with("control-plane/w-weu/")));
@@ -617,7 +609,7 @@ fn a_workers_version_goes_up_by_one_minor_version_at_a_time() {
 fn other_files_on_the_status_branch_stay() {
     use carp::model::Store as _;
 
-    let mut world = small();
+    let mut world = World::small();
     let mut edit = carp::change::TreeEdit::default();
     let note = world.store.put_blob(b"a note\n").unwrap();
     // The second is what a fleet in a folder called `clusters` has there.

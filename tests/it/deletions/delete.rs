@@ -1,6 +1,7 @@
 //! `deletionPolicy: Delete`: three commits.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use carp::model::{Decision, DeletionStep, Ending, Missing, Progress};
 use carp::pipeline::propose;
@@ -12,14 +13,18 @@ const ALPHA: &str = "fleet/clusters/alpha.yaml";
 
 /// alpha, at its first step, with the digests of its folder before and after.
 fn begun() -> (Story, String, String) {
-    let mut story = Story::new();
-    let before = story.digest(&folder("alpha"));
-    story.hear(vec![Row::new("alpha", &before, RUNNING)]);
-    story.world.remove(ALPHA);
-    let proposal = story.run();
-    assert_eq!(deletion(&proposal, "alpha").progress, Progress::Begins);
-    let first = story.digest(&folder("alpha"));
-    (story, before, first)
+    static BEGUN: OnceLock<(Story, String, String)> = OnceLock::new();
+    let begin = || {
+        let mut story = Story::new();
+        let before = story.digest(&folder("alpha"));
+        story.hear(vec![Row::new("alpha", &before, RUNNING)]);
+        story.world.remove(ALPHA);
+        let proposal = story.run();
+        assert_eq!(deletion(&proposal, "alpha").progress, Progress::Begins);
+        let first = story.digest(&folder("alpha"));
+        (story, before, first)
+    };
+    BEGUN.get_or_init(begin).clone()
 }
 
 /// alpha, at its second step, with the digests of the first and the second.

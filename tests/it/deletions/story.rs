@@ -1,6 +1,7 @@
 //! A small fleet whose nearest worker reports, and the reports as a test wants them.
 
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 
 use carp::model::{Deletion, HoldKind, Name, Proposal};
 
@@ -67,15 +68,18 @@ impl Report {
 }
 
 /// The fleet as it goes on.
+#[derive(Clone)]
 pub(super) struct Story {
     pub(super) world: World,
     pub(super) minute: i64,
 }
 
 impl Story {
-    /// The small fleet, all placed. Its worker in West Europe has an agent.
+    /// The small fleet, all placed. Its worker in West Europe has an agent. One serves all tests of the
+    /// process; each gets a copy of its own.
     pub(super) fn new() -> Self {
-        Self::of(small::files())
+        static PLACED: OnceLock<Story> = OnceLock::new();
+        PLACED.get_or_init(|| Self::of(small::files())).clone()
     }
 
     pub(super) fn of(mut files: std::collections::BTreeMap<String, String>) -> Self {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use carp::change::{TreeEdit, plan_digest};
 use carp::model::{
@@ -10,6 +10,8 @@ use carp::model::{
 };
 use carp::pipeline::{fleet_document, propose};
 use carp::store::MemoryStore;
+
+use super::small;
 
 /// A fleet repository without Git: the input files, the output tree, the status tree. A copy goes its own
 /// way from there; the objects until then are shared.
@@ -35,6 +37,20 @@ impl World {
             memo: Memo::default(),
             now: after_nine(0),
         }
+    }
+
+    /// The small fleet after its first run, which found nothing and held nothing. One serves all tests of
+    /// the process; each gets a copy of its own.
+    pub(crate) fn small() -> Self {
+        static SMALL: OnceLock<World> = OnceLock::new();
+        let first_run = || {
+            let mut world = Self::new(small::files());
+            let first = world.run();
+            assert!(first.diagnostics.is_empty(), "{:#?}", first.diagnostics);
+            assert!(first.plan.holds.is_empty() && first.gates.is_empty());
+            world
+        };
+        SMALL.get_or_init(first_run).clone()
     }
 
     /// Sets a file of the input.
