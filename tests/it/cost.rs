@@ -206,4 +206,7 @@ fn a_change_costs_the_same_with_every_rule_at_1000_and_at_10000_clusters() {
     assert_eq!(counts(edited), (1, 1, 1));
     assert_eq!(counts(added), (1, 1, 1));
     assert_eq!(counts(removed), (1, 0, 0));
+    // Only the worker whose lock the run before wrote is counted anew.
+    let workers = [edited, added, removed].map(|work| work.workers_counted);
+    assert_eq!(workers, [0, 1, 1]);
 }
