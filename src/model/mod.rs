@@ -73,7 +73,7 @@ pub use pool::{
     PoolWorker, pool_locations, worker_facts, worker_name,
 };
 pub use previous::Previous;
-pub use proposal::{Change, ChangeKind, FormOnly, Gate, GateReason, Proposal, Work};
+pub use proposal::{Asked, Change, ChangeKind, FormOnly, Gate, GateReason, Proposal, Work};
 pub use quantity::{Quantity, QuantityError, Resources};
 pub use rank::{Rank, Term};
 pub use reason::{Reason, ReasonCode};

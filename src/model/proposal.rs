@@ -1,10 +1,25 @@
 //! What `propose` returns: what would be committed, and why.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::api::Rebalance;
 use super::{Fleet, Hold, Id, Name, Observed, Plan, Previous, Survey};
 use crate::diag::{Diagnostic, Diagnostics};
+
+/// How the planner was asked, besides what it read: what an explanation needs to decide the same again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Placed clusters that go on taking what they take, whatever is wanted: their folder could not be made
+    /// anew.
+    pub frozen: BTreeSet<Name>,
+    /// Deletions that go on without evidence.
+    pub abandoned: BTreeSet<Name>,
+    /// The rebalance that begins; `None`: none.
+    pub rebalance: Option<Rebalance>,
+}
 
 /// What one run would commit.
 #[derive(Clone, Debug)]
@@ -29,6 +44,8 @@ pub struct Proposal {
     pub previous: Previous,
     /// What is known of the workers.
     pub observed: Observed,
+    /// How the planner was asked.
+    pub asked: Asked,
     /// The decisions.
     pub plan: Plan,
     /// What kept its last good folder, and why.

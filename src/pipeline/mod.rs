@@ -29,8 +29,8 @@ use crate::change::{self, Acknowledged, GuardInput};
 use crate::diag::Diagnostic;
 use crate::model::api::AcknowledgementKind;
 use crate::model::{
-    Fleet, Hold, HoldKind, Memo, Name, Plan, Progress, Proposal, Snapshot, Store, StoreError,
-    Stuck, Work, paths,
+    Asked, Fleet, Hold, HoldKind, Memo, Name, Plan, Progress, Proposal, Snapshot, Store,
+    StoreError, Stuck, Work, paths,
 };
 use crate::plan::{self, PlanInput, Planning};
 use read::Read;
@@ -58,27 +58,26 @@ pub fn propose(
         return read.stop(snapshot, store, vec![hold]);
     }
     let mut frozen = BTreeSet::new();
-    let (planning, written, good, mismatches) = loop {
-        let Decided { mut planning, spent, good, mismatches } =
-            decide(snapshot, store, memo, &read, &frozen)?;
+    let (decided, written) = loop {
+        let mut decided = decide(snapshot, store, memo, &read, &frozen)?;
         // What pools make is among the workers from now on, as it is in the next run.
-        let made = std::mem::take(&mut planning.made).into_iter();
+        let made = std::mem::take(&mut decided.planning.made).into_iter();
         read.loaded.fleet.workers.extend(made.map(|worker| (worker.name.clone(), worker)));
+        let Decided { planning, spent, good, .. } = &mut decided;
         let mut run = output::Run::new(snapshot, store, &read, &mut planning.plan);
-        run.spent = change::spend(&read.loaded.fleet, read.previous.fleet.as_ref(), &good, &spent);
+        run.spent = change::spend(&read.loaded.fleet, read.previous.fleet.as_ref(), good, spent);
         let mut written = run.write()?;
         // What keeps its last good folder keeps what that takes. Others may have been given the room,
         // so such a resize is taken out and everything is decided again. So it is where a file of
         // others is in the way of a worker's own: nothing may be placed there.
         let taken = read.take(std::mem::take(&mut written.taken));
         if !taken && written.not_resized.is_subset(&frozen) {
-            break (planning, written, good, mismatches);
+            break (decided, written);
         }
         frozen.extend(written.not_resized);
     };
-    read.diagnostics.extend(mismatches);
-    settle::remember(snapshot, store, memo, &planning, &written, &read)?;
-    finish(snapshot, store, memo, read, planning, written, &good)
+    settle::remember(snapshot, store, memo, &decided.planning, &written, &read)?;
+    finish(snapshot, store, memo, read, decided, written)
 }
 
 /// What a run says that may not even begin: everything stays, and a hold says why.
@@ -114,6 +113,7 @@ fn acknowledged(read: &Read) -> Acknowledged {
 /// The decisions, after the guards.
 struct Decided {
     planning: Planning,
+    asked: Asked,
     spent: Vec<Name>,
     good: Acknowledged,
     /// Acknowledgements that abandon another set than is stuck, or rebalance by other moves than there are.
@@ -147,7 +147,7 @@ fn decide(
     let stuck = if asked { plan::stuck(&input) } else { Vec::new() };
     let abandoned = change::abandon(&stuck, &good);
     let input = PlanInput { abandoned: &abandoned.names, ..input };
-    let Rebalanced { mut planning, spent: rebalanced, mut mismatches } =
+    let Rebalanced { mut planning, terms: rebalance, spent: rebalanced, mut mismatches } =
         rebalancing::plan(&input, &good);
     let input = GuardInput { fleet, previous: &read.previous };
     let mut spent = change::guard(&mut planning.plan, input, &good);
@@ -156,13 +156,14 @@ fn decide(
     mismatches.extend(change::abandon_mismatches(fleet, &good, &stuck, &abandoned.spent));
     spent.extend(abandoned.spent);
     spent.extend(rebalanced);
+    let asked = Asked { frozen: frozen.clone(), abandoned: abandoned.names, rebalance };
     if let Some(from) = snapshot.input.rewound_from {
         let hold = Hold { kind: HoldKind::Rewind, names: vec![from.to_string()], allowed: None };
         spent.extend(good.covers(AcknowledgementKind::Rewind, &hold));
     }
     planning.plan.holds.extend(read.drift.hold());
     planning.plan.holds.sort_by(|a, b| (a.kind, &a.names).cmp(&(b.kind, &b.names)));
-    Ok(Decided { planning, spent, good, mismatches })
+    Ok(Decided { planning, asked, spent, good, mismatches })
 }
 
 /// A worker that is gone after this run is none of its workers; what is over is said by its deletion.
@@ -179,12 +180,13 @@ fn finish(
     store: &dyn Store,
     memo: &mut Memo,
     read: Read,
-    planning: Planning,
+    decided: Decided,
     written: output::Written,
-    good: &Acknowledged,
 ) -> Result<Proposal, StoreError> {
     let Read { loaded, previous, observed, mut diagnostics, valid_until, drift, .. } = read;
-    diagnostics.extend(change::mismatches(&loaded.fleet, good, &planning.plan.holds));
+    let Decided { planning, asked, good, mismatches, .. } = decided;
+    diagnostics.extend(mismatches);
+    diagnostics.extend(change::mismatches(&loaded.fleet, &good, &planning.plan.holds));
     let output::Written { tree, form, gates, found, rendered, set_back, .. } = written;
     diagnostics.extend(found);
     let difference = change::diff(store, snapshot.previous, Some(tree))?;
@@ -222,6 +224,7 @@ fn finish(
         fleet: loaded.fleet,
         previous,
         observed,
+        asked,
         plan: planning.plan,
         gates,
         survey: drift.survey,

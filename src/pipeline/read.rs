@@ -12,8 +12,8 @@ use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::load::{self, Loaded};
 use crate::model::api::DriftPolicy;
 use crate::model::{
-    Dir, EntryKind, Hold, Id, Memo, Name, Observed, Owned, Plan, Previous, Proposal, Snapshot,
-    Store, StoreError, Work, paths,
+    Asked, Dir, EntryKind, Hold, Id, Memo, Name, Observed, Owned, Plan, Previous, Proposal,
+    Snapshot, Store, StoreError, Work, paths,
 };
 use crate::plan::{self, FoldInput, PoolFoldInput};
 use crate::render::Templates;
@@ -210,6 +210,7 @@ impl Read {
             fleet: self.loaded.fleet,
             previous: self.previous,
             observed: self.observed,
+            asked: Asked::default(),
             plan: Plan { holds, ..Plan::default() },
             gates: Vec::new(),
             survey: self.drift.survey,

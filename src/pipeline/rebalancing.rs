@@ -3,11 +3,14 @@
 use crate::change::{self, Acknowledged};
 use crate::diag::Diagnostic;
 use crate::model::Name;
+use crate::model::api::Rebalance;
 use crate::plan::{self, PlanInput, Planning};
 
 /// The decisions, and what became of the requests.
 pub(super) struct Rebalanced {
     pub(super) planning: Planning,
+    /// The rebalance that begins.
+    pub(super) terms: Option<Rebalance>,
     /// The acknowledgement that let the moves through.
     pub(super) spent: Option<Name>,
     /// The acknowledgements of other moves than there are.
@@ -21,10 +24,11 @@ pub(super) fn plan(input: &PlanInput<'_>, good: &Acknowledged) -> Rebalanced {
     for request in change::rebalances(input.fleet, good) {
         let planning = plan::plan(&PlanInput { rebalance: Some(request.terms), ..*input });
         if request.is_of(&planning.rebalanced, good) {
-            return Rebalanced { planning, spent: Some(request.name), mismatches };
+            let (terms, spent) = (Some(request.terms), Some(request.name));
+            return Rebalanced { planning, terms, spent, mismatches };
         }
         let told = change::rebalance_mismatch(input.fleet, &request, &planning.rebalanced);
         mismatches.extend(told);
     }
-    Rebalanced { planning: plan::plan(input), spent: None, mismatches }
+    Rebalanced { planning: plan::plan(input), terms: None, spent: None, mismatches }
 }

@@ -67,7 +67,8 @@ use std::sync::Arc;
 
 use crate::model::api::Rebalance;
 use crate::model::{
-    Counted, Digest, Fleet, Id, Name, Observed, Plan, Previous, Rebalanced, Settled, Worker,
+    Asked, Counted, Digest, Fleet, Id, Name, Observed, Plan, Previous, Proposal, Rebalanced,
+    Settled, Worker,
 };
 
 /// What [`plan`] reads.
@@ -112,6 +113,19 @@ impl<'a> PlanInput<'a> {
             frozen: &NOBODY,
             abandoned: &NOBODY,
             rebalance: None,
+        }
+    }
+
+    /// What was read, and how it was asked, where a proposal comes from: a plan, and an explanation, decides
+    /// the same again.
+    #[must_use]
+    pub const fn of(proposal: &'a Proposal) -> Self {
+        let Asked { frozen, abandoned, rebalance } = &proposal.asked;
+        Self {
+            frozen,
+            abandoned,
+            rebalance: *rebalance,
+            ..Self::new(&proposal.fleet, &proposal.previous, &proposal.observed)
         }
     }
 

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::runway::asked;
 use crate::change::rebalance_digest;
 use crate::model::api::{API_VERSION, AcknowledgementKind, Rebalance};
 use crate::model::{Digest, Name, Proposal, Rebalanced};
@@ -26,9 +25,7 @@ pub(super) fn request(proposal: &Proposal, terms: Rebalance) -> Request {
     let moves = if proposal.stopped {
         Vec::new()
     } else {
-        asked(proposal, &proposal.fleet, |input| {
-            plan::plan(&PlanInput { rebalance: Some(terms), ..*input }).rebalanced
-        })
+        plan::plan(&PlanInput { rebalance: Some(terms), ..PlanInput::of(proposal) }).rebalanced
     };
     let digest = rebalance_digest(&moves);
     let name = free_name(proposal, digest);

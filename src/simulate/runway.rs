@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Change, Clusters, Error, Question, Scene, simulate};
 use crate::model::{
-    Cluster, Decision, Ending, Fleet, GateReason, Name, Plan, Progress, Proposal, Quantity,
-    ReasonCode, Resources, WorkerPlan,
+    Cluster, Decision, Fleet, Name, Plan, Proposal, Quantity, ReasonCode, Resources, WorkerPlan,
 };
 use crate::plan::{self, PlanInput};
 
@@ -63,7 +62,7 @@ fn count(proposal: &Proposal, probe: &Cluster) -> Runway {
     let mut number = room_for(&probe.demand, proposal).saturating_add(1).min(MOST);
     loop {
         let (fleet, names) = with(proposal, probe, number);
-        let planning = asked(proposal, &fleet, plan::plan);
+        let planning = plan::plan(&PlanInput { fleet: &fleet, ..PlanInput::of(proposal) });
         let placed = |name: &&Name| planning.plan.clusters[*name].decision.worker().is_some();
         let placed: Vec<_> = names.iter().filter(placed).collect();
         let fits = placed.len() as u64;
@@ -111,24 +110,6 @@ fn last_names(plan: &Plan) -> impl Iterator<Item = Name> + use<> {
     (1_u64..).filter_map(move |at| Name::parse(&format!("{first}-{at:05}")).ok())
 }
 
-/// Asks the planner what it decides with another fleet, and all else as in a proposal.
-pub(super) fn asked<R>(
-    proposal: &Proposal,
-    fleet: &Fleet,
-    ask: impl FnOnce(&PlanInput<'_>) -> R,
-) -> R {
-    let kept = proposal.gates.iter().filter(|gate| gate.reason != GateReason::ResizeBlocked);
-    let frozen: BTreeSet<Name> = kept.map(|gate| gate.name.clone()).collect();
-    let given_up = |progress: Progress| progress == Progress::Ends(Ending::Abandoned);
-    let deletions = proposal.plan.deletions.iter().filter(|(_, d)| given_up(d.progress));
-    let abandoned: BTreeSet<Name> = deletions.map(|(name, _)| name.clone()).collect();
-    ask(&PlanInput {
-        frozen: &frozen,
-        abandoned: &abandoned,
-        ..PlanInput::new(fleet, &proposal.previous, &proposal.observed)
-    })
-}
-
 fn rooms<'a>(
     fleet: &Fleet,
     plan: &Plan,
@@ -172,7 +153,8 @@ fn limit(
     }
     let (fleet, names) = with(proposal, probe, fits + 1);
     let Some(next) = names.last() else { return (None, BTreeSet::new()) };
-    let explained = asked(proposal, &fleet, |input| plan::explain_cluster(input, next));
+    let input = PlanInput { fleet: &fleet, ..PlanInput::of(proposal) };
+    let explained = plan::explain_cluster(&input, next);
     let reasons = explained.as_ref().map(|told| match &told.planned.decision {
         Decision::Wait { reasons, .. } => reasons.clone(),
         _ => BTreeSet::new(),

@@ -169,6 +169,11 @@ fn a_rebalance_lists_its_moves_with_what_they_gain_and_how_to_request_them() {
     let gains: Vec<_> = proposed["moves"].as_array().unwrap().iter().map(|m| &m["gain"]).collect();
     assert_eq!(gains, [75, 25], "{said:#}");
 
+    // What moves keeps its place on both workers.
+    let counted = simulate(&fleet, &["--rebalance", "5", "--runway"], 0);
+    let fits = |when: &str| counted["runway"][0][when]["fits"].as_u64().unwrap();
+    assert_eq!(fits("then") + 2, fits("now"), "{counted:#}");
+
     // The moves are chosen with the other changes made.
     let cordoned = simulate(&fleet, &["--rebalance", "5", "--cordon", "w-new"], 0);
     assert_eq!(cordoned["rebalance"]["moves"], serde_json::json!([]));
@@ -185,6 +190,7 @@ fn a_rebalance_lists_its_moves_with_what_they_gain_and_how_to_request_them() {
     assert_eq!(said["tree"], planned(&fleet), "it is the request that people write");
     let explained = fleet.carp(&["explain", "cluster/alpha"]);
     assert!(explained.out.contains("as was acknowledged"), "{}", explained.out);
+    assert!(!explained.out.contains("stays there"), "{}", explained.out);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::render::{self, SecretWanted, Where};
 /// Explains a cluster, a worker or a policy.
 pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
     let proposal = &look.opened.proposal;
-    let input = PlanInput::new(&proposal.fleet, &proposal.previous, &proposal.observed);
+    let input = PlanInput::of(proposal);
     let name = &object.name;
     let asked = |kind| object.kind.is_none_or(|k| k == kind);
     if asked(ObjectKind::Cluster)
@@ -206,12 +206,7 @@ fn cluster_notes(look: &Look, explanation: &Explanation) -> Vec<String> {
     if let Some(moved) = proposal.plan.moves.get(&explanation.cluster)
         && !matches!(explanation.planned.decision, Decision::Move { .. })
     {
-        let planned = proposal.plan.clusters.get(&explanation.cluster);
-        let step = planned.and_then(|planned| match planned.decision {
-            Decision::Move { step, .. } => step,
-            _ => None,
-        });
-        notes.push(moved.words(step));
+        notes.push(moved.words(None));
     }
     if let Some(stay) = proposal.plan.stays.get(&explanation.cluster) {
         let (code, why) = (stay.blocker.name(), &stay.blocker);

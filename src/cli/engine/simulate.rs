@@ -223,7 +223,7 @@ fn lots(changes: &[(Change, String)], added: Vec<Name>) -> Vec<(String, Vec<Name
 /// Why clusters wait that did not, or for other reasons.
 fn summaries(before: &Proposal, simulated: &Simulated) -> Vec<(Name, String)> {
     let after = &simulated.after;
-    let input = PlanInput::new(&after.fleet, &after.previous, &after.observed);
+    let input = PlanInput::of(after);
     let mut told: Vec<(Name, String)> = Vec::new();
     let mut lines = BTreeSet::new();
     for (name, planned) in &after.plan.clusters {
