@@ -2,12 +2,10 @@
 //! tenants and policies, taints, cordons, and 5 % that no worker takes; with spread, anti-affinity and
 //! quota, or without.
 
-use std::collections::BTreeMap;
-
 use carp::model::api::{ManagedClusterSpec, Tenant, WorkerSpec};
 use carp::model::{
-    Cluster, ClusterRow, ClusterState, Digest, Fleet, Id, Name, Observed, Plan, Policy, Previous,
-    Quantity, Resources, WORKER_LOCK_SCHEMA, Worker, WorkerLock, blob_id, lock_to_bytes,
+    Cluster, ClusterRow, Digest, Fleet, Name, Observed, Plan, Policy, Previous, Quantity,
+    Resources, Worker, WorkerLock, blob_id, lock_to_bytes,
 };
 use carp::plan::PlanInput;
 use serde::de::DeserializeOwned;
@@ -73,42 +71,15 @@ impl Generated {
     pub(crate) fn after(mut self, plan: &Plan) -> Self {
         for (cluster, planned) in &plan.clusters {
             let Some(worker) = planned.decision.worker() else { continue };
-            let row = row(&self.fleet.clusters[cluster]);
+            let row = ClusterRow::imagined(&self.fleet.clusters[cluster]);
             let lock = self.previous.workers.entry(worker.clone());
-            let lock = lock.or_insert_with(|| lock_of(worker));
+            let lock = lock.or_insert_with(|| WorkerLock::imagined(worker));
             lock.clusters.insert(cluster.clone(), row);
         }
         let locks = self.previous.workers.iter();
         let ids = locks.map(|(worker, lock)| (worker.clone(), blob_id(&lock_to_bytes(lock))));
         self.previous.ids = ids.collect();
         self
-    }
-}
-
-fn lock_of(worker: &Name) -> WorkerLock {
-    WorkerLock {
-        schema_version: WORKER_LOCK_SCHEMA,
-        worker: worker.clone(),
-        facts: Digest::of(b""),
-        render_key: Digest::of(b""),
-        clusters: BTreeMap::new(),
-        files: BTreeMap::new(),
-    }
-}
-
-fn row(cluster: &Cluster) -> ClusterRow {
-    ClusterRow {
-        state: ClusterState::Bound,
-        deletion: None,
-        facts: cluster.facts,
-        render_key: Digest::of(b""),
-        folder: Some(Id::EMPTY_DIR),
-        record: None,
-        group: None,
-        moves: None,
-        versions: None,
-        demand: cluster.demand.clone(),
-        row: cluster.index_row(),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod fixture;
 mod fleet;
 mod folded;
 mod id;
+mod imagined;
 mod lock;
 mod memo;
 mod moving;

@@ -6,10 +6,7 @@ use super::expect;
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
 use crate::load::PolicyTest;
 use crate::model::api::Observation;
-use crate::model::{
-    Cluster, ClusterRow, ClusterState, Digest, Fleet, Id, Name, Observed, Previous,
-    WORKER_LOCK_SCHEMA, Worker, WorkerLock,
-};
+use crate::model::{ClusterRow, Fleet, Name, Observed, Previous, Worker, WorkerLock};
 use crate::plan::PlanInput;
 
 /// Runs a test: everything that does not hold.
@@ -94,15 +91,9 @@ impl Stage {
 
     /// Puts a cluster on a worker, as if an earlier run had placed it there.
     fn put(&mut self, cluster: &Name, worker: &Name) {
-        let Some(row) = self.fleet.clusters.get(cluster).map(row) else { return };
-        let lock = self.previous.workers.entry(worker.clone()).or_insert_with(|| WorkerLock {
-            schema_version: WORKER_LOCK_SCHEMA,
-            worker: worker.clone(),
-            facts: Digest::of(b""),
-            render_key: Digest::of(b""),
-            clusters: BTreeMap::new(),
-            files: BTreeMap::new(),
-        });
+        let Some(row) = self.fleet.clusters.get(cluster).map(ClusterRow::imagined) else { return };
+        let lock = self.previous.workers.entry(worker.clone());
+        let lock = lock.or_insert_with(|| WorkerLock::imagined(worker));
         lock.clusters.insert(cluster.clone(), row);
     }
 }
@@ -120,22 +111,6 @@ fn workers(test: &PolicyTest, fleet: &Fleet) -> BTreeMap<Name, Worker> {
         }
     }
     workers
-}
-
-fn row(cluster: &Cluster) -> ClusterRow {
-    ClusterRow {
-        state: ClusterState::Bound,
-        deletion: None,
-        facts: cluster.facts,
-        render_key: Digest::of(b""),
-        folder: Some(Id::EMPTY_DIR),
-        record: None,
-        group: None,
-        moves: None,
-        versions: None,
-        demand: cluster.demand.clone(),
-        row: cluster.index_row(),
-    }
 }
 
 /// A place in a test.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Member, own_groups};
 use crate::model::api::{AntiAffinity, ClusterSelector};
-use crate::model::{Digest, IndexRow, Policy};
+use crate::model::{Digest, Policy};
 use crate::plan::PlanInput;
 use crate::plan::finder::Finder;
 use crate::plan::group::{self, Group, Keeping, Values, Who};
@@ -137,9 +137,4 @@ impl<'a> Asked<'a> {
         let applying = self.policies.may_select(who.labels).filter(selects);
         applying.min_by_key(|(place, _)| *place).map(|(_, policy)| policy)
     }
-}
-
-/// What rules read of a row.
-pub(super) fn recorded<'a>(name: &'a crate::model::Name, row: &'a IndexRow) -> Who<'a> {
-    Who { name, labels: &row.labels, tenant: &row.tenant, location: &row.location }
 }

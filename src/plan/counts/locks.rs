@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Member;
-use super::asked::{Asked, recorded};
+use super::asked::Asked;
 use super::here::Here;
-use crate::model::{Cluster, ClusterRow, ClusterState, Name, Resources, WorkerLock};
+use crate::model::{Cluster, ClusterRow, ClusterState, IndexRow, Name, Resources, WorkerLock};
 use crate::plan::deletion::Deletions;
 use crate::plan::group::Who;
 use crate::plan::moving::{self, Ongoing};
@@ -94,4 +94,9 @@ fn is_alike(cluster: &Cluster, row: &ClusterRow) -> bool {
         && cluster.tenant == row.tenant
         && cluster.spec.location == row.location
         && cluster.spec.own_anti_affinity() == row.anti_affinity
+}
+
+/// What rules read of a row.
+fn recorded<'a>(name: &'a Name, row: &'a IndexRow) -> Who<'a> {
+    Who { name, labels: &row.labels, tenant: &row.tenant, location: &row.location }
 }

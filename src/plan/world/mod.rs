@@ -187,7 +187,8 @@ impl World {
                 let deleting = matches!(planned.decision, Decision::Delete { .. });
                 let old =
                     self.row(cluster).filter(|_| deleting || planned.resize_blocked.is_some());
-                let row = old.or_else(|| desired.map(bound_row)).or_else(|| self.row(cluster));
+                let row =
+                    old.or_else(|| desired.map(ClusterRow::imagined)).or_else(|| self.row(cluster));
                 let mut row = row.expect("a cluster on a worker is desired or recorded");
                 row.group = match &planned.decision {
                     Decision::Bind(binding) => binding.group.clone(),
@@ -298,22 +299,6 @@ fn amount(demand: &Resources) -> String {
 /// The digest of a folder with these versions.
 pub(super) fn digest_of(versions: &Versions) -> Digest {
     Digest::of(versions.to_string().as_bytes())
-}
-
-fn bound_row(cluster: &Cluster) -> ClusterRow {
-    ClusterRow {
-        state: ClusterState::Bound,
-        deletion: None,
-        moves: None,
-        facts: cluster.facts,
-        render_key: Digest::of(b""),
-        folder: Some(Id::EMPTY_DIR),
-        record: None,
-        versions: None,
-        group: None,
-        demand: cluster.demand.clone(),
-        row: cluster.index_row(),
-    }
 }
 
 fn pending_row(cluster: &Cluster, seen: u64, reasons: BTreeSet<ReasonCode>) -> PendingRow {

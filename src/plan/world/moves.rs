@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{World, bound_row, deleting, name};
+use super::{World, deleting, name};
 use crate::model::api::{
     Drain, Failover, OnViolation, OnWorkerLoss, PlacementPolicySpec, Rebalance, WorkerSpec,
 };
@@ -96,7 +96,7 @@ impl Moving {
         let cause = self.cause.unwrap_or(MoveCause::Drain);
         if let Some(to) = &self.to {
             let demand = row.demand.clone();
-            let row = ClusterRow { demand, ..reserved(bound_row(cluster), on, cause) };
+            let row = ClusterRow { demand, ..reserved(ClusterRow::imagined(cluster), on, cause) };
             world.lock(to).clusters.insert(cluster.name.clone(), row);
         }
         if let Some(from) = &self.from {
@@ -165,7 +165,7 @@ impl World {
                 Decision::Move { binding, .. } => {
                     let lock = self.previous.workers.get(&binding.worker);
                     let before = lock.and_then(|lock| lock.clusters.get(cluster));
-                    let desired = self.fleet.clusters.get(cluster).map(bound_row);
+                    let desired = self.fleet.clusters.get(cluster).map(ClusterRow::imagined);
                     let row = before.cloned().or(desired).expect("it is desired or recorded");
                     let row = reserved(row, &moved.from, moved.cause);
                     after.lock(&binding.worker).clusters.insert(cluster.clone(), row);

@@ -6,29 +6,21 @@ use jiff::Timestamp;
 
 use super::moves::{self, Moving};
 use super::spread::Rules;
-use super::{
-    World, affinity, bound_row, deleting, explain, fleet_lock, made, name, pending_row, scale,
-};
+use super::{World, affinity, deleting, explain, fleet_lock, made, name, pending_row, scale};
 use crate::model::api::{
     Affinity, DeletionPolicy, Expression, ExpressionOperator, ManagedClusterPlacement,
     ManagedClusterSpec, Observation, PlacementPolicySpec, PlacementTerm, PreferredTerm, Taint,
     TaintEffect, Tenant, Toleration, TolerationOperator, WorkerSpec,
 };
 use crate::model::{
-    Cluster, Damage, DeletionStep, Digest, FoldedReport, Freshness, LockName, Name, Owned, Policy,
-    Quantity, ReasonCode, Resources, Unloaded, WORKER_LOCK_SCHEMA, Worker, WorkerLock, fixture,
+    Cluster, ClusterRow, Damage, DeletionStep, Digest, FoldedReport, Freshness, LockName, Name,
+    Owned, Policy, Quantity, ReasonCode, Resources, Unloaded, Worker, WorkerLock, fixture,
 };
 
 impl World {
     pub(super) fn lock(&mut self, worker: &Name) -> &mut WorkerLock {
-        self.previous.workers.entry(worker.clone()).or_insert_with(|| WorkerLock {
-            schema_version: WORKER_LOCK_SCHEMA,
-            worker: worker.clone(),
-            facts: Digest::of(b""),
-            render_key: Digest::of(b""),
-            clusters: BTreeMap::new(),
-            files: BTreeMap::new(),
-        })
+        let lock = self.previous.workers.entry(worker.clone());
+        lock.or_insert_with(|| WorkerLock::imagined(worker))
     }
 
     pub(super) fn worker(&mut self, text: &str, words: &[&str]) {
@@ -174,7 +166,7 @@ impl World {
         // As in the real thing the demand is no fact of the document: a class may change it.
         cluster.facts = Digest::of_value(&(&cluster.spec, &cluster.labels, &cluster.tenant));
         if let Some(worker) = on {
-            let mut row = bound_row(&cluster);
+            let mut row = ClusterRow::imagined(&cluster);
             row.state = deleting::state(step);
             row.deletion = step.map(deleting::row);
             if changed {
