@@ -179,6 +179,7 @@ fn what_the_agent_may_not_see_is_said_and_nothing_is_taken_for_gone() {
     let bind =
         ["create", "rolebinding", "test", "-n", "flux-system", "--role=carp-agent", "--user=agent"];
     worker.server.kubectl(&bind);
+    worker.server.wait_for_rights();
     let output = worker.report(&kubeconfig);
     assert!(output.status.success(), "{}", printed(&output));
     let report = worker.reported().unwrap();
@@ -187,6 +188,7 @@ fn what_the_agent_may_not_see_is_said_and_nothing_is_taken_for_gone() {
 
     let less = r#"[{"op": "remove", "path": "/rules/1"}]"#;
     worker.server.kubectl(&["patch", "clusterrole", "carp-agent", "--type=json", "-p", less]);
+    worker.server.wait_for_rights();
     let output = worker.report(&kubeconfig);
     assert!(output.status.success(), "{}", printed(&output));
     let report = worker.reported().unwrap();

@@ -140,13 +140,8 @@ fn a_real_api_server_takes_it() {
 fn may_do_no_more(server: &ApiServer) {
     let rbac = root().join("deploy/rbac.yaml");
     server.kubectl(&["apply", "-n", "carp-system", "-f", rbac.to_str().unwrap()]);
-    let may = |verb: &str, what: &str| {
-        let mut command = Command::new("kubectl");
-        command.env("KUBECONFIG", server.kubeconfig());
-        command.args(["auth", "can-i", verb, what, "-n", "carp-system"]);
-        command.arg("--as=system:serviceaccount:carp-system:carp");
-        String::from_utf8_lossy(&command.output().unwrap().stdout).trim() == "yes"
-    };
+    server.wait_for_rights();
+    let user = "system:serviceaccount:carp-system:carp";
     for (verb, what, allowed) in [
         ("get", "leases/carp", true),
         ("update", "leases/carp", true),
@@ -156,6 +151,6 @@ fn may_do_no_more(server: &ApiServer) {
         ("get", "secrets", false),
         ("list", "pods", false),
     ] {
-        assert_eq!(may(verb, what), allowed, "{verb} {what}");
+        assert_eq!(server.may(user, verb, what, "carp-system"), allowed, "{verb} {what}");
     }
 }

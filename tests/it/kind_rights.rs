@@ -64,6 +64,7 @@ fn the_rights_are_enough_and_none_is_left_over() {
     let Some(machine) = Machine::with_the_kind(test) else { return };
     machine.server.kubectl(&["apply", "-f", file("namespace.yaml").to_str().unwrap()]);
     machine.server.kubectl(&["apply", "-f", file("rbac.yaml").to_str().unwrap()]);
+    machine.server.wait_for_rights();
     let account = as_the_account(&machine);
     let args = [
         "--kubeconfig",
@@ -99,6 +100,7 @@ fn the_rights_are_enough_and_none_is_left_over() {
     for at in 0..count {
         let less = format!(r#"[{{"op": "remove", "path": "/rules/{at}"}}]"#);
         machine.server.kubectl(&["patch", "clusterrole", "carp-kind", "--type=json", "-p", &less]);
+        machine.server.wait_for_rights();
         let controller = machine.controller(&["--kubeconfig", &account]);
         let name = format!("less-{at}");
         owned(&machine, &name);
@@ -108,6 +110,7 @@ fn the_rights_are_enough_and_none_is_left_over() {
         machine.server.kubectl(&["apply", "-f", file("rbac.yaml").to_str().unwrap()]);
     }
     machine.server.kubectl(&["delete", "role", "carp-kind", "-n", "carp-system"]);
+    machine.server.wait_for_rights();
     let controller = machine.controller(&args);
     controller.wait_for("forbidden");
 }

@@ -60,6 +60,34 @@ impl ApiServer {
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
+    /// Whether `user` may do `verb` with `what` in the namespace, as the server's authorizer says.
+    pub(crate) fn may(&self, user: &str, verb: &str, what: &str, namespace: &str) -> bool {
+        let mut command = Command::new("kubectl");
+        command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.dir.path());
+        command.args(["auth", "can-i", verb, what, "-n", namespace, &format!("--as={user}")]);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).trim() == "yes"
+    }
+
+    /// Until every right that was given or taken up to now counts.
+    ///
+    /// The authorizer watches its four kinds of objects, each in the order of its changes. So once it
+    /// knows an object of each kind that was made just now, it knows what was changed before.
+    pub(crate) fn wait_for_rights(&self) {
+        let newest = tempfile::Builder::new().suffix(".yaml").tempfile_in(self.dir.path()).unwrap();
+        let name = newest.path().file_stem().unwrap().to_str().unwrap();
+        let user = name.trim_start_matches('.').to_lowercase();
+        fs::write(newest.path(), rights_to_nothing(&user)).unwrap();
+        self.kubectl(&["create", "-f", newest.path().to_str().unwrap()]);
+        for _ in 0..600 {
+            if ["nothing", "nowhere"].iter().all(|r| self.may(&user, "get", r, "default")) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("the rights of {user} never counted");
+    }
+
     /// Ends the server; etcd goes on.
     pub(crate) fn stop(&mut self) {
         let _ = self.server.kill();
@@ -129,6 +157,29 @@ fn tail(log: &Path) -> String {
     let text = fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+/// An object of each kind that gives rights, by which `user` may read what there is none of: one kind
+/// by the roles of the cluster, and one by those of a namespace.
+fn rights_to_nothing(user: &str) -> String {
+    let roles = [("ClusterRole", "", "nothing"), ("Role", ", namespace: default", "nowhere")];
+    let objects = roles.map(|(kind, namespace, resource)| {
+        let meta = format!("metadata: {{name: '{user}'{namespace}}}");
+        format!(
+            "apiVersion: rbac.authorization.k8s.io/v1
+kind: {kind}
+{meta}
+rules: [{{apiGroups: [''], resources: [{resource}], verbs: [get]}}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {kind}Binding
+{meta}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: {kind}, name: '{user}'}}
+subjects: [{{apiGroup: rbac.authorization.k8s.io, kind: User, name: '{user}'}}]
+"
+        )
+    });
+    objects.join("---\n")
 }
 
 /// Ports that nobody listens on just now.
