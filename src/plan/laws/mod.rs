@@ -6,52 +6,23 @@
 mod history;
 mod leaving;
 mod placed;
+mod steps;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use self::history::history;
+pub(super) use self::steps::every_step;
+use super::Verdict;
 use super::world::World;
-use super::{Planning, Verdict};
 use crate::model::{
     Blocker, ClusterState, Decision, HoldKind, Move, MoveProgress, Plan, Planned, Quantity,
     ReasonCode, WorkerState,
 };
-
-/// Runs a law on every step of random histories: the world before the plan, and the plan.
-pub(super) fn every_step(law: impl Fn(&World, &Planning) -> TestCaseResult) {
-    let config = Config { cases: 1024, failure_persistence: None, ..Config::default() };
-    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let outcome = runner.run(&history(), |fleets| {
-        let mut committed = World::default();
-        for fleet in fleets {
-            let world = with_fleet(&committed, &fleet);
-            let planning = world.plan();
-            law(&world, &planning)?;
-            committed = world.after(&planning);
-        }
-        Ok(())
-    });
-    if let Err(failure) = outcome {
-        panic!("{failure}");
-    }
-}
-
-/// What was committed, with another fleet.
-fn with_fleet(committed: &World, fleet: &[String]) -> World {
-    let read = World::read(&fleet.join("; "));
-    let kept = read.previous.kept.clone();
-    let World { previous, settled, counted, .. } = committed.clone();
-    let mut world = World { previous, settled, counted, ..read };
-    world.previous.kept = kept;
-    world.load_pools();
-    world
-}
 
 /// The same with nothing remembered.
 pub(super) fn unsettled(world: &World) -> World {
