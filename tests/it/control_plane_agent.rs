@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::flux::{Flux, push_report};
 use crate::support::keys::SshKey;
-use crate::support::observed::{APPLIED, Worker, condition, object};
+use crate::support::observed::{Worker, condition, object};
 use crate::support::people::{Person, printed};
 use crate::support::small;
 use crate::support::{git, skip};
@@ -23,7 +23,7 @@ struct Story {
 
 impl Story {
     fn begin() -> Option<Self> {
-        let hub = Worker::called("hub", &[], &APPLIED)?;
+        let hub = Worker::called("hub", &[])?;
         let keys = [SshKey::new()?, SshKey::new()?];
         let person = Person::cloning(&hub.remote.url());
         let signers = [keys[0].allowed("hub"), keys[1].allowed("w-weu")];

@@ -27,8 +27,12 @@ pub(crate) struct ApiServer {
 impl ApiServer {
     /// Starts a pair; `None` where `KUBEBUILDER_ASSETS` is unset.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_in(tempfile::tempdir().unwrap())
+    }
+
+    /// Starts a pair in a folder, on the data that is there in `etcd/`, if there is some.
+    pub(crate) fn start_in(dir: TempDir) -> Option<Self> {
         let assets = PathBuf::from(std::env::var_os("KUBEBUILDER_ASSETS")?);
-        let dir = tempfile::tempdir().unwrap();
         certificates(dir.path());
         let [client, peer, port] = free_ports();
         let etcd = etcd(&assets, dir.path(), client, peer);
@@ -86,6 +90,14 @@ impl ApiServer {
             std::thread::sleep(Duration::from_millis(50));
         }
         panic!("the rights of {user} never counted");
+    }
+
+    /// Ends both, and puts what etcd has kept into a new folder on the same disk.
+    pub(crate) fn end_into(mut self, data: &Path) {
+        self.stop();
+        let _ = self.etcd.kill();
+        let _ = self.etcd.wait();
+        fs::rename(self.dir.path().join("etcd"), data).unwrap();
     }
 
     /// Ends the server; etcd goes on.

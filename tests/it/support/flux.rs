@@ -46,21 +46,30 @@ impl Flux {
         let commit = git(&output, &["rev-parse", "HEAD"]);
         self.apply(on, "the first", &output.join(&self.first));
         let mut done = BTreeSet::new();
-        while let Some(next) = kustomizations(on).into_iter().find(|k| !done.contains(&name(k))) {
+        while self.pass(on, &output, &commit, &mut done) {}
+    }
+
+    /// Brings to the commit what is not done, in its order, until something was applied, which may have
+    /// changed what there is; false when all is done.
+    fn pass(&self, on: &Worker, output: &Path, commit: &str, done: &mut BTreeSet<String>) -> bool {
+        for mut next in kustomizations(on) {
             let name = name(&next);
+            if !done.insert(name.clone()) {
+                continue;
+            }
+            next["status"] = json!({
+                "observedGeneration": 1,
+                "lastAppliedRevision": format!("carp/rendered@sha1:{commit}"),
+                "conditions": [super::observed::condition("Ready", "True", "Succeeded", "")],
+            });
             if name == ROOT || name.starts_with("cluster-") {
                 self.apply(on, &name, &output.join(next["spec"]["path"].as_str().unwrap()));
+                on.status(&next);
+                return true;
             }
-            on.status(&json!({
-                "apiVersion": next["apiVersion"], "kind": "Kustomization", "metadata": next["metadata"],
-                "status": {
-                    "observedGeneration": 1,
-                    "lastAppliedRevision": format!("carp/rendered@sha1:{commit}"),
-                    "conditions": [super::observed::condition("Ready", "True", "Succeeded", "")],
-                },
-            }));
-            done.insert(name);
+            on.replace_status(&next);
         }
+        false
     }
 
     /// Applies one path of the output branch, as a Kustomization of that path does.

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use super::apiserver::ApiServer;
 use super::people::carp;
-use super::skip;
+use super::{definitions, skip};
 
 /// How long anything may take here: much longer than it ever does.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -42,8 +42,21 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// A machine; `None`, told aloud, where the environment has not what it takes.
-    #[expect(clippy::disallowed_methods, reason = "tests read their environment")]
     pub(crate) fn start(test: &str) -> Option<Self> {
+        Self::with(test, |_| ApiServer::start())
+    }
+
+    /// The same, where the API server knows the kind.
+    pub(crate) fn with_the_kind(test: &str) -> Option<Self> {
+        Self::with(test, |folder| {
+            let own = folder.join("crds.yaml");
+            fs::write(&own, carp(folder, &["crds"]).output().unwrap().stdout).unwrap();
+            definitions::serving("kind", &[own])
+        })
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "tests read their environment")]
+    fn with(test: &str, server: impl FnOnce(&Path) -> Option<ApiServer>) -> Option<Self> {
         let needed = "KUBEBUILDER_ASSETS or CARP_DOCKER_STANDIN is unset";
         let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
         let standin = std::env::var_os("CARP_DOCKER_STANDIN").map(PathBuf::from);
@@ -51,8 +64,8 @@ impl Machine {
             skip(test, needed);
             return None;
         };
-        let server = ApiServer::start()?;
         let dir = tempfile::tempdir().unwrap();
+        let server = server(dir.path())?;
         for folder in ["bin", "docker", "home"] {
             fs::create_dir(dir.path().join(folder)).unwrap();
         }
@@ -60,19 +73,6 @@ impl Machine {
         fs::write(&docker, DOCKER).unwrap();
         fs::set_permissions(docker, fs::Permissions::from_mode(0o755)).unwrap();
         Some(Self { server, dir, assets, standin })
-    }
-
-    /// The same, where the API server knows the kind.
-    pub(crate) fn with_the_kind(test: &str) -> Option<Self> {
-        let machine = Self::start(test)?;
-        let crds = carp(machine.path(), &["crds"]).output().unwrap();
-        let file = machine.path().join("crds.yaml");
-        fs::write(&file, crds.stdout).unwrap();
-        let file = file.to_str().unwrap();
-        machine.server.kubectl(&["create", "--validate=false", "-f", file]);
-        let wait = ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"];
-        machine.server.kubectl(&wait);
-        Some(machine)
     }
 
     /// Installs one of the definitions that `CARP_CRDS` has; false where it is unset.

@@ -4,6 +4,7 @@
 pub(crate) mod apiserver;
 pub(crate) mod controller;
 pub(crate) mod crd;
+pub(crate) mod definitions;
 #[cfg(unix)]
 pub(crate) mod disk;
 pub(crate) mod fleet;

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::apiserver::ApiServer;
 use super::people::carp;
-use super::{Remote, git_may_fail};
+use super::{Remote, definitions, git_may_fail};
 
 /// The CRDs that the agent looks at, by the names of their files.
 const CRDS: [&str; 15] = [
@@ -33,7 +33,7 @@ const CRDS: [&str; 15] = [
 ];
 
 /// The CRDs of what carp has applied besides what the agent looks at.
-pub(crate) const APPLIED: [&str; 7] = [
+const APPLIED: [&str; 7] = [
     "azureclusteridentities.infrastructure.cluster.x-k8s.io",
     "azuremachinetemplates.infrastructure.cluster.x-k8s.io",
     "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io",
@@ -55,24 +55,24 @@ pub(crate) struct Worker {
 impl Worker {
     /// The worker `we-1` with every CRD but some; `None` where the environment has no server or no CRDs.
     pub(crate) fn without(missing: &[&str]) -> Option<Self> {
-        Self::called("we-1", missing, &[])
+        Self::called("we-1", missing)
     }
 
-    /// A cluster with a name, without some CRDs and with some that the agent does not look at.
+    /// A cluster with a name, without some CRDs.
     #[expect(clippy::disallowed_methods, reason = "tests read their environment")]
-    pub(crate) fn called(name: &str, missing: &[&str], more: &[&str]) -> Option<Self> {
+    pub(crate) fn called(name: &str, missing: &[&str]) -> Option<Self> {
         let crds = std::env::var_os("CARP_CRDS").map(PathBuf::from)?;
-        let server = ApiServer::start()?;
         let dir = tempfile::tempdir().unwrap();
         let own = carp(dir.path(), &["crds"]).output().unwrap();
         fs::write(dir.path().join("own.yaml"), own.stdout).unwrap();
+        let mut files: Vec<PathBuf> =
+            CRDS.iter().chain(&APPLIED).map(|name| crds.join(format!("{name}.yaml"))).collect();
+        files.push(dir.path().join("own.yaml"));
+        let server = definitions::serving("worker", &files)?;
         let worker = Self { server, remote: Remote::new(), name: name.to_owned(), crds, dir };
-        let all = CRDS.iter().chain(more).filter(|name| !missing.contains(name)).copied();
-        worker.install(&all.collect::<Vec<_>>());
-        // The server knows no rules in CEL, which the definition of KINDCluster has.
-        let own = worker.path().join("own.yaml");
-        worker.server.kubectl(&["create", "--validate=false", "-f", own.to_str().unwrap()]);
-        worker.are_served();
+        if !missing.is_empty() {
+            worker.server.kubectl(&[&["delete", "crd"], missing].concat());
+        }
         worker.server.kubectl(&["create", "namespace", "flux-system"]);
         worker.server.kubectl(&["create", "namespace", "carp-system"]);
         Some(worker)
@@ -85,12 +85,7 @@ impl Worker {
         let mut args = vec!["create", "--validate=false"];
         args.extend(files.iter().flat_map(|file| ["-f", file]));
         self.server.kubectl(&args);
-        self.are_served();
-    }
-
-    fn are_served(&self) {
-        let all = ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"];
-        self.server.kubectl(&all);
+        definitions::wait_established(&self.server);
     }
 
     /// A worker with everything.
@@ -117,20 +112,18 @@ impl Worker {
 
     /// Writes the status of an object.
     pub(crate) fn status(&self, object: &Value) {
-        let meta = &object["metadata"];
-        let (kind, name) = (resource(object), meta["name"].as_str().unwrap());
-        let namespace = meta["namespace"].as_str().unwrap_or("default");
-        let get = ["get", &kind, name, "-n", namespace, "-o", "json"];
-        let mut there: Value = serde_json::from_str(&self.server.kubectl(&get)).unwrap();
+        // A raw path asks the server for this and nothing else; a kind is looked up among all kinds first.
+        let text = self.server.kubectl(&["get", "--raw", &self_link(object)]);
+        let mut there: Value = serde_json::from_str(&text).unwrap();
         there["status"] = object["status"].clone();
+        self.replace_status(&there);
+    }
+
+    /// Writes the status of an object that was just read.
+    pub(crate) fn replace_status(&self, object: &Value) {
         let file = self.dir.path().join("status.json");
-        fs::write(&file, there.to_string()).unwrap();
-        let path = format!(
-            "{}/status",
-            there["metadata"]["selfLink"]
-                .as_str()
-                .map_or_else(|| self_link(object, namespace, name), str::to_owned,)
-        );
+        fs::write(&file, object.to_string()).unwrap();
+        let path = format!("{}/status", self_link(object));
         self.server.kubectl(&["replace", "--raw", &path, "-f", file.to_str().unwrap()]);
     }
 
@@ -236,21 +229,13 @@ impl Drop for Agent {
     }
 }
 
-/// `clusters.v1beta2.cluster.x-k8s.io`: what kubectl calls the kind of an object.
-fn resource(object: &Value) -> String {
-    let kind = object["kind"].as_str().unwrap().to_lowercase();
-    match object["apiVersion"].as_str().unwrap().split_once('/') {
-        Some((group, version)) => {
-            format!("{kind}s.{version}.{group}").replace("proxys.", "proxies.")
-        }
-        None => kind,
-    }
-}
-
-fn self_link(object: &Value, namespace: &str, name: &str) -> String {
-    let version = object["apiVersion"].as_str().unwrap();
+/// The path of an object of a namespace on the API server.
+fn self_link(object: &Value) -> String {
+    let (version, meta) = (object["apiVersion"].as_str().unwrap(), &object["metadata"]);
     let plural = format!("{}s", object["kind"].as_str().unwrap().to_lowercase());
     let plural = plural.replace("proxys", "proxies");
+    let namespace = meta["namespace"].as_str().unwrap_or("default");
+    let name = meta["name"].as_str().unwrap();
     format!("/apis/{version}/namespaces/{namespace}/{plural}/{name}")
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::flux::{Flux, push_report};
 use crate::support::git;
 use crate::support::keys::SshKey;
-use crate::support::observed::{APPLIED, Worker, condition};
+use crate::support::observed::{Worker, condition};
 use crate::support::people::{Person, printed};
 use crate::support::small::{self, cluster};
 
@@ -57,7 +57,7 @@ impl Story {
     }
 
     fn of(reporter: &'static str, flux: Flux, mut files: BTreeMap<String, String>) -> Option<Self> {
-        let worker = Worker::called(reporter, &[], &APPLIED)?;
+        let worker = Worker::called(reporter, &[])?;
         let key = SshKey::new()?;
         let signers = format!("  observed:\n    allowedSigners: [\"{}\"]\n", key.allowed(reporter));
         files.insert("carp.yaml".to_owned(), format!("{}{signers}", small::FLEET));

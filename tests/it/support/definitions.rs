@@ -1,0 +1,112 @@
+//! API servers that serve definitions from their start.
+//!
+//! A server builds its whole `OpenAPI` anew for every definition that it learns, which is most of what a
+//! test with a server costs. So the definitions are learned once: what etcd has then is kept in cargo's
+//! folder for the files of tests, and each test begins with a copy of it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+
+use super::apiserver::ApiServer;
+
+/// Held while definitions are learned, for two tests would learn the same.
+static LEARNING: Mutex<()> = Mutex::new(());
+
+/// A pair whose server serves the definitions of these files, which have a name together; `None` where
+/// `KUBEBUILDER_ASSETS` is unset.
+#[expect(clippy::disallowed_methods, reason = "tests read their environment")]
+pub(crate) fn serving(set: &str, files: &[PathBuf]) -> Option<ApiServer> {
+    let assets = std::env::var_os("KUBEBUILDER_ASSETS")?;
+    let mut digest = Sha256::new();
+    for program in ["etcd", "kube-apiserver"].map(|name| Path::new(&assets).join(name)) {
+        // Another version has another length.
+        digest.update(fs::metadata(program).unwrap().len().to_be_bytes());
+    }
+    for file in files {
+        digest.update(fs::read(file).unwrap());
+    }
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("apiserver-{set}"));
+    {
+        let _one = LEARNING.lock().unwrap_or_else(PoisonError::into_inner);
+        keep(&kept, files, &digest.finalize())?;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    copy(&kept.join("etcd"), &dir.path().join("etcd"));
+    let server = ApiServer::start_in(dir)?;
+    let names = fs::read_to_string(kept.join("names")).unwrap();
+    wait_served(&server, &names.lines().collect());
+    Some(server)
+}
+
+/// Lets a server learn the definitions and keeps what etcd has then, unless that was done before.
+fn keep(kept: &Path, files: &[PathBuf], digest: &[u8]) -> Option<()> {
+    let is_kept = || fs::read(kept.join("digest")).is_ok_and(|known| known == digest);
+    if is_kept() {
+        return Some(());
+    }
+    let parent = kept.parent().unwrap();
+    let server = ApiServer::start_in(tempfile::tempdir_in(parent).unwrap())?;
+    let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let mut args = vec!["create", "--validate=false"];
+    args.extend(files.iter().flat_map(|file| ["-f", file]));
+    server.kubectl(&args);
+    wait_established(&server);
+    let names = server.kubectl(&["get", "crd", "-o", r"jsonpath={.items[*].metadata.name}"]);
+
+    let learned = tempfile::tempdir_in(parent).unwrap();
+    server.end_into(&learned.path().join("etcd"));
+    fs::write(learned.path().join("names"), names.replace(' ', "\n")).unwrap();
+    fs::write(learned.path().join("digest"), digest).unwrap();
+    let _ = fs::remove_dir_all(kept);
+    // Another run of the tests may have been faster.
+    assert!(
+        fs::rename(learned.path(), kept).is_ok() || is_kept(),
+        "{} is not kept",
+        kept.display()
+    );
+    Some(())
+}
+
+/// Until the server has taken every definition that it has.
+pub(crate) fn wait_established(server: &ApiServer) {
+    let all = ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"];
+    server.kubectl(&all);
+}
+
+/// Until the server offers every one of the kinds; half a minute at most.
+fn wait_served(server: &ApiServer, names: &BTreeSet<&str>) {
+    for _ in 0..300 {
+        let mut command = Command::new("kubectl");
+        command.args(["api-resources", "-o", "name", "--cached=false"]);
+        command
+            .env("KUBECONFIG", server.kubeconfig())
+            .env("HOME", server.kubeconfig().parent().unwrap());
+        let output = command.output().unwrap();
+        let offered = String::from_utf8_lossy(&output.stdout);
+        if names.is_subset(&offered.lines().collect()) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("some of these kinds are not served: {names:?}");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else if entry.path().extension().is_none_or(|e| e != "tmp") {
+            // etcd makes files in advance, whose names end so.
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
