@@ -7,7 +7,7 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, SanType};
 use tempfile::TempDir;
@@ -34,13 +34,30 @@ impl ApiServer {
     pub(crate) fn start_in(dir: TempDir) -> Option<Self> {
         let assets = PathBuf::from(std::env::var_os("KUBEBUILDER_ASSETS")?);
         certificates(dir.path());
-        let [client, peer, port] = free_ports();
-        let etcd = etcd(&assets, dir.path(), client, peer);
-        let server = server(&assets, dir.path(), client, port);
-        let mut pair = Self { dir, port, etcd_port: client, etcd, server };
+        let mut pair = Self::begin(&assets, dir);
+        // Between the choice of a port and its use somebody else may have taken it.
+        for _ in 0..2 {
+            if pair.becomes_ready().is_ok() {
+                return Some(pair);
+            }
+            pair = pair.begin_again(&assets);
+        }
         pair.wait();
-        fs::write(pair.kubeconfig(), pair.config()).unwrap();
         Some(pair)
+    }
+
+    fn begin(assets: &Path, dir: TempDir) -> Self {
+        let [client, peer, port] = free_ports();
+        let etcd = etcd(assets, dir.path(), client, peer);
+        let server = server(assets, dir.path(), client, port);
+        Self { dir, port, etcd_port: client, etcd, server }
+    }
+
+    /// The same data on other ports.
+    fn begin_again(mut self, assets: &Path) -> Self {
+        self.end();
+        let dir = std::mem::replace(&mut self.dir, tempfile::tempdir().unwrap());
+        Self::begin(assets, dir)
     }
 
     /// The file that clients read.
@@ -94,9 +111,7 @@ impl ApiServer {
 
     /// Ends both, and puts what etcd has kept into a new folder on the same disk.
     pub(crate) fn end_into(mut self, data: &Path) {
-        self.stop();
-        let _ = self.etcd.kill();
-        let _ = self.etcd.wait();
+        self.end();
         fs::rename(self.dir.path().join("etcd"), data).unwrap();
     }
 
@@ -132,20 +147,32 @@ users:
         )
     }
 
-    /// Until the server answers that it is ready; half a minute at most.
-    fn wait(&mut self) {
+    fn end(&mut self) {
+        for child in [&mut self.server, &mut self.etcd] {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Until the server answers that it is ready; two minutes at most.
+    fn becomes_ready(&mut self) -> Result<(), String> {
         let log = self.dir.path().join("apiserver.log");
         fs::write(self.kubeconfig(), self.config()).unwrap();
-        for _ in 0..300 {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(120) {
             if let Some(status) = self.server.try_wait().unwrap() {
-                panic!("kube-apiserver ended ({status}):\n{}", tail(&log));
+                return Err(format!("kube-apiserver ended ({status}):\n{}", tail(&log)));
             }
             if TcpStream::connect(("127.0.0.1", self.port)).is_ok() && self.is_ready() {
-                return;
+                return Ok(());
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        panic!("kube-apiserver did not become ready:\n{}", tail(&log));
+        Err(format!("kube-apiserver did not become ready:\n{}", tail(&log)))
+    }
+
+    fn wait(&mut self) {
+        self.becomes_ready().unwrap_or_else(|why| panic!("{why}"));
     }
 
     fn is_ready(&self) -> bool {
@@ -158,10 +185,7 @@ users:
 
 impl Drop for ApiServer {
     fn drop(&mut self) {
-        for child in [&mut self.server, &mut self.etcd] {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        self.end();
     }
 }
 
