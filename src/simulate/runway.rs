@@ -9,7 +9,7 @@ use super::{Change, Clusters, Error, Question, Scene, simulate};
 use crate::model::{
     Cluster, Decision, Fleet, Name, Plan, Proposal, Quantity, ReasonCode, Resources, WorkerPlan,
 };
-use crate::plan::{self, PlanInput};
+use crate::plan::{self, PlanInput, Planning};
 
 /// The most clusters that are counted.
 pub const MOST: u64 = 10_000;
@@ -30,14 +30,16 @@ pub struct Runway {
 /// How much of it is where.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Room {
-    /// The workers' location; `None`: of workers that nobody declared yet.
-    pub location: Option<String>,
+    /// The workers' location.
+    pub location: String,
     /// Their pool.
     pub pool: Option<String>,
     /// How many clusters.
     pub fits: u64,
     /// How many of these only once workers have more than their capacity says.
     pub grown: u64,
+    /// How many of these only on workers that their pool would make.
+    pub made: u64,
 }
 
 /// Counts how many more clusters fit that are like these, after what waits already; their number does not
@@ -69,7 +71,7 @@ fn count(proposal: &Proposal, probe: &Cluster) -> Runway {
         if fits < number || number == MOST {
             let workers =
                 placed.iter().filter_map(|name| planning.plan.clusters[*name].decision.worker());
-            let rooms = rooms(&fleet, &planning.plan, &probe.demand, workers);
+            let rooms = rooms(&fleet, &planning, &probe.demand, workers);
             let (limit, reasons) = limit(proposal, probe, fits);
             return Runway { fits, rooms, limit, reasons };
         }
@@ -112,23 +114,32 @@ fn last_names(plan: &Plan) -> impl Iterator<Item = Name> + use<> {
 
 fn rooms<'a>(
     fleet: &Fleet,
-    plan: &Plan,
+    planning: &Planning,
     demand: &Resources,
     workers: impl Iterator<Item = &'a Name>,
 ) -> Vec<Room> {
     let mut counts: BTreeMap<&Name, u64> = BTreeMap::new();
     workers.for_each(|worker| *counts.entry(worker).or_default() += 1);
-    let mut rooms: BTreeMap<(Option<String>, Option<String>), (u64, u64)> = BTreeMap::new();
-    for (worker, fits) in counts {
-        let spec = fleet.workers.get(worker).map(|worker| &worker.spec);
-        let location = spec.map(|spec| spec.location.clone());
-        let room = rooms.entry((location, spec.and_then(|spec| spec.pool.clone()))).or_default();
-        room.0 += fits;
-        let free = |resource: &str| plan.workers.get(worker)?.free(resource);
-        room.1 += beyond(free, demand).min(fits);
+    let made: BTreeMap<_, _> = planning.made.iter().map(|made| (&made.name, made)).collect();
+    let mut rooms: BTreeMap<(String, Option<String>), Room> = BTreeMap::new();
+    for (name, fits) in counts {
+        let Some(worker) = fleet.workers.get(name).or_else(|| made.get(name).copied()) else {
+            continue;
+        };
+        let (location, pool) = (worker.spec.location.clone(), worker.spec.pool.clone());
+        let room = rooms.entry((location.clone(), pool.clone())).or_insert(Room {
+            location,
+            pool,
+            fits: 0,
+            grown: 0,
+            made: 0,
+        });
+        room.fits += fits;
+        let free = |resource: &str| planning.plan.workers.get(name)?.free(resource);
+        room.grown += beyond(free, demand).min(fits);
+        room.made += if made.contains_key(name) { fits } else { 0 };
     }
-    let room = |((location, pool), (fits, grown))| Room { location, pool, fits, grown };
-    rooms.into_iter().map(room).collect()
+    rooms.into_values().collect()
 }
 
 /// How many clusters a worker has beyond what its capacity says, given what is free there.

@@ -200,12 +200,14 @@ fn count(runway: Runway) -> RunwayCount {
     RunwayCount {
         fits: runway.fits,
         at_least: runway.fits >= MOST,
-        rooms: rooms
-            .map(|Room { location, pool, fits, grown }| RoomView { location, pool, fits, grown })
-            .collect(),
+        rooms: rooms.map(room_view).collect(),
         reasons: runway.reasons.iter().map(|reason| format!("{reason:?}")).collect(),
         limit: runway.limit,
     }
+}
+
+fn room_view(Room { location, pool, fits, grown, made }: Room) -> RoomView {
+    RoomView { location, pool, fits, grown, made }
 }
 
 /// The clusters that were added, by the change that added them.
