@@ -35,6 +35,10 @@ pub const EXAMPLE: &[(&str, &str)] = &[
         include_str!("../../fleet-repo-example/fleet/workers/northeurope.yaml"),
     ),
     (
+        "fleet/workers/us-more.yaml",
+        include_str!("../../fleet-repo-example/fleet/workers/us-more.yaml"),
+    ),
+    (
         "fleet/workers/westeurope.yaml",
         include_str!("../../fleet-repo-example/fleet/workers/westeurope.yaml"),
     ),
