@@ -6,7 +6,7 @@
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, SanType};
@@ -73,20 +73,23 @@ impl ApiServer {
     /// Runs kubectl against it, and returns what it printed.
     #[track_caller]
     pub(crate) fn kubectl(&self, args: &[&str]) -> String {
-        let mut command = Command::new("kubectl");
-        command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.dir.path()).args(args);
-        let output = command.stdin(Stdio::null()).output().unwrap();
+        let output = self.kubectl_may_fail(args);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "kubectl {args:?}: {error}");
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
+    /// The same, whether or not it goes well.
+    pub(crate) fn kubectl_may_fail(&self, args: &[&str]) -> Output {
+        let mut command = Command::new("kubectl");
+        command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.dir.path()).args(args);
+        command.stdin(Stdio::null()).output().unwrap()
+    }
+
     /// Whether `user` may do `verb` with `what` in the namespace, as the server's authorizer says.
     pub(crate) fn may(&self, user: &str, verb: &str, what: &str, namespace: &str) -> bool {
-        let mut command = Command::new("kubectl");
-        command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.dir.path());
-        command.args(["auth", "can-i", verb, what, "-n", namespace, &format!("--as={user}")]);
-        let output = command.stdin(Stdio::null()).output().unwrap();
+        let user = format!("--as={user}");
+        let output = self.kubectl_may_fail(&["auth", "can-i", verb, what, "-n", namespace, &user]);
         String::from_utf8_lossy(&output.stdout).trim() == "yes"
     }
 
@@ -176,10 +179,8 @@ users:
     }
 
     fn is_ready(&self) -> bool {
-        let mut command = Command::new("kubectl");
-        command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.dir.path());
-        command.args(["get", "namespace", "default", "--request-timeout=5s"]);
-        command.stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
+        let get = ["get", "namespace", "default", "--request-timeout=5s"];
+        self.kubectl_may_fail(&get).status.success()
     }
 }
 

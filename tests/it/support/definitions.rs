@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -82,12 +81,7 @@ pub(crate) fn wait_established(server: &ApiServer) {
 /// Until the server offers every one of the kinds; half a minute at most.
 fn wait_served(server: &ApiServer, names: &BTreeSet<&str>) {
     for _ in 0..300 {
-        let mut command = Command::new("kubectl");
-        command.args(["api-resources", "-o", "name", "--cached=false"]);
-        command
-            .env("KUBECONFIG", server.kubeconfig())
-            .env("HOME", server.kubeconfig().parent().unwrap());
-        let output = command.output().unwrap();
+        let output = server.kubectl_may_fail(&["api-resources", "-o", "name", "--cached=false"]);
         let offered = String::from_utf8_lossy(&output.stdout);
         if names.is_subset(&offered.lines().collect()) {
             return;
