@@ -6,6 +6,7 @@ mod empty;
 mod references;
 mod refused;
 mod secret;
+mod taints;
 
 use super::job::Job;
 use super::object::Object;
@@ -20,6 +21,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         secret::check,
         references::check,
         empty::check,
+        taints::check,
     ];
     rules.iter().flat_map(|rule| rule(objects, job)).collect()
 }

@@ -41,17 +41,22 @@ pub(in crate::render) enum Hosting {
     Containers,
 }
 
-/// One provider: its kind and name for the operator, its namespace, its component, its image.
+/// One provider: its kind and name for the operator, its namespace, its component, its image, and the
+/// feature gates that are on. Its name is clusterctl's, by which the operator knows where its releases are
+/// (Cluster API, `cmd/clusterctl/client/config/providers_client.go`).
 struct Provider {
     kind: &'static str,
     name: &'static str,
     namespace: &'static str,
     component: &'static str,
     image: &'static str,
+    feature_gates: &'static [&'static str],
 }
 
-/// The providers that every cluster with Cluster API has. Their names are clusterctl's, by which the
-/// operator knows where their releases are.
+/// The feature gate of Cluster API without which no machine may have taints.
+pub(in crate::render) const MACHINE_TAINTS: &str = "MachineTaintPropagation";
+
+/// The providers that every cluster with Cluster API has.
 const PROVIDERS: &[Provider] = &[
     Provider {
         kind: "CoreProvider",
@@ -59,6 +64,7 @@ const PROVIDERS: &[Provider] = &[
         namespace: "capi-system",
         component: "capi",
         image: "registry.k8s.io/cluster-api/cluster-api-controller",
+        feature_gates: &[MACHINE_TAINTS],
     },
     Provider {
         kind: "BootstrapProvider",
@@ -66,6 +72,7 @@ const PROVIDERS: &[Provider] = &[
         namespace: "capi-kubeadm-bootstrap-system",
         component: "capi",
         image: "registry.k8s.io/cluster-api/kubeadm-bootstrap-controller",
+        feature_gates: &[],
     },
     Provider {
         kind: "ControlPlaneProvider",
@@ -73,6 +80,7 @@ const PROVIDERS: &[Provider] = &[
         namespace: "capi-kubeadm-control-plane-system",
         component: "capi",
         image: "registry.k8s.io/cluster-api/kubeadm-control-plane-controller",
+        feature_gates: &[],
     },
     Provider {
         kind: "InfrastructureProvider",
@@ -80,6 +88,7 @@ const PROVIDERS: &[Provider] = &[
         namespace: "capz-system",
         component: "capz",
         image: "registry.k8s.io/cluster-api-azure/cluster-api-azure-controller",
+        feature_gates: &["ASOAPI", "MachinePool"],
     },
     Provider {
         kind: "AddonProvider",
@@ -87,37 +96,36 @@ const PROVIDERS: &[Provider] = &[
         namespace: "caaph-system",
         component: "caaph",
         image: "registry.k8s.io/cluster-api-helm/cluster-api-helm-controller",
+        feature_gates: &[],
     },
 ];
 
-/// The provider of hosted control planes, which clusterctl does not know.
+/// The provider of hosted control planes.
 const KAMAJI: Provider = Provider {
     kind: "ControlPlaneProvider",
     name: "kamaji",
     namespace: "kamaji-system",
     component: "kamaji-provider",
     image: "docker.io/clastix/cluster-api-control-plane-provider-kamaji",
+    feature_gates: &[],
 };
-const KAMAJI_RELEASES: &str =
-    "https://github.com/clastix/cluster-api-control-plane-provider-kamaji/releases";
 
 /// The providers of a cluster, as templates get them.
 pub(in crate::render) fn providers(components: &Components, hosting: Hosting) -> Value {
-    let entry = |p: &Provider, releases: Option<&str>| {
+    let entry = |p: &Provider| {
         json!({
             "kind": p.kind,
             "name": p.name,
             "namespace": p.namespace,
             "version": components.version(p.component),
             "image": p.image,
-            "releases": releases,
-            "featureGates": if p.name == "azure" { vec!["ASOAPI", "MachinePool"] } else { vec![] },
+            "featureGates": p.feature_gates,
         })
     };
     let wanted = |p: &&Provider| hosting != Hosting::Containers || p.kind == "CoreProvider";
-    let mut all: Vec<_> = PROVIDERS.iter().filter(wanted).map(|p| entry(p, None)).collect();
+    let mut all: Vec<_> = PROVIDERS.iter().filter(wanted).map(entry).collect();
     if hosting == Hosting::Hosted {
-        all.push(entry(&KAMAJI, Some(KAMAJI_RELEASES)));
+        all.push(entry(&KAMAJI));
     }
     Value::Array(all)
 }
@@ -138,6 +146,15 @@ mod tests {
                 "{}",
                 provider.component
             );
+        }
+    }
+
+    #[test]
+    fn the_core_provider_lets_machines_have_taints_wherever_it_runs() {
+        for hosting in [Hosting::Hosted, Hosting::None, Hosting::Containers] {
+            let providers = providers(&Components::overlaid(&BTreeMap::new()), hosting);
+            assert_eq!(providers[0]["kind"], "CoreProvider");
+            assert_eq!(providers[0]["featureGates"], json!([MACHINE_TAINTS]));
         }
     }
 
