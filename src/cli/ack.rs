@@ -47,6 +47,8 @@ enum Of {
     Rewind,
     /// Moves that even the workers out, as `carp simulate --rebalance` prints them
     Rebalance,
+    /// Objects with machines, storage or network behind them that are left out of their folders
+    Objects,
 }
 
 impl From<Of> for AcknowledgementKind {
@@ -57,6 +59,7 @@ impl From<Of> for AcknowledgementKind {
             Of::Abandon => Self::Abandon,
             Of::Rewind => Self::Rewind,
             Of::Rebalance => Self::Rebalance,
+            Of::Objects => Self::Objects,
         }
     }
 }

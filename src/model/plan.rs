@@ -249,6 +249,8 @@ pub enum HoldKind {
     InputNotVerified,
     /// So many workers are not ready that nothing fails over.
     FailoverBreaker,
+    /// Folders leave out objects that have machines, storage or network behind them.
+    ObjectsRemoved,
 }
 
 impl HoldKind {
@@ -268,6 +270,7 @@ impl HoldKind {
             Self::Drifted => "Drifted",
             Self::InputNotVerified => "InputNotVerified",
             Self::FailoverBreaker => "FailoverBreaker",
+            Self::ObjectsRemoved => "ObjectsRemoved",
         }
     }
 
@@ -278,6 +281,7 @@ impl HoldKind {
             Self::MassDeletion => Some(AcknowledgementKind::Deletions),
             Self::MassMove => Some(AcknowledgementKind::Moves),
             Self::Rewind => Some(AcknowledgementKind::Rewind),
+            Self::ObjectsRemoved => Some(AcknowledgementKind::Objects),
             _ => None,
         }
     }

@@ -165,6 +165,8 @@ pub enum GateReason {
     Drifted,
     /// A file that carp does not own is where carp must write.
     Collided,
+    /// It leaves out objects with machines, storage or network behind them.
+    ObjectsRemoved,
 }
 
 impl GateReason {
@@ -179,6 +181,7 @@ impl GateReason {
             Self::ResizeBlocked => "ResizeBlocked",
             Self::Drifted => "Drifted",
             Self::Collided => "Collided",
+            Self::ObjectsRemoved => "ObjectsRemoved",
         }
     }
 
@@ -200,6 +203,10 @@ impl GateReason {
             Self::Drifted => "it was edited by hand on the output branch, and the edit stays",
             Self::Collided => {
                 "a file that is not carp's is in the way, so what was there before stays"
+            }
+            Self::ObjectsRemoved => {
+                "it leaves out objects that have machines, storage or network behind them, so the last good \
+                 output stays"
             }
         }
     }

@@ -101,6 +101,10 @@ impl Run<'_> {
                 self.keep_last(name, GateReason::ForbiddenChange, found);
                 return Ok(before.cloned());
             }
+            // The pools of a worker that a pool made are that pool's.
+            if !same && self.leaves_out(name, &last, &files, worker.made_by.is_none()) {
+                return Ok(before.cloned());
+            }
         }
         let folder = put_folder(self.store, &files)?;
         let path = paths::control_plane(name);
@@ -134,6 +138,9 @@ impl Run<'_> {
             Ok(files) => {
                 let ids = put_files(self.store, &files)?;
                 if let Some(lock) = old {
+                    if self.control_plane_leaves_out(&lock.files, &files, &ids)? {
+                        return Ok(kept(lock));
+                    }
                     self.note_control_plane_form(lock, (job.key(), &files), &ids)?;
                 }
                 Ok((job.key(), ids))
@@ -191,7 +198,7 @@ impl Run<'_> {
         files: BTreeMap<String, Id>,
     ) -> FleetLock {
         let spec = &self.read.loaded.fleet.spec;
-        let holds = !self.plan.holds.is_empty();
+        let holds = !self.plan.holds.is_empty() || self.removed.held().is_some();
         let (guards, roots, tenants, signers) = match old.filter(|_| holds) {
             Some(lock) => {
                 (lock.guards, lock.roots.clone(), lock.tenants.clone(), lock.signers.clone())

@@ -11,12 +11,14 @@ mod drift;
 mod folders;
 mod form;
 mod found;
+mod kept;
 mod moving;
 mod output;
 mod read;
 mod rebalancing;
 mod rebuild;
 mod records;
+mod removed;
 mod settle;
 mod status;
 mod versions;
@@ -58,15 +60,28 @@ pub fn propose(
         return read.stop(snapshot, store, vec![hold]);
     }
     let mut frozen = BTreeSet::new();
+    // The acknowledgement of the objects that are left out.
+    let mut let_go = None;
     let (decided, written) = loop {
         let mut decided = decide(snapshot, store, memo, &read, &frozen)?;
         // What pools make is among the workers from now on, as it is in the next run.
         let made = std::mem::take(&mut decided.planning.made).into_iter();
         read.loaded.fleet.workers.extend(made.map(|worker| (worker.name.clone(), worker)));
         let Decided { planning, spent, good, .. } = &mut decided;
+        spent.extend(let_go.clone());
         let mut run = output::Run::new(snapshot, store, &read, &mut planning.plan);
         run.spent = change::spend(&read.loaded.fleet, read.previous.fleet.as_ref(), good, spent);
+        run.removed.acknowledged = let_go.is_some();
         let mut written = run.write()?;
+        // What is left out is known once it is rendered. Where somebody acknowledged exactly that, nothing
+        // keeps its last good folder for it.
+        let removed = written.removed.as_ref().filter(|_| let_go.is_none());
+        let_go =
+            let_go.or(removed.and_then(|hold| good.covers(AcknowledgementKind::Objects, hold)));
+        if removed.is_some() && let_go.is_some() {
+            frozen.clear();
+            continue;
+        }
         // What keeps its last good folder keeps what that takes. Others may have been given the room,
         // so such a resize is taken out and everything is decided again. So it is where a file of
         // others is in the way of a worker's own: nothing may be placed there.

@@ -7,11 +7,12 @@ use super::folders::{put_folder, read_folder};
 use super::form::Forms;
 use super::found::Found;
 use super::read::Read;
+use super::removed::Removed;
 use crate::change::{TreeEdit, beside_foreign, entry_at, in_the_way};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
     AcknowledgementSpent, Cluster, ClusterRow, ClusterState, Decision, Drifted, Entry, EntryKind,
-    Gate, GateReason, Id, Kept, Name, Owned, Plan, Planned, Snapshot, Store, StoreError, paths,
+    Gate, GateReason, Hold, Id, Name, Owned, Plan, Planned, Snapshot, Store, StoreError, paths,
 };
 use crate::render::{self, Forbidden};
 
@@ -31,6 +32,8 @@ pub(super) struct Written {
     pub(super) set_back: Vec<Drifted>,
     /// Clusters that keep their last good folder, and with it another demand than was planned.
     pub(super) not_resized: BTreeSet<Name>,
+    /// The objects that folders leave out.
+    pub(super) removed: Option<Hold>,
 }
 
 /// The run as it goes.
@@ -49,6 +52,7 @@ pub(super) struct Run<'a> {
     rendered: u64,
     pub(super) taken: BTreeMap<Owned, BTreeSet<String>>,
     not_resized: BTreeSet<Name>,
+    pub(super) removed: Removed,
 }
 
 impl<'a> Run<'a> {
@@ -72,6 +76,7 @@ impl<'a> Run<'a> {
             rendered: 0,
             taken: BTreeMap::new(),
             not_resized: BTreeSet::new(),
+            removed: Removed::default(),
         }
     }
 
@@ -96,6 +101,8 @@ impl<'a> Run<'a> {
         }
         self.gone_workers();
         self.control_plane()?;
+        self.plan.holds.extend(self.removed.held());
+        self.plan.holds.sort_by(|a, b| (a.kind, &a.names).cmp(&(b.kind, &b.names)));
         let tree = self.edit.apply(self.store, self.snapshot.previous)?;
         let form = self.form_tree()?;
         self.gates.sort_by(|a, b| (&a.name, a.reason).cmp(&(&b.name, b.reason)));
@@ -109,6 +116,7 @@ impl<'a> Run<'a> {
             pending,
             set_back,
             not_resized: self.not_resized,
+            removed: self.removed.all(),
         })
     }
 
@@ -200,6 +208,10 @@ impl<'a> Run<'a> {
             if !found.is_empty() {
                 let found = placed_at(found, &cluster.file, cluster.document);
                 self.keep_last(&cluster.name, GateReason::ForbiddenChange, found);
+                return Ok(last_good());
+            }
+            let own = self.owns_pools(cluster, old);
+            if !same && self.leaves_out(&cluster.name, &last, &files, own) {
                 return Ok(last_good());
             }
         }
@@ -334,40 +346,6 @@ impl<'a> Run<'a> {
         }
         self.taken.entry(of.clone()).or_default().insert(path);
         Ok(false)
-    }
-
-    fn is_kept(&self, of: &Owned) -> bool {
-        let mut one = Kept::default();
-        one.add(of);
-        self.read.previous.kept.contains(&one)
-    }
-
-    /// Says of all that is not written in this run why that is so.
-    fn note_kept(&mut self) {
-        let drift = &self.read.drift;
-        let edited: BTreeSet<&str> = drift.edited().into_iter().map(Owned::name).collect();
-        for name in edited.into_iter().filter_map(|name| Name::parse(name).ok()) {
-            self.gates.push(Gate { name, reason: GateReason::Drifted, findings: Vec::new() });
-        }
-        for (of, paths) in &drift.taken {
-            let found = paths.iter().map(|path| drift::in_the_way(path)).collect();
-            if let Ok(name) = Name::parse(of.name()) {
-                self.keep_last(&name, GateReason::Collided, found);
-            }
-        }
-    }
-
-    /// A cluster whose document says something new, on a worker whose folder is not written.
-    fn note_waiting(&mut self, name: &Name, worker: &Name, old: Option<&ClusterRow>) {
-        let Some(cluster) = self.read.loaded.fleet.clusters.get(name) else { return };
-        let job = self.job(cluster, worker);
-        let noted = self.gates.iter().any(|gate| gate.name == *name);
-        if noted || old.is_some_and(|old| old.render_key == job.key()) {
-            return;
-        }
-        let taken = self.read.drift.taken.contains_key(&Owned::Worker(worker.clone()));
-        let reason = if taken { GateReason::Collided } else { GateReason::Drifted };
-        self.gates.push(Gate { name: name.clone(), reason, findings: Vec::new() });
     }
 }
 

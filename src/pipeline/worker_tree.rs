@@ -70,6 +70,9 @@ impl Run<'_> {
                 let (facts, render_key) = (worker.facts, job.key());
                 let ids = put_files(self.store, &files)?;
                 if let Some(lock) = old {
+                    if self.leaves_out_own(name, &lock.files, &files, &ids)? {
+                        return Ok(Some(kept(lock, lock.facts)));
+                    }
                     self.note_form(name, lock, (render_key, &files), &ids)?;
                 }
                 Ok(Some(Own { facts, render_key, files: ids }))

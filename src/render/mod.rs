@@ -32,6 +32,7 @@ mod index;
 mod job;
 mod layers;
 mod object;
+mod removed;
 mod secrets;
 mod templates;
 mod text;
@@ -52,6 +53,7 @@ pub use folder::{folder_digest, with_digest};
 pub use form::{same_file, same_objects};
 pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};
 pub use job::Job;
+pub use removed::removed_objects;
 pub use secrets::{
     Preparation, SecretWanted, Where, control_plane_preparations, control_plane_secrets_wanted,
     is_bootstrapped, preparations, secrets_wanted,

@@ -54,6 +54,7 @@ mod memo_law;
 mod model;
 mod moving;
 mod networks;
+mod objects_removed;
 mod placement;
 mod placement_groups;
 mod placement_page;

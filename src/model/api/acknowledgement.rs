@@ -60,6 +60,8 @@ pub enum AcknowledgementKind {
     Rewind,
     /// Moves that even the workers out, as `carp simulate --rebalance` proposes them.
     Rebalance,
+    /// Objects with machines, storage or network behind them that are left out of their folders.
+    Objects,
 }
 
 impl std::fmt::Display for AcknowledgementKind {
@@ -70,6 +72,7 @@ impl std::fmt::Display for AcknowledgementKind {
             Self::Abandon => "abandon",
             Self::Rewind => "rewind",
             Self::Rebalance => "rebalance",
+            Self::Objects => "objects",
         })
     }
 }

@@ -63,6 +63,12 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
              fails over",
             "find out why their reports stopped; a worker that is lost for ever can be drained",
         ),
+        HoldKind::ObjectsRemoved => (
+            "objects with machines, storage or network behind them would be left out, and Flux would prune \
+             them; their folders keep what they have",
+            "bring them back in the template, class or policy that lost them; if exactly these are to go, \
+             acknowledge them",
+        ),
         HoldKind::InputNotVerified => (
             "the input commit is not signed by an allowed signer, so it is not read",
             "let an allowed signer commit on top of it: `git commit -S --allow-empty`, then push",

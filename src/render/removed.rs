@@ -1,0 +1,211 @@
+//! Objects that a new folder leaves out and that have machines, storage or network behind them: Flux would
+//! prune them, or nobody would look after them any more.
+//!
+//! It counts what is left out, whatever the cause: a template, a class, a newer carp. A kind that nothing is
+//! known of counts, since nobody can say what is behind it.
+
+use serde_json::Value;
+
+use super::Files;
+use super::agent::LAYER as AGENT;
+use super::object::{Object, objects};
+use crate::model::api::GROUP;
+
+/// Kinds with nothing behind them, by API group; a group alone stands for all of its kinds.
+const NOTHING_BEHIND: &[(&str, &[&str])] = &[
+    ("", &["ConfigMap", "ServiceAccount"]),
+    ("apps", &["DaemonSet", "Deployment"]),
+    ("addons.cluster.x-k8s.io", &["ClusterResourceSet"]),
+    ("cluster.x-k8s.io", &["MachineHealthCheck"]),
+    ("networking.k8s.io", &["NetworkPolicy"]),
+    ("policy", &[]),
+    ("rbac.authorization.k8s.io", &[]),
+    ("storage.k8s.io", &["StorageClass"]),
+    ("source.toolkit.fluxcd.io", &[]),
+    ("kustomize.toolkit.fluxcd.io", &[]),
+    ("notification.toolkit.fluxcd.io", &[]),
+    (GROUP, &[]),
+];
+/// The annotation that keeps Flux from deleting an object that is left out.
+const PRUNE: &str = "/metadata/annotations/kustomize.toolkit.fluxcd.io~1prune";
+
+/// The objects of the last folder that the new one leaves out, each as people know it, sorted.
+///
+/// Where the owner's own document is what changed (`own`), the machines of a pool that it removes, or puts
+/// in other zones, are meant to go. A machine template that stays on the cluster when it is left out goes
+/// with no machine: rotation makes another and leaves the old one there.
+#[must_use]
+pub fn removed_objects(last: &Files, new: &Files, own: bool) -> Vec<String> {
+    let read = |files| objects(files).unwrap_or_default();
+    let (last, new) = (read(last), read(new));
+    let stays = |object: &Object| new.iter().any(|o| o.identity() == object.identity());
+    let pools = if own { PoolsGone::between(&last, &new) } else { PoolsGone::default() };
+    let gone = last.iter().filter(|object| has_something_behind(object) && !stays(object));
+    let mut removed: Vec<_> = gone.filter(|object| !pools.made(object)).map(shown).collect();
+    removed.sort_unstable();
+    removed
+}
+
+fn shown(object: &Object) -> String {
+    match object.namespace() {
+        "" => object.to_string(),
+        namespace => format!("{} {namespace}/{}", object.kind(), object.name()),
+    }
+}
+
+fn has_something_behind(object: &Object) -> bool {
+    let is_kind = |kinds: &[&str]| kinds.is_empty() || kinds.contains(&object.kind());
+    let harmless = NOTHING_BEHIND.iter().any(|(g, kinds)| object.group() == *g && is_kind(kinds));
+    let kept = object.value.pointer(PRUNE).and_then(Value::as_str) == Some("disabled");
+    let rotated = object.kind().ends_with("Template") && kept;
+    // The agent has a layer of its own, which goes as a whole where nobody observes any more.
+    let of_agent = object.file.starts_with(&format!("{AGENT}/"));
+    !harmless && !rotated && !of_agent
+}
+
+/// The pools of a cluster or worker that are removed, or in other zones, and those that stay.
+#[derive(Default)]
+struct PoolsGone {
+    owner: String,
+    gone: Vec<String>,
+    stay: Vec<String>,
+}
+
+impl PoolsGone {
+    /// Read from the owner itself, which stands in its folder.
+    fn between(last: &[Object], new: &[Object]) -> Self {
+        let owner = |objects: &[Object]| objects.iter().find(|o| o.group() == GROUP).cloned();
+        let (Some(last), Some(new)) = (owner(last), owner(new)) else { return Self::default() };
+        let new = pools(&new);
+        let (stay, gone) = pools(&last).into_iter().partition(|pool| new.contains(pool));
+        let names = |pools: Vec<(String, Value)>| pools.into_iter().map(|(name, _)| name).collect();
+        Self { owner: last.name().to_owned(), gone: names(gone), stay: names(stay) }
+    }
+
+    /// Whether an object was made for a pool that goes: its name is the owner's and the pool's, and
+    /// perhaps more. Where that fits several pools it is the longest one's.
+    fn made(&self, object: &Object) -> bool {
+        let of = |pool: &&String| {
+            let rest = object.name().strip_prefix(&self.owner).and_then(|n| n.strip_prefix('-'));
+            let rest = rest.and_then(|name| name.strip_prefix(pool.as_str()));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        let longest = |pools: &[String]| pools.iter().filter(of).map(String::len).max();
+        longest(&self.gone) > longest(&self.stay)
+    }
+}
+
+/// The node pools of a ManagedCluster or Worker: names, and the zones that decide over what is made.
+fn pools(owner: &Object) -> Vec<(String, Value)> {
+    let pools = owner.value.pointer("/spec/nodePools").and_then(Value::as_array);
+    let pool = |pool: &Value| {
+        let zones = pool.get("zones").cloned().unwrap_or_default();
+        Some((pool.get("name")?.as_str()?.to_owned(), zones))
+    };
+    pools.into_iter().flatten().filter_map(pool).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{cluster_files, fleet};
+    use super::*;
+    use crate::model::api::NodePool;
+
+    fn with_pools(names: &[(&str, &[&str])]) -> Files {
+        let pool = |(name, zones): &(&str, &[&str])| NodePool {
+            name: (*name).to_owned(),
+            zones: zones.iter().map(ToString::to_string).collect(),
+            ..NodePool::default()
+        };
+        let mut fleet = fleet();
+        for cluster in fleet.clusters.values_mut() {
+            cluster.spec.node_pools = names.iter().map(pool).collect();
+        }
+        cluster_files(&fleet)
+    }
+
+    /// The folder without the objects of a kind, as a template without them would make it.
+    fn without(files: &Files, kind: &str) -> Files {
+        let mut files = files.clone();
+        let text = String::from_utf8(files["cluster.yaml"].clone()).unwrap();
+        let line = format!("\nkind: {kind}\n");
+        let kept: Vec<_> = text.split("---\n").filter(|d| !d.contains(&line)).collect();
+        assert_ne!(kept.len(), text.split("---\n").count(), "there is a {kind}");
+        files.insert("cluster.yaml".to_owned(), kept.join("---\n").into_bytes());
+        files
+    }
+
+    #[test]
+    fn what_a_template_leaves_out_counts_whoever_changed() {
+        let last = with_pools(&[("np0", &[])]);
+        for (kind, object) in [
+            ("MachineDeployment", "MachineDeployment pay-eu/pay-eu-np0"),
+            ("KamajiControlPlane", "KamajiControlPlane pay-eu/pay-eu"),
+            ("AzureCluster", "AzureCluster pay-eu/pay-eu"),
+            ("AzureClusterIdentity", "AzureClusterIdentity pay-eu/pay-eu"),
+            ("Cluster", "Cluster pay-eu/pay-eu"),
+            ("Namespace", "Namespace pay-eu"),
+        ] {
+            for own in [false, true] {
+                assert_eq!(removed_objects(&last, &without(&last, kind), own), [object]);
+            }
+        }
+        let addons = removed_objects(&last, &without(&last, "HelmChartProxy"), true);
+        assert_eq!(addons.len(), 3, "{addons:?}");
+    }
+
+    #[test]
+    fn what_has_nothing_behind_it_may_go() {
+        let last = with_pools(&[("np0", &[])]);
+        for kind in ["MachineHealthCheck", "AzureMachineTemplate", "KubeadmConfigTemplate"] {
+            assert!(removed_objects(&last, &without(&last, kind), false).is_empty(), "{kind}");
+        }
+        assert!(removed_objects(&last, &last, false).is_empty());
+    }
+
+    #[test]
+    fn a_template_that_flux_would_delete_counts() {
+        let last = with_pools(&[("np0", &[])]);
+        let text = String::from_utf8(last["cluster.yaml"].clone()).unwrap();
+        let open = text.replace("kustomize.toolkit.fluxcd.io/prune: disabled", "a.b/c: d");
+        let last = Files::from([("cluster.yaml".to_owned(), open.into_bytes())]);
+        let gone = removed_objects(&last, &without(&last, "AzureMachineTemplate"), false);
+        assert_eq!(gone.len(), 1, "{gone:?}");
+    }
+
+    #[test]
+    fn a_pool_goes_with_the_document_that_removes_it_and_with_nothing_else() {
+        let last = with_pools(&[("np0", &[]), ("np0-b", &[]), ("np1", &["1", "2"])]);
+        let new = with_pools(&[("np0-b", &[]), ("np1", &["1", "2"])]);
+        assert!(removed_objects(&last, &new, true).is_empty());
+        assert_eq!(removed_objects(&last, &new, false), ["MachineDeployment pay-eu/pay-eu-np0"]);
+        let one_zone = with_pools(&[("np0", &[]), ("np0-b", &[]), ("np1", &["1"])]);
+        assert!(removed_objects(&last, &one_zone, true).is_empty());
+        assert_eq!(removed_objects(&last, &one_zone, false).len(), 1);
+        // Another pool's machines do not go with it, though their names begin alike.
+        let more = without(&new, "MachineDeployment");
+        let gone = removed_objects(&last, &more, true);
+        let wanted =
+            ["np0-b", "np1-1", "np1-2"].map(|n| format!("MachineDeployment pay-eu/pay-eu-{n}"));
+        assert_eq!(gone, wanted);
+    }
+
+    #[test]
+    fn the_agents_layer_may_go_and_a_layer_of_components_may_not() {
+        let object = |file: &str| {
+            let text = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: web\n  \
+                        namespace: ns\n";
+            Files::from([(file.to_owned(), text.as_bytes().to_vec())])
+        };
+        assert!(removed_objects(&object("agent/agent.yaml"), &Files::new(), false).is_empty());
+        let gone = removed_objects(&object("providers/providers.yaml"), &Files::new(), true);
+        assert_eq!(gone, ["HelmRelease ns/web"]);
+    }
+
+    #[test]
+    fn a_kind_that_nobody_knows_counts() {
+        let text = "apiVersion: example.com/v1\nkind: Lake\nmetadata: {name: web, namespace: ns}\n";
+        let last = Files::from([("cluster.yaml".to_owned(), text.as_bytes().to_vec())]);
+        assert_eq!(removed_objects(&last, &Files::new(), false), ["Lake ns/web"]);
+    }
+}
