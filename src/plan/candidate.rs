@@ -199,7 +199,8 @@ pub(super) enum Reads {
     Allocated,
     /// How many clusters are on the worker. It only grows while clusters are placed.
     Clusters,
-    /// Which clusters are placed where, and what their tenants take.
+    /// Which clusters are placed where, on workers whose documents did not load too, and what their tenants
+    /// take.
     Placed,
     /// How the worker is made.
     Flavor,

@@ -34,6 +34,7 @@ mod moving;
 mod placed;
 mod policy;
 mod queue;
+mod quota;
 mod resize;
 mod roster;
 mod scale;

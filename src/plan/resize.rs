@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::roster::Roster;
-use super::{PlanInput, amounts, scenes};
+use super::{PlanInput, amounts};
 use crate::model::api::Observation;
 use crate::model::{Cluster, Freshness, Name, Quantity, Resources};
 
@@ -124,7 +124,7 @@ fn is_granted(input: &PlanInput<'_>, resize: &Resize<'_>, roster: &Roster<'_>) -
     let raised: Resources = raised(resize)
         .map(|resource| (resource.clone(), amounts::of(&cluster.demand, resource)))
         .collect();
-    scenes::lacking(quota, location, &raised, &total, &here).is_empty()
+    super::quota::lacking(quota, location, &raised, &total, &here).is_empty()
 }
 
 /// What the cluster takes once it fits: of each resource the new amount, or the old one while that is

@@ -20,6 +20,8 @@ use crate::model::{
 #[derive(Clone, Debug)]
 pub(super) struct Roster<'a> {
     workers: Vec<Candidate<'a>>,
+    /// The places of the workers whose documents did not load.
+    unloaded: Vec<usize>,
     /// How often what a worker has to give was changed.
     stamps: Vec<u32>,
     /// The places of the workers that were given a cluster, one for each.
@@ -46,7 +48,11 @@ impl<'a> Roster<'a> {
         let workers: Vec<_> = workers.collect();
         let stamps = vec![0; workers.len()];
         let counts = Counts::new(input, policies, deletions);
-        Self { workers, stamps, given: Vec::new(), epoch: 0, counts }
+        let unknown =
+            |c: &Candidate<'_>| c.plan.state == WorkerState::NotLoaded && c.worker.is_none();
+        let places = workers.iter().enumerate().filter(|(_, candidate)| unknown(candidate));
+        let unloaded = places.map(|(place, _)| place).collect();
+        Self { workers, unloaded, stamps, given: Vec::new(), epoch: 0, counts }
     }
 
     /// The workers that a cluster is matched with. One that is empty and on its way out is none of
@@ -60,6 +66,11 @@ impl<'a> Roster<'a> {
         let leaving =
             |c: &Candidate<'_>| c.plan.state == WorkerState::Retiring && c.worker.is_none();
         self.workers.iter().enumerate().filter(move |(_, c)| !leaving(c))
+    }
+
+    /// The workers whose documents did not load, so that only their names are known, and what is on them.
+    pub(super) fn unloaded(&self) -> impl Iterator<Item = &'a Name> {
+        self.unloaded.iter().map(|place| self.workers[*place].name)
     }
 
     /// The worker at a place.

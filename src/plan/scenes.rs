@@ -7,9 +7,9 @@ use super::candidate::{Candidate, Reads, Request};
 use super::counts::{Counts, Part};
 use super::filter;
 use super::group::{self, Group, Keeping, Values};
+use super::quota;
 use super::roster::Roster;
-use crate::model::api::Quota;
-use crate::model::{Name, Quantity, Reason, Resources, Worker, topology};
+use crate::model::{Name, Reason, Worker, topology};
 
 /// What a rule reads that depends on what is placed.
 pub(super) const READS: &[Reads] = &[
@@ -54,6 +54,20 @@ pub(super) struct SpreadScene<'a> {
     itself: u64,
     /// By domain. Every domain of a worker that the cluster may use at all is there.
     counts: BTreeMap<&'a str, u64>,
+    /// What may be in any domain, or be one; only where it refuses workers.
+    unknown: Option<Unknown<'a>>,
+}
+
+/// Clusters on workers whose domain is not known, because their documents did not load: a broken document
+/// never lets anything go where it could not go before.
+#[derive(Clone, Copy, Debug)]
+struct Unknown<'a> {
+    /// The first of the workers by name.
+    worker: &'a Name,
+    /// How many of the clusters are there in all.
+    count: u64,
+    /// How many are on the worker that has the fewest.
+    min: u64,
 }
 
 /// Where the clusters are from which a cluster is kept apart.
@@ -70,14 +84,21 @@ pub(super) struct ApartScene<'a> {
 }
 
 impl<'a> SpreadScene<'a> {
-    /// How many are where the fewest are.
+    /// How many are where the fewest are, or may be.
     pub(super) fn min(&self) -> u64 {
-        self.counts.values().copied().min().unwrap_or(0)
+        let known = self.counts.values().copied().min().unwrap_or(0);
+        self.unknown.map_or(known, |unknown| known.min(unknown.min))
     }
 
-    /// How many are in a domain; `None` for one whose workers the cluster may not use anyway.
+    /// How many are in a domain, or may be; `None` for one whose workers the cluster may not use anyway.
     pub(super) fn count(&self, domain: &str) -> Option<u64> {
-        self.counts.get(domain).copied()
+        let unknown = self.unknown.map_or(0, |unknown| unknown.count);
+        self.counts.get(domain).map(|count| count + unknown)
+    }
+
+    /// A worker of which it is not known in which domain it is.
+    pub(super) fn unknown(&self) -> Option<&'a Name> {
+        self.unknown.map(|unknown| unknown.worker)
     }
 
     /// Whether a domain would be too far ahead: count + 1 − min > maxSkew, as kube-scheduler has it
@@ -93,9 +114,27 @@ impl<'a> SpreadScene<'a> {
         (count + self.itself).saturating_sub(min)
     }
 
-    /// The domain that has the fewest, the first by name; `None` where there is none.
+    /// The domain that has the fewest, the first by name; `None` where there is none, or where it is full
+    /// for what is not known.
     pub(super) fn fewest(&self) -> Option<&'a str> {
-        self.counts.iter().min_by_key(|(domain, count)| (**count, **domain)).map(|(d, _)| *d)
+        let fewest = self.counts.iter().min_by_key(|(domain, count)| (**count, **domain));
+        fewest.map(|(domain, _)| *domain).filter(|domain| !self.is_full(domain))
+    }
+
+    /// Takes in the workers whose documents did not load, and of which nobody knows where they belong. Only
+    /// the domain that a worker is for itself is known.
+    fn take_in_the_unknown(&mut self, part: Option<&Part<'a>>, roster: &Roster<'a>) {
+        for worker in roster.unloaded().filter(|_| self.refuses) {
+            let there = part.and_then(|part| part.there.get(worker));
+            let there = there.map_or(0, |names| names.len() as u64);
+            if self.key == topology::WORKER {
+                self.counts.insert(worker.as_str(), there);
+                continue;
+            }
+            let unknown = self.unknown.get_or_insert(Unknown { worker, count: 0, min: there });
+            unknown.count += there;
+            unknown.min = unknown.min.min(there);
+        }
     }
 }
 
@@ -105,7 +144,7 @@ impl<'a> Scenes<'a> {
         Self {
             spread: spread(request, roster, counts),
             apart: apart(request, roster, counts),
-            quota: quota(request, counts),
+            quota: quota::refusals(request, counts),
         }
     }
 
@@ -121,8 +160,13 @@ impl<'a> Scenes<'a> {
         let needed = needed(&spread);
         for scene in &mut spread {
             scene.counts = tally(&needed, scene.key, scene.group, &scene.values);
+            scene.take_in_the_unknown(counts.part(&scene.group, &scene.values), roster);
         }
-        Self { spread, apart: apart(request, roster, counts), quota: quota(request, counts) }
+        Self {
+            spread,
+            apart: apart(request, roster, counts),
+            quota: quota::refusals(request, counts),
+        }
     }
 
     /// What of this a refusal stands on.
@@ -148,7 +192,7 @@ impl<'a> Scenes<'a> {
     /// get one more.
     pub(super) fn floors(&self, counts: &Counts<'a>) -> Vec<Floor<'a>> {
         let floor = |scene: &SpreadScene<'a>| {
-            let min = scene.min();
+            let min = scene.counts.values().copied().min().unwrap_or(0);
             let lowest = scene.counts.iter().filter(|(_, count)| **count == min);
             Floor {
                 key: scene.key,
@@ -212,6 +256,7 @@ fn constraints<'a>(request: &Request<'a>) -> Vec<SpreadScene<'a>> {
             group,
             values,
             counts: BTreeMap::new(),
+            unknown: None,
         })
     };
     request.spread().filter_map(scene).collect()
@@ -244,6 +289,9 @@ fn spread<'a>(
             let there = there.map_or(0, |names| names.len() as u64);
             *scene.counts.entry(domain).or_default() += there;
         }
+    }
+    for (scene, part) in scenes.iter_mut().zip(parts) {
+        scene.take_in_the_unknown(part, roster);
     }
     scenes
 }
@@ -308,45 +356,6 @@ impl<'a> ApartScene<'a> {
             *first = (*first).min(cluster);
         }
     }
-}
-
-/// What the quota of the cluster's tenant does not leave.
-fn quota(request: &Request<'_>, counts: &Counts<'_>) -> Vec<Reason> {
-    let (Some(quota), who) = (request.quota, request.who()) else { return Vec::new() };
-    let Some(usage) = counts.usage(who.tenant) else { return Vec::new() };
-    let nothing = Resources::new();
-    let here = usage.locations.get(who.location).unwrap_or(&nothing);
-    // One that moves has been granted what it takes already.
-    let granted = request.leaving.map_or(&nothing, |leaving| leaving.takes);
-    let needed = super::amounts::beyond(request.demand(), granted);
-    lacking(quota, who.location, &needed, &usage.total, here)
-}
-
-/// Why a quota does not leave what is needed in a location, besides what is used in all and there.
-pub(super) fn lacking(
-    quota: &Quota,
-    location: &str,
-    needed: &Resources,
-    total: &Resources,
-    here: &Resources,
-) -> Vec<Reason> {
-    let nothing = Resources::new();
-    let limits = [
-        (None, &quota.total, total),
-        (Some(location.to_owned()), quota.locations.get(location).unwrap_or(&nothing), here),
-    ];
-    let mut reasons = Vec::new();
-    for (location, limits, used) in limits {
-        for (resource, &limit) in limits {
-            let needs = super::amounts::of(needed, resource);
-            let used = super::amounts::of(used, resource);
-            if needs > Quantity::ZERO && used.plus(needs) > limit {
-                let (location, resource) = (location.clone(), resource.clone());
-                reasons.push(Reason::Quota { location, resource, needs, used, limit });
-            }
-        }
-    }
-    reasons
 }
 
 impl<'a> Request<'a> {

@@ -133,6 +133,9 @@ pub enum Reason {
         min: u64,
         /// By how many a domain may be ahead.
         max_skew: u32,
+        /// A worker whose document did not load: what is on it is counted in every domain, and as one of its
+        /// own.
+        unknown: Option<Name>,
     },
     /// The worker is in no domain over which clusters are spread.
     SpreadKeyMissing {

@@ -111,12 +111,17 @@ impl fmt::Display for Reason {
             Self::NetworkUnknown => {
                 write!(f, "its networks are not known, and the cluster's must be others")
             }
-            Self::Spread { key, domain, count, min, max_skew } => {
-                let key = topology::spoken(key);
-                write!(
-                    f,
-                    "spread over {key}: {domain} has {count}, the fewest anywhere are {min}, maxSkew is {max_skew}"
-                )
+            Self::Spread { key, domain, count, min, max_skew, unknown } => {
+                write!(f, "spread over {}: {domain} ", topology::spoken(key))?;
+                match unknown {
+                    None => write!(f, "has {count}, the fewest anywhere are {min}, ")?,
+                    Some(worker) => write!(
+                        f,
+                        "may have {count}, and a domain may have only {min}, for that of {worker} is not \
+                         known; "
+                    )?,
+                }
+                write!(f, "maxSkew is {max_skew}")
             }
             Self::SpreadKeyMissing { key } => {
                 write!(f, "spread over {}: it has none", topology::spoken(key))

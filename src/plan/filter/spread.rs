@@ -22,6 +22,7 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
                 count: scene.count(domain).unwrap_or(0),
                 min: scene.min(),
                 max_skew: scene.max_skew,
+                unknown: scene.unknown().cloned(),
             });
         }
     }
@@ -222,14 +223,46 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_whose_document_is_gone_is_no_domain() {
+    fn a_worker_whose_document_is_removed_is_no_domain() {
         check(
             &format!(
-                "worker w1 label:zone=1; worker w2 label:zone=2; worker w3 broken; {POLICY}
+                "worker w1 label:zone=1; worker w2 label:zone=2; worker w3 gone; {POLICY}
                  cluster x on=w1 label:app=s; cluster y on=w2 label:app=s;
                  cluster z on=w3 label:app=s; cluster a label:app=s"
             ),
-            "a -> w1; x on w1; y on w2; z on w3; worker w3 NotLoaded",
+            "a -> w1; x on w1; y on w2; z on w3; worker w3 RemovedInUse; hold WorkerInUse w3",
         );
+    }
+
+    #[test]
+    fn a_worker_whose_document_did_not_load_may_be_in_any_domain() {
+        // With its document w2 is zone 2, which has none: a waits, and goes on waiting while it is broken.
+        let world = format!(
+            "worker w1 label:zone=1; worker w2 8/8 label:zone=2; {POLICY}
+             cluster x on=w1 label:app=s; cluster a label:app=s"
+        );
+        check(&world, "a waits Capacity Spread; x on w1");
+        let broken = world.replace("w2 8/8 label:zone=2", "w2 broken");
+        check(&broken, "a waits NotLoaded Spread; x on w1; worker w2 NotLoaded");
+        assert_eq!(
+            refusals(&broken, "a", "w1"),
+            [
+                "spread over label zone: 1 may have 1, and a domain may have only 0, for that of w2 is not known; \
+              maxSkew is 1"
+            ]
+        );
+        // What is on it may be in zone 1, so that this has two.
+        let there = format!(
+            "worker w1 label:zone=1; worker w2 broken; {POLICY}
+             cluster x on=w1 label:app=s; cluster y on=w2 label:app=s; cluster a label:app=s"
+        );
+        check(&there, "a waits NotLoaded Spread; x on w1; y on w2; worker w2 NotLoaded");
+        let wide = there.replace("spread:zone=1", "spread:zone=2");
+        check(&wide, "a -> w1; x on w1; y on w2; worker w2 NotLoaded");
+        // A worker is a domain for itself, whatever its document says.
+        let apart = there.replace("spread:zone", "spread:worker");
+        check(&apart, "a -> w1; x on w1; y on w2; worker w2 NotLoaded");
+        let soft = there.replace("spread:zone", "soft-spread:zone");
+        check(&soft, "a -> w1; x on w1; y on w2; worker w2 NotLoaded");
     }
 }

@@ -1,0 +1,46 @@
+//! What a tenant's quota leaves: its clusters take no more together, in all and in each location.
+
+use super::amounts;
+use super::candidate::Request;
+use super::counts::Counts;
+use crate::model::api::Quota;
+use crate::model::{Quantity, Reason, Resources};
+
+/// What the quota of the cluster's tenant does not leave.
+pub(super) fn refusals(request: &Request<'_>, counts: &Counts<'_>) -> Vec<Reason> {
+    let (Some(quota), who) = (request.quota, request.who()) else { return Vec::new() };
+    let Some(usage) = counts.usage(who.tenant) else { return Vec::new() };
+    let nothing = Resources::new();
+    let here = usage.locations.get(who.location).unwrap_or(&nothing);
+    // One that moves has been granted what it takes already.
+    let granted = request.leaving.map_or(&nothing, |leaving| leaving.takes);
+    let needed = amounts::beyond(request.demand(), granted);
+    lacking(quota, who.location, &needed, &usage.total, here)
+}
+
+/// Why a quota does not leave what is needed in a location, besides what is used in all and there.
+pub(super) fn lacking(
+    quota: &Quota,
+    location: &str,
+    needed: &Resources,
+    total: &Resources,
+    here: &Resources,
+) -> Vec<Reason> {
+    let nothing = Resources::new();
+    let limits = [
+        (None, &quota.total, total),
+        (Some(location.to_owned()), quota.locations.get(location).unwrap_or(&nothing), here),
+    ];
+    let mut reasons = Vec::new();
+    for (location, limits, used) in limits {
+        for (resource, &limit) in limits {
+            let needs = amounts::of(needed, resource);
+            let used = amounts::of(used, resource);
+            if needs > Quantity::ZERO && used.plus(needs) > limit {
+                let (location, resource) = (location.clone(), resource.clone());
+                reasons.push(Reason::Quota { location, resource, needs, used, limit });
+            }
+        }
+    }
+    reasons
+}
