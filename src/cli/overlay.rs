@@ -5,12 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
 use super::engine::Writable;
 use super::{Error, files};
+use crate::load::worker_overlays;
 use crate::model::Name;
-use crate::model::api::{API_VERSION, Drain, WorkerOverlay, WorkerOverlaySpec};
+use crate::model::api::{API_VERSION, Drain, WorkerOverlaySpec};
 
 /// A field that is set, and the value as it is written.
 struct Edit {
@@ -128,16 +127,12 @@ fn place(fleet: &Writable, worker: &Name) -> Result<PathBuf, Error> {
     let path = folder.join(format!("overlays/{worker}.yaml"));
     for file in files::yaml_files(&folder)?.into_iter().filter(|f| *f != path) {
         let text = files::read(&file)?.unwrap_or_default();
-        if text.contains("WorkerOverlay") && text.split("\n---").any(|doc| names(doc, worker)) {
+        let is_its = |(name, _): &(String, _)| name == worker.as_str();
+        if text.contains("WorkerOverlay") && worker_overlays(&text).iter().any(is_its) {
             return Err(by_hand(&file).because("the overlay stands in a file of another name"));
         }
     }
     Ok(path)
-}
-
-fn names(document: &str, worker: &Name) -> bool {
-    serde_saphyr::from_str::<WorkerOverlay>(document.trim_start_matches("---"))
-        .is_ok_and(|overlay| overlay.metadata.name.as_deref() == Some(worker.as_str()))
 }
 
 fn by_hand(path: &Path) -> Error {
@@ -146,21 +141,13 @@ fn by_hand(path: &Path) -> Error {
 }
 
 fn spec(text: &str, worker: &Name, path: &Path) -> Result<WorkerOverlaySpec, Error> {
-    let unread = |error: String| by_hand(path).because(error);
-    let mut value: Value =
-        serde_saphyr::from_str(text).map_err(|error| unread(error.to_string()))?;
-    // The short forms of what is edited here.
-    match value.pointer_mut("/spec/drain") {
-        Some(drain @ Value::Bool(true)) => *drain = json!({"enabled": true}),
-        Some(drain @ Value::Bool(false)) => *drain = json!({"enabled": false}),
-        _ => {}
+    let mut overlays = worker_overlays(text);
+    match (overlays.pop(), overlays.is_empty()) {
+        (Some((name, spec)), true) if name == worker.as_str() => {
+            spec.map_err(|why| by_hand(path).because(why))
+        }
+        _ => Err(by_hand(path).because(format!("it is not the overlay of {worker} alone"))),
     }
-    let overlay: WorkerOverlay =
-        serde_json::from_value(value).map_err(|error| unread(error.to_string()))?;
-    if overlay.metadata.name.as_deref() != Some(worker.as_str()) {
-        return Err(by_hand(path).because(format!("it is not the overlay of {worker}")));
-    }
-    Ok(overlay.spec)
 }
 
 /// The text with the field set.
@@ -306,6 +293,25 @@ mod tests {
         assert!(cordoned.contains(line), "{cordoned}");
         uncordon(&fleet, &name("w1")).unwrap();
         assert_eq!(files::read(&file(&fleet)).unwrap().unwrap(), COMMENTED);
+    }
+
+    #[test]
+    fn short_forms_are_read_and_stay_as_they_are() {
+        let (_folder, fleet) = fleet();
+        let short = "apiVersion: carp.dev/v1alpha1\nkind: WorkerOverlay\nmetadata: {name: w1}\nspec:\n  \
+                     capacity: 6\n  drain: true\n  reserved: 1\n";
+        let text = || files::read(&file(&fleet)).unwrap().unwrap();
+        files::write(&file(&fleet), short).unwrap();
+        cordon(&fleet, &name("w1")).unwrap();
+        assert_eq!(text(), short.replace("spec:\n", "spec:\n  unschedulable: true\n"));
+        drain(&fleet, &name("w1"), Some(2)).unwrap();
+        assert!(text().contains("drain: {maxUnavailable: 2}\n  reserved: 1\n"), "{}", text());
+        uncordon(&fleet, &name("w1")).unwrap();
+        assert_eq!(text(), short.replace("  drain: true\n", ""));
+        // One that stands elsewhere is found whatever its form.
+        files::remove(&file(&fleet)).unwrap();
+        files::write(&fleet.root.join("fleet/eu.yaml"), short).unwrap();
+        assert!(cordon(&fleet, &name("w1")).unwrap_err().to_string().contains("eu.yaml"));
     }
 
     #[test]

@@ -39,7 +39,7 @@ mod yaml;
 
 use std::collections::BTreeMap;
 
-pub use alone::{fleet_spec, read_yaml, readable_fleet_spec};
+pub use alone::{fleet_spec, read_yaml, readable_fleet_spec, worker_overlays};
 pub use locate::{Located, locate};
 pub use policy_tests::{PolicyTest, policy_tests};
 pub use previous::previous;
