@@ -17,8 +17,8 @@ struct Edit<'a> {
     overlays: BTreeMap<Name, WorkerOverlaySpec>,
     /// The documents that go, by file.
     gone: BTreeMap<String, BTreeSet<usize>>,
-    /// The documents that come.
-    new: Vec<Value>,
+    /// The documents that come, by the folder that they come to.
+    new: BTreeMap<String, Vec<Value>>,
     added: Vec<Name>,
 }
 
@@ -30,7 +30,8 @@ pub(super) fn input(
 ) -> Result<(Id, Vec<Name>), Error> {
     let fleet = &scene.before.fleet;
     let (overlays, gone) = (BTreeMap::new(), BTreeMap::new());
-    let mut edit = Edit { fleet, overlays, gone, new: Vec::new(), added: Vec::new() };
+    let new = BTreeMap::new();
+    let mut edit = Edit { fleet, overlays, gone, new, added: Vec::new() };
     for change in changes {
         edit.make(change, scene, notes)?;
     }
@@ -42,7 +43,7 @@ pub(super) fn input(
 pub(super) fn write(scene: &Scene<'_>, document: Value) -> Result<Id, Error> {
     let (overlays, gone) = (BTreeMap::new(), BTreeMap::new());
     let fleet = &scene.before.fleet;
-    let new = vec![document];
+    let new = BTreeMap::from([(desired_folder(fleet), vec![document])]);
     Edit { fleet, overlays, gone, new, added: Vec::new() }.apply(scene)
 }
 
@@ -70,7 +71,10 @@ impl Edit<'_> {
                 let documents = add::documents(scene, clusters, self.added.len(), notes)?;
                 for (name, document) in documents {
                     self.added.push(name);
-                    self.new.push(document);
+                    self.new
+                        .entry(clusters_folder(self.fleet, &document))
+                        .or_default()
+                        .push(document);
                 }
             }
             Change::Remove(worker) => {
@@ -136,7 +140,7 @@ impl Edit<'_> {
             }
             let there = self.fleet.overlays.get(&worker);
             self.drop_document(there.map(|overlay| (overlay.file.clone(), overlay.document)));
-            self.new.push(json!({
+            self.new.entry(desired_folder(self.fleet)).or_default().push(json!({
                 "apiVersion": API_VERSION,
                 "kind": "WorkerOverlay",
                 "metadata": {"name": worker},
@@ -157,28 +161,40 @@ impl Edit<'_> {
                 None => edit.remove(&path),
             }
         }
-        if !self.new.is_empty() {
-            let texts: Vec<_> = self.new.iter().map(emit_yaml).collect();
+        for (folder, documents) in &self.new {
+            let texts: Vec<_> = documents.iter().map(emit_yaml).collect();
             let id = store.put_blob(texts.join("---\n").as_bytes())?;
-            edit.file(&self.free_path(scene)?, id);
+            edit.file(&free_path(scene, folder)?, id);
         }
         Ok(edit.apply(store, Some(input.tree))?)
     }
+}
 
-    /// A file of the desired folder that is not there.
-    fn free_path(&self, scene: &Scene<'_>) -> Result<String, Error> {
-        let (store, input) = (scene.store, &scene.snapshot.input);
-        let folder = self.fleet.spec.roots.clone().unwrap_or_default().fleet;
-        for number in 1_u32.. {
-            let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            let path = format!("{folder}/simulated{suffix}.yaml");
-            let path = paths::in_repository(&input.prefix, &path);
-            if entry_at(store, input.tree, &path)?.is_none() {
-                return Ok(path);
-            }
+/// The folder of what people want.
+fn desired_folder(fleet: &Fleet) -> String {
+    fleet.spec.roots.clone().unwrap_or_default().fleet
+}
+
+/// The folder that a new cluster's document comes to: the first of its tenant's, where it has any.
+fn clusters_folder(fleet: &Fleet, document: &Value) -> String {
+    let tenant = document.pointer("/metadata/namespace").and_then(Value::as_str);
+    let tenant = tenant.and_then(|name| fleet.tenant(name));
+    let own = tenant.and_then(|tenant| tenant.paths.first());
+    own.map_or_else(|| desired_folder(fleet), |path| path.trim_end_matches('/').to_owned())
+}
+
+/// A file of a folder that is not there.
+fn free_path(scene: &Scene<'_>, folder: &str) -> Result<String, Error> {
+    let (store, input) = (scene.store, &scene.snapshot.input);
+    for number in 1_u32.. {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let path = format!("{folder}/simulated{suffix}.yaml");
+        let path = paths::in_repository(&input.prefix, &path);
+        if entry_at(store, input.tree, &path)?.is_none() {
+            return Ok(path);
         }
-        unreachable!("a folder has fewer files than there are numbers")
     }
+    unreachable!("a folder has fewer files than there are numbers")
 }
 
 /// Whether a worker is declared.

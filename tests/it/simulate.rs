@@ -258,6 +258,28 @@ fn a_cluster_of_nobody_in_particular_is_one_that_its_tenant_may_have() {
     assert_eq!(said["clusters"][0]["after"]["state"], "Placed", "{said:#}");
 }
 
+#[test]
+fn an_added_cluster_stands_where_its_tenant_may_write() {
+    let fleet = example();
+    let carp = fs::read_to_string(fleet.path().join("carp.yaml")).unwrap();
+    let own = carp.replacen(
+        "    - name: shop\n      pools",
+        "    - name: shop\n      paths: [fleet/shop]\n      pools",
+        1,
+    );
+    assert_ne!(own, carp);
+    fleet.write("carp.yaml", own.as_bytes());
+    let args = ["--add", "2:small", "--tenant", "shop", "--runway"];
+    let said = simulate(&fleet, &args, 0);
+    assert_eq!(said["findings"].as_array().map(Vec::len), Some(0), "it loads: {said:#}");
+    assert!(said["clusters"].as_array().unwrap().iter().any(|c| c["after"]["state"] == "Placed"));
+    let rows = said["runway"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["now"]["fits"].as_u64() > Some(0)), "{rows:#?}");
+    // A rebalance and an overlay stand where the fleet's own documents do.
+    let said = simulate(&fleet, &["--cordon", "us-1", "--add", "1:small", "--tenant", "shop"], 0);
+    assert_eq!(said["findings"].as_array().map(Vec::len), Some(0), "{said:#}");
+}
+
 /// The version that most clusters have.
 fn version_of(fleet: &Reconciled) -> String {
     let ran = fleet.carp(&["simulate", "--add", "1", "--tenant", "shop", "--output", "json"]);
