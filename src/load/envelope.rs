@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::finding::Findings;
 use super::kind::{Kind, Root};
 use super::structure::is_slip_for;
-use super::suggest;
+use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::model::api::{API_VERSION, OLD_API_VERSION, planned};
 

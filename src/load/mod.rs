@@ -30,7 +30,6 @@ mod shape;
 mod short;
 mod split;
 mod structure;
-mod suggest;
 mod templates;
 #[cfg(test)]
 mod tests;

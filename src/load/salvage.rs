@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::finding::Findings;
 use super::kind::{Kind, Root};
 use super::split::Chunk;
-use super::suggest;
+use crate::diag::suggest;
 use crate::diag::{Diagnostic, Place};
 
 /// A document that cannot be parsed: its finding, and the kind and name that can be told all the same.

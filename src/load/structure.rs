@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::finding::Findings;
 use super::shape::Shape;
-use super::suggest;
+use crate::diag::suggest;
 use crate::diag::{Code, FieldPath, Step};
 use crate::model::Quantity;
 use crate::model::api::planned;

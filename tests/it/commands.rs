@@ -89,3 +89,36 @@ fn the_demonstration_replaces_its_own_folder_and_no_other() {
     let kept = fs::read_to_string(folder.path().join("yours/thesis.txt")).unwrap();
     assert_eq!(kept, "years of work");
 }
+
+#[test]
+fn a_name_that_nothing_has_is_told_with_the_nearest_one() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(Ran::of(people::carp(folder.path(), &["init", "fleet"])).exit, 0);
+    let fleet = folder.path().join("fleet");
+    let carp = fs::read_to_string(fleet.join("carp.yaml")).unwrap();
+    let real = carp.replace("00000000-0000-0000-0000-", "7b5d9e2c-4c8a-4d3b-8f2e-");
+    fs::write(fleet.join("carp.yaml"), real).unwrap();
+    for (args, told) in [
+        (
+            &["render", "--out", "out", "--cluster", "shop-ue"][..],
+            "error: there is no cluster `shop-ue` in this fleet\nhelp: did you mean `shop-eu`?\n",
+        ),
+        (
+            &["render", "--out", "out", "--worker", "us1"],
+            "error: there is no worker `us1` in this fleet\nhelp: did you mean `us-1`?\n",
+        ),
+        (
+            &["status", "worker/us1"],
+            "error: there is no worker `us1` in this fleet\nhelp: did you mean `us-1`?\n",
+        ),
+        (
+            &["explain", "shop-ue"],
+            "error: there is no cluster, worker or policy `shop-ue` in this fleet\nhelp: did you mean `shop-eu`?\n",
+        ),
+    ] {
+        let ran = Ran::of(people::carp(&fleet, args));
+        assert_eq!((ran.exit, ran.out.as_str()), (1, ""), "{args:?}");
+        assert!(ran.err.ends_with(told), "{args:?}: {}", ran.err);
+        assert!(!fleet.join("out").exists(), "{args:?} writes nothing");
+    }
+}

@@ -9,6 +9,7 @@ use super::super::show::{
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::Look;
 use super::policy::{self, origin};
+use super::unknown::unknown;
 use crate::model::api::Strategy;
 use crate::model::{
     Decision, Deletion, DeletionStep, Fleet, Name, Pending, Planned, Progress, Quantity, Rank,
@@ -39,28 +40,7 @@ pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Er
     {
         return Ok(policy::view(policy, &explanation));
     }
-    Err(unknown(look, object))
-}
-
-/// The first few names, for a message.
-fn near<'a>(names: impl Iterator<Item = &'a Name>) -> Vec<&'a str> {
-    names.take(8).map(Name::as_str).collect()
-}
-
-fn unknown(look: &Look, object: &ObjectRef) -> Error {
-    let plan = &look.opened.proposal.plan;
-    let (kind, names) = match object.kind {
-        Some(ObjectKind::Worker) => ("worker", near(plan.workers.keys())),
-        Some(ObjectKind::Cluster) => ("cluster", near(plan.clusters.keys())),
-        Some(ObjectKind::Policy) => ("policy", near(look.opened.proposal.fleet.policies.keys())),
-        None => ("cluster, worker or policy", near(plan.clusters.keys())),
-    };
-    let error = Error::failed(format!("there is no {kind} `{}` in this fleet", object.name));
-    if names.is_empty() {
-        error
-    } else {
-        error.help(format!("there are {}, …", names.join(", ")))
-    }
+    Err(unknown(look, object.kind, name))
 }
 
 fn cluster(look: &Look, explanation: &Explanation) -> ExplainView {

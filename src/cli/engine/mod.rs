@@ -17,6 +17,7 @@ mod replay;
 mod simulate;
 mod status;
 pub mod supervise;
+mod unknown;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::{Context, Error, Exit, FleetArgs, ObservedArgs};
+use super::super::{Context, Error, Exit, FleetArgs, ObjectKind, ObservedArgs};
+use super::unknown::unknown;
 use super::{Opened, Part, Rendered, Source, TextOf};
 use crate::change::entry_at;
 use crate::model::{
@@ -160,6 +161,7 @@ pub(super) fn text_at(store: &dyn Store, tree: Id, path: &str) -> Option<String>
 
 /// Writes the output tree, or a part of it, below a new or empty folder.
 pub(super) fn write_out(look: Look, out: &Path, part: &Part) -> Result<Rendered, Error> {
+    known(&look, part)?;
     let occupied = out.read_dir().is_ok_and(|mut entries| entries.next().is_some());
     if occupied {
         return Err(Error::usage(format!("{} is not empty", out.display()))
@@ -176,6 +178,21 @@ pub(super) fn write_out(look: Look, out: &Path, part: &Part) -> Result<Rendered,
     })?;
     let files = (written.written.len() + written.unchanged) as u64;
     Ok(Rendered { opened: look.opened, files })
+}
+
+/// Refuses a part of which the plan knows nothing. Where nothing could be planned the findings say why.
+fn known(look: &Look, part: &Part) -> Result<(), Error> {
+    if look.opened.proposal.stopped {
+        return Ok(());
+    }
+    let plan = &look.opened.proposal.plan;
+    if let Some(name) = part.worker.as_ref().filter(|name| !plan.workers.contains_key(*name)) {
+        return Err(unknown(look, Some(ObjectKind::Worker), name));
+    }
+    if let Some(name) = part.cluster.as_ref().filter(|name| !plan.clusters.contains_key(*name)) {
+        return Err(unknown(look, Some(ObjectKind::Cluster), name));
+    }
+    Ok(())
 }
 
 /// The tree with only the asked part in it.

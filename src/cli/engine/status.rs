@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use super::super::show::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::{Look, text_at};
+use super::unknown::unknown;
 use crate::load::read_yaml;
 use crate::model::{Name, Pending, Proposal, paths};
 use crate::status::{ClusterDocument, WorkerDocument};
@@ -31,7 +32,7 @@ pub(super) fn status(look: &Look, object: Option<&ObjectRef>) -> Result<StatusVi
                 .help(format!("`carp explain policy/{}` says where it applies", object.name)))
         }
         Some(object) if view.workers.is_empty() && view.clusters.is_empty() => {
-            Err(Error::failed(format!("there is no `{}` in this fleet", object.name)))
+            Err(unknown(look, object.kind, &object.name))
         }
         _ => Ok(view),
     }

@@ -2,10 +2,10 @@
 //! cluster is.
 
 use super::{Scene, Subject};
+use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::load::suggest;
 
 pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     let Spec::ManagedCluster(cluster) = &subject.body.spec else { return };

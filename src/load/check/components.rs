@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{Scene, Subject};
+use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::load::suggest;
 use crate::model::tables::components;
 use crate::model::{is_known_release, oldest_release};
 

@@ -3,9 +3,9 @@
 
 use super::{Scene, Subject};
 use crate::diag::Code;
+use crate::diag::suggest;
 use crate::load::finding::Findings;
 use crate::load::resolve::{Chosen, needs_credentials};
-use crate::load::suggest;
 
 pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     let (Some(fleet), Some(flavor)) = (scene.fleet, subject.flavor()) else { return };

@@ -1,10 +1,10 @@
 //! `unknown-flavor`: a flavor is a folder of templates, and each is for one kind.
 
 use super::{Scene, Subject};
+use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::load::suggest;
 use crate::model::{ATTACHED_FLAVOR, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, KIND_FLAVOR};
 
 /// The flavors of a `ManagedCluster`.

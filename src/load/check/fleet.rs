@@ -161,7 +161,7 @@ fn granted(spec: &FleetSpec, out: &mut Findings) {
                 let path = FieldPath::keys("spec.tenants").index(i).key("credentials").index(j);
                 let message = format!("there are no credentials `{name}`");
                 let known = spec.credentials.iter().map(|c| c.name.as_str()).collect::<Vec<_>>();
-                let help = crate::load::suggest::help(name, known, "the credentials listed");
+                let help = crate::diag::suggest::help(name, known, "the credentials listed");
                 out.add(Code::UnknownCredentials, path, message, help);
             }
         }

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::diag::suggest;
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
-use crate::load::suggest;
 use crate::model::paths::FLEET_FILE;
 use crate::model::{Fleet, Name};
 

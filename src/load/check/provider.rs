@@ -2,10 +2,10 @@
 //! that makes machines says itself whose they are.
 
 use super::{Scene, Subject};
+use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::load::suggest;
 use crate::model::api::WorkerField;
 use crate::model::provider_of;
 use crate::model::tables::providers;

@@ -1,9 +1,9 @@
 //! Quota in `carp.yaml`: locations that carp knows (`unknown-location`), and no less than nothing of a
 //! resource (`invalid-quantity`).
 
+use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::suggest;
 use crate::model::Resources;
 use crate::model::api::FleetSpec;
 use crate::model::tables::locations;

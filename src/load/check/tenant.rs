@@ -1,10 +1,10 @@
 //! `unknown-tenant`: once `carp.yaml` lists tenants, a cluster's namespace is one of them.
 
 use super::{Scene, Subject};
+use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::load::suggest;
 
 pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     let Some(fleet) = scene.fleet.filter(|f| !f.tenants.is_empty()) else { return };

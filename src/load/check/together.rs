@@ -3,10 +3,10 @@
 //! which clusters it is about.
 
 use super::{Scene, Subject, labels, selector};
+use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::load::suggest;
 use crate::model::api::{AntiAffinity, LabelSelector, SpreadConstraint};
 use crate::model::topology;
 

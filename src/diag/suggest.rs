@@ -1,7 +1,8 @@
-//! "Did you mean …?"
+//! "Did you mean …?": the name that was meant, where a name is not known.
 
 /// The candidate that is most like what was written, if one is like it at all.
-pub(super) fn nearest<'a>(
+#[must_use]
+pub fn nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -16,7 +17,8 @@ pub(super) fn nearest<'a>(
 }
 
 /// A help that names the nearest candidate, or lists them where none is near and they are few.
-pub(super) fn help<'a>(
+#[must_use]
+pub fn help<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
     what: &str,
