@@ -92,6 +92,34 @@ pub enum Error {
         /// The last one that was named.
         branch: String,
     },
+    /// Branches that carp writes are on the remote and not in this clone.
+    #[error(
+        "`{branch}` is on {remote} and not in this clone, so every cluster would be taken for a new one; bring \
+         it: {line}"
+    )]
+    OnlyElsewhere {
+        /// The branches.
+        branch: String,
+        /// Where they are.
+        remote: String,
+        /// The line that brings them.
+        line: String,
+    },
+    /// Branches that carp writes are not in this clone, and whether they are on the remote is not known.
+    #[error(
+        "`{branch}` is not in this clone, and whether {remote} has it is not known, for it could not be asked \
+         ({why}); bring it: {line}"
+    )]
+    MaybeElsewhere {
+        /// The branches.
+        branch: String,
+        /// Where they may be.
+        remote: String,
+        /// Why that could not be asked.
+        why: String,
+        /// The line that brings them.
+        line: String,
+    },
     /// The output branch is gone although clusters were placed.
     #[error(
         "the output branch `{branch}` is not there or has nothing of this fleet, and {evidence} names \

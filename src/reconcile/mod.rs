@@ -4,6 +4,7 @@
 mod coalesce;
 mod error;
 mod heal;
+mod missing;
 mod names;
 mod notes;
 mod once;
@@ -24,6 +25,7 @@ mod verify;
 pub use crate::model::{Orders, Turn};
 pub use error::Error;
 pub use heal::once_on_a_sound_clone;
+pub use missing::Missing;
 pub use names::Names;
 pub use once::{Committed, Options, Outcome, StatusOutcome, Verdict, once};
 pub use past::open_past;

@@ -144,15 +144,17 @@ impl Names {
         Some(format!("git fetch {remote} +refs/heads/{branch}:{}", self.input()))
     }
 
-    /// The line that a person types to bring a branch that carp writes.
+    /// The line that a person types to bring branches that carp writes.
     #[must_use]
-    pub fn fetch_line(&self, branch: &str) -> String {
+    pub fn fetch_line(&self, branches: &[&str]) -> String {
         let remote = self.target_shown().unwrap_or_else(|| "origin".to_owned());
-        let local = match self.target() {
+        let local = |branch: &str| match self.target() {
             Some(_) => self.written(branch),
             None => here(Some("origin"), branch),
         };
-        format!("git fetch {remote} +refs/heads/{branch}:{local}")
+        let spec = |branch: &&str| format!("+refs/heads/{branch}:{}", local(branch));
+        let specs: Vec<_> = branches.iter().map(spec).collect();
+        format!("git fetch {remote} {}", specs.join(" "))
     }
 }
 
@@ -217,7 +219,7 @@ mod tests {
         assert_eq!(names.observed(), "refs/remotes/carp-observed/carp/observed/");
         assert_eq!(names.fetches().len(), 3);
         assert_eq!(
-            names.fetch_line("carp/rendered"),
+            names.fetch_line(&["carp/rendered"]),
             "git fetch https://git.example.com/out \
              +refs/heads/carp/rendered:refs/remotes/carp-output/carp/rendered"
         );

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use super::missing::{Missing, written};
 use super::notes::hand_edits;
 use super::refresh::refresh;
 use super::reports::{Found, Reports, reports_in_folder, reports_in_tree, reports_on_refs};
@@ -34,6 +35,8 @@ pub struct Observing {
     /// Whether a look holds an input commit that a reconcile would hold because nobody who may has
     /// signed it.
     pub signed: bool,
+    /// What becomes of a look for which a branch that carp writes is not here.
+    pub missing: Missing,
 }
 
 /// A proposal, and what is needed to show it.
@@ -146,8 +149,12 @@ pub fn open(
     };
     let spec = sources.with(|store| load::fleet_spec(store, tree, &prefix))??;
     let names = names(sources.repository.as_ref(), &spec, &prefix);
+    let was_refreshed = fresh.is_some();
     let mut notes = fresh.map(|fresh| fresh.rewritten).unwrap_or_default();
-    let (previous, status) = branches(sources.repository.as_ref(), &names, &mut notes)?;
+    let known = was_refreshed || spec.example.is_some() && !is_local(&sources, &names);
+    let unless_known = observing.missing.unless(known);
+    let (previous, status) =
+        written(sources.repository.as_ref(), &names, unless_known, &mut notes)?;
     let reports = sources.with(|store| reports(store, tree, &prefix, &spec, observing))??;
     let vouched = if observing.signed {
         let in_force = sources.with(|store| InForce::read(store, &spec, previous, &prefix))??;
@@ -173,6 +180,12 @@ pub fn open(
         notes.extend(hand_edits(repository, output, &proposal, &prefix));
     }
     Ok(Opened { proposal, prefix, input: tree, now, snapshot, memo, sources, notes })
+}
+
+/// Whether carp writes to a repository on this machine, or to none.
+fn is_local(sources: &Sources, names: &Names) -> bool {
+    let target = sources.repository.as_ref().zip(names.target());
+    target.is_none_or(|(repository, target)| repository.is_local(target))
 }
 
 /// A tree in which the fleet's folder has its place in the repository.
@@ -209,32 +222,6 @@ pub(super) fn remote(repository: &Repository) -> Option<String> {
 /// The names of the fleet's refs.
 pub(super) fn names(repository: Option<&Repository>, spec: &FleetSpec, prefix: &str) -> Names {
     Names::of(repository.and_then(remote), spec, prefix)
-}
-
-fn branches(
-    repository: Option<&Repository>,
-    names: &Names,
-    notes: &mut Vec<String>,
-) -> Result<(Option<Id>, Option<Id>), Error> {
-    let Some(repository) = repository else {
-        notes.push("this folder is in no Git repository, so this is a first run".to_owned());
-        return Ok((None, None));
-    };
-    let tree = |name: String| -> Result<Option<Id>, Error> {
-        let commit = repository.resolve(&name)?;
-        Ok(commit.map(|commit| repository.commit_tree(commit)).transpose()?)
-    };
-    let previous = tree(names.output())?;
-    if previous.is_none() {
-        let branch = &names.branches.output;
-        let bring = match names.target() {
-            Some(_) => format!("; if the remote has it, bring it: {}", names.fetch_line(branch)),
-            None => String::new(),
-        };
-        notes
-            .push(format!("the output branch {branch} is not here, so this is a first run{bring}"));
-    }
-    Ok((previous, tree(names.status())?))
 }
 
 /// The reports that a person names, or that the fleet pins. `None` where there are none to look at:

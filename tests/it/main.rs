@@ -55,6 +55,7 @@ mod model;
 mod moving;
 mod networks;
 mod objects_removed;
+mod partial_clones;
 mod placement;
 mod placement_groups;
 mod placement_page;

@@ -167,7 +167,7 @@ pub fn validate(
     observed: &ObservedArgs,
 ) -> Result<Validated, Error> {
     let _progress = context.progress("reading, placing and rendering the fleet");
-    let mut look = open::look_as_reconcile(context, fleet, observed, Keep::Ids)?;
+    let mut look = open::look_at_input(context, fleet, observed, true)?;
     if look.opened.proposal.stopped {
         return Ok(Validated { opened: look.opened, tests: 0, left_out: false });
     }
@@ -328,7 +328,7 @@ pub fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoView, Er
 pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writable, Error> {
     let fleet = reconcile::argument(&args.fleet);
     let root = open::find(context, &fleet)?.folder.unwrap_or_else(|| args.fleet.clone());
-    let look = open::look(context, &fleet, &ObservedArgs { observed: None }, Keep::Ids)?;
+    let look = open::look_at_input(context, &fleet, &ObservedArgs { observed: None }, false)?;
     let fleet = &look.opened.proposal.fleet;
     if look.opened.proposal.stopped && fleet.name.is_empty() {
         return Err(Error::failed(format!("{}/carp.yaml does not load", root.display()))

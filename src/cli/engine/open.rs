@@ -9,7 +9,7 @@ use crate::change::entry_at;
 use crate::model::{
     Build, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
 };
-use crate::reconcile::{self, Clock, Keep, Observing, Place, Sources};
+use crate::reconcile::{self, Clock, Keep, Missing, Observing, Place, Sources};
 use crate::store::{Prune, checkout};
 
 /// A look at a fleet, with the stores that it was read from.
@@ -30,8 +30,8 @@ pub(super) fn look(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<Look, Error> {
-    let observing = Observing { folder: observed.observed.clone(), signed: false };
-    look_at(context, fleet, &observing, keep)
+    let (folder, missing) = (observed.observed.clone(), Missing::Refused);
+    look_at(context, fleet, &Observing { folder, signed: false, missing }, keep)
 }
 
 /// The same for what shows what a reconcile would do: it reads what that would read.
@@ -41,8 +41,20 @@ pub(super) fn look_as_reconcile(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<Look, Error> {
-    let observing = Observing { folder: observed.observed.clone(), signed: true };
-    look_at(context, fleet, &observing, keep)
+    let (folder, missing) = (observed.observed.clone(), Missing::Refused);
+    look_at(context, fleet, &Observing { folder, signed: true, missing }, keep)
+}
+
+/// The same for what is about what people wrote, which says as much in a clone that lacks the branches that
+/// carp writes.
+pub(super) fn look_at_input(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    signed: bool,
+) -> Result<Look, Error> {
+    let (folder, missing) = (observed.observed.clone(), Missing::Noted);
+    look_at(context, fleet, &Observing { folder, signed, missing }, Keep::Ids)
 }
 
 /// Looks at a fleet as a past run saw it.

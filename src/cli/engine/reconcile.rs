@@ -62,7 +62,11 @@ fn attempt(
     }
     let options = Options {
         clock: clock(context),
-        observing: Observing { folder: observed.observed.clone(), signed: true },
+        observing: Observing {
+            folder: observed.observed.clone(),
+            signed: true,
+            ..Observing::default()
+        },
         build: build(),
         describe,
         wait: jitter,

@@ -70,7 +70,7 @@ fn resolve(repository: &Repository, names: &Names, text: &str) -> Result<Id, Err
     let tip = names.output();
     if repository.resolve(&tip).map_err(|error| world(&error))?.is_none() {
         return Err(Error::failed(format!("the output branch {branch} is not here"))
-            .help(format!("bring it: {}", names.fetch_line(branch))));
+            .help(format!("bring it: {}", names.fetch_line(&[branch]))));
     }
     repository.rev_parse(&format!("{tip}{rest}")).map_err(|error| world(&error))
 }
@@ -139,7 +139,7 @@ fn help(bring: Bring, names: &Names) -> Option<String> {
             )
         }),
         Bring::Status => {
-            let line = names.fetch_line(&names.branches.status);
+            let line = names.fetch_line(&[&names.branches.status]);
             let begun = "a status branch that was begun anew no longer has it";
             names.target().map(|_| format!("`{line}` brings the status branch; {begun}"))
         }
