@@ -315,6 +315,8 @@ fn a_push_budget_is_kept_whoever_asks_for_a_turn() {
     let args = ["--interval", "1s", "--log-level", "debug"];
     let mut controller = Controller::start(&person.path(), &args, &[]);
     controller.wait_for("the next turn comes after a pause");
+    // The hook runs after the ref has moved, and may take its time.
+    wait_until("both pushes are noted", || times().len() >= 2);
     let first = times();
     assert_eq!(first.len(), 2, "the output and the status");
     // The folder is watched, so each of these asks for a turn at once.
@@ -324,6 +326,7 @@ fn a_push_budget_is_kept_whoever_asks_for_a_turn() {
     wait_until("both are rendered", || {
         is_rendered(&remote, "golf") && is_rendered(&remote, "hotel")
     });
+    wait_until("the next push is noted", || times().len() > 2);
     let next = times()[2];
     // The hook counts whole seconds.
     assert!(next + 1 >= first[1] + 6, "{first:?} {next}: {}", controller.logged());
