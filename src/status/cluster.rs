@@ -6,7 +6,7 @@ use super::proposed::proposed;
 use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, moving, since};
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts, Observation};
 use crate::model::{
-    Condition, ConditionStatus, Decision, FoldedCluster, Freshness, HoldKind, Name, Planned,
+    Condition, ConditionStatus, Decision, FoldedCluster, Freshness, Hold, HoldKind, Name, Planned,
     VersionStep,
 };
 
@@ -120,7 +120,8 @@ fn updating(step: &VersionStep) -> Condition {
 
 fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
     let deletion_held = |kind| {
-        input.plan.holds.iter().any(|h| h.kind == kind && h.names.iter().any(|n| *n == **name))
+        let names = |h: &Hold| h.names.binary_search_by(|held| held.as_str().cmp(name)).is_ok();
+        input.plan.holds.iter().any(|hold| hold.kind == kind && names(hold))
     };
     match &planned.decision {
         Decision::Wait { reasons, .. } => {

@@ -4,8 +4,11 @@ use super::{StatusInput, condition};
 use crate::model::api::ErrorStatus;
 use crate::model::{Condition, ConditionStatus, Gate, Name};
 
-fn gates<'a>(input: StatusInput<'a>, name: &'a Name) -> impl Iterator<Item = &'a Gate> {
-    input.gates.iter().filter(move |gate| gate.name == *name)
+/// The gates of one name. It is asked for every cluster, so it looks only where these are.
+pub(super) fn gates<'a>(input: StatusInput<'a>, name: &Name) -> impl Iterator<Item = &'a Gate> {
+    let first = input.gates.partition_point(|gate| gate.name < *name);
+    let end = input.gates.partition_point(|gate| gate.name <= *name);
+    input.gates[first..end].iter()
 }
 
 /// Whether the folder is as its document wants it; `placed` says whether there is to be one at all.

@@ -62,7 +62,7 @@ pub struct StatusInput<'a> {
     pub observed: &'a Observed,
     /// The decisions.
     pub plan: &'a Plan,
-    /// What kept its last good folder.
+    /// What kept its last good folder, sorted by name.
     pub gates: &'a [Gate],
 }
 
@@ -123,8 +123,7 @@ fn since(condition: Condition, time: Option<Timestamp>) -> Condition {
 
 /// Whether an edit by hand is kept on the output branch. Without one there is no such condition.
 fn drifted(input: StatusInput<'_>, name: &Name) -> Option<Condition> {
-    let edited = |gate: &&Gate| gate.name == *name && gate.reason == GateReason::Drifted;
-    input.gates.iter().find(edited)?;
+    kept::gates(input, name).find(|gate| gate.reason == GateReason::Drifted)?;
     let message = "the output branch was edited by hand, and nothing is written there";
     Some(condition("Drifted", ConditionStatus::True, "HandEdit", message.to_owned()))
 }

@@ -129,8 +129,8 @@ fn what_is_said_of_a_worker() {
 fn a_worker_whose_folder_is_kept_says_so() {
     let finding = crate::diag::Diagnostic::new(crate::diag::Code::TemplateFailed, "no such filter");
     let gates = [
-        Gate { name: name("w"), reason: GateReason::RenderFailed, findings: vec![finding] },
         Gate { name: name("other"), reason: GateReason::Collided, findings: Vec::new() },
+        Gate { name: name("w"), reason: GateReason::RenderFailed, findings: vec![finding] },
     ];
     let (fleet, previous) = (fleet(Observation::Agent), Previous::default());
     let worker = crate::model::WorkerPlan {
@@ -160,7 +160,7 @@ fn a_worker_whose_folder_is_kept_says_so() {
     };
     let told = "template-failed: no such filter".to_owned();
     assert_eq!(said(&gates), ("RenderFailed".to_owned(), vec![told]));
-    assert_eq!(said(&gates[1..]), ("Rendered".to_owned(), Vec::new()), "another's is not its own");
+    assert_eq!(said(&gates[..1]), ("Rendered".to_owned(), Vec::new()), "another's is not its own");
     let edited = [Gate { name: name("w"), reason: GateReason::Drifted, findings: Vec::new() }];
     let (reason, errors) = said(&edited);
     assert_eq!((reason.as_str(), errors.len()), ("Drifted", 1), "a reason without findings too");
