@@ -1,5 +1,6 @@
 //! One run's output: which folder each cluster gets, and the tree that results.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::drift;
@@ -7,6 +8,7 @@ use super::folders::{put_folder, read_folder};
 use super::form::Forms;
 use super::found::Found;
 use super::read::Read;
+use super::records::Placed;
 use super::removed::Removed;
 use crate::change::{TreeEdit, beside_foreign, entry_at, in_the_way};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
@@ -53,6 +55,8 @@ pub(super) struct Run<'a> {
     pub(super) taken: BTreeMap<Owned, BTreeSet<String>>,
     not_resized: BTreeSet<Name>,
     pub(super) removed: Removed,
+    /// The clusters of all locks, once somebody asks.
+    pub(super) placed: OnceCell<Placed<'a>>,
 }
 
 impl<'a> Run<'a> {
@@ -77,6 +81,7 @@ impl<'a> Run<'a> {
             taken: BTreeMap::new(),
             not_resized: BTreeSet::new(),
             removed: Removed::default(),
+            placed: OnceCell::new(),
         }
     }
 

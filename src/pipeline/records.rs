@@ -1,14 +1,32 @@
 //! `decisions/`: one record per cluster, and the lock of those that wait.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::output::Run;
 use crate::load::emit_yaml;
 use crate::model::{
     Binding, ClusterRow, ClusterState, DECISION_SCHEMA, Decision, DecisionRecord, Id, LockName,
-    MoveProgress, Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, RecordState,
-    StoreError, blob_id, lock_to_bytes, paths,
+    MoveProgress, Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, Previous,
+    RecordState, StoreError, blob_id, lock_to_bytes, paths,
 };
+
+/// The clusters of all worker locks: asked for each cluster, and looked through once a run.
+pub(super) struct Placed<'a> {
+    names: BTreeSet<&'a Name>,
+    /// Those for which a place is kept.
+    reserved: BTreeSet<&'a Name>,
+}
+
+impl<'a> Placed<'a> {
+    fn of(previous: &'a Previous) -> Self {
+        let rows = || previous.workers.values().flat_map(|lock| &lock.clusters);
+        let kept = rows().filter(|(_, row)| row.state == ClusterState::Reserved);
+        Self {
+            reserved: kept.map(|(name, _)| name).collect(),
+            names: rows().map(|(name, _)| name).collect(),
+        }
+    }
+}
 
 impl Run<'_> {
     /// Writes the records whose decision is new or another, and the pending lock, whose id it returns.
@@ -45,8 +63,8 @@ impl Run<'_> {
 
     fn is_known(&self, name: &Name) -> bool {
         let previous = &self.read.previous;
-        previous.pending.clusters.contains_key(name)
-            || previous.workers.values().any(|lock| lock.clusters.contains_key(name))
+        let placed = self.placed.get_or_init(|| Placed::of(previous));
+        previous.pending.clusters.contains_key(name) || placed.names.contains(name)
     }
 
     /// The id of a cluster's record as the locks know it.
@@ -180,10 +198,7 @@ impl Run<'_> {
 
     /// Whether a place was kept for a cluster, so that its record says that it moves.
     fn had_place(&self, name: &Name) -> bool {
-        let mut locks = self.read.previous.workers.values();
-        locks.any(|lock| {
-            lock.clusters.get(name).is_some_and(|row| row.state == ClusterState::Reserved)
-        })
+        self.placed.get_or_init(|| Placed::of(&self.read.previous)).reserved.contains(name)
     }
 
     /// The record of a cluster that arrives where its place was kept, with what decided that; or that
