@@ -3,9 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+
+use super::hex;
 
 /// A SHA-256 digest, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,7 +28,13 @@ impl Digest {
     #[must_use]
     pub fn of_value(value: &impl Serialize) -> Self {
         let value = serde_json::to_value(value).expect("carp's own types serialise to JSON");
-        Self::of(canonical_json(&value).as_bytes())
+        Self::of_json(&value)
+    }
+
+    /// The same of a value that is JSON already, which need not be copied.
+    #[must_use]
+    pub fn of_json(value: &Value) -> Self {
+        Self::of(canonical_json(value).as_bytes())
     }
 
     /// The digest of a set of names, as `plan` prints it for an Acknowledgement: the names sorted,
@@ -52,7 +60,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        hex::show(&self.0, f)
     }
 }
 
@@ -66,67 +74,68 @@ impl FromStr for Digest {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let hex = text.strip_prefix("sha256:").unwrap_or(text);
+        let digits = text.strip_prefix("sha256:").unwrap_or(text);
         let wrong = || format!("`{text}` is not a digest of 64 hexadecimal digits");
-        if hex.len() != 64 || !hex.is_ascii() {
-            return Err(wrong());
-        }
-        let mut bytes = [0; 32];
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).map_err(|_| wrong())?;
-        }
-        Ok(Self(bytes))
+        hex::decode(digits).map(Self).ok_or_else(wrong)
     }
 }
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        hex::serialize(&self.0, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+        hex::deserialize(deserializer)
     }
 }
 
 /// JSON with sorted keys and no white space.
 #[must_use]
 pub fn canonical_json(value: &Value) -> String {
-    let mut out = String::new();
+    let mut out = Vec::with_capacity(1024);
     write_canonical(value, &mut out);
-    out
+    String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-fn write_canonical(value: &Value, out: &mut String) {
+/// The same, written to the end of some bytes.
+pub fn write_canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Object(map) => {
-            let mut keys: Vec<_> = map.keys().collect();
-            keys.sort_unstable();
-            out.push('{');
-            for (i, key) in keys.into_iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                out.push_str(&Value::String(key.clone()).to_string());
-                out.push(':');
-                write_canonical(&map[key], out);
+            let mut pairs: Vec<_> = map.iter().collect();
+            if !pairs.is_sorted_by_key(|(key, _)| *key) {
+                pairs.sort_unstable_by_key(|(key, _)| *key);
             }
-            out.push('}');
+            out.push(b'{');
+            for (i, (key, value)) in pairs.into_iter().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                write_json(key, out);
+                out.push(b':');
+                write_canonical(value, out);
+            }
+            out.push(b'}');
         }
         Value::Array(items) => {
-            out.push('[');
+            out.push(b'[');
             for (i, item) in items.iter().enumerate() {
                 if i > 0 {
-                    out.push(',');
+                    out.push(b',');
                 }
                 write_canonical(item, out);
             }
-            out.push(']');
+            out.push(b']');
         }
-        scalar => out.push_str(&scalar.to_string()),
+        scalar => write_json(scalar, out),
     }
+}
+
+/// Writes a value as JSON, in the order in which it serialises.
+pub fn write_json(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
+    serde_json::to_writer(out, value).expect("carp's own types serialise to JSON");
 }
 
 /// The value without nulls, empty maps and empty lists, which mean the same as an absent field

@@ -233,7 +233,7 @@ const DIGEST: &str = "digest";
 #[must_use]
 pub fn lock_to_bytes(lock: &impl Serialize) -> Vec<u8> {
     let mut value = serde_json::to_value(lock).expect("locks serialise to JSON");
-    let digest = Digest::of_value(&value);
+    let digest = Digest::of_json(&value);
     if let Some(fields) = value.as_object_mut() {
         fields.insert(DIGEST.to_owned(), Value::String(digest.to_string()));
     }

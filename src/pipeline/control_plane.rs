@@ -74,14 +74,15 @@ impl Run<'_> {
         let Some(job) = render::control_plane_worker_job(fleet, worker, templates, prefix) else {
             return Ok(before.cloned());
         };
+        let key = job.key();
         let standing = before.filter(|b| b.state == ClusterState::Bound && b.folder.is_some());
-        if let Some(before) = standing.filter(|b| b.render_key == job.key()) {
+        if let Some(before) = standing.filter(|b| b.render_key == key) {
             return Ok(Some(before.clone()));
         }
         let row = |folder| ControlPlaneRow {
             state: ClusterState::Bound,
             deletion: None,
-            render_key: job.key(),
+            render_key: key,
             folder,
         };
         let files = match job.render() {
@@ -131,7 +132,8 @@ impl Run<'_> {
             files.remove(WORKERS_INDEX);
             (lock.render_key, files)
         };
-        if let Some(lock) = old.filter(|lock| lock.render_key == job.key()) {
+        let key = job.key();
+        if let Some(lock) = old.filter(|lock| lock.render_key == key) {
             return Ok(kept(lock));
         }
         match job.render() {
@@ -141,9 +143,9 @@ impl Run<'_> {
                     if self.control_plane_leaves_out(&lock.files, &files, &ids)? {
                         return Ok(kept(lock));
                     }
-                    self.note_control_plane_form(lock, (job.key(), &files), &ids)?;
+                    self.note_control_plane_form(lock, (key, &files), &ids)?;
                 }
-                Ok((job.key(), ids))
+                Ok((key, ids))
             }
             Err(found) => {
                 found.into_iter().for_each(|finding| self.found.push(finding));

@@ -175,12 +175,13 @@ impl<'a> Run<'a> {
             return Ok(old.clone());
         }
         let job = self.job(cluster, worker);
+        let key = job.key();
         let row = |folder, versions| ClusterRow {
             state: ClusterState::Bound,
             deletion: None,
             moves: None,
             facts: cluster.facts,
-            render_key: job.key(),
+            render_key: key,
             folder,
             record: old.and_then(|old| old.record),
             versions,
@@ -189,7 +190,7 @@ impl<'a> Run<'a> {
             row: cluster.index_row(),
         };
         let stands = |o: &&ClusterRow| o.state == ClusterState::Bound && o.folder.is_some();
-        if let Some(old) = old.filter(stands).filter(|o| o.render_key == job.key()) {
+        if let Some(old) = old.filter(stands).filter(|o| o.render_key == key) {
             return Ok(row(old.folder, self.stepped(cluster, None, Some(old))));
         }
         if before.is_none() && self.is_pending(worker) {
@@ -226,7 +227,7 @@ impl<'a> Run<'a> {
             return Ok(last_good());
         }
         if same {
-            self.forms.cluster(&cluster.name, before, (job.key(), folder));
+            self.forms.cluster(&cluster.name, before, (key, folder));
         }
         if before != Some(folder) {
             self.note_new_folder(&cluster.name);

@@ -62,12 +62,13 @@ impl Run<'_> {
         };
         let prefix = &self.snapshot.input.prefix;
         let job = render::worker_job(fleet, worker, &self.read.templates, prefix);
-        if let Some(lock) = old.filter(|lock| lock.render_key == job.key()) {
+        let render_key = job.key();
+        if let Some(lock) = old.filter(|lock| lock.render_key == render_key) {
             return Ok(Some(kept(lock, worker.facts)));
         }
         match job.render() {
             Ok(files) => {
-                let (facts, render_key) = (worker.facts, job.key());
+                let facts = worker.facts;
                 let ids = put_files(self.store, &files)?;
                 if let Some(lock) = old {
                     if self.leaves_out_own(name, &lock.files, &files, &ids)? {

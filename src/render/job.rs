@@ -10,7 +10,7 @@ use super::object::{Malformed, Object, objects};
 use super::templates::Templates;
 use super::{Files, text, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::{Digest, canonical_json};
+use crate::model::{Digest, canonical_json, write_canonical, write_json};
 
 /// The form of what jobs make beside their templates; part of every key.
 const FORM: u32 = 1;
@@ -58,14 +58,22 @@ impl Job {
             .iter()
             .map(|(f, v)| (f, v.iter().map(canonical_json).collect::<Vec<_>>()))
             .collect();
-        Digest::of_value(&json!({
-            "form": FORM,
-            "templates": self.templates.flavor_digest(&self.folder),
-            "rendered": self.rendered,
-            "context": self.context,
-            "added": added,
-            "listed": self.listed,
-        }))
+        // The canonical form, its fields sorted, without a copy of the context.
+        let mut text = Vec::with_capacity(8192);
+        text.extend_from_slice(b"{\"added\":");
+        write_json(&added, &mut text);
+        text.extend_from_slice(b",\"context\":");
+        write_canonical(&self.context, &mut text);
+        text.extend_from_slice(b",\"form\":");
+        write_json(&FORM, &mut text);
+        text.extend_from_slice(b",\"listed\":");
+        write_json(&self.listed, &mut text);
+        text.extend_from_slice(b",\"rendered\":");
+        write_json(&self.rendered, &mut text);
+        text.extend_from_slice(b",\"templates\":");
+        write_json(&self.templates.flavor_digest(&self.folder), &mut text);
+        text.push(b'}');
+        Digest::of(&text)
     }
 
     /// The files of the folder.
@@ -204,6 +212,23 @@ mod tests {
         assert_ne!(before.key(), other.key());
         assert_ne!(before.key(), job("# new\n").key());
         assert_eq!(before.key(), job(CONFIG).key());
+    }
+
+    #[test]
+    fn the_key_is_the_digest_of_the_canonical_form() {
+        let mut job = job(CONFIG);
+        job.context = json!({"b": [1, {"z": null, "a": "\u{e9}\n"}], "a": true});
+        job.added = vec![("x.yaml".to_owned(), vec![json!({"kind": "B", "a": 1})])];
+        job.listed = vec![(String::new(), vec!["x.yaml".to_owned()])];
+        let whole = json!({
+            "form": FORM,
+            "templates": job.templates.flavor_digest(&job.folder),
+            "rendered": job.rendered,
+            "context": job.context,
+            "added": [["x.yaml", [r#"{"a":1,"kind":"B"}"#]]],
+            "listed": job.listed,
+        });
+        assert_eq!(job.key(), Digest::of_value(&whole));
     }
 
     #[test]
