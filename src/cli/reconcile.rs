@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::args::{interval, timeout};
+use super::engine::Turned;
 use super::engine::supervise::{self, How, Output, asked_to_end};
 use super::log::LogArgs;
 use super::show::{self, findings};
@@ -178,7 +179,14 @@ fn unusual(how: How, deadline: Duration) -> Error {
 
 /// One turn, for people.
 fn text(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    let turn = engine::reconcile_once(context, &args.fleet, &args.observed)?;
+    let turn = match engine::reconcile_once(context, &args.fleet, &args.observed)? {
+        Turned::Through(turn) => turn,
+        Turned::Settled(turn) => {
+            turn.notes.iter().try_for_each(|note| context.note(note))?;
+            context.print(&show::reconcile::settled(&turn))?;
+            return Ok(Exit::Fine);
+        }
+    };
     notes(&turn.opened, context)?;
     let found = located(&turn.opened, Audience::Person);
     if !found.is_empty() {

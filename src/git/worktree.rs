@@ -80,7 +80,8 @@ impl Repository {
         Some(there.commondir().to_owned())
     }
 
-    fn push_address(&self, name: &str) -> Option<String> {
+    /// The address that is pushed to, as it is configured.
+    pub fn push_address(&self, name: &str) -> Option<String> {
         let remote = self.inner.find_remote(name).ok()?;
         let push = remote.pushurl().ok().flatten().map(str::to_owned);
         push.or_else(|| remote.url().ok().map(str::to_owned))

@@ -1,7 +1,8 @@
 //! Going on where a clone is damaged: with a new one where it is carp's own, and where it is a person's
 //! with one of carp's own. Of a person's clone nothing is touched.
 
-use super::once::{Options, Outcome, once};
+use super::once::{Options, once};
+use super::outcome::Ran;
 use super::place::Own;
 use super::snapshot::remote;
 use super::{Error, Place};
@@ -17,7 +18,7 @@ const BESIDE: &str = "clone.git";
 ///
 /// # Errors
 /// As for [`once`]; the clone is damaged and there is no remote to make another from.
-pub fn once_on_a_sound_clone(place: &mut Place, options: &Options) -> Result<Outcome, Error> {
+pub fn once_on_a_sound_clone(place: &mut Place, options: &Options) -> Result<Ran, Error> {
     let mut told = Vec::new();
     let unreadable = place.repository.as_ref().and_then(Repository::unreadable);
     if let Some(object) = unreadable {
@@ -25,9 +26,13 @@ pub fn once_on_a_sound_clone(place: &mut Place, options: &Options) -> Result<Out
     }
     loop {
         match once(place, options) {
-            Ok(mut outcome) => {
-                outcome.notes.splice(0..0, told);
-                return Ok(outcome);
+            Ok(mut ran) => {
+                let notes = match &mut ran {
+                    Ran::Through(outcome) => &mut outcome.notes,
+                    Ran::Settled(turn) => &mut turn.notes,
+                };
+                notes.splice(0..0, told);
+                return Ok(ran);
             }
             Err(error) if error.is_damage() && told.len() < CHANGES => {
                 told.push(change_clone(place, &error.to_string())?);

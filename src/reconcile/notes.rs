@@ -14,29 +14,42 @@ impl Run<'_> {
     /// Edits that are in the folder and not in the commit that was read.
     pub(super) fn notes(&self) -> Result<Vec<String>, Error> {
         let mut notes = self.rewritten.clone();
-        notes.extend(hand_edits(self.repository, self.base, &self.proposal, &self.place.prefix));
-        let edits = self.repository.uncommitted(&self.place.prefix)?;
-        if !edits.is_empty() {
-            let shown = edits.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
-            let more = if edits.len() > 3 { ", …" } else { "" };
-            notes.push(format!(
-                "{} uncommitted edits were not read ({shown}{more}); reconcile reads commits only",
-                edits.len()
-            ));
-        }
-        let branch = &self.names.branches.input;
-        let local = self.repository.resolve(&Names::there(branch))?;
-        if self.names.remote.is_some()
-            && let Some(local) = local.filter(|local| *local != self.input)
-            && !self.repository.is_ancestor(local, self.input)?
-        {
-            notes.push(format!(
-                "the local branch {branch} has commits that are not on the remote, and they were not \
-                 read; push them first"
-            ));
-        }
+        let (repository, prefix) = (self.repository, &self.place.prefix);
+        notes.extend(hand_edits(repository, self.base, &self.proposal, prefix));
+        notes.extend(not_read(repository, &self.names, prefix, self.input)?);
         Ok(notes)
     }
+}
+
+/// What people did in the clone and a run from this input commit did not read.
+pub(super) fn not_read(
+    repository: &Repository,
+    names: &Names,
+    prefix: &str,
+    input: Id,
+) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    let edits = repository.uncommitted(prefix)?;
+    if !edits.is_empty() {
+        let shown = edits.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+        let more = if edits.len() > 3 { ", …" } else { "" };
+        notes.push(format!(
+            "{} uncommitted edits were not read ({shown}{more}); reconcile reads commits only",
+            edits.len()
+        ));
+    }
+    let branch = &names.branches.input;
+    let local = repository.resolve(&Names::there(branch))?;
+    if names.remote.is_some()
+        && let Some(local) = local.filter(|local| *local != input)
+        && !repository.is_ancestor(local, input)?
+    {
+        notes.push(format!(
+            "the local branch {branch} has commits that are not on the remote, and they were not read; push \
+             them first"
+        ));
+    }
+    Ok(notes)
 }
 
 /// Who made the first edits by hand on the output branch: the person to ask. It is a note and no part of the

@@ -4,18 +4,23 @@
 use std::time::Duration;
 
 use super::coalesce;
+use super::notes::not_read;
+use super::outcome::{Committed, Outcome, Ran, StatusOutcome, Verdict};
 use super::publish::Writer;
 use super::refresh::{Refreshed, refresh};
 use super::refuse::{has_no_output, is_a_first_run, last_of_people, stays_on_this_machine};
 use super::snapshot::{
     Clock, Observing, input_commit, keep_memo, memo_key, memo_path, now, reports_for_run,
 };
+use super::stamp::{self, Seen};
 use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
 use crate::git::{GitStore, Repository};
 use crate::load;
 use crate::model::api::{FleetSpec, GitSettings};
-use crate::model::{Attempt as Attempted, Build, HeldBack, Id, Input, Orders, Proposal, Snapshot};
+use crate::model::{
+    Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Orders, Proposal, Snapshot, Turn,
+};
 use crate::status::FleetStatus;
 use crate::store::load_memo;
 
@@ -36,86 +41,42 @@ pub struct Options {
     pub wait: fn(u32) -> Duration,
     /// What the controller holds back; nothing for a run of its own.
     pub orders: Orders,
-}
-
-/// What a run did.
-pub struct Outcome {
-    /// What was proposed.
-    pub proposal: Proposal,
-    /// How it ended on the output branch.
-    pub verdict: Verdict,
-    /// How the status branch fared; `None` where nothing was to be written.
-    pub status: Option<StatusOutcome>,
-    /// `fleet.yaml` as it is now; `None` where the run was stopped.
-    pub fleet: Option<FleetStatus>,
-    /// What was seen and would be written.
-    pub attempt: Attempted,
-    /// How many races were lost on the way.
-    pub races: u32,
-    /// How many pushes reached the remote, lost ones included.
-    pub pushes: u32,
-    /// The fleet's root in its repository.
-    pub prefix: String,
-    /// The input tree, whose files findings speak of.
-    pub input: Id,
-    /// The input commit.
-    pub input_commit: Id,
-    /// The last commit of people on the input branch: the same, unless carp writes there too.
-    pub people: Id,
-    /// The time that was used.
-    pub now: jiff::Timestamp,
-    /// What a person should know: edits that were not read.
-    pub notes: Vec<String>,
-}
-
-/// How a run ended on the output branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// A commit was made.
-    Committed(Committed),
-    /// There was nothing to commit.
-    Unchanged,
-    /// A proposal was made or brought up to date; it counts when people have merged it.
-    Proposes(Committed),
-    /// The proposal that is there says all already.
-    Proposed(Committed),
-    /// People have approved the proposal that is there, so it waits for them as it is.
-    Approved(Committed),
-    /// Nothing may be committed.
-    Stopped,
-    /// There is something to commit, and the orders hold it back.
-    Held(HeldBack),
-}
-
-/// How the status branch fared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StatusOutcome {
-    /// A commit was made.
-    Committed(Committed),
-    /// It can wait, until then at the latest: the last commit there is young.
-    Waiting(jiff::Timestamp),
-    /// It could not be written; the run succeeded all the same.
-    Failed(String),
-}
-
-/// A commit on a branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Committed {
-    /// The branch.
-    pub branch: String,
-    /// The commit.
-    pub commit: Id,
-    /// The remote that has it, where there is one.
-    pub remote: Option<String>,
+    /// What tells this program from any other that may have run here; `None`: that is not known, and every
+    /// run looks at everything.
+    pub program: Option<Digest>,
 }
 
 /// Reconciles a fleet once.
 ///
 /// # Errors
 /// A repository or remote failed or refused. What was committed before stays.
-pub fn once(place: &Place, options: &Options) -> Result<Outcome, Error> {
+pub fn once(place: &Place, options: &Options) -> Result<Ran, Error> {
     let repository = reconcilable(place)?;
-    let mut run = Run::observe(place, repository, options)?;
+    let fetched = fetch(place, repository)?;
+    let seen = Seen::look(repository, &fetched, options)?;
+    let settled = seen.as_ref().and_then(|s| stamp::settled(repository, &place.prefix, s, options));
+    if let (Some(turn), Some(seen)) = (settled, &seen) {
+        let mut notes = fetched.rewritten;
+        notes.extend(not_read(repository, &fetched.names, &place.prefix, seen.input)?);
+        return Ok(Ran::Settled(Box::new(Turn { notes, ..turn })));
+    }
+    let outcome = through(place, repository, options, fetched)?;
+    stamp::leave(repository, &place.prefix, seen, &outcome);
+    Ok(Ran::Through(Box::new(outcome)))
+}
+
+fn fetch(place: &Place, repository: &Repository) -> Result<Refreshed, Error> {
+    tracing::debug_span!("fetch").in_scope(|| refresh(place, repository))
+}
+
+/// A run that looks at everything.
+fn through(
+    place: &Place,
+    repository: &Repository,
+    options: &Options,
+    fetched: Refreshed,
+) -> Result<Outcome, Error> {
+    let mut run = Run::observe(place, repository, options, fetched)?;
     let mut done = None;
     loop {
         let may_retry = run.races.status + 1 < ATTEMPTS;
@@ -139,7 +100,8 @@ pub fn once(place: &Place, options: &Options) -> Result<Outcome, Error> {
             Err(error) => return run.fail(done, error),
         }
         std::thread::sleep((options.wait)(run.races.output + run.races.status));
-        match Run::observe(place, repository, options) {
+        let next = fetch(place, repository);
+        match next.and_then(|fetched| Run::observe(place, repository, options, fetched)) {
             Ok(next) => run = Run { races: run.races, ..next },
             Err(error) => return run.fail(done, error),
         }
@@ -191,6 +153,7 @@ pub(super) struct Run<'a> {
     pub(super) proposal: Proposal,
     pub(super) snapshot: Snapshot,
     pub(super) vouched: Vouched,
+    asks_signatures: bool,
     pub(super) fleet: Option<FleetStatus>,
     /// The tip of the output branch before this attempt.
     pub(super) base: Option<Id>,
@@ -202,9 +165,8 @@ impl<'a> Run<'a> {
         place: &'a Place,
         repository: &'a Repository,
         options: &'a Options,
+        Refreshed { names, rewritten }: Refreshed,
     ) -> Result<Self, Error> {
-        let fetched = tracing::debug_span!("fetch").in_scope(|| refresh(place, repository))?;
-        let Refreshed { names, rewritten } = fetched;
         let store = repository.store()?;
         let input = input_commit(repository, &names)?;
         let people = last_of_people(repository, &names, input)?;
@@ -217,6 +179,7 @@ impl<'a> Run<'a> {
         let in_force = InForce::read(&store, &spec, tree(output)?, &place.prefix)?;
         let from = (input_tree, place.prefix.as_str());
         let reports = reports_for_run(repository, &names, &store, from, &spec, &options.observing)?;
+        let asks_signatures = in_force.asks_anything();
         let (reports, vouched) = in_force.vouch(repository, &names, input, reports)?;
         let now = now(options.clock, &spec)?;
         let snapshot = Snapshot {
@@ -259,6 +222,7 @@ impl<'a> Run<'a> {
             proposal,
             snapshot,
             vouched,
+            asks_signatures,
             fleet: None,
             base: output,
             races: Races::default(),
@@ -348,6 +312,7 @@ impl<'a> Run<'a> {
             people: self.people,
             now: self.now,
             notes,
+            asks_signatures: self.asks_signatures,
         }
     }
 

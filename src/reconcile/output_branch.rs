@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::Error;
-use super::once::{Run, Verdict};
+use super::once::Run;
+use super::outcome::Verdict;
 use super::proposal_branch::{Wanted, propose};
 use super::publish::Published;
 use crate::change::{plan_digest, trailers};

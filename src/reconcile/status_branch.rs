@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::Error;
 use super::coalesce::{self, Due};
-use super::once::{Committed, Run, StatusOutcome};
+use super::once::Run;
+use super::outcome::{Committed, StatusOutcome};
 use super::publish::Published;
 use crate::model::Id;
 use crate::pipeline::fleet_document;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::once::{Committed, Outcome, StatusOutcome, Verdict};
+use super::outcome::{Committed, Outcome, StatusOutcome, Verdict};
 use super::{Error, coalesce};
 use crate::diag::{Diagnostic, Severity};
 use crate::git;

@@ -66,6 +66,12 @@ impl InForce {
         Ok(Self { input: Signers::of(spec), lock })
     }
 
+    /// Whether anybody's signature is asked for.
+    pub(super) fn asks_anything(&self) -> bool {
+        let nobody = Signers::default();
+        self.input != nobody || self.lock != nobody
+    }
+
     /// Looks at the signatures of all that a run is to read.
     pub(super) fn vouch(
         &self,

@@ -1,4 +1,4 @@
-//! The file that the memo is kept in, inside the Git directory.
+//! The files that the memo, and what else may be lost, are kept in, inside the Git directory.
 //!
 //! Its first line is the digest of the rest, so that a memo with a flipped bit is thrown away and not
 //! believed. Whatever is wrong with the file, the run goes on with an empty memo: it costs time only.
@@ -6,6 +6,9 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::medium;
 use crate::fault::{self, Point};
@@ -16,8 +19,12 @@ const STORE: &str = "the memo";
 /// Reads the memo. A missing or damaged one, and one of another key, is an empty one.
 pub fn load_memo(path: &Path, key: &MemoKey) -> Memo {
     let empty = || Memo { key: Some(key.clone()), ..Memo::default() };
-    let Ok(bytes) = fs::read(path) else { return empty() };
-    decode(&bytes).filter(|memo| memo.key.as_ref() == Some(key)).unwrap_or_else(empty)
+    load_sealed(path).filter(|memo: &Memo| memo.key.as_ref() == Some(key)).unwrap_or_else(empty)
+}
+
+/// Reads a value that [`save_sealed`] wrote; `None` where the file is missing or damaged, or holds another.
+pub fn load_sealed<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    decode(&fs::read(path).ok()?)
 }
 
 /// Writes the memo whole or not at all. A caller may ignore the error: the next run takes longer.
@@ -25,20 +32,30 @@ pub fn load_memo(path: &Path, key: &MemoKey) -> Memo {
 /// # Errors
 /// The folder cannot be made, or the file cannot be written or moved into place.
 pub fn save_memo(path: &Path, memo: &Memo) -> Result<(), StoreError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
     let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
     fault::at(Point::BeforeMemo).map_err(failed)?;
+    save_sealed(path, memo)?;
+    fault::at(Point::AfterMemo).map_err(failed)
+}
+
+/// Writes a value whole or not at all, with the digest of its bytes before them.
+///
+/// # Errors
+/// As for [`save_memo`].
+pub fn save_sealed<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
     fs::create_dir_all(folder).map_err(failed)?;
-    let body = serde_json::to_vec(memo).map_err(|e| medium(STORE, "encoding", path, e))?;
+    let body = serde_json::to_vec(value).map_err(|e| medium(STORE, "encoding", path, e))?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     writeln!(file, "{}", Digest::of(&body)).map_err(failed)?;
     file.write_all(&body).map_err(failed)?;
     fault::at(Point::HalfMemo).map_err(failed)?;
     let _: File = file.persist(path).map_err(|e| failed(e.error))?;
-    fault::at(Point::AfterMemo).map_err(failed)
+    Ok(())
 }
 
-fn decode(bytes: &[u8]) -> Option<Memo> {
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
     let (digest, body) = (&bytes[..end], &bytes[end + 1..]);
     if digest != Digest::of(body).to_string().as_bytes() {

@@ -15,7 +15,7 @@ mod scan;
 pub use checkout::{CheckedOut, Prune, checkout};
 pub use folder::FolderStore;
 pub use hashing::{HashingStore, Puts};
-pub use memo_file::{load_memo, save_memo};
+pub use memo_file::{load_memo, load_sealed, save_memo, save_sealed};
 pub use memory::MemoryStore;
 pub use overlay::Overlay;
 pub use scan::Limits;

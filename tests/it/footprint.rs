@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use carp::model::{Build, Orders, Turn};
-use carp::reconcile::{Clock, Observing, Options, Place, once};
+use carp::reconcile::{Clock, Observing, Options, Place, Ran, once};
 
 use crate::support::people::Person;
 use crate::support::small::{self, cluster};
@@ -88,10 +88,15 @@ fn turn(url: &str, cache: &Path, number: u32) -> Turn {
         build: Build { version: "test".to_owned() },
         wait: |_| Duration::ZERO,
         orders: Orders { status_pause: 60, ..Orders::default() },
+        // Every turn looks at everything.
+        program: None,
     };
-    let outcome = once(&place, &options).unwrap();
+    let ran = once(&place, &options).unwrap();
     place.tidy(wall).unwrap();
-    outcome.turn()
+    match ran {
+        Ran::Through(outcome) => outcome.turn(),
+        Ran::Settled(turn) => *turn,
+    }
 }
 
 /// The one clone in carp's cache, beside which its lock lies.

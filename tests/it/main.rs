@@ -72,6 +72,7 @@ mod rendered_golden;
 mod rendered_kustomize;
 mod rendered_yaml;
 mod replay;
+mod settled;
 mod signing;
 mod simulate;
 #[cfg(unix)]

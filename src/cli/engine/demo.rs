@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::show::DemoView;
 use super::super::{Context, EXAMPLE, Error, ObservedArgs, files};
 use super::open::clock;
-use super::{Outcome, Reconciled, explain, open, reconcile};
+use super::{Outcome, Reconciled, Turned, explain, open, reconcile};
 use crate::change::{TreeEdit, diff};
 use crate::git::{self, CommitDraft, Repository, Swap};
 use crate::model::{Binding, Decision, Id, Name, Store as _, paths};
@@ -33,8 +33,10 @@ pub(super) fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoV
         repository.configure(key, value).map_err(git_failed)?;
     }
     let args = reconcile::argument(&clone);
-    let turn = reconcile::once(context, &args, &ObservedArgs { observed: None })?;
-    view(context, folder, &repository, &turn)
+    match reconcile::once(context, &args, &ObservedArgs { observed: None })? {
+        Turned::Through(turn) => view(context, folder, &repository, &turn),
+        Turned::Settled(_) => Err(Error::failed("the clone that was just made is not new")),
+    }
 }
 
 /// Empties the folder, if the demonstration made it.

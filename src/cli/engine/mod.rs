@@ -95,6 +95,14 @@ pub struct Rendered {
     pub files: u64,
 }
 
+/// How one turn of the reconciler went.
+pub enum Turned {
+    /// It looked at everything.
+    Through(Box<Reconciled>),
+    /// It ended at once: nothing is different from a turn that found nothing to do and nothing to tell.
+    Settled(Box<Turn>),
+}
+
 /// What one turn of the reconciler did.
 pub struct Reconciled {
     /// What it was made from.
@@ -280,7 +288,7 @@ pub fn reconcile_once(
     context: &mut Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
-) -> Result<Reconciled, Error> {
+) -> Result<Turned, Error> {
     let _progress = context.progress("reconciling the fleet");
     reconcile::once(context, fleet, observed)
 }

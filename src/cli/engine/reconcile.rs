@@ -6,11 +6,11 @@ use std::rc::Rc;
 use super::super::show::plan::{PlanView, markdown};
 use super::super::{Context, Error, Exit, FleetArgs, ObservedArgs, plan};
 use super::open::{build, cache, clock, failed, shown, text_of};
-use super::{Opened, Outcome, Reconciled, Source, Written};
+use super::{Opened, Outcome, Reconciled, Source, Turned, Written};
 use crate::git::Repository;
-use crate::model::{Orders, Proposal, Turn};
+use crate::model::{Digest, Orders, Proposal, Turn};
 use crate::reconcile::{
-    self, Committed, Keep, Observing, Options, Place, Sources, StatusOutcome, Verdict,
+    self, Committed, Keep, Observing, Options, Place, Ran, Sources, StatusOutcome, Verdict,
 };
 
 /// Runs once.
@@ -18,10 +18,13 @@ pub(super) fn once(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
-) -> Result<Reconciled, Error> {
-    let (place, outcome) =
+) -> Result<Turned, Error> {
+    let (place, ran) =
         attempt(context, fleet, observed, Orders::default()).map_err(|error| failed(&error))?;
-    opened(place, fleet, outcome)
+    Ok(match ran {
+        Ran::Settled(turn) => Turned::Settled(turn),
+        Ran::Through(outcome) => Turned::Through(Box::new(opened(place, fleet, *outcome)?)),
+    })
 }
 
 /// Runs once, and tells what happened as a document: a failure of the world, too. How a command that
@@ -34,7 +37,8 @@ pub(super) fn turn(
 ) -> Result<(Turn, Exit), Error> {
     let begun = (context.io.clock)();
     let (mut turn, exit) = match attempt(context, fleet, observed, orders) {
-        Ok((place, outcome)) => {
+        Ok((_, Ran::Settled(turn))) => (*turn, Exit::Fine),
+        Ok((place, Ran::Through(outcome))) => {
             let mut turn = outcome.turn();
             // A clone that could not be tidied is as good as before.
             turn.notes.extend(place.tidy(begun).err().map(|error| error.to_string()));
@@ -55,7 +59,7 @@ fn attempt(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     orders: Orders,
-) -> Result<(Place, reconcile::Outcome), reconcile::Error> {
+) -> Result<(Place, Ran), reconcile::Error> {
     let mut place = Place::find(&fleet.fleet, &cache(context))?;
     if let Some(revision) = place.revision {
         return Err(reconcile::Error::Revision { revision });
@@ -71,9 +75,18 @@ fn attempt(
         describe,
         wait: jitter,
         orders,
+        program: program(context),
     };
-    let outcome = reconcile::once_on_a_sound_clone(&mut place, &options)?;
-    Ok((place, outcome))
+    let ran = reconcile::once_on_a_sound_clone(&mut place, &options)?;
+    Ok((place, ran))
+}
+
+/// What tells this program from any other: its version, and its file's size and time. A program without a file
+/// of its own is not told from others.
+fn program(context: &Context<'_, '_>) -> Option<Digest> {
+    let file = std::fs::metadata(context.io.program.as_ref()?).ok()?;
+    let at = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(Digest::of_value(&(build().version, file.len(), at.as_nanos())))
 }
 
 /// The plan as a pull request shows it. The diffs are its own to show.

@@ -44,6 +44,16 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
     out
 }
 
+/// A turn that ended at once, because nothing is different.
+#[must_use]
+pub fn settled(turn: &Turn) -> String {
+    nothing_to_commit(turn.counts.pending)
+}
+
+fn nothing_to_commit(waiting: impl std::fmt::Display) -> String {
+    format!("nothing to commit; {waiting} waiting\n")
+}
+
 /// The document that `reconcile --once --output json` prints, with a final newline.
 #[must_use]
 pub fn json(turn: &Turn) -> String {
@@ -69,7 +79,7 @@ fn outcome(outcome: &Outcome, view: &PlanView<'_>, palette: Palette) -> String {
         Outcome::Approved(commit) => {
             format!("approved: {} stays as it is until it is merged\n", written(commit))
         }
-        Outcome::Unchanged => format!("nothing to commit; {} waiting\n", view.waiting),
+        Outcome::Unchanged => nothing_to_commit(view.waiting),
         Outcome::Stopped => {
             format!("{}\n", palette.paint(Tone::Bad, "stopped: nothing was committed"))
         }

@@ -1,0 +1,130 @@
+//! The stamp: what a run saw that found nothing to do. While all of it is the same and no deadline has
+//! passed, the next run ends before it reads anything else.
+//!
+//! It is a cache in the Git directory and never an input: a run without it does all the work and comes to the
+//! same end. Only a run that had nothing at all to tell leaves one; what is told is looked for each time.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::once::Options;
+use super::outcome::{Outcome, Verdict};
+use super::refresh::Refreshed;
+use super::snapshot::input_commit;
+use super::{Error, Names};
+use crate::git::Repository;
+use crate::model::{Digest, Id, Turn, Work};
+use crate::store::{load_sealed, save_sealed};
+
+/// The format of [`Stamp`].
+const FORMAT: u32 = 1;
+
+/// All that a run follows from but the time: the tips of the branches and of the reports, what they are
+/// called and where they are, and the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seen {
+    format: u32,
+    program: Digest,
+    /// The names of the branches, and the addresses that they are read from and written to.
+    settings: Digest,
+    pub(super) input: Id,
+    pub(super) output: Option<Id>,
+    pub(super) status: Option<Id>,
+    /// The refs of the reports with their tips.
+    reports: Digest,
+}
+
+/// A run that found nothing to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Stamp {
+    seen: Seen,
+    /// The time of the run.
+    from: Timestamp,
+    /// Until when it would find the same; `None`: for ever.
+    until: Option<Timestamp>,
+    turn: Turn,
+}
+
+impl Seen {
+    /// Looks at the tips only; `None` where a run may not rely on them, because its program is not known or
+    /// its reports come from a folder.
+    pub(super) fn look(
+        repository: &Repository,
+        fetched: &Refreshed,
+        options: &Options,
+    ) -> Result<Option<Self>, Error> {
+        let Some(program) = options.program.filter(|_| options.observing.folder.is_none()) else {
+            return Ok(None);
+        };
+        let names = &fetched.names;
+        Ok(Some(Self {
+            format: FORMAT,
+            program,
+            settings: settings(repository, names),
+            input: input_commit(repository, names)?,
+            output: repository.resolve(&names.output())?,
+            status: repository.resolve(&names.status())?,
+            reports: Digest::of_value(&repository.list_refs(&names.observed())?),
+        }))
+    }
+}
+
+fn settings(repository: &Repository, names: &Names) -> Digest {
+    let address =
+        |remote: &str| (repository.fetch_address(remote), repository.push_address(remote));
+    let addresses: Vec<_> =
+        names.remote.iter().map(String::as_str).chain(names.target()).map(address).collect();
+    Digest::of(format!("{names:?} {addresses:?}").as_bytes())
+}
+
+/// The turn that a run would come to, where the last one saw the same and found nothing to do.
+pub(super) fn settled(
+    repository: &Repository,
+    prefix: &str,
+    seen: &Seen,
+    options: &Options,
+) -> Option<Turn> {
+    let stamp: Stamp = load_sealed(&path(repository, prefix))?;
+    let now = options.clock.given.unwrap_or(options.clock.wall);
+    let stands = stamp.from <= now && stamp.until.is_none_or(|until| now < until);
+    let turn = Turn { now, work: Work::default(), ..stamp.turn };
+    (stands && stamp.seen == *seen).then_some(turn)
+}
+
+/// Leaves a stamp where a run found nothing to do and nothing to tell, and takes away any other. A stamp that
+/// cannot be written costs time only.
+pub(super) fn leave(repository: &Repository, prefix: &str, seen: Option<Seen>, outcome: &Outcome) {
+    let path = path(repository, prefix);
+    match seen.filter(|_| is_settled(outcome)) {
+        Some(seen) => {
+            let turn = Turn { notes: Vec::new(), ..outcome.turn() };
+            let (from, until) = (outcome.now, outcome.proposal.valid_until);
+            let _ = save_sealed(&path, &Stamp { seen, from, until, turn });
+        }
+        None => drop(std::fs::remove_file(path)),
+    }
+}
+
+fn is_settled(outcome: &Outcome) -> bool {
+    let proposal = &outcome.proposal;
+    let survey = &proposal.survey;
+    outcome.verdict == Verdict::Unchanged
+        && outcome.status.is_none()
+        && outcome.races == 0
+        && !outcome.asks_signatures
+        // An example's time is its own.
+        && proposal.fleet.spec.example.is_none()
+        && proposal.diagnostics.is_empty()
+        && proposal.plan.holds.is_empty()
+        && proposal.gates.is_empty()
+        && survey.drifted.is_empty()
+        && survey.foreign.is_empty()
+}
+
+fn path(repository: &Repository, prefix: &str) -> PathBuf {
+    let name =
+        if prefix.is_empty() { "stamp".to_owned() } else { prefix.replace('/', "-") + "-stamp" };
+    Path::new(&repository.carp_dir()).join(format!("{name}.json"))
+}

@@ -1,0 +1,120 @@
+//! A run that finds all as a run before it left it, which had nothing to do and nothing to tell, ends at once.
+//!
+//! A run that looks at everything keeps the memo, so one after which there is none did not.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::reconciled::{Ran, Reconciled};
+use crate::support::small::{self, cluster};
+use crate::support::{git, people};
+
+const NOTHING: &str = "nothing to commit; 0 waiting\n";
+
+fn memo(fleet: &Reconciled) -> PathBuf {
+    fleet.path().join(".git/carp/memo.json")
+}
+
+/// Reconciles, and says whether it looked at everything.
+fn run(fleet: &Reconciled, args: &[&str]) -> (Ran, bool) {
+    let _ = fs::remove_file(memo(fleet));
+    let ran = fleet.carp(&[&["reconcile", "--once"], args].concat());
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    let through = memo(fleet).exists();
+    (ran, through)
+}
+
+/// A fleet in which the next run has nothing to do.
+fn settled() -> Reconciled {
+    let fleet = Reconciled::of(&small::files());
+    // The first one after a commit has what was committed to look at.
+    assert!(run(&fleet, &[]).1);
+    fleet
+}
+
+#[test]
+fn a_run_without_news_ends_at_once_and_says_the_same() {
+    let fleet = Reconciled::of(&small::files());
+    let (first, through) = run(&fleet, &[]);
+    assert!(through);
+    let (second, through) = run(&fleet, &[]);
+    assert!(!through, "it looked at everything");
+    assert_eq!((first.out.as_str(), second.out.as_str()), (NOTHING, NOTHING));
+    assert_eq!(second.err, first.err);
+    let (json, through) = run(&fleet, &["--output", "json"]);
+    assert!(!through);
+    let turn: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(turn["outcome"], "unchanged");
+    assert_eq!(turn["counts"]["bound"], 6);
+    assert_eq!(turn["work"]["blobsParsed"], 0);
+}
+
+/// What happens to a fleet, in words and as it happens.
+type News<'a> = (&'a str, &'a dyn Fn(&Reconciled));
+
+#[test]
+fn whatever_changes_makes_a_run_look_at_everything() {
+    let news: [News<'_>; 5] = [
+        ("an edit", &|fleet| {
+            fleet.write("fleet/clusters/golf.yaml", cluster("golf", "eastus").as_bytes());
+            fleet.commit("golf");
+        }),
+        ("a hand edit of the output", &|fleet| by_hand(fleet, "carp/rendered")),
+        ("a hand edit of the status", &|fleet| by_hand(fleet, "carp/status")),
+        ("a report", &|fleet| {
+            git(&fleet.path(), &["branch", "carp/observed/w-weu", "carp/status"]);
+        }),
+        ("a damaged stamp", &|fleet| {
+            let stamp = fleet.path().join(".git/carp/stamp.json");
+            let mut bytes = fs::read(&stamp).unwrap();
+            let last = bytes.len() - 2;
+            bytes[last] ^= 1;
+            fs::write(stamp, bytes).unwrap();
+        }),
+    ];
+    for (what, happens) in news {
+        let fleet = settled();
+        assert!(!run(&fleet, &[]).1, "{what}");
+        happens(&fleet);
+        assert!(run(&fleet, &[]).1, "{what} is not seen");
+    }
+}
+
+/// A commit of somebody else's on a branch.
+fn by_hand(fleet: &Reconciled, branch: &str) {
+    let tree = git(&fleet.path(), &["rev-parse", &format!("{branch}^{{tree}}")]);
+    let args = ["commit-tree", "-p", branch, "-m", "by hand", tree.trim()];
+    let commit = git(&fleet.path(), &args);
+    git(&fleet.path(), &["update-ref", &format!("refs/heads/{branch}"), commit.trim()]);
+}
+
+#[test]
+fn a_clock_that_went_back_proves_nothing() {
+    let fleet = settled();
+    assert!(!run(&fleet, &[]).1);
+    let earlier = ["reconcile", "--once", "--now", "2020-01-01T00:00:00Z"];
+    assert!(!memo(&fleet).exists());
+    assert_eq!(Ran::of(people::carp(&fleet.path(), &earlier)).exit, 0);
+    assert!(memo(&fleet).exists(), "it looked at everything");
+}
+
+#[test]
+fn what_there_is_to_tell_is_told_every_time() {
+    let mut files = small::files();
+    let text = cluster("golf", "eastus").replace("shop", "shop\n  uid: 1-2-3");
+    files.insert("fleet/clusters/golf.yaml".to_owned(), text);
+    let fleet = Reconciled::of(&files);
+    let (first, _) = run(&fleet, &[]);
+    assert!(first.err.contains("warning"), "{}", first.err);
+    let (again, through) = run(&fleet, &[]);
+    assert!(through);
+    assert_eq!(again.err, first.err);
+
+    let fleet = settled();
+    fleet.write("fleet/clusters/alpha.yaml", b"not committed\n");
+    let (ran, through) = run(&fleet, &[]);
+    assert!(!through);
+    assert!(ran.err.contains("1 uncommitted edits were not read"), "{}", ran.err);
+}
