@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""What runs of carp cost in fleets of growing size, beside `git fast-import` of the same bytes.
+
+    cargo build --release --bin carp --example generate-fleet
+    benches/table.py [--carp FILE] [--sizes 1000,10000] [--rounds 3] [--only WORD]
+
+Each row is one command on a generated fleet in a repository without a remote: processor time of the command
+and all its children, wall time, and the most memory that one process had; the median of the rounds where a
+command can be repeated. The last column is the exponent with which processor time grows from the second largest
+size to the largest: 0 is flat, 1 is linear. Nothing is asserted.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NOW = ["--now", "2026-11-01T09:00:00Z"]
+ENVIRONMENT = {
+    **os.environ,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_AUTHOR_NAME": "bench",
+    "GIT_AUTHOR_EMAIL": "bench@example.com",
+    "GIT_COMMITTER_NAME": "bench",
+    "GIT_COMMITTER_EMAIL": "bench@example.com",
+}
+
+
+def measured(command, folder, feed=None):
+    """Runs a command in a process of its own; returns processor seconds, wall seconds, MiB, and the exit code."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        begun = time.monotonic()
+        stdin = open(feed, "rb") if feed else subprocess.DEVNULL
+        ran = subprocess.run(
+            command, cwd=folder, env=ENVIRONMENT, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        wall = time.monotonic() - begun
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = used.ru_utime + used.ru_stime
+        error = ran.stderr.decode(errors="replace").strip().splitlines()[-1:] if ran.returncode not in (0, 3) else []
+        os.write(write, json.dumps([cpu, wall, used.ru_maxrss / 1024, ran.returncode, error]).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    cpu, wall, memory, code, error = json.loads(told)
+    if error:
+        sys.exit(f"{' '.join(map(str, command))}: exit {code}: {error[0]}")
+    return cpu, wall, memory
+
+
+def git(folder, *args):
+    return subprocess.run(["git", *args], cwd=folder, env=ENVIRONMENT, check=True, capture_output=True, text=True).stdout
+
+
+class Fleet:
+    """A generated fleet in a repository without a remote."""
+
+    def __init__(self, carp, folder, clusters):
+        self.carp, self.path, self.edits = carp, folder / "fleet", 0
+        generator = ROOT / "target/release/examples/generate-fleet"
+        subprocess.run([generator, self.path, str(clusters)], check=True)
+        git(self.path, "init", "--quiet", "--template=", "-b", "main")
+        git(self.path, "config", "gc.auto", "0")
+        self.commit()
+
+    def commit(self):
+        git(self.path, "add", "--all")
+        git(self.path, "commit", "--quiet", "-m", "an edit")
+
+    def run(self, *args):
+        return measured([self.carp, *args, *NOW], self.path)
+
+    def reconcile(self):
+        return self.run("reconcile", "--once")
+
+    def replace(self, file, before, after):
+        path = self.path / file
+        text = path.read_text()
+        assert before in text, (file, before)
+        path.write_text(text.replace(before, after, 1))
+        self.commit()
+
+    def edit(self):
+        """Another label for one cluster."""
+        self.edits += 1
+        path = sorted((self.path / "fleet/clusters").rglob("*.yaml"))[0]
+        text = path.read_text()
+        label = f"    edited: \"{self.edits}\"\n"
+        before = f"    edited: \"{self.edits - 1}\"\n" if self.edits > 1 else ""
+        path.write_text(text.replace(f"  labels:\n{before}", f"  labels:\n{label}", 1))
+        self.commit()
+
+    def add(self, count):
+        """More clusters, like the first one."""
+        first = sorted((self.path / "fleet/clusters").rglob("*.yaml"))[0].read_text().split("---\n")[0]
+        name = next(line.split(":")[1].strip() for line in first.splitlines() if line.startswith("  name:"))
+        self.edits += 1
+        texts = [first.replace(f"  name: {name}\n", f"  name: x{self.edits}-{i}\n") for i in range(count)]
+        (self.path / f"fleet/clusters/more-{self.edits}.yaml").write_text("---\n".join(texts))
+        self.commit()
+
+    def a_cluster(self):
+        text = sorted((self.path / "fleet/clusters").rglob("*.yaml"))[0].read_text()
+        return next(line.split(":")[1].strip() for line in text.splitlines() if line.startswith("  name:"))
+
+
+def median(rounds):
+    return tuple(statistics.median(figures) for figures in zip(*rounds))
+
+
+def table(carp, size, rounds, only):
+    """The rows of one size."""
+    rows = {}
+    with tempfile.TemporaryDirectory(prefix="carp-bench-") as folder:
+        folder = pathlib.Path(folder)
+        fleet = Fleet(carp, folder, size)
+        rows["from nothing"] = fleet.reconcile()
+        stream = folder / "stream"
+        with open(stream, "wb") as out:
+            subprocess.run(["git", "fast-export", "carp/rendered"], cwd=fleet.path, stdout=out, check=True)
+        bare = folder / "import.git"
+        git(folder, "init", "--quiet", "--bare", str(bare))
+        rows["git fast-import of the same"] = measured(["git", "fast-import", "--quiet", "--force"], bare, stream)
+        stream.unlink()
+        shutil.rmtree(bare)
+
+        def again(name, before, run):
+            if only and only not in name:
+                return
+            figures = []
+            for _ in range(rounds):
+                before()
+                figures.append(run())
+            rows[name] = median(figures)
+
+        nothing = lambda: None
+        fleet.reconcile()
+        again("nothing changed", nothing, fleet.reconcile)
+        stamp = fleet.path / ".git/carp/stamp.json"
+        again("nothing changed, no stamp", lambda: stamp.unlink(missing_ok=True), fleet.reconcile)
+        memo = fleet.path / ".git/carp/memo.json"
+
+        def forget():
+            for file in (stamp, memo):
+                file.unlink(missing_ok=True)
+
+        again("the first run in a clone", forget, fleet.reconcile)
+        again("one edit", fleet.edit, fleet.reconcile)
+        again("one more", lambda: fleet.add(1), fleet.reconcile)
+        again("100 more", lambda: fleet.add(100), fleet.reconcile)
+        cluster = fleet.a_cluster()
+        again("validate", nothing, lambda: fleet.run("validate"))
+        again("plan", nothing, lambda: fleet.run("plan"))
+        again("explain of one cluster", nothing, lambda: fleet.run("explain", f"cluster/{cluster}"))
+        again("status of one cluster", nothing, lambda: fleet.run("status", f"cluster/{cluster}"))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--carp", default=str(ROOT / "target/release/carp"))
+    parser.add_argument("--sizes", default="1000,10000")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="")
+    asked = parser.parse_args()
+    sizes = [int(size) for size in asked.sizes.split(",")]
+    tables = {size: table(asked.carp, size, asked.rounds, asked.only) for size in sizes}
+    print("| | " + " | ".join(f"{size:,} clusters" for size in sizes) + " | exponent |")
+    print("|---|" + "---|" * (len(sizes) + 1))
+    for name in tables[sizes[0]]:
+        cells = []
+        for size in sizes:
+            cpu, wall, memory = tables[size][name]
+            cells.append(f"{cpu * 1000:,.0f} ms, {wall * 1000:,.0f} wall, {memory:,.0f} MiB")
+        grows = ""
+        if len(sizes) > 1:
+            last, before = (max(tables[size][name][0], 1e-4) for size in (sizes[-1], sizes[-2]))
+            grows = f"{math.log(last / before) / math.log(sizes[-1] / sizes[-2]):.2f}"
+        print(f"| {name} | " + " | ".join(cells) + f" | {grows} |")
+
+
+if __name__ == "__main__":
+    main()
