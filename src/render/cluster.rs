@@ -48,6 +48,7 @@ pub fn cluster_job_at(
         rendered: vec![(format!("{flavor}/{CLUSTER_FILE}"), CLUSTER_FILE.to_owned())],
         context,
         added: vec![(CLUSTER_FILE.to_owned(), vec![managed_cluster(cluster, versions)])],
+        fixed: Vec::new(),
         listed: vec![(String::new(), vec![CLUSTER_FILE.to_owned()])],
         scope: Scope::Cluster {
             name: cluster.name.to_string(),

@@ -90,6 +90,7 @@ pub fn control_plane_worker_job(
         rendered: vec![(format!("{flavor}/{CLUSTER_FILE}"), CLUSTER_FILE.to_owned())],
         context,
         added,
+        fixed: Vec::new(),
         listed,
         scope: Scope::Cluster {
             name: worker.name.to_string(),

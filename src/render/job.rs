@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::check;
+use super::crd::Crd;
 use super::flavor::FlavorKind;
 use super::flux::kustomization_file;
 use super::folder::with_digest;
@@ -41,6 +42,8 @@ pub struct Job {
     pub(super) context: Value,
     /// Objects that carp writes itself, by the file that they are appended to.
     pub(super) added: Vec<(String, Vec<Value>)>,
+    /// Files of carp's own that are the same in every folder.
+    pub(super) fixed: Vec<(String, &'static Crd)>,
     /// Folders (empty for the job's own) and what their `kustomization.yaml` lists.
     pub(super) listed: Vec<(String, Vec<String>)>,
     pub(super) scope: Scope,
@@ -64,6 +67,11 @@ impl Job {
         write_json(&added, &mut text);
         text.extend_from_slice(b",\"context\":");
         write_canonical(&self.context, &mut text);
+        if !self.fixed.is_empty() {
+            let fixed = self.fixed.iter().map(|(file, crd)| (file, crd.digest));
+            text.extend_from_slice(b",\"fixed\":");
+            write_json(&fixed.collect::<Vec<_>>(), &mut text);
+        }
         text.extend_from_slice(b",\"form\":");
         write_json(&FORM, &mut text);
         text.extend_from_slice(b",\"listed\":");
@@ -102,6 +110,8 @@ impl Job {
             return Err(findings);
         }
         guard_substitution(&mut files, &objects);
+        let fixed = self.fixed.iter().map(|(file, crd)| (file.clone(), crd.text.clone().into()));
+        files.extend(fixed);
         for (folder, resources) in &self.listed {
             let path = if folder.is_empty() { String::new() } else { format!("{folder}/") };
             let content = kustomization_file(resources.iter().map(String::as_str));
@@ -183,6 +193,7 @@ mod tests {
             rendered: vec![("own/cluster.yaml".to_owned(), "cluster.yaml".to_owned())],
             context: json!({"name": "x"}),
             added: Vec::new(),
+            fixed: Vec::new(),
             listed: Vec::new(),
             scope: Scope::Components,
             problems: Diagnostics::default(),

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::agent::{self, Agent};
 use super::context::{Components, Hosting, providers};
+use super::crd::crds;
 use super::flavor::FlavorKind;
 use super::flux::{self, Kustomization, Repository};
 use super::job::{Job, Scope};
 use super::templates::Templates;
-use crate::model::api;
 
 /// The layers, each after the one before, with how long Flux waits for each.
 const LAYERS: [(&str, &str); 5] = [
@@ -61,8 +61,8 @@ pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
         (format!("{FOLDER}/{template}.yaml"), format!("{}/{file}.yaml", agent::LAYER))
     });
     let rendered = rendered.chain(agent);
-    let crds = crds(&site);
-    let crd_files = crds.iter().map(|(file, _)| file.clone()).collect();
+    let crds = crds(site.containers);
+    let crd_files = crds.iter().map(|crd| crd.file.clone()).collect();
     let mut listed: Vec<_> = LAYERS
         .iter()
         .filter(|(layer, _)| *layer != CRDS)
@@ -75,30 +75,21 @@ pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
     }
     let root = site.beside.iter().copied().chain([LAYERS_FILE]).map(str::to_owned).collect();
     listed.push((String::new(), root));
-    let mut added = vec![(LAYERS_FILE.to_owned(), flux_objects(&site))];
-    added.extend(crds.into_iter().map(|(file, crd)| (format!("{CRDS}/{file}"), vec![crd])));
+    let added = vec![(LAYERS_FILE.to_owned(), flux_objects(&site))];
+    let fixed = crds.into_iter().map(|crd| (format!("{CRDS}/{}", crd.file), crd)).collect();
     Job {
         context: context(&site, templates),
         templates: templates.clone(),
         folder: FOLDER.to_owned(),
         rendered: rendered.collect(),
         added,
+        fixed,
         listed,
         scope: Scope::Components,
         // A flavor that cannot be read declares no kinds: without it, what applies the folders would
         // lose the right to touch the clusters that are there.
         problems: templates.broken_manifests().cloned().collect(),
     }
-}
-
-/// The kinds whose objects may stand on the cluster.
-fn crds(site: &Site<'_>) -> Vec<(String, Value)> {
-    let mut all = api::crds();
-    if site.containers {
-        let of_kind = |(file, _): &(String, Value)| file.starts_with("kindclusters.");
-        all.extend(api::all_crds().into_iter().filter(of_kind));
-    }
-    all
 }
 
 fn context(site: &Site<'_>, templates: &Templates) -> Value {

@@ -18,6 +18,7 @@ mod check;
 mod cluster;
 mod context;
 mod control_plane;
+mod crd;
 mod deletion;
 mod engine;
 mod evidence;

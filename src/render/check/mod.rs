@@ -43,6 +43,7 @@ pub(super) mod tests {
             rendered: vec![("kamaji-capz/cluster.yaml".to_owned(), "cluster.yaml".to_owned())],
             context: serde_json::Value::Null,
             added: Vec::new(),
+            fixed: Vec::new(),
             listed: Vec::new(),
             scope: Scope::Cluster {
                 name: "a".to_owned(),
