@@ -10,7 +10,7 @@ use crate::model::{
     Id, Move, MoveProgress, Name, Plan, Planned, Previous, Progress, ReasonCode, paths,
 };
 
-/// How many lines of one sort a message lists before it counts the rest.
+/// How many lines of one sort, and how many names of one hold, a message lists before it counts the rest.
 const MOST_LINES: usize = 50;
 
 /// The message without trailers: a subject with counts, and a body that says why.
@@ -185,7 +185,12 @@ fn waited_alike(name: &Name, reasons: &BTreeSet<ReasonCode>, previous: &Previous
 }
 
 fn hold_line(hold: &Hold) -> String {
-    format!("held ({}): {}", hold.kind.name(), hold.names.join(", "))
+    let named = hold.names.len().min(MOST_LINES);
+    let more = match hold.names.len() - named {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("held ({}): {}{more}", hold.kind.name(), hold.names[..named].join(", "))
 }
 
 fn gate_line(gate: &Gate) -> String {
@@ -241,4 +246,21 @@ pub fn trailers(
     all.push(("Carp-Version", version.to_owned()));
     all.push(("Carp-Plan", format!("sha256:{plan}")));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::HoldKind;
+
+    #[test]
+    fn a_long_hold_names_the_first_and_counts_the_rest() {
+        let names = (100..160).map(|i| format!("c{i}")).collect();
+        let mut hold = Hold { kind: HoldKind::MassDeletion, names, allowed: Some(3) };
+        let line = hold_line(&hold);
+        assert!(line.starts_with("held (MassDeletion): c100, c101, "), "{line}");
+        assert!(line.ends_with(", c149 and 10 more"), "{line}");
+        hold.names.truncate(2);
+        assert_eq!(hold_line(&hold), "held (MassDeletion): c100, c101");
+    }
 }
