@@ -94,8 +94,8 @@ pub enum Error {
     },
     /// Branches that carp writes are on the remote and not in this clone.
     #[error(
-        "`{branch}` is on {remote} and not in this clone, so every cluster would be taken for a new one; bring \
-         it: {line}"
+        "this clone lacks `{branch}`, which {remote} has, so every cluster would be taken for a new one; \
+         bring what is missing: {line}"
     )]
     OnlyElsewhere {
         /// The branches.
@@ -107,8 +107,8 @@ pub enum Error {
     },
     /// Branches that carp writes are not in this clone, and whether they are on the remote is not known.
     #[error(
-        "`{branch}` is not in this clone, and whether {remote} has it is not known, for it could not be asked \
-         ({why}); bring it: {line}"
+        "this clone lacks `{branch}`, and {remote} could not be asked for it ({why}), so nobody knows whether \
+         this is a first run; bring what is missing: {line}"
     )]
     MaybeElsewhere {
         /// The branches.

@@ -48,17 +48,16 @@ struct Stamp {
 }
 
 impl Seen {
-    /// Looks at the tips only; `None` where a run may not rely on them, because its program is not known or
-    /// its reports come from a folder.
+    /// Looks at the tips only; `None` where a run may not rely on them, because its program is not known, its
+    /// reports come from a folder, or people have a branch of their own to answer a proposal.
     pub(super) fn look(
         repository: &Repository,
         fetched: &Refreshed,
         options: &Options,
     ) -> Result<Option<Self>, Error> {
-        let Some(program) = options.program.filter(|_| options.observing.folder.is_none()) else {
-            return Ok(None);
-        };
         let names = &fetched.names;
+        let relies = options.observing.folder.is_none() && !names.proposes;
+        let Some(program) = options.program.filter(|_| relies) else { return Ok(None) };
         Ok(Some(Self {
             format: FORMAT,
             program,

@@ -37,11 +37,11 @@ fn it_is_told_with_the_line_that_brings_them_and_the_line_works() {
     ] {
         let ran = carp(folder.path(), command);
         assert_eq!((ran.exit, ran.out.as_str()), (1, ""), "{command:?} {}", ran.err);
-        assert!(ran.err.contains("not in this clone"), "{command:?} {}", ran.err);
+        assert!(ran.err.contains("this clone lacks `carp/rendered`"), "{command:?} {}", ran.err);
     }
     assert!(!folder.path().join("clone/out").exists());
     let told = carp(folder.path(), &["plan"]).err;
-    let (_, line) = told.trim_end().split_once("bring it: git ").expect("a line");
+    let (_, line) = told.trim_end().split_once("bring what is missing: git ").expect("a line");
     git(&folder.path().join("clone"), &line.split(' ').collect::<Vec<_>>());
     let ran = carp(folder.path(), &["plan"]);
     assert_eq!(ran.exit, 0, "{}", ran.err);
