@@ -319,7 +319,9 @@ fn a_rewritten_input_branch_is_told_and_held() {
 #[test]
 fn another_repository_behind_the_same_remote_is_noticed() {
     let (world, other) = (World::new(), World::new());
-    fine(&world.reconcile(&[]), "golf is committed");
+    // Made in the same second both have the very same commits, so each gets one that the other lacks.
+    world.others_push_one("fleet/clusters/india.yaml", &cluster("india", "westeurope"));
+    fine(&world.reconcile(&[]), "golf and india are committed");
     other.others_push_one("fleet/clusters/hotel.yaml", &cluster("hotel", "eastus"));
     let theirs = other.refs();
     git(&world.fleet(), &["remote", "set-url", "origin", &other.url()]);
