@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Files;
 use super::drift;
 use super::folders::{put_folder, read_folder};
 use super::form::Forms;
@@ -209,15 +210,7 @@ impl<'a> Run<'a> {
         if let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) {
             let last = read_folder(self.store, folder)?;
             same = render::same_objects(&last, &files);
-            let mut found = render::forbidden_changes(&last, &files);
-            found.extend(self.version_change(cluster, worker, old));
-            if !found.is_empty() {
-                let found = placed_at(found, &cluster.file, cluster.document);
-                self.keep_last(&cluster.name, GateReason::ForbiddenChange, found);
-                return Ok(last_good());
-            }
-            let own = self.owns_pools(cluster, old);
-            if !same && self.leaves_out(&cluster.name, &last, &files, own) {
+            if self.may_not_follow(cluster, worker, old, (&last, &files)) {
                 return Ok(last_good());
             }
         }
@@ -233,6 +226,26 @@ impl<'a> Run<'a> {
             self.note_new_folder(&cluster.name);
         }
         Ok(row(Some(folder), self.stepped(cluster, Some(&files), old)))
+    }
+
+    /// Whether a cluster's last good folder may not be followed by a new one: for what may not change, or for
+    /// objects that it leaves out.
+    fn may_not_follow(
+        &mut self,
+        cluster: &Cluster,
+        worker: &Name,
+        old: &ClusterRow,
+        (last, new): (&Files, &Files),
+    ) -> bool {
+        let mut found = render::forbidden_changes(last, new);
+        found.extend(self.version_change(cluster, worker, old));
+        if found.is_empty() {
+            let own = self.owns_pools(cluster, old);
+            return self.leaves_out(&cluster.name, last, new, own);
+        }
+        let found = placed_at(found, &cluster.file, cluster.document);
+        self.keep_last(&cluster.name, GateReason::ForbiddenChange, found);
+        true
     }
 
     /// Whether a pool is making the worker: what is given to it waits there and is not rendered yet.
