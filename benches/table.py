@@ -178,7 +178,8 @@ def main():
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
     sizes = [int(size) for size in asked.sizes.split(",")]
-    tables = {size: table(asked.carp, size, asked.rounds, asked.only) for size in sizes}
+    carp = pathlib.Path(asked.carp).resolve(strict=True)
+    tables = {size: table(carp, size, asked.rounds, asked.only) for size in sizes}
     print("| | " + " | ".join(f"{size:,} clusters" for size in sizes) + " | exponent |")
     print("|---|" + "---|" * (len(sizes) + 1))
     for name in tables[sizes[0]]:
