@@ -9,7 +9,7 @@ use super::folders::{put_folder, read_folder};
 use super::form::Forms;
 use super::found::Found;
 use super::read::Read;
-use super::records::Placed;
+use super::records::ListedClusters;
 use super::removed::Removed;
 use crate::change::{TreeEdit, beside_foreign, entry_at, in_the_way};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
@@ -57,7 +57,7 @@ pub(super) struct Run<'a> {
     not_resized: BTreeSet<Name>,
     pub(super) removed: Removed,
     /// The clusters of all locks, once somebody asks.
-    pub(super) placed: OnceCell<Placed<'a>>,
+    pub(super) placed: OnceCell<ListedClusters<'a>>,
 }
 
 impl<'a> Run<'a> {

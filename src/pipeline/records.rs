@@ -11,13 +11,13 @@ use crate::model::{
 };
 
 /// The clusters of all worker locks: asked for each cluster, and looked through once a run.
-pub(super) struct Placed<'a> {
+pub(super) struct ListedClusters<'a> {
     names: BTreeSet<&'a Name>,
     /// Those for which a place is kept.
     reserved: BTreeSet<&'a Name>,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> ListedClusters<'a> {
     fn of(previous: &'a Previous) -> Self {
         let rows = || previous.workers.values().flat_map(|lock| &lock.clusters);
         let kept = rows().filter(|(_, row)| row.state == ClusterState::Reserved);
@@ -63,7 +63,7 @@ impl Run<'_> {
 
     fn is_known(&self, name: &Name) -> bool {
         let previous = &self.read.previous;
-        let placed = self.placed.get_or_init(|| Placed::of(previous));
+        let placed = self.placed.get_or_init(|| ListedClusters::of(previous));
         previous.pending.clusters.contains_key(name) || placed.names.contains(name)
     }
 
@@ -198,7 +198,7 @@ impl Run<'_> {
 
     /// Whether a place was kept for a cluster, so that its record says that it moves.
     fn had_place(&self, name: &Name) -> bool {
-        self.placed.get_or_init(|| Placed::of(&self.read.previous)).reserved.contains(name)
+        self.placed.get_or_init(|| ListedClusters::of(&self.read.previous)).reserved.contains(name)
     }
 
     /// The record of a cluster that arrives where its place was kept, with what decided that; or that

@@ -2,7 +2,7 @@
 //! with one of carp's own. Of a person's clone nothing is touched.
 
 use super::once::{Options, once};
-use super::outcome::Ran;
+use super::outcome::ReconcileResult;
 use super::place::Own;
 use super::snapshot::remote;
 use super::{Error, Place};
@@ -18,7 +18,10 @@ const BESIDE: &str = "clone.git";
 ///
 /// # Errors
 /// As for [`once`]; the clone is damaged and there is no remote to make another from.
-pub fn once_on_a_sound_clone(place: &mut Place, options: &Options) -> Result<Ran, Error> {
+pub fn once_on_a_sound_clone(
+    place: &mut Place,
+    options: &Options,
+) -> Result<ReconcileResult, Error> {
     let mut told = Vec::new();
     let unreadable = place.repository.as_ref().and_then(Repository::unreadable);
     if let Some(object) = unreadable {
@@ -28,8 +31,8 @@ pub fn once_on_a_sound_clone(place: &mut Place, options: &Options) -> Result<Ran
         match once(place, options) {
             Ok(mut ran) => {
                 let notes = match &mut ran {
-                    Ran::Through(outcome) => &mut outcome.notes,
-                    Ran::Settled(turn) => &mut turn.notes,
+                    ReconcileResult::Through(outcome) => &mut outcome.notes,
+                    ReconcileResult::Settled(turn) => &mut turn.notes,
                 };
                 notes.splice(0..0, told);
                 return Ok(ran);

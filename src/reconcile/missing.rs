@@ -10,7 +10,7 @@ use crate::model::Id;
 
 /// What becomes of a look for which a branch that carp writes is not here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingBranches {
     /// It goes on as in a first run, and says so with the line that brings the branch.
     #[default]
     Noted,
@@ -18,7 +18,7 @@ pub enum Missing {
     Refused,
 }
 
-impl Missing {
+impl MissingBranches {
     /// The same, where it may be known already that what is not here is nowhere.
     pub(super) fn unless(self, known: bool) -> Self {
         if known { Self::Noted } else { self }
@@ -29,7 +29,7 @@ impl Missing {
 pub(super) fn written(
     repository: Option<&Repository>,
     names: &Names,
-    missing: Missing,
+    missing: MissingBranches,
     notes: &mut Vec<String>,
 ) -> Result<(Option<Id>, Option<Id>), Error> {
     let Some(repository) = repository else {
@@ -45,7 +45,9 @@ pub(super) fn written(
     let lacking = lacking.into_iter().filter(|(there, _)| there.is_none());
     let lacking: Vec<_> = lacking.map(|(_, branch)| branch.as_str()).collect();
     let mut known = names.target().is_none();
-    if let (Missing::Refused, Some(target), false) = (missing, names.target(), lacking.is_empty()) {
+    if let (MissingBranches::Refused, Some(target), false) =
+        (missing, names.target(), lacking.is_empty())
+    {
         ask(repository, names, target, &lacking)?;
         known = true;
     }

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use super::coalesce;
 use super::notes::not_read;
-use super::outcome::{Committed, Outcome, Ran, StatusOutcome, Verdict};
+use super::outcome::{Committed, Outcome, ReconcileResult, StatusOutcome, Verdict};
 use super::publish::Writer;
 use super::refresh::{Refreshed, refresh};
 use super::refuse::{has_no_output, is_a_first_run, last_of_people, stays_on_this_machine};
 use super::snapshot::{
     Clock, Observing, input_commit, keep_memo, memo_key, memo_path, now, reports_for_run,
 };
-use super::stamp::{self, Seen};
+use super::stamp::{self, Fingerprint};
 use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
 use crate::git::{GitStore, Repository};
@@ -50,19 +50,19 @@ pub struct Options {
 ///
 /// # Errors
 /// A repository or remote failed or refused. What was committed before stays.
-pub fn once(place: &Place, options: &Options) -> Result<Ran, Error> {
+pub fn once(place: &Place, options: &Options) -> Result<ReconcileResult, Error> {
     let repository = reconcilable(place)?;
     let fetched = fetch(place, repository)?;
-    let seen = Seen::look(repository, &fetched, options)?;
+    let seen = Fingerprint::look(repository, &fetched, options)?;
     let settled = seen.as_ref().and_then(|s| stamp::settled(repository, &place.prefix, s, options));
     if let (Some(turn), Some(seen)) = (settled, &seen) {
         let mut notes = fetched.rewritten;
         notes.extend(not_read(repository, &fetched.names, &place.prefix, seen.input)?);
-        return Ok(Ran::Settled(Box::new(Turn { notes, ..turn })));
+        return Ok(ReconcileResult::Settled(Box::new(Turn { notes, ..turn })));
     }
     let outcome = through(place, repository, options, fetched)?;
     stamp::leave(repository, &place.prefix, seen, &outcome);
-    Ok(Ran::Through(Box::new(outcome)))
+    Ok(ReconcileResult::Through(Box::new(outcome)))
 }
 
 fn fetch(place: &Place, repository: &Repository) -> Result<Refreshed, Error> {

@@ -4,7 +4,7 @@ use crate::model::{Attempt as Attempted, HeldBack, Id, Proposal, Turn};
 use crate::status::FleetStatus;
 
 /// How a run went.
-pub enum Ran {
+pub enum ReconcileResult {
     /// It looked at everything.
     Through(Box<Outcome>),
     /// It ended at once: nothing is different from a run that found nothing to do and nothing to tell.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::missing::{Missing, written};
+use super::missing::{MissingBranches, written};
 use super::notes::hand_edits;
 use super::refresh::refresh;
 use super::reports::{Found, Reports, reports_in_folder, reports_in_tree, reports_on_refs};
@@ -36,7 +36,7 @@ pub struct Observing {
     /// signed it.
     pub signed: bool,
     /// What becomes of a look for which a branch that carp writes is not here.
-    pub missing: Missing,
+    pub missing: MissingBranches,
 }
 
 /// A proposal, and what is needed to show it.

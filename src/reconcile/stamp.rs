@@ -24,7 +24,7 @@ const FORMAT: u32 = 1;
 /// All that a run follows from but the time: the tips of the branches and of the reports, what they are
 /// called and where they are, and the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Seen {
+pub(super) struct Fingerprint {
     format: u32,
     program: Digest,
     /// The names of the branches, and the addresses that they are read from and written to.
@@ -39,7 +39,7 @@ pub(super) struct Seen {
 /// A run that found nothing to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Stamp {
-    seen: Seen,
+    seen: Fingerprint,
     /// The time of the run.
     from: Timestamp,
     /// Until when it would find the same; `None`: for ever.
@@ -47,7 +47,7 @@ struct Stamp {
     turn: Turn,
 }
 
-impl Seen {
+impl Fingerprint {
     /// Looks at the tips only; `None` where a run may not rely on them, because its program is not known, its
     /// reports come from a folder, or people have a branch of their own to answer a proposal.
     pub(super) fn look(
@@ -82,7 +82,7 @@ fn settings(repository: &Repository, names: &Names) -> Digest {
 pub(super) fn settled(
     repository: &Repository,
     prefix: &str,
-    seen: &Seen,
+    seen: &Fingerprint,
     options: &Options,
 ) -> Option<Turn> {
     let stamp: Stamp = load_sealed(&path(repository, prefix))?;
@@ -94,7 +94,12 @@ pub(super) fn settled(
 
 /// Leaves a stamp where a run found nothing to do and nothing to tell, and takes away any other. A stamp that
 /// cannot be written costs time only.
-pub(super) fn leave(repository: &Repository, prefix: &str, seen: Option<Seen>, outcome: &Outcome) {
+pub(super) fn leave(
+    repository: &Repository,
+    prefix: &str,
+    seen: Option<Fingerprint>,
+    outcome: &Outcome,
+) {
     let path = path(repository, prefix);
     match seen.filter(|_| is_settled(outcome)) {
         Some(seen) => {

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use carp::model::{Build, Orders, Turn};
-use carp::reconcile::{Clock, Observing, Options, Place, Ran, once};
+use carp::reconcile::{Clock, Observing, Options, Place, ReconcileResult, once};
 
 use crate::support::people::Person;
 use crate::support::small::{self, cluster};
@@ -94,8 +94,8 @@ fn turn(url: &str, cache: &Path, number: u32) -> Turn {
     let ran = once(&place, &options).unwrap();
     place.tidy(wall).unwrap();
     match ran {
-        Ran::Through(outcome) => outcome.turn(),
-        Ran::Settled(turn) => *turn,
+        ReconcileResult::Through(outcome) => outcome.turn(),
+        ReconcileResult::Settled(turn) => *turn,
     }
 }
 

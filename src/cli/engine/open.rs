@@ -9,7 +9,7 @@ use crate::change::entry_at;
 use crate::model::{
     Build, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
 };
-use crate::reconcile::{self, Clock, Keep, Missing, Observing, Place, Sources};
+use crate::reconcile::{self, Clock, Keep, MissingBranches, Observing, Place, Sources};
 use crate::store::{Prune, checkout};
 
 /// A look at a fleet, with the stores that it was read from.
@@ -30,7 +30,7 @@ pub(super) fn look(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<Look, Error> {
-    let (folder, missing) = (observed.observed.clone(), Missing::Refused);
+    let (folder, missing) = (observed.observed.clone(), MissingBranches::Refused);
     look_at(context, fleet, &Observing { folder, signed: false, missing }, keep)
 }
 
@@ -41,7 +41,7 @@ pub(super) fn look_as_reconcile(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<Look, Error> {
-    let (folder, missing) = (observed.observed.clone(), Missing::Refused);
+    let (folder, missing) = (observed.observed.clone(), MissingBranches::Refused);
     look_at(context, fleet, &Observing { folder, signed: true, missing }, keep)
 }
 
@@ -53,7 +53,7 @@ pub(super) fn look_at_input(
     observed: &ObservedArgs,
     signed: bool,
 ) -> Result<Look, Error> {
-    let (folder, missing) = (observed.observed.clone(), Missing::Noted);
+    let (folder, missing) = (observed.observed.clone(), MissingBranches::Noted);
     look_at(context, fleet, &Observing { folder, signed, missing }, Keep::Ids)
 }
 

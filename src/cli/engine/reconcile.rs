@@ -10,7 +10,8 @@ use super::{Opened, Outcome, Reconciled, Source, Turned, Written};
 use crate::git::Repository;
 use crate::model::{Digest, Orders, Proposal, Turn};
 use crate::reconcile::{
-    self, Committed, Keep, Observing, Options, Place, Ran, Sources, StatusOutcome, Verdict,
+    self, Committed, Keep, Observing, Options, Place, ReconcileResult, Sources, StatusOutcome,
+    Verdict,
 };
 
 /// Runs once.
@@ -22,8 +23,10 @@ pub(super) fn once(
     let (place, ran) =
         attempt(context, fleet, observed, Orders::default()).map_err(|error| failed(&error))?;
     Ok(match ran {
-        Ran::Settled(turn) => Turned::Settled(turn),
-        Ran::Through(outcome) => Turned::Through(Box::new(opened(place, fleet, *outcome)?)),
+        ReconcileResult::Settled(turn) => Turned::Settled(turn),
+        ReconcileResult::Through(outcome) => {
+            Turned::Through(Box::new(opened(place, fleet, *outcome)?))
+        }
     })
 }
 
@@ -37,8 +40,8 @@ pub(super) fn turn(
 ) -> Result<(Turn, Exit), Error> {
     let begun = (context.io.clock)();
     let (mut turn, exit) = match attempt(context, fleet, observed, orders) {
-        Ok((_, Ran::Settled(turn))) => (*turn, Exit::Fine),
-        Ok((place, Ran::Through(outcome))) => {
+        Ok((_, ReconcileResult::Settled(turn))) => (*turn, Exit::Fine),
+        Ok((place, ReconcileResult::Through(outcome))) => {
             let mut turn = outcome.turn();
             // A clone that could not be tidied is as good as before.
             turn.notes.extend(place.tidy(begun).err().map(|error| error.to_string()));
@@ -59,7 +62,7 @@ fn attempt(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     orders: Orders,
-) -> Result<(Place, Ran), reconcile::Error> {
+) -> Result<(Place, ReconcileResult), reconcile::Error> {
     let mut place = Place::find(&fleet.fleet, &cache(context))?;
     if let Some(revision) = place.revision {
         return Err(reconcile::Error::Revision { revision });
