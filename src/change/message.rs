@@ -1,6 +1,6 @@
 //! The commit message: what changed, why, and from what.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
@@ -200,34 +200,6 @@ fn gate_line(gate: &Gate) -> String {
 fn set_back_line(drifted: &Drifted, prefix: &str) -> String {
     let path = paths::in_repository(prefix, &drifted.path);
     format!("SET BACK {path}, which was {} by hand", drifted.edit)
-}
-
-/// The digest of the decisions: what a commit's `Carp-Plan` names.
-#[must_use]
-pub fn plan_digest(plan: &Plan) -> Digest {
-    let rows: BTreeMap<&Name, String> = plan
-        .clusters
-        .iter()
-        .map(|(name, p)| {
-            let state = match &p.decision {
-                Decision::Keep { .. } | Decision::Bind(_) => "Bound",
-                Decision::Wait { .. } => "Pending",
-                Decision::Delete { step: DeletionStep::D1, .. } => "Deleting",
-                Decision::Delete { step: DeletionStep::D2, .. } => "DeletingAddOns",
-                Decision::Delete { step: DeletionStep::Orphan, .. } => "LettingGo",
-                Decision::Move { .. } => "Moving",
-                Decision::Forget => "Gone",
-            };
-            let worker = p.decision.worker().map_or("", Name::as_str).to_owned();
-            let to = p.decision.reserved().map(|to| format!(">{to}")).unwrap_or_default();
-            let worker = worker + &to;
-            let demand: Vec<_> = p.demand.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            let versions = plan.versions.get(name).map(|step| format!(" {}", step.versions));
-            let versions = versions.unwrap_or_default();
-            (name, format!("{state} {worker} {}{versions}", demand.join(",")))
-        })
-        .collect();
-    Digest::of_value(&rows)
 }
 
 /// The trailers of an output commit, in their order: see `docs/formats.md`.

@@ -5,6 +5,7 @@
 pub mod api;
 mod condition;
 mod counted;
+mod counts;
 mod deletion;
 mod digest;
 mod drift;
@@ -34,6 +35,7 @@ mod rank;
 mod reason;
 mod record;
 mod report;
+mod reported;
 mod signer;
 mod signers;
 mod snapshot;
@@ -47,6 +49,7 @@ mod versions;
 
 pub use condition::{Condition, ConditionStatus};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
+pub use counts::FleetCounts;
 pub use deletion::{Deletion, DeletionRow, DeletionStep, Ending, Missing, Progress, Stuck};
 pub use digest::{Digest, canonical_json, without_defaults, write_canonical, write_json};
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
@@ -90,7 +93,7 @@ pub use snapshot::{Build, Input, Snapshot};
 pub use store::{Store, StoreError};
 pub use supported::{Minor, Unsupported, is_known_release, oldest_release};
 pub use turn::{
-    Attempt, FailureKind, HeldBack, Orders, TURN_SCHEMA, Turn, TurnCommit, TurnCounts, TurnFailure,
+    Attempt, FailureKind, HeldBack, Orders, TURN_SCHEMA, Turn, TurnCommit, TurnFailure,
     TurnOutcome, TurnStatus,
 };
 pub use version::{KubeVersion, VersionError};

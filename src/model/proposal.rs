@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::api::Rebalance;
-use super::{Fleet, Hold, Id, Name, Observed, Plan, Previous, Survey};
+use super::{Digest, Fleet, FleetCounts, Hold, Id, Name, Observed, Plan, Previous, Survey};
 use crate::diag::{Diagnostic, Diagnostics};
 
 /// How the planner was asked, besides what it read: what an explanation needs to decide the same again.
@@ -58,6 +58,10 @@ pub struct Proposal {
     pub stopped: bool,
     /// How much was done.
     pub work: Work,
+    /// What there is after it.
+    pub counts: FleetCounts,
+    /// The digest of what the workers say; see [`Observed::digest`].
+    pub reported: Digest,
     /// Until when the same inputs give the same proposal; `None`: for ever.
     pub valid_until: Option<Timestamp>,
     /// The commit message, trailers left out.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, Id, Work};
+use super::{Digest, FleetCounts, Id, Work};
 
 /// The format of [`Turn`].
 pub const TURN_SCHEMA: u32 = 1;
@@ -51,7 +51,7 @@ pub struct Turn {
     pub inputs: Option<Digest>,
     /// What there is.
     #[serde(default)]
-    pub counts: TurnCounts,
+    pub counts: FleetCounts,
     /// How many names guards hold, by guard.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub holds: BTreeMap<String, u64>,
@@ -234,22 +234,6 @@ pub struct Attempt {
     pub tree: Id,
 }
 
-/// What there is, counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct TurnCounts {
-    /// Clusters by phase.
-    pub clusters: BTreeMap<String, u64>,
-    /// Workers by phase.
-    pub workers: BTreeMap<String, u64>,
-    /// Clusters that have a worker.
-    pub bound: u64,
-    /// Clusters that wait for one.
-    pub pending: u64,
-    /// Clusters that are being deleted.
-    pub deleting: u64,
-}
-
 impl Turn {
     /// A turn that failed before anything was known.
     #[must_use]
@@ -268,7 +252,7 @@ impl Turn {
             push_budget: None,
             attempt: None,
             inputs: None,
-            counts: TurnCounts::default(),
+            counts: FleetCounts::default(),
             holds: BTreeMap::new(),
             findings: BTreeMap::new(),
             work: Work::default(),

@@ -227,6 +227,7 @@ fn finish(
         clusters_rendered: rendered,
         objects_written: difference.objects,
     };
+    let reported = observed.digest();
     let earliest = [valid_until, planning.plan.valid_until].into_iter().flatten().min();
     Ok(Proposal {
         tree,
@@ -246,6 +247,8 @@ fn finish(
         diagnostics,
         stopped: false,
         work,
+        counts: status.counts,
+        reported,
         valid_until: earliest,
         message,
     })

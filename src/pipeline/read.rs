@@ -12,8 +12,8 @@ use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::load::{self, Loaded};
 use crate::model::api::DriftPolicy;
 use crate::model::{
-    Asked, Dir, EntryKind, Hold, Id, Memo, Name, Observed, Owned, Plan, Previous, Proposal,
-    Snapshot, Store, StoreError, Work, paths,
+    Asked, Dir, EntryKind, FleetCounts, Hold, Id, Memo, Name, Observed, Owned, Plan, Previous,
+    Proposal, Snapshot, Store, StoreError, Work, paths,
 };
 use crate::plan::{self, FoldInput, PoolFoldInput};
 use crate::render::Templates;
@@ -199,6 +199,7 @@ impl Read {
         let tree = snapshot.previous.map_or_else(|| store.put_dir(&Dir::default()), Ok)?;
         let status_tree = snapshot.status.map_or_else(|| store.put_dir(&Dir::default()), Ok)?;
         let work = Work { blobs_parsed: self.loaded.parsed, ..Work::default() };
+        let reported = self.observed.digest();
         Ok(Proposal {
             tree,
             base: Some(tree),
@@ -217,6 +218,8 @@ impl Read {
             diagnostics: self.diagnostics,
             stopped: true,
             work,
+            counts: FleetCounts::default(),
+            reported,
             valid_until: None,
             message: String::new(),
         })

@@ -8,12 +8,12 @@ use serde::de::DeserializeOwned;
 use crate::change::{TreeEdit, entry_at};
 use crate::load::emit_yaml;
 use crate::model::{
-    Digest, Dir, EntryKind, Fleet, Gate, Id, Memo, Name, Observed, POOL_FOLD_SCHEMA, Plan,
-    PoolFold, Previous, Proposal, Snapshot, Store, StoreError, paths,
+    Digest, Dir, EntryKind, Fleet, FleetCounts, Gate, Id, Memo, Name, Observed, POOL_FOLD_SCHEMA,
+    Plan, PoolFold, Previous, Proposal, Snapshot, Store, StoreError, paths,
 };
 use crate::status::{
-    Conditioned, FleetStatus, StatusDocument, StatusInput, cluster_status, fleet_status,
-    set_transition_times, timeless_digest, worker_status,
+    Conditioned, FleetInput, FleetStatus, StatusDocument, StatusInput, cluster_status,
+    fleet_status, set_transition_times, timeless_digest, worker_status,
 };
 
 const CLUSTER_DOCUMENTS: &str = "clusters";
@@ -34,6 +34,8 @@ pub(super) struct StatusTrees {
     pub(super) fold: Id,
     /// The same with the documents of this run, `fleet.yaml` as it was.
     pub(super) all: Id,
+    /// What there is.
+    pub(super) counts: FleetCounts,
 }
 
 impl Documents<'_> {
@@ -49,20 +51,24 @@ impl Documents<'_> {
         let fold = self.fold(snapshot, store)?;
         let input = StatusInput { fleet, previous, observed, plan, gates };
         let mut sheet = Sheet::open(snapshot, store, std::mem::take(&mut memo.status), fold)?;
-        for name in plan.clusters.keys() {
+        let mut counts = FleetCounts::default();
+        for (name, planned) in &plan.clusters {
+            counts.add_decision(&planned.decision);
             if let Some(document) = cluster_status(input, name) {
+                counts.add_cluster(document.status.phase.clone());
                 let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
                 sheet.set(path, document)?;
             }
         }
         for name in plan.workers.keys() {
             if let Some(document) = worker_status(input, name) {
+                counts.add_worker(document.status.phase.clone());
                 sheet.set(format!("{WORKER_DOCUMENTS}/{name}.yaml"), document)?;
             }
         }
         let (all, kept) = sheet.close(fold)?;
         memo.status = kept;
-        Ok(StatusTrees { fold, all })
+        Ok(StatusTrees { fold, all, counts })
     }
 
     fn fold(self, snapshot: &Snapshot, store: &dyn Store) -> Result<Id, StoreError> {
@@ -236,14 +242,13 @@ pub fn fleet_document(
     input: Option<Id>,
     store: &dyn Store,
 ) -> Result<FleetDocument, StoreError> {
-    let from = StatusInput {
-        fleet: &proposal.fleet,
-        previous: &proposal.previous,
-        observed: &proposal.observed,
-        plan: &proposal.plan,
-        gates: &proposal.gates,
+    let from = FleetInput {
+        name: &proposal.fleet.name,
+        counts: &proposal.counts,
+        holds: &proposal.plan.holds,
+        findings: &proposal.diagnostics,
     };
-    let mut status = fleet_status(from, &proposal.diagnostics, output, input);
+    let mut status = fleet_status(from, output, input);
     let path = paths::in_repository(prefix, FLEET_DOCUMENT);
     let before = fleet_before(proposal, &path, store)?;
     let at_once = before.as_ref().is_none_or(|before| status.is_urgent_after(before));

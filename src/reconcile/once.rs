@@ -282,7 +282,7 @@ impl<'a> Run<'a> {
     }
 
     fn inputs(&self) -> crate::model::Digest {
-        coalesce::inputs(self.people, &self.proposal.observed)
+        coalesce::inputs(self.people, self.proposal.reported)
     }
 
     /// What was committed stays committed: a failure after that fails nothing but the status.

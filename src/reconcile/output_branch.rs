@@ -64,7 +64,7 @@ impl Run<'_> {
             self.status,
             self.now,
             &self.options.build.version,
-            plan_digest(&self.proposal.plan),
+            plan_digest(&self.proposal.plan, &self.proposal.previous),
         );
         let mut message = format!("{message}\n");
         for (key, value) in trailers {

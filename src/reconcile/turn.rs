@@ -7,10 +7,9 @@ use super::{Error, coalesce};
 use crate::diag::{Diagnostic, Severity};
 use crate::git;
 use crate::model::{
-    Attempt, Decision, FailureKind, HeldBack, Proposal, TURN_SCHEMA, Turn, TurnCommit, TurnCounts,
-    TurnOutcome, TurnStatus,
+    Attempt, FailureKind, HeldBack, Proposal, TURN_SCHEMA, Turn, TurnCommit, TurnOutcome,
+    TurnStatus,
 };
-use crate::status::{StatusInput, worker_status};
 
 /// The most errors of a fleet that a turn repeats.
 const MOST_ERRORS: usize = 20;
@@ -48,8 +47,8 @@ impl Outcome {
             pushes: self.pushes,
             push_budget: proposal.fleet.spec.git.as_ref().and_then(|git| git.push_budget),
             attempt: Some(self.attempt.clone()),
-            inputs: Some(coalesce::inputs(self.people, &proposal.observed)),
-            counts: self.counts(),
+            inputs: Some(coalesce::inputs(self.people, proposal.reported)),
+            counts: proposal.counts.clone(),
             holds: holds(proposal),
             findings: findings(proposal),
             work: proposal.work,
@@ -64,7 +63,7 @@ impl Outcome {
     fn summary(&self) -> String {
         let subject = self.proposal.message.lines().next().unwrap_or_default();
         let subject = subject.strip_prefix("carp: ").unwrap_or(subject);
-        let waiting = self.counts().pending;
+        let waiting = self.proposal.counts.pending;
         let mut line = match &self.verdict {
             Verdict::Committed(Committed { branch, commit, remote }) => {
                 let pushed = match remote {
@@ -105,36 +104,6 @@ impl Outcome {
             }
         }
         line
-    }
-
-    fn counts(&self) -> TurnCounts {
-        let proposal = &self.proposal;
-        let mut counts = TurnCounts::default();
-        for planned in proposal.plan.clusters.values() {
-            match planned.decision {
-                Decision::Keep { .. } | Decision::Bind(_) | Decision::Move { step: None, .. } => {
-                    counts.bound += 1;
-                }
-                Decision::Wait { .. } => counts.pending += 1,
-                Decision::Delete { .. } | Decision::Move { .. } => counts.deleting += 1,
-                Decision::Forget => {}
-            }
-        }
-        if let Some(fleet) = &self.fleet {
-            counts.clusters.clone_from(&fleet.clusters);
-        }
-        let input = StatusInput {
-            fleet: &proposal.fleet,
-            previous: &proposal.previous,
-            observed: &proposal.observed,
-            plan: &proposal.plan,
-            gates: &proposal.gates,
-        };
-        for name in proposal.plan.workers.keys() {
-            let phase = worker_status(input, name).and_then(|document| document.status.phase);
-            *counts.workers.entry(phase.unwrap_or_else(|| "Unknown".to_owned())).or_default() += 1;
-        }
-        counts
     }
 
     fn turn_notes(&self) -> Vec<String> {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{STATUS_SCHEMA, StatusInput, cluster_status};
-use crate::model::{Decision, Digest, Id};
+use super::STATUS_SCHEMA;
+use crate::diag::Diagnostics;
+use crate::model::{Digest, FleetCounts, Hold, Id};
 
 /// The fleet as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,45 +69,44 @@ pub struct HeldStatus {
     pub digest: Digest,
 }
 
-/// The fleet's status.
+/// What the fleet's status is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct FleetInput<'a> {
+    /// The fleet's name.
+    pub name: &'a str,
+    /// What there is.
+    pub counts: &'a FleetCounts,
+    /// What guards hold.
+    pub holds: &'a [Hold],
+    /// Every finding.
+    pub findings: &'a Diagnostics,
+}
+
+/// The fleet's status, which speaks of this output commit and was made from this input commit.
 #[must_use]
 pub fn fleet_status(
-    input: StatusInput<'_>,
-    findings: &crate::diag::Diagnostics,
+    from: FleetInput<'_>,
     output: Option<Id>,
     input_commit: Option<Id>,
 ) -> FleetStatus {
-    let mut clusters = BTreeMap::new();
-    for (name, planned) in &input.plan.clusters {
-        let status = cluster_status(input, name);
-        if planned.decision == Decision::Forget && status.is_none() {
-            continue;
-        }
-        let phase = status.and_then(|d| d.status.phase);
-        *clusters.entry(phase.unwrap_or_else(|| "Unknown".to_owned())).or_default() += 1;
-    }
     let mut by_severity = BTreeMap::new();
-    for finding in findings {
+    for finding in from.findings {
         *by_severity.entry(finding.severity.to_string()).or_default() += 1;
     }
+    let held = from.holds.iter().map(|hold| HeldStatus {
+        guard: hold.kind.name().to_owned(),
+        count: hold.names.len() as u64,
+        digest: hold.digest(),
+    });
     FleetStatus {
         schema_version: STATUS_SCHEMA,
         kind: "Fleet".to_owned(),
-        name: input.fleet.name.clone(),
+        name: from.name.to_owned(),
         output,
         input: input_commit,
-        clusters,
-        workers: input.plan.workers.len() as u64,
-        held: input
-            .plan
-            .holds
-            .iter()
-            .map(|h| HeldStatus {
-                guard: h.kind.name().to_owned(),
-                count: h.names.len() as u64,
-                digest: h.digest(),
-            })
-            .collect(),
+        clusters: from.counts.clusters.clone(),
+        workers: from.counts.workers.values().sum(),
+        held: held.collect(),
         findings: by_severity,
     }
 }

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use cluster::cluster_status;
-pub use fleet::{FleetStatus, fleet_status};
+pub use fleet::{FleetInput, FleetStatus, fleet_status};
 pub use worker::worker_status;
 
 use crate::model::api::{ManagedClusterStatus, WorkerStatus};

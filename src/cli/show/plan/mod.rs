@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::Finding;
 use crate::model::api::DriftPolicy;
-use crate::model::{ChangeKind, Decision, Name, Planned, Proposal, Quantity, WorkerState, paths};
+use crate::model::{ChangeKind, Name, Proposal, Quantity, WorkerState, paths};
 use clusters::change_of;
 
 /// A proposal, sorted by what it means to people.
@@ -118,13 +118,12 @@ impl<'a> PlanView<'a> {
             .filter_map(|(name, planned)| change_of(name, planned, proposal, &files))
             .collect();
         clusters.sort_by(|a, b| (a.action, &a.name).cmp(&(b.action, &b.name)));
-        let waits = |p: &&Planned| matches!(p.decision, Decision::Wait { .. });
         Self {
             clusters,
             workers: worker_changes(proposal, &files),
             control_plane: files.control_plane,
             files: files.all,
-            waiting: proposal.plan.clusters.values().filter(waits).count() as u64,
+            waiting: proposal.counts.pending,
             proposal,
             label,
             prefix,

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{
     Asked, Binding, Change, ChangeKind, ClusterRow, ClusterState, Decision, DeletionStep, Digest,
-    Fleet, Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed, PendingRow, Plan,
-    Planned, Previous, Proposal, Quantity, ReasonCode, Resources, StepWait, Survey, Term,
+    Fleet, FleetCounts, Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed, PendingRow,
+    Plan, Planned, Previous, Proposal, Quantity, ReasonCode, Resources, StepWait, Survey, Term,
     VersionStep, Versions, WORKER_LOCK_SCHEMA, Work, WorkerLock, WorkerPlan, WorkerState, blob_id,
 };
 
@@ -53,6 +53,8 @@ pub(super) fn unchanged() -> Proposal {
         diagnostics: Diagnostics::default(),
         stopped: false,
         work: Work::default(),
+        counts: FleetCounts::default(),
+        reported: Observed::default().digest(),
         valid_until: None,
         message: "carp: nothing to do".into(),
     }
@@ -78,6 +80,7 @@ pub(in crate::cli) fn proposal() -> Proposal {
             clusters_rendered: 2,
             objects_written: 14,
         },
+        counts: FleetCounts { pending: 1, ..FleetCounts::default() },
         valid_until: Some("2026-11-01T10:00:00Z".parse().unwrap()),
         message: "carp: +2 -1 ~1 clusters on 2 workers".into(),
         ..unchanged()

@@ -1,0 +1,167 @@
+//! The digest of what a run decides anew: what a commit's `Carp-Plan` names.
+
+use std::collections::BTreeMap;
+
+use crate::model::{
+    ClusterRow, ClusterState, Decision, DeletionStep, Digest, Name, Plan, Planned, Previous,
+    Resources,
+};
+
+/// The digest of the decisions that the locks do not have already: clusters that are given a worker or wait for
+/// one, take another amount, step to another version, move, or go. It follows from what changes, and a
+/// commit that decides nothing anew has the digest of nothing.
+#[must_use]
+pub fn plan_digest(plan: &Plan, previous: &Previous) -> Digest {
+    let decided = plan.clusters.iter().filter_map(|(name, planned)| {
+        let after = row(plan, name, planned);
+        (before(previous, name, planned).as_ref() != Some(&after)).then_some((name, after))
+    });
+    Digest::of_value(&decided.collect::<BTreeMap<_, _>>())
+}
+
+/// A decision in one line.
+fn row(plan: &Plan, name: &Name, planned: &Planned) -> String {
+    let state = match &planned.decision {
+        Decision::Keep { .. } | Decision::Bind(_) => BOUND,
+        Decision::Wait { .. } => PENDING,
+        Decision::Delete { step, .. } => deleting(*step),
+        Decision::Move { .. } => "Moving",
+        Decision::Forget => "Gone",
+    };
+    let to = planned.decision.reserved().map(|to| format!(">{to}")).unwrap_or_default();
+    let worker = planned.decision.worker().map_or("", Name::as_str).to_owned() + &to;
+    let versions = plan.versions.get(name).map(|step| step.versions.to_string());
+    line(state, &worker, &planned.demand, versions)
+}
+
+const BOUND: &str = "Bound";
+const PENDING: &str = "Pending";
+
+fn deleting(step: DeletionStep) -> &'static str {
+    match step {
+        DeletionStep::D1 => "Deleting",
+        DeletionStep::D2 => "DeletingAddOns",
+        DeletionStep::Orphan => "LettingGo",
+    }
+}
+
+fn line(state: &str, worker: &str, demand: &Resources, versions: Option<String>) -> String {
+    let demand: Vec<_> = demand.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    let versions = versions.map(|versions| format!(" {versions}")).unwrap_or_default();
+    format!("{state} {worker} {}{versions}", demand.join(","))
+}
+
+/// What the locks say of a cluster, in the same words; `None` for one that is new, or on the move.
+fn before(previous: &Previous, name: &Name, planned: &Planned) -> Option<String> {
+    let Some(worker) = planned.decision.worker() else {
+        let row = previous.pending.clusters.get(name)?;
+        return Some(line(PENDING, "", &row.demand, None));
+    };
+    let row = previous.workers.get(worker)?.clusters.get(name)?;
+    let state = match row.state {
+        ClusterState::Bound => BOUND,
+        ClusterState::Deleting => deleting(row.deletion.as_ref()?.step),
+        ClusterState::Reserved => return None,
+    };
+    Some(line(state, worker, &row.demand, stepped(row)))
+}
+
+fn stepped(row: &ClusterRow) -> Option<String> {
+    row.versions.as_ref().map(|stepped| stepped.versions.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{Binding, Id, PendingLock, PendingRow, ReasonCode, WorkerLock};
+
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    fn index_row() -> serde_json::Value {
+        json!({"tenant": "shop", "location": "westeurope", "version": "v1.34.2", "flavor": "kamaji-capz"})
+    }
+
+    fn with(mut row: serde_json::Value, more: serde_json::Value) -> serde_json::Value {
+        row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        row
+    }
+
+    /// `a` is on `w1`, and `p` waits.
+    fn previous() -> Previous {
+        let digest = Digest::of(b"");
+        let row: ClusterRow = serde_json::from_value(with(
+            index_row(),
+            json!({"state": "Bound", "facts": digest, "renderKey": digest, "demand": {"clusters": "1"}}),
+        ))
+        .unwrap();
+        let waiting: PendingRow = serde_json::from_value(with(
+            index_row(),
+            json!({"seen": 1, "facts": digest, "reasons": ["Capacity"], "demand": {"clusters": "1"}}),
+        ))
+        .unwrap();
+        let lock = WorkerLock {
+            schema_version: crate::model::WORKER_LOCK_SCHEMA,
+            worker: name("w1"),
+            facts: digest,
+            render_key: digest,
+            clusters: [(name("a"), row)].into(),
+            files: [("x".to_owned(), Id::EMPTY_DIR)].into(),
+        };
+        let clusters = [(name("p"), waiting)].into();
+        let pending = PendingLock { clusters, ..PendingLock::default() };
+        Previous { workers: [(name("w1"), lock)].into(), pending, ..Previous::default() }
+    }
+
+    fn planned(decision: Decision, clusters: i64) -> Planned {
+        let demand = [("clusters".to_owned(), crate::model::Quantity::units(clusters))].into();
+        Planned { decision, demand, resize_blocked: None }
+    }
+
+    fn digest(decisions: Vec<(&str, Planned)>) -> Digest {
+        let clusters = decisions.into_iter().map(|(n, planned)| (name(n), planned)).collect();
+        plan_digest(&Plan { clusters, ..Plan::default() }, &previous())
+    }
+
+    fn keep(worker: &str, clusters: i64) -> Planned {
+        planned(Decision::Keep { worker: name(worker) }, clusters)
+    }
+
+    fn wait(reason: ReasonCode) -> Planned {
+        planned(Decision::Wait { seen: 1, reasons: [reason].into() }, 1)
+    }
+
+    #[test]
+    fn what_stands_already_is_no_part_of_it() {
+        let nothing = digest(Vec::new());
+        let stays = vec![("a", keep("w1", 1)), ("p", wait(ReasonCode::Capacity))];
+        assert_eq!(digest(stays), nothing);
+        assert_eq!(digest(vec![("p", wait(ReasonCode::Cordoned))]), nothing, "it waits as before");
+    }
+
+    #[test]
+    fn every_decision_anew_is_a_part_of_it() {
+        let binding = |worker: &str| Binding {
+            worker: name(worker),
+            policy: None,
+            decided_by: None,
+            runner_up: None,
+            group: None,
+        };
+        let anew = [
+            ("a", keep("w1", 2)),
+            ("a", planned(Decision::Delete { worker: name("w1"), step: DeletionStep::D1 }, 1)),
+            ("a", planned(Decision::Forget, 1)),
+            ("p", planned(Decision::Bind(binding("w1")), 1)),
+            ("p", planned(Decision::Bind(binding("w2")), 1)),
+            ("n", wait(ReasonCode::Capacity)),
+        ];
+        let digests = anew.map(|decided| digest(vec![decided]));
+        let different: std::collections::BTreeSet<_> = digests.iter().collect();
+        assert_eq!(different.len(), digests.len());
+        assert!(!different.contains(&digest(Vec::new())));
+    }
+}
