@@ -71,7 +71,7 @@ fn folds(bytes: &[u8]) {
     let raw: BTreeMap<Name, Vec<u8>> = [(name("w-weu"), bytes.to_vec())].into();
     let (reports, _) = load::reports(&raw);
     let status = tree(&store, &[("observed/w-weu.yaml", bytes)]);
-    let (last, _) = load::folded(&store, Some(status), "").expect("memory reads");
+    let (last, _) = load::folded(&store, Some(status), "", None).expect("memory reads");
     if reports.is_empty() && last.is_empty() {
         return;
     }

@@ -13,21 +13,34 @@ use crate::model::{
 /// How many lines of one sort, and how many names of one hold, a message lists before it counts the rest.
 const MOST_LINES: usize = 50;
 
+/// What a message speaks of.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageInput<'a> {
+    /// The decisions.
+    pub plan: &'a Plan,
+    /// What the output branch said.
+    pub previous: &'a Previous,
+    /// What changes there.
+    pub changes: &'a [Change],
+    /// The fleet's root in its repository.
+    pub prefix: &'a str,
+    /// What kept its last good folder.
+    pub gates: &'a [Gate],
+    /// What was edited by hand and is as it was again.
+    pub set_back: &'a [Drifted],
+    /// How many clusters wait in the whole fleet.
+    pub pending: u64,
+}
+
 /// The message without trailers: a subject with counts, and a body that says why.
 #[must_use]
-pub fn commit_message(
-    plan: &Plan,
-    previous: &Previous,
-    changes: &[Change],
-    prefix: &str,
-    gates: &[Gate],
-    set_back: &[Drifted],
-) -> String {
+pub fn commit_message(of: MessageInput<'_>) -> String {
+    let MessageInput { plan, previous, prefix, gates, set_back, .. } = of;
     let mut lines = decision_lines(plan, previous);
     lines.extend(step_lines(plan, previous, gates));
     lines.extend(move_lines(plan));
     lines.extend(deletion_lines(plan));
-    let mut out = subject(plan, previous, changes, prefix);
+    let mut out = subject(of);
     let mut sections = vec![lines];
     sections.push(plan.holds.iter().map(hold_line).collect());
     sections.push(gates.iter().map(gate_line).collect());
@@ -45,7 +58,8 @@ pub fn commit_message(
 }
 
 /// `carp: 3 workers, +2 -1 ~4 clusters`.
-fn subject(plan: &Plan, previous: &Previous, changes: &[Change], prefix: &str) -> String {
+fn subject(of: MessageInput<'_>) -> String {
+    let MessageInput { plan, previous, changes, prefix, pending, .. } = of;
     let root = paths::in_repository(prefix, paths::WORKERS);
     let below = |change: &Change| -> Option<(String, Option<String>)> {
         let mut parts = change.path.strip_prefix(&root)?.strip_prefix('/')?.split('/');
@@ -65,12 +79,11 @@ fn subject(plan: &Plan, previous: &Previous, changes: &[Change], prefix: &str) -
     let added = is(|d| matches!(d, Decision::Bind(_))).count();
     let going = starting(plan, previous).count();
     let edited = touched.len().saturating_sub(added + going);
-    let waiting = is(|d| matches!(d, Decision::Wait { .. })).count();
     let plural = if workers.len() == 1 { "" } else { "s" };
     let mut subject =
         format!("carp: {} worker{plural}, +{added} -{going} ~{edited} clusters", workers.len());
-    if waiting > 0 {
-        let _ = write!(subject, ", {waiting} pending");
+    if pending > 0 {
+        let _ = write!(subject, ", {pending} pending");
     }
     subject.push('\n');
     subject

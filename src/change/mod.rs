@@ -20,6 +20,6 @@ pub use diff::{Difference, diff};
 pub use edit::{TreeEdit, entry_at, in_the_way};
 pub use form::{form_message, with_form, workers_of};
 pub use guards::{GuardInput, Limits, guard, stricter};
-pub use message::{commit_message, trailers};
+pub use message::{MessageInput, commit_message, trailers};
 pub use rebalance::{Rebalancing, rebalance_digest, rebalance_mismatch, rebalances};
 pub use survey::{remember, survey};

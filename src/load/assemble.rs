@@ -19,6 +19,18 @@ use crate::model::{
 /// not need it is still checked.
 pub(super) fn assemble(
     spec: Option<&FleetSpec>,
+    items: Vec<Item>,
+    unloaded: Vec<Unloaded>,
+    pools: &BTreeMap<Name, PoolLock>,
+) -> (Fleet, Diagnostics) {
+    let (fleet, mut diagnostics) = assemble_part(spec, items, unloaded, pools);
+    diagnostics.extend(on_the_whole(&fleet));
+    (fleet, once(diagnostics))
+}
+
+/// The same of a part of the documents, of which nothing is asked that only all of them can answer.
+pub(super) fn assemble_part(
+    spec: Option<&FleetSpec>,
     mut items: Vec<Item>,
     unloaded: Vec<Unloaded>,
     pools: &BTreeMap<Name, PoolLock>,
@@ -55,8 +67,7 @@ pub(super) fn assemble(
     assembly.made(pools);
     let mut fleet = assembly.fleet;
     fleet.unloaded.sort();
-    diagnostics.extend(on_the_whole(&fleet));
-    (fleet, once(diagnostics))
+    (fleet, diagnostics)
 }
 
 /// Runs the rules, those on classes first, because a cluster needs its class.

@@ -14,7 +14,7 @@ use crate::model::api::Roots;
 use crate::model::{Entry, EntryKind, FactFile, Id, Memo, Store, StoreError, Unloaded};
 
 /// The most documents of one file.
-const MAX_DOCUMENTS: usize = 1_000;
+pub(super) const MAX_DOCUMENTS: usize = 1_000;
 
 /// Policy tests, below the policies' root: they are no policies.
 pub(super) const POLICY_TESTS: &str = "tests";
@@ -61,7 +61,7 @@ impl Desired {
         Ok(desired)
     }
 
-    fn root(
+    pub(super) fn root(
         &mut self,
         store: &dyn Store,
         fleet: Id,
@@ -164,7 +164,7 @@ impl Desired {
 }
 
 /// YAML, or something that may stand for a whole folder of it.
-fn is_desired(path: &str, entry: Entry) -> bool {
+pub(super) fn is_desired(path: &str, entry: Entry) -> bool {
     let named = path.rsplit_once('.').is_some_and(|(_, ext)| matches!(ext, "yaml" | "yml"));
     named || matches!(entry.kind, EntryKind::Symlink | EntryKind::Submodule)
 }

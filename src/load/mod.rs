@@ -10,6 +10,7 @@
 mod alone;
 mod assemble;
 mod built_in;
+mod changed;
 mod check;
 mod desired;
 mod document;
@@ -20,6 +21,7 @@ mod fleet_file;
 mod kind;
 mod locate;
 mod mend;
+mod part;
 mod policy_tests;
 mod previous;
 mod read;
@@ -39,7 +41,9 @@ mod yaml;
 use std::collections::BTreeMap;
 
 pub use alone::{fleet_spec, read_yaml, readable_fleet_spec, worker_overlays};
+pub use changed::{ChangedDocuments, changed_clusters};
 pub use locate::{Located, locate};
+pub use part::load_part;
 pub use policy_tests::{PolicyTest, policy_tests};
 pub use previous::previous;
 pub use reports::{folded, folded_pools, reports};

@@ -1,6 +1,6 @@
 //! The agents' reports, and what carp has folded of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -26,10 +26,12 @@ enum Refusal {
 /// Reads the agents' reports, given as YAML by worker; no bytes stand for a report that is too large to
 /// be read. One that cannot be used is a warning: the fold of its worker stays as it is.
 #[must_use]
-pub fn reports(raw: &BTreeMap<Name, Vec<u8>>) -> (BTreeMap<Name, Report>, Diagnostics) {
+pub fn reports<'a>(
+    raw: impl IntoIterator<Item = (&'a Name, &'a Vec<u8>)>,
+) -> (BTreeMap<Name, Report>, Diagnostics) {
     let mut reports = BTreeMap::new();
     let mut diagnostics = Diagnostics::default();
-    for (worker, bytes) in raw.iter().filter(|(_, bytes)| *bytes != UNSIGNED_REPORT) {
+    for (worker, bytes) in raw.into_iter().filter(|(_, bytes)| *bytes != UNSIGNED_REPORT) {
         match report(worker, bytes) {
             Ok(report) => {
                 reports.insert(worker.clone(), report);
@@ -63,7 +65,7 @@ fn report(worker: &Name, bytes: &[u8]) -> Result<Report, String> {
     }
 }
 
-/// Reads `observed/*.yaml` of a status tree: the folded reports by worker. One that cannot be read is an
+/// Reads `observed/*.yaml` of a status tree: the folded reports by worker, all or `only` of these. One that cannot be read is an
 /// error, and the caller stops: it would be taken for a worker that never reported.
 ///
 /// # Errors
@@ -72,6 +74,7 @@ pub fn folded(
     store: &dyn Store,
     status: Option<Id>,
     prefix: &str,
+    only: Option<&BTreeSet<Name>>,
 ) -> Result<(BTreeMap<Name, FoldedReport>, Diagnostics), StoreError> {
     let mut found = BTreeMap::new();
     let mut diagnostics = Diagnostics::default();
@@ -83,7 +86,7 @@ pub fn folded(
         let Some(worker) = file.strip_suffix(".yaml").and_then(|n| Name::parse(n).ok()) else {
             continue;
         };
-        if entry.kind != EntryKind::File {
+        if entry.kind != EntryKind::File || only.is_some_and(|only| !only.contains(&worker)) {
             continue;
         }
         let bytes = store.blob(entry.id)?;
@@ -180,7 +183,7 @@ mod tests {
 
     fn one(text: &str) -> Result<Report, String> {
         let w1 = Name::parse("w1").unwrap();
-        let (mut found, diagnostics) = reports(&[(w1.clone(), text.as_bytes().to_vec())].into());
+        let (mut found, diagnostics) = reports([(&w1, &text.as_bytes().to_vec())]);
         found.remove(&w1).ok_or_else(|| {
             let only = diagnostics.iter().next().unwrap();
             assert_eq!(only.code, Code::ReportRefused);
@@ -214,7 +217,7 @@ mod tests {
     #[test]
     fn one_that_nobody_signed_was_told_already() {
         let w1 = Name::parse("w1").unwrap();
-        let (found, diagnostics) = reports(&[(w1, UNSIGNED_REPORT.to_vec())].into());
+        let (found, diagnostics) = reports([(&w1, &UNSIGNED_REPORT.to_vec())]);
         assert!(found.is_empty() && diagnostics.is_empty());
     }
 
@@ -241,7 +244,7 @@ mod tests {
             let id = store.put_blob(text.as_bytes()).unwrap();
             let entry = Entry { kind: EntryKind::File, id };
             let tree = store.tree(&[("teams/a/observed/w1.yaml", entry)]);
-            folded(&store, Some(tree), "teams/a").unwrap()
+            folded(&store, Some(tree), "teams/a", None).unwrap()
         };
         let text = emit_yaml(&fold);
         let (found, diagnostics) = read(&text);
@@ -256,8 +259,8 @@ mod tests {
     #[test]
     fn without_a_status_branch_nothing_is_folded() {
         let store = Memory::default();
-        assert!(folded(&store, None, "").unwrap().0.is_empty());
+        assert!(folded(&store, None, "", None).unwrap().0.is_empty());
         let empty = store.tree(&[]);
-        assert!(folded(&store, Some(empty), "").unwrap().0.is_empty());
+        assert!(folded(&store, Some(empty), "", None).unwrap().0.is_empty());
     }
 }

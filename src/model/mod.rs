@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or knows of YAML text; every room above speaks in these words.
 
 pub mod api;
+mod baseline;
 mod condition;
 mod counted;
 mod counts;
@@ -47,6 +48,7 @@ mod turn;
 mod version;
 mod versions;
 
+pub use baseline::{BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments};
 pub use condition::{Condition, ConditionStatus};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
 pub use counts::FleetCounts;

@@ -5,9 +5,12 @@
 //! load → fold → plan → guard → render → gate → change
 //! ```
 
+mod affected;
+mod baseline;
 mod control_plane;
 mod deletion;
 mod drift;
+mod edits;
 mod folders;
 mod form;
 mod found;
@@ -27,7 +30,7 @@ mod worker_tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::change::{self, Acknowledged, GuardInput};
+use crate::change::{self, Acknowledged, GuardInput, MessageInput};
 use crate::diag::Diagnostic;
 use crate::model::api::AcknowledgementKind;
 use crate::model::{
@@ -37,7 +40,10 @@ use crate::model::{
 use crate::plan::{self, PlanInput, Planning};
 use read::Read;
 use rebalancing::Rebalanced;
+use status::{Documents, StatusTrees};
 
+pub use affected::propose_affected;
+pub use baseline::baseline;
 pub use status::{FleetDocument, fleet_document};
 
 /// Works out what one run would commit.
@@ -92,7 +98,10 @@ pub fn propose(
         frozen.extend(written.not_resized);
     };
     settle::remember(snapshot, store, memo, &decided.planning, &written, &read)?;
-    finish(snapshot, store, memo, read, decided, written)
+    let documents =
+        Documents { fleet: &read.loaded.fleet, previous: &read.previous, observed: &read.observed };
+    let status = documents.write(snapshot, store, memo, &decided.planning.plan, &written.gates)?;
+    finish(snapshot, store, read, decided, written, status)
 }
 
 /// What a run says that may not even begin: everything stays, and a hold says why.
@@ -193,10 +202,10 @@ fn leave_out_the_gone(plan: &mut Plan, fleet: &Fleet) {
 fn finish(
     snapshot: &Snapshot,
     store: &dyn Store,
-    memo: &mut Memo,
     read: Read,
     decided: Decided,
     written: output::Written,
+    status: StatusTrees,
 ) -> Result<Proposal, StoreError> {
     let Read { loaded, previous, observed, mut diagnostics, valid_until, drift, .. } = read;
     let Decided { planning, asked, good, mismatches, .. } = decided;
@@ -206,17 +215,15 @@ fn finish(
     diagnostics.extend(found);
     let difference = change::diff(store, snapshot.previous, Some(tree))?;
     let form = form::form_only(snapshot, store, form)?;
-    let status =
-        status::Documents { fleet: &loaded.fleet, previous: &previous, observed: &observed };
-    let status = status.write(snapshot, store, memo, &planning.plan, &gates)?;
-    let mut message = change::commit_message(
-        &planning.plan,
-        &previous,
-        &form::told_apart(store, &difference.changes, form.as_ref(), tree)?,
-        &snapshot.input.prefix,
-        &gates,
-        &set_back,
-    );
+    let mut message = change::commit_message(MessageInput {
+        plan: &planning.plan,
+        previous: &previous,
+        changes: &form::told_apart(store, &difference.changes, form.as_ref(), tree)?,
+        prefix: &snapshot.input.prefix,
+        gates: &gates,
+        set_back: &set_back,
+        pending: status.counts.pending,
+    });
     if let Some(form) = form.as_ref().filter(|form| form.tree == tree) {
         message = change::with_form(&form.message, &message);
     }

@@ -4,18 +4,17 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Files;
-use super::drift;
 use super::folders::{put_folder, read_folder};
 use super::form::Forms;
 use super::found::Found;
 use super::read::Read;
 use super::records::ListedClusters;
 use super::removed::Removed;
-use crate::change::{TreeEdit, beside_foreign, entry_at, in_the_way};
+use crate::change::TreeEdit;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
-    AcknowledgementSpent, Cluster, ClusterRow, ClusterState, Decision, Drifted, Entry, EntryKind,
-    Gate, GateReason, Hold, Id, Name, Owned, Plan, Planned, Snapshot, Store, StoreError, paths,
+    AcknowledgementSpent, Cluster, ClusterRow, ClusterState, Decision, Drifted, Gate, GateReason,
+    Hold, Id, Name, Owned, Plan, Planned, Snapshot, Store, StoreError, paths,
 };
 use crate::render::{self, Forbidden};
 
@@ -89,6 +88,22 @@ impl<'a> Run<'a> {
     pub(super) fn write(mut self) -> Result<Written, StoreError> {
         let set_back = self.set_back()?;
         self.note_kept();
+        self.clusters()?;
+        let waiting = self.records()?;
+        let pending = self.pending_lock(&waiting)?;
+        let workers: Vec<Name> = self.plan.workers.keys().cloned().collect();
+        for worker in &workers {
+            self.worker(worker)?;
+        }
+        self.gone_workers();
+        self.control_plane()?;
+        self.plan.holds.extend(self.removed.held());
+        self.plan.holds.sort_by(|a, b| (a.kind, &a.names).cmp(&(b.kind, &b.names)));
+        self.close(set_back, pending)
+    }
+
+    /// Makes the folder of every planned cluster, and its row.
+    pub(super) fn clusters(&mut self) -> Result<(), StoreError> {
         let planned = self.plan.clusters.clone();
         for (name, planned) in &planned {
             if let Some((worker, row)) = self.cluster(name, planned)? {
@@ -100,15 +115,15 @@ impl<'a> Run<'a> {
             }
             self.keep_place(name);
         }
-        let pending = self.records()?;
-        let workers: Vec<Name> = self.plan.workers.keys().cloned().collect();
-        for worker in &workers {
-            self.worker(worker)?;
-        }
-        self.gone_workers();
-        self.control_plane()?;
-        self.plan.holds.extend(self.removed.held());
-        self.plan.holds.sort_by(|a, b| (a.kind, &a.names).cmp(&(b.kind, &b.names)));
+        Ok(())
+    }
+
+    /// Makes the tree.
+    pub(super) fn close(
+        mut self,
+        set_back: Vec<Drifted>,
+        pending: Id,
+    ) -> Result<Written, StoreError> {
         let tree = self.edit.apply(self.store, self.snapshot.previous)?;
         let form = self.form_tree()?;
         self.gates.sort_by(|a, b| (&a.name, a.reason).cmp(&(&b.name, b.reason)));
@@ -259,112 +274,6 @@ impl<'a> Run<'a> {
             self.found.on(name, finding.clone());
         }
         self.gates.push(Gate { name: name.clone(), reason, findings });
-    }
-
-    /// Sets back what was edited by hand, where nothing of others is in the way.
-    fn set_back(&mut self) -> Result<Vec<Drifted>, StoreError> {
-        let mut done = Vec::new();
-        let read = self.read;
-        for edit in read.drift.set_back() {
-            if self.is_kept(&edit.of) || !self.is_free(&edit.of, &edit.path, true)? {
-                continue;
-            }
-            // What is not known any more is made anew.
-            if let Some(was) = edit.was {
-                let path = paths::in_repository(&self.snapshot.input.prefix, &edit.path);
-                self.edit.set(&path, was);
-            }
-            done.push(edit.clone());
-        }
-        Ok(done)
-    }
-
-    /// Sets a file that carp owns from now on. `owned` says whether the last lock listed it.
-    pub(super) fn set_file(
-        &mut self,
-        of: &Owned,
-        path: &str,
-        id: Id,
-        owned: bool,
-    ) -> Result<(), StoreError> {
-        let place = paths::in_repository(&self.snapshot.input.prefix, path);
-        let same = Entry { kind: EntryKind::File, id };
-        if self.is_there(&place, same)? || self.is_free(of, path, owned)? {
-            self.edit.file(&place, id);
-        }
-        Ok(())
-    }
-
-    /// Sets the content of a folder, beside what others put there.
-    pub(super) fn set_dir(
-        &mut self,
-        path: &str,
-        id: Id,
-        before: Option<Id>,
-    ) -> Result<(), StoreError> {
-        let path = paths::in_repository(&self.snapshot.input.prefix, path);
-        let there = self.snapshot.previous.map(|base| entry_at(self.store, base, &path));
-        let there = there.transpose()?.flatten();
-        // It was asked before whether all of it fits.
-        if let Ok(id) = beside_foreign(self.store, there, before, id)? {
-            self.edit.dir(&path, id);
-        }
-        Ok(())
-    }
-
-    /// Whether a folder's new content fits beside what others put there. Where it does not, the folder
-    /// keeps what it has.
-    pub(super) fn fits(
-        &mut self,
-        name: &Name,
-        path: &str,
-        before: Option<Id>,
-        new: Id,
-    ) -> Result<bool, StoreError> {
-        let Some(base) = self.snapshot.previous else { return Ok(true) };
-        let path = paths::in_repository(&self.snapshot.input.prefix, path);
-        let taken = match in_the_way(self.store, base, &path)? {
-            Some((at, there)) if at == path => {
-                match beside_foreign(self.store, Some(there), before, new)? {
-                    Ok(_) => return Ok(true),
-                    Err(taken) => {
-                        taken.into_iter().map(|inner| format!("{path}/{inner}")).collect()
-                    }
-                }
-            }
-            Some((at, _)) => vec![at.to_owned()],
-            None => return Ok(true),
-        };
-        let found = taken.iter().map(|path| drift::in_the_way(path.trim_end_matches('/')));
-        self.keep_last(name, GateReason::Collided, found.collect());
-        Ok(false)
-    }
-
-    /// Removes what the last lock listed.
-    pub(super) fn remove(&mut self, path: &str) {
-        self.edit.remove(&paths::in_repository(&self.snapshot.input.prefix, path));
-    }
-
-    fn is_there(&self, path: &str, entry: Entry) -> Result<bool, StoreError> {
-        let Some(base) = self.snapshot.previous else { return Ok(false) };
-        Ok(entry_at(self.store, base, path)? == Some(entry))
-    }
-
-    /// Whether a path may be written. Where it may not, what it belongs to is written in no later
-    /// attempt of this run.
-    fn is_free(&mut self, of: &Owned, path: &str, owned: bool) -> Result<bool, StoreError> {
-        let Some(base) = self.snapshot.previous else { return Ok(true) };
-        let path = paths::in_repository(&self.snapshot.input.prefix, path);
-        let free = match in_the_way(self.store, base, &path)? {
-            None => true,
-            // What was carp's and is another file now is an edit; a folder in its place is not.
-            Some((at, there)) => at == path && owned && there.kind != EntryKind::Dir,
-        };
-        if free {
-            return Ok(true);
-        }
-        self.taken.entry(of.clone()).or_default().insert(path);
-        Ok(false)
     }
 }
 

@@ -66,7 +66,7 @@ impl Read {
             read.loaded.parsed += parsed;
             read.loaded.fleet.networks_apart = read.templates.networks_apart();
         }
-        read.reports(snapshot, store)?;
+        read.reports(snapshot, store, None)?;
         Ok(read)
     }
 
@@ -114,17 +114,28 @@ impl Read {
         deletion::recall(store, &mut self.previous)
     }
 
-    /// What is known of the workers.
-    fn reports(&mut self, snapshot: &Snapshot, store: &dyn Store) -> Result<(), StoreError> {
-        let (mut last, found) = load::folded(store, snapshot.status, &snapshot.input.prefix)?;
+    /// What is known of the workers, or of `only` these.
+    pub(super) fn reports(
+        &mut self,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        only: Option<&BTreeSet<Name>>,
+    ) -> Result<(), StoreError> {
+        let prefix = &snapshot.input.prefix;
+        let (mut last, found) = load::folded(store, snapshot.status, prefix, only)?;
         last.retain(|name, _| self.is_known(name));
         self.stopped |= found.has_errors();
         self.diagnostics.extend(found);
-        let reports = snapshot.reports.as_ref().map(load::reports);
+        let asked = |name: &Name| only.is_none_or(|only| only.contains(name));
+        let raw: Option<BTreeMap<_, _>> = snapshot
+            .reports
+            .as_ref()
+            .map(|all| all.iter().filter(|(name, _)| asked(name)).collect());
+        let reports = raw.clone().map(load::reports);
         let (reports, found) = reports
             .map_or((None, Diagnostics::default()), |(reports, found)| (Some(reports), found));
         self.diagnostics.extend(found);
-        let raw = snapshot.reports.iter().flat_map(BTreeMap::keys);
+        let raw = raw.iter().flat_map(|all| all.keys().copied());
         let unusable = raw.filter(|w| reports.as_ref().is_some_and(|r| !r.contains_key(*w)));
         let control_plane = self.loaded.fleet.spec.control_plane.as_ref();
         let control_plane = control_plane.map(|c| c.name.as_str());
@@ -137,7 +148,7 @@ impl Read {
             now: snapshot.now,
         });
         self.diagnostics.extend(fold.diagnostics);
-        let (last, found) = load::folded_pools(store, snapshot.status, &snapshot.input.prefix)?;
+        let (last, found) = load::folded_pools(store, snapshot.status, prefix)?;
         self.stopped |= found.has_errors();
         self.diagnostics.extend(found);
         let pools = plan::fold_pools(&PoolFoldInput {

@@ -29,9 +29,9 @@ impl<'a> ListedClusters<'a> {
 }
 
 impl Run<'_> {
-    /// Writes the records whose decision is new or another, and the pending lock, whose id it returns.
-    /// The rows of those that are placed get the ids of their records.
-    pub(super) fn records(&mut self) -> Result<Id, StoreError> {
+    /// Writes the records whose decision is new or another. The rows of those that are placed get the ids of
+    /// their records; those of the clusters that wait are returned.
+    pub(super) fn records(&mut self) -> Result<BTreeMap<Name, Option<Id>>, StoreError> {
         let planned = self.plan.clusters.clone();
         let mut waiting = BTreeMap::new();
         for (name, planned) in &planned {
@@ -58,7 +58,7 @@ impl Run<'_> {
                 None => drop(waiting.insert(name.clone(), id)),
             }
         }
-        self.pending_lock(&waiting)
+        Ok(waiting)
     }
 
     fn is_known(&self, name: &Name) -> bool {
@@ -95,7 +95,11 @@ impl Run<'_> {
         self.row_before(name, planned.decision.worker()?)
     }
 
-    fn pending_lock(&mut self, waiting: &BTreeMap<Name, Option<Id>>) -> Result<Id, StoreError> {
+    /// Writes the lock of the clusters that wait, and returns its id.
+    pub(super) fn pending_lock(
+        &mut self,
+        waiting: &BTreeMap<Name, Option<Id>>,
+    ) -> Result<Id, StoreError> {
         let before = &self.read.previous.pending;
         let rows = waiting.iter().filter_map(|(name, record)| {
             let planned = self.plan.clusters.get(name)?;

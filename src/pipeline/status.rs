@@ -12,8 +12,8 @@ use crate::model::{
     Plan, PoolFold, Previous, Proposal, Snapshot, Store, StoreError, paths,
 };
 use crate::status::{
-    Conditioned, FleetInput, FleetStatus, StatusDocument, StatusInput, cluster_status,
-    fleet_status, set_transition_times, timeless_digest, worker_status,
+    ClusterDocument, Conditioned, FleetInput, FleetStatus, StatusDocument, StatusInput,
+    cluster_status, fleet_status, set_transition_times, timeless_digest, worker_status,
 };
 
 const CLUSTER_DOCUMENTS: &str = "clusters";
@@ -71,26 +71,82 @@ impl Documents<'_> {
         Ok(StatusTrees { fold, all, counts })
     }
 
+    /// Writes the documents of the planned clusters alone, where all were counted in `counts` before. Says which
+    /// of them have another than before.
+    pub(super) fn write_part(
+        self,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        plan: &Plan,
+        counts: &FleetCounts,
+    ) -> Result<(StatusTrees, Vec<Name>), StoreError> {
+        let Documents { fleet, previous, observed } = self;
+        let mut edit = TreeEdit::default();
+        self.reports(snapshot, store, &mut edit)?;
+        let fold = applied(&edit, store, snapshot.status)?;
+        let input = StatusInput { fleet, previous, observed, plan, gates: &[] };
+        let mut sheet = Sheet::new(snapshot, store, BTreeMap::new());
+        let (mut counts, mut told) = (counts.clone(), Vec::new());
+        for name in plan.clusters.keys() {
+            let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
+            let there = paths::in_repository(&snapshot.input.prefix, &path);
+            let before = entry_at(store, fold, &there)?.map(|entry| entry.id);
+            counts.take_cluster(phase_at(store, before)?.as_deref());
+            sheet.there.extend(before.map(|id| (path.clone(), id)));
+            if let Some(document) = cluster_status(input, name) {
+                counts.add_cluster(document.status.phase.clone());
+                if Some(sheet.set(path, document)?) != before {
+                    told.push(name.clone());
+                }
+            }
+        }
+        let (all, _) = sheet.close(fold)?;
+        Ok((StatusTrees { fold, all, counts }, told))
+    }
+
     fn fold(self, snapshot: &Snapshot, store: &dyn Store) -> Result<Id, StoreError> {
         let mut edit = TreeEdit::default();
-        for (name, report) in &self.observed.workers {
-            let path = format!("{}/{name}.yaml", paths::OBSERVED);
-            let path = paths::in_repository(&snapshot.input.prefix, &path);
-            edit.file(&path, store.put_blob(emit_yaml(report).as_bytes())?);
-        }
+        self.reports(snapshot, store, &mut edit)?;
         for name in self.forgotten(snapshot, store)? {
             let path = format!("{}/{name}.yaml", paths::OBSERVED);
             edit.remove(&paths::in_repository(&snapshot.input.prefix, &path));
         }
         self.pools(snapshot, store, &mut edit)?;
-        match snapshot.status {
-            None if edit.is_empty() => store.put_dir(&Dir::default()),
-            base => edit.apply(store, base),
-        }
+        applied(&edit, store, snapshot.status)
     }
 }
 
+/// The tree after an edit; without a tree before and without an edit an empty one.
+fn applied(edit: &TreeEdit, store: &dyn Store, base: Option<Id>) -> Result<Id, StoreError> {
+    match base {
+        None if edit.is_empty() => store.put_dir(&Dir::default()),
+        base => edit.apply(store, base),
+    }
+}
+
+/// The phase that a cluster's document says.
+fn phase_at(store: &dyn Store, document: Option<Id>) -> Result<Option<String>, StoreError> {
+    let Some(id) = document else { return Ok(None) };
+    let document: Option<ClusterDocument> = crate::load::read_yaml(&store.blob(id)?).ok();
+    Ok(document.and_then(|document| document.status.phase))
+}
+
 impl Documents<'_> {
+    /// The folded reports.
+    fn reports(
+        self,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        edit: &mut TreeEdit,
+    ) -> Result<(), StoreError> {
+        for (name, report) in &self.observed.workers {
+            let path = format!("{}/{name}.yaml", paths::OBSERVED);
+            let path = paths::in_repository(&snapshot.input.prefix, &path);
+            edit.file(&path, store.put_blob(emit_yaml(report).as_bytes())?);
+        }
+        Ok(())
+    }
+
     /// What time did to the workers of pools.
     fn pools(
         self,
@@ -156,19 +212,24 @@ impl<'a> Sheet<'a> {
         known: BTreeMap<Id, Digest>,
         base: Id,
     ) -> Result<Self, StoreError> {
-        let mut there = BTreeMap::new();
+        let mut sheet = Self::new(snapshot, store, known);
         for root in [CLUSTER_DOCUMENTS, WORKER_DOCUMENTS] {
             let path = paths::in_repository(&snapshot.input.prefix, root);
             if let Some(entry) = entry_at(store, base, &path)? {
-                list(store, entry.id, root, &mut there)?;
+                list(store, entry.id, root, &mut sheet.there)?;
             }
         }
-        let (kept, edit) = (BTreeMap::new(), TreeEdit::default());
-        Ok(Self { snapshot, store, known, kept, there, edit })
+        Ok(sheet)
     }
 
-    /// Sets a document, unless the one that is there says the same.
-    fn set<T>(&mut self, path: String, mut document: StatusDocument<T>) -> Result<(), StoreError>
+    /// A sheet on which nothing is yet.
+    fn new(snapshot: &'a Snapshot, store: &'a dyn Store, known: BTreeMap<Id, Digest>) -> Self {
+        let (kept, there, edit) = (BTreeMap::new(), BTreeMap::new(), TreeEdit::default());
+        Self { snapshot, store, known, kept, there, edit }
+    }
+
+    /// Sets a document, unless the one that is there says the same; returns the id of what is there then.
+    fn set<T>(&mut self, path: String, mut document: StatusDocument<T>) -> Result<Id, StoreError>
     where
         T: Conditioned + Serialize + DeserializeOwned + Clone,
     {
@@ -176,7 +237,7 @@ impl<'a> Sheet<'a> {
         let there = self.there.remove(&path);
         if let Some(id) = there.filter(|id| self.known.get(id) == Some(&digest)) {
             self.kept.insert(id, digest);
-            return Ok(());
+            return Ok(id);
         }
         let old: Option<StatusDocument<T>> = match there {
             Some(id) => crate::load::read_yaml(&self.store.blob(id)?).ok(),
@@ -188,7 +249,7 @@ impl<'a> Sheet<'a> {
         if there != Some(id) {
             self.edit.file(&paths::in_repository(&self.snapshot.input.prefix, &path), id);
         }
-        Ok(())
+        Ok(id)
     }
 
     /// Removes the documents that nothing speaks of any more. Returns the tree, and the digests to

@@ -21,6 +21,16 @@ pub(super) struct Own {
     pub(super) files: BTreeMap<String, Id>,
 }
 
+impl Own {
+    /// What a lock knows of a worker whose document has these facts.
+    pub(super) fn kept(lock: &WorkerLock, facts: Digest) -> Self {
+        let made = |path: &str| !matches!(path, CLUSTERS_INDEX | SENTINEL);
+        let files = lock.files.iter().filter(|(path, _)| made(path));
+        let files = files.map(|(path, id)| (path.clone(), *id)).collect();
+        Self { facts, render_key: lock.render_key, files }
+    }
+}
+
 impl Run<'_> {
     /// Writes a worker's folder if anything in it changed.
     pub(super) fn worker(&mut self, name: &Name) -> Result<(), StoreError> {
@@ -44,27 +54,17 @@ impl Run<'_> {
     /// document is gone or did not load.
     fn own_files(&mut self, name: &Name) -> Result<Option<Own>, StoreError> {
         let old = self.read.previous.workers.get(name);
-        let kept = |lock: &WorkerLock, facts| Own {
-            facts,
-            render_key: lock.render_key,
-            files: lock
-                .files
-                .iter()
-                .filter(|(path, _)| !matches!(path.as_str(), CLUSTERS_INDEX | SENTINEL))
-                .map(|(path, id)| (path.clone(), *id))
-                .collect(),
-        };
         let fleet = &self.read.loaded.fleet;
         // A worker whose overlay did not load is among the workers and stays as it is all the same.
         let stays = self.plan.workers.get(name).is_some_and(|w| w.state != WorkerState::Desired);
         let Some(worker) = fleet.workers.get(name).filter(|_| !stays) else {
-            return Ok(old.map(|lock| kept(lock, lock.facts)));
+            return Ok(old.map(|lock| Own::kept(lock, lock.facts)));
         };
         let prefix = &self.snapshot.input.prefix;
         let job = render::worker_job(fleet, worker, &self.read.templates, prefix);
         let render_key = job.key();
         if let Some(lock) = old.filter(|lock| lock.render_key == render_key) {
-            return Ok(Some(kept(lock, worker.facts)));
+            return Ok(Some(Own::kept(lock, worker.facts)));
         }
         match job.render() {
             Ok(files) => {
@@ -72,7 +72,7 @@ impl Run<'_> {
                 let ids = put_files(self.store, &files)?;
                 if let Some(lock) = old {
                     if self.leaves_out_own(name, &lock.files, &files, &ids)? {
-                        return Ok(Some(kept(lock, lock.facts)));
+                        return Ok(Some(Own::kept(lock, lock.facts)));
                     }
                     self.note_form(name, lock, (render_key, &files), &ids)?;
                 }
@@ -81,7 +81,7 @@ impl Run<'_> {
             Err(found) => {
                 self.keep_last(name, reason_of(&found), found.into_iter().collect());
                 if let Some(lock) = old {
-                    return Ok(Some(kept(lock, lock.facts)));
+                    return Ok(Some(Own::kept(lock, lock.facts)));
                 }
                 let none = Digest::of(b"");
                 let files = put_files(self.store, &render::bare_folder(&[SENTINEL]))?;

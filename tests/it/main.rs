@@ -7,6 +7,7 @@
     reason = "a test fails where it cannot go on, and knows the names of its own files"
 )]
 
+mod affected_law;
 mod agent;
 mod agent_layer;
 mod agent_scale;

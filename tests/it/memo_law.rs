@@ -1,7 +1,9 @@
 //! `propose` says the same with any memo and without one, over random histories.
 
+use std::fmt::Write as _;
+
 use carp::change::TreeEdit;
-use carp::model::Store as _;
+use carp::model::{Name, Store as _};
 use proptest::prelude::*;
 
 use crate::support::small::{self, cluster, worker};
@@ -9,7 +11,7 @@ use crate::support::world::World;
 
 /// An edit that a person might make.
 #[derive(Clone, Debug)]
-enum Edit {
+pub(crate) enum Edit {
     Add(u8),
     Remove(u8),
     Resize(u8, u8),
@@ -23,6 +25,14 @@ enum Edit {
     Rules(u8),
     /// What the tenant may take.
     Quota(u8),
+    /// The cluster gets a label that no rule reads.
+    Tag(u8, u8),
+    /// The cluster is paused, or not.
+    Pause(u8, bool),
+    /// A worker reports all clusters of these files in one phase.
+    Report(u8, u8, u8),
+    /// A comment, which says nothing.
+    Comment(u8, u8),
     LoseMemo,
     /// A person changes or removes a file of the output branch, or puts one there.
     ByHand(u8, u8),
@@ -30,7 +40,7 @@ enum Edit {
     Drift(u8),
 }
 
-fn edits() -> impl Strategy<Value = Vec<Edit>> {
+pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let edit = prop_oneof![
         any::<u8>().prop_map(Edit::Add),
         any::<u8>().prop_map(Edit::Remove),
@@ -42,6 +52,10 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
         any::<(u8, u8)>().prop_map(|(c, n)| Edit::Label(c, n)),
         any::<u8>().prop_map(Edit::Rules),
         any::<u8>().prop_map(Edit::Quota),
+        any::<(u8, u8)>().prop_map(|(c, n)| Edit::Tag(c, n)),
+        any::<(u8, bool)>().prop_map(|(c, on)| Edit::Pause(c, on)),
+        any::<(u8, u8, u8)>().prop_map(|(w, p, at)| Edit::Report(w, p, at)),
+        any::<(u8, u8)>().prop_map(|(c, n)| Edit::Comment(c, n)),
         Just(Edit::LoseMemo),
         any::<(u8, u8)>().prop_map(|(file, how)| Edit::ByHand(file, how)),
         any::<(u8, u8)>().prop_map(|(file, how)| Edit::ByHand(file, how)),
@@ -54,26 +68,25 @@ fn path(number: u8) -> String {
     format!("fleet/clusters/r{:02}.yaml", number % 12)
 }
 
-fn apply(world: &mut World, edit: &Edit) {
-    let name = |n: u8| format!("r{:02}", n % 12);
-    let location = |n: u8| ["westeurope", "eastus"][usize::from(n) % 2];
-    let worker_name = |n: u8| ["w-weu", "w-eus"][usize::from(n) % 2];
+fn name(number: u8) -> String {
+    format!("r{:02}", number % 12)
+}
+
+fn location(number: u8) -> &'static str {
+    ["westeurope", "eastus"][usize::from(number) % 2]
+}
+
+fn worker_name(number: u8) -> &'static str {
+    ["w-weu", "w-eus"][usize::from(number) % 2]
+}
+
+pub(crate) fn apply(world: &mut World, edit: &Edit) {
     match *edit {
         Edit::Add(n) => {
             world.write(&path(n), &cluster(&name(n), location(n)));
         }
         Edit::Remove(n) => {
             world.files.remove(&path(n));
-        }
-        Edit::Resize(n, to) if world.files.contains_key(&path(n)) => {
-            let text = cluster(&name(n), location(n));
-            let replicas = format!("replicas: {}", to % 5);
-            world.write(&path(n), &text.replace("replicas: 2", &replicas));
-        }
-        Edit::Version(n, to) if world.files.contains_key(&path(n)) => {
-            let text = cluster(&name(n), location(n));
-            let version = format!("version: v1.34.{}", to % 5);
-            world.write(&path(n), &text.replace("version: v1.34.2", &version));
         }
         Edit::Break(n) => {
             world.write(&path(n), "kind: {");
@@ -88,10 +101,10 @@ fn apply(world: &mut World, edit: &Edit) {
             let text = worker(name, location(n), u32::from(to % 9));
             world.write(&format!("fleet/workers/{name}.yaml"), &text);
         }
-        Edit::Label(n, to) if world.files.contains_key(&path(n)) => {
-            let labels = format!("  labels: {{team: t{}}}\nspec:\n", to % 3);
-            let text = cluster(&name(n), location(n)).replacen("spec:\n", &labels, 1);
-            world.write(&path(n), &text);
+        Edit::Report(worker, phase, minute) => {
+            let name = worker_name(worker);
+            let report = report(world, name, phase, minute % 60);
+            world.reports.get_or_insert_default().insert(Name::parse(name).unwrap(), report);
         }
         Edit::Rules(n) => {
             world.write("policies/rules.yaml", &rules(n % 4));
@@ -110,8 +123,52 @@ fn apply(world: &mut World, edit: &Edit) {
                 &small::FLEET.replace("spec:\n", &format!("spec:\n  drift: {policy}\n")),
             );
         }
-        Edit::Resize(..) | Edit::Version(..) | Edit::Label(..) => {}
+        Edit::Resize(n, _)
+        | Edit::Version(n, _)
+        | Edit::Label(n, _)
+        | Edit::Tag(n, _)
+        | Edit::Pause(n, _)
+        | Edit::Comment(n, _) => {
+            let there = world.files.get(&path(n)).map(|text| edited(text, n, edit));
+            world.files.extend(there.map(|text| (path(n), text)));
+        }
     }
+}
+
+/// The text of a cluster's file after an edit of what it says.
+fn edited(text: &str, n: u8, edit: &Edit) -> String {
+    let whole = cluster(&name(n), location(n));
+    let labelled = |key: &str, value: u8| {
+        let labels = format!("  labels: {{{key}: t{}}}\nspec:\n", value % 3);
+        whole.replacen("spec:\n", &labels, 1)
+    };
+    match *edit {
+        Edit::Resize(_, to) => whole.replace("replicas: 2", &format!("replicas: {}", to % 5)),
+        Edit::Version(_, to) => {
+            whole.replace("version: v1.34.2", &format!("version: v1.34.{}", to % 5))
+        }
+        Edit::Label(_, to) => labelled("team", to),
+        Edit::Tag(_, to) => labelled("tag", to),
+        Edit::Pause(_, on) => format!("{whole}  paused: {on}\n"),
+        Edit::Comment(_, to) => format!("# {to}\n{text}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// What a worker reports of the clusters that it was given.
+fn report(world: &World, worker: &str, phase: u8, minute: u8) -> Vec<u8> {
+    let phase = ["Provisioning", "Running", "Degraded"][usize::from(phase) % 3];
+    let mut text = format!(
+        "schemaVersion: 1\nworker: {worker}\nworkerUID: u-{worker}\ntime: \"2026-11-01T08:{minute:02}:00Z\"\n\
+         complete: true\nhealthy: true\nclusters:\n"
+    );
+    let named =
+        |path: &str| Some(path.strip_prefix("fleet/clusters/")?.strip_suffix(".yaml")?.to_owned());
+    let clusters = world.files.keys().filter_map(|path| named(path));
+    for cluster in clusters.filter(|cluster| world.worker_of(cluster).as_deref() == Some(worker)) {
+        let _ = write!(text, "- name: {cluster}\n  phase: {phase}\n");
+    }
+    text.into_bytes()
 }
 
 /// A policy for all clusters: bit 0 spreads them by team, bit 1 keeps those of one team apart.

@@ -127,11 +127,16 @@ impl World {
         let proposal = self.propose();
         if !proposal.stopped {
             self.replays(&proposal);
-            self.output = Some(proposal.tree);
-            let status = fleet_document(&proposal, "", None, None, &self.store).unwrap();
-            self.status = Some(status.tree);
+            self.commit(&proposal);
         }
         proposal
+    }
+
+    /// Commits what a run proposes.
+    pub(crate) fn commit(&mut self, proposal: &Proposal) {
+        self.output = Some(proposal.tree);
+        let status = fleet_document(proposal, "", None, None, &self.store).unwrap();
+        self.status = Some(status.tree);
     }
 
     /// Runs so many minutes after nine, and shows that it settles: the memo changes no byte, and planning

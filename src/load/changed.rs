@@ -1,0 +1,292 @@
+//! The documents that are not the same in two trees: what a run must load where all else stands.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::desired::{MAX_DOCUMENTS, is_desired};
+use super::document::{self, Item};
+use super::finding::Source;
+use super::kind::{Kind, Root};
+use super::read;
+use super::split::{Chunk, split};
+use crate::model::{Digest, Dir, Entry, EntryKind, Id, Name, Store, StoreError};
+
+/// The most files that may differ. Beyond that everything is loaded.
+const MOST_FILES: usize = 256;
+
+/// Documents that were edited, and no other.
+#[derive(Default)]
+pub struct ChangedDocuments {
+    pub(super) items: Vec<Item>,
+    /// How many files were read.
+    pub(super) parsed: u64,
+}
+
+impl ChangedDocuments {
+    /// The clusters among them, each with its file.
+    #[must_use]
+    pub fn clusters(&self) -> BTreeMap<Name, String> {
+        let named = |item: &Item| {
+            let name = Name::parse(item.name.as_deref()?).ok()?;
+            Some((name, item.findings.source.file.to_string()))
+        };
+        self.items.iter().filter_map(named).collect()
+    }
+}
+
+/// The ManagedClusters whose documents say something else in `after` than in `before`, two trees of one desired
+/// root called `folder`. `None` where more is different than what such documents say: one is new or gone, is of
+/// another kind or broken, or too many files differ.
+///
+/// # Errors
+/// The store failed.
+pub fn changed_clusters(
+    store: &dyn Store,
+    folder: &str,
+    before: Option<Id>,
+    after: Option<Id>,
+) -> Result<Option<ChangedDocuments>, StoreError> {
+    let mut files = Vec::new();
+    let sides = [before, after];
+    if !differing(store, folder, sides, &mut files)? {
+        return Ok(None);
+    }
+    let mut changed = Changed::default();
+    for file in &files {
+        if !changed.file(store, file)? {
+            return Ok(None);
+        }
+    }
+    Ok(changed.into_edited())
+}
+
+/// A file that differs: its path, and what it is on either side.
+struct File {
+    path: String,
+    sides: [Option<Entry>; 2],
+}
+
+/// Finds the files that differ below two directories; `false` where there are too many.
+fn differing(
+    store: &dyn Store,
+    path: &str,
+    sides: [Option<Id>; 2],
+    files: &mut Vec<File>,
+) -> Result<bool, StoreError> {
+    let dir = |id: Option<Id>| id.map_or_else(|| Ok(Arc::default()), |id| store.dir(id));
+    let [before, after] = [dir(sides[0])?, dir(sides[1])?];
+    for (name, entries) in side_by_side(&before, &after) {
+        let Ok(name) = std::str::from_utf8(name) else { return Ok(false) };
+        let path = format!("{path}/{name}");
+        let of_kind = |kind: fn(&Entry) -> bool| entries.map(|entry| entry.filter(kind));
+        let dirs = of_kind(|entry| entry.kind == EntryKind::Dir);
+        if dirs != [None, None] {
+            let ids = dirs.map(|dir| dir.map(|entry| entry.id));
+            if !differing(store, &path, ids, files)? {
+                return Ok(false);
+            }
+        }
+        let plain = of_kind(|entry| entry.kind != EntryKind::Dir);
+        let read = plain.map(|entry| entry.filter(|entry| is_desired(&path, *entry)));
+        if read != [None, None] {
+            files.push(File { path, sides: read });
+        }
+        if files.len() > MOST_FILES {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The entries that are not the same in two directories, by their names.
+fn side_by_side<'a>(
+    before: &'a Dir,
+    after: &'a Dir,
+) -> impl Iterator<Item = (&'a [u8], [Option<Entry>; 2])> {
+    let (mut left, mut right) = (before.iter_bytes().peekable(), after.iter_bytes().peekable());
+    let next = move || {
+        let (name, order) = match (left.peek(), right.peek()) {
+            (None, None) => return None,
+            (Some((name, _)), None) => (*name, Ordering::Less),
+            (None, Some((name, _))) => (*name, Ordering::Greater),
+            (Some((l, _)), Some((r, _))) => ((*l).min(*r), l.cmp(r)),
+        };
+        let was = left.next_if(|_| order != Ordering::Greater).map(|(_, entry)| entry);
+        let is = right.next_if(|_| order != Ordering::Less).map(|(_, entry)| entry);
+        Some((name, [was, is]))
+    };
+    std::iter::from_fn(next).filter(|(_, [was, is])| was != is)
+}
+
+/// What was read of the files that differ.
+#[derive(Default)]
+struct Changed {
+    /// By file and name, what a cluster's document says before and after. One in another file is another
+    /// document: which file a tenant's documents are in matters.
+    before: BTreeMap<(String, String), Digest>,
+    after: BTreeMap<(String, String), Item>,
+    parsed: u64,
+}
+
+impl Changed {
+    /// Reads the documents of a file that are not the same on both sides; `false` where one is not a
+    /// ManagedCluster without findings.
+    fn file(&mut self, store: &dyn Store, file: &File) -> Result<bool, StoreError> {
+        let mut texts = [None, None];
+        for (text, entry) in texts.iter_mut().zip(file.sides) {
+            let Some(entry) = entry else { continue };
+            if !matches!(entry.kind, EntryKind::File | EntryKind::Executable) {
+                return Ok(false);
+            }
+            let Ok(read) = read::text(store, &file.path, entry)? else { return Ok(false) };
+            *text = Some(read);
+        }
+        self.parsed += u64::from(texts[1].is_some());
+        let chunks = texts.each_ref().map(|text| {
+            text.as_deref().map(|text| split(read::without_bom(text))).unwrap_or_default()
+        });
+        // A file without documents is a finding, and so is one with too many.
+        let readable = 1..=MAX_DOCUMENTS;
+        if texts[1].is_some() && !readable.contains(&chunks[1].len()) {
+            return Ok(false);
+        }
+        let [before, after] = &chunks;
+        let set =
+            |all: &[Chunk<'_>]| all.iter().map(|c| c.text.to_owned()).collect::<BTreeSet<_>>();
+        let (had, has) = (set(before), set(after));
+        if had.len() != before.len() || has.len() != after.len() {
+            return Ok(false);
+        }
+        for (document, chunk) in before.iter().enumerate().filter(|(_, c)| !has.contains(c.text)) {
+            let Some(item) = cluster(chunk, &file.path, document) else { return Ok(false) };
+            let digest = item.body.as_ref().map(|body| body.digest);
+            let (Some(name), Some(digest)) = (item.name, digest) else { return Ok(false) };
+            if self.before.insert((file.path.clone(), name), digest).is_some() {
+                return Ok(false);
+            }
+        }
+        for (document, chunk) in after.iter().enumerate().filter(|(_, c)| !had.contains(c.text)) {
+            let Some(item) = cluster(chunk, &file.path, document) else { return Ok(false) };
+            let Some(name) = item.name.clone() else { return Ok(false) };
+            if self.after.insert((file.path.clone(), name), item).is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The documents that say something else; `None` where one is new or gone.
+    fn into_edited(self) -> Option<ChangedDocuments> {
+        if !self.before.keys().eq(self.after.keys()) {
+            return None;
+        }
+        let same = |item: &Item| item.body.as_ref().map(|body| body.digest);
+        let edited = self.after.into_iter().zip(self.before.into_values());
+        let edited = edited.filter(|((_, item), before)| same(item) != Some(*before));
+        let items = edited.map(|((_, item), _)| item).collect();
+        Some(ChangedDocuments { items, parsed: self.parsed })
+    }
+}
+
+/// A document that is a ManagedCluster without findings.
+fn cluster(chunk: &Chunk<'_>, path: &str, document: usize) -> Option<Item> {
+    let item = document::read(*chunk, Source { file: Arc::from(path), document }, Root::Fleet);
+    let is_cluster = item.kind.as_deref() == Some(Kind::ManagedCluster.name());
+    (is_cluster && item.findings.list.is_empty() && item.fact.is_some()).then_some(item)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Memory, cluster};
+    use super::*;
+
+    fn tree(store: &Memory, files: &[(&str, &str)]) -> Id {
+        let entry = |text: &str| {
+            let id = store.put_blob(text.as_bytes()).unwrap();
+            Entry { kind: EntryKind::File, id }
+        };
+        let files: Vec<_> = files.iter().map(|(path, text)| (*path, entry(text))).collect();
+        store.tree(&files)
+    }
+
+    /// The names of the clusters that differ; `None` where more may.
+    fn changed(before: &[(&str, &str)], after: &[(&str, &str)]) -> Option<Vec<String>> {
+        let store = Memory::default();
+        let sides = [before, after].map(|files| Some(tree(&store, files)));
+        let changed = changed_clusters(&store, "fleet", sides[0], sides[1]).unwrap()?;
+        Some(changed.clusters().into_keys().map(|name| name.to_string()).collect())
+    }
+
+    fn named(name: &str) -> String {
+        cluster("").replacen("name: pay-eu", &format!("name: {name}"), 1)
+    }
+
+    fn paused(text: &str) -> String {
+        text.replacen("spec:\n", "spec:\n  paused: true\n", 1)
+    }
+
+    #[test]
+    fn an_edit_names_the_cluster_that_says_something_else() {
+        let (a, b) = (named("a"), named("b"));
+        assert!(a.contains("name: a\n"), "{a}");
+        let both = format!("{a}---\n{b}");
+        let edited = format!("{a}---\n{}", paused(&b));
+        assert_eq!(
+            changed(&[("x/f.yaml", &both)], &[("x/f.yaml", &edited)]),
+            Some(vec!["b".into()])
+        );
+        assert_eq!(changed(&[("x/f.yaml", &both)], &[("x/f.yaml", &both)]), Some(vec![]));
+    }
+
+    #[test]
+    fn a_change_of_form_is_none() {
+        let (a, b) = (named("a"), named("b"));
+        let comment = format!("# a comment\n{a}");
+        let files = [("f.yaml", a.as_str()), ("README.md", "one")];
+        assert_eq!(changed(&files, &[("f.yaml", &comment), ("README.md", "two")]), Some(vec![]));
+        let (one, two) = (format!("{a}---\n{b}"), format!("{b}---\n{a}"));
+        assert_eq!(changed(&[("f.yaml", &one)], &[("f.yaml", &two)]), Some(vec![]));
+    }
+
+    #[test]
+    fn whatever_else_differs_may_be_anything() {
+        let (a, b) = (named("a"), named("b"));
+        let worker =
+            "apiVersion: carp.dev/v1alpha1\nkind: Worker\nmetadata:\n  name: w\nspec: {}\n";
+        let cordoned = worker.replace("spec: {}", "spec: {unschedulable: true}");
+        let twice = format!("{a}---\n{a}");
+        let broken = format!("{a}  nonsense: 1\n");
+        for (what, before, after) in [
+            ("one more", vec![("a.yaml", &*a)], vec![("a.yaml", &*a), ("b.yaml", &*b)]),
+            ("one less", vec![("a.yaml", &*a), ("b.yaml", &*b)], vec![("a.yaml", &*a)]),
+            ("another file", vec![("a.yaml", &*a)], vec![("b.yaml", &*a)]),
+            ("another name", vec![("a.yaml", &*a)], vec![("a.yaml", &*b)]),
+            ("another kind", vec![("w.yaml", worker)], vec![("w.yaml", &*cordoned)]),
+            ("twice", vec![("a.yaml", &*a)], vec![("a.yaml", &*twice)]),
+            ("broken", vec![("a.yaml", &*a)], vec![("a.yaml", &*broken)]),
+            ("nothing left", vec![("a.yaml", &*a)], vec![("a.yaml", "# nothing\n")]),
+            ("a folder", vec![("a.yaml", &*a)], vec![("a.yaml/a.yaml", &*a)]),
+        ] {
+            assert_eq!(changed(&before, &after), None, "{what}");
+        }
+    }
+
+    #[test]
+    fn more_files_than_a_person_edits_may_be_anything() {
+        let file = |i: usize, paused_too: bool| {
+            let text = named(&format!("c{i}"));
+            (format!("{i}.yaml"), if paused_too { paused(&text) } else { text })
+        };
+        let count = |count: usize| {
+            let sides =
+                [false, true].map(|after| (0..count).map(|i| file(i, after)).collect::<Vec<_>>());
+            let [before, after] = sides.each_ref().map(|files| {
+                files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>()
+            });
+            changed(&before, &after).map(|names| names.len())
+        };
+        assert_eq!(count(MOST_FILES), Some(MOST_FILES));
+        assert_eq!(count(MOST_FILES + 1), None);
+    }
+}

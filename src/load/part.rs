@@ -1,0 +1,112 @@
+//! A part of the fleet: some clusters, and the documents that decisions about them read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::changed::ChangedDocuments;
+use super::desired::{Desired, POLICY_TESTS};
+use super::document::{self, Item};
+use super::finding::Source;
+use super::kind::Root;
+use super::split::split;
+use super::{Loaded, assemble, fleet_file, read, templates, tree};
+use crate::model::{
+    Dir, DocumentIndex, DocumentName, Entry, EntryKind, Fleet, Id, Input, Memo, Name, PoolLock,
+    Store, StoreError,
+};
+
+/// Loads the clusters whose documents changed, the documents named by `sources`, `carp.yaml`, all policies and
+/// templates, and nothing else. What only the whole fleet can answer (whether a name is taken twice, policies
+/// tie, or a domain has no worker) is not asked.
+///
+/// `None` where anything is found, or something is not where it is said to be: then the fleet is to be loaded
+/// as a whole.
+///
+/// # Errors
+/// The store failed.
+pub fn load_part(
+    input: &Input,
+    store: &dyn Store,
+    changed: ChangedDocuments,
+    sources: &BTreeMap<DocumentName, String>,
+    index: &dyn DocumentIndex,
+) -> Result<Option<Loaded>, StoreError> {
+    let Some(root) = tree::dir_at(store, input.tree, &input.prefix)? else { return Ok(None) };
+    let file = fleet_file::read(store, Some(&root), &input.prefix)?;
+    let Some(spec) = file.spec.filter(|_| file.diagnostics.is_empty()) else { return Ok(None) };
+    let roots = spec.roots.clone().unwrap_or_default();
+    let root = Dir::id(&root);
+    let (templates, unread) = templates::read(store, root, &roots.templates)?;
+    let mut desired = Desired::default();
+    let policies = (roots.policies.as_str(), Root::Policies, &[POLICY_TESTS][..]);
+    desired.root(store, root, policies, &remembered(store, root, &roots.policies, index)?)?;
+    if !unread.is_empty() || !desired.diagnostics.is_empty() || !desired.unloaded.is_empty() {
+        return Ok(None);
+    }
+    let Some(named) = named(store, root, sources)? else { return Ok(None) };
+    let mut items = std::mem::take(&mut desired.items);
+    items.extend(named);
+    items.extend(changed.items);
+    let documents = items.len();
+    let none: BTreeMap<Name, PoolLock> = BTreeMap::new();
+    let (fleet, found) = assemble::assemble_part(Some(&spec), items, Vec::new(), &none);
+    Ok(found.is_empty().then_some(Loaded {
+        fleet: Fleet { name: file.name, ..fleet },
+        parsed: changed.parsed,
+        documents,
+        templates,
+        ..Loaded::default()
+    }))
+}
+
+/// What is known of the policies' files.
+fn remembered(
+    store: &dyn Store,
+    root: Id,
+    policies: &str,
+    index: &dyn DocumentIndex,
+) -> Result<Memo, StoreError> {
+    let mut memo = Memo::default();
+    if let Some(dir) = tree::dir_at(store, root, policies)? {
+        let files = tree::files(store, dir, &[POLICY_TESTS])?;
+        let known = |entry: &Entry| Some((entry.id, index.facts_of(entry.id)?));
+        memo.files = files.values().filter_map(known).collect();
+    }
+    Ok(memo)
+}
+
+/// The documents of these names; `None` where one is not in its file.
+fn named(
+    store: &dyn Store,
+    root: Id,
+    sources: &BTreeMap<DocumentName, String>,
+) -> Result<Option<Vec<Item>>, StoreError> {
+    let mut by_file: BTreeMap<&str, BTreeSet<&DocumentName>> = BTreeMap::new();
+    for (document, file) in sources {
+        by_file.entry(file).or_default().insert(document);
+    }
+    let mut items = Vec::new();
+    for (path, mut wanted) in by_file {
+        let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+        let entry = tree::dir_at(store, root, folder)?.and_then(|dir| dir.get(file));
+        let plain = |kind| matches!(kind, EntryKind::File | EntryKind::Executable);
+        let Some(entry) = entry.filter(|entry| plain(entry.kind)) else { return Ok(None) };
+        let Ok(text) = read::text(store, path, entry)? else { return Ok(None) };
+        for (document, chunk) in split(read::without_bom(&text)).into_iter().enumerate() {
+            if !wanted.iter().any(|of| chunk.text.contains(&of.name)) {
+                continue;
+            }
+            let source = Source { file: Arc::from(path), document };
+            let item = document::read(chunk, source, Root::Fleet);
+            let (Some(kind), Some(name)) = (&item.kind, &item.name) else { return Ok(None) };
+            let of = DocumentName { kind: kind.clone(), name: name.clone() };
+            if wanted.remove(&of) {
+                items.push(item);
+            }
+        }
+        if !wanted.is_empty() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(items))
+}

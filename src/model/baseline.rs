@@ -1,0 +1,94 @@
+//! What the last run left standing: what a run with few changes need not load, decide and compare again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Digest, FactFile, FleetCounts, Id, Name};
+
+/// The version of [`Baseline`]'s format.
+pub const BASELINE_FORMAT: u32 = 1;
+
+/// The state of a fleet in which planning it again would change nothing and tell nothing, apart from the
+/// clusters in `unsettled`.
+///
+/// It is a cache and never an input: it counts only where everything that it names is as it says, and a run
+/// without it looks at everything and comes to the same end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// [`BASELINE_FORMAT`].
+    pub format: u32,
+    /// carp's version.
+    pub build: String,
+    /// The fleet's root in its repository.
+    pub prefix: String,
+    /// The input tree.
+    pub input: Id,
+    /// What carp owns on the output branch, by its roots.
+    pub output: BTreeMap<String, Id>,
+    /// What stands on the status branch, `fleet.yaml` apart.
+    pub status: BTreeMap<String, Id>,
+    /// The digest of the reports that were read.
+    pub reports: Digest,
+    /// The time of the run.
+    pub from: Timestamp,
+    /// Until when no time changes anything; `None`: for ever.
+    pub until: Option<Timestamp>,
+    /// The clusters that the run wrote, each with its file: the next run looks at them again, until one
+    /// changes nothing of them.
+    pub unsettled: BTreeMap<Name, String>,
+    /// The keys of clusters' labels that any rule reads.
+    pub label_keys: BTreeSet<String>,
+    /// What there is.
+    pub counts: FleetCounts,
+    /// The digest of what the workers say.
+    pub reported: Digest,
+}
+
+/// A document that people wrote, by what identifies it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DocumentName {
+    /// The kind.
+    pub kind: String,
+    /// The name.
+    pub name: String,
+}
+
+impl DocumentName {
+    /// The document of this kind and name.
+    #[must_use]
+    pub fn new(kind: &str, name: &str) -> Self {
+        Self { kind: kind.to_owned(), name: name.to_owned() }
+    }
+}
+
+/// Where documents stand, and what some files say: what is asked of a fleet that is not loaded. An answer that is
+/// wrong or missing costs time only.
+pub trait DocumentIndex {
+    /// The file of a document; `None` where none of this name is known.
+    fn file_of(&self, document: &DocumentName) -> Option<String>;
+
+    /// The documents of the file with these bytes; `None` where they are not known.
+    fn facts_of(&self, file: Id) -> Option<Arc<FactFile>>;
+}
+
+/// What a [`DocumentIndex`] knows, as values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownDocuments {
+    /// The file of each document.
+    pub files: BTreeMap<DocumentName, String>,
+    /// What files say, by the ids of their blobs.
+    pub facts: BTreeMap<Id, Arc<FactFile>>,
+}
+
+impl DocumentIndex for KnownDocuments {
+    fn file_of(&self, document: &DocumentName) -> Option<String> {
+        self.files.get(document).cloned()
+    }
+
+    fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {
+        self.facts.get(&file).cloned()
+    }
+}

@@ -1,0 +1,128 @@
+//! What a change affects: where only some clusters' documents say something else than when the fleet last
+//! stood, those clusters alone are loaded, planned, rendered, compared and written.
+//!
+//! Everything else stands, because nothing that it reads has changed. That is so where
+//! - the output, the status, the reports and carp itself are as the last run left them, and no deadline has
+//!   passed (`scope`);
+//! - the clusters are placed, and what others read of them is the same: labels that a rule reads, tenant,
+//!   location, priority, class, their own rules, and what they take (`neutral`);
+//! - nothing comes of it that anybody must be told: no finding, hold, move or deletion.
+//!
+//! Where any of that is not so the answer is `None`, and everything is looked at. So this decides nothing of its
+//! own: it asks the same planner and the same writer about fewer clusters.
+
+mod neutral;
+mod read;
+mod scope;
+mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::baseline::{output_entries, status_entries};
+use super::output::Written;
+use super::status::Documents;
+use super::{Decided, decide, finish, output};
+use crate::model::{
+    Baseline, Decision, DocumentIndex, Memo, Name, Plan, Planned, Proposal, Snapshot, Store,
+    StoreError,
+};
+use read::Part;
+
+/// What one run would commit, worked out of what changed since the fleet last stood, and what stands after it.
+/// `None` where more may be affected than clusters' own documents: then [`propose`](super::propose) says it.
+///
+/// The proposal has the affected clusters and their workers only, in the plan as in what was read. Its trees,
+/// message, counts and deadline are those that a look at everything gives.
+///
+/// # Errors
+/// The store failed. Nothing that was put counts then.
+pub fn propose_affected(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+) -> Result<Option<(Proposal, Baseline)>, StoreError> {
+    let Some(scope) = scope::of(snapshot, store, baseline)? else { return Ok(None) };
+    let files = scope.files();
+    let Some(Part { mut read, locks }) = read::part(snapshot, store, baseline, scope, index)?
+    else {
+        return Ok(None);
+    };
+    let mut decided = decide(snapshot, store, &Memo::default(), &read, &BTreeSet::new())?;
+    if !stays(&decided) {
+        return Ok(None);
+    }
+    // What is written stands among the other clusters of its worker.
+    read.previous = locks;
+    let plan = &mut decided.planning.plan;
+    let run = output::Run::new(snapshot, store, &read, plan);
+    let Some((written, rewritten)) = run.write_part()? else { return Ok(None) };
+    if !is_plain(&written) {
+        return Ok(None);
+    }
+    let documents =
+        Documents { fleet: &read.loaded.fleet, previous: &read.previous, observed: &read.observed };
+    let (status, told) =
+        documents.write_part(snapshot, store, &decided.planning.plan, &baseline.counts)?;
+    let reported = baseline.reported;
+    let mut proposal = finish(snapshot, store, read, decided, written, status)?;
+    if !proposal.diagnostics.is_empty() {
+        return Ok(None);
+    }
+    proposal.reported = reported;
+    proposal.valid_until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
+    let changed: BTreeSet<Name> = rewritten.into_iter().chain(told).collect();
+    let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
+    Ok(Some((proposal, next)))
+}
+
+/// Whether every decision is that a cluster stays where it is, as it is.
+fn stays(decided: &Decided) -> bool {
+    let Plan { clusters, pools, deletions, moves, stays, violations, holds, .. } =
+        &decided.planning.plan;
+    let keeps = |planned: &Planned| {
+        matches!(planned.decision, Decision::Keep { .. }) && planned.resize_blocked.is_none()
+    };
+    clusters.values().all(keeps)
+        && pools.is_empty()
+        && deletions.is_empty()
+        && moves.is_empty()
+        && stays.is_empty()
+        && violations.is_empty()
+        && holds.is_empty()
+        && decided.planning.made.is_empty()
+        && decided.spent.is_empty()
+        && decided.mismatches.is_empty()
+}
+
+/// Whether everything was written as it was wanted.
+fn is_plain(written: &Written) -> bool {
+    written.gates.is_empty()
+        && written.found.is_empty()
+        && written.taken.is_empty()
+        && written.not_resized.is_empty()
+        && written.removed.is_none()
+        && written.set_back.is_empty()
+}
+
+/// What stands after a run that wrote the clusters in `changed`, of which `files` names the files.
+fn next(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    baseline: &Baseline,
+    proposal: &Proposal,
+    files: &BTreeMap<Name, String>,
+    changed: &BTreeSet<Name>,
+) -> Result<Baseline, StoreError> {
+    let file = |name: &Name| Some((name.clone(), files.get(name)?.clone()));
+    Ok(Baseline {
+        input: snapshot.input.tree,
+        output: output_entries(snapshot, store, proposal.tree)?,
+        status: status_entries(snapshot, store, proposal.status_tree)?,
+        from: snapshot.now,
+        until: proposal.valid_until,
+        unsettled: changed.iter().filter_map(file).collect(),
+        counts: proposal.counts.clone(),
+        ..baseline.clone()
+    })
+}

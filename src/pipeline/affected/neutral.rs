@@ -1,0 +1,110 @@
+//! Whether a change of a cluster is its own matter: nothing that is decided about others reads what changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{Cluster, ClusterRow, ClusterState, IndexRow};
+
+/// Whether all that others read of a placed cluster is as the lock of its worker says: what it takes, and what
+/// rules of spread, anti-affinity and quota and the policies' selectors compare. What its own decision reads
+/// may be another, for that is looked at.
+pub(super) fn is_neutral(
+    row: &ClusterRow,
+    cluster: &Cluster,
+    label_keys: &BTreeSet<String>,
+) -> bool {
+    let stands = row.state == ClusterState::Bound
+        && row.folder.is_some()
+        && row.deletion.is_none()
+        && row.moves.is_none();
+    let seen = |row: &IndexRow| seen_by_others(row, label_keys);
+    stands && row.demand == cluster.demand && seen(&row.row) == seen(&cluster.index_row())
+}
+
+/// What others read of a cluster: labels of which rules speak, and all else but its version and what its
+/// removal would do.
+fn seen_by_others(row: &IndexRow, label_keys: &BTreeSet<String>) -> IndexRow {
+    let read = row.labels.iter().filter(|(key, _)| label_keys.contains(*key));
+    let labels: BTreeMap<_, _> = read.map(|(key, value)| (key.clone(), value.clone())).collect();
+    IndexRow { labels, version: String::new(), deletion_policy: None, ..row.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::{DeletionPolicy, ManagedClusterSpec, SpreadConstraint};
+    use crate::model::{Digest, Id, Name, Quantity};
+
+    fn cluster() -> Cluster {
+        Cluster {
+            name: Name::parse("a").unwrap(),
+            tenant: "shop".to_owned(),
+            labels: [("team".to_owned(), "x".to_owned())].into(),
+            facts: Digest::of(b"a"),
+            file: "a.yaml".to_owned(),
+            document: 0,
+            spec: ManagedClusterSpec {
+                version: "v1.34.2".to_owned(),
+                ..ManagedClusterSpec::default()
+            },
+            demand: [("clusters".to_owned(), Quantity::units(1))].into(),
+        }
+    }
+
+    fn row() -> ClusterRow {
+        let cluster = cluster();
+        ClusterRow {
+            state: ClusterState::Bound,
+            deletion: None,
+            moves: None,
+            facts: cluster.facts,
+            render_key: Digest::of(b"key"),
+            folder: Some(Id::EMPTY_DIR),
+            record: None,
+            versions: None,
+            group: None,
+            demand: cluster.demand.clone(),
+            row: cluster.index_row(),
+        }
+    }
+
+    fn neutral(change: impl Fn(&mut Cluster)) -> bool {
+        let mut cluster = cluster();
+        change(&mut cluster);
+        is_neutral(&row(), &cluster, &["team".to_owned()].into())
+    }
+
+    #[test]
+    fn what_nobody_else_reads_is_the_clusters_own_matter() {
+        assert!(neutral(|_| {}));
+        assert!(neutral(|c| c.spec.version = "v1.34.3".to_owned()));
+        assert!(neutral(|c| c.spec.deletion_policy = Some(DeletionPolicy::Delete)));
+        assert!(neutral(|c| c.spec.paused = true));
+        assert!(neutral(|c| drop(c.labels.insert("note".to_owned(), "1".to_owned()))));
+    }
+
+    #[test]
+    fn what_others_read_is_not() {
+        let label = |c: &mut Cluster| drop(c.labels.insert("team".to_owned(), "y".to_owned()));
+        assert!(!neutral(label), "a label that a rule reads");
+        assert!(!neutral(|c| c.labels.clear()));
+        assert!(!neutral(|c| c.tenant = "other".to_owned()));
+        assert!(!neutral(|c| c.spec.location = "eastus".to_owned()));
+        assert!(!neutral(|c| c.spec.priority = Some(1)));
+        assert!(!neutral(|c| c.spec.class = Some("large".to_owned())));
+        assert!(!neutral(|c| c.demand.extend([("cpu".to_owned(), Quantity::units(1))])));
+        let own = |c: &mut Cluster| {
+            let rule = SpreadConstraint { max_skew: 1, ..SpreadConstraint::default() };
+            c.spec.placement.get_or_insert_default().spread.push(rule);
+        };
+        assert!(!neutral(own), "a rule of its own");
+    }
+
+    #[test]
+    fn what_is_on_its_way_is_looked_at_with_everything() {
+        let of = |row: ClusterRow| is_neutral(&row, &cluster(), &BTreeSet::new());
+        assert!(of(row()));
+        assert!(!of(ClusterRow { state: ClusterState::Deleting, ..row() }));
+        assert!(!of(ClusterRow { state: ClusterState::Reserved, ..row() }));
+        assert!(!of(ClusterRow { folder: None, ..row() }));
+    }
+}

@@ -1,0 +1,149 @@
+//! What a run reads that looks at some clusters: their documents, their workers' locks and reports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::drift::Drift;
+use super::super::read::Read;
+use super::neutral::is_neutral;
+use super::scope::Scope;
+use crate::change::entry_at;
+use crate::diag::Diagnostics;
+use crate::load::{self, Loaded};
+use crate::model::{
+    Baseline, DecisionRecord, DocumentIndex, DocumentName, Id, Name, Observed, Previous,
+    RecordState, Snapshot, Store, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes,
+    paths,
+};
+use crate::render::Templates;
+
+/// What was read.
+pub(super) struct Part {
+    /// What the planner is asked about: the locks have the rows of these clusters alone.
+    pub(super) read: Read,
+    /// The same locks, whole.
+    pub(super) locks: Previous,
+}
+
+/// Reads what decisions about these clusters read; `None` where more must be looked at.
+pub(super) fn part(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    baseline: &Baseline,
+    scope: Scope,
+    index: &dyn DocumentIndex,
+) -> Result<Option<Part>, StoreError> {
+    let names: BTreeSet<Name> = scope.files().into_keys().collect();
+    let Some(locks) = locks(snapshot, store, &names)? else { return Ok(None) };
+    let Some(sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
+    let loaded = load::load_part(&snapshot.input, store, scope.changed, &sources, index)?;
+    let Some(loaded) = loaded.filter(|loaded| are_neutral(loaded, &locks, &names, baseline)) else {
+        return Ok(None);
+    };
+    let (templates, unread) = Templates::built_in().with(&loaded.templates);
+    if !unread.is_empty() {
+        return Ok(None);
+    }
+    let mut read = Read {
+        loaded,
+        previous: of_clusters(&locks, &names),
+        observed: Observed::default(),
+        diagnostics: Diagnostics::default(),
+        templates,
+        drift: Drift::default(),
+        valid_until: None,
+        stopped: false,
+    };
+    read.loaded.fleet.networks_apart = read.templates.networks_apart();
+    let workers = read.previous.workers.keys().cloned().collect();
+    read.reports(snapshot, store, Some(&workers))?;
+    let clean = !read.stopped && read.diagnostics.is_empty();
+    Ok(clean.then_some(Part { read, locks }))
+}
+
+/// The locks of the workers that the clusters are on; `None` where one is on none for good.
+fn locks(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    names: &BTreeSet<Name>,
+) -> Result<Option<Previous>, StoreError> {
+    let mut previous = Previous::default();
+    for name in names {
+        let Some(id) = file(snapshot, store, &paths::decision(name))? else { return Ok(None) };
+        let record = load::read_yaml::<DecisionRecord>(&store.blob(id)?).ok();
+        let record = record.filter(|record| record.state == RecordState::Bound);
+        let Some(worker) = record.and_then(|record| record.worker) else { return Ok(None) };
+        if previous.workers.contains_key(&worker) {
+            continue;
+        }
+        let path = format!("{}/{}", paths::worker(&worker), paths::WORKER_LOCK);
+        let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
+        let lock = lock_from_bytes::<WorkerLock>(&store.blob(id)?, WORKER_LOCK_SCHEMA).ok();
+        let of_now =
+            |lock: &WorkerLock| lock.worker == worker && lock.schema_version == WORKER_LOCK_SCHEMA;
+        let Some(lock) = lock.filter(of_now) else { return Ok(None) };
+        previous.ids.insert(worker.clone(), id);
+        previous.workers.insert(worker, lock);
+    }
+    Ok(Some(previous))
+}
+
+/// The locks with the rows of these clusters alone.
+fn of_clusters(locks: &Previous, names: &BTreeSet<Name>) -> Previous {
+    let mut previous = locks.clone();
+    for lock in previous.workers.values_mut() {
+        lock.clusters.retain(|name, _| names.contains(name));
+    }
+    previous
+}
+
+/// A file of the output branch.
+fn file(snapshot: &Snapshot, store: &dyn Store, path: &str) -> Result<Option<Id>, StoreError> {
+    let Some(output) = snapshot.previous else { return Ok(None) };
+    let path = paths::in_repository(&snapshot.input.prefix, path);
+    Ok(entry_at(store, output, &path)?.map(|entry| entry.id))
+}
+
+/// The files of the workers, their overlays, the clusters' classes, and the clusters whose documents are the
+/// same; `None` where one is not known.
+fn sources(
+    previous: &Previous,
+    names: &BTreeSet<Name>,
+    scope: &Scope,
+    index: &dyn DocumentIndex,
+) -> Option<BTreeMap<DocumentName, String>> {
+    let mut sources = BTreeMap::new();
+    for (worker, lock) in &previous.workers {
+        let document = DocumentName::new("Worker", worker);
+        sources.insert(document.clone(), index.file_of(&document)?);
+        let overlay = DocumentName::new("WorkerOverlay", worker);
+        sources.extend(index.file_of(&overlay).map(|file| (overlay, file)));
+        let rows = lock.clusters.iter().filter(|(name, _)| names.contains(*name));
+        for class in rows.filter_map(|(_, row)| row.row.class.as_ref()) {
+            let class = DocumentName::new("ManagedClusterClass", class);
+            sources.insert(class.clone(), index.file_of(&class)?);
+        }
+    }
+    for (name, file) in &scope.unsettled {
+        sources.insert(DocumentName::new("ManagedCluster", name), file.clone());
+    }
+    Some(sources)
+}
+
+/// Whether all clusters and workers loaded, and the clusters are to others what they were.
+fn are_neutral(
+    loaded: &Loaded,
+    previous: &Previous,
+    names: &BTreeSet<Name>,
+    baseline: &Baseline,
+) -> bool {
+    let rows: BTreeMap<_, _> = previous.workers.values().flat_map(|lock| &lock.clusters).collect();
+    let neutral = |name: &Name| {
+        let both = rows.get(name).zip(loaded.fleet.clusters.get(name));
+        both.is_some_and(|(row, cluster)| is_neutral(row, cluster, &baseline.label_keys))
+    };
+    let fleet = &loaded.fleet;
+    fleet.unloaded.is_empty()
+        && fleet.clusters.len() == names.len()
+        && fleet.workers.keys().eq(previous.workers.keys())
+        && names.iter().all(neutral)
+}

@@ -1,0 +1,87 @@
+//! Which clusters a run looks at: those whose documents changed since the fleet last stood, and those that the
+//! last run wrote.
+
+use std::collections::BTreeMap;
+
+use super::super::baseline::{output_entries, reports_digest, status_entries};
+use crate::change::entry_at;
+use crate::load::{self, ChangedDocuments};
+use crate::model::{
+    BASELINE_FORMAT, Baseline, EntryKind, Id, Name, Snapshot, Store, StoreError, paths,
+};
+
+/// The clusters that a run looks at.
+pub(super) struct Scope {
+    /// Those whose documents changed, with them.
+    pub(super) changed: ChangedDocuments,
+    /// Those that the last run wrote and whose documents are the same, with their files.
+    pub(super) unsettled: BTreeMap<Name, String>,
+}
+
+impl Scope {
+    /// Every cluster, with its file.
+    pub(super) fn files(&self) -> BTreeMap<Name, String> {
+        let changed = self.changed.clusters();
+        self.unsettled.clone().into_iter().chain(changed).collect()
+    }
+}
+
+/// The clusters that may not be as they were; `None` where something else may be, too.
+pub(super) fn of(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    baseline: &Baseline,
+) -> Result<Option<Scope>, StoreError> {
+    if !is_of_now(snapshot, baseline) || !stands(snapshot, store, baseline)? {
+        return Ok(None);
+    }
+    let prefix = &snapshot.input.prefix;
+    let Some(spec) = load::readable_fleet_spec(store, snapshot.input.tree, prefix)? else {
+        return Ok(None);
+    };
+    let roots = spec.roots.unwrap_or_default();
+    let both = |path: &str| -> Result<[Option<Id>; 2], StoreError> {
+        let path = paths::in_repository(prefix, path);
+        let before = entry_at(store, baseline.input, &path)?;
+        let after = entry_at(store, snapshot.input.tree, &path)?;
+        Ok([before.map(|entry| entry.id), after.map(|entry| entry.id)])
+    };
+    for path in [paths::FLEET_FILE, &roots.policies, &roots.templates] {
+        let [before, after] = both(path)?;
+        if before != after {
+            return Ok(None);
+        }
+    }
+    let is_dir = |entry: crate::model::Entry| entry.kind == EntryKind::Dir;
+    let root = paths::in_repository(prefix, &roots.fleet);
+    let dir = |tree| Ok(entry_at(store, tree, &root)?.filter(|e| is_dir(*e)).map(|e| e.id));
+    let (before, after) = (dir(baseline.input)?, dir(snapshot.input.tree)?);
+    let Some(changed) = load::changed_clusters(store, &roots.fleet, before, after)? else {
+        return Ok(None);
+    };
+    let mut unsettled = baseline.unsettled.clone();
+    for name in changed.clusters().keys() {
+        unsettled.remove(name);
+    }
+    Ok(Some(Scope { changed, unsettled }))
+}
+
+/// Whether it is this carp that left the fleet standing, and no deadline has passed since.
+fn is_of_now(snapshot: &Snapshot, baseline: &Baseline) -> bool {
+    baseline.format == BASELINE_FORMAT
+        && baseline.build == snapshot.build.version
+        && baseline.prefix == snapshot.input.prefix
+        && snapshot.input.rewound_from.is_none()
+        && baseline.from <= snapshot.now
+        && baseline.until.is_none_or(|until| snapshot.now < until)
+        && baseline.reports == reports_digest(snapshot)
+}
+
+/// Whether the output and the status are as carp left them.
+fn stands(snapshot: &Snapshot, store: &dyn Store, baseline: &Baseline) -> Result<bool, StoreError> {
+    let (Some(output), Some(status)) = (snapshot.previous, snapshot.status) else {
+        return Ok(false);
+    };
+    Ok(output_entries(snapshot, store, output)? == baseline.output
+        && status_entries(snapshot, store, status)? == baseline.status)
+}

@@ -1,0 +1,173 @@
+//! What a run leaves standing, so that the next one looks only at what changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::read::root_of;
+use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstraint};
+use crate::model::{
+    BASELINE_FORMAT, Baseline, Digest, DocumentName, FactFile, Fleet, Id, Kept, KnownDocuments,
+    Memo, Name, Proposal, Snapshot, Store, StoreError, paths,
+};
+
+/// The document on the status branch that names commits, and so is never the same twice.
+const FLEET_DOCUMENT: &str = "fleet.yaml";
+
+/// What stands after a run that looked at everything, with what decisions about single clusters read besides
+/// their own documents: where those stand, and what `memo` knows of the policies. `None` after a run that changed something, or had anything to tell: what was not
+/// seen to stand is looked at again.
+///
+/// # Errors
+/// The store failed.
+pub fn baseline(
+    snapshot: &Snapshot,
+    proposal: &Proposal,
+    store: &dyn Store,
+    memo: &Memo,
+) -> Result<Option<(Baseline, KnownDocuments)>, StoreError> {
+    if !stands(snapshot, proposal) {
+        return Ok(None);
+    }
+    let fleet = &proposal.fleet;
+    let baseline = Baseline {
+        format: BASELINE_FORMAT,
+        build: snapshot.build.version.clone(),
+        prefix: snapshot.input.prefix.clone(),
+        input: snapshot.input.tree,
+        output: output_entries(snapshot, store, proposal.tree)?,
+        status: status_entries(snapshot, store, proposal.status_tree)?,
+        reports: reports_digest(snapshot),
+        from: snapshot.now,
+        until: proposal.valid_until,
+        unsettled: BTreeMap::new(),
+        label_keys: label_keys(fleet),
+        counts: proposal.counts.clone(),
+        reported: proposal.reported,
+    };
+    let documents = KnownDocuments { files: files(fleet), facts: facts(memo) };
+    Ok(Some((baseline, documents)))
+}
+
+/// Whether a run found everything as it should be.
+fn stands(snapshot: &Snapshot, proposal: &Proposal) -> bool {
+    let (plan, survey) = (&proposal.plan, &proposal.survey);
+    let nothing_to_do = !proposal.stopped
+        && !proposal.has_changes()
+        && snapshot.status == Some(proposal.status_tree)
+        && snapshot.input.rewound_from.is_none();
+    let nothing_to_tell = proposal.diagnostics.is_empty()
+        && plan.holds.is_empty()
+        && proposal.gates.is_empty()
+        && survey.drifted.is_empty()
+        && survey.foreign.is_empty()
+        && proposal.previous.damaged.is_empty()
+        && proposal.previous.kept == Kept::default();
+    let nobody_leaves = plan.moves.is_empty()
+        && plan.deletions.is_empty()
+        && plan.stays.is_empty()
+        && plan.violations.is_empty();
+    nothing_to_do && nothing_to_tell && nobody_leaves
+}
+
+/// What carp owns on an output tree.
+pub(super) fn output_entries(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    tree: Id,
+) -> Result<BTreeMap<String, Id>, StoreError> {
+    let root = root_of(store, tree, &snapshot.input.prefix)?;
+    let own = [paths::WORKERS, paths::CONTROL_PLANE, paths::DECISIONS];
+    let entry = |path: &str| Some((path.to_owned(), root.get(path)?.id));
+    Ok(own.into_iter().filter_map(entry).collect())
+}
+
+/// What stands on a status tree, but for what names commits.
+pub(super) fn status_entries(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    tree: Id,
+) -> Result<BTreeMap<String, Id>, StoreError> {
+    let root = root_of(store, tree, &snapshot.input.prefix)?;
+    let entries = root.iter().filter(|(name, _)| *name != FLEET_DOCUMENT);
+    Ok(entries.map(|(name, entry)| (name.to_owned(), entry.id)).collect())
+}
+
+/// The digest of the reports that a run is given.
+pub(super) fn reports_digest(snapshot: &Snapshot) -> Digest {
+    let digest = |(worker, bytes): (&Name, &Vec<u8>)| (worker.clone(), Digest::of(bytes));
+    let reports = snapshot.reports.as_ref().map(|all| all.iter().map(digest).collect::<Vec<_>>());
+    Digest::of_value(&reports)
+}
+
+/// The files of the documents that a cluster's decision, folder and status read besides its own.
+fn files(fleet: &Fleet) -> BTreeMap<DocumentName, String> {
+    let of = |kind: &'static str| {
+        move |(name, file): (&Name, &String)| (DocumentName::new(kind, name), file.clone())
+    };
+    // A worker that a pool made has no document of its own.
+    let declared = fleet.workers.iter().filter(|(_, worker)| worker.made_by.is_none());
+    let workers = declared.map(|(name, worker)| (name, &worker.file)).map(of("Worker"));
+    let classes = fleet.classes.iter().map(|(name, class)| (name, &class.file));
+    let overlays = fleet.overlays.iter().map(|(name, overlay)| (name, &overlay.file));
+    let classes = classes.map(of("ManagedClusterClass"));
+    workers.chain(classes).chain(overlays.map(of("WorkerOverlay"))).collect()
+}
+
+/// What the memo knows of the files of policies.
+fn facts(memo: &Memo) -> BTreeMap<Id, Arc<FactFile>> {
+    let of_policy = |file: &FactFile| file.facts.iter().any(|fact| fact.kind == "PlacementPolicy");
+    let files = memo.files.iter().filter(|(_, file)| of_policy(file));
+    files.map(|(id, file)| (*id, Arc::clone(file))).collect()
+}
+
+/// The keys of clusters' labels that any rule reads: selectors of policies, and what spread and anti-affinity
+/// compare, in policies and in the clusters themselves.
+fn label_keys(fleet: &Fleet) -> BTreeSet<String> {
+    let mut keys = LabelKeys::default();
+    for policy in fleet.policies.values() {
+        let selector = &policy.spec.cluster_selector;
+        keys.labels(selector.match_labels.keys());
+        keys.expressions(&selector.match_expressions);
+        keys.spread(&policy.spec.spread);
+        keys.apart(&policy.spec.anti_affinity);
+    }
+    for cluster in fleet.clusters.values() {
+        keys.spread(cluster.spec.own_spread());
+        keys.apart(cluster.spec.own_anti_affinity());
+    }
+    keys.0
+}
+
+#[derive(Default)]
+struct LabelKeys(BTreeSet<String>);
+
+impl LabelKeys {
+    fn labels<'a>(&mut self, keys: impl Iterator<Item = &'a String>) {
+        self.0.extend(keys.cloned());
+    }
+
+    fn expressions(&mut self, expressions: &[Expression]) {
+        self.labels(expressions.iter().map(|expression| &expression.key));
+    }
+
+    fn selector(&mut self, selector: Option<&LabelSelector>) {
+        if let Some(selector) = selector {
+            self.labels(selector.match_labels.keys());
+            self.expressions(&selector.match_expressions);
+        }
+    }
+
+    fn spread(&mut self, rules: &[SpreadConstraint]) {
+        for rule in rules {
+            self.selector(rule.label_selector.as_ref());
+            self.labels(rule.match_label_keys.iter());
+        }
+    }
+
+    fn apart(&mut self, rules: &[AntiAffinity]) {
+        for rule in rules {
+            self.selector(rule.label_selector.as_ref());
+            self.labels(rule.match_label_keys.iter());
+        }
+    }
+}
