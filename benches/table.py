@@ -150,16 +150,17 @@ def table(carp, size, rounds, only):
         nothing = lambda: None
         fleet.reconcile()
         again("nothing changed", nothing, fleet.reconcile)
-        stamp = fleet.path / ".git/carp/stamp.json"
-        again("nothing changed, no stamp", lambda: stamp.unlink(missing_ok=True), fleet.reconcile)
-        memo = fleet.path / ".git/carp/memo.json"
 
-        def forget():
-            for file in (stamp, memo):
-                file.unlink(missing_ok=True)
+        def forget(*files):
+            for file in files:
+                (fleet.path / ".git/carp" / file).unlink(missing_ok=True)
 
-        again("the first run in a clone", forget, fleet.reconcile)
+        baseline = ("stamp.json", "baseline.json")
+        again("nothing changed, no stamp", lambda: forget("stamp.json"), fleet.reconcile)
+        again("a look at everything", lambda: forget(*baseline), fleet.reconcile)
+        again("the first run in a clone", lambda: forget(*baseline, "memo.json"), fleet.reconcile)
         again("one edit", fleet.edit, fleet.reconcile)
+        again("one edit, with everything", lambda: (fleet.edit(), forget(*baseline)), fleet.reconcile)
         again("one more", lambda: fleet.add(1), fleet.reconcile)
         again("100 more", lambda: fleet.add(100), fleet.reconcile)
         cluster = fleet.a_cluster()

@@ -41,10 +41,18 @@ pub struct Baseline {
     pub unsettled: BTreeMap<Name, String>,
     /// The keys of clusters' labels that any rule reads.
     pub label_keys: BTreeSet<String>,
-    /// What there is.
+    /// What there is, as the documents on the status branch say.
     pub counts: FleetCounts,
     /// The digest of what the workers say.
     pub reported: Digest,
+}
+
+impl Baseline {
+    /// The same where the status branch was not written: it says what it said in `before`.
+    #[must_use]
+    pub fn with_status_of(self, before: &Self) -> Self {
+        Self { status: before.status.clone(), counts: before.counts.clone(), ..self }
+    }
 }
 
 /// A document that people wrote, by what identifies it.

@@ -1,6 +1,7 @@
 //! Who drives: where a fleet is, what one run sees of it, and the loop
 //! observe → propose → commit → push.
 
+mod baseline;
 mod coalesce;
 mod error;
 mod heal;
@@ -13,6 +14,7 @@ mod output_branch;
 mod past;
 mod place;
 mod proposal_branch;
+mod proposed;
 mod publish;
 mod refresh;
 mod refuse;

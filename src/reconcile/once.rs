@@ -3,26 +3,26 @@
 
 use std::time::Duration;
 
+use super::baseline::NextBaseline;
 use super::coalesce;
 use super::notes::not_read;
 use super::outcome::{Committed, Outcome, ReconcileResult, StatusOutcome, Verdict};
+use super::proposed::{Proposed, Seen};
 use super::publish::Writer;
 use super::refresh::{Refreshed, refresh};
-use super::refuse::{has_no_output, is_a_first_run, last_of_people, stays_on_this_machine};
-use super::snapshot::{
-    Clock, Observing, input_commit, keep_memo, memo_key, memo_path, now, reports_for_run,
-};
+use super::refuse::{last_of_people, stays_on_this_machine};
+use super::snapshot::{Clock, Observing, input_commit, keep_memo, now, reports_for_run};
 use super::stamp::{self, Fingerprint};
-use super::verify::{InForce, Vouched};
+use super::verify::Vouched;
 use super::{Error, Names, Place};
 use crate::git::{GitStore, Repository};
 use crate::load;
 use crate::model::api::{FleetSpec, GitSettings};
 use crate::model::{
-    Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Orders, Proposal, Snapshot, Turn,
+    Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Memo, Orders, Proposal, Snapshot,
+    Turn,
 };
 use crate::status::FleetStatus;
-use crate::store::load_memo;
 
 /// How often a lost race is planned again within one run, on the output branch and on the status branch.
 const ATTEMPTS: u32 = 10;
@@ -149,11 +149,14 @@ pub(super) struct Run<'a> {
     pub(super) output: Option<Id>,
     pub(super) status: Option<Id>,
     pub(super) now: jiff::Timestamp,
-    pub(super) memo: crate::model::Memo,
+    /// The memo; `None` where the run needed none.
+    pub(super) memo: Option<Memo>,
+    /// What stands after a run that looked only at what is affected; `None` after one that looked at everything.
+    pub(super) next: Option<NextBaseline>,
     pub(super) proposal: Proposal,
     pub(super) snapshot: Snapshot,
     pub(super) vouched: Vouched,
-    asks_signatures: bool,
+    pub(super) asks_signatures: bool,
     pub(super) fleet: Option<FleetStatus>,
     /// The tip of the output branch before this attempt.
     pub(super) base: Option<Id>,
@@ -176,12 +179,8 @@ impl<'a> Run<'a> {
         let output = repository.resolve(&names.output())?;
         let status = repository.resolve(&names.status())?;
         let tree = |commit: Option<Id>| commit.map(|c| repository.commit_tree(c)).transpose();
-        let in_force = InForce::read(&store, &spec, tree(output)?, &place.prefix)?;
         let from = (input_tree, place.prefix.as_str());
-        let reports = reports_for_run(repository, &names, &store, from, &spec, &options.observing)?;
-        let asks_signatures = in_force.asks_anything();
-        let (reports, vouched) = in_force.vouch(repository, &names, input, reports)?;
-        let now = now(options.clock, &spec)?;
+        let found = reports_for_run(repository, &names, &store, from, &spec, &options.observing)?;
         let snapshot = Snapshot {
             input: Input {
                 tree: input_tree,
@@ -191,19 +190,14 @@ impl<'a> Run<'a> {
             },
             previous: tree(output)?,
             status: tree(status)?,
-            reports: Some(reports),
-            now,
+            reports: Some(found.reports().clone()),
+            now: now(options.clock, &spec)?,
             build: options.build.clone(),
         };
-        if has_no_output(&store, &names, snapshot.previous, &place.prefix)? {
-            let pinned = spec.example.is_some() || options.observing.folder.is_some();
-            let reports = snapshot.reports.as_ref().filter(|_| !pinned);
-            is_a_first_run(&store, &names, &snapshot, reports)?;
-        }
-        let path = memo_path(repository, &place.prefix);
-        let mut memo = load_memo(&path, &memo_key(&options.build));
-        let span = tracing::debug_span!("propose");
-        let proposal = span.in_scope(|| vouched.propose(&snapshot, &store, &mut memo))?;
+        let seen =
+            Seen { place, options, repository, names: &names, store: &store, spec: &spec, input };
+        let Proposed { snapshot, proposal, vouched, asks_signatures, memo, next } =
+            seen.propose(snapshot, found)?;
         Ok(Self {
             place,
             options,
@@ -217,8 +211,9 @@ impl<'a> Run<'a> {
             input_tree,
             output,
             status,
-            now,
+            now: snapshot.now,
             memo,
+            next,
             proposal,
             snapshot,
             vouched,
@@ -295,8 +290,11 @@ impl<'a> Run<'a> {
     fn end(mut self, verdict: Verdict, status: Option<StatusOutcome>) -> Outcome {
         // What was committed stays committed: a question that fails now fails nothing.
         let notes = self.notes().unwrap_or_else(|error| vec![error.to_string()]);
+        self.keep_baseline(&verdict, status.as_ref());
         let Self { place, options, repository, ref names, .. } = self;
-        keep_memo(repository, &place.prefix, &options.build, &mut self.memo);
+        if let Some(memo) = &mut self.memo {
+            keep_memo(repository, &place.prefix, &options.build, memo);
+        }
         let attempt = self.attempted();
         Outcome {
             proposal: self.proposal,

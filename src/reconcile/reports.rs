@@ -21,6 +21,15 @@ pub(super) enum Found {
     OnRefs(Reports),
 }
 
+impl Found {
+    /// The reports themselves.
+    pub(super) fn reports(&self) -> &Reports {
+        match self {
+            Self::Named(reports) | Self::OnRefs(reports) => reports,
+        }
+    }
+}
+
 /// The reports on the refs of the agents, one ref a worker.
 pub(super) fn reports_on_refs(
     repository: &Repository,

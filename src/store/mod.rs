@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "this room reads and writes files")]
 
 mod checkout;
+mod document_database;
 mod folder;
 mod hashing;
 mod memo_file;
@@ -13,6 +14,7 @@ mod overlay;
 mod scan;
 
 pub use checkout::{CheckedOut, Prune, checkout};
+pub use document_database::{DocumentDatabase, save_documents};
 pub use folder::FolderStore;
 pub use hashing::{HashingStore, Puts};
 pub use memo_file::{load_memo, load_sealed, save_memo, save_sealed};

@@ -84,6 +84,22 @@ proptest! {
 }
 
 #[test]
+fn a_status_that_waits_is_written_by_the_next_run() {
+    let mut standing = Standing::new();
+    apply(&mut standing.world, &Edit::Add(1));
+    (0..2).for_each(|_| assert!(!standing.run()));
+    apply(&mut standing.world, &Edit::Tag(1, 1));
+    let (proposal, next) = standing.propose().expect("it affects one cluster");
+    assert_ne!(proposal.status_tree, standing.world.status.unwrap());
+    // The output is written, and the status branch was written just now.
+    standing.world.output = Some(proposal.tree);
+    let (before, _) = standing.baseline.as_mut().unwrap();
+    *before = next.with_status_of(before);
+    assert!(standing.run(), "the cluster is looked at again");
+    assert_eq!(standing.world.propose_afresh().counts, standing.baseline.unwrap().0.counts);
+}
+
+#[test]
 fn an_edit_of_one_cluster_looks_at_that_cluster() {
     for edit in [Edit::Tag(1, 1), Edit::Pause(1, true), Edit::Version(1, 3), Edit::Comment(1, 1)] {
         let mut standing = Standing::new();

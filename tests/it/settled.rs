@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use carp::model::paths;
 use serde_json::Value;
 
 use crate::support::reconciled::{Ran, Reconciled};
@@ -56,7 +57,7 @@ type News<'a> = (&'a str, &'a dyn Fn(&Reconciled));
 
 #[test]
 fn whatever_changes_makes_a_run_look_at_everything() {
-    let news: [News<'_>; 5] = [
+    let news: [News<'_>; 4] = [
         ("an edit", &|fleet| {
             fleet.write("fleet/clusters/golf.yaml", cluster("golf", "eastus").as_bytes());
             fleet.commit("golf");
@@ -64,14 +65,15 @@ fn whatever_changes_makes_a_run_look_at_everything() {
         ("a hand edit of the output", &|fleet| by_hand(fleet, "carp/rendered")),
         ("a hand edit of the status", &|fleet| by_hand(fleet, "carp/status")),
         ("a report", &|fleet| {
-            git(&fleet.path(), &["branch", "carp/observed/w-weu", "carp/status"]);
-        }),
-        ("a damaged stamp", &|fleet| {
-            let stamp = fleet.path().join(".git/carp/stamp.json");
-            let mut bytes = fs::read(&stamp).unwrap();
-            let last = bytes.len() - 2;
-            bytes[last] ^= 1;
-            fs::write(stamp, bytes).unwrap();
+            git(
+                &fleet.path(),
+                &["checkout", "--quiet", "-b", "carp/observed/w-weu", "carp/status"],
+            );
+            let report = "schemaVersion: 1\nworker: w-weu\nworkerUID: u\ntime: \"2026-11-01T08:50:00Z\"\n\
+                          complete: true\nhealthy: true\nclusters: []\n";
+            fleet.write(paths::REPORT_FILE, report.as_bytes());
+            fleet.commit("a report");
+            git(&fleet.path(), &["checkout", "--quiet", "main"]);
         }),
     ];
     for (what, happens) in news {
@@ -82,12 +84,78 @@ fn whatever_changes_makes_a_run_look_at_everything() {
     }
 }
 
-/// A commit of somebody else's on a branch.
+/// Pauses a cluster of the small fleet, which nobody else reads.
+fn pause(fleet: &Reconciled, name: &str) {
+    let text = format!("{}  paused: true\n", cluster(name, "westeurope"));
+    fleet.write(&format!("fleet/clusters/{name}.yaml"), text.as_bytes());
+    fleet.commit("paused");
+}
+
+/// The tree that a plan says a run will commit.
+fn planned(fleet: &Reconciled) -> String {
+    let ran = fleet.carp(&["plan", "--output", "json"]);
+    let plan: Value = serde_json::from_str(&ran.out).unwrap();
+    plan["tree"].as_str().unwrap().to_owned()
+}
+
+fn committed(fleet: &Reconciled) -> String {
+    git(&fleet.path(), &["rev-parse", "carp/rendered^{tree}"]).trim().to_owned()
+}
+
+#[test]
+fn an_edit_of_one_cluster_is_all_that_a_run_looks_at() {
+    let fleet = settled();
+    pause(&fleet, "alpha");
+    let tree = planned(&fleet);
+    let (ran, through) = run(&fleet, &[]);
+    assert!(!through, "it looked at everything");
+    assert!(ran.out.contains("carp: 1 worker, +0 -0 ~1 clusters\n"), "{}", ran.out);
+    assert_eq!(committed(&fleet), tree);
+    // What was written is looked at once more, and after that nothing is.
+    for _ in 0..2 {
+        let (ran, through) = run(&fleet, &[]);
+        assert_eq!((ran.out.as_str(), through), (NOTHING, false));
+    }
+    fs::remove_dir_all(fleet.path().join(".git/carp")).unwrap();
+    let (ran, through) = run(&fleet, &[]);
+    assert_eq!((ran.out.as_str(), through), (NOTHING, true), "the caches change no byte");
+}
+
+#[test]
+fn a_cache_that_is_lost_or_damaged_costs_time_only() {
+    for file in ["baseline.json", "documents.redb", "stamp.json"] {
+        for damage in [None, Some(&b"nothing"[..])] {
+            let fleet = settled();
+            let path = fleet.path().join(".git/carp").join(file);
+            match damage {
+                None => fs::remove_file(&path).unwrap(),
+                Some(bytes) => fs::write(&path, bytes).unwrap(),
+            }
+            pause(&fleet, "bravo");
+            let tree = planned(&fleet);
+            assert_eq!(run(&fleet, &[]).1, file != "stamp.json", "{file}");
+            assert_eq!(committed(&fleet), tree, "{file}");
+        }
+    }
+}
+
+#[test]
+fn what_somebody_must_be_told_is_found_by_a_look_at_everything() {
+    let fleet = settled();
+    let text = cluster("alpha", "westeurope").replace("shop", "shop\n  uid: 1-2-3");
+    fleet.write("fleet/clusters/alpha.yaml", text.as_bytes());
+    fleet.commit("pasted from a cluster");
+    let (ran, through) = run(&fleet, &[]);
+    assert!(through);
+    assert!(ran.err.contains("warning"), "{}", ran.err);
+}
+
+/// A file of somebody else's on a branch of carp's.
 fn by_hand(fleet: &Reconciled, branch: &str) {
-    let tree = git(&fleet.path(), &["rev-parse", &format!("{branch}^{{tree}}")]);
-    let args = ["commit-tree", "-p", branch, "-m", "by hand", tree.trim()];
-    let commit = git(&fleet.path(), &args);
-    git(&fleet.path(), &["update-ref", &format!("refs/heads/{branch}"), commit.trim()]);
+    git(&fleet.path(), &["checkout", "--quiet", branch]);
+    fleet.write("workers/NOTES.md", b"by hand\n");
+    fleet.commit("by hand");
+    git(&fleet.path(), &["checkout", "--quiet", "main"]);
 }
 
 #[test]

@@ -1,0 +1,109 @@
+//! What the last run left standing, kept in the Git directory for the next one. Both files are caches and
+//! never inputs: a run without them looks at everything, and comes to the same end.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use super::once::Run;
+use super::outcome::{StatusOutcome, Verdict};
+use crate::git::Repository;
+use crate::model::{Baseline, Digest, KnownDocuments, Memo, Proposal, Snapshot, Store, StoreError};
+use crate::pipeline;
+use crate::store::{DocumentDatabase, load_sealed, save_documents, save_sealed};
+
+/// A baseline as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Left {
+    /// The program that left it: another one may make other folders of the same documents.
+    program: Digest,
+    /// The digest of the index of documents that belongs to it.
+    documents: Digest,
+    baseline: Baseline,
+}
+
+/// What stands after a run that looked only at what is affected, and the index that it used.
+pub(super) struct NextBaseline {
+    before: Baseline,
+    next: Baseline,
+    documents: Digest,
+}
+
+/// What one run would commit, by what the last run left standing; `None` where everything must be looked at.
+pub(super) fn propose_affected(
+    repository: &Repository,
+    program: Option<Digest>,
+    snapshot: &Snapshot,
+    store: &dyn Store,
+) -> Result<Option<(Proposal, NextBaseline)>, Error> {
+    let paths = Paths::of(repository, &snapshot.input.prefix);
+    let left = load_sealed::<Left>(&paths.baseline);
+    let Some(Left { baseline, documents, .. }) = left.filter(|left| Some(left.program) == program)
+    else {
+        return Ok(None);
+    };
+    let Some(index) = DocumentDatabase::open(&paths.documents, documents) else {
+        return Ok(None);
+    };
+    let affected = pipeline::propose_affected(snapshot, store, &baseline, &index)?;
+    let next = |next: Baseline| NextBaseline { before: baseline.clone(), next, documents };
+    Ok(affected.map(|(proposal, baseline)| (proposal, next(baseline))))
+}
+
+impl Run<'_> {
+    /// Keeps what stands after this run, where it is known to. What was kept before stays where it is not: it
+    /// counts only where all is as it says.
+    pub(super) fn keep_baseline(&self, verdict: &Verdict, status: Option<&StatusOutcome>) {
+        let written = matches!(verdict, Verdict::Unchanged | Verdict::Committed(_))
+            && !matches!(status, Some(StatusOutcome::Failed(_)));
+        let Some(program) = self.options.program.filter(|_| written) else { return };
+        if self.asks_signatures || self.names.proposes {
+            return;
+        }
+        let paths = Paths::of(self.repository, &self.place.prefix);
+        // A cache that cannot be written, or an object that cannot be read, costs the next run time.
+        if let Some(NextBaseline { before, next, documents }) = &self.next {
+            let (next, documents) = (next.clone(), *documents);
+            let waits = matches!(status, Some(StatusOutcome::Waiting(_)));
+            let baseline = if waits { next.with_status_of(before) } else { next };
+            let _ = save_sealed(&paths.baseline, &Left { program, documents, baseline });
+            return;
+        }
+        let nothing = Memo::default();
+        let memo = self.memo.as_ref().unwrap_or(&nothing);
+        if let Ok(Some((baseline, documents))) =
+            pipeline::baseline(&self.snapshot, &self.proposal, &self.store, memo)
+        {
+            let _ = paths.save(program, baseline, &documents);
+        }
+    }
+}
+
+struct Paths {
+    baseline: PathBuf,
+    documents: PathBuf,
+}
+
+impl Paths {
+    fn of(repository: &Repository, prefix: &str) -> Self {
+        let name = |what: &str| match prefix {
+            "" => what.to_owned(),
+            prefix => format!("{}-{what}", prefix.replace('/', "-")),
+        };
+        let folder = repository.carp_dir();
+        let path = |what: &str| Path::new(&folder).join(name(what));
+        Self { baseline: path("baseline.json"), documents: path("documents.redb") }
+    }
+
+    /// The index goes first: a baseline never speaks of an index that is not there yet.
+    fn save(
+        &self,
+        program: Digest,
+        baseline: Baseline,
+        documents: &KnownDocuments,
+    ) -> Result<(), StoreError> {
+        let documents = save_documents(&self.documents, documents)?;
+        save_sealed(&self.baseline, &Left { program, documents, baseline })
+    }
+}

@@ -1,0 +1,81 @@
+//! What one attempt proposes: worked out of what is affected where that is known, else of everything.
+
+use super::baseline::{NextBaseline, propose_affected};
+use super::once::Options;
+use super::refuse::{has_no_output, is_a_first_run};
+use super::reports::Found;
+use super::snapshot::{memo_key, memo_path};
+use super::verify::{InForce, Vouched};
+use super::{Error, Names, Place};
+use crate::git::{GitStore, Repository};
+use crate::model::api::FleetSpec;
+use crate::model::{Id, Memo, Proposal, Signers, Snapshot};
+use crate::store::load_memo;
+
+/// What was proposed, and from what.
+pub(super) struct Proposed {
+    pub(super) snapshot: Snapshot,
+    pub(super) proposal: Proposal,
+    pub(super) vouched: Vouched,
+    /// Whether signatures were asked for.
+    pub(super) asks_signatures: bool,
+    /// The memo; `None` where the run needed none.
+    pub(super) memo: Option<Memo>,
+    /// What stands after a run that looked only at what is affected; `None` after one that looked at everything.
+    pub(super) next: Option<NextBaseline>,
+}
+
+/// What a run sees before it proposes anything.
+pub(super) struct Seen<'a> {
+    pub(super) place: &'a Place,
+    pub(super) options: &'a Options,
+    pub(super) repository: &'a Repository,
+    pub(super) names: &'a Names,
+    pub(super) store: &'a GitStore<'a>,
+    pub(super) spec: &'a FleetSpec,
+    pub(super) input: Id,
+}
+
+impl Seen<'_> {
+    /// What the run proposes.
+    pub(super) fn propose(&self, snapshot: Snapshot, reports: Found) -> Result<Proposed, Error> {
+        let _span = tracing::debug_span!("propose").entered();
+        // People review a proposal by what it says of the whole fleet. Who may sign stands in a lock as well
+        // as in the input, and no run in which anybody's signature is asked for leaves a baseline.
+        let unsigned = Signers::of(self.spec) == Signers::default();
+        if unsigned
+            && !self.names.proposes
+            && let Some((proposal, next)) = self.propose_affected(&snapshot)?
+        {
+            let (vouched, asks_signatures, memo) = (Vouched::default(), false, None);
+            let next = Some(next);
+            return Ok(Proposed { snapshot, proposal, vouched, asks_signatures, memo, next });
+        }
+        self.propose_whole(snapshot, reports)
+    }
+
+    fn propose_affected(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<Option<(Proposal, NextBaseline)>, Error> {
+        propose_affected(self.repository, self.options.program, snapshot, self.store)
+    }
+
+    fn propose_whole(&self, snapshot: Snapshot, reports: Found) -> Result<Proposed, Error> {
+        let Self { place, options, repository, names, store, spec, input } = *self;
+        let in_force = InForce::read(store, spec, snapshot.previous, &place.prefix)?;
+        let asks_signatures = in_force.asks_anything();
+        let (reports, vouched) = in_force.vouch(repository, names, input, reports)?;
+        let snapshot = Snapshot { reports: Some(reports), ..snapshot };
+        if has_no_output(store, names, snapshot.previous, &place.prefix)? {
+            let pinned = spec.example.is_some() || options.observing.folder.is_some();
+            let reports = snapshot.reports.as_ref().filter(|_| !pinned);
+            is_a_first_run(store, names, &snapshot, reports)?;
+        }
+        let path = memo_path(repository, &place.prefix);
+        let mut memo = load_memo(&path, &memo_key(&options.build));
+        let proposal = vouched.propose(&snapshot, store, &mut memo)?;
+        let (memo, next) = (Some(memo), None);
+        Ok(Proposed { snapshot, proposal, vouched, asks_signatures, memo, next })
+    }
+}

@@ -1,0 +1,155 @@
+//! The index of the fleet's documents: in which file each stands, and what the policies' files say. It is an
+//! embedded database, of which a reader touches the pages on the way to a name and no others, however many
+//! documents there are.
+//!
+//! A file of it is written once and put into place whole, so a reader never meets one that is half written, and
+//! needs no lock against a writer. Whoever keeps one keeps its digest, so that one with a flipped bit is thrown
+//! away and not believed.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use redb::{Database, ReadOnlyDatabase, ReadableDatabase as _, TableDefinition};
+
+use super::medium;
+use crate::model::{Digest, DocumentIndex, DocumentName, FactFile, Id, KnownDocuments, StoreError};
+
+const STORE: &str = "the index of documents";
+
+/// Kind and name to the file.
+const FILES: TableDefinition<'_, (&str, &str), &str> = TableDefinition::new("files");
+/// The id of a file's blob to what it says, as JSON.
+const FACTS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("facts");
+
+/// An index that is open for reading.
+pub struct DocumentDatabase(ReadOnlyDatabase);
+
+impl DocumentDatabase {
+    /// Opens the index with this digest; `None` where there is another one, or none.
+    #[must_use]
+    pub fn open(path: &Path, digest: Digest) -> Option<Self> {
+        let is_whole = Digest::of(&fs::read(path).ok()?) == digest;
+        is_whole.then(|| ReadOnlyDatabase::open(path).ok().map(Self))?
+    }
+}
+
+impl DocumentIndex for DocumentDatabase {
+    fn file_of(&self, document: &DocumentName) -> Option<String> {
+        let files = self.0.begin_read().ok()?.open_table(FILES).ok()?;
+        let file = files.get((document.kind.as_str(), document.name.as_str())).ok()??;
+        Some(file.value().to_owned())
+    }
+
+    fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {
+        let facts = self.0.begin_read().ok()?.open_table(FACTS).ok()?;
+        let row = facts.get(&file.as_bytes()[..]).ok()??;
+        serde_json::from_slice(row.value()).ok().map(Arc::new)
+    }
+}
+
+/// Writes an index whole or not at all, and returns its digest. A caller may ignore the error: the next run takes
+/// longer.
+///
+/// # Errors
+/// The folder cannot be made, or the file cannot be written or moved into place.
+pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest, StoreError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|e| medium(STORE, "writing", path, e))?;
+    let file = tempfile::NamedTempFile::new_in(folder);
+    let file = file.map_err(|e| medium(STORE, "writing", path, e))?;
+    fill(file.path(), documents).map_err(|e| medium(STORE, "writing", path, e))?;
+    let bytes = fs::read(file.path()).map_err(|e| medium(STORE, "reading", path, e))?;
+    file.persist(path).map_err(|e| medium(STORE, "writing", path, e.error))?;
+    Ok(Digest::of(&bytes))
+}
+
+fn fill(path: &Path, documents: &KnownDocuments) -> Result<(), redb::Error> {
+    let database = Database::create(path)?;
+    let write = database.begin_write()?;
+    {
+        let mut files = write.open_table(FILES)?;
+        for (document, file) in &documents.files {
+            files.insert((document.kind.as_str(), document.name.as_str()), file.as_str())?;
+        }
+        let mut facts = write.open_table(FACTS)?;
+        for (id, file) in &documents.facts {
+            // What cannot be encoded is read from its file.
+            let Ok(bytes) = serde_json::to_vec(&**file) else { continue };
+            facts.insert(&id.as_bytes()[..], &bytes[..])?;
+        }
+    }
+    write.commit()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::model::{Fact, blob_id};
+
+    fn documents(count: usize) -> KnownDocuments {
+        let one = |i| (DocumentName::new("Worker", &format!("w{i}")), format!("fleet/{i}.yaml"));
+        let files = (0..count).map(one).collect();
+        KnownDocuments { files, facts: [(blob_id(b"policies"), policies())].into() }
+    }
+
+    fn policies() -> Arc<FactFile> {
+        let fact = Fact {
+            document: 0,
+            kind: "PlacementPolicy".to_owned(),
+            name: "all".to_owned(),
+            digest: Digest::of(b"all"),
+            value: "{}".to_owned(),
+        };
+        Arc::new(FactFile { facts: vec![fact] })
+    }
+
+    #[test]
+    fn every_document_is_found_in_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("carp/documents.redb");
+        let all = documents(3_000);
+        let digest = save_documents(&path, &all).unwrap();
+        let index = DocumentDatabase::open(&path, digest).unwrap();
+        let found = |(document, file): (&DocumentName, &String)| {
+            index.file_of(document).as_ref() == Some(file)
+        };
+        assert!(all.files.iter().all(found));
+        assert_eq!(index.facts_of(blob_id(b"policies")), Some(policies()));
+        assert_eq!(index.facts_of(blob_id(b"others")), None);
+        assert_eq!(index.file_of(&DocumentName::new("Worker", "w3000")), None);
+        assert_eq!(index.file_of(&DocumentName::new("WorkerOverlay", "w1")), None);
+    }
+
+    #[test]
+    fn a_new_index_takes_the_place_of_one_that_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("documents.redb");
+        let first = save_documents(&path, &documents(1)).unwrap();
+        let before = DocumentDatabase::open(&path, first).unwrap();
+        let digest = save_documents(&path, &documents(2)).unwrap();
+        let second = DocumentName::new("Worker", "w1");
+        assert_eq!(before.file_of(&second), None);
+        assert!(DocumentDatabase::open(&path, digest).unwrap().file_of(&second).is_some());
+        assert!(DocumentDatabase::open(&path, first).is_none(), "it is another one");
+    }
+
+    #[test]
+    fn one_that_is_missing_or_damaged_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("documents.redb");
+        assert!(DocumentDatabase::open(&path, Digest::of(b"")).is_none());
+        let digest = save_documents(&path, &documents(100)).unwrap();
+        let whole = fs::read(&path).unwrap();
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 3] ^= 1;
+        for bytes in [&whole[..whole.len() / 2], &flipped, b"no database"] {
+            fs::write(&path, bytes).unwrap();
+            assert!(DocumentDatabase::open(&path, digest).is_none());
+        }
+        fs::write(&path, b"").unwrap();
+        assert!(DocumentDatabase::open(&path, Digest::of(b"")).is_none(), "it is no database");
+    }
+}
