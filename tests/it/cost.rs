@@ -14,7 +14,7 @@ const EDITED: usize = 123;
 
 /// A fleet that carp has run until nothing changes any more. It is built when it is first asked for and
 /// serves all tests of the process: each gets a copy of its own.
-struct Settled {
+pub(crate) struct Settled {
     files: fn(usize, u64) -> BTreeMap<String, String>,
     clusters: usize,
     world: OnceLock<World>,
@@ -23,7 +23,7 @@ struct Settled {
 /// The same fleet with 1,000 and with 10,000 clusters.
 static FLEET: [Settled; 2] =
     [Settled::of(generator::fleet, 1_000), Settled::of(generator::fleet, 10_000)];
-static WITH_EVERY_RULE: [Settled; 2] = [
+pub(crate) static WITH_EVERY_RULE: [Settled; 2] = [
     Settled::of(generator::fleet_with_rules, 1_000),
     Settled::of(generator::fleet_with_rules, 10_000),
 ];
@@ -33,7 +33,7 @@ impl Settled {
         Self { files, clusters, world: OnceLock::new() }
     }
 
-    fn world(&self) -> World {
+    pub(crate) fn world(&self) -> World {
         let settle = || {
             let mut world = World::new((self.files)(self.clusters, 1));
             let first = world.run();
@@ -46,15 +46,21 @@ impl Settled {
     }
 }
 
-/// Edits one field of one cluster, and proposes under the tripwire.
-fn one_cluster_change(world: &mut World) -> Proposal {
+/// Edits one field of one cluster.
+pub(crate) fn pause(world: &mut World) {
     let file = cluster_file(EDITED);
-    let before = file_id(world, &file);
     let marker = format!("name: {}\n", cluster_name(EDITED));
     let at = world.files[&file].find(&marker).unwrap();
     let text = world.files.get_mut(&file).unwrap();
     let field = at + text[at..].find("spec:\n").unwrap() + "spec:\n".len();
     text.insert_str(field, "  paused: true\n");
+}
+
+/// Edits one field of one cluster, and proposes under the tripwire.
+fn one_cluster_change(world: &mut World) -> Proposal {
+    let file = cluster_file(EDITED);
+    let before = file_id(world, &file);
+    pause(world);
     let snapshot = world.snapshot();
 
     let worker = world.worker_of(&cluster_name(EDITED)).expect("the edited cluster is placed");

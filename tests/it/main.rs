@@ -22,6 +22,7 @@ mod commands;
 mod control_plane_agent;
 mod controller;
 mod cost;
+mod cost_law;
 mod credentials;
 mod deletions;
 mod deploy;

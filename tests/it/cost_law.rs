@@ -1,0 +1,120 @@
+//! What an edit of one cluster costs does not depend on how many others there are: allocations, reads of the store
+//! and objects written are equal in a fleet of 1,000 and in one of 10,000, with every rule on.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use carp::model::{Dir, Id, Proposal, Store, StoreError};
+use carp::pipeline::{baseline, propose_affected};
+
+use crate::cost::{WITH_EVERY_RULE, pause};
+use crate::support::world::World;
+
+/// A store that counts what is asked of it.
+struct Counting<'a> {
+    inner: &'a dyn Store,
+    reads: Cell<u64>,
+    puts: Cell<u64>,
+}
+
+impl<'a> Counting<'a> {
+    fn new(inner: &'a dyn Store) -> Self {
+        Self { inner, reads: Cell::new(0), puts: Cell::new(0) }
+    }
+}
+
+impl Store for Counting<'_> {
+    fn dir(&self, id: Id) -> Result<Arc<Dir>, StoreError> {
+        self.reads.set(self.reads.get() + 1);
+        self.inner.dir(id)
+    }
+
+    fn blob(&self, id: Id) -> Result<Arc<[u8]>, StoreError> {
+        self.reads.set(self.reads.get() + 1);
+        self.inner.blob(id)
+    }
+
+    fn blob_size(&self, id: Id) -> Result<u64, StoreError> {
+        self.inner.blob_size(id)
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Id, StoreError> {
+        self.puts.set(self.puts.get() + 1);
+        self.inner.put_blob(bytes)
+    }
+
+    fn put_dir(&self, dir: &Dir) -> Result<Id, StoreError> {
+        self.puts.set(self.puts.get() + 1);
+        self.inner.put_dir(dir)
+    }
+}
+
+#[derive(Debug)]
+struct Cost {
+    allocations: u64,
+    reads: u64,
+    puts: u64,
+    objects: u64,
+}
+
+/// What a change costs in a fleet that stands.
+fn cost(world: &mut World, change: impl FnOnce(&mut World)) -> (Cost, Proposal) {
+    let standing = world.propose();
+    let left = baseline(&world.snapshot(), &standing, &world.store, &world.memo).unwrap();
+    let (before, documents) = left.expect("the fleet stands");
+    change(world);
+    let snapshot = world.snapshot();
+    let store = Counting::new(&world.store);
+    let propose = || propose_affected(&snapshot, &store, &before, &documents).unwrap();
+    // What a process makes once is made.
+    propose();
+    store.reads.set(0);
+    store.puts.set(0);
+    let mut proposed = None;
+    let allocated = allocation_counter::measure(|| proposed = propose());
+    let (proposal, _) = proposed.expect("the change affects one cluster");
+    let cost = Cost {
+        allocations: allocated.count_total,
+        reads: store.reads.get(),
+        puts: store.puts.get(),
+        objects: proposal.work.objects_written,
+    };
+    (cost, proposal)
+}
+
+/// Whether two numbers are equal within a tenth.
+fn is_flat(small: u64, large: u64) -> bool {
+    large * 10 <= small * 11 && small * 10 <= large * 11
+}
+
+#[track_caller]
+fn assert_flat(change: impl Fn(&mut World)) -> Proposal {
+    let [(small, _), (large, proposal)] =
+        WITH_EVERY_RULE.each_ref().map(|fleet| cost(&mut fleet.world(), &change));
+    let pairs = [
+        (small.allocations, large.allocations),
+        (small.reads, large.reads),
+        (small.puts, large.puts),
+        (small.objects, large.objects),
+    ];
+    assert!(pairs.iter().all(|(small, large)| is_flat(*small, *large)), "{small:?} {large:?}");
+    proposal
+}
+
+#[test]
+fn an_edit_of_one_cluster_costs_the_same_at_1000_and_at_10000_clusters() {
+    let proposal = assert_flat(pause);
+    assert!(proposal.has_changes());
+    assert_eq!(proposal.plan.clusters.len(), 1);
+}
+
+#[test]
+fn a_comment_costs_the_same_at_1000_and_at_10000_clusters() {
+    let proposal = assert_flat(|world| {
+        let file = crate::support::generator::cluster_file(0);
+        let text = format!("# a comment\n{}", world.files[&file]);
+        world.write(&file, &text);
+    });
+    assert!(!proposal.has_changes());
+    assert_eq!(proposal.plan.clusters.len(), 0);
+}
