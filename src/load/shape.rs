@@ -1,7 +1,7 @@
 //! What a kind's documents look like, taken from the schema that the CRDs come from.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex_lite::Regex;
 use schemars::JsonSchema;
@@ -37,9 +37,8 @@ pub(super) enum Shape {
     Any,
 }
 
-static SPECS: LazyLock<BTreeMap<Kind, Shape>> = LazyLock::new(|| {
-    Kind::ALL.into_iter().map(|kind| (kind, Shape::of_schema(&schema(kind)))).collect()
-});
+/// The shapes of the kinds, in their order, each made when the first document of its kind is read.
+static SPECS: [OnceLock<Shape>; Kind::ALL.len()] = [const { OnceLock::new() }; Kind::ALL.len()];
 
 static METADATA: LazyLock<Shape> = LazyLock::new(|| {
     let text = || Shape::Text { pattern: None };
@@ -73,7 +72,7 @@ fn schema(kind: Kind) -> Value {
 impl Shape {
     /// The form of a kind's `spec`.
     pub(super) fn of_spec(kind: Kind) -> &'static Self {
-        &SPECS[&kind]
+        SPECS[kind as usize].get_or_init(|| Self::of_schema(&schema(kind)))
     }
 
     /// The form of `metadata`.

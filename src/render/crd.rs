@@ -3,6 +3,8 @@
 
 use std::sync::LazyLock;
 
+use serde_json::Value;
+
 use super::yaml;
 use crate::model::{Digest, api};
 
@@ -17,22 +19,23 @@ pub(super) struct Crd {
     pub(super) digest: Digest,
 }
 
-static ALL: LazyLock<Vec<Crd>> = LazyLock::new(|| {
-    let crd = |(file, value)| {
+impl Crd {
+    fn new((file, value): (String, Value)) -> Self {
         let text = yaml::emit_all(&[value]);
-        Crd { file, digest: Digest::of(text.as_bytes()), text }
-    };
-    api::all_crds().into_iter().map(crd).collect()
-});
+        Self { file, digest: Digest::of(text.as_bytes()), text }
+    }
+}
+
+/// Those of clusters and workers.
+static OWN: LazyLock<Vec<Crd>> = LazyLock::new(|| api::crds().into_iter().map(Crd::new).collect());
+/// That of clusters of kind.
+static OF_KIND: LazyLock<Crd> = LazyLock::new(|| Crd::new(api::kind_crd()));
 
 /// The kinds whose objects stand on a cluster: those of clusters and workers and, where clusters of kind may
 /// be made from there, those of these.
 pub(super) fn crds(containers: bool) -> Vec<&'static Crd> {
-    static OWN: LazyLock<Vec<String>> =
-        LazyLock::new(|| api::crds().into_iter().map(|(file, _)| file).collect());
-    let own = ALL.iter().filter(|crd| OWN.contains(&crd.file));
-    let of_kind = |crd: &&Crd| containers && crd.file.starts_with("kindclusters.");
-    own.chain(ALL.iter().filter(of_kind)).collect()
+    let of_kind = containers.then(|| &*OF_KIND);
+    OWN.iter().chain(of_kind).collect()
 }
 
 #[cfg(test)]
