@@ -7,6 +7,7 @@
 //! - A run ends in one pack, one commit and one move of one ref, in this order.
 //! - No credential that stands in a URL reaches an [`Error`]: see [`Redacted`].
 
+mod address;
 mod commit;
 mod error;
 mod external;

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
+use super::address::{self, Told, as_variables};
 use super::outcome::explain;
 use super::{Error, Redacted, Repository};
 
@@ -48,8 +49,8 @@ const TALKATIVE: [&str; 6] = [
 pub(super) struct Program {
     path: OsString,
     checked: OnceLock<()>,
-    /// Settings of git's for every run, besides those that are always the same.
-    settings: Vec<String>,
+    /// What every run is told beside its arguments.
+    told: Told,
 }
 
 /// What a run of it came to.
@@ -69,7 +70,7 @@ impl Default for Program {
 
 impl Program {
     pub(super) fn new(path: impl Into<OsString>) -> Self {
-        Self { path: path.into(), checked: OnceLock::new(), settings: Vec::new() }
+        Self { path: path.into(), checked: OnceLock::new(), told: Told::default() }
     }
 
     pub(super) fn clone_repository(&self, url: &str, dir: &Path) -> Result<(), Error> {
@@ -108,20 +109,17 @@ impl Program {
         {
             command.args(["-c", setting]);
         }
-        for setting in &self.settings {
-            command.args(["-c", setting]);
+        if !self.told.settings.is_empty() {
+            command.envs(as_variables(&self.told.settings, already_set()));
         }
+        command.envs(self.told.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
     /// Lets git use an address in place of the one that it is known by here, which is the same without
-    /// its credentials: so nothing that git writes has them.
+    /// its credentials.
     pub(super) fn reach_by(&mut self, address: &str, known: &str) {
-        if address != known {
-            // A name of a setting ends at the first `=`.
-            let address = address.replace('=', "%3D");
-            self.settings.push(format!("url.{address}.insteadOf={known}"));
-        }
+        self.told = address::reach_by(address, known);
     }
 
     fn check_version(&self) -> Result<(), Error> {
@@ -173,6 +171,13 @@ impl Repository {
         command.args(args);
         self.program.run(command, limit)
     }
+}
+
+/// How many settings people give git by its environment. They count on, and are added to.
+#[expect(clippy::disallowed_methods, reason = "git inherits the environment, and what is in it")]
+fn already_set() -> usize {
+    let count = std::env::var("GIT_CONFIG_COUNT").ok();
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
 /// What two pipes say until both end.

@@ -115,6 +115,50 @@ fn a_token_in_the_fleets_address_stays_there() {
     }
 }
 
+/// A `git` that notes the command lines of all that it starts, and then is the real one.
+fn noting(folder: &Path) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let real = Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout;
+    let (real, bin) = (String::from_utf8(real).unwrap(), folder.join("bin"));
+    std::fs::create_dir(&bin).unwrap();
+    let script = format!(
+        "#!/bin/sh\nexport GIT_TRACE2_EVENT='{}' GIT_TRACE_REDACT=0\nexec {} \"$@\"\n",
+        folder.join("trace").display(),
+        real.trim()
+    );
+    std::fs::write(bin.join("git"), script).unwrap();
+    let all = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(bin.join("git"), all).unwrap();
+    bin
+}
+
+#[test]
+fn a_token_stands_on_no_command_line_and_is_used() {
+    let remote = Remote::new();
+    // The token with `=/` after it.
+    let known = "Basic dXNlcjpnaHAtMDEyMzQ1Njc4OS10aGUtdG9rZW49Lw==";
+    let Some(server) = Server::start(remote.root(), Access::Only(known)) else {
+        return skip("a_token_stands_on_no_command_line_and_is_used", "git has no http-backend");
+    };
+    Person::cloning(&remote.url()).push(&small::files());
+    let home = tempfile::tempdir().unwrap();
+    let bin = noting(home.path());
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let url = server.url("fleet.git", Some(&format!("user:{TOKEN}%3D%2F")));
+    // What people set by the environment goes on.
+    let store = format!("store --file={}", home.path().join("stored").display());
+    for args in COMMANDS {
+        let mut command = carp(home.path(), &[args, &["--fleet", &*url][..]].concat());
+        command.env("HOME", home.path()).env("XDG_CACHE_HOME", home.path().join("cache"));
+        command.env("PATH", &path).env("GIT_CONFIG_COUNT", "1");
+        command.env("GIT_CONFIG_KEY_0", "credential.helper").env("GIT_CONFIG_VALUE_0", &store);
+        assert_eq!(run(command), 0, "{args:?}");
+    }
+    let trace = std::fs::read_to_string(home.path().join("trace")).unwrap();
+    assert!(trace.contains("remote-http") && trace.contains("\"push\""), "{trace}");
+    nothing_written_has_it(home.path(), "");
+}
+
 #[test]
 fn a_token_that_is_refused_is_not_told() {
     let remote = Remote::new();

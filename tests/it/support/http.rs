@@ -15,6 +15,8 @@ use std::thread::JoinHandle;
 pub(crate) enum Access {
     /// Everybody.
     Open,
+    /// Whoever sends this as its `Authorization`.
+    Only(&'static str),
     /// Nobody: whatever is sent as credentials is wrong.
     Closed,
 }
@@ -101,7 +103,10 @@ fn answer(
     let request = read_request(&stream)?;
     let response = match access {
         Access::Open => run(backend, root, &request)?,
-        Access::Closed => {
+        Access::Only(known) if request.header("Authorization") == Some(known) => {
+            run(backend, root, &request)?
+        }
+        Access::Only(_) | Access::Closed => {
             let headers = "Status: 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"fleet\"";
             format!("{headers}\r\n\r\n").into_bytes()
         }
