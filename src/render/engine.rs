@@ -9,6 +9,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
+use super::budget::{self, MOST};
 use super::filters;
 use crate::diag::{Code, Diagnostic, Place};
 
@@ -16,8 +17,6 @@ use crate::diag::{Code, Diagnostic, Place};
 const FUEL: u64 = 1_000_000;
 /// How deep includes and macros may nest.
 const RECURSION: usize = 50;
-/// The most bytes of one rendered file.
-const MAX_OUTPUT: usize = 1 << 20;
 
 /// An environment without templates.
 pub(super) fn environment() -> Environment<'static> {
@@ -30,6 +29,7 @@ pub(super) fn environment() -> Environment<'static> {
     // The debug form of an error would repeat the values that a template got.
     env.set_debug(false);
     filters::install(&mut env);
+    budget::install(&mut env);
     env
 }
 
@@ -130,7 +130,7 @@ fn causes(error: &Error) -> impl Iterator<Item = &Error> {
 fn bound(error: &Error) -> Option<String> {
     causes(error).find_map(|e| match e.kind() {
         ErrorKind::OutOfFuel => Some(format!("it takes more than {FUEL} steps")),
-        ErrorKind::WriteFailure => Some(format!("it makes more than {} MiB", MAX_OUTPUT >> 20)),
+        ErrorKind::WriteFailure => Some(format!("it makes more than {} MiB", MOST >> 20)),
         _ if e.detail().is_some_and(|d| d.contains("recursion limit")) => {
             Some(format!("it calls itself more than {RECURSION} levels deep"))
         }
@@ -146,7 +146,7 @@ struct Bounded {
 
 impl io::Write for Bounded {
     fn write(&mut self, part: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + part.len() > MAX_OUTPUT {
+        if self.bytes.len() + part.len() > MOST {
             return Err(io::Error::other("more than 1 MiB of output"));
         }
         self.bytes.extend_from_slice(part);

@@ -7,18 +7,15 @@ use serde_json::Value as Json;
 use super::yaml;
 use crate::model::Digest;
 
-/// Adds the filters, and removes the function that prints the whole context.
+/// Adds those that [`super::budget`] need not bound, and removes the function that prints the whole context.
 pub(super) fn install(env: &mut Environment<'static>) {
-    env.add_filter("sha8", sha8);
-    env.add_filter("block", block);
-    env.add_filter("to_yaml", to_yaml);
     env.add_filter("mirrored", mirrored);
     env.remove_global("debug");
 }
 
 /// The first 8 hexadecimal digits of the SHA-256 of a YAML text's canonical value: the end of the name
 /// of an object whose content may not change.
-fn sha8(text: &str) -> Result<String, Error> {
+pub(super) fn sha8(text: &str) -> Result<String, Error> {
     let value = yaml::parse(text).map_err(|e| {
         Error::new(ErrorKind::InvalidOperation, format!("sha8 wants YAML: {}", e.message))
     })?;
@@ -26,13 +23,13 @@ fn sha8(text: &str) -> Result<String, Error> {
 }
 
 /// A YAML text for a place that is already indented: all lines but the first get that many blanks.
-fn block(text: &str, width: usize) -> Value {
+pub(super) fn block(text: &str, width: usize) -> Value {
     let pad = format!("\n{}", " ".repeat(width));
     Value::from_safe_string(text.trim().replace('\n', &pad))
 }
 
 /// A value as YAML in block form.
-fn to_yaml(value: Serde<Json>) -> Value {
+pub(super) fn to_yaml(value: Serde<Json>) -> Value {
     Value::from_safe_string(yaml::emit(&value.0))
 }
 

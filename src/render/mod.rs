@@ -13,6 +13,7 @@
 //! | `control-plane/<w>/` | [`control_plane_worker_job`] |
 
 mod agent;
+mod budget;
 mod change;
 mod check;
 mod cluster;
