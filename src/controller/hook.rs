@@ -39,20 +39,56 @@ impl Caller {
         }
     }
 
-    /// Whether the proof is good. The comparison takes as long for a wrong one as for a right one.
-    pub(super) fn proves(self, secret: &Secret, proof: &[u8], body: &[u8]) -> bool {
+    /// What a header claims, if it has the form of a proof at all.
+    pub(super) fn claim(self, header: &[u8]) -> Option<Claim> {
         match self {
-            Self::Gitlab => {
-                let expected = secret.mac(&secret.0).finalize();
-                secret.mac(proof).verify(&expected.into_bytes()).is_ok()
-            }
+            Self::Gitlab => Some(Claim::Token(header.to_owned())),
             Self::Github | Self::Generic => {
-                let Some(tag) = proof.strip_prefix(b"sha256=").and_then(unhex) else {
-                    return false;
-                };
-                secret.mac(body).verify_slice(&tag).is_ok()
+                header.strip_prefix(b"sha256=").and_then(unhex).map(Claim::Signature)
             }
         }
+    }
+}
+
+/// What a caller says to prove that it knows the secret.
+pub(super) enum Claim {
+    /// The secret itself.
+    Token(Vec<u8>),
+    /// The HMAC of the body.
+    Signature(Vec<u8>),
+}
+
+impl Claim {
+    /// A check that gets the body as it comes, part by part; `None` where the claim is wrong whatever the
+    /// body is. Comparisons take as long for a wrong one as for a right one.
+    pub(super) fn check(self, secret: &Secret) -> Option<Check> {
+        match self {
+            Self::Signature(tag) => Some(Check { mac: secret.mac(&[]), tag: Some(tag) }),
+            Self::Token(token) => {
+                let expected = secret.mac(&secret.0).finalize();
+                secret.mac(&token).verify(&expected.into_bytes()).ok()?;
+                Some(Check { mac: secret.mac(&[]), tag: None })
+            }
+        }
+    }
+}
+
+/// The check of a body, of which nothing is kept.
+pub(super) struct Check {
+    mac: Hmac<Sha256>,
+    /// What must come out; `None` where the proof has been given already.
+    tag: Option<Vec<u8>>,
+}
+
+impl Check {
+    /// The next part of the body.
+    pub(super) fn update(&mut self, part: &[u8]) {
+        self.mac.update(part);
+    }
+
+    /// Whether the proof is good for the whole body.
+    pub(super) fn passes(self) -> bool {
+        self.tag.is_none_or(|tag| self.mac.verify_slice(&tag).is_ok())
     }
 }
 
@@ -128,26 +164,45 @@ mod tests {
 
     use super::*;
 
+    /// Whether a header proves a body that comes in two parts.
+    fn proves(caller: Caller, secret: &[u8], header: &[u8], body: &[u8]) -> bool {
+        let check = caller.claim(header).and_then(|claim| claim.check(&Secret(secret.to_vec())));
+        check.is_some_and(|mut check| {
+            let (start, end) = body.split_at(body.len() / 2);
+            check.update(start);
+            check.update(end);
+            check.passes()
+        })
+    }
+
     /// The example in GitHub's documentation on validating webhook deliveries.
     #[test]
     fn githubs_own_example_is_accepted_and_nothing_near_it() {
-        let secret = Secret(b"It's a Secret to Everybody".to_vec());
+        let secret = b"It's a Secret to Everybody";
         let good = b"sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
-        assert!(Caller::Github.proves(&secret, good, b"Hello, World!"));
-        assert!(Caller::Generic.proves(&secret, good, b"Hello, World!"));
-        assert!(!Caller::Github.proves(&secret, good, b"Hello, World?"));
-        assert!(!Caller::Github.proves(&secret, &good[..70], b"Hello, World!"));
-        assert!(!Caller::Github.proves(&secret, &good[7..], b"Hello, World!"), "no sha256=");
-        assert!(!Caller::Github.proves(&Secret(b"other".to_vec()), good, b"Hello, World!"));
-        assert!(!Caller::Github.proves(&secret, &[0xff; 71], b""));
+        let github = |secret, header, body| proves(Caller::Github, secret, header, body);
+        assert!(github(secret, good, b"Hello, World!"));
+        assert!(proves(Caller::Generic, secret, good, b"Hello, World!"));
+        assert!(!github(secret, good, b"Hello, World?"));
+        assert!(!github(b"other", good, b"Hello, World!"));
     }
 
     #[test]
-    fn gitlab_sends_the_secret_itself() {
+    fn what_has_not_the_form_of_a_signature_is_told_before_any_body() {
+        let good = b"sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+        assert!(Caller::Github.claim(good).is_some());
+        for wrong in [&good[..70], &good[7..], b"sha256=", b"", &[0xff; 71]] {
+            assert!(Caller::Github.claim(wrong).is_none());
+            assert!(Caller::Generic.claim(wrong).is_none());
+        }
+    }
+
+    #[test]
+    fn gitlab_sends_the_secret_itself_and_a_wrong_one_needs_no_body() {
         let secret = Secret(b"tea".to_vec());
-        assert!(Caller::Gitlab.proves(&secret, b"tea", b"anything"));
+        assert!(proves(Caller::Gitlab, b"tea", b"tea", b"anything"));
         for wrong in [&b"te"[..], b"teas", b"", b"TEA"] {
-            assert!(!Caller::Gitlab.proves(&secret, wrong, b"anything"));
+            assert!(Caller::Gitlab.claim(wrong).is_none_or(|claim| claim.check(&secret).is_none()));
         }
     }
 

@@ -4,22 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use tokio::sync::Semaphore;
+use futures::StreamExt as _;
 
 use super::bell::Hint;
-use super::hook::{Caller, SecretFile};
+use super::hook::{Caller, Check, SecretFile};
 use super::metrics::MEDIA_TYPE;
 use super::turns::Shared;
 
 /// The largest body of a webhook. Pushes of many commits come near a megabyte.
 const MOST_BODY: usize = 2 << 20;
-/// How many webhooks may be read at a time.
-const MOST_CALLS: usize = 8;
 /// How long a caller may take to send its body.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -28,7 +26,6 @@ pub(super) struct Door {
     pub(super) shared: Arc<Shared>,
     pub(super) secret: Option<SecretFile>,
     pub(super) clock: fn() -> jiff::Timestamp,
-    calls: Semaphore,
 }
 
 impl Door {
@@ -37,7 +34,7 @@ impl Door {
         secret: Option<SecretFile>,
         clock: fn() -> jiff::Timestamp,
     ) -> Self {
-        Self { shared, secret, clock, calls: Semaphore::new(MOST_CALLS) }
+        Self { shared, secret, clock }
     }
 
     /// The routes.
@@ -94,16 +91,11 @@ async fn called(
     let (Some(caller), Some(secret)) = (Caller::parse(kind), &door.secret) else {
         return (StatusCode::NOT_FOUND, "there is no such webhook");
     };
-    let Some(proof) = headers.get(caller.header()) else {
+    let Some(header) = headers.get(caller.header()) else {
         return (StatusCode::UNAUTHORIZED, "the signature is missing");
     };
-    let Ok(_call) = door.calls.try_acquire() else {
-        return (StatusCode::TOO_MANY_REQUESTS, "too many calls at a time");
-    };
-    let body = match tokio::time::timeout(PATIENCE, to_bytes(body, MOST_BODY)).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(_)) => return (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
-        Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body did not come"),
+    let Some(claim) = caller.claim(header.as_bytes()) else {
+        return (StatusCode::UNAUTHORIZED, "the signature has not its form");
     };
     let secret = match secret.read() {
         Ok(secret) => secret,
@@ -112,10 +104,33 @@ async fn called(
             return (StatusCode::INTERNAL_SERVER_ERROR, "the secret cannot be read");
         }
     };
-    if !caller.proves(&secret, proof.as_bytes(), &body) {
+    let is_good = match claim.check(&secret) {
+        None => false,
+        Some(check) => match tokio::time::timeout(PATIENCE, checked(check, body)).await {
+            Ok(Ok(is_good)) => is_good,
+            Ok(Err(refused)) => return refused,
+            Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body did not come"),
+        },
+    };
+    if !is_good {
         tracing::warn!(kind, "a webhook with a wrong signature was refused");
         return (StatusCode::UNAUTHORIZED, "the signature is wrong");
     }
     door.shared.bell.ring(Hint::Hook);
     (StatusCode::ACCEPTED, "accepted")
+}
+
+/// Reads a body to its end without keeping it: a caller without the secret costs a connection, of which
+/// there is always one more, and no memory.
+async fn checked(mut check: Check, body: Body) -> Result<bool, (StatusCode, &'static str)> {
+    let (mut body, mut length) = (body.into_data_stream(), 0);
+    while let Some(part) = body.next().await {
+        let part = part.map_err(|_| (StatusCode::BAD_REQUEST, "the body broke off"))?;
+        length += part.len();
+        if length > MOST_BODY {
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"));
+        }
+        check.update(&part);
+    }
+    Ok(check.passes())
 }

@@ -90,9 +90,7 @@ impl Service {
 
 fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
     let failed = |e: std::io::Error| Error::Listen { address, detail: e.to_string() };
-    let listener = TcpListener::bind(address).map_err(failed)?;
-    listener.set_nonblocking(true).map_err(failed)?;
-    Ok(listener)
+    TcpListener::bind(address).map_err(failed)
 }
 
 struct Beside {
@@ -131,7 +129,7 @@ impl Beside {
 
 async fn serve(listener: TcpListener, door: Door, mut stopped: watch::Receiver<bool>) {
     let served = async {
-        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let listener = crate::listen::Door::new(listener)?;
         let stop = async move {
             let _ = stopped.wait_for(|stop| *stop).await;
         };

@@ -21,6 +21,7 @@ mod cli_help;
 mod commands;
 mod control_plane_agent;
 mod controller;
+mod controller_callers;
 mod cost;
 mod cost_law;
 mod credentials;

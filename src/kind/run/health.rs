@@ -9,6 +9,7 @@ use axum::routing::get;
 use tokio::sync::watch;
 
 use super::super::Error;
+use crate::listen::Door;
 
 /// What the controller does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +38,7 @@ impl Phase {
 /// Takes an address.
 pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
     let failed = |e: std::io::Error| Error::Listen { address, detail: e.to_string() };
-    let listener = TcpListener::bind(address).map_err(failed)?;
-    listener.set_nonblocking(true).map_err(failed)?;
-    Ok(listener)
+    TcpListener::bind(address).map_err(failed)
 }
 
 /// Answers `/healthz` and `/readyz` as long as the process lives.
@@ -48,7 +47,7 @@ pub(super) async fn answer(listener: TcpListener, phase: watch::Receiver<Phase>)
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(readyz))
         .with_state(phase);
-    let served = async { axum::serve(tokio::net::TcpListener::from_std(listener)?, router).await };
+    let served = async { axum::serve(Door::new(listener)?, router).await };
     let served: std::io::Result<()> = served.await;
     if let Err(error) = served {
         tracing::error!("nothing listens any more: {error}");

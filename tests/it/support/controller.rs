@@ -113,8 +113,13 @@ impl Controller {
         panic!("the controller did not end:\n{}", self.logged());
     }
 
+    /// A connection on which nothing has been said yet.
+    pub(crate) fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).unwrap()
+    }
+
     fn request(&self, method: &str, path: &str, header: &str, body: &str) -> Answer {
-        let mut stream = TcpStream::connect(self.address).unwrap();
+        let mut stream = self.connect();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let length = body.len();
         let header = if header.is_empty() { String::new() } else { format!("{header}\r\n") };
