@@ -46,7 +46,7 @@ pub use locate::{Located, locate};
 pub use part::load_part;
 pub use policy_tests::{PolicyTest, policy_tests};
 pub use previous::previous;
-pub use reports::{folded, folded_pools, reports};
+pub use reports::{folded, folded_pools, known_reports, reports};
 pub use split::without_documents;
 pub use yaml::emit_yaml;
 

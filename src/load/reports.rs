@@ -29,9 +29,27 @@ enum Refusal {
 pub fn reports<'a>(
     raw: impl IntoIterator<Item = (&'a Name, &'a Vec<u8>)>,
 ) -> (BTreeMap<Name, Report>, Diagnostics) {
+    known_reports(raw, |_| true)
+}
+
+/// The same for the workers that are known. The report of any other is named and not looked into: whoever
+/// may push under a name that nobody declared costs no more than that.
+#[must_use]
+pub fn known_reports<'a>(
+    raw: impl IntoIterator<Item = (&'a Name, &'a Vec<u8>)>,
+    is_known: impl Fn(&Name) -> bool,
+) -> (BTreeMap<Name, Report>, Diagnostics) {
     let mut reports = BTreeMap::new();
     let mut diagnostics = Diagnostics::default();
     for (worker, bytes) in raw.into_iter().filter(|(_, bytes)| *bytes != UNSIGNED_REPORT) {
+        if !is_known(worker) {
+            let message = format!(
+                "the report of worker {worker} is not used: no such worker is desired, and none was known"
+            );
+            let help = "declare the worker, or stop the agent that reports under this name";
+            diagnostics.push(Diagnostic::new(Code::ReportRefused, message).help(help));
+            continue;
+        }
         match report(worker, bytes) {
             Ok(report) => {
                 reports.insert(worker.clone(), report);
@@ -212,6 +230,18 @@ mod tests {
             let said = one(&text).unwrap_err();
             assert!(said.contains(why), "{said}");
         }
+    }
+
+    #[test]
+    fn what_a_worker_that_nobody_knows_reports_is_not_looked_into() {
+        let (w1, w2) = (Name::parse("w1").unwrap(), Name::parse("w2").unwrap());
+        let (of_w1, of_w2) = (REPORT.into(), b"{[ no YAML".to_vec());
+        let raw = [(&w1, &of_w1), (&w2, &of_w2)];
+        let (found, diagnostics) = known_reports(raw, |name| *name == w1);
+        assert_eq!(found.keys().collect::<Vec<_>>(), [&w1]);
+        let told: Vec<_> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(told.len(), 1);
+        assert!(told[0].ends_with("no such worker is desired, and none was known"), "{told:?}");
     }
 
     #[test]

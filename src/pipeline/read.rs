@@ -131,18 +131,22 @@ impl Read {
             .reports
             .as_ref()
             .map(|all| all.iter().filter(|(name, _)| asked(name)).collect());
-        let reports = raw.clone().map(load::reports);
+        let known = |name: &Name| self.is_known(name) || last.contains_key(name);
+        let reports = raw.clone().map(|raw| load::known_reports(raw, known));
         let (reports, found) = reports
             .map_or((None, Diagnostics::default()), |(reports, found)| (Some(reports), found));
+        let raw = raw.iter().flat_map(|all| all.keys().copied()).filter(|name| known(name));
+        let unusable: BTreeSet<_> = raw
+            .filter(|w| reports.as_ref().is_some_and(|r| !r.contains_key(*w)))
+            .cloned()
+            .collect();
         self.diagnostics.extend(found);
-        let raw = raw.iter().flat_map(|all| all.keys().copied());
-        let unusable = raw.filter(|w| reports.as_ref().is_some_and(|r| !r.contains_key(*w)));
         let control_plane = self.loaded.fleet.spec.control_plane.as_ref();
         let control_plane = control_plane.map(|c| c.name.as_str());
         let fold = plan::fold(&FoldInput {
             last: &last,
             reports: reports.as_ref(),
-            unusable: &unusable.cloned().collect(),
+            unusable: &unusable,
             workers: &self.loaded.fleet.workers,
             control_plane,
             now: snapshot.now,
