@@ -160,6 +160,8 @@ codes! {
     NewerFormat = "newer-format", Error;
     /// A report cannot be used.
     ReportRefused = "report-refused", Warning;
+    /// A report is dated in the future.
+    ReportAhead = "report-ahead", Warning;
     /// A report says something against the records.
     ReportContradiction = "report-contradiction", Warning;
     /// The input commit is not signed by an allowed signer.

@@ -194,7 +194,7 @@ mod tests {
     use super::super::emit_yaml;
     use super::super::tests::Memory;
     use super::*;
-    use crate::model::{Entry, Freshness};
+    use crate::model::{Ahead, Entry, Freshness};
 
     const REPORT: &str = "schemaVersion: 1\nworker: w1\nworkerUID: u\ntime: 2026-01-31T12:00:00Z\n\
                           complete: true\nhealthy: true\nclusters:\n- name: a\n  phase: Running\n";
@@ -266,6 +266,10 @@ mod tests {
             complete: true,
             applied_revision: Some("1e10".to_owned()),
             applied_digest: None,
+            ahead: Some(Ahead {
+                time: "2099-01-31T12:00:00Z".parse().unwrap(),
+                seen: "2026-01-31T12:00:00Z".parse().unwrap(),
+            }),
             components: [("flux".to_owned(), "2.10".to_owned())].into(),
             clusters: BTreeMap::new(),
         };

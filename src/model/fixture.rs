@@ -63,6 +63,7 @@ pub fn folded_report(worker: &str, since: Timestamp) -> FoldedReport {
         complete: true,
         applied_revision: None,
         applied_digest: None,
+        ahead: None,
         components: BTreeMap::new(),
         clusters: BTreeMap::new(),
     }

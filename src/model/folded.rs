@@ -48,9 +48,22 @@ pub struct FoldedReport {
     /// The versions of the components.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub components: BTreeMap<String, String>,
+    /// The last report, where it is dated ahead of its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<Ahead>,
     /// The clusters that were reported.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clusters: BTreeMap<Name, FoldedCluster>,
+}
+
+/// A report that is dated ahead of the run that first saw it: the clock that dated it is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Ahead {
+    /// The date that it has, by which it is known again.
+    pub time: Timestamp,
+    /// When it was first seen: the time that it counts from.
+    pub seen: Timestamp,
 }
 
 /// Whether a worker's reports come.

@@ -61,7 +61,7 @@ pub use fleet::{
     ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, KIND_FLAVOR,
     Policy, Sourced, Unloaded, Worker, provider_of,
 };
-pub use folded::{FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
+pub use folded::{Ahead, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
 pub use lock::{
     AcknowledgementSpent, ClusterRow, ClusterState, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock,

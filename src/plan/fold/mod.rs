@@ -7,10 +7,12 @@
 //! - A report older than a transition that is already known is ignored: it is a replay.
 //! - A worker is silent from the moment at which its last report is `heartbeatTimeout` old, and only a
 //!   report made since then breaks the silence.
+//! - A report that is dated ahead of the run counts from when it was first seen ([`ahead`]).
 //! - Only a complete report says what is not there.
 //! - What flaps is damped ([`damping`]); what reports say against the records is told
 //!   ([`contradictions`]) and changes nothing.
 
+mod ahead;
 mod contradiction;
 mod damping;
 #[cfg(test)]
@@ -26,16 +28,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use self::ahead::Dated;
 use super::Clock;
-use super::clock::{after, before};
+use super::clock::after;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{
     FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness, Name, Observed, Refusal, Report,
     ReportedCluster, Worker,
 };
-
-/// How far ahead of the run's time a report may be before it is taken for a wrong clock, in seconds.
-const CLOCK_SKEW: i64 = 5 * 60;
 
 /// The `heartbeatTimeout` of a worker whose document is gone or did not load, in seconds: the default.
 const DEFAULT_TIMEOUT: i64 = 60 * 60;
@@ -153,8 +153,8 @@ impl Folding<'_> {
         if !is_the_one {
             return None;
         }
-        let (time, clamped) = self.time_of(report);
-        if clamped {
+        let Dated { time, ahead, is_new } = self.date(report, None);
+        if is_new {
             self.clock.stamp();
         }
         let silent = after(time, timeout);
@@ -171,6 +171,7 @@ impl Folding<'_> {
             freshness_since,
             healthy: report.healthy,
             healthy_since: time,
+            ahead,
             clusters: self.clusters(None, report, time),
             ..said(report, name)
         })
@@ -189,10 +190,10 @@ impl Folding<'_> {
         if !is_the_one {
             return self.unheard(last, timeout);
         }
-        let (time, clamped) = self.time_of(report);
-        // One that is taken for a report of now is no older than what is known, which may itself be a
-        // little ahead of now.
-        let time = if clamped { time.max(latest(last)) } else { time };
+        let Dated { time, ahead, is_new } = self.date(report, Some(last));
+        // One that counts from when it was seen is no older than what is known, which may itself have
+        // been a little ahead then.
+        let time = if ahead.is_some() { time.max(latest(last)) } else { time };
         if last.freshness == Freshness::Silent && time < last.freshness_since {
             // The report that ran out of time usually still lies there; it is no news.
             return last.clone();
@@ -210,8 +211,8 @@ impl Folding<'_> {
             }
             return next;
         }
-        let next = self.heard(last, report, time, timeout);
-        if clamped && next != *last {
+        let next = FoldedReport { ahead, ..self.heard(last, report, time, timeout) };
+        if is_new && next != *last {
             self.clock.stamp();
         }
         next
@@ -298,17 +299,6 @@ impl Folding<'_> {
         }
     }
 
-    /// When a report was made, and whether that had to be corrected: a time too far ahead is a wrong
-    /// clock and is taken for the time of the run.
-    fn time_of(&mut self, report: &Report) -> (Timestamp, bool) {
-        let now = self.clock.now();
-        if self.clock.reached(before(report.time, CLOCK_SKEW)) {
-            (report.time, false)
-        } else {
-            (now, true)
-        }
-    }
-
     fn names_its_worker(&mut self, name: &Name, report: &Report) -> bool {
         if report.worker != *name {
             let message = format!("it names the worker {}", report.worker);
@@ -365,6 +355,7 @@ fn said(report: &Report, worker: &Name) -> FoldedReport {
         complete: report.complete,
         applied_revision: report.applied_revision.clone(),
         applied_digest: report.applied_digest,
+        ahead: None,
         components: report.components.clone(),
         clusters: BTreeMap::new(),
     }

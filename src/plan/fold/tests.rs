@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::ahead::CLOCK_SKEW;
 use super::*;
 pub(super) use crate::model::fixture::{self, reported as cluster};
 
@@ -193,24 +194,46 @@ fn a_replayed_report_is_ignored() {
 }
 
 #[test]
-fn a_report_from_the_future_is_taken_for_one_of_now() {
+fn a_report_from_the_future_counts_from_when_it_was_first_seen() {
     let sick = Report { healthy: false, ..report(10 * HOUR) };
     let fold = fold_one(&known(0), Some(&sick), 600);
     assert_eq!(w1(&fold).healthy_since, at(600));
     assert_eq!(fold.valid_until, Some(at(600)), "a later run would date it later");
+    assert!(refusals(&fold)[0].contains("which is still to come; it counts from"), "{fold:?}");
     let ahead = Report { healthy: false, ..report(600 + CLOCK_SKEW) };
     let fold = fold_one(&known(0), Some(&ahead), 600);
     assert_eq!(w1(&fold).healthy_since, at(600 + CLOCK_SKEW), "clocks differ a little");
 }
 
 #[test]
+fn a_dead_workers_report_from_the_future_keeps_it_fresh_no_longer_than_another() {
+    let dead = report(600_000 * HOUR);
+    let seen = fold_one(&known(0), Some(&dead), 600).observed.workers;
+    let fresh = fold_one(&seen, Some(&dead), 599 + HOUR);
+    assert_eq!(fresh.observed.workers, seen);
+    let silent = fold_one(&seen, Some(&dead), 600 + HOUR);
+    assert_eq!(
+        (w1(&silent).freshness, w1(&silent).freshness_since),
+        (Freshness::Silent, at(600 + HOUR))
+    );
+    let for_ever = fold_one(&silent.observed.workers, Some(&dead), 9 * HOUR);
+    assert_eq!(for_ever.observed.workers, silent.observed.workers);
+    // One that goes on reporting with a wrong clock is alive.
+    let alive = report(600_001 * HOUR);
+    let fold = fold_one(&silent.observed.workers, Some(&alive), 9 * HOUR);
+    assert_eq!((w1(&fold).freshness, w1(&fold).freshness_since), (Freshness::Fresh, at(9 * HOUR)));
+}
+
+#[test]
 fn a_report_from_the_future_is_not_late_for_a_change_that_was_a_little_ahead() {
     let ahead = fold_one(&Last::new(), Some(&report(CLOCK_SKEW)), 0).observed.workers;
     let far_ahead = Some(report(10 * HOUR));
-    let fold = fold_one(&ahead, far_ahead.as_ref(), 60);
-    assert_eq!((refusals(&fold), &fold.observed.workers), (vec![], &ahead));
+    let fold = fold_one(&ahead, far_ahead.as_ref(), 30);
+    assert!(fold.observed.refused.is_empty(), "{fold:?}");
+    let known = FoldedReport { ahead: None, ..w1(&fold).clone() };
+    assert_eq!(known, ahead["w1"]);
     let sick = far_ahead.map(|report| Report { healthy: false, ..report });
-    assert_eq!(w1(&fold_one(&ahead, sick.as_ref(), 60)).healthy_since, at(CLOCK_SKEW));
+    assert_eq!(w1(&fold_one(&ahead, sick.as_ref(), 30)).healthy_since, at(CLOCK_SKEW));
 }
 
 #[test]
