@@ -34,6 +34,18 @@ pub enum Error {
         /// The path that was opened.
         path: PathBuf,
     },
+    /// Pushes to a remote go to another repository than the one that is read.
+    #[error(
+        "the remote `{remote}` is read from one repository, and pushes to it go to another, `{push}`: there is \
+         no compare-and-swap between two; nothing was pushed; mend its `pushurl` or `pushInsteadOf` (`git \
+         remote -v` shows both addresses)"
+    )]
+    PushedElsewhere {
+        /// The remote.
+        remote: Redacted,
+        /// Where pushes go.
+        push: Redacted,
+    },
     /// A ref that must be there is not. It is never taken for an empty one.
     #[error("the ref `{name}` is not in this repository; bring it with `{fetch}`, then run again")]
     MissingRef {

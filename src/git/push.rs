@@ -1,10 +1,10 @@
 //! The push: a compare-and-swap on a remote's ref.
 
 use super::outcome::classify_push;
-use super::program::TRANSFER;
+use super::program::{ASK, TRANSFER};
 use super::remote::{check_ref, check_remote};
 use super::repository::pass;
-use super::{Error, PushOutcome, Repository};
+use super::{Error, PushOutcome, Redacted, Repository};
 use crate::fault::Point;
 use crate::model::Id;
 
@@ -100,8 +100,11 @@ impl Repository {
         let lease = expected.map(|id| id.to_string()).unwrap_or_default();
         let lease = format!("--force-with-lease={name}:{lease}");
         let options: Vec<_> = options.iter().map(|o| format!("--push-option={o}")).collect();
-        let mut args =
-            vec!["push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", &lease];
+        self.is_pushed_where_it_is_read(remote, name)?;
+        // A clone that mirrors its remote would push all refs, and so takes no single one.
+        let mirror = format!("remote.{remote}.mirror=false");
+        let mut args: Vec<&str> = if self.is_mirror(remote) { vec!["-c", &mirror] } else { vec![] };
+        args.extend(["push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", &lease]);
         args.extend(options.iter().map(String::as_str));
         args.extend([remote, refspec]);
         let what = || format!("pushing from {}", self.name());
@@ -110,5 +113,58 @@ impl Repository {
         pass(Point::AfterPush, what)?;
         self.is_sound("pushing", &output)?;
         Ok(classify_push(&output))
+    }
+
+    fn is_mirror(&self, remote: &str) -> bool {
+        let config = self.inner.config();
+        config
+            .and_then(|config| config.get_bool(&format!("remote.{remote}.mirror")))
+            .unwrap_or(false)
+    }
+
+    /// Fails where a remote's pushes go to another repository. Two addresses may well lead to one, such as
+    /// https to read and ssh to write; then both have the same refs.
+    fn is_pushed_where_it_is_read(&self, remote: &str, name: &str) -> Result<(), Error> {
+        let Some(address) = self.other_push_address(remote)? else { return Ok(()) };
+        let push = Redacted::new(&address);
+        let mut there = self.again()?;
+        there.program.reach_by(&address, push.as_str());
+        // Only a ref that moves between the two questions is another one in the second.
+        for _ in 0..3 {
+            let refs = [name, "refs/heads/*"];
+            if self.ls_remote(remote, &refs)? == there.ls_remote(push.as_str(), &refs)? {
+                return Ok(());
+            }
+        }
+        Err(Error::PushedElsewhere { remote: Redacted::new(remote), push })
+    }
+
+    /// Where git pushes a remote to, if that is not where it reads it from.
+    fn other_push_address(&self, remote: &str) -> Result<Option<String>, Error> {
+        if !self.has_push_settings(remote) {
+            return Ok(None);
+        }
+        let address = |args: &[&str]| -> Result<String, Error> {
+            let output = self.git(args.iter().copied().chain([remote]), ASK)?;
+            Ok(output.stdout.lines().next().unwrap_or_default().to_owned())
+        };
+        let read = address(&["remote", "get-url"])?;
+        let push = address(&["remote", "get-url", "--push"])?;
+        Ok(Some(push).filter(|push| !push.is_empty() && *push != read))
+    }
+
+    /// Whether any setting, wherever it stands, sends pushes elsewhere.
+    fn has_push_settings(&self, remote: &str) -> bool {
+        let pushurl = format!("remote.{remote}.pushurl");
+        let Ok(config) = self.inner.config() else { return true };
+        let Ok(mut entries) = config.entries(None) else { return true };
+        while let Some(entry) = entries.next() {
+            let Ok(entry) = entry else { return true };
+            let Ok(name) = entry.name() else { continue };
+            if name == pushurl || name.ends_with(".pushinsteadof") {
+                return true;
+            }
+        }
+        false
     }
 }

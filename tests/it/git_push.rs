@@ -369,3 +369,38 @@ fn a_writer_that_comes_while_the_server_works_wins() {
         assert_eq!(remote.at(OUTPUT), Some(ours));
     });
 }
+
+#[test]
+fn a_remote_whose_pushes_go_to_another_repository_is_refused() {
+    let (remote, other) = (Remote::new(), Remote::new());
+    let clone = Clone::of(&remote.url());
+    let first = clone.commit_file(None, "first", "");
+    assert_eq!(push(&clone, first, None), PushOutcome::Done);
+    let next = clone.commit_file(Some(first), "next", "");
+    let tried = || clone.repository.push("origin", next, OUTPUT, Some(first));
+    for setting in ["remote.origin.pushurl", &format!("url.{}.pushInsteadOf", other.url())] {
+        let value = if setting.ends_with("pushurl") { other.url() } else { remote.url() };
+        git(&clone.path(), &["config", setting, &value]);
+        let error = tried().unwrap_err().to_string();
+        assert!(
+            error.contains("is read from one repository, and pushes to it go to another"),
+            "{error}"
+        );
+        assert_eq!((other.at(OUTPUT), remote.at(OUTPUT)), (None, Some(first)));
+        git(&clone.path(), &["config", "--unset", setting]);
+    }
+    // Another address of the same repository is none.
+    git(&clone.path(), &["config", "remote.origin.pushurl", &format!("file://{}", remote.url())]);
+    assert_eq!(tried().unwrap(), PushOutcome::Done);
+}
+
+#[test]
+fn a_clone_that_mirrors_its_remote_pushes_the_one_ref() {
+    let remote = Remote::new();
+    let clone = Clone::of(&remote.url());
+    git(&clone.path(), &["config", "remote.origin.mirror", "true"]);
+    let first = clone.commit_file(None, "first", "");
+    git(&clone.path(), &["update-ref", "refs/heads/mine", &first.to_string()]);
+    assert_eq!(push(&clone, first, None), PushOutcome::Done);
+    assert_eq!((remote.at(OUTPUT), remote.at("refs/heads/mine")), (Some(first), None));
+}
