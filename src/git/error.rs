@@ -34,6 +34,16 @@ pub enum Error {
         /// The path that was opened.
         path: PathBuf,
     },
+    /// The repository keeps its refs in a reftable.
+    #[error(
+        "the repository `{}` keeps its refs in a reftable, which carp cannot read; run `git refs migrate \
+         --ref-format=files` there, or name a clone made with `git clone --ref-format=files`",
+        path.display()
+    )]
+    Reftable {
+        /// The path that was opened.
+        path: PathBuf,
+    },
     /// Pushes to a remote go to another repository than the one that is read.
     #[error(
         "the remote `{remote}` is read from one repository, and pushes to it go to another, `{push}`: there is \

@@ -199,6 +199,7 @@ fn opening(path: &Path, error: &git2::Error) -> Error {
         {
             Error::Sha256 { path }
         }
+        _ if error.message().to_lowercase().contains("refstorage") => Error::Reftable { path },
         _ => Error::libgit2(format!("opening the repository at `{}`", path.display()), error),
     }
 }

@@ -10,7 +10,7 @@ use carp::model::{Dir, Entry, EntryKind, Id, Store, StoreError, blob_id};
 use carp::store::{FolderStore, Limits, MemoryStore, Prune, checkout};
 use proptest::prelude::*;
 
-use super::support::{Clone, Remote, draft, git};
+use super::support::{Clone, Remote, draft, git, git_may_fail, skip};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -343,6 +343,18 @@ fn a_sha256_repository_is_refused() {
     git(dir.path(), &["init", "--quiet", "--object-format=sha256"]);
     let error = Repository::open(dir.path()).err().unwrap();
     assert!(matches!(error, Error::Sha256 { .. }), "{error:?}");
+}
+
+#[test]
+fn a_repository_with_a_reftable_is_refused_in_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = git_may_fail(dir.path(), &["init", "--quiet", "--ref-format=reftable"]);
+    if !made.status.success() {
+        return skip("a_repository_with_a_reftable_is_refused_in_words", "git has no reftables");
+    }
+    let error = Repository::open(dir.path()).err().unwrap();
+    assert!(matches!(error, Error::Reftable { .. }), "{error:?}");
+    assert!(error.to_string().contains("git refs migrate --ref-format=files"), "{error}");
 }
 
 #[test]
