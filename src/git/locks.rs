@@ -9,6 +9,8 @@ use std::time::Duration;
 /// A `git` that outlived its carp may still hold a lock, for an instant.
 const TRIES: u32 = 20;
 const WAIT: Duration = Duration::from_millis(50);
+/// How much older than a new pack a half-written one is that nobody writes any more.
+const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// Removes the lock files and half-written files below a Git directory, after those that are in use had
 /// time to go away. Only the process that holds the clone may call this.
@@ -26,6 +28,24 @@ pub(super) fn sweep(directory: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Removes what a killed carp left of a pack that it wrote into a clone of a person's: libgit2's own temporary
+/// files, which git does not know for its own and never removes. Those that are not clearly older than a pack
+/// that was just written may be another process's at work, and stay.
+pub(super) fn sweep_packs(written: &Path) {
+    let modified = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).ok();
+    let (Some(folder), Some(now)) = (written.parent(), modified(written)) else { return };
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let ours =
+            path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with("pack_git2_"));
+        let age = modified(&path).and_then(|then| now.duration_since(then).ok());
+        if ours && age.is_some_and(|age| age >= ABANDONED) {
+            // What cannot be removed takes room and does no other harm.
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 /// The files that only a process at work has.
@@ -92,5 +112,25 @@ mod tests {
         sweep(folder.path()).unwrap();
         assert!(left.iter().all(|path| !folder.path().join(path).exists()));
         assert!(kept.iter().all(|path| folder.path().join(path).exists()));
+    }
+
+    #[test]
+    fn what_a_killed_run_left_of_a_pack_goes_once_it_is_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let file = |name: &str, age: Duration| {
+            let path = folder.path().join(name);
+            fs::File::create(&path).unwrap().set_modified(now - age).unwrap();
+            path
+        };
+        let old = [file("pack_git2_1a.lock", ABANDONED), file("pack_git2_2b", ABANDONED * 9)];
+        let kept = [
+            file("pack_git2_3c.lock", ABANDONED / 2),
+            file("pack-4d.pack", ABANDONED * 9),
+            file("tmp_pack_5e", ABANDONED * 9),
+        ];
+        sweep_packs(&file("pack-new.pack", Duration::ZERO));
+        assert!(old.iter().all(|path| !path.exists()));
+        assert!(kept.iter().all(|path| path.exists()));
     }
 }

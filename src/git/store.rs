@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use git2::{ErrorClass, ErrorCode, Odb, OdbLookupFlags};
 
+use super::locks::sweep_packs;
 use super::pack::{Entries, Kind};
 use super::reading::begin;
 use super::repository::{Repository, oid};
@@ -98,6 +99,7 @@ impl GitStore<'_> {
         at(Point::AfterPack)?;
         let pack = self.directory.join(format!("objects/pack/pack-{hash}.pack"));
         sync(&pack).map_err(|e| self.sync_failed(&pack, &e))?;
+        sweep_packs(&pack);
         self.odb.refresh().map_err(|e| failed(&e))?;
         *pending = Pending { entries: Entries::new(), flushed: pending.flushed + objects as u64 };
         Ok(Flushed { objects, pack: Some(pack) })
