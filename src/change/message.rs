@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
+use crate::diag::visible;
 use crate::model::{
     Change, ClusterState, Decision, Deletion, DeletionStep, Digest, Drifted, Ending, Gate, Hold,
     Id, Move, MoveProgress, Name, Plan, Planned, Previous, Progress, ReasonCode, paths,
@@ -48,7 +49,8 @@ pub fn commit_message(of: MessageInput<'_>) -> String {
     for section in sections.iter().filter(|s| !s.is_empty()) {
         out.push('\n');
         for line in section.iter().take(MOST_LINES) {
-            let _ = writeln!(out, "{line}");
+            // A name of others, such as a file's, is one line whatever stands in it: it adds no trailer.
+            let _ = writeln!(out, "{}", visible::line(line));
         }
         if section.len() > MOST_LINES {
             let _ = writeln!(out, "… and {} more", section.len() - MOST_LINES);
@@ -247,5 +249,26 @@ mod tests {
         assert!(line.ends_with(", c149 and 10 more"), "{line}");
         hold.names.truncate(2);
         assert_eq!(hold_line(&hold), "held (MassDeletion): c100, c101");
+    }
+
+    #[test]
+    fn a_name_of_others_is_one_line_and_shows_what_it_is() {
+        let evil = Hold {
+            kind: HoldKind::MassDeletion,
+            names: vec!["a\n\nCarp-Input: 0000".to_owned(), "b\u{202e}c".to_owned()],
+            allowed: None,
+        };
+        let plan = Plan { holds: vec![evil], ..Plan::default() };
+        let message = commit_message(MessageInput {
+            plan: &plan,
+            previous: &Previous::default(),
+            changes: &[],
+            prefix: "",
+            gates: &[],
+            set_back: &[],
+            pending: 0,
+        });
+        assert!(message.contains("a␊␊Carp-Input: 0000, b\u{fffd}c\n"), "{message}");
+        assert!(!message.contains("\nCarp-Input"), "{message}");
     }
 }

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use super::exit::Error;
 use super::show::progress::{Progress, Watcher};
 use super::show::{Colour, Palette};
+use crate::diag::visible::{is_harmless, picture};
 
 /// Where a command reads from and writes to.
 pub struct Io<'a> {
@@ -123,22 +124,21 @@ pub fn choose(choice: ColorChoice, is_terminal: bool, no_color: Option<&str>) ->
     if on { Colour::On } else { Colour::Off }
 }
 
-/// The text with control characters shown as pictures (`␛`): names, messages and reports come from
-/// elsewhere, and a terminal does what such characters say. Only carp's own colours are let through.
+/// The text with control characters shown as pictures (`␛`), and with a mark for those that turn or hide
+/// what is beside them: names, messages and reports come from elsewhere, and a terminal or a page does what
+/// such characters say. Only carp's own colours are let through.
 fn visible(text: &str, colours: bool) -> Cow<'_, str> {
-    let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
-    if text.chars().all(harmless) {
+    if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let length = if colours { colour_code(rest) } else { 0 };
-        let picture = || char::from_u32(0x2400 + u32::from(c)).filter(|_| u32::from(c) < 0x20);
-        if length > 0 || harmless(c) {
+        if length > 0 || is_harmless(c) {
             out.push_str(&rest[..length.max(c.len_utf8())]);
         } else {
-            out.push(picture().unwrap_or('\u{fffd}'));
+            out.push(picture(c));
         }
         rest = &rest[length.max(c.len_utf8())..];
     }
@@ -168,6 +168,7 @@ mod tests {
     fn what_a_terminal_would_obey_is_shown() {
         let evil = "a\x1b]0;owned\x07\x1b[2J\r\u{9b}\n\té";
         assert_eq!(visible(evil, true), "a␛]0;owned␇␛[2J␍\u{fffd}\n\té");
+        assert_eq!(visible("a\u{202e}cod.exe\u{2066}", false), "a\u{fffd}cod.exe\u{fffd}");
         let painted = "\x1b[1;31merror\x1b[0m";
         assert_eq!(visible(painted, true), painted);
         assert_eq!(visible(painted, false), "␛[1;31merror␛[0m", "without colours nothing is ours");

@@ -7,6 +7,7 @@
 mod code;
 mod diagnostic;
 pub mod suggest;
+pub mod visible;
 
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, FieldPath, Place, Position, Severity, Step};
