@@ -101,7 +101,7 @@ fn branches(branches: &Branches, out: &mut Findings) {
     for (key, branch) in all {
         if !is_branch(branch) {
             let message = format!("`{branch}` cannot be the name of a branch");
-            let help = "write it as Git takes it, without spaces, such as `carp/rendered`";
+            let help = "write its short name as Git takes it, such as `carp/rendered`";
             out.add(Code::InvalidValue, FieldPath::keys("spec.branches").key(key), message, help);
         }
     }
@@ -126,7 +126,10 @@ fn is_branch(name: &str) -> bool {
         !p.is_empty() && !p.starts_with('.') && !lock
     };
     let forbidden = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c);
-    name.split('/').all(part)
+    // `HEAD` is none, and a full name would be one below `refs/heads/` again.
+    !name.eq_ignore_ascii_case("HEAD")
+        && !name.starts_with("refs/")
+        && name.split('/').all(part)
         && !name.starts_with('-')
         && !name.ends_with('.')
         && !name.contains("..")
@@ -218,7 +221,7 @@ mod tests {
 
     #[test]
     fn branches_are_what_git_takes() {
-        for bad in ["a b", "a..b", "-a", "a.lock", "a/", ".a", "\"a:b\""] {
+        for bad in ["a b", "a..b", "-a", "a.lock", "a/", ".a", "\"a:b\"", "HEAD", "refs/heads/x"] {
             broken(
                 &format!("branches: {{output: {bad}}}"),
                 Code::InvalidValue,

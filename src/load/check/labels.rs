@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Scene, Subject};
-use crate::diag::{Code, FieldPath};
+use crate::diag::{Code, FieldPath, visible};
 use crate::load::finding::Findings;
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
@@ -18,12 +18,12 @@ fn all(labels: &BTreeMap<String, String>, path: &FieldPath, out: &mut Findings) 
     for (key, value) in labels {
         let path = path.key(key);
         if !is_key(key) {
-            let message = format!("`{key}` cannot be the key of a label");
+            let message = format!("`{}` cannot be the key of a label", visible::line(key));
             let help = "use letters, digits, `-`, `_` and `.`, at most 63, perhaps after `domain/`";
             out.add_on_key(Code::InvalidValue, path.clone(), message, help);
         }
         if !value.is_empty() && !is_qualified(value) {
-            let message = format!("`{value}` cannot be the value of a label");
+            let message = format!("`{}` cannot be the value of a label", visible::line(value));
             let help = "use letters, digits, `-`, `_` and `.`, at most 63 of them";
             out.add(Code::InvalidValue, path, message, help);
         }
@@ -39,7 +39,7 @@ pub(super) fn is_key(key: &str) -> bool {
     }
 }
 
-fn is_qualified(text: &str) -> bool {
+pub(super) fn is_qualified(text: &str) -> bool {
     let ends = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     bytes.len() <= 63
@@ -61,6 +61,10 @@ mod tests {
             "metadata.labels.tier",
         );
         finds(cluster("").replace("tier", "\"a b\""), Code::InvalidValue, "metadata.labels.a b");
+        for evil in [r#""go\nld""#, r#""gold\0""#, r#""\u202egold""#] {
+            let text = cluster("").replace("gold", evil);
+            finds(text, Code::InvalidValue, "metadata.labels.tier");
+        }
         let pool = cluster("nodePools: [{name: a, replicas: 1, labels: {x: \"-\"}}]\n  ");
         finds(pool, Code::InvalidValue, "spec.nodePools[0].labels.x");
         finds_nothing(cluster("").replace("tier: gold", "example.com/tier: \"\""));

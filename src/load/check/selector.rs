@@ -1,7 +1,7 @@
 //! `invalid-selector`: a taint, toleration, term or selector that can never mean anything.
 
-use super::{Scene, Subject};
-use crate::diag::{Code, FieldPath};
+use super::{Scene, Subject, labels};
+use crate::diag::{Code, FieldPath, visible};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::model::Name;
@@ -88,6 +88,16 @@ fn taints(all: &[Taint], parent: &FieldPath, out: &mut Findings) {
         if taint.key.is_empty() {
             let message = "the taint has no key";
             out.add(Code::InvalidSelector, path.key("key"), message, "write the key of the taint");
+        } else if !labels::is_key(&taint.key) {
+            let message = format!("`{}` cannot be the key of a taint", visible::line(&taint.key));
+            let help = "use letters, digits, `-`, `_` and `.`, at most 63, perhaps after `domain/`";
+            out.add(Code::InvalidSelector, path.key("key"), message, help);
+        }
+        if !taint.value.is_empty() && !labels::is_qualified(&taint.value) {
+            let message =
+                format!("`{}` cannot be the value of a taint", visible::line(&taint.value));
+            let help = "use letters, digits, `-`, `_` and `.`, at most 63 of them";
+            out.add(Code::InvalidSelector, path.key("value"), message, help);
         }
         let same = |t: &Taint| t.key == taint.key && t.effect == taint.effect;
         if all[..i].iter().any(same) {
@@ -143,6 +153,20 @@ mod tests {
     fn a_toleration_has_a_key_or_takes_all() {
         policy("tolerations: [{value: x}]", "spec.tolerations[0]");
         policy("tolerations: [{key: a, operator: Exists, value: x}]", "spec.tolerations[0].value");
+    }
+
+    #[test]
+    fn a_taint_is_what_an_api_server_takes() {
+        for (taint, field) in [
+            (r#"key: "a\nb", effect: NoSchedule"#, "key"),
+            (r#"key: "a\0", effect: NoSchedule"#, "key"),
+            (r#"key: a, value: "x\ny: z", effect: NoSchedule"#, "value"),
+            (r#"key: a, value: "\u202ex", effect: NoSchedule"#, "value"),
+        ] {
+            let path = format!("spec.taints[0].{field}");
+            let text = worker(&format!("taints: [{{{taint}}}]\n  "));
+            finds(text, Code::InvalidSelector, &path);
+        }
     }
 
     #[test]
