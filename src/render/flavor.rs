@@ -81,10 +81,49 @@ impl Flavor {
         self.objects.iter().find(|o| o.api_version == api_version && o.kind == kind)
     }
 
+    /// What in it can mean nothing, for its author.
+    pub(super) fn nonsense(&self) -> Option<String> {
+        if self.kinds.is_empty() {
+            return Some("`kind` is an empty list".to_owned());
+        }
+        self.objects.iter().enumerate().find_map(|(i, object)| {
+            let FlavorObject { api_version, kind, of, .. } = object;
+            let same = |other: &FlavorObject| {
+                let both = other.of.is_none() || of.is_none() || other.of == *of;
+                both && other.kind == *kind && other.api_version == *api_version
+            };
+            if !is_kind(kind) || !is_api_version(api_version) {
+                Some(format!("`{kind}` of `{api_version}` can be no kind of an object"))
+            } else if of.is_some_and(|of| !self.kinds.contains(&of)) {
+                Some(format!("`{kind}` is `of` what the flavor does not make"))
+            } else if self.objects[..i].iter().any(same) {
+                Some(format!("`{kind}` of `{api_version}` stands twice"))
+            } else {
+                None
+            }
+        })
+    }
+
     /// What is declared for objects that `makes` has.
     pub fn objects_of(&self, makes: FlavorKind) -> impl Iterator<Item = &FlavorObject> {
         self.objects.iter().filter(move |o| o.of.is_none_or(|of| of == makes))
     }
+}
+
+/// As Kubernetes names kinds: `MachineDeployment`.
+fn is_kind(kind: &str) -> bool {
+    kind.starts_with(|c: char| c.is_ascii_uppercase())
+        && kind.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// `v1`, or `group/v1`.
+fn is_api_version(text: &str) -> bool {
+    let (group, version) = text.split_once('/').unwrap_or(("v1", text));
+    let lower = |text: &str, more: &str| {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || more.contains(c);
+        !text.is_empty() && text.chars().all(fits)
+    };
+    lower(group, "-.") && lower(version, "") && version.starts_with('v')
 }
 
 /// A kind, or a list of kinds. An unknown one is told as what it is, which an untagged enum would not.
@@ -137,5 +176,22 @@ mod tests {
         assert_eq!(names(FlavorKind::Worker), ["A", "B"]);
         assert!(read(json!("Pod")).unwrap_err().starts_with("unknown variant `Pod`"));
         assert!(read(json!(["Pod"])).unwrap_err().starts_with("unknown variant `Pod`"));
+    }
+
+    #[test]
+    fn what_can_mean_nothing_is_told() {
+        let told = |change: fn(&mut Flavor)| {
+            let mut flavor = read(json!("Worker")).unwrap();
+            change(&mut flavor);
+            flavor.nonsense().unwrap_or_default()
+        };
+        assert_eq!(told(|_| ()), "");
+        assert!(told(|f| f.kinds.clear()).contains("empty"));
+        assert!(told(|f| f.objects[0].kind = "a b\n".into()).contains("can be no kind"));
+        assert!(told(|f| f.objects[0].api_version = "v1/".into()).contains("can be no kind"));
+        assert!(
+            told(|f| f.objects[1].of = Some(FlavorKind::ManagedCluster)).contains("does not make")
+        );
+        assert!(told(|f| f.objects[1].kind = "A".into()).contains("stands twice"));
     }
 }

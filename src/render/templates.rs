@@ -163,7 +163,8 @@ fn manifest(name: &str, text: &str) -> Result<Flavor, Box<Diagnostic>> {
         Box::new(Diagnostic::new(Code::TemplateFailed, message).at(place).help(help))
     };
     let value = yaml::parse(text).map_err(|e| wrong(e.message, e.line.unwrap_or(1)))?;
-    serde_json::from_value(value).map_err(|e| wrong(e.to_string(), 1))
+    let flavor: Flavor = serde_json::from_value(value).map_err(|e| wrong(e.to_string(), 1))?;
+    flavor.nonsense().map_or(Ok(flavor), |why| Err(wrong(why, 1)))
 }
 
 fn belongs(name: &str, folder: &str) -> bool {
