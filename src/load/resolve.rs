@@ -183,7 +183,7 @@ mod tests {
         let found = &loads(cluster("")).clusters["pay-eu"];
         assert_eq!(found.spec.flavor.as_deref(), Some("kamaji-capz"));
         assert_eq!(found.spec.credentials.as_deref(), Some("main"));
-        let two = CARP.replace("credentials:\n", "credentials:\n  - name: other\n    azure: {tenantID: 11111111-1111-1111-1111-111111111111, subscriptionID: 11111111-1111-1111-1111-111111111111, clientID: 11111111-1111-1111-1111-111111111111}\n");
+        let two = CARP.replace("credentials:\n", "credentials:\n  - name: other\n    azure: {tenantID: 11111111-1111-1111-1111-111111111111, subscriptionID: 11111111-1111-1111-1111-111111111111, clientID: 11111111-1111-1111-1111-111111111111, nodeIdentity: /subscriptions/6a4e8c1d-3b7f-4c2a-9e1d-1f5b7d3c9a8e/resourceGroups/fleet/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodes}\n");
         let tenants = format!("{two}  tenants: [{{name: shop, credentials: [other]}}]\n");
         let loaded = load_files(&[("carp.yaml", &tenants), ("fleet/a.yaml", &cluster(""))]);
         let found = &loaded.fleet.clusters["pay-eu"];

@@ -25,6 +25,7 @@ spec:
       tenantID: 11111111-1111-1111-1111-111111111111
       subscriptionID: 11111111-1111-1111-1111-111111111111
       clientID: 11111111-1111-1111-1111-111111111111
+      nodeIdentity: /subscriptions/6a4e8c1d-3b7f-4c2a-9e1d-1f5b7d3c9a8e/resourceGroups/fleet/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodes
 ";
 
 pub(super) const TWO_CREDENTIALS: &str = "\
@@ -39,6 +40,7 @@ spec:
       tenantID: 11111111-1111-1111-1111-111111111111
       subscriptionID: 11111111-1111-1111-1111-111111111111
       clientID: 11111111-1111-1111-1111-111111111111
+      nodeIdentity: /subscriptions/6a4e8c1d-3b7f-4c2a-9e1d-1f5b7d3c9a8e/resourceGroups/fleet/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodes
   - name: other
     azure: *azure
 ";

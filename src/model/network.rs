@@ -1,6 +1,6 @@
 //! Ranges of addresses: what a document says, and what is taken where it says nothing.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::api::Network;
 use super::{ATTACHED_FLAVOR, Cluster, KIND_FLAVOR, Worker};
@@ -101,6 +101,21 @@ impl Cidr {
             && self.leading(shared) == other.leading(shared)
     }
 
+    /// The address that comes so many after the first of the range; `None` beyond its end.
+    #[must_use]
+    pub fn address(self, nth: u32) -> Option<IpAddr> {
+        let bits = width(self.address) - self.prefix;
+        if bits < u32::BITS && nth >> bits != 0 {
+            return None;
+        }
+        let first = self.leading(self.prefix).checked_shl(bits).unwrap_or(0);
+        let number = first + u128::from(nth);
+        match self.address {
+            IpAddr::V4(_) => u32::try_from(number).ok().map(|n| Ipv4Addr::from_bits(n).into()),
+            IpAddr::V6(_) => Some(Ipv6Addr::from_bits(number).into()),
+        }
+    }
+
     /// The first bits of the address.
     fn leading(self, bits: u32) -> u128 {
         let (number, width) = match self.address {
@@ -128,6 +143,20 @@ mod tests {
         assert_eq!(besides(&[]).unwrap(), "10.0.0.0/16 10.1.0.0/16");
         assert_eq!(besides(&["10.0.0.0/15", "10.3.4.0/24"]).unwrap(), "10.2.0.0/16 10.4.0.0/16");
         assert_eq!(besides(&["10.0.0.0/8"]), None);
+    }
+
+    #[test]
+    fn a_range_has_its_addresses_and_no_more() {
+        let of = |range: &str, nth| {
+            Cidr::parse(range).unwrap().address(nth).map(|address| address.to_string())
+        };
+        assert_eq!(of("10.96.3.4/16", 10).as_deref(), Some("10.96.0.10"));
+        assert_eq!(of("0.0.0.0/0", 10).as_deref(), Some("0.0.0.10"));
+        assert_eq!(of("::/0", 10).as_deref(), Some("::a"));
+        assert_eq!(of("fd00::/64", 16).as_deref(), Some("fd00::10"));
+        assert_eq!(of("255.255.255.0/24", 255).as_deref(), Some("255.255.255.255"));
+        assert_eq!((of("10.0.0.0/28", 16), of("10.0.0.0/32", 1)), (None, None));
+        assert_eq!(of("10.0.0.0/32", 0).as_deref(), Some("10.0.0.0"));
     }
 
     #[test]

@@ -73,8 +73,9 @@ struct ProviderTable {
     providers: BTreeSet<String>,
 }
 
+/// Images by minor version.
 #[derive(Deserialize)]
-struct KindImageTable {
+struct ImageTable {
     images: BTreeMap<String, String>,
 }
 
@@ -82,6 +83,7 @@ const LOCATIONS: &str = include_str!("../../policies/locations.json");
 const VERSIONS: &str = include_str!("../../policies/versions.json");
 const COMPONENTS: &str = include_str!("../../policies/components.json");
 const KIND_IMAGES: &str = include_str!("../../policies/kind-images.json");
+const AUTOSCALER: &str = include_str!("../../policies/autoscaler.json");
 const PROVIDERS: &str = include_str!("../../policies/providers.json");
 const BUILT_IN: &str = "the built-in tables are well-formed, which a test shows";
 
@@ -114,8 +116,14 @@ static PROVIDER_TABLE: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
 });
 
 static KIND_IMAGE_TABLE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
-    let table: KindImageTable = serde_json::from_str(KIND_IMAGES).expect(BUILT_IN);
+    let table: ImageTable = serde_json::from_str(KIND_IMAGES).expect(BUILT_IN);
     table.images
+});
+
+static AUTOSCALER_TABLE: LazyLock<Vec<(KubeVersion, String)>> = LazyLock::new(|| {
+    let table: ImageTable = serde_json::from_str(AUTOSCALER).expect(BUILT_IN);
+    let of = |(minor, tag): (String, String)| (format!("v{minor}.0").parse().expect(BUILT_IN), tag);
+    table.images.into_iter().map(of).collect()
 });
 
 /// The locations by name.
@@ -181,9 +189,26 @@ pub fn kind_images() -> &'static BTreeMap<String, String> {
     &KIND_IMAGE_TABLE
 }
 
+/// The release of the cluster-autoscaler for a cluster of a version: that of its minor version, or of the
+/// nearest that there is; the source stands in the table.
+#[must_use]
+pub fn autoscaler(version: KubeVersion) -> &'static str {
+    let table = &*AUTOSCALER_TABLE;
+    let upto = table.iter().rev().find(|(from, _)| *from <= version);
+    upto.or_else(|| table.first()).map_or("", |(_, tag)| tag.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_autoscaler_is_of_the_clusters_minor_version_or_near_it() {
+        let of = |version: &str| autoscaler(version.parse().unwrap());
+        assert!(of("v1.30.4").starts_with("v1.34."), "the oldest that knows v1beta2");
+        assert!(of("v1.35.9").starts_with("v1.35."));
+        assert!(of("v1.99.0").starts_with("v1.36."));
+    }
 
     #[test]
     fn the_tables_are_well_formed() {

@@ -125,7 +125,14 @@ mod tests {
 
     #[test]
     fn flux_prunes_the_cluster_and_leaves_what_it_owns_to_cluster_api() {
-        let prunable = ["Cluster", "MachineDeployment", "MachineHealthCheck", "HelmChartProxy"];
+        let prunable = [
+            "Cluster",
+            "ClusterResourceSet",
+            "ConfigMap",
+            "HelmChartProxy",
+            "MachineDeployment",
+            "MachineHealthCheck",
+        ];
         let files = cluster_files(&fleet());
         for kind in kinds(&files).iter().filter(|k| *k != "ManagedCluster") {
             for object in objects_of(&files, kind) {

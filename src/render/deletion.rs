@@ -196,7 +196,14 @@ mod tests {
         let files = deleted(&cluster_files(&fleet())).unwrap();
         assert_eq!(
             kinds(&files),
-            ["AzureClusterIdentity", "ConfigMap", "HelmChartProxy", "ManagedCluster", "Namespace"]
+            [
+                "AzureClusterIdentity",
+                "ClusterResourceSet",
+                "ConfigMap",
+                "HelmChartProxy",
+                "ManagedCluster",
+                "Namespace"
+            ]
         );
         assert!(text(&files).contains("name: carp-tombstone\n"), "the folder is never empty");
         assert!(files.contains_key("kustomization.yaml"));

@@ -12,6 +12,10 @@ use crate::model::api::{
 };
 use crate::model::{Cluster, Digest, Fleet, Name, Resources, Worker};
 
+/// The identity of the nodes.
+const NODES: &str = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/\
+                     userAssignedIdentities/nodes";
+
 fn pools() -> Vec<NodePool> {
     vec![NodePool { name: "np0".into(), replicas: Some(3), ..NodePool::default() }]
 }
@@ -33,6 +37,7 @@ pub(super) fn fleet() -> Fleet {
                 tenant_id: "tenant".into(),
                 subscription_id: "subscription".into(),
                 client_id: "client".into(),
+                node_identity: Some(NODES.into()),
                 ..AzureCredentials::default()
             }),
         }],

@@ -7,6 +7,7 @@ use super::context::{Components, Hosting, providers};
 use super::crd::crds;
 use super::flavor::FlavorKind;
 use super::flux::{self, Kustomization, Repository};
+use super::health;
 use super::job::{Job, Scope};
 use super::templates::Templates;
 
@@ -20,6 +21,8 @@ const LAYERS: [(&str, &str); 5] = [
 ];
 /// The folder of templates.
 const FOLDER: &str = "components";
+/// The kind of the store.
+const STORE: &str = "DataStore";
 /// The layer that carp makes itself, from its own types.
 const CRDS: &str = "crds";
 /// The file with the Flux objects.
@@ -110,12 +113,15 @@ fn context(site: &Site<'_>, templates: &Templates) -> Value {
 fn flux_objects(site: &Site<'_>) -> Vec<Value> {
     let mut objects: Vec<_> = site.repository.source(&site.folder).into_iter().collect();
     let mut before: Option<String> = None;
-    for (layer, timeout) in LAYERS {
-        let name = format!("component-{layer}");
-        let path = site.repository.path(&format!("{}/{layer}", site.folder));
+    for (id, timeout) in LAYERS {
+        let name = format!("component-{id}");
+        let path = site.repository.path(&format!("{}/{id}", site.folder));
         let mut layer = Kustomization::new(&name, flux::FLUX_SYSTEM, &path)
             .with("timeout", timeout)
             .with("wait", true);
+        if let Some(expressions) = health::expressions(id, |kind| has_kind(site, kind)) {
+            layer = layer.with("healthCheckExprs", expressions);
+        }
         if let Some(before) = before {
             layer = layer.after(&before);
         }
@@ -124,6 +130,14 @@ fn flux_objects(site: &Site<'_>) -> Vec<Value> {
     }
     objects.extend(site.agent.as_ref().map(|_| agent_layer(site)));
     objects
+}
+
+/// Whether the layers hold objects of one of the kinds whose health Flux is told of: those of the providers,
+/// and the store that hosted control planes need.
+fn has_kind(site: &Site<'_>, kind: &str) -> bool {
+    let providers = providers(&site.components, site.hosting);
+    let of_provider = providers.as_array().into_iter().flatten().any(|p| p["kind"] == kind);
+    of_provider || kind == STORE && site.hosting == Hosting::Hosted
 }
 
 /// The agent's Kustomization: nothing waits for it, and it waits for nothing.
@@ -178,15 +192,39 @@ mod tests {
     }
 
     #[test]
+    fn what_applies_clusters_has_no_rights_in_the_systems_namespaces() {
+        let fleet = super::super::fixture::fleet();
+        let worker = fleet.workers.values().next().unwrap();
+        let templates = Templates::built_in();
+        let files = super::super::worker_job(&fleet, worker, &templates, "").render().unwrap();
+        let objects = super::super::fixture::objects_of;
+        let policy = &objects(&files, "ValidatingAdmissionPolicy")[0];
+        let account = &objects(&files, "ServiceAccount")[0]["metadata"];
+        let (namespace, name) = (&account["namespace"], &account["name"]);
+        let user = format!("system:serviceaccount:{namespace}:{name}").replace('"', "");
+        assert_eq!(
+            policy["spec"]["matchConditions"][0]["expression"],
+            format!("request.userInfo.username == '{user}'")
+        );
+        let binding = &objects(&files, "ValidatingAdmissionPolicyBinding")[0]["spec"];
+        assert_eq!(binding["policyName"], policy["metadata"]["name"]);
+        assert_eq!(binding["validationActions"], json!(["Deny"]));
+        // Whoever is kept to the label must be given it.
+        let cluster = super::super::fixture::cluster_files(&fleet);
+        let namespace = &objects(&cluster, "Namespace")[0]["metadata"];
+        assert_eq!(namespace["labels"]["carp.dev/cluster"], namespace["name"]);
+    }
+
+    #[test]
     fn the_service_account_may_touch_the_flavors_kinds_and_nothing_else() {
         let rules = rules(&Templates::built_in(), FlavorKind::ManagedCluster);
         let core = &rules.as_array().unwrap()[0];
-        assert_eq!(core["resources"], json!(["configmaps", "namespaces"]));
+        assert_eq!(core["resources"], json!(["configmaps", "namespaces", "serviceaccounts"]));
         let all = rules.to_string();
         assert!(all.contains("kamajicontrolplanes"), "{all}");
         assert!(!all.contains("secrets") && !all.contains('*'), "{all}");
         let workers = super::rules(&Templates::built_in(), FlavorKind::Worker).to_string();
-        assert!(workers.contains("clusterresourcesets") && !all.contains("clusterresourcesets"));
+        assert!(workers.contains("ocirepositories") && !all.contains("ocirepositories"));
         assert!(all.contains("kindclusters") && workers.contains("kindclusters"));
     }
 }

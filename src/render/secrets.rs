@@ -3,6 +3,7 @@
 use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
 use super::context::{find_azure, issuer};
 use super::flux::{FLUX_SYSTEM, ROOT, Repository, SOURCE, is_ssh};
+use super::roles;
 use crate::model::{ATTACHED_FLAVOR, Fleet, KIND_FLAVOR, Worker, paths};
 
 /// The cluster on which something is done.
@@ -173,8 +174,8 @@ fn git_credential(fleet: &Fleet, name: &str, cluster: Where) -> SecretWanted {
     }
 }
 
-/// What else a worker wants once: Flux itself where carp does not bring it, and for workload identity the
-/// keys of its service accounts where Azure can read them.
+/// What else a worker wants once: Flux itself where carp does not bring it, what identities must be allowed
+/// in Azure, and for workload identity the keys of its service accounts where Azure can read them.
 #[must_use]
 pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Preparation> {
     let name = worker.name.as_str();
@@ -188,6 +189,7 @@ pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Prepara
     if worker.flavor() == KIND_FLAVOR {
         return all;
     }
+    all.extend(roles::assignments(fleet));
     let credentials = find_azure(fleet, worker.spec.credentials.as_deref());
     let Some(issuer) = credentials.and_then(|c| issuer(c, name)) else { return all };
     all.push(Preparation {
@@ -344,10 +346,10 @@ mod tests {
     fn workload_identity_wants_its_keys_published() {
         let mut fleet = fleet();
         let steps = |f: &Fleet| preparations(f, f.workers.values().next().unwrap(), "").len();
-        assert_eq!(steps(&fleet), 0);
+        let roles = steps(&fleet);
         let azure = fleet.spec.credentials[0].azure.as_mut().unwrap();
         azure.oidc_issuer_prefix = Some("https://oidc.example.com".into());
-        assert_eq!(steps(&fleet), 3);
+        assert_eq!(steps(&fleet), roles + 3);
     }
 
     #[test]

@@ -34,8 +34,10 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "kind/cluster.yaml",
     "kind/flavor.yaml",
     "parts/addons.yaml",
+    "parts/autoscaler.yaml",
     "parts/identity.yaml",
     "parts/pools.yaml",
+    "parts/storage.yaml",
 ];
 /// Built-in templates that stand elsewhere: the agent's rights are those of whoever installs it by hand.
 const ELSEWHERE: &[(&str, &str)] =

@@ -54,6 +54,7 @@ mod kind_git;
 #[cfg(unix)]
 mod kind_rights;
 mod memo_law;
+mod mirrors;
 mod model;
 mod moving;
 mod networks;

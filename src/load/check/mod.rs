@@ -27,6 +27,7 @@ mod max_priority;
 mod name;
 mod network;
 pub(super) mod no_domain;
+mod node_identity;
 mod node_pool;
 mod offered;
 mod overlay;
@@ -99,6 +100,7 @@ const RULES: &[Rule] = &[
     credentials::check,
     grant::check,
     placeholder::check,
+    node_identity::check,
     control_plane::check,
     node_pool::check,
     zones::check,

@@ -1,4 +1,5 @@
-//! `invalid-network`: ranges of addresses are CIDRs, and those of pods and services do not overlap.
+//! `invalid-network`: ranges of addresses are CIDRs, those of pods and services do not overlap, and that of
+//! the services has an address for the DNS.
 
 use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath};
@@ -6,6 +7,9 @@ use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::model::Cidr;
 use crate::model::api::Network;
+
+/// Which address of the services is the DNS's (kubeadm, `constants.GetDNSIP`).
+const DNS_ADDRESS: u32 = 10;
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     let (own, resolved) = match &subject.body.spec {
@@ -45,6 +49,11 @@ fn ranges<'n>(
         for (i, text) in ranges.iter().enumerate() {
             let path = path.key(key).index(i);
             if let Some(cidr) = Cidr::parse(text) {
+                if key == "serviceCIDRs" && cidr.address(DNS_ADDRESS).is_none() {
+                    let message = format!("`{text}` is too small for services");
+                    let help = "take at least 16 addresses (/28): the tenth is that of the DNS";
+                    out.add(Code::InvalidNetwork, path.clone(), message, help);
+                }
                 found.push((path, cidr, text.as_str()));
             } else {
                 let message = format!("`{text}` is not a range of addresses");
@@ -77,6 +86,13 @@ mod tests {
             "10.0.0.0/16, \"fd00::/64\"",
             "10.1.0.0/16, \"fd01::/108\"",
         )));
+    }
+
+    #[test]
+    fn services_have_an_address_for_the_dns() {
+        let path = "spec.network.serviceCIDRs[0]";
+        finds(cluster(&network("10.1.0.0/16", "10.2.0.0/29")), Code::InvalidNetwork, path);
+        finds_nothing(cluster(&network("10.1.0.0/16", "10.2.0.0/28")));
     }
 
     #[test]

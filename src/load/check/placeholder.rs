@@ -27,7 +27,7 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
         Some(Chosen::Nothing) => {
             let message = "no credentials are listed, and clusters and workers need some";
             let help = "add `credentials:` with an entry that has `name` and `azure: {tenantID, \
-                        subscriptionID, clientID}`";
+                        subscriptionID, clientID, nodeIdentity}`";
             add(path, message.to_owned(), help.to_owned(), out);
         }
         Some(Chosen::Entry(index)) => entry(&fleet.credentials[index], &path.index(index), out),
@@ -40,7 +40,12 @@ fn entry(credentials: &Credentials, path: &FieldPath, out: &mut Findings) {
     let name = &credentials.name;
     let Some(azure) = &credentials.azure else {
         let message = format!("the credentials `{name}` have no `azure`");
-        add(path, message, "add `azure: {tenantID, subscriptionID, clientID}`".to_owned(), out);
+        add(
+            path,
+            message,
+            "add `azure: {tenantID, subscriptionID, clientID, nodeIdentity}`".to_owned(),
+            out,
+        );
         return;
     };
     for (field, value) in fields(azure) {
@@ -63,7 +68,7 @@ fn fields(azure: &AzureCredentials) -> impl Iterator<Item = (&'static str, &str)
     needed.into_iter().filter_map(|(field, value)| Some((field, value?.as_str())))
 }
 
-fn is_placeholder(value: &str) -> bool {
+pub(super) fn is_placeholder(value: &str) -> bool {
     value.trim().is_empty() || value.contains(REPLACE_ME) || value.starts_with(ZEROS)
 }
 

@@ -3,6 +3,7 @@
 mod complete;
 mod duplicate;
 mod empty;
+mod identity;
 mod references;
 mod refused;
 mod secret;
@@ -22,6 +23,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         references::check,
         empty::check,
         taints::check,
+        identity::check,
     ];
     rules.iter().flat_map(|rule| rule(objects, job)).collect()
 }

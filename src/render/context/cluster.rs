@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::pool::{Role, pool};
-use super::{Components, HOSTED_REPLICAS, VM_SIZE, azure, containers, hosted_taint, or_default};
+use super::pool::{Role, autoscaler, pool, taint_keys};
+use super::{
+    Components, HOSTED_REPLICAS, VM_SIZE, azure, cloud_images, containers, hosted_taint, or_default,
+};
 use crate::diag::Diagnostics;
-use crate::model::{CLUSTER_RANGES, Cluster, Fleet, KIND_FLAVOR, Name, Versions};
+use crate::model::{CLUSTER_RANGES, Cidr, Cluster, Fleet, KIND_FLAVOR, Name, Versions};
 
 /// The add-ons that every cluster gets.
 pub(super) const ADD_ONS: &[&str] = &["azuredisk-csi", "calico", "cloud-provider-azure"];
@@ -28,6 +30,7 @@ pub(in crate::render) fn cluster(
     let pools = spec.node_pools.iter();
     let pools: Vec<_> =
         pools.map(|p| pool(&cluster.name, p, Role::General, &versions.pools)).collect();
+    let services = or_default(network.map(|n| &n.service_cidrs), CLUSTER_RANGES.services);
     json!({
         "name": cluster.name,
         "tenant": cluster.tenant,
@@ -39,11 +42,36 @@ pub(in crate::render) fn cluster(
             "vmSize": control_plane.size.as_deref().unwrap_or(VM_SIZE),
         },
         "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), CLUSTER_RANGES.pods),
-        "serviceCIDRs": or_default(network.map(|n| &n.service_cidrs), CLUSTER_RANGES.services),
+        "dnsServiceIPs": dns_service_ips(&services),
+        "serviceCIDRs": services,
         "azure": azure::azure(fleet, spec.credentials.as_deref(), &cluster.name, problems),
         "pools": pools,
+        "poolTaints": taint_keys(&spec.node_pools),
+        "autoscaler": autoscaler(&spec.node_pools, &versions.control_plane),
+        "cloudImages": cloud_images(&versions.control_plane),
         "components": Components::overlaid(&own).only(ADD_ONS),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "hostedTaint": hosted_taint(),
     })
+}
+
+/// The address of the cluster's DNS. Kamaji's provider passes on the first range only, and the address is the
+/// tenth of it, as kubeadm has it (kubeadm, `constants.GetDNSIP`).
+fn dns_service_ips(services: &[String]) -> Vec<String> {
+    let first = services.first().and_then(|range| Cidr::parse(range));
+    first.and_then(|range| range.address(10)).map(|ip| ip.to_string()).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dns_has_the_tenth_address_of_the_services() {
+        let of = |range: &str| dns_service_ips(&[range.to_owned(), "10.9.0.0/16".to_owned()]);
+        assert_eq!(of("10.96.0.0/16"), ["10.96.0.10"]);
+        assert_eq!(of("10.96.1.2/16"), ["10.96.0.10"], "of the range and not of what is written");
+        assert_eq!(of("fd00::/108"), ["fd00::a"]);
+        assert_eq!(of("10.96.0.0/29"), Vec::<String>::new(), "there is none");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::model::tables;
+use crate::model::{KubeVersion, tables};
 
 /// Versions by component.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,17 +41,44 @@ pub(in crate::render) enum Hosting {
     Containers,
 }
 
-/// One provider: its kind and name for the operator, its namespace, its component, its image, and the
-/// feature gates that are on. Its name is clusterctl's, by which the operator knows where its releases are
-/// (Cluster API, `cmd/clusterctl/client/config/providers_client.go`).
+/// One provider: its kind and name for the operator, its namespace, its component, its image, the container
+/// that has it, and the feature gates that are on. Its name is clusterctl's, by which the operator knows where
+/// its releases are (Cluster API, `cmd/clusterctl/client/config/providers_client.go`). A container that is not
+/// in the provider's Deployment ends in `cannot find container`, and nothing of the provider is installed
+/// (`cluster-api-operator`, `internal/controller/component_customizer.go`).
 struct Provider {
     kind: &'static str,
     name: &'static str,
     namespace: &'static str,
     component: &'static str,
     image: &'static str,
+    container: &'static str,
     feature_gates: &'static [&'static str],
+    beside: &'static [Beside],
 }
+
+/// A Deployment of a provider besides its own controller's: the operator leaves it as it is unless it is named.
+struct Beside {
+    deployment: &'static str,
+    container: &'static str,
+    component: &'static str,
+    image: &'static str,
+    /// Since which release of the provider its first init container has the provider's own image.
+    init_since: &'static str,
+}
+
+/// The container of nearly every provider.
+const MANAGER: &str = "manager";
+
+/// What comes with CAPZ: Azure Service Operator, whose first init container is CAPZ's own image
+/// (`cluster-api-provider-azure`, `config/aso`).
+const ASO: Beside = Beside {
+    deployment: "azureserviceoperator-controller-manager",
+    container: MANAGER,
+    component: "aso",
+    image: "mcr.microsoft.com/k8s/azureserviceoperator",
+    init_since: "v1.25.0",
+};
 
 /// The feature gate of Cluster API without which no machine may have taints.
 pub(in crate::render) const MACHINE_TAINTS: &str = "MachineTaintPropagation";
@@ -64,7 +91,9 @@ const PROVIDERS: &[Provider] = &[
         namespace: "capi-system",
         component: "capi",
         image: "registry.k8s.io/cluster-api/cluster-api-controller",
+        container: MANAGER,
         feature_gates: &[MACHINE_TAINTS],
+        beside: &[],
     },
     Provider {
         kind: "BootstrapProvider",
@@ -72,7 +101,9 @@ const PROVIDERS: &[Provider] = &[
         namespace: "capi-kubeadm-bootstrap-system",
         component: "capi",
         image: "registry.k8s.io/cluster-api/kubeadm-bootstrap-controller",
+        container: MANAGER,
         feature_gates: &[],
+        beside: &[],
     },
     Provider {
         kind: "ControlPlaneProvider",
@@ -80,7 +111,9 @@ const PROVIDERS: &[Provider] = &[
         namespace: "capi-kubeadm-control-plane-system",
         component: "capi",
         image: "registry.k8s.io/cluster-api/kubeadm-control-plane-controller",
+        container: MANAGER,
         feature_gates: &[],
+        beside: &[],
     },
     Provider {
         kind: "InfrastructureProvider",
@@ -88,7 +121,9 @@ const PROVIDERS: &[Provider] = &[
         namespace: "capz-system",
         component: "capz",
         image: "registry.k8s.io/cluster-api-azure/cluster-api-azure-controller",
+        container: MANAGER,
         feature_gates: &["ASOAPI", "MachinePool"],
+        beside: &[ASO],
     },
     Provider {
         kind: "AddonProvider",
@@ -96,18 +131,23 @@ const PROVIDERS: &[Provider] = &[
         namespace: "caaph-system",
         component: "caaph",
         image: "registry.k8s.io/cluster-api-helm/cluster-api-helm-controller",
+        container: MANAGER,
         feature_gates: &[],
+        beside: &[],
     },
 ];
 
-/// The provider of hosted control planes.
+/// The provider of hosted control planes. Its container has a name of its own
+/// (`cluster-api-control-plane-provider-kamaji`, `config/manager/manager.yaml`).
 const KAMAJI: Provider = Provider {
     kind: "ControlPlaneProvider",
     name: "kamaji",
     namespace: "kamaji-system",
     component: "kamaji-provider",
     image: "docker.io/clastix/cluster-api-control-plane-provider-kamaji",
+    container: "controller",
     feature_gates: &[],
+    beside: &[],
 };
 
 /// The providers of a cluster, as templates get them.
@@ -119,7 +159,9 @@ pub(in crate::render) fn providers(components: &Components, hosting: Hosting) ->
             "namespace": p.namespace,
             "version": components.version(p.component),
             "image": p.image,
+            "container": p.container,
             "featureGates": p.feature_gates,
+            "beside": p.beside.iter().map(|b| beside(b, p, components)).collect::<Vec<_>>(),
         })
     };
     let wanted = |p: &&Provider| hosting != Hosting::Containers || p.kind == "CoreProvider";
@@ -128,6 +170,18 @@ pub(in crate::render) fn providers(components: &Components, hosting: Hosting) ->
         all.push(entry(&KAMAJI));
     }
     Value::Array(all)
+}
+
+fn beside(beside: &Beside, provider: &Provider, components: &Components) -> Value {
+    let release = |text: &str| text.parse::<KubeVersion>().ok();
+    let has_init = release(components.version(provider.component)) >= release(beside.init_since);
+    json!({
+        "deployment": beside.deployment,
+        "container": beside.container,
+        "image": beside.image,
+        "version": components.version(beside.component),
+        "hasInit": has_init,
+    })
 }
 
 #[cfg(test)]
@@ -156,6 +210,25 @@ mod tests {
             assert_eq!(providers[0]["kind"], "CoreProvider");
             assert_eq!(providers[0]["featureGates"], json!([MACHINE_TAINTS]));
         }
+    }
+
+    #[test]
+    fn a_container_has_the_name_that_its_deployment_gives_it() {
+        let providers = providers(&Components::overlaid(&BTreeMap::new()), Hosting::Hosted);
+        let all = providers.as_array().unwrap();
+        let named = |container: &str| all.iter().filter(|p| p["container"] == container).count();
+        assert_eq!((named("manager"), named("controller")), (5, 1));
+        assert_eq!(all.last().unwrap()["name"], "kamaji");
+    }
+
+    #[test]
+    fn an_older_capz_has_no_init_container_to_patch() {
+        let has_init = |capz: &str| {
+            let own = BTreeMap::from([("capz".to_owned(), capz.to_owned())]);
+            let providers = providers(&Components::overlaid(&own), Hosting::None);
+            providers[3]["beside"][0]["hasInit"].clone()
+        };
+        assert_eq!((has_init("v1.24.3"), has_init("v1.25.0")), (json!(false), json!(true)));
     }
 
     #[test]

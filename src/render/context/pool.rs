@@ -1,16 +1,23 @@
 //! Node pools as templates get them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use super::{VM_SIZE, hosted_taint};
-use crate::model::api::{Autoscale, NodePool};
+use crate::model::api::{Autoscale, NodePool, TaintEffect};
+use crate::model::tables;
 
 /// The disk of the operating system, in GiB, of a pool that names none.
 const OS_DISK_GB: u32 = 128;
 /// The replicas of a pool that names neither replicas nor bounds.
 const REPLICAS: u32 = 1;
+
+/// How many nodes a pool has at least for a share of them to be one whole node.
+const MANY: u32 = 3;
+/// The share of broken nodes, in percent, up to which a pool with many is repaired; more is no broken node
+/// but a broken network, in which new nodes would not be better.
+const REPAIRED_PERCENT: u64 = 40;
 
 /// Label domains that Cluster API copies from a Machine to its Node. Labels of other domains go to the
 /// kubelet (Cluster API, "Metadata propagation").
@@ -53,8 +60,36 @@ pub(super) fn pool(cluster: &str, pool: &NodePool, role: Role, version: &str) ->
         "machineLabels": machine_labels,
         "nodeLabels": node_labels.join(","),
         "taints": taints,
+        "repairs": repairs(pool),
         "deployments": deployments(cluster, pool),
     })
+}
+
+/// How many broken nodes are repaired of a pool that may be small; `None` where it never is and a percentage
+/// does. A percentage is rounded down, so that 40 % of one or two nodes is none and they would never be
+/// repaired (Cluster API, `machinehealthcheck_controller.go`, `isAllowedRemediation`).
+fn repairs(pool: &NodePool) -> Option<u32> {
+    let (least, most) = match pool.autoscale {
+        Some(Autoscale { min, max }) => (min, max),
+        None => (pool.replicas.unwrap_or(REPLICAS), pool.replicas.unwrap_or(REPLICAS)),
+    };
+    (least < MANY).then(|| (MANY - 1).max(share_of(most)))
+}
+
+fn share_of(nodes: u32) -> u32 {
+    u32::try_from(u64::from(nodes) * REPAIRED_PERCENT / 100).unwrap_or(u32::MAX)
+}
+
+/// The keys of the pools' taints that keep out what does not tolerate them, each once.
+pub(super) fn taint_keys(pools: &[NodePool]) -> BTreeSet<&str> {
+    let all = pools.iter().flat_map(|pool| &pool.taints);
+    all.filter(|t| t.effect == TaintEffect::NoSchedule).map(|t| t.key.as_str()).collect()
+}
+
+/// The autoscaler's release where a pool has bounds.
+pub(super) fn autoscaler(pools: &[NodePool], version: &str) -> Option<&'static str> {
+    pools.iter().any(|pool| pool.autoscale.is_some()).then_some(())?;
+    version.parse().ok().map(tables::autoscaler)
 }
 
 fn is_synced(label: &str) -> bool {
@@ -110,6 +145,27 @@ mod tests {
         let pool = of(NodePool { autoscale, zones, ..NodePool::default() });
         assert_eq!(pool["deployments"][0]["autoscale"], json!({"min": 1, "max": 3}));
         assert_eq!(pool["deployments"][2]["autoscale"], json!({"min": 0, "max": 2}));
+    }
+
+    #[test]
+    fn a_pool_that_may_be_small_is_repaired_too() {
+        let fixed = |n| repairs(&NodePool { replicas: Some(n), ..NodePool::default() });
+        assert_eq!([fixed(0), fixed(1), fixed(2)], [Some(2); 3], "every node");
+        assert_eq!(fixed(3), None, "40 % of three is one");
+        let scaled = |min, max| {
+            let autoscale = Some(Autoscale { min, max });
+            repairs(&NodePool { autoscale, ..NodePool::default() })
+        };
+        assert_eq!((scaled(0, 3), scaled(1, 20), scaled(3, 20)), (Some(2), Some(8), None));
+        assert_eq!(scaled(0, u32::MAX), Some(1_717_986_918));
+    }
+
+    #[test]
+    fn a_cluster_has_an_autoscaler_where_a_pool_has_bounds() {
+        let bounds = Some(Autoscale { min: 1, max: 2 });
+        let pools = [NodePool::default(), NodePool { autoscale: bounds, ..NodePool::default() }];
+        assert_eq!(autoscaler(&pools[..1], "v1.34.2"), None);
+        assert!(autoscaler(&pools, "v1.34.2").is_some_and(|tag| tag.starts_with("v1.34.")));
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use super::cluster::ADD_ONS;
-use super::pool::{Role, pool};
-use super::{CONTROL_PLANE_REPLICAS, Components, VM_SIZE, azure, containers, or_default};
+use super::pool::{Role, autoscaler, pool};
+use super::{
+    CONTROL_PLANE_REPLICAS, Components, VM_SIZE, azure, cloud_images, containers, or_default,
+};
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
 use crate::model::{Fleet, KIND_FLAVOR, WORKER_RANGES, Worker};
@@ -42,6 +44,10 @@ pub(in crate::render) fn worker(
         "azure": azure::azure(fleet, spec.credentials.as_deref(), &worker.name, problems),
         "issuer": credentials.and_then(|c| azure::issuer(c, &worker.name)),
         "pools": pools(worker),
+        // The system pool has none, and nothing but hosted control planes is wanted on the others.
+        "poolTaints": [],
+        "autoscaler": autoscaler(&spec.node_pools, &spec.version),
+        "cloudImages": cloud_images(&spec.version),
         "components": Components::overlaid(&spec.components.0).only(ADD_ONS),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
     })

@@ -28,6 +28,8 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition", &["spec"]),
+    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", &["spec"]),
+    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", &["spec"]),
     ("kustomize.config.k8s.io/v1beta1", "Kustomization", &["resources"]),
 ];
 

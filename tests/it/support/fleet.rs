@@ -9,6 +9,10 @@ use carp::model::api::{
 use carp::model::{Cluster, Digest, Fleet, KIND_FLAVOR, Name, Resources, Worker, paths};
 use carp::render::{self, Files, Templates};
 
+/// The identity of the nodes.
+const NODES: &str = "/subscriptions/21111111-2222-4333-8444-555555555555/resourceGroups/fleet/providers/\
+                     Microsoft.ManagedIdentity/userAssignedIdentities/nodes";
+
 /// A fleet with every feature that templates branch on.
 pub(crate) fn full() -> Fleet {
     let mut fleet = plain();
@@ -44,7 +48,7 @@ pub(crate) fn plain() -> Fleet {
         tenant_id: "11111111-2222-4333-8444-555555555555".into(),
         subscription_id: "21111111-2222-4333-8444-555555555555".into(),
         client_id: "31111111-2222-4333-8444-555555555555".into(),
-        node_identity: Some("/subscriptions/x/resourceGroups/y/providers/z".into()),
+        node_identity: Some(NODES.into()),
         ..AzureCredentials::default()
     };
     let delivery = Delivery {

@@ -176,6 +176,7 @@ spec:
         tenantID: 5f3f9d0e-2f5e-4a8e-8f5c-0d6a3c1b2e4f
         subscriptionID: 6a4e8c1d-3b7f-4c2a-9e1d-1f5b7d3c9a8e
         clientID: 7b5d9e2c-4c8a-4d3b-8f2e-2a6c8e4d0b9f
+        nodeIdentity: /subscriptions/6a4e8c1d-3b7f-4c2a-9e1d-1f5b7d3c9a8e/resourceGroups/fleet/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodes
 "
     .to_owned()
 }

@@ -1,0 +1,117 @@
+//! `placeholder-credential` on `nodeIdentity`: the machines of a cluster in Azure have a managed identity of
+//! their own, as which the cloud controller and the disk driver act. Without one, CAPZ writes an `azure.json`
+//! with a client ID and no secret (`cluster-api-provider-azure`, `controllers/helpers.go`), and there is no
+//! load balancer, no endpoint of a hosted control plane and no disk.
+//!
+//! The finding is on `carp.yaml`, once, however many clusters need the entry.
+
+use std::sync::{Arc, LazyLock};
+
+use regex_lite::Regex;
+
+use super::{Scene, Subject};
+use crate::diag::{Code, Diagnostic, FieldPath};
+use crate::load::finding::{Findings, Source};
+use crate::load::resolve::{Chosen, needs_credentials};
+use crate::model::api::Credentials;
+use crate::model::paths::FLEET_FILE;
+
+/// The resource id of a managed identity, with or without what CAPZ puts before it.
+static FORM: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^(azure://)?/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.ManagedIdentity/userAssignedIdentities/[^/]+$",
+    )
+    .expect("the expression is a constant that a test compiles")
+});
+
+/// What one looks like.
+const EXAMPLE: &str = "/subscriptions/…/resourceGroups/…/providers/Microsoft.ManagedIdentity/\
+                       userAssignedIdentities/…";
+
+pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+    let Some(fleet) = scene.fleet else { return };
+    if !subject.flavor().is_some_and(needs_credentials) {
+        return;
+    }
+    if let Some(Chosen::Entry(index)) = subject.credentials(scene) {
+        let path = FieldPath::keys("spec.credentials").index(index).key("azure");
+        entry(&fleet.credentials[index], &path, out);
+    }
+}
+
+fn entry(credentials: &Credentials, path: &FieldPath, out: &mut Findings) {
+    let Some(azure) = &credentials.azure else { return };
+    let name = &credentials.name;
+    let help = format!("write the id of the identity that the machines have: {EXAMPLE}");
+    match azure.node_identity.as_deref() {
+        None => {
+            let message = format!("the credentials `{name}` have no `nodeIdentity`");
+            add(path.clone(), message, help, out);
+        }
+        Some(id) if !super::placeholder::is_placeholder(id) && !FORM.is_match(id) => {
+            let message = format!(
+                "`nodeIdentity` of the credentials `{name}` is no managed identity: `{id}`"
+            );
+            add(path.key("nodeIdentity"), message, help, out);
+        }
+        Some(_) => {}
+    }
+}
+
+fn add(path: FieldPath, message: String, help: String, out: &mut Findings) {
+    let fleet = Source { file: Arc::from(FLEET_FILE), document: 0 };
+    let needed_by = out.source.place(FieldPath::keys("spec"));
+    let finding = Diagnostic::new(Code::PlaceholderCredential, message).at(fleet.place(path));
+    out.list.push(finding.related(needed_by, "needed here").help(help));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{CARP, cluster, files_find, load_files, worker};
+    use super::*;
+
+    fn with(identity: &str) -> String {
+        let lines = CARP.lines().map(|line| match line.split_once("nodeIdentity:") {
+            Some((indent, _)) if identity.is_empty() => indent.to_owned(),
+            Some((indent, _)) => format!("{indent}nodeIdentity: {identity}"),
+            None => line.to_owned(),
+        });
+        lines.map(|line| line + "\n").collect()
+    }
+
+    #[test]
+    fn machines_have_an_identity() {
+        for text in [cluster(""), worker("")] {
+            let carp = with("");
+            let files = [("carp.yaml", &*carp), ("fleet/x.yaml", &*text)];
+            let path = "spec.credentials[0].azure";
+            let found = files_find(&files, Code::PlaceholderCredential, path);
+            assert_eq!(found.place.unwrap().file, "carp.yaml");
+            assert_eq!(found.related[0].0.file, "fleet/x.yaml");
+            assert!(!load_files(&files).fleet_broken, "what is placed stays");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_machines_in_azure_needs_none() {
+        let (carp, attached) = (with(""), worker("flavor: attached\n  "));
+        let loaded = load_files(&[("carp.yaml", &carp), ("fleet/x.yaml", &attached)]);
+        assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    }
+
+    #[test]
+    fn an_identity_is_the_id_of_a_managed_one() {
+        let path = "spec.credentials[0].azure.nodeIdentity";
+        let text = cluster("");
+        for bad in ["nodes", "11111111-1111-1111-1111-111111111111", "/subscriptions/s/nodes"] {
+            let carp = with(bad);
+            let files = [("carp.yaml", &*carp), ("fleet/x.yaml", &*text)];
+            files_find(&files, Code::PlaceholderCredential, path);
+        }
+        let id = "/subscriptions/s/resourcegroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/n";
+        for good in [id.to_owned(), format!("azure://{id}")] {
+            let loaded = load_files(&[("carp.yaml", &with(&good)), ("fleet/x.yaml", &text)]);
+            assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+        }
+    }
+}
