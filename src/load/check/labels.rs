@@ -22,7 +22,7 @@ fn all(labels: &BTreeMap<String, String>, path: &FieldPath, out: &mut Findings) 
             let help = "use letters, digits, `-`, `_` and `.`, at most 63, perhaps after `domain/`";
             out.add_on_key(Code::InvalidValue, path.clone(), message, help);
         }
-        if !value.is_empty() && !is_qualified(value) {
+        if !is_value(value) {
             let message = format!("`{}` cannot be the value of a label", visible::line(value));
             let help = "use letters, digits, `-`, `_` and `.`, at most 63 of them";
             out.add(Code::InvalidValue, path, message, help);
@@ -37,6 +37,10 @@ pub(super) fn is_key(key: &str) -> bool {
             domain.len() <= 253 && domain.split('.').all(super::is_dns_label) && is_qualified(name)
         }
     }
+}
+
+pub(super) fn is_value(value: &str) -> bool {
+    value.is_empty() || is_qualified(value)
 }
 
 pub(super) fn is_qualified(text: &str) -> bool {

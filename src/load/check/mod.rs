@@ -28,7 +28,9 @@ mod name;
 mod network;
 pub(super) mod no_domain;
 mod node_identity;
+mod node_label;
 mod node_pool;
+mod node_taint;
 mod offered;
 mod overlay;
 mod paths;
@@ -103,6 +105,8 @@ const RULES: &[Rule] = &[
     node_identity::check,
     control_plane::check,
     node_pool::check,
+    node_label::check,
+    node_taint::check,
     zones::check,
     vm_size::check,
     network::check,
