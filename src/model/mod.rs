@@ -19,6 +19,7 @@ mod folded;
 mod hex;
 mod id;
 mod imagined;
+mod label;
 mod lock;
 mod memo;
 mod moving;
@@ -63,6 +64,7 @@ pub use fleet::{
 };
 pub use folded::{Ahead, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
+pub use label::{is_dns_label, is_label_key, is_label_value};
 pub use lock::{
     AcknowledgementSpent, ClusterRow, ClusterState, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock,
     IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow, WORKER_LOCK_SCHEMA, WorkerLock,

@@ -101,6 +101,12 @@ impl Cidr {
             && self.leading(shared) == other.leading(shared)
     }
 
+    /// Whether an address is in the range.
+    #[must_use]
+    pub fn contains(self, address: IpAddr) -> bool {
+        self.overlaps(Self { address, prefix: width(address) })
+    }
+
     /// The address that comes so many after the first of the range; `None` beyond its end.
     #[must_use]
     pub fn address(self, nth: u32) -> Option<IpAddr> {
@@ -171,6 +177,8 @@ mod tests {
         assert!(overlap("0.0.0.0/0", "192.168.0.0/16"));
         assert!(!overlap("10.244.0.0/16", "10.245.0.0/16"));
         assert!(!overlap("::/0", "0.0.0.0/0"));
+        let has = |range: &str, ip: &str| Cidr::parse(range).unwrap().contains(ip.parse().unwrap());
+        assert!(has("10.0.0.0/8", "10.9.8.7") && !has("10.0.0.0/8", "11.0.0.0"));
         assert!(overlap("fd00::/8", "fd01::/64"));
     }
 }

@@ -1,13 +1,14 @@
 //! `invalid-selector` on fields and groups: an expression on a field, or an order of groups, that can never
 //! mean anything.
 
-use super::{Scene, Subject, is_dns_label};
+use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::model::api::{
     ExpressionOperator, Failback, FieldExpression, PolicyAffinity, WorkerField,
 };
+use crate::model::is_dns_label;
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     for (path, term) in subject.terms() {

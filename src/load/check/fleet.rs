@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{address, components, git, images, is_dns_label, offered, paths, quota};
+use super::{address, components, git, images, offered, paths, quota};
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::load::resolve::seconds;
 use crate::model::api::{Branches, FleetSpec, Roots};
+use crate::model::is_dns_label;
 use crate::model::paths::{CONTROL_PLANE, DECISIONS, WORKERS};
 
 /// Checks what `carp.yaml` says.

@@ -1,11 +1,12 @@
 //! `invalid-value` on labels: carp puts a cluster's and a pool's labels on objects, and an API server
-//! refuses an object whose labels are malformed (k8s.io/apimachinery, pkg/util/validation).
+//! refuses an object whose labels are malformed.
 
 use std::collections::BTreeMap;
 
 use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath, visible};
 use crate::load::finding::Findings;
+use crate::model::{is_label_key, is_label_value};
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     all(&subject.body.labels, &FieldPath::keys("metadata.labels"), out);
@@ -17,39 +18,17 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
 fn all(labels: &BTreeMap<String, String>, path: &FieldPath, out: &mut Findings) {
     for (key, value) in labels {
         let path = path.key(key);
-        if !is_key(key) {
+        if !is_label_key(key) {
             let message = format!("`{}` cannot be the key of a label", visible::line(key));
             let help = "use letters, digits, `-`, `_` and `.`, at most 63, perhaps after `domain/`";
             out.add_on_key(Code::InvalidValue, path.clone(), message, help);
         }
-        if !is_value(value) {
+        if !is_label_value(value) {
             let message = format!("`{}` cannot be the value of a label", visible::line(value));
             let help = "use letters, digits, `-`, `_` and `.`, at most 63 of them";
             out.add(Code::InvalidValue, path, message, help);
         }
     }
-}
-
-pub(super) fn is_key(key: &str) -> bool {
-    match key.split_once('/') {
-        None => is_qualified(key),
-        Some((domain, name)) => {
-            domain.len() <= 253 && domain.split('.').all(super::is_dns_label) && is_qualified(name)
-        }
-    }
-}
-
-pub(super) fn is_value(value: &str) -> bool {
-    value.is_empty() || is_qualified(value)
-}
-
-pub(super) fn is_qualified(text: &str) -> bool {
-    let ends = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
-    let bytes = text.as_bytes();
-    bytes.len() <= 63
-        && ends(bytes.first())
-        && ends(bytes.last())
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
 }
 
 #[cfg(test)]

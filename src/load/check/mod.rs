@@ -255,13 +255,3 @@ fn field_values<'s>(
     }
     all
 }
-
-/// Whether text is a DNS-1123 label: at most 63 lower-case letters, digits and inner dashes.
-fn is_dns_label(text: &str) -> bool {
-    let letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    let bytes = text.as_bytes();
-    (1..=63).contains(&bytes.len())
-        && bytes.iter().all(|b| letter(*b) || *b == b'-')
-        && bytes.first().is_some_and(|b| letter(*b))
-        && bytes.last().is_some_and(|b| letter(*b))
-}

@@ -3,11 +3,11 @@
 //! `internal/util/taints/validation.go` and `internal/webhooks/machine.go`; k8s.io/apimachinery,
 //! `pkg/api/validate/content`).
 
-use super::labels::{is_key, is_value};
 use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::model::api::Taint;
+use crate::model::{is_label_key, is_label_value};
 
 /// Keys that only Cluster API, Kubernetes or carp set.
 const RESERVED: &[&str] = &[
@@ -34,7 +34,7 @@ fn one(taint: &Taint, path: &FieldPath, out: &mut Findings) {
     let key = taint.key.as_str();
     let domain = key.split_once('/').map_or("", |(domain, _)| domain);
     let reserved = RESERVED_DOMAINS.contains(&domain) && key != OUT_OF_SERVICE;
-    if !is_key(key) {
+    if !is_label_key(key) {
         let message = format!("`{key}` cannot be the key of a taint");
         let help = "use letters, digits, `-`, `_` and `.`, at most 63, perhaps after `domain/`";
         out.add(Code::InvalidNodePool, path.key("key"), message, help);
@@ -43,7 +43,7 @@ fn one(taint: &Taint, path: &FieldPath, out: &mut Findings) {
         out.add(Code::InvalidNodePool, path.key("key"), message, "take a key of your own");
     }
     let value = taint.value.as_str();
-    if !is_value(value) {
+    if !is_label_value(value) {
         let message = format!("`{value}` cannot be the value of a taint");
         let help = "use letters, digits, `-`, `_` and `.`, at most 63 of them";
         out.add(Code::InvalidNodePool, path.key("value"), message, help);

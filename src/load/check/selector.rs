@@ -1,10 +1,10 @@
 //! `invalid-selector`: a taint, toleration, term or selector that can never mean anything.
 
-use super::{Scene, Subject, labels};
+use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath, visible};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::model::Name;
+use crate::model::{Name, is_label_key, is_label_value};
 use crate::model::api::{
     Expression, ExpressionOperator, PlacementTerm, Taint, Toleration, TolerationOperator,
 };
@@ -88,12 +88,12 @@ fn taints(all: &[Taint], parent: &FieldPath, out: &mut Findings) {
         if taint.key.is_empty() {
             let message = "the taint has no key";
             out.add(Code::InvalidSelector, path.key("key"), message, "write the key of the taint");
-        } else if !labels::is_key(&taint.key) {
+        } else if !is_label_key(&taint.key) {
             let message = format!("`{}` cannot be the key of a taint", visible::line(&taint.key));
             let help = "use letters, digits, `-`, `_` and `.`, at most 63, perhaps after `domain/`";
             out.add(Code::InvalidSelector, path.key("key"), message, help);
         }
-        if !taint.value.is_empty() && !labels::is_qualified(&taint.value) {
+        if !is_label_value(&taint.value) {
             let message =
                 format!("`{}` cannot be the value of a taint", visible::line(&taint.value));
             let help = "use letters, digits, `-`, `_` and `.`, at most 63 of them";

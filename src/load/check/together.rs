@@ -2,13 +2,13 @@
 //! knows; any other key could never be honoured. And `invalid-selector`, where such a rule says nothing of
 //! which clusters it is about.
 
-use super::{Scene, Subject, labels, selector};
+use super::{Scene, Subject, selector};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::model::api::{AntiAffinity, LabelSelector, SpreadConstraint};
-use crate::model::topology;
+use crate::model::{is_label_key, topology};
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     let (path, spread, apart, own) = match &subject.body.spec {
@@ -82,7 +82,7 @@ fn topology_key(key: &str, path: &FieldPath, out: &mut Findings) {
         let message = format!("`{key}` is not a field of workers that carp knows");
         let help = suggest::help(key, topology::KEYS, "the fields, or the key of a label");
         out.add(Code::UnknownTopologyKey, path, message, help);
-    } else if !labels::is_key(key) {
+    } else if !is_label_key(key) {
         let message = format!("`{key}` cannot be the key of a label");
         let help =
             format!("write the key of a label of the workers, or {}", topology::KEYS.join(", "));
@@ -96,7 +96,7 @@ fn about(selected: Option<&LabelSelector>, keys: &[String], path: &FieldPath, ou
     }
     for (i, key) in keys.iter().enumerate() {
         let path = path.key("matchLabelKeys").index(i);
-        if !labels::is_key(key) {
+        if !is_label_key(key) {
             let message = format!("`{key}` cannot be the key of a label");
             let help = "write the key of a label of the clusters";
             out.add(Code::InvalidSelector, path, message, help);

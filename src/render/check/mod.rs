@@ -8,6 +8,7 @@ mod references;
 mod refused;
 mod secret;
 mod taints;
+mod webhooks;
 
 use super::job::Job;
 use super::object::Object;
@@ -24,6 +25,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         empty::check,
         taints::check,
         identity::check,
+        webhooks::check,
     ];
     rules.iter().flat_map(|rule| rule(objects, job)).collect()
 }

@@ -1,0 +1,110 @@
+//! `AzureCluster` (cluster-api-provider-azure v1.26.0, `internal/webhooks/azurecluster_validation.go`): the
+//! cluster and its load balancers. Its network is in [`network`](super::network).
+
+use serde_json::Value;
+
+use super::rules;
+use super::value::{has, list, number, on, text};
+
+const NETWORK: &str = "/spec/networkSpec";
+const API: &str = "/spec/networkSpec/apiServerLB";
+const BALANCERS: [&str; 3] = ["apiServerLB", "nodeOutboundLB", "controlPlaneOutboundLB"];
+/// The most addresses that a load balancer has for what goes out.
+const MOST_ADDRESSES: i64 = 16;
+/// What a load balancer waits before it closes an idle connection, in minutes.
+const IDLE: std::ops::RangeInclusive<i64> = 4..=30;
+/// The longest name of a cluster: machines' names begin with it.
+const LONGEST_NAME: usize = 44;
+
+rules! {
+    "has a name that its machines cannot begin with", "metadata: {name: a_b}" =>
+        |o| !is_name(text(o, "/metadata/name"));
+    "says no identity", "spec: {identityRef: null}" => |o| !has(o, "/spec/identityRef");
+    "has an identity that is no AzureClusterIdentity", "spec: {identityRef: {kind: Secret}}" =>
+        |o| has(o, "/spec/identityRef") && text(o, "/spec/identityRef/kind") != "AzureClusterIdentity";
+    "tunnels through a bastion that is not of the SKU Standard",
+        "spec: {bastionSpec: {azureBastion: {enableTunneling: true, sku: Basic}}}" =>
+        |o| on(o, "/spec/bastionSpec/azureBastion/enableTunneling")
+            && text(o, "/spec/bastionSpec/azureBastion/sku") != "Standard";
+    "is in an edge zone, whose feature gate is off",
+        "spec: {extendedLocation: {name: a, type: EdgeZone}}" => |o| has(o, "/spec/extendedLocation");
+    "has a load balancer that closes idle connections before 4 or after 30 minutes",
+        "spec: {networkSpec: {nodeOutboundLB: {idleTimeoutInMinutes: 60}}}" =>
+        |o| balancers(o)
+            .filter_map(|lb| number(lb, "/idleTimeoutInMinutes")).any(|m| !IDLE.contains(&m));
+    "has a load balancer with more than 16 addresses",
+        "spec: {networkSpec: {nodeOutboundLB: {frontendIPsCount: 17}}}" =>
+        |o| ["nodeOutboundLB", "controlPlaneOutboundLB"].iter()
+            .filter_map(|lb| number(o, &format!("{NETWORK}/{lb}/frontendIPsCount")))
+            .any(|count| count > MOST_ADDRESSES);
+    "has a load balancer of the API server that is not of the SKU Standard",
+        "spec: {networkSpec: {apiServerLB: {sku: Basic}}}" =>
+        |o| !matches!(text(o, &format!("{API}/sku")), "" | "Standard");
+    "has a load balancer of the API server that is neither Public nor Internal",
+        "spec: {networkSpec: {apiServerLB: {type: Private}}}" =>
+        |o| !matches!(text(o, &format!("{API}/type")), "" | "Public" | "Internal");
+    "has a malformed name of the API server's load balancer",
+        "spec: {networkSpec: {apiServerLB: {name: a b}}}" =>
+        |o| !text(o, &format!("{API}/name")).chars().all(is_of_a_name);
+    "has a private address of a public load balancer",
+        "spec: {networkSpec: {apiServerLB: {frontendIPs: [{name: a, publicIP: {name: b}, privateIP: 10.0.0.4}]}}}" =>
+        |o| !is_internal(o)
+            && frontends(o).iter().any(|ip| !text(ip, "/privateIP").is_empty());
+    "has a public address of an internal load balancer",
+        "spec: {networkSpec: {apiServerLB: {type: Internal, frontendIPs: [{name: a, publicIP: {name: b}}]}}}" =>
+        |o| is_internal(o) && frontends(o).iter().any(|ip| has(ip, "/publicIP"));
+    "has not one public address of the API server",
+        "spec: {networkSpec: {apiServerLB: {frontendIPs: [{name: a, publicIP: {name: b}}, {name: c, publicIP: {name: d}}]}}}" =>
+        |o| !is_internal(o) && !frontends(o).is_empty()
+            && frontends(o).iter().filter(|ip| has(ip, "/publicIP")).count() != 1;
+    "has a load balancer for what goes out of a control plane that is public itself",
+        "spec: {networkSpec: {controlPlaneOutboundLB: {frontendIPsCount: 1}}}" =>
+        |o| makes_control_plane(o) && !is_internal(o)
+            && has(o, &format!("{NETWORK}/controlPlaneOutboundLB"));
+}
+
+/// Whether CAPZ makes the control plane's part, as it does unless told otherwise.
+pub(super) fn makes_control_plane(object: &Value) -> bool {
+    object.pointer("/spec/controlPlaneEnabled") != Some(&Value::Bool(false))
+}
+
+/// Whether the API server is reached from inside only.
+pub(super) fn is_internal(object: &Value) -> bool {
+    text(object, &format!("{API}/type")) == "Internal"
+}
+
+fn balancers(object: &Value) -> impl Iterator<Item = &Value> {
+    BALANCERS.iter().filter_map(|lb| object.pointer(&format!("{NETWORK}/{lb}")))
+}
+
+fn frontends(object: &Value) -> &[Value] {
+    list(object, &format!("{API}/frontendIPs"))
+}
+
+/// The characters of the names of subnets and load balancers.
+pub(super) fn is_of_a_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.".contains(c)
+}
+
+fn is_name(name: &str) -> bool {
+    let letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let bytes = name.as_bytes();
+    (2..=LONGEST_NAME).contains(&bytes.len())
+        && bytes.iter().all(|b| letter(*b) || *b == b'-')
+        && [bytes.first(), bytes.last()].into_iter().flatten().all(|b| letter(*b))
+}
+
+#[cfg(test)]
+pub(super) const GOOD: &str = r"
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: AzureCluster
+metadata: {name: a-1, namespace: a-1}
+spec:
+  location: westeurope
+  identityRef: {kind: AzureClusterIdentity, name: a-1}
+  networkSpec:
+    vnet: {name: v, cidrBlocks: [10.0.0.0/8]}
+    subnets:
+    - {name: control-plane-subnet, role: control-plane, cidrBlocks: [10.0.0.0/16]}
+    - {name: node-subnet, role: node, cidrBlocks: [10.1.0.0/16]}
+";

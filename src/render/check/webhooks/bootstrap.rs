@@ -1,0 +1,80 @@
+//! `KubeadmConfigTemplate`, and what a `KubeadmControlPlane` has of the same (cluster-api v1.13.5,
+//! `api/bootstrap/kubeadm/v1beta2/kubeadmconfig_types.go`, `KubeadmConfigSpec.Validate`). The feature gate of
+//! Ignition is off, as it is by default.
+
+use serde_json::Value;
+
+use super::rules;
+use super::value::{bad_metadata, has, list, number, repeats, text};
+
+rules! {
+    "has a file with content and a source of content",
+        "spec: {template: {spec: {files: [{path: /a, content: x, contentFrom: {secret: {name: s, key: k}}}]}}}" =>
+        |o| any(o, "/files", |f| !text(f, "/content").is_empty() && has(f, "/contentFrom"));
+    "has a file from a Secret without a name",
+        "spec: {template: {spec: {files: [{path: /a, contentFrom: {secret: {key: k}}}]}}}" =>
+        |o| any(o, "/files", |f| lacks(f, "/contentFrom", "name"));
+    "has a file from no key of a Secret",
+        "spec: {template: {spec: {files: [{path: /a, contentFrom: {secret: {name: s}}}]}}}" =>
+        |o| any(o, "/files", |f| lacks(f, "/contentFrom", "key"));
+    "has two files at one path",
+        "spec: {template: {spec: {files: [{path: /a, content: x}, {path: /a, content: y}]}}}" =>
+        |o| repeats(list(spec(o), "/files").iter().map(|file| text(file, "/path")));
+    "has a user with a password and a source of one",
+        "spec: {template: {spec: {users: [{name: u, passwd: x, passwdFrom: {secret: {name: s, key: k}}}]}}}" =>
+        |o| any(o, "/users", |u| !text(u, "/passwd").is_empty() && has(u, "/passwdFrom"));
+    "has a user's password from a Secret without a name",
+        "spec: {template: {spec: {users: [{name: u, passwdFrom: {secret: {key: k}}}]}}}" =>
+        |o| any(o, "/users", |u| lacks(u, "/passwdFrom", "name"));
+    "has a user's password from no key of a Secret",
+        "spec: {template: {spec: {users: [{name: u, passwdFrom: {secret: {name: s}}}]}}}" =>
+        |o| any(o, "/users", |u| lacks(u, "/passwdFrom", "key"));
+    "is written for Ignition, whose feature gate is off",
+        "spec: {template: {spec: {format: ignition}}}" =>
+        |o| text(spec(o), "/format") == "ignition" || has(spec(o), "/ignition");
+    "divides a disk into more than all of it",
+        "spec: {template: {spec: {diskSetup: {partitions: [{diskLayout: [{percentage: 60}, {percentage: 60}]}]}}}}" =>
+        |o| any(o, "/diskSetup/partitions", |p| {
+            list(p, "/diskLayout").iter().filter_map(|l| number(l, "/percentage")).sum::<i64>() > 100
+        });
+    "finds its cluster by two ways at once",
+        "spec: {template: {spec: {joinConfiguration: {discovery: {file: {kubeConfig: {user: {authProvider: {name: a}, exec: {command: b}}}}}}}}}" =>
+        |o| ["authProvider", "exec"].iter().all(|way| {
+            has(spec(o), &format!("/joinConfiguration/discovery/file/kubeConfig/user/{way}"))
+        });
+    "has malformed labels or annotations in its template",
+        "spec: {template: {metadata: {annotations: {a b: c}}}}" =>
+        |o| o.pointer("/spec/kubeadmConfigSpec").is_none()
+            && bad_metadata(o, "/spec/template/metadata");
+}
+
+/// The configuration of either kind.
+fn spec(object: &Value) -> &Value {
+    let own = object.pointer("/spec/kubeadmConfigSpec");
+    own.or_else(|| object.pointer("/spec/template/spec")).unwrap_or(&Value::Null)
+}
+
+fn any(object: &Value, path: &str, broken: impl Fn(&Value) -> bool) -> bool {
+    list(spec(object), path).iter().any(broken)
+}
+
+/// Whether a source is there and a field of its Secret is not.
+fn lacks(value: &Value, source: &str, field: &str) -> bool {
+    has(value, source) && text(value, &format!("{source}/secret/{field}")).is_empty()
+}
+
+#[cfg(test)]
+pub(super) const GOOD: &str = r"
+apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
+kind: KubeadmConfigTemplate
+metadata: {name: a-np0-1, namespace: a}
+spec:
+  template:
+    metadata: {labels: {a: b}}
+    spec:
+      files:
+      - {path: /a, contentFrom: {secret: {name: s, key: k}}}
+      - {path: /b, content: x}
+      users: [{name: u, passwdFrom: {secret: {name: s, key: k}}}]
+      diskSetup: {partitions: [{diskLayout: [{percentage: 60}, {percentage: 40}]}]}
+";

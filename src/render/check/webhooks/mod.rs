@@ -1,0 +1,179 @@
+//! What the admission webhooks of the providers refuse although the schemas let it pass: a file for each
+//! kind, a line for each rule, and with each rule an object that it refuses. An API server would say so long
+//! after the commit, and Flux would then apply nothing of the folder.
+//!
+//! The rules go by the objects as they are after the webhooks' own defaults. What a webhook compares with the
+//! object before is in [`change`](super::super::change).
+
+mod azure_cluster;
+mod azure_identity;
+mod azure_machine;
+mod bootstrap;
+mod cluster;
+mod kamaji;
+mod kubeadm_control_plane;
+mod machine_deployment;
+mod machine_health_check;
+mod network;
+mod resource_set;
+mod security;
+mod value;
+
+use serde_json::Value;
+
+use super::super::job::Job;
+use super::super::object::Object;
+use crate::diag::{Code, Diagnostics};
+
+/// One thing that a webhook refuses.
+pub(super) struct Rule {
+    /// What is wrong, after the object's name.
+    says: &'static str,
+    /// Whether it is so.
+    broken: fn(&Value) -> bool,
+    /// What it refuses: a change to the file's `GOOD`, as a JSON merge patch.
+    #[cfg(test)]
+    refused: &'static str,
+}
+
+/// The rules of a kind. Each is what it says, an example of what it refuses, and the question.
+macro_rules! rules {
+    ($($says:literal, $refused:literal => $broken:expr;)*) => {
+        pub(super) const RULES: &[super::Rule] = &[$(super::Rule {
+            says: $says,
+            broken: $broken,
+            #[cfg(test)]
+            refused: $refused,
+        }),*];
+    };
+}
+use rules;
+
+/// The kinds with rules, each with the group that it must be of.
+const KINDS: &[(&str, &str, &[&[Rule]])] = &[
+    ("cluster.x-k8s.io", "Cluster", &[cluster::RULES]),
+    ("cluster.x-k8s.io", "MachineDeployment", &[machine_deployment::RULES]),
+    ("cluster.x-k8s.io", "MachineHealthCheck", &[machine_health_check::RULES]),
+    ("addons.cluster.x-k8s.io", "ClusterResourceSet", &[resource_set::RULES]),
+    ("bootstrap.cluster.x-k8s.io", "KubeadmConfigTemplate", &[bootstrap::RULES]),
+    (
+        "controlplane.cluster.x-k8s.io",
+        "KubeadmControlPlane",
+        &[kubeadm_control_plane::RULES, bootstrap::RULES],
+    ),
+    ("controlplane.cluster.x-k8s.io", "KamajiControlPlane", &[kamaji::RULES]),
+    ("infrastructure.cluster.x-k8s.io", "AzureCluster", &[azure_cluster::RULES, network::RULES]),
+    ("infrastructure.cluster.x-k8s.io", "AzureClusterIdentity", &[azure_identity::RULES]),
+    (
+        "infrastructure.cluster.x-k8s.io",
+        "AzureMachineTemplate",
+        &[azure_machine::RULES, security::RULES],
+    ),
+];
+
+pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
+    let help = "mend the template: the provider's webhook refuses the object";
+    let mut findings = Diagnostics::default();
+    for object in objects {
+        for says in refusals(object) {
+            let message = format!("{object} {says}");
+            findings.push(job.finding(Code::RenderedInvalid, &object.file, &message, help));
+        }
+    }
+    findings
+}
+
+/// What webhooks say of an object.
+fn refusals(object: &Object) -> impl Iterator<Item = &'static str> {
+    let of =
+        |(group, kind, _): &&(&str, &str, _)| *kind == object.kind() && *group == object.group();
+    let tables = KINDS.iter().find(of).map_or(&[][..], |(_, _, tables)| tables);
+    let broken = tables.iter().flat_map(|rules| *rules).filter(|rule| (rule.broken)(&object.value));
+    broken.map(|rule| rule.says)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::tests::{job, read};
+    use super::*;
+
+    /// RFC 7396.
+    fn merge(target: &mut Value, patch: &Value) {
+        let Value::Object(patch) = patch else {
+            *target = patch.clone();
+            return;
+        };
+        if !target.is_object() {
+            *target = serde_json::json!({});
+        }
+        let fields = target.as_object_mut().unwrap();
+        for (key, value) in patch {
+            if value.is_null() {
+                fields.remove(key);
+            } else {
+                merge(fields.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+    }
+
+    /// Holds a table against an object that passes and, for each rule, one that does not.
+    fn hold(good: &str, rules: &[Rule]) -> usize {
+        let good = read(good).remove(0);
+        assert_eq!(refusals(&good).collect::<Vec<_>>(), Vec::<&str>::new(), "{good}");
+        for rule in rules {
+            let patch: Value = serde_saphyr::from_str(rule.refused).unwrap();
+            let mut bad = good.clone();
+            merge(&mut bad.value, &patch);
+            let said: Vec<_> = refusals(&bad).collect();
+            assert!(said.contains(&rule.says), "{good}: {} not in {said:?}", rule.refused);
+            let findings = check(&[bad], &job());
+            assert!(findings.iter().all(|f| f.code == Code::RenderedInvalid), "{findings:?}");
+        }
+        rules.len()
+    }
+
+    #[test]
+    fn every_rule_refuses_what_it_is_for_and_not_what_is_good() {
+        let count = [
+            hold(cluster::GOOD, cluster::RULES),
+            hold(machine_deployment::GOOD, machine_deployment::RULES),
+            hold(machine_health_check::GOOD, machine_health_check::RULES),
+            hold(resource_set::GOOD, resource_set::RULES),
+            hold(bootstrap::GOOD, bootstrap::RULES),
+            hold(kubeadm_control_plane::GOOD, kubeadm_control_plane::RULES),
+            hold(kamaji::GOOD, kamaji::RULES),
+            hold(azure_cluster::GOOD, azure_cluster::RULES),
+            hold(azure_cluster::GOOD, network::RULES),
+            hold(azure_identity::GOOD, azure_identity::RULES),
+            hold(azure_machine::GOOD, azure_machine::RULES),
+            hold(azure_machine::GOOD, security::RULES),
+        ];
+        assert!(count.iter().sum::<usize>() >= 90, "{count:?}");
+    }
+
+    #[test]
+    fn a_control_plane_is_held_by_the_rules_of_its_bootstrap_too() {
+        let mut object = read(kubeadm_control_plane::GOOD).remove(0);
+        let files =
+            serde_json::json!([{"path": "/a", "content": "x"}, {"path": "/a", "content": "y"}]);
+        object.value["spec"]["kubeadmConfigSpec"]["files"] = files;
+        assert_eq!(refusals(&object).count(), 1);
+    }
+
+    #[test]
+    fn a_kind_of_another_group_has_no_rules() {
+        let other = cluster::GOOD.replace("cluster.x-k8s.io/v1beta2", "example.com/v1");
+        let other = other.replace("{pods: ", "{nodes: ").replace("Ref:", "ref:");
+        assert_eq!(refusals(&read(&other)[0]).count(), 0);
+    }
+
+    #[test]
+    fn a_rule_says_one_thing_and_stands_once() {
+        for (_, kind, tables) in KINDS {
+            let all: Vec<_> = tables.iter().flat_map(|rules| *rules).map(|r| r.says).collect();
+            assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{kind}");
+        }
+    }
+}
