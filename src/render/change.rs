@@ -4,6 +4,8 @@
 use serde_json::Value;
 
 use super::Files;
+use super::frozen::{self, Changed};
+use super::kubeadm;
 use super::object::{Object, objects};
 use crate::diag::{Code, Diagnostic, FieldPath};
 use crate::model::KubeVersion;
@@ -29,47 +31,6 @@ const DECIDED_BY: &[(&str, &str)] = &[
     ("/spec/config", "spec.network"),
 ];
 
-/// Fields that stay as they are once set, by kind (the validating webhooks of Cluster API and CAPZ).
-const IMMUTABLE: &[(&str, &[&str])] = &[
-    (
-        "AzureCluster",
-        &[
-            "/spec/resourceGroup",
-            "/spec/subscriptionID",
-            "/spec/location",
-            "/spec/azureEnvironment",
-            "/spec/controlPlaneEnabled",
-            "/spec/networkSpec/vnet/name",
-        ],
-    ),
-    ("AzureMachineTemplate", &["/spec/template/spec"]),
-    ("AzureClusterIdentity", &["/spec/type"]),
-    ("Cluster", &["/spec/clusterNetwork", "/spec/controlPlaneRef", "/spec/infrastructureRef"]),
-    ("MachineDeployment", &["/spec/clusterName", "/spec/selector"]),
-    ("MachineHealthCheck", &["/spec/clusterName"]),
-    ("ClusterResourceSet", &["/spec/clusterSelector", "/spec/strategy"]),
-    ("KamajiControlPlane", &["/spec/dataStoreName"]),
-    // kind cannot change a cluster: nobody would refuse it, and nothing would happen.
-    (
-        "KINDCluster",
-        &[
-            "/spec/clusterName",
-            "/spec/kubernetesVersion",
-            "/spec/controlPlaneNodes",
-            "/spec/workerNodes",
-            "/spec/config",
-        ],
-    ),
-    (
-        "KubeadmControlPlane",
-        &[
-            "/spec/kubeadmConfigSpec/clusterConfiguration/certificatesDir",
-            "/spec/kubeadmConfigSpec/clusterConfiguration/controlPlaneEndpoint",
-            "/spec/kubeadmConfigSpec/clusterConfiguration/etcd/local/dataDir",
-        ],
-    ),
-];
-
 /// Changes that the worker would refuse: each a finding that names the object, the field and both
 /// values. A folder that cannot be read has no objects here; other rules say so.
 #[must_use]
@@ -84,14 +45,14 @@ pub fn forbidden_changes(last: &Files, new: &Files) -> Vec<Forbidden> {
 }
 
 fn changed((before, after): (&Object, &Object)) -> Vec<Forbidden> {
-    let fields = IMMUTABLE.iter().filter(|(kind, _)| *kind == before.kind()).flat_map(|(_, f)| *f);
-    let differs = |field: &&&str| {
-        let old = before.value.pointer(field);
-        old.is_some() && old != after.value.pointer(field)
-    };
-    let mut found: Vec<_> =
-        fields.filter(differs).map(|field| finding(before, after, field)).collect();
-    if before.kind() == "KubeadmControlPlane" {
+    let fields = frozen::changed(before, after);
+    let mut found: Vec<_> = fields.iter().map(|changed| finding(before, changed)).collect();
+    if before.kind() == kubeadm::KIND {
+        let more = kubeadm::refused(&before.value, &after.value);
+        let more = more
+            .into_iter()
+            .map(|f| (f.clone(), before.value.pointer(&f), after.value.pointer(&f)));
+        found.extend(more.map(|changed| finding(before, &changed)));
         let version = |o: &Object| {
             Some(o.value.pointer("/spec/version")?.as_str().unwrap_or_default().to_owned())
         };
@@ -100,18 +61,18 @@ fn changed((before, after): (&Object, &Object)) -> Vec<Forbidden> {
     found
 }
 
-fn finding(before: &Object, after: &Object, field: &str) -> Forbidden {
-    let shown = |o: &Object| match o.value.pointer(field) {
+fn finding(before: &Object, (field, old, new): &Changed<'_>) -> Forbidden {
+    let shown = |value: Option<&Value>| match value {
         None => "nothing".to_owned(),
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
     };
     let path = field.trim_start_matches('/').replace('/', ".");
-    let (old, new) = (shown(before), shown(after));
+    let (old, new) = (shown(*old), shown(*new));
     let message = format!("{path} of {before} may not change once it exists: {old} to {new}");
     let finding = Diagnostic::new(Code::ImmutableField, message)
         .help("put the old value back, or make a cluster of another name and delete this one");
-    let decided_by = DECIDED_BY.iter().find(|(path, _)| *path == field).map_or("spec", |d| d.1);
+    let decided_by = DECIDED_BY.iter().find(|(path, _)| path == field).map_or("spec", |d| d.1);
     Forbidden { field: FieldPath::keys(decided_by), finding }
 }
 
@@ -182,11 +143,22 @@ mod tests {
 
     #[test]
     fn what_was_not_set_may_be_set_and_the_rest_may_change() {
-        assert!(
-            change("AzureCluster", "{location: a}", "{location: a, resourceGroup: r}").is_empty()
-        );
+        assert!(change("AzureCluster", "{}", "{networkSpec: {vnet: {name: v}}}").is_empty());
         assert!(change("MachineDeployment", "{replicas: 1}", "{replicas: 2}").is_empty());
         assert!(change("Unknown", "{location: a}", "{location: b}").is_empty());
+    }
+
+    #[test]
+    fn what_a_control_planes_webhook_does_not_list_may_not_change() {
+        let spec = |days: u32| {
+            format!(
+                "{{kubeadmConfigSpec: {{clusterConfiguration: {{caCertificateValidityPeriodDays: {days}}}}}}}"
+            )
+        };
+        let found = change("KubeadmControlPlane", &spec(1), &spec(2));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("caCertificateValidityPeriodDays"), "{found:?}");
+        assert!(change("KubeadmControlPlane", "{replicas: 1}", "{replicas: 3}").is_empty());
     }
 
     #[test]
