@@ -8,11 +8,12 @@ use super::document::{Body, Item};
 use super::finding::{Findings, Source};
 use super::kind::{Kind, Spec};
 use super::mend;
+use super::names::Names;
 use super::resolve;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec};
 use crate::model::{
-    Cluster, Fleet, Name, Policy, Pool, PoolLock, Sourced, Unloaded, Worker, worker_facts,
+    Cluster, Fleet, Name, Policy, Pool, PoolLock, Previous, Sourced, Unloaded, Worker, worker_facts,
 };
 
 /// Makes the fleet of what was read. `spec` is `None` where `carp.yaml` did not load: then what does
@@ -21,9 +22,9 @@ pub(super) fn assemble(
     spec: Option<&FleetSpec>,
     items: Vec<Item>,
     unloaded: Vec<Unloaded>,
-    pools: &BTreeMap<Name, PoolLock>,
+    previous: &Previous,
 ) -> (Fleet, Diagnostics) {
-    let (fleet, mut diagnostics) = assemble_part(spec, items, unloaded, pools);
+    let (fleet, mut diagnostics) = assemble_part(spec, items, unloaded, previous);
     diagnostics.extend(on_the_whole(&fleet));
     (fleet, once(diagnostics))
 }
@@ -33,10 +34,10 @@ pub(super) fn assemble_part(
     spec: Option<&FleetSpec>,
     mut items: Vec<Item>,
     unloaded: Vec<Unloaded>,
-    pools: &BTreeMap<Name, PoolLock>,
+    previous: &Previous,
 ) -> (Fleet, Diagnostics) {
     let duplicates = check::duplicate::check(&mut items);
-    let scene = run_rules(spec, &mut items, pools);
+    let scene = run_rules(spec, &mut items, Names::of(previous));
     let mut assembly = Assembly {
         fleet: Fleet {
             spec: spec.cloned().unwrap_or_default(),
@@ -64,23 +65,19 @@ pub(super) fn assemble_part(
     for (source, body) in bodies {
         assembly.place(source, body);
     }
-    assembly.made(pools);
+    assembly.made(previous.pools());
     let mut fleet = assembly.fleet;
     fleet.unloaded.sort();
     (fleet, diagnostics)
 }
 
 /// Runs the rules, those on classes first, because a cluster needs its class.
-fn run_rules<'a>(
-    spec: Option<&'a FleetSpec>,
-    items: &mut [Item],
-    pools: &BTreeMap<Name, PoolLock>,
-) -> Scene<'a> {
+fn run_rules<'a>(spec: Option<&'a FleetSpec>, items: &mut [Item], held: Names<'a>) -> Scene<'a> {
     let names = |kind: Kind| -> BTreeSet<String> {
         let of_kind = items.iter().filter(|i| i.kind.as_deref() == Some(kind.name()));
         of_kind.filter_map(|i| i.name.clone()).collect()
     };
-    let made = pools.iter().flat_map(|(pool, lock)| {
+    let made = held.pools().flat_map(|(pool, lock)| {
         lock.workers.keys().map(move |worker| (worker.to_string(), pool.to_string()))
     });
     let made: BTreeMap<String, String> = made.collect();
@@ -91,6 +88,7 @@ fn run_rules<'a>(
         class_names: names(Kind::ManagedClusterClass),
         worker_names,
         made,
+        held,
         ..Scene::default()
     };
     let is_class = |item: &Item| item.kind.as_deref() == Some(Kind::ManagedClusterClass.name());

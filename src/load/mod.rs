@@ -21,6 +21,7 @@ mod fleet_file;
 mod kind;
 mod locate;
 mod mend;
+mod names;
 mod part;
 mod policy_tests;
 mod previous;
@@ -85,7 +86,8 @@ pub fn load(input: &Input, store: &dyn Store, memo: &mut Memo) -> Result<Loaded,
     load_beside(input, store, memo, &Previous::default())
 }
 
-/// The same beside what the output branch says: the workers that pools made are among the workers.
+/// The same beside what the output branch says: the workers that pools made are among the workers, and who
+/// has a name keeps it.
 ///
 /// # Errors
 /// The store failed.
@@ -118,7 +120,7 @@ pub fn load_beside(
     let unloaded = std::mem::take(&mut desired.unloaded);
     loaded.documents = items.len() + unloaded.len();
     loaded.diagnostics.extend(std::mem::take(&mut desired.diagnostics));
-    let (fleet, found) = assemble::assemble(file.spec.as_ref(), items, unloaded, previous.pools());
+    let (fleet, found) = assemble::assemble(file.spec.as_ref(), items, unloaded, previous);
     loaded.fleet = Fleet { name: file.name, ..fleet };
     loaded.diagnostics.extend(found);
     memo.files = desired.memo(&loaded.diagnostics);

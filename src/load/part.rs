@@ -11,8 +11,8 @@ use super::kind::Root;
 use super::split::split;
 use super::{Loaded, assemble, fleet_file, read, templates, tree};
 use crate::model::{
-    Dir, DocumentIndex, DocumentName, Entry, EntryKind, Fleet, Id, Input, Memo, Name, PoolLock,
-    Store, StoreError,
+    Dir, DocumentIndex, DocumentName, Entry, EntryKind, Fleet, Id, Input, Memo, Previous, Store,
+    StoreError,
 };
 
 /// Loads the clusters whose documents changed, the documents named by `sources`, `carp.yaml`, all policies and
@@ -30,6 +30,7 @@ pub fn load_part(
     changed: ChangedDocuments,
     sources: &BTreeMap<DocumentName, String>,
     index: &dyn DocumentIndex,
+    previous: &Previous,
 ) -> Result<Option<Loaded>, StoreError> {
     let Some(root) = tree::dir_at(store, input.tree, &input.prefix)? else { return Ok(None) };
     let file = fleet_file::read(store, Some(&root), &input.prefix)?;
@@ -48,8 +49,7 @@ pub fn load_part(
     items.extend(named);
     items.extend(changed.items);
     let documents = items.len();
-    let none: BTreeMap<Name, PoolLock> = BTreeMap::new();
-    let (fleet, found) = assemble::assemble_part(Some(&spec), items, Vec::new(), &none);
+    let (fleet, found) = assemble::assemble_part(Some(&spec), items, Vec::new(), previous);
     Ok(found.is_empty().then_some(Loaded {
         fleet: Fleet { name: file.name, ..fleet },
         parsed: changed.parsed,

@@ -1,6 +1,5 @@
 //! The policy tests: read like all that people write, each with the small fleet that it gives.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::assemble;
@@ -16,7 +15,7 @@ use crate::model::api::{
     Credentials, Example, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
     PlacementPolicyTestSpec, TestMetadata, WorkerSpec,
 };
-use crate::model::{Digest, Dir, Fleet, Input, Store, StoreError};
+use crate::model::{Digest, Dir, Fleet, Input, Previous, Store, StoreError};
 
 /// A test of the policies, with what it gives.
 #[derive(Clone, Debug)]
@@ -92,8 +91,12 @@ fn given(spec: &PlacementPolicyTestSpec, out: &mut Findings, fleet: &Fleet) -> F
     });
     let own = given.iter().map(|(source, _, body)| item(source.clone(), body.clone()));
     let items = own.chain(classes).collect();
-    let (fleet, found) =
-        assemble::assemble(Some(&placing_only(&fleet.spec)), items, Vec::new(), &BTreeMap::new());
+    let (fleet, found) = assemble::assemble(
+        Some(&placing_only(&fleet.spec)),
+        items,
+        Vec::new(),
+        &Previous::default(),
+    );
     for finding in found {
         let file = finding.place.as_ref().map(|place| place.file.clone());
         let of = given.iter().find(|(source, ..)| Some(&*source.file) == file.as_deref());

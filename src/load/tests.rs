@@ -155,11 +155,10 @@ pub(super) fn load_files(files: &[(&str, &str)]) -> Loaded {
     load(&input(store.tree(&files)), &store, &mut Memo::default()).unwrap()
 }
 
-/// Loads one file of the fleet beside a lock that knows `eu-1`, which the pool `eu` made.
-pub(super) fn load_with_eu_1(text: &str) -> Loaded {
+/// Loads these files beside a lock that knows `eu-1`, which the pool `eu` made.
+pub(super) fn load_with_eu_1(files: &[(&str, &str)]) -> Loaded {
     let store = Memory::default();
-    let files =
-        [("carp.yaml", store.text(CARP.as_bytes())), ("fleet/x.yaml", store.text(text.as_bytes()))];
+    let files: Vec<_> = files.iter().map(|(p, t)| (*p, store.text(t.as_bytes()))).collect();
     let eu_1 = json!({"ordinal": 1, "location": "northeurope"});
     let lock = json!({
         "schemaVersion": FLEET_LOCK_SCHEMA,

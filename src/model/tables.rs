@@ -79,6 +79,14 @@ struct ImageTable {
     images: BTreeMap<String, String>,
 }
 
+#[derive(Deserialize)]
+struct ReservedTable {
+    names: BTreeSet<String>,
+    prefixes: Vec<String>,
+    suffixes: Vec<String>,
+}
+
+const RESERVED: &str = include_str!("../../policies/reserved-names.json");
 const LOCATIONS: &str = include_str!("../../policies/locations.json");
 const VERSIONS: &str = include_str!("../../policies/versions.json");
 const COMPONENTS: &str = include_str!("../../policies/components.json");
@@ -125,6 +133,17 @@ static AUTOSCALER_TABLE: LazyLock<Vec<(KubeVersion, String)>> = LazyLock::new(||
     let of = |(minor, tag): (String, String)| (format!("v{minor}.0").parse().expect(BUILT_IN), tag);
     table.images.into_iter().map(of).collect()
 });
+static RESERVED_TABLE: LazyLock<ReservedTable> =
+    LazyLock::new(|| serde_json::from_str(RESERVED).expect(BUILT_IN));
+
+/// Whether a namespace of that name is usually somebody else's: monitoring, ingress, backup, a service mesh.
+#[must_use]
+pub fn is_others_namespace(name: &str) -> bool {
+    let ReservedTable { names, prefixes, suffixes } = &*RESERVED_TABLE;
+    names.contains(name)
+        || prefixes.iter().any(|prefix| name.starts_with(prefix))
+        || suffixes.iter().any(|suffix| name.ends_with(suffix))
+}
 
 /// The locations by name.
 #[must_use]

@@ -39,7 +39,7 @@ impl Read {
         let prefix = &snapshot.input.prefix;
         let (previous, found) = load::previous(store, snapshot.previous, prefix, memo)?;
         let mut loaded = load::load_beside(&snapshot.input, store, memo, &previous)?;
-        let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+        let mut diagnostics = loaded.diagnostics.clone();
         let (templates, unread) = Templates::built_in().with(&loaded.templates);
         diagnostics.extend(unread);
         loaded.fleet.networks_apart = templates.networks_apart();
@@ -59,15 +59,32 @@ impl Read {
         if !read.stopped {
             read.output(snapshot, store, memo)?;
         }
-        if without_pools && !read.previous.pools().is_empty() {
-            // The lock that knows what pools made was lost and is there again.
-            let parsed = read.loaded.parsed;
-            read.loaded = load::load_beside(&snapshot.input, store, memo, &read.previous)?;
-            read.loaded.parsed += parsed;
-            read.loaded.fleet.networks_apart = read.templates.networks_apart();
+        let pools_are_back = without_pools && !read.previous.pools().is_empty();
+        if !read.stopped && (pools_are_back || !read.previous.damaged.is_empty()) {
+            read.load_again(snapshot, store, memo)?;
         }
         read.reports(snapshot, store, None)?;
         Ok(read)
+    }
+
+    /// Loads the fleet beside locks that were lost and are there again: they know what pools made, and who
+    /// has a name.
+    fn load_again(
+        &mut self,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        memo: &mut Memo,
+    ) -> Result<(), StoreError> {
+        let mut again = load::load_beside(&snapshot.input, store, memo, &self.previous)?;
+        again.parsed += self.loaded.parsed;
+        again.fleet.networks_apart = self.templates.networks_apart();
+        // What was found without them may be found no more.
+        let before: BTreeSet<_> = self.loaded.diagnostics.iter().collect();
+        let found = std::mem::take(&mut self.diagnostics).into_iter();
+        self.diagnostics = found.filter(|found| !before.contains(found)).collect();
+        self.diagnostics.extend(again.diagnostics.iter().cloned());
+        self.loaded = again;
+        Ok(())
     }
 
     /// The output branch, as far as it is not as carp left it: lost locks are rebuilt, edits are found.

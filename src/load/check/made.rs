@@ -21,16 +21,21 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::{cluster, load_with_eu_1, overlay, worker};
+    use super::super::super::tests::{CARP, cluster, load_with_eu_1, overlay, worker};
     use super::*;
+    use crate::load::Loaded;
     use crate::model::Fleet;
 
     const POOL: &str = "apiVersion: carp.dev/v1alpha1\nkind: WorkerPool\nmetadata:\n  name: eu\nspec:\n  max: \
                         3\n  locations: [westeurope, northeurope]\n  template:\n    spec:\n      version: \
                         v1.34.2\n      location: westeurope\n";
 
+    fn load(text: &str) -> Loaded {
+        load_with_eu_1(&[("carp.yaml", CARP), ("fleet/x.yaml", text)])
+    }
+
     fn fleet(more: &str) -> Fleet {
-        load_with_eu_1(&format!("{POOL}---\n{more}")).fleet
+        load(&format!("{POOL}---\n{more}")).fleet
     }
 
     #[test]
@@ -48,13 +53,13 @@ mod tests {
         assert!(broken.workers.is_empty(), "a cordon that cannot be read is not lifted");
         let own = fleet(&worker("").replace("w1", "eu-1"));
         assert_eq!(own.workers["eu-1"].made_by, None, "a document takes it over");
-        assert!(load_with_eu_1(&cluster("")).fleet.workers.is_empty(), "the pool is gone");
+        assert!(load(&cluster("")).fleet.workers.is_empty(), "the pool is gone");
     }
 
     #[test]
     fn no_cluster_has_the_name_of_what_a_pool_made() {
         let text = format!("{POOL}---\n{}", cluster("").replace("pay-eu", "eu-1"));
-        let loaded = load_with_eu_1(&text);
+        let loaded = load(&text);
         assert!(loaded.diagnostics.iter().any(|d| d.code == Code::DuplicateName));
         assert!(loaded.fleet.clusters.is_empty());
     }

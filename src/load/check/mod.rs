@@ -56,6 +56,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::document::Body;
 use super::finding::Findings;
 use super::kind::Spec;
+use super::names::Names;
 use super::resolve;
 use crate::diag::FieldPath;
 use crate::model::api::{
@@ -84,6 +85,8 @@ pub(super) struct Scene<'a> {
     pub(super) worker_names: BTreeSet<String>,
     /// The workers that pools made, each with its pool.
     pub(super) made: BTreeMap<String, String>,
+    /// The names that are held already.
+    pub(super) held: Names<'a>,
 }
 
 type Rule = fn(&Subject<'_>, &Scene<'_>, &mut Findings);

@@ -4,10 +4,10 @@ use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath, visible};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::model::{Name, is_label_key, is_label_value};
 use crate::model::api::{
     Expression, ExpressionOperator, PlacementTerm, Taint, Toleration, TolerationOperator,
 };
+use crate::model::{Name, is_label_key, is_label_value};
 
 pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     for (path, term) in subject.terms() {

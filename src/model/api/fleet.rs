@@ -44,6 +44,10 @@ pub struct FleetSpec {
     /// is a tenant that may use everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tenants: Vec<Tenant>,
+    /// Names that no new cluster or worker may have, besides those that carp knows of: a cluster's name is its
+    /// namespace on the worker. One `*`, at the beginning or at the end, stands for any text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reserved_names: Vec<String>,
     /// How much may happen in one run before a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guards: Option<Guards>,

@@ -35,7 +35,7 @@ pub(super) fn part(
     let names: BTreeSet<Name> = scope.files().into_keys().collect();
     let Some(locks) = locks(snapshot, store, &names)? else { return Ok(None) };
     let Some(sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
-    let loaded = load::load_part(&snapshot.input, store, scope.changed, &sources, index)?;
+    let loaded = load::load_part(&snapshot.input, store, scope.changed, &sources, index, &locks)?;
     let Some(loaded) = loaded.filter(|loaded| are_neutral(loaded, &locks, &names, baseline)) else {
         return Ok(None);
     };

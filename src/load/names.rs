@@ -1,0 +1,51 @@
+//! Who has a name, by the locks of the output branch: a placed cluster its tenant, a cluster that waits its
+//! tenant, and the workers theirs.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Name, PoolLock, Previous};
+
+/// The names that are held.
+#[derive(Debug, Default)]
+pub(super) struct Names<'a> {
+    previous: Option<&'a Previous>,
+    /// The tenants of the placed clusters, those on their way out among them.
+    placed: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(previous: &'a Previous) -> Self {
+        let rows = previous.workers.values().flat_map(|lock| &lock.clusters);
+        let placed = rows.map(|(name, row)| (name.as_str(), row.row.tenant.as_str())).collect();
+        Self { previous: Some(previous), placed }
+    }
+
+    /// The tenant of a placed cluster.
+    pub(super) fn placed(&self, name: &str) -> Option<&'a str> {
+        self.placed.get(name).copied()
+    }
+
+    /// The tenant of a cluster that waits.
+    pub(super) fn waiting(&self, name: &str) -> Option<&'a str> {
+        let row = self.previous?.pending.clusters.get(name)?;
+        Some(&row.row.tenant)
+    }
+
+    /// Whether a worker of that name is recorded.
+    pub(super) fn is_worker(&self, name: &str) -> bool {
+        self.previous.is_some_and(|previous| {
+            let made = previous.fleet.as_ref().is_some_and(|lock| lock.workers.contains_key(name));
+            made || previous.workers.contains_key(name) || previous.pool_of(name).is_some()
+        })
+    }
+
+    /// Whether anybody has the name.
+    pub(super) fn is_held(&self, name: &str) -> bool {
+        self.placed(name).is_some() || self.waiting(name).is_some() || self.is_worker(name)
+    }
+
+    /// What is remembered of the pools.
+    pub(super) fn pools(&self) -> impl Iterator<Item = (&'a Name, &'a PoolLock)> {
+        self.previous.into_iter().flat_map(Previous::pools)
+    }
+}
