@@ -80,7 +80,7 @@ pub fn spend(
     used: &[Name],
 ) -> Vec<AcknowledgementSpent> {
     let before = lock.map(|lock| lock.spent.as_slice()).unwrap_or_default();
-    let all_loaded = fleet.unloaded.is_empty();
+    let all_loaded = !fleet.is_unsure();
     let stays =
         |a: &&AcknowledgementSpent| !all_loaded || fleet.acknowledgements.contains_key(&a.name);
     let still = before.iter().filter(stays).cloned();

@@ -94,6 +94,12 @@ codes! {
     UnknownTenant = "unknown-tenant", Error;
     /// The cluster's document stands in no folder of its tenant.
     OutsideTenantPaths = "outside-tenant-paths", Error;
+    /// A document that is no ManagedCluster stands in a tenant's folder.
+    NotForTenants = "not-for-tenants", Error;
+    /// Folders of tenants lie in one another, or a tenant has none beside others that have.
+    TenantsNotApart = "tenants-not-apart", Warning;
+    /// The name is a worker's, or that of another tenant's cluster.
+    NameTaken = "name-taken", Error;
     /// A tenant is granted, or a policy or cluster uses, a pool that no worker is in.
     UnknownPool = "unknown-pool", Error;
     /// An overlay names a worker that does not exist.

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::built_in;
+use super::check::taken::Ground;
 use super::check::{self, Scene};
 use super::document::{Body, Item};
 use super::finding::{Findings, Source};
+use super::folders::Folders;
 use super::kind::{Kind, Spec};
 use super::mend;
 use super::names::Names;
@@ -36,8 +38,14 @@ pub(super) fn assemble_part(
     unloaded: Vec<Unloaded>,
     previous: &Previous,
 ) -> (Fleet, Diagnostics) {
-    let duplicates = check::duplicate::check(&mut items);
-    let scene = run_rules(spec, &mut items, Names::of(previous));
+    let (folders, names) = (Folders::of(spec), Names::of(previous));
+    let strays = folders.set_apart(&mut items);
+    let unloaded: Vec<_> = unloaded.into_iter().map(|whole| folders.whose(whole)).collect();
+    let ground = Ground { folders: &folders, names: &names, unloaded: &unloaded };
+    let mut left_out = check::taken::check(&mut items, &ground);
+    left_out.extend(check::duplicate::check(&mut items, &left_out));
+    left_out.sort_unstable();
+    let scene = run_rules(spec, &mut items, names);
     let mut assembly = Assembly {
         fleet: Fleet {
             spec: spec.cloned().unwrap_or_default(),
@@ -47,13 +55,16 @@ pub(super) fn assemble_part(
             ..Fleet::default()
         },
         scene,
+        folders,
         overlays: BTreeMap::new(),
         withheld: BTreeSet::new(),
     };
     let mut diagnostics = Diagnostics::default();
     let mut bodies = Vec::new();
-    for (at, item) in items.into_iter().enumerate() {
-        let failed = item.findings.has_errors() || duplicates.binary_search(&at).is_ok();
+    let own = items.into_iter().enumerate();
+    let own = own.map(|(at, item)| (left_out.binary_search(&at).is_ok(), item));
+    for (left_out, item) in strays.into_iter().map(|stray| (true, stray)).chain(own) {
+        let failed = left_out || item.findings.has_errors();
         let Findings { source, list } = item.findings;
         diagnostics.extend(list);
         match item.body.filter(|_| !failed) {
@@ -134,6 +145,7 @@ fn once(diagnostics: Diagnostics) -> Diagnostics {
 struct Assembly<'a> {
     fleet: Fleet,
     scene: Scene<'a>,
+    folders: Folders<'a>,
     overlays: BTreeMap<String, WorkerOverlaySpec>,
     /// Workers whose overlay did not load: without it a cordon would be lifted.
     withheld: BTreeSet<String>,
@@ -147,16 +159,19 @@ impl Assembly<'_> {
         name: Option<String>,
         blocks_placements: bool,
     ) {
-        if kind.as_deref() == Some(Kind::WorkerOverlay.name()) {
-            self.withheld.extend(name.clone());
+        let (file, document) = (source.file.to_string(), Some(source.document));
+        let tenants = Vec::new();
+        let unloaded = Unloaded { file, document, kind, name, blocks_placements, tenants };
+        let unloaded = self.folders.whose(unloaded);
+        if unloaded.kind.as_deref() == Some(Kind::WorkerOverlay.name()) {
+            self.withheld.extend(unloaded.name.clone());
         }
-        if kind.as_deref() == Some(Kind::ManagedClusterClass.name())
-            && let Some(name) = &name
+        if unloaded.kind.as_deref() == Some(Kind::ManagedClusterClass.name())
+            && let Some(name) = &unloaded.name
         {
             self.scene.classes.remove(name);
         }
-        let (file, document) = (source.file.to_string(), Some(source.document));
-        self.fleet.unloaded.push(Unloaded { file, document, kind, name, blocks_placements });
+        self.fleet.unloaded.push(unloaded);
     }
 
     fn overlays(&mut self, bodies: &mut Vec<(Source, Body)>) {
@@ -237,6 +252,7 @@ impl Assembly<'_> {
                         kind: Some(Kind::Worker.name().to_owned()),
                         name: Some(name.to_string()),
                         blocks_placements: false,
+                        tenants: Vec::new(),
                     });
                     continue;
                 }

@@ -142,7 +142,14 @@ impl Desired {
 
     fn whole_file_unloaded(&mut self, path: &str, blocks_placements: bool) {
         let file = path.to_owned();
-        let whole = Unloaded { file, document: None, kind: None, name: None, blocks_placements };
+        let whole = Unloaded {
+            file,
+            document: None,
+            kind: None,
+            name: None,
+            blocks_placements,
+            tenants: Vec::new(),
+        };
         self.unloaded.push(whole);
     }
 

@@ -18,6 +18,7 @@ mod envelope;
 mod fault;
 mod finding;
 mod fleet_file;
+mod folders;
 mod kind;
 mod locate;
 mod mend;

@@ -32,7 +32,8 @@ pub struct Fleet {
     pub networks_apart: BTreeSet<String>,
     /// The acknowledgements.
     pub acknowledgements: BTreeMap<Name, Sourced<AcknowledgementSpec>>,
-    /// What is there and did not load. While anything stands here no deletion starts.
+    /// What is there and did not load. While anything stands here no deletion starts; for what stands in a
+    /// tenant's folder, no deletion of that tenant's clusters.
     pub unloaded: Vec<Unloaded>,
 }
 
@@ -41,6 +42,28 @@ impl Fleet {
     #[must_use]
     pub fn holds_placements(&self) -> bool {
         self.unloaded.iter().any(|u| u.blocks_placements)
+    }
+
+    /// Whether something did not load that may be anything: it stands in no tenant's folder.
+    #[must_use]
+    pub fn is_unsure(&self) -> bool {
+        self.unloaded.iter().any(Unloaded::is_anybodys)
+    }
+
+    /// Whether something did not load that may be of a tenant's.
+    #[must_use]
+    pub fn is_unsure_of(&self, tenant: &str) -> bool {
+        self.unloaded.iter().any(|unloaded| unloaded.may_be_of(tenant))
+    }
+
+    /// Whether a document that did not load is that cluster's of that tenant. One whose kind could not be
+    /// read may be.
+    #[must_use]
+    pub fn is_broken(&self, cluster: &str, tenant: &str) -> bool {
+        let is_cluster =
+            |kind: &Option<String>| kind.as_deref().is_none_or(|k| k == "ManagedCluster");
+        let named = |u: &&Unloaded| u.name.as_deref() == Some(cluster) && is_cluster(&u.kind);
+        self.unloaded.iter().filter(named).any(|unloaded| unloaded.may_be_of(tenant))
     }
 
     /// The tenant's entry; `None` where `carp.yaml` lists no tenants or not this one.
@@ -210,4 +233,22 @@ pub struct Unloaded {
     pub name: Option<String>,
     /// Whether it may be a policy or a class, without which nothing new is placed.
     pub blocks_placements: bool,
+    /// The tenants in whose folder it stands. Nothing but a cluster of theirs loads from there, so it is
+    /// taken for one (`kind`), whatever it says. Empty: it stands in no tenant's folder, and may be
+    /// anybody's.
+    pub tenants: Vec<String>,
+}
+
+impl Unloaded {
+    /// Whether it stands in no tenant's folder: then it may be anything, and of anybody.
+    #[must_use]
+    pub fn is_anybodys(&self) -> bool {
+        self.tenants.is_empty()
+    }
+
+    /// Whether it may be of a tenant.
+    #[must_use]
+    pub fn may_be_of(&self, tenant: &str) -> bool {
+        self.is_anybodys() || self.tenants.iter().any(|own| own == tenant)
+    }
 }

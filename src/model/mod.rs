@@ -79,7 +79,7 @@ pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use plan::{Binding, Decision, Hold, HoldKind, Plan, Planned, WorkerPlan, WorkerState};
 pub use pool::{
     MadeBy, POOL_FOLD_SCHEMA, Pending, Pool, PoolFact, PoolFold, PoolLock, PoolPlan, PoolState,
-    PoolWorker, pool_locations, worker_facts, worker_name,
+    PoolWorker, is_name_of, pool_locations, worker_facts, worker_name,
 };
 pub use previous::Previous;
 pub use proposal::{Asked, Change, ChangeKind, FormOnly, Gate, GateReason, Proposal, Work};

@@ -121,6 +121,18 @@ pub fn worker_name(pool: &str, spec: &WorkerPoolSpec, ordinal: u64, location: &s
     name.replace("{ordinal}", &ordinal.to_string())
 }
 
+/// Whether a pool may call a worker so, now or later: the pattern with any ordinal, in one of its locations.
+#[must_use]
+pub fn is_name_of(pool: &str, spec: &WorkerPoolSpec, worker: &str) -> bool {
+    let is_ordinal = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    pool_locations(spec).into_iter().any(|location| {
+        let pattern = pattern(spec).replace("{pool}", pool).replace("{location}", location);
+        let (before, after) = pattern.split_once("{ordinal}").unwrap_or((&pattern, ""));
+        let rest = worker.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+        rest.is_some_and(is_ordinal)
+    })
+}
+
 fn pattern(spec: &WorkerPoolSpec) -> &str {
     spec.name_pattern.as_deref().unwrap_or("{pool}-{ordinal}")
 }

@@ -162,16 +162,16 @@ impl<'a> Run<'a> {
                 Some(row)
             }
             (_, None) => {
-                self.note_unloaded(name);
+                self.note_unloaded(name, old);
                 old.cloned()
             }
         };
         Ok(row.map(|row| (worker.clone(), row)))
     }
 
-    fn note_unloaded(&mut self, name: &Name) {
-        let unloaded = &self.read.loaded.fleet.unloaded;
-        if unloaded.iter().any(|u| u.name.as_deref() == Some(name)) {
+    fn note_unloaded(&mut self, name: &Name, old: Option<&ClusterRow>) {
+        let fleet = &self.read.loaded.fleet;
+        if old.is_some_and(|old| fleet.is_broken(name, &old.row.tenant)) {
             self.keep_last(name, GateReason::NotLoaded, Vec::new());
         }
     }

@@ -197,7 +197,7 @@ impl Read {
         let (fleet, previous) = (&self.loaded.fleet, &self.previous);
         let made = previous.fleet.as_ref().is_some_and(|lock| lock.workers.contains_key(name));
         let hub = fleet.spec.control_plane.as_ref().is_some_and(|hub| hub.name == **name);
-        let unsure = self.stopped || !fleet.unloaded.is_empty() || !previous.damaged.is_empty();
+        let unsure = self.stopped || fleet.is_unsure() || !previous.damaged.is_empty();
         let desired = fleet.workers.contains_key(name);
         unsure || made || hub || desired || previous.workers.contains_key(name)
     }

@@ -130,10 +130,15 @@ impl<'a> PlanInput<'a> {
         }
     }
 
-    /// Whether nobody knows for sure what is gone: something did not load, or a lock was lost and is
-    /// worked out anew. No deletion, move or retirement starts then.
+    /// Whether nobody knows for sure what is gone: something did not load that may be anything, or a lock
+    /// was lost and is worked out anew. No deletion, move or retirement starts then.
     fn deletions_wait(&self) -> bool {
-        !self.fleet.unloaded.is_empty() || !self.previous.damaged.is_empty()
+        self.fleet.is_unsure() || !self.previous.damaged.is_empty()
+    }
+
+    /// The same for a tenant's clusters, which wait for what stands in the tenant's own folder too.
+    fn deletions_wait_of(&self, tenant: &str) -> bool {
+        self.fleet.is_unsure_of(tenant) || !self.previous.damaged.is_empty()
     }
 }
 

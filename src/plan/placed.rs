@@ -8,7 +8,7 @@ use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::moving::{self, Moves};
 use super::resize::{Resize, Resizes};
-use super::{PlanInput, scale, unloaded, version};
+use super::{PlanInput, scale, version};
 use crate::model::api::DeletionPolicy;
 use crate::model::{
     ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Planned, Progress,
@@ -50,7 +50,7 @@ pub(super) fn decide<'a>(
             }
             let moving = ongoing.get(name).copied();
             // A name that is free again goes into the queue like a new one.
-            let leaves = moving.filter(|_| !moving::is_removed(input, name));
+            let leaves = moving.filter(|_| !moving::is_removed(input, name, &row.row.tenant));
             let outcome = if let Some(one) = leaves {
                 moving::decide(input, name, one, deletions, &mut moves)
             } else {
@@ -102,7 +102,9 @@ fn of_row(
         {
             None
         }
-        ClusterState::Reserved if moving::is_removed(input, name) => Some(Decision::Forget),
+        ClusterState::Reserved if moving::is_removed(input, name, &row.row.tenant) => {
+            Some(Decision::Forget)
+        }
         ClusterState::Bound | ClusterState::Reserved => {
             Some(decision(input, name, worker, row, holds))
         }
@@ -120,7 +122,7 @@ pub(super) fn is_forgotten(
     row.state == ClusterState::Bound
         && row.folder.is_none()
         && !input.fleet.clusters.contains_key(name)
-        && !input.deletions_wait()
+        && !input.deletions_wait_of(&row.row.tenant)
         && !input.previous.kept.holds(name, worker)
 }
 
@@ -161,10 +163,10 @@ fn decision(
     if is_forgotten(input, name, worker, row) {
         return Decision::Forget;
     }
-    if desired || unloaded::names(input.fleet, "ManagedCluster", name) {
+    if desired || input.fleet.is_broken(name, &row.row.tenant) {
         return keep();
     }
-    if input.deletions_wait() || input.previous.kept.holds(name, worker) {
+    if input.deletions_wait_of(&row.row.tenant) || input.previous.kept.holds(name, worker) {
         holds.add(HoldKind::DeletionsHeld, name);
         return keep();
     }

@@ -85,7 +85,7 @@ pub(super) fn left(
         !desired && !placed.contains_key(*name)
     });
     let decide = |(name, row): (&Name, &PendingRow)| {
-        let decision = if !input.deletions_wait() && !is_kept(input, name) {
+        let decision = if !input.deletions_wait_of(&row.row.tenant) && !is_kept(input, name) {
             Decision::Forget
         } else {
             Decision::Wait { seen: row.seen, reasons: row.reasons.clone() }

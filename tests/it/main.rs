@@ -82,6 +82,7 @@ mod simulate;
 #[cfg(unix)]
 mod status_races;
 mod support;
+mod tenants;
 mod verifying;
 #[cfg(unix)]
 mod verifying_openpgp;

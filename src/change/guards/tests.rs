@@ -204,6 +204,7 @@ fn what_was_spent_is_remembered_as_long_as_its_document_is_there() {
         kind: None,
         name: None,
         blocks_placements: false,
+        tenants: Vec::new(),
     };
     let broken = Fleet { unloaded: vec![broken], ..Fleet::default() };
     assert_eq!(spend(&broken, Some(&spent), &good, &[]), spent.spent, "it may be there still");

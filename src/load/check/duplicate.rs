@@ -9,11 +9,11 @@ use crate::load::document::Item;
 use crate::load::kind::Kind;
 
 /// Looks at all documents at once. Each but the first gets a finding that names both places; the first
-/// is returned to be left out as well.
-pub(in crate::load) fn check(items: &mut [Item]) -> Vec<usize> {
+/// is returned to be left out as well. What has taken somebody else's name is left out already.
+pub(in crate::load) fn check(items: &mut [Item], taken: &[usize]) -> Vec<usize> {
     let mut first = BTreeMap::new();
     let mut left_out = Vec::new();
-    for at in 0..items.len() {
+    for at in (0..items.len()).filter(|at| taken.binary_search(at).is_err()) {
         let (Some(kind), Some(name)) = (&items[at].kind, &items[at].name) else { continue };
         let Some(kind) = Kind::named(kind) else { continue };
         let shared = if kind == Kind::Worker { Kind::ManagedCluster } else { kind };

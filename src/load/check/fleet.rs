@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{address, components, git, images, offered, paths, quota, reserved};
+use super::{address, apart, components, git, images, offered, paths, quota, reserved};
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
@@ -25,6 +25,7 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     names(spec, out);
     quota::check(spec, out);
     paths::of_fleet(spec, out);
+    apart::check(spec, out);
     reserved::of_fleet(spec, out);
     if let Some(control_plane) = &spec.control_plane {
         let path = FieldPath::keys("spec.controlPlane");

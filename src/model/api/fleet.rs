@@ -253,7 +253,8 @@ pub struct AzureCredentials {
 pub struct Tenant {
     /// The tenant's name: the `metadata.namespace` of its clusters.
     pub name: String,
-    /// The folders, from `carp.yaml` on, in which its clusters' documents stand; none named means everywhere.
+    /// The folders, from `carp.yaml` on, in which its clusters' documents stand. Nothing else loads from
+    /// there, and what does not load there holds nobody else. Unset: its clusters stand in no tenant's folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// The pools of workers it may use; none named means all.

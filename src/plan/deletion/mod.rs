@@ -36,7 +36,8 @@ pub(super) fn under_way(input: &PlanInput<'_>) -> Deletions {
     let policies = Policies::of(input.fleet);
     for (worker, lock) in &input.previous.workers {
         for (name, row) in &lock.clusters {
-            let moved = ongoing.get(name).filter(|_| !moving::is_removed(input, name));
+            let tenant = &row.row.tenant;
+            let moved = ongoing.get(name).filter(|_| !moving::is_removed(input, name, tenant));
             let leaves = moved.is_some() && row.state == ClusterState::Bound;
             if (row.state == ClusterState::Deleting || leaves) && !all.contains_key(name) {
                 let moved = moved.map(|moved| Moved {
@@ -137,7 +138,7 @@ fn of_cluster(
         moved,
         input,
         name,
-        kind: "ManagedCluster",
+        tenant: Some(&row.row.tenant),
         reporter: Some(worker.clone()),
         row: row.deletion.as_ref(),
         desired: desired.is_some(),
@@ -156,7 +157,7 @@ fn of_worker(input: &PlanInput<'_>, name: &Name, row: &ControlPlaneRow) -> Delet
     let case = Case {
         input,
         name,
-        kind: "Worker",
+        tenant: None,
         begun,
         moved,
         reporter: control_plane(input),
@@ -181,8 +182,8 @@ struct Moved {
 struct Case<'a> {
     input: &'a PlanInput<'a>,
     name: &'a Name,
-    /// What has the name: a kind of document.
-    kind: &'static str,
+    /// Whose cluster has the name; `None` for a worker.
+    tenant: Option<&'a str>,
     /// Whether its first step is committed.
     begun: bool,
     /// The move of which it is part.
@@ -216,7 +217,7 @@ impl Case<'_> {
         if self.moved.is_some() && !self.desired {
             return waits(Missing::NotLoaded);
         }
-        if step == DeletionStep::Orphan && unloaded::names(self.input.fleet, self.kind, self.name) {
+        if step == DeletionStep::Orphan && self.is_broken() {
             return waits(Missing::NotLoaded);
         }
         if self.is_cancelled(step) {
@@ -261,9 +262,24 @@ impl Case<'_> {
         }
         match unheard(self.input, self.reporter.as_ref(), None) {
             Err(missing @ (Missing::Silent | Missing::NeverReported)) => waits(missing),
-            _ if self.input.deletions_wait() => waits(Missing::NotLoaded),
+            _ if self.is_unsure() => waits(Missing::NotLoaded),
             _ => deletion(Some(DeletionStep::D1), Progress::Begins, Some(Missing::NotApplied)),
         }
+    }
+
+    /// Whether its document is there and did not load.
+    fn is_broken(&self) -> bool {
+        let fleet = self.input.fleet;
+        self.tenant.map_or_else(
+            || unloaded::names(fleet, "Worker", self.name),
+            |tenant| fleet.is_broken(self.name, tenant),
+        )
+    }
+
+    /// Whether nobody knows for sure what is gone.
+    fn is_unsure(&self) -> bool {
+        let input = self.input;
+        self.tenant.map_or_else(|| input.deletions_wait(), |tenant| input.deletions_wait_of(tenant))
     }
 
     /// Whether the document came back in time. Where Flux was told to let go nothing was deleted, so

@@ -143,7 +143,7 @@ pub(super) fn blocked(run: &Run<'_>, named: &Named<'_>, breaker: bool) -> Option
         Some(Blocker::FolderKept)
     } else if breaker {
         Some(Blocker::FailoverBreaker)
-    } else if input.deletions_wait() {
+    } else if input.deletions_wait_of(&cluster.tenant) {
         Some(Blocker::DeletionsHeld)
     } else if away(run, named) >= most(run, named) {
         Some(Blocker::WaitsItsTurn)

@@ -76,10 +76,10 @@ pub(super) fn kept<'a>(
 }
 
 /// Whether a cluster's document is gone for sure: then nothing is made anew, and its place is free.
-pub(super) fn is_removed(input: &PlanInput<'_>, name: &Name) -> bool {
+pub(super) fn is_removed(input: &PlanInput<'_>, name: &Name, tenant: &str) -> bool {
     !input.fleet.clusters.contains_key(name)
-        && !unloaded::names(input.fleet, "ManagedCluster", name)
-        && !input.deletions_wait()
+        && !input.fleet.is_broken(name, tenant)
+        && !input.deletions_wait_of(tenant)
 }
 
 impl Ongoing<'_> {
@@ -113,7 +113,7 @@ pub(super) fn keeps_its_place(
     name: &Name,
     (to, kept): (&Name, &ClusterRow),
 ) -> bool {
-    if is_removed(input, name) {
+    if is_removed(input, name, &kept.row.tenant) {
         return false;
     }
     let from = kept.moves.as_ref().map(|moves| &moves.from);

@@ -237,7 +237,8 @@ fn is_taken(input: &PlanInput<'_>, name: &Name) -> bool {
     let PlanInput { fleet, previous, .. } = input;
     let hub = fleet.spec.control_plane.as_ref().is_some_and(|hub| hub.name == name.as_str());
     let made = previous.fleet.as_ref().is_some_and(|lock| lock.workers.contains_key(name));
-    let unloaded = fleet.unloaded.iter().any(|u| u.name.as_deref() == Some(name.as_str()));
+    let unloaded = fleet.unloaded.iter().filter(|unloaded| unloaded.is_anybodys());
+    let unloaded = unloaded.filter_map(|u| u.name.as_deref()).any(|u| u == name.as_str());
     let desired = fleet.workers.contains_key(name) || fleet.clusters.contains_key(name);
     let recorded = previous.workers.contains_key(name) || previous.index_row(name).is_some();
     hub || made || unloaded || desired || recorded

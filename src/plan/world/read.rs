@@ -256,7 +256,12 @@ impl World {
             document: None,
             kind: known(kind),
             name: known(text),
-            blocks_placements: words == ["blocking"],
+            blocks_placements: words.contains(&"blocking"),
+            tenants: words
+                .iter()
+                .filter_map(|w| w.strip_prefix("tenant="))
+                .flat_map(list)
+                .collect(),
         });
     }
 }

@@ -1,0 +1,166 @@
+//! `name-taken`: who has a name keeps it. The tenant of a cluster does not change while the cluster is there,
+//! so a second document of another tenant has no effect and does no harm; and from a tenant's folder no name
+//! is taken that is a Worker's, or that a WorkerPool would give the next one.
+
+use std::collections::BTreeMap;
+
+use crate::diag::{Code, FieldPath};
+use crate::load::document::Item;
+use crate::load::folders::Folders;
+use crate::load::kind::{Kind, Spec};
+use crate::load::names::Names;
+use crate::model::{Unloaded, is_dns_label, is_name_of};
+
+/// What the rule looks at besides the documents.
+pub(in crate::load) struct Ground<'a> {
+    pub(in crate::load) folders: &'a Folders<'a>,
+    pub(in crate::load) names: &'a Names<'a>,
+    /// The files that did not load as a whole, each with whose it is.
+    pub(in crate::load) unloaded: &'a [Unloaded],
+}
+
+/// Who has a name.
+#[derive(Clone, Copy)]
+enum Owner<'a> {
+    /// A cluster of that tenant.
+    Tenant(&'a str),
+    /// A worker, or what somebody wrote outside of the tenants' folders.
+    Platform,
+}
+
+/// Looks at all documents at once. The ones that want somebody else's name get a finding; all of them are
+/// returned, in order, to be left out, and count for nothing.
+pub(in crate::load) fn check(items: &mut [Item], ground: &Ground<'_>) -> Vec<usize> {
+    let taken: Vec<_> = by_name(items)
+        .into_iter()
+        .flat_map(|(name, group)| losers(name, &group, items, ground))
+        .collect();
+    let mut left_out: Vec<usize> = Vec::new();
+    for (at, owner) in taken {
+        tell(&mut items[at], owner, ground);
+        left_out.push(at);
+    }
+    left_out.sort_unstable();
+    left_out
+}
+
+/// The clusters and workers, which share one set of names.
+fn by_name(items: &[Item]) -> BTreeMap<&str, Vec<usize>> {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, item) in items.iter().enumerate().filter(|(_, i)| is_cluster(i) || is_worker(i)) {
+        if let Some(name) = item.name.as_deref() {
+            groups.entry(name).or_default().push(at);
+        }
+    }
+    groups
+}
+
+fn is_kind(item: &Item, kind: Kind) -> bool {
+    item.kind.as_deref() == Some(kind.name())
+}
+
+fn is_cluster(item: &Item) -> bool {
+    is_kind(item, Kind::ManagedCluster)
+}
+
+fn is_worker(item: &Item) -> bool {
+    is_kind(item, Kind::Worker)
+}
+
+/// Those of one name that have no right to it.
+fn losers<'a>(
+    name: &str,
+    group: &[usize],
+    items: &[Item],
+    ground: &Ground<'a>,
+) -> Vec<(usize, Owner<'a>)> {
+    let of = |tenant: &'a str| {
+        let claims = |at: &&usize| may_be_of(&items[**at], tenant, ground);
+        let claimed = group.iter().any(|at| claims(&at));
+        let others = group.iter().filter(|at| !claims(at));
+        // A worker's document yields to a cluster only where both are there.
+        let others = others.filter(|at| claimed || is_cluster(&items[**at]));
+        (claimed, others.map(|at| (*at, Owner::Tenant(tenant))).collect())
+    };
+    if let Some(tenant) = ground.names.placed(name) {
+        return of(tenant).1;
+    }
+    if let Some(tenant) = ground.names.waiting(name) {
+        let (claimed, others) = of(tenant);
+        if claimed || is_unsure(tenant, items, ground) {
+            return others;
+        }
+    }
+    let folder = |at: &&usize| !ground.folders.tenants_of(file(&items[**at])).is_empty();
+    let worker = || ground.names.is_worker(name) || is_of_a_pool(name, items);
+    let platforms = group.iter().any(|at| !folder(&at));
+    if !group.iter().any(|at| folder(&at)) || !(platforms || worker()) {
+        return Vec::new();
+    }
+    group.iter().filter(folder).map(|at| (*at, Owner::Platform)).collect()
+}
+
+fn file(item: &Item) -> &str {
+    &item.findings.source.file
+}
+
+/// Whether a document is a tenant's cluster, for all that can be read of it.
+fn may_be_of(item: &Item, tenant: &str, ground: &Ground<'_>) -> bool {
+    if !is_cluster(item) {
+        return false;
+    }
+    let body = item.body.as_ref();
+    // A namespace that cannot be one has a finding of its own.
+    let is_read =
+        |namespace: Option<&str>| namespace.map_or(!item.findings.has_errors(), is_dns_label);
+    let read = body.filter(|body| is_read(body.namespace.as_deref()));
+    if let Some(body) = read {
+        return body.tenant() == tenant;
+    }
+    let folder = ground.folders.tenants_of(file(item));
+    folder.is_empty() || folder.contains(&tenant)
+}
+
+/// Whether a document of a tenant may be there that cannot be read so far that it has a name.
+fn is_unsure(tenant: &str, items: &[Item], ground: &Ground<'_>) -> bool {
+    let nameless = |item: &&Item| item.name.is_none();
+    let may_be_its = |item: &Item| {
+        let folder = ground.folders.tenants_of(file(item));
+        folder.is_empty() || folder.contains(&tenant)
+    };
+    ground.unloaded.iter().any(|unloaded| unloaded.may_be_of(tenant))
+        || items.iter().filter(nameless).any(may_be_its)
+}
+
+/// Whether a WorkerPool may call a worker so, now or later.
+fn is_of_a_pool(name: &str, items: &[Item]) -> bool {
+    items.iter().any(|item| match item.body.as_ref().map(|body| &body.spec) {
+        Some(Spec::WorkerPool(pool)) => {
+            item.name.as_deref().is_some_and(|of| is_name_of(of, pool, name))
+        }
+        _ => false,
+    })
+}
+
+fn tell(item: &mut Item, owner: Owner<'_>, ground: &Ground<'_>) {
+    // One that cannot be parsed has its finding.
+    let Some(name) = item.body.as_ref().map(|body| body.name.clone()) else { return };
+    let apart = !ground.folders.tenants_of(file(item)).is_empty();
+    let (message, help) = match owner {
+        Owner::Tenant(tenant) if apart || is_worker(item) => (
+            format!("`{name}` is a cluster of the tenant `{tenant}`"),
+            "choose another name: this one is free when that cluster is gone".to_owned(),
+        ),
+        Owner::Tenant(tenant) => (
+            format!(
+                "`{name}` is a cluster of the tenant `{tenant}`, and the tenant of a cluster stays"
+            ),
+            format!("write `namespace: {tenant}`, or choose another name"),
+        ),
+        Owner::Platform => (
+            format!("`{name}` is the name of a Worker, or somebody has it outside of this folder"),
+            "choose another name".to_owned(),
+        ),
+    };
+    item.findings.add(Code::NameTaken, FieldPath::keys("metadata.name"), message, help);
+}

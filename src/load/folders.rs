@@ -1,0 +1,140 @@
+//! The tenants' folders: whose a file is. Below a tenant's `paths` stand clusters of that tenant and nothing
+//! else, so whoever may write there can do nothing to anybody else.
+
+use std::collections::BTreeMap;
+
+use super::check::{not_for_tenants, paths};
+use super::document::Item;
+use super::kind::{Kind, Spec};
+use crate::model::Unloaded;
+use crate::model::api::FleetSpec;
+
+/// The tenants by their folders.
+#[derive(Debug, Default)]
+pub(super) struct Folders<'a>(BTreeMap<&'a str, Vec<&'a str>>);
+
+impl<'a> Folders<'a> {
+    /// As `carp.yaml` has them.
+    pub(super) fn of(spec: Option<&'a FleetSpec>) -> Self {
+        let mut folders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for tenant in spec.iter().flat_map(|spec| &spec.tenants) {
+            for folder in &tenant.paths {
+                let tenants = folders.entry(folder).or_default();
+                if !tenants.contains(&tenant.name.as_str()) {
+                    tenants.push(&tenant.name);
+                }
+            }
+        }
+        Self(folders)
+    }
+
+    /// The tenants in whose folder a file stands: those of the innermost one. None: it is the platform's.
+    pub(super) fn tenants_of(&self, file: &str) -> &[&'a str] {
+        if self.0.is_empty() {
+            return &[];
+        }
+        // A folder itself may be a link or a submodule, which is a file here.
+        let mut at = Some(file);
+        while let Some(path) = at {
+            if let Some(tenants) = self.0.get(path) {
+                return tenants;
+            }
+            at = path.rsplit_once('/').map(|(above, _)| above);
+        }
+        &[]
+    }
+
+    /// What did not load, with whose it is. In a tenant's folder it can be nothing but a cluster.
+    pub(super) fn whose(&self, unloaded: Unloaded) -> Unloaded {
+        let tenants = self.tenants_of(&unloaded.file);
+        if tenants.is_empty() {
+            return unloaded;
+        }
+        Unloaded {
+            kind: Some(Kind::ManagedCluster.name().to_owned()),
+            blocks_placements: false,
+            tenants: tenants.iter().map(|&tenant| tenant.to_owned()).collect(),
+            ..unloaded
+        }
+    }
+
+    /// Takes out the documents in tenants' folders that are none of that tenant's clusters, each with its
+    /// finding: no rule looks at them among the others.
+    pub(super) fn set_apart(&self, items: &mut Vec<Item>) -> Vec<Item> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let strays = items.extract_if(.., |item| {
+            let tenants = self.tenants_of(&item.findings.source.file);
+            !tenants.is_empty() && is_stray(item, tenants)
+        });
+        strays.collect()
+    }
+}
+
+/// Whether a document is no cluster of these tenants. It then has a finding.
+fn is_stray(item: &mut Item, tenants: &[&str]) -> bool {
+    if item.kind.as_deref() != Some(Kind::ManagedCluster.name()) {
+        not_for_tenants::found(item, tenants);
+        return true;
+    }
+    match &item.body {
+        Some(body) if matches!(body.spec, Spec::ManagedCluster(_)) => {
+            // Where the namespace itself is broken, that is told already.
+            let unread = body.namespace.is_none() && item.findings.has_errors();
+            let foreign = !unread && !tenants.contains(&body.tenant());
+            if foreign {
+                paths::foreign(item, tenants);
+            }
+            foreign
+        }
+        // It is broken, and a cluster of the folder's tenant for all that is known.
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{CARP, cluster, load_files};
+    use super::*;
+
+    fn tenants(yaml: &str) -> FleetSpec {
+        let carp = format!("{CARP}  tenants: {yaml}\n");
+        load_files(&[("carp.yaml", &carp)]).fleet.spec
+    }
+
+    #[test]
+    fn a_file_is_the_tenants_of_the_innermost_folder() {
+        let spec = tenants(
+            "[{name: a, paths: [fleet/a, fleet/both]}, {name: b, paths: [fleet/a/b, fleet/both]}, {name: c}]",
+        );
+        let folders = Folders::of(Some(&spec));
+        for (file, tenants) in [
+            ("fleet/a/x.yaml", &["a"][..]),
+            ("fleet/a/deep/er/x.yaml", &["a"]),
+            ("fleet/a/b/x.yaml", &["b"]),
+            ("fleet/a", &["a"]),
+            ("fleet/both/x.yaml", &["a", "b"]),
+            ("fleet/ab/x.yaml", &[]),
+            ("fleet/x.yaml", &[]),
+            ("policies/fleet/a/x.yaml", &[]),
+        ] {
+            assert_eq!(folders.tenants_of(file), tenants, "{file}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_load_in_a_tenants_folder_is_a_cluster_of_theirs() {
+        let carp = format!("{CARP}  tenants: [{{name: shop, paths: [fleet/shop]}}]\n");
+        let broken = cluster("").replace("ManagedCluster", "PlacementPolicy");
+        for text in ["kind: [\n", "", &broken, &"x".repeat(2 << 20)] {
+            let files = [("carp.yaml", &*carp), ("fleet/shop/x.yaml", text)];
+            let loaded = load_files(&files);
+            let [unloaded] = &loaded.fleet.unloaded[..] else { panic!("{text:.20}") };
+            assert_eq!(unloaded.kind.as_deref(), Some("ManagedCluster"));
+            assert_eq!(unloaded.tenants, ["shop"]);
+            assert!(!loaded.fleet.holds_placements() && !loaded.fleet.is_unsure());
+            assert!(loaded.fleet.is_unsure_of("shop") && !loaded.fleet.is_unsure_of("pay"));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The random attacker: one tenant writes anything at all below its own folder, again and again. Whatever it is,
+//! no byte of another tenant's clusters, of the workers or of the control plane changes; all that red can do is
+//! to take room that nobody has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use carp::model::{Decision, WorkerState};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::{cluster, fleet, others_go_on};
+use crate::support::world::World;
+
+/// Names of others, of workers there are and will be, of nobody, and some that cannot be.
+const NAMES: [&str; 18] = [
+    "b-1",
+    "b-2",
+    "b-3",
+    "b-wait",
+    "w-weu",
+    "w-eus",
+    "w-old",
+    "eu-1",
+    "eu-2",
+    "eu",
+    "small",
+    "hub",
+    "monitoring",
+    "r-1",
+    "r-2",
+    "r-3",
+    "..",
+    "Blue",
+];
+const KINDS: [&str; 11] = [
+    "ManagedCluster",
+    "Worker",
+    "WorkerOverlay",
+    "WorkerPool",
+    "ManagedClusterClass",
+    "PlacementPolicy",
+    "PlacementPolicyTest",
+    "Acknowledgement",
+    "Fleet",
+    "RolloutPolicy",
+    "Deployment",
+];
+const SPECS: [&str; 10] = [
+    "{}",
+    "{unschedulable: true, drain: true, capacity: 0}",
+    "{version: v1.34.2, location: westeurope, capacity: 500}",
+    "{max: 50, min: 50, template: {spec: {version: v1.34.2, location: westeurope}}}",
+    "{demand: {clusters: 900}, flavor: kind}",
+    "{priority: 1000, clusterSelector: {}, affinity: {required: [{names: [w-none]}]}}",
+    "{of: deletions, count: 1, digest: \"0000000000000000000000000000000000000000000000000000000000000000\"}",
+    "{version: v1.34.2, location: eastus, class: small, priority: 9999}",
+    "{version: v1.34.2, location: westeurope, placement: {antiAffinity: [{topologyKey: carp.dev/worker, \
+     labelSelector: {matchExpressions: [{key: x, operator: DoesNotExist}]}}]}}",
+    "[",
+];
+
+/// A document of any kind, name, tenant and content.
+fn document() -> impl Strategy<Value = String> {
+    let pick = |all: &'static [&'static str]| prop::sample::select(all);
+    let tenants = pick(&["red", "red", "red", "blue", "default", "Red"]);
+    let specs = pick(&SPECS);
+    let anything = (pick(&KINDS), pick(&NAMES), tenants, specs).prop_map(|(kind, name, tenant, spec)| {
+        format!(
+            "apiVersion: carp.dev/v1alpha1\nkind: {kind}\nmetadata:\n  name: {name}\n  namespace: {tenant}\n  \
+             labels: {{tier: gold}}\nspec: {spec}\n"
+        )
+    });
+    let own = (pick(&NAMES), pick(&["westeurope", "eastus", "northeurope"]))
+        .prop_map(|(name, location)| cluster(name, "red", location));
+    let garbage = prop::collection::vec(any::<char>(), 0..40).prop_map(String::from_iter);
+    let huge = Just("# large\n".repeat(150_000));
+    prop_oneof![6 => anything, 4 => own, 1 => garbage, 1 => huge]
+}
+
+/// A file: documents, some of them cut short or doubled.
+fn file() -> impl Strategy<Value = String> {
+    let documents = prop::collection::vec(document(), 0..4).prop_map(|all| all.join("---\n"));
+    (documents, 0..4_u8, any::<prop::sample::Index>()).prop_map(|(text, what, at)| match what {
+        0 if !text.is_empty() => {
+            let end = at.index(text.len());
+            text.char_indices().take_while(|(i, _)| *i <= end).map(|(_, c)| c).collect()
+        }
+        1 => format!("{text}---\n{text}"),
+        _ => text,
+    })
+}
+
+/// What red has in its folder at one time.
+fn folder() -> impl Strategy<Value = BTreeMap<String, String>> {
+    let path =
+        prop::sample::select(vec!["a.yaml", "deep/er/b.yml", "r-1.yaml", "b-1.yaml", "c.yaml"]);
+    prop::collection::btree_map(path.prop_map(|path| format!("fleet/red/{path}")), file(), 0..5)
+}
+
+/// All that is not red's, of an output: files as they are, and of the locks the rows of others.
+fn others(world: &World) -> BTreeMap<String, String> {
+    let (mut seen, mut reds) = (BTreeMap::new(), BTreeSet::new());
+    let files = world.output_files();
+    let is_lock = |path: &str| path.ends_with("carp.lock") || path.ends_with("pending.lock");
+    for (path, bytes) in files.iter().filter(|(path, _)| is_lock(path)) {
+        let lock: Value = serde_json::from_slice(bytes).unwrap();
+        for (name, row) in lock["clusters"].as_object().into_iter().flatten() {
+            if row["tenant"] == "red" {
+                reds.insert(name.clone());
+            } else {
+                seen.insert(format!("{path} {name}"), row.to_string());
+            }
+        }
+    }
+    for (path, bytes) in files {
+        // What lists the clusters of a worker changes with each.
+        let lists = ["clusters.yaml", "sentinel.yaml"].iter().any(|file| path.ends_with(file));
+        if !lists && !is_lock(&path) && !is_of(&reds, &path) {
+            seen.insert(path, String::from_utf8(bytes).unwrap());
+        }
+    }
+    seen
+}
+
+/// Whether a file is about one of these clusters.
+fn is_of(clusters: &BTreeSet<String>, path: &str) -> bool {
+    match path.split('/').collect::<Vec<_>>()[..] {
+        ["workers", _, "clusters", name, ..] => clusters.contains(name),
+        ["decisions", _, file] => clusters.contains(file.trim_end_matches(".yaml")),
+        _ => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_that_one_tenant_writes_changes_a_byte_of_anybody_else(
+        history in prop::collection::vec(folder(), 1..4)
+    ) {
+        let mut world = fleet();
+        let before = others(&world);
+        for folder in history {
+            world.files.retain(|path, _| !path.starts_with("fleet/red/"));
+            world.files.extend(folder);
+            let run = world.run();
+            prop_assert!(!run.stopped, "{:#?}", run.diagnostics);
+            prop_assert_eq!(&others(&world), &before);
+            for hold in &run.plan.holds {
+                let is_reds = |name: &String| !name.starts_with("b-") && !name.starts_with("w-");
+                prop_assert!(hold.names.iter().all(is_reds), "{:?}", hold);
+            }
+        }
+        others_go_on(&mut world);
+        let run = world.run();
+        let deleted = matches!(run.plan.clusters["b-1"].decision, Decision::Delete { .. });
+        prop_assert!(deleted, "{:#?}", run.plan.holds);
+        prop_assert!(run.plan.clusters.contains_key("b-new"));
+        prop_assert_eq!(run.plan.workers["w-old"].state, WorkerState::Retiring);
+        prop_assert_eq!(run.plan.workers["w-swe"].state, WorkerState::Desired);
+    }
+}
