@@ -100,6 +100,8 @@ codes! {
     TenantsNotApart = "tenants-not-apart", Warning;
     /// The name is a worker's, or that of another tenant's cluster.
     NameTaken = "name-taken", Error;
+    /// The tenant may not set this label.
+    LabelNotGranted = "label-not-granted", Error;
     /// A tenant is granted, or a policy or cluster uses, a pool that no worker is in.
     UnknownPool = "unknown-pool", Error;
     /// An overlay names a worker that does not exist.

@@ -222,6 +222,10 @@ fn decode(kind: Kind, opened: Envelope) -> Result<(Body, Option<String>), serde_
         spec: Spec::decode(kind, written.spec)?,
         digest: Digest::of(b""),
     };
+    if kind == Kind::Fleet {
+        // It is read each time, and a grant that is empty is another than one that is not there.
+        return Ok((body, None));
+    }
     let canonical = body.canonical();
     let text = canonical_json(&canonical);
     body.digest = Digest::of(text.as_bytes());

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{address, apart, components, git, images, offered, paths, quota, reserved};
+use super::{
+    address, apart, components, git, images, label_grant, offered, paths, quota, reserved,
+};
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
@@ -27,6 +29,7 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     paths::of_fleet(spec, out);
     apart::check(spec, out);
     reserved::of_fleet(spec, out);
+    label_grant::of_fleet(spec, out);
     if let Some(control_plane) = &spec.control_plane {
         let path = FieldPath::keys("spec.controlPlane");
         label(&control_plane.name, path.key("name"), "a control plane", out);

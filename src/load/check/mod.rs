@@ -21,6 +21,7 @@ mod git;
 mod grant;
 mod heartbeat;
 mod images;
+mod label_grant;
 mod labels;
 mod location;
 mod made;
@@ -99,6 +100,7 @@ const RULES: &[Rule] = &[
     name::check,
     reserved::check,
     labels::check,
+    label_grant::check,
     tenant::check,
     version::check,
     location::check,

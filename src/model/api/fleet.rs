@@ -269,6 +269,22 @@ pub struct Tenant {
     /// The credentials it may use, the first being its default; none named means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub credentials: Vec<String>,
+    /// The keys of the labels that its clusters may have; `example.com/` stands for all keys below that
+    /// domain. With an empty list none. Unset: all. Policies choose clusters by their labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
+}
+
+impl Tenant {
+    /// Whether its clusters may have a label of that key.
+    #[must_use]
+    pub fn may_set(&self, key: &str) -> bool {
+        let is = |granted: &String| match granted.strip_suffix('/') {
+            Some(domain) => key.split_once('/').is_some_and(|(of, _)| of == domain),
+            None => granted == key,
+        };
+        self.labels.as_ref().is_none_or(|own| own.iter().any(is))
+    }
 }
 
 /// How much may happen in one run before a person is asked.

@@ -233,6 +233,7 @@ impl World {
             max_priority: None,
             paths: Vec::new(),
             credentials: Vec::new(),
+            labels: None,
         });
     }
 
