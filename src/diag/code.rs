@@ -64,7 +64,7 @@ codes! {
     WrongType = "wrong-type", Error;
     /// A value outside what the field allows.
     InvalidValue = "invalid-value", Error;
-    /// A field that makes carp sign or verify is there without a value.
+    /// A field that protects or narrows is there without a value.
     EmptySafeguard = "empty-safeguard", Error;
     /// Server-set metadata or `status` was pasted from a cluster and is ignored.
     ServerSetField = "server-set-field", Warning;

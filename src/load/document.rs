@@ -164,9 +164,7 @@ fn body(
     walk_part(&mut walk, Shape::of_metadata(), &opened.metadata, "metadata", &opened.slips);
     let kind = opened.kind?;
     walk_part(&mut walk, Shape::of_spec(kind), &opened.spec, "spec", &opened.slips);
-    if kind == Kind::Fleet {
-        empty_safeguard::check(&opened.spec, out);
-    }
+    empty_safeguard::check(kind, &opened.spec, out);
     if out.has_errors() {
         let (body, _) = decode(kind, mended(opened, out)).ok()?;
         return Some((body, None));

@@ -115,7 +115,7 @@ fn placing_only(spec: &FleetSpec) -> FleetSpec {
     spec.credentials = vec![Credentials { name: "any".to_owned(), azure: None }];
     for tenant in &mut spec.tenants {
         // What a test gives stands in no tenant's folder.
-        (tenant.credentials, tenant.paths) = (Vec::new(), Vec::new());
+        (tenant.credentials, tenant.paths) = (None, Vec::new());
     }
     spec
 }

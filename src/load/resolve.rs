@@ -36,7 +36,7 @@ pub(super) fn credentials<'a>(
     tenant: Option<&'a Tenant>,
     fleet: &FleetSpec,
 ) -> Chosen<'a> {
-    let wanted = named.or_else(|| tenant.and_then(|t| t.credentials.first()).map(String::as_str));
+    let wanted = named.or_else(|| tenant.and_then(Tenant::default_credentials));
     match (wanted, fleet.credentials.len()) {
         (Some(name), _) => match fleet.credentials.iter().position(|c| c.name == name) {
             Some(index) => Chosen::Entry(index),

@@ -95,8 +95,7 @@ impl<'a> Pools<'a> {
     /// tenant that is missing from a list is granted nothing.
     pub(super) fn of(fleet: &'a Fleet, tenant: &str) -> Self {
         match fleet.tenant(tenant) {
-            Some(tenant) if tenant.pools.is_empty() => Self::All,
-            Some(tenant) => Self::Only(&tenant.pools),
+            Some(tenant) => tenant.pools.as_deref().map_or(Self::All, Self::Only),
             None if fleet.spec.tenants.is_empty() => Self::All,
             None => Self::Only(&[]),
         }

@@ -91,10 +91,7 @@ fn tenant(fleet: &Fleet, clusters: &Clusters) -> Result<String, Error> {
         None => {
             let class = clusters.class.as_ref().and_then(|class| fleet.classes.get(class));
             let named = class.and_then(|class| class.value.credentials.as_ref());
-            let may = |tenant: &&Tenant| {
-                let granted = &tenant.credentials;
-                granted.is_empty() || named.is_none_or(|named| granted.contains(named))
-            };
+            let may = |tenant: &&Tenant| named.is_none_or(|named| tenant.may_use(named));
             let first = tenants.iter().find(may).or(tenants.first());
             Ok(first.map_or_else(|| "default".to_owned(), |tenant| tenant.name.clone()))
         }
@@ -136,7 +133,7 @@ fn credentials(fleet: &Fleet, class: Option<&Name>, tenant: &str) -> Option<Stri
     let class = class.and_then(|class| fleet.classes.get(class));
     let tenant = fleet.tenant(tenant);
     let by_class = class.is_some_and(|class| class.value.credentials.is_some());
-    let by_tenant = tenant.is_some_and(|tenant| !tenant.credentials.is_empty());
+    let by_tenant = tenant.is_some_and(|tenant| tenant.default_credentials().is_some());
     let first = fleet.spec.credentials.first().filter(|_| fleet.spec.credentials.len() > 1);
     first.filter(|_| !by_class && !by_tenant).map(|credentials| credentials.name.clone())
 }

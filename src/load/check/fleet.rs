@@ -165,7 +165,7 @@ fn names(spec: &FleetSpec, out: &mut Findings) {
 
 fn granted(spec: &FleetSpec, out: &mut Findings) {
     for (i, tenant) in spec.tenants.iter().enumerate() {
-        for (j, name) in tenant.credentials.iter().enumerate() {
+        for (j, name) in tenant.credentials.iter().flatten().enumerate() {
             if !spec.credentials.iter().any(|c| c.name == *name) {
                 let path = FieldPath::keys("spec.tenants").index(i).key("credentials").index(j);
                 let message = format!("there are no credentials `{name}`");

@@ -13,11 +13,15 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
         return;
     };
     let chosen = &fleet.credentials[index].name;
-    if tenant.credentials.is_empty() || tenant.credentials.contains(chosen) {
+    if tenant.may_use(chosen) {
         return;
     }
     let message = format!("the tenant `{}` may not use the credentials `{chosen}`", tenant.name);
-    let help = format!("use one of {}, or grant it in `carp.yaml`", tenant.credentials.join(", "));
+    let granted = tenant.credentials.as_deref().unwrap_or_default();
+    let help = match granted {
+        [] => "grant the tenant some in `carp.yaml`".to_owned(),
+        some => format!("use one of {}, or grant it in `carp.yaml`", some.join(", ")),
+    };
     out.add(Code::CredentialsNotGranted, subject.credentials_path(), message, help);
 }
 
@@ -36,6 +40,10 @@ mod tests {
             format!("{}---\n{}", class("c", "credentials: main\n  "), cluster("class: c\n  "));
         let files = [("carp.yaml", &*carp), ("fleet/x.yaml", &*by_class)];
         files_find(&files, Code::CredentialsNotGranted, "spec.class");
+        let none = carp.replace("[other]", "[]");
+        let files = [("carp.yaml", &*none), ("fleet/x.yaml", &*cluster("credentials: main\n  "))];
+        let found = files_find(&files, Code::CredentialsNotGranted, "spec.credentials");
+        assert_eq!(found.help.as_deref(), Some("grant the tenant some in `carp.yaml`"));
         let granted = load_files(&[("carp.yaml", &carp), ("fleet/x.yaml", &cluster(""))]);
         assert!(granted.diagnostics.is_empty(), "{:?}", granted.diagnostics);
     }

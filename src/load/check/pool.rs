@@ -38,7 +38,7 @@ pub(in crate::load) fn check(fleet: &Fleet, out: &mut Diagnostics) {
 fn named(fleet: &Fleet) -> Vec<(&str, usize, FieldPath, &[String])> {
     let granted = fleet.spec.tenants.iter().enumerate().map(|(i, tenant)| {
         let path = FieldPath::keys("spec.tenants").index(i).key("pools");
-        (FLEET_FILE, 0, path, tenant.pools.as_slice())
+        (FLEET_FILE, 0, path, tenant.pools.as_deref().unwrap_or_default())
     });
     let used = fleet.policies.values().filter_map(|policy| {
         let path = FieldPath::keys("spec.pools");

@@ -257,18 +257,18 @@ pub struct Tenant {
     /// there, and what does not load there holds nobody else. Unset: its clusters stand in no tenant's folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// The pools of workers it may use; none named means all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pools: Vec<String>,
+    /// The pools of workers it may use; with an empty list none. Unset: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pools: Option<Vec<String>>,
     /// How much its clusters may take together. What is placed already stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<Quota>,
     /// The highest `priority` that its clusters may have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_priority: Option<i32>,
-    /// The credentials it may use, the first being its default; none named means all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub credentials: Vec<String>,
+    /// The credentials it may use, the first being its default; with an empty list none. Unset: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<Vec<String>>,
     /// The keys of the labels that its clusters may have; `example.com/` stands for all keys below that
     /// domain. With an empty list none. Unset: all. Policies choose clusters by their labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -276,6 +276,18 @@ pub struct Tenant {
 }
 
 impl Tenant {
+    /// The credentials of a cluster that names none.
+    #[must_use]
+    pub fn default_credentials(&self) -> Option<&str> {
+        self.credentials.as_ref()?.first().map(String::as_str)
+    }
+
+    /// Whether it may use credentials.
+    #[must_use]
+    pub fn may_use(&self, credentials: &str) -> bool {
+        self.credentials.as_ref().is_none_or(|own| own.iter().any(|name| name == credentials))
+    }
+
     /// Whether its clusters may have a label of that key.
     #[must_use]
     pub fn may_set(&self, key: &str) -> bool {

@@ -32,6 +32,11 @@ mod tests {
     }
 
     #[test]
+    fn a_tenant_with_an_empty_list_of_pools_uses_no_worker() {
+        check(&format!("{POOLS} tenant t pools=; cluster a tenant=t"), "a waits Pool");
+    }
+
+    #[test]
     fn a_tenant_that_is_not_listed_uses_none() {
         check(&format!("{POOLS} tenant t; cluster a tenant=other"), "a waits Pool");
     }

@@ -251,6 +251,6 @@ fn is_alone(world: &World, group: &Group<'_>, policy: &crate::model::Policy) -> 
             && cluster.spec.required_terms().next().is_none()
             && cluster.spec.own_spread().is_empty()
     };
-    let pools = world.fleet.spec.tenants.iter().any(|tenant| !tenant.pools.is_empty());
+    let pools = world.fleet.spec.tenants.iter().any(|tenant| tenant.pools.is_some());
     policy.spec.spread.len() == 1 && !pools && members.all(free)
 }

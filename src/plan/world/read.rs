@@ -225,14 +225,15 @@ impl World {
     }
 
     pub(super) fn tenant(&mut self, text: &str, words: &[&str]) {
-        let pools = words.iter().filter_map(|w| w.strip_prefix("pools="));
+        let mut pools = words.iter().filter_map(|w| w.strip_prefix("pools=")).peekable();
+        let pools = pools.peek().is_some().then(|| pools.flat_map(list).collect());
         self.fleet.spec.tenants.push(Tenant {
             name: text.to_owned(),
-            pools: pools.flat_map(list).collect(),
+            pools,
             quota: super::spread::quota(words),
             max_priority: None,
             paths: Vec::new(),
-            credentials: Vec::new(),
+            credentials: None,
             labels: None,
         });
     }
@@ -325,7 +326,7 @@ pub(super) fn number(text: &str) -> i64 {
 }
 
 pub(super) fn list(text: &str) -> Vec<String> {
-    text.split(',').map(str::to_owned).collect()
+    text.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 fn effect(text: &str) -> TaintEffect {

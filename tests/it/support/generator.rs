@@ -87,7 +87,6 @@ fn rules(team: usize) -> String {
       whenUnsatisfiable: ScheduleAnyway
   antiAffinity:
     - topologyKey: carp.dev/worker
-      labelSelector: {}
       matchLabelKeys: [pair]
 ",
     );
