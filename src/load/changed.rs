@@ -15,6 +15,11 @@ use crate::model::{Digest, Dir, Entry, EntryKind, Id, Name, Store, StoreError};
 /// The most files that may differ. Beyond that everything is loaded.
 const MOST_FILES: usize = 256;
 
+/// The most documents that may differ on either side.
+const MOST_DOCUMENTS: usize = 1_000;
+/// The deepest folder that is looked into. Git knows no bound, and this walk is as deep as the folders.
+const DEEPEST: usize = 64;
+
 /// Documents that were edited, and no other.
 #[derive(Default)]
 pub struct ChangedDocuments {
@@ -48,13 +53,14 @@ pub fn changed_clusters(
     after: Option<Id>,
 ) -> Result<Option<ChangedDocuments>, StoreError> {
     let mut files = Vec::new();
-    let sides = [before, after];
-    if !differing(store, folder, sides, &mut files)? {
+    if !differing(store, (folder, 0), [before, after], &mut files)? {
         return Ok(None);
     }
     let mut changed = Changed::default();
     for file in &files {
-        if !changed.file(store, file)? {
+        if !changed.file(store, file)?
+            || changed.before.len().max(changed.after.len()) > MOST_DOCUMENTS
+        {
             return Ok(None);
         }
     }
@@ -67,13 +73,17 @@ struct File {
     sides: [Option<Entry>; 2],
 }
 
-/// Finds the files that differ below two directories; `false` where there are too many.
+/// Finds the files that differ below two directories, so many levels down; `false` where there are too many, or
+/// the folders are too deep.
 fn differing(
     store: &dyn Store,
-    path: &str,
+    (path, depth): (&str, usize),
     sides: [Option<Id>; 2],
     files: &mut Vec<File>,
 ) -> Result<bool, StoreError> {
+    if depth > DEEPEST {
+        return Ok(false);
+    }
     let dir = |id: Option<Id>| id.map_or_else(|| Ok(Arc::default()), |id| store.dir(id));
     let [before, after] = [dir(sides[0])?, dir(sides[1])?];
     for (name, entries) in side_by_side(&before, &after) {
@@ -83,7 +93,7 @@ fn differing(
         let dirs = of_kind(|entry| entry.kind == EntryKind::Dir);
         if dirs != [None, None] {
             let ids = dirs.map(|dir| dir.map(|entry| entry.id));
-            if !differing(store, &path, ids, files)? {
+            if !differing(store, (&path, depth + 1), ids, files)? {
                 return Ok(false);
             }
         }
@@ -270,6 +280,18 @@ mod tests {
         ] {
             assert_eq!(changed(&before, &after), None, "{what}");
         }
+    }
+
+    #[test]
+    fn folders_without_end_may_be_anything() {
+        let text = named("a");
+        let at = |depth: usize, text: &str| {
+            let path = format!("{}a.yaml", "d/".repeat(depth));
+            changed(&[(&path, &named("a"))], &[(&path, text)])
+        };
+        assert_eq!(at(DEEPEST, &paused(&text)), Some(vec!["a".to_owned()]));
+        assert_eq!(at(DEEPEST + 1, &paused(&text)), None);
+        assert_eq!(at(1_000, &paused(&text)), None);
     }
 
     #[test]
