@@ -45,7 +45,7 @@ impl Seen<'_> {
         let unsigned = Signers::of(self.spec) == Signers::default();
         if unsigned
             && !self.names.proposes
-            && let Some((proposal, next)) = self.propose_affected(&snapshot)?
+            && let Some((proposal, next)) = self.propose_affected(&snapshot)
         {
             let (vouched, asks_signatures, memo) = (Vouched::default(), false, None);
             let next = Some(next);
@@ -54,11 +54,14 @@ impl Seen<'_> {
         self.propose_whole(snapshot, reports)
     }
 
-    fn propose_affected(
-        &self,
-        snapshot: &Snapshot,
-    ) -> Result<Option<(Proposal, NextBaseline)>, Error> {
-        propose_affected(self.repository, self.options.program, snapshot, self.store)
+    /// What is affected is read from objects that the baseline names, and those may be gone: old trees are
+    /// pruned. That fails no run. Where an object is damaged that counts, a look at everything finds it.
+    fn propose_affected(&self, snapshot: &Snapshot) -> Option<(Proposal, NextBaseline)> {
+        let found = propose_affected(self.repository, self.options.program, snapshot, self.store);
+        found.unwrap_or_else(|error| {
+            tracing::debug!(%error, "everything is looked at");
+            None
+        })
     }
 
     fn propose_whole(&self, snapshot: Snapshot, reports: Found) -> Result<Proposed, Error> {

@@ -140,6 +140,18 @@ fn a_cache_that_is_lost_or_damaged_costs_time_only() {
 }
 
 #[test]
+fn old_trees_may_be_gone() {
+    let fleet = settled();
+    let tree = git(&fleet.path(), &["rev-parse", "HEAD^{tree}"]);
+    pause(&fleet, "alpha");
+    let (first, rest) = tree.trim().split_at(2);
+    fs::remove_file(fleet.path().join(".git/objects").join(first).join(rest)).unwrap();
+    let (ran, through) = run(&fleet, &[]);
+    assert!(through, "the tree of the baseline is not there");
+    assert!(ran.out.contains("+0 -0 ~1 clusters\n"), "{}", ran.out);
+}
+
+#[test]
 fn what_somebody_must_be_told_is_found_by_a_look_at_everything() {
     let fleet = settled();
     let text = cluster("alpha", "westeurope").replace("shop", "shop\n  uid: 1-2-3");
