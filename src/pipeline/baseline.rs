@@ -4,18 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::read::root_of;
+use super::status::FLEET_DOCUMENT;
 use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstraint};
 use crate::model::{
     BASELINE_FORMAT, Baseline, Digest, DocumentName, FactFile, Fleet, Id, Kept, KnownDocuments,
     Memo, Name, Proposal, Snapshot, Store, StoreError, paths,
 };
 
-/// The document on the status branch that names commits, and so is never the same twice.
-const FLEET_DOCUMENT: &str = "fleet.yaml";
-
 /// What stands after a run that looked at everything, with what decisions about single clusters read besides
-/// their own documents: where those stand, and what `memo` knows of the policies. `None` after a run that changed something, or had anything to tell: what was not
-/// seen to stand is looked at again.
+/// their own documents: where those stand, and what `memo` knows of the policies. `None` after a run that
+/// changed something, or had anything to tell: what was not seen to stand is looked at again.
 ///
 /// # Errors
 /// The store failed.

@@ -18,7 +18,8 @@ use crate::status::{
 
 const CLUSTER_DOCUMENTS: &str = "clusters";
 const WORKER_DOCUMENTS: &str = "workers";
-const FLEET_DOCUMENT: &str = "fleet.yaml";
+/// The document that names commits, and so is never the same twice.
+pub(super) const FLEET_DOCUMENT: &str = "fleet.yaml";
 
 /// What the documents are made from.
 #[derive(Clone, Copy)]

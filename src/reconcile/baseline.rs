@@ -1,13 +1,14 @@
 //! What the last run left standing, kept in the Git directory for the next one. Both files are caches and
 //! never inputs: a run without them looks at everything, and comes to the same end.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::once::Run;
 use super::outcome::{StatusOutcome, Verdict};
+use super::snapshot::cache_file;
 use crate::git::Repository;
 use crate::model::{Baseline, Digest, KnownDocuments, Memo, Proposal, Snapshot, Store, StoreError};
 use crate::pipeline;
@@ -15,7 +16,7 @@ use crate::store::{DocumentDatabase, load_sealed, save_documents, save_sealed};
 
 /// A baseline as it is kept.
 #[derive(Serialize, Deserialize)]
-struct Left {
+struct KeptBaseline {
     /// The program that left it: another one may make other folders of the same documents.
     program: Digest,
     /// The digest of the index of documents that belongs to it.
@@ -38,8 +39,9 @@ pub(super) fn propose_affected(
     store: &dyn Store,
 ) -> Result<Option<(Proposal, NextBaseline)>, Error> {
     let paths = Paths::of(repository, &snapshot.input.prefix);
-    let left = load_sealed::<Left>(&paths.baseline);
-    let Some(Left { baseline, documents, .. }) = left.filter(|left| Some(left.program) == program)
+    let kept = load_sealed::<KeptBaseline>(&paths.baseline);
+    let Some(KeptBaseline { baseline, documents, .. }) =
+        kept.filter(|kept| Some(kept.program) == program)
     else {
         return Ok(None);
     };
@@ -67,7 +69,7 @@ impl Run<'_> {
             let (next, documents) = (next.clone(), *documents);
             let waits = matches!(status, Some(StatusOutcome::Waiting(_)));
             let baseline = if waits { next.with_status_of(before) } else { next };
-            let _ = save_sealed(&paths.baseline, &Left { program, documents, baseline });
+            let _ = save_sealed(&paths.baseline, &KeptBaseline { program, documents, baseline });
             return;
         }
         let nothing = Memo::default();
@@ -87,12 +89,7 @@ struct Paths {
 
 impl Paths {
     fn of(repository: &Repository, prefix: &str) -> Self {
-        let name = |what: &str| match prefix {
-            "" => what.to_owned(),
-            prefix => format!("{}-{what}", prefix.replace('/', "-")),
-        };
-        let folder = repository.carp_dir();
-        let path = |what: &str| Path::new(&folder).join(name(what));
+        let path = |file: &str| cache_file(repository, prefix, file);
         Self { baseline: path("baseline.json"), documents: path("documents.redb") }
     }
 
@@ -104,6 +101,6 @@ impl Paths {
         documents: &KnownDocuments,
     ) -> Result<(), StoreError> {
         let documents = save_documents(&self.documents, documents)?;
-        save_sealed(&self.baseline, &Left { program, documents, baseline })
+        save_sealed(&self.baseline, &KeptBaseline { program, documents, baseline })
     }
 }

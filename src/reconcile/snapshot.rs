@@ -288,6 +288,15 @@ pub(super) fn memo_path(repository: &Repository, prefix: &str) -> PathBuf {
 }
 
 /// Whose memo is good: this version's.
+/// Where a cache of a fleet lies in the Git directory, those of several fleets apart.
+pub(super) fn cache_file(repository: &Repository, prefix: &str, file: &str) -> PathBuf {
+    let name = match prefix {
+        "" => file.to_owned(),
+        prefix => format!("{}-{file}", prefix.replace('/', "-")),
+    };
+    repository.carp_dir().join(name)
+}
+
 pub(super) fn memo_key(build: &Build) -> MemoKey {
     MemoKey { format: 1, build: build.version.clone() }
 }

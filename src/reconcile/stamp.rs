@@ -4,7 +4,7 @@
 //! It is a cache in the Git directory and never an input: a run without it does all the work and comes to the
 //! same end. Only a run that had nothing at all to tell leaves one; what is told is looked for each time.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::once::Options;
 use super::outcome::{Outcome, Verdict};
 use super::refresh::Refreshed;
-use super::snapshot::input_commit;
+use super::snapshot::{cache_file, input_commit};
 use super::{Error, Names};
 use crate::git::Repository;
 use crate::model::{Digest, Id, Turn, Work};
@@ -128,7 +128,5 @@ fn is_settled(outcome: &Outcome) -> bool {
 }
 
 fn path(repository: &Repository, prefix: &str) -> PathBuf {
-    let name =
-        if prefix.is_empty() { "stamp".to_owned() } else { prefix.replace('/', "-") + "-stamp" };
-    Path::new(&repository.carp_dir()).join(format!("{name}.json"))
+    cache_file(repository, prefix, "stamp.json")
 }

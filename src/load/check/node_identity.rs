@@ -5,16 +5,16 @@
 //!
 //! The finding is on `carp.yaml`, once, however many clusters need the entry.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
+use super::placeholder::{add, is_placeholder};
 use super::{Scene, Subject};
-use crate::diag::{Code, Diagnostic, FieldPath};
-use crate::load::finding::{Findings, Source};
+use crate::diag::FieldPath;
+use crate::load::finding::Findings;
 use crate::load::resolve::{Chosen, needs_credentials};
 use crate::model::api::Credentials;
-use crate::model::paths::FLEET_FILE;
 
 /// The resource id of a managed identity, with or without what CAPZ puts before it.
 static FORM: LazyLock<Regex> = LazyLock::new(|| {
@@ -48,7 +48,7 @@ fn entry(credentials: &Credentials, path: &FieldPath, out: &mut Findings) {
             let message = format!("the credentials `{name}` have no `nodeIdentity`");
             add(path.clone(), message, help, out);
         }
-        Some(id) if !super::placeholder::is_placeholder(id) && !FORM.is_match(id) => {
+        Some(id) if !is_placeholder(id) && !FORM.is_match(id) => {
             let message = format!(
                 "`nodeIdentity` of the credentials `{name}` is no managed identity: `{id}`"
             );
@@ -58,17 +58,10 @@ fn entry(credentials: &Credentials, path: &FieldPath, out: &mut Findings) {
     }
 }
 
-fn add(path: FieldPath, message: String, help: String, out: &mut Findings) {
-    let fleet = Source { file: Arc::from(FLEET_FILE), document: 0 };
-    let needed_by = out.source.place(FieldPath::keys("spec"));
-    let finding = Diagnostic::new(Code::PlaceholderCredential, message).at(fleet.place(path));
-    out.list.push(finding.related(needed_by, "needed here").help(help));
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{CARP, cluster, files_find, load_files, worker};
-    use super::*;
+    use crate::diag::Code;
 
     fn with(identity: &str) -> String {
         let lines = CARP.lines().map(|line| match line.split_once("nodeIdentity:") {

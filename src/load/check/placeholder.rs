@@ -72,7 +72,8 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     value.trim().is_empty() || value.contains(REPLACE_ME) || value.starts_with(ZEROS)
 }
 
-fn add(path: FieldPath, message: String, help: String, out: &mut Findings) {
+/// A finding on `carp.yaml`, with who needs what it is about.
+pub(super) fn add(path: FieldPath, message: String, help: String, out: &mut Findings) {
     let fleet = Source { file: Arc::from(FLEET_FILE), document: 0 };
     let needed_by = out.source.place(FieldPath::keys("spec"));
     let finding = Diagnostic::new(Code::PlaceholderCredential, message).at(fleet.place(path));

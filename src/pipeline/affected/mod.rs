@@ -26,7 +26,7 @@ use crate::model::{
     Baseline, Decision, DocumentIndex, Memo, Name, Plan, Planned, Proposal, Snapshot, Store,
     StoreError,
 };
-use read::Part;
+use read::AffectedRead;
 
 /// What one run would commit, worked out of what changed since the fleet last stood, and what stands after it.
 /// `None` where more may be affected than clusters' own documents: then [`propose`](super::propose) says it.
@@ -44,7 +44,8 @@ pub fn propose_affected(
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
     let Some(scope) = scope::of(snapshot, store, baseline)? else { return Ok(None) };
     let files = scope.files();
-    let Some(Part { mut read, locks }) = read::part(snapshot, store, baseline, scope, index)?
+    let Some(AffectedRead { mut read, locks }) =
+        read::part(snapshot, store, baseline, scope, index)?
     else {
         return Ok(None);
     };

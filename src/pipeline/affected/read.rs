@@ -17,7 +17,7 @@ use crate::model::{
 use crate::render::Templates;
 
 /// What was read.
-pub(super) struct Part {
+pub(super) struct AffectedRead {
     /// What the planner is asked about: the locks have the rows of these clusters alone.
     pub(super) read: Read,
     /// The same locks, whole.
@@ -31,7 +31,7 @@ pub(super) fn part(
     baseline: &Baseline,
     scope: Scope,
     index: &dyn DocumentIndex,
-) -> Result<Option<Part>, StoreError> {
+) -> Result<Option<AffectedRead>, StoreError> {
     let names: BTreeSet<Name> = scope.files().into_keys().collect();
     let Some(locks) = locks(snapshot, store, &names)? else { return Ok(None) };
     let Some(sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
@@ -57,7 +57,7 @@ pub(super) fn part(
     let workers = read.previous.workers.keys().cloned().collect();
     read.reports(snapshot, store, Some(&workers))?;
     let clean = !read.stopped && read.diagnostics.is_empty();
-    Ok(clean.then_some(Part { read, locks }))
+    Ok(clean.then_some(AffectedRead { read, locks }))
 }
 
 /// The locks of the workers that the clusters are on; `None` where one is on none for good.
