@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::folders::{put_files, put_folder};
-use super::output::{Run, placed_at, reason_of};
+use super::folders::{put_files, put_folder, read_folder};
+use super::output::{Run, placed_at};
+use crate::gate::{self, NotMade};
 use crate::model::paths::WORKERS_INDEX;
 use crate::model::{
-    ClusterState, ControlPlaneRow, Digest, FLEET_LOCK_SCHEMA, FleetLock, GateReason, Id, LockName,
-    Name, Owned, PoolLock, PoolPlan, Signers, StoreError, WorkerState, lock_to_bytes, paths,
+    ClusterState, ControlPlaneRow, Digest, FLEET_LOCK_SCHEMA, FleetLock, Id, LockName, Name, Owned,
+    PoolLock, PoolPlan, Signers, StoreError, Worker, WorkerState, lock_to_bytes, paths,
 };
-use crate::render;
+use crate::render::{self, Job};
 
 impl Run<'_> {
     pub(super) fn control_plane(&mut self) -> Result<(), StoreError> {
@@ -79,44 +80,43 @@ impl Run<'_> {
         if let Some(before) = standing.filter(|b| b.render_key == key) {
             return Ok(Some(before.clone()));
         }
-        let row = |folder| ControlPlaneRow {
-            state: ClusterState::Bound,
-            deletion: None,
-            render_key: key,
-            folder,
-        };
-        let files = match job.render() {
-            Ok(files) => files,
-            Err(found) => {
-                self.keep_last(name, reason_of(&found), found.into_iter().collect());
-                return Ok(before.cloned());
-            }
-        };
+        let over = self.is_over(name);
+        let last = before.and_then(|before| before.folder).filter(|_| !over);
+        let attempt = self.new_worker_cluster(worker, (&job, key), before, last);
+        let chosen = gate::choose(attempt.map(Some), || before.cloned())?;
+        Ok(self.chosen(name, chosen))
+    }
+
+    /// The row of a worker's own cluster with a new folder, which follows the folder `last`.
+    fn new_worker_cluster(
+        &mut self,
+        worker: &Worker,
+        (job, render_key): (&Job, Digest),
+        before: Option<&ControlPlaneRow>,
+        last: Option<Id>,
+    ) -> Result<ControlPlaneRow, NotMade> {
+        let name = &worker.name;
+        let files = job.render().map_err(gate::not_made)?;
         let mut same = false;
-        if let Some(folder) = before.and_then(|b| b.folder).filter(|_| !self.is_over(name)) {
-            let last = super::folders::read_folder(self.store, folder)?;
+        if let Some(folder) = last {
+            let last = read_folder(self.store, folder)?;
             same = render::same_objects(&last, &files);
-            let found = render::forbidden_changes(&last, &files);
-            if !found.is_empty() {
-                let found = placed_at(found, &worker.file, worker.document);
-                self.keep_last(name, GateReason::ForbiddenChange, found);
-                return Ok(before.cloned());
-            }
+            let found = render::forbidden_changes(&last, &files).into_iter();
+            let found = found.map(|found| placed_at(found, &worker.file, worker.document));
+            gate::forbidden_change(found.collect())?;
             // The pools of a worker that a pool made are that pool's.
-            if !same && self.leaves_out(name, &last, &files, worker.made_by.is_none()) {
-                return Ok(before.cloned());
-            }
+            let own = worker.made_by.is_none();
+            gate::objects_removed(!same && self.leaves_out(name, &last, &files, own))?;
         }
         let folder = put_folder(self.store, &files)?;
-        let path = paths::control_plane(name);
-        if !self.fits(name, &path, before.and_then(|before| before.folder), folder)? {
-            return Ok(before.cloned());
-        }
-        let row = row(Some(folder));
+        let before = before.and_then(|before| before.folder);
+        self.fits(&paths::control_plane(name), before, folder)?;
+        let state = ClusterState::Bound;
+        let row = ControlPlaneRow { state, deletion: None, render_key, folder: Some(folder) };
         if same {
-            self.forms.made(name, before.and_then(|before| before.folder), row.clone());
+            self.forms.made(name, before, row.clone());
         }
-        Ok(Some(row))
+        Ok(row)
     }
 
     /// The control plane's own files, as they were where what they are made from is the same.

@@ -4,9 +4,10 @@ use super::folders::{put_folder, read_folder};
 use super::output::Run;
 use crate::change::files_of;
 use crate::diag::Diagnostics;
+use crate::gate;
 use crate::model::{
-    ClusterRow, ClusterState, ControlPlaneRow, Decision, DeletionRow, DeletionStep, GateReason, Id,
-    Missing, Name, Previous, Progress, Store, StoreError,
+    ClusterRow, ClusterState, ControlPlaneRow, Decision, DeletionRow, DeletionStep, Id, Missing,
+    Name, Previous, Progress, Store, StoreError,
 };
 use crate::render::{self, Removal, Templates};
 
@@ -138,7 +139,7 @@ impl Run<'_> {
             }
             _ => drop(self.plan.deletions.remove(name)),
         }
-        self.keep_last(name, GateReason::RenderFailed, found.into_iter().collect());
+        self.object(name, gate::not_rendered(found));
     }
 
     /// A deletion that could not be called off, for what is wanted could not be made, is where it was.

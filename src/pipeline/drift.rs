@@ -191,14 +191,6 @@ fn forget(
     Ok(())
 }
 
-/// A file of others is where carp must write.
-pub(super) fn in_the_way(path: &str) -> Diagnostic {
-    let message = format!("`{path}` is on the output branch and is not carp's");
-    Diagnostic::new(Code::OutputCollision, message)
-        .at(Place::file(path))
-        .help("move or remove it on the output branch; carp never overwrites what it does not own")
-}
-
 /// Whether a worker's lock must be written whatever else is the same: it was lost, or is of an earlier
 /// format.
 pub(super) fn must_write(previous: &Previous, worker: &Name) -> bool {

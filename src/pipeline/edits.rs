@@ -1,9 +1,9 @@
 //! Files and folders on the output branch: where carp may write and remove, beside what others put there.
 
-use super::drift;
 use super::output::Run;
 use crate::change::{beside_foreign, entry_at, in_the_way};
-use crate::model::{Drifted, Entry, EntryKind, GateReason, Id, Name, Owned, StoreError, paths};
+use crate::gate::{self, NotMade};
+use crate::model::{Drifted, Entry, EntryKind, Id, Owned, StoreError, paths};
 
 impl Run<'_> {
     /// Sets back what was edited by hand, where nothing of others is in the way.
@@ -57,32 +57,23 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether a folder's new content fits beside what others put there. Where it does not, the folder
-    /// keeps what it has.
-    pub(super) fn fits(
-        &mut self,
-        name: &Name,
-        path: &str,
-        before: Option<Id>,
-        new: Id,
-    ) -> Result<bool, StoreError> {
-        let Some(base) = self.snapshot.previous else { return Ok(true) };
+    /// Whether a folder's new content fits beside what others put there.
+    pub(super) fn fits(&self, path: &str, before: Option<Id>, new: Id) -> Result<(), NotMade> {
+        let Some(base) = self.snapshot.previous else { return Ok(()) };
         let path = paths::in_repository(&self.snapshot.input.prefix, path);
         let taken = match in_the_way(self.store, base, &path)? {
             Some((at, there)) if at == path => {
                 match beside_foreign(self.store, Some(there), before, new)? {
-                    Ok(_) => return Ok(true),
+                    Ok(_) => return Ok(()),
                     Err(taken) => {
                         taken.into_iter().map(|inner| format!("{path}/{inner}")).collect()
                     }
                 }
             }
             Some((at, _)) => vec![at.to_owned()],
-            None => return Ok(true),
+            None => return Ok(()),
         };
-        let found = taken.iter().map(|path| drift::in_the_way(path.trim_end_matches('/')));
-        self.keep_last(name, GateReason::Collided, found.collect());
-        Ok(false)
+        Ok(gate::collided(taken.iter().map(|path| path.trim_end_matches('/')))?)
     }
 
     /// Removes what the last lock listed.

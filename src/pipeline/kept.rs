@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::drift;
 use super::output::Run;
-use crate::model::{ClusterRow, Gate, GateReason, Kept, Name, Owned};
+use crate::gate;
+use crate::model::{ClusterRow, Kept, Name, Owned};
 
 impl Run<'_> {
     /// Whether this run writes nothing of it.
@@ -20,12 +20,12 @@ impl Run<'_> {
         let drift = &self.read.drift;
         let edited: BTreeSet<&str> = drift.edited().into_iter().map(Owned::name).collect();
         for name in edited.into_iter().filter_map(|name| Name::parse(name).ok()) {
-            self.gates.push(Gate { name, reason: GateReason::Drifted, findings: Vec::new() });
+            self.object(&name, gate::unwritten(false));
         }
         for (of, paths) in &drift.taken {
-            let found = paths.iter().map(|path| drift::in_the_way(path)).collect();
-            if let Ok(name) = Name::parse(of.name()) {
-                self.keep_last(&name, GateReason::Collided, found);
+            let collided = gate::collided(paths.iter().map(String::as_str));
+            if let (Err(objection), Ok(name)) = (collided, Name::parse(of.name())) {
+                self.object(&name, objection);
             }
         }
     }
@@ -39,7 +39,6 @@ impl Run<'_> {
             return;
         }
         let taken = self.read.drift.taken.contains_key(&Owned::Worker(worker.clone()));
-        let reason = if taken { GateReason::Collided } else { GateReason::Drifted };
-        self.gates.push(Gate { name: name.clone(), reason, findings: Vec::new() });
+        self.object(name, gate::unwritten(taken));
     }
 }

@@ -11,12 +11,13 @@ use super::read::Read;
 use super::records::ListedClusters;
 use super::removed::Removed;
 use crate::change::TreeEdit;
-use crate::diag::{Code, Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::gate::{self, Chosen, NotMade, Objection};
 use crate::model::{
-    AcknowledgementSpent, Cluster, ClusterRow, ClusterState, Decision, Drifted, Gate, GateReason,
-    Hold, Id, Name, Owned, Plan, Planned, Snapshot, Store, StoreError, paths,
+    AcknowledgementSpent, Cluster, ClusterRow, ClusterState, Decision, Digest, Drifted, Gate, Hold,
+    Id, Name, Owned, Plan, Planned, Snapshot, SteppedVersions, Store, StoreError, paths,
 };
-use crate::render::{self, Forbidden};
+use crate::render::{self, Forbidden, Job};
 
 /// What a run wrote.
 pub(super) struct Written {
@@ -170,9 +171,9 @@ impl<'a> Run<'a> {
     }
 
     fn note_unloaded(&mut self, name: &Name, old: Option<&ClusterRow>) {
-        let fleet = &self.read.loaded.fleet;
-        if old.is_some_and(|old| fleet.is_broken(name, &old.row.tenant)) {
-            self.keep_last(name, GateReason::NotLoaded, Vec::new());
+        let Some(old) = old else { return };
+        if let Err(objection) = gate::not_loaded(&self.read.loaded.fleet, name, &old.row.tenant) {
+            self.object(name, objection);
         }
     }
 
@@ -186,10 +187,6 @@ impl<'a> Run<'a> {
         let before = old.and_then(|old| old.folder);
         // What was deleted under this name, or is not deleted after all, is made anew.
         let old = old.filter(|_| !self.is_over(&cluster.name));
-        if let (Some(old), Some(_)) = (old, &planned.resize_blocked) {
-            self.keep_last(&cluster.name, GateReason::ResizeBlocked, Vec::new());
-            return Ok(old.clone());
-        }
         let job = self.job(cluster, worker);
         let key = job.key();
         let row = |folder, versions| ClusterRow {
@@ -205,62 +202,62 @@ impl<'a> Run<'a> {
             demand: planned.demand.clone(),
             row: cluster.index_row(),
         };
+        let attempt = self.wanted(cluster, (worker, planned), (&job, key), (old, before));
+        let attempt = attempt.map(|(folder, versions)| row(folder, versions));
+        let chosen = gate::choose(attempt, || old.cloned().unwrap_or_else(|| row(None, None)))?;
+        Ok(self.chosen(&cluster.name, chosen))
+    }
+
+    /// The folder of a cluster as it is wanted, which follows that of `old` and stands where `before` stood, and
+    /// what the lock keeps of its versions.
+    fn wanted(
+        &mut self,
+        cluster: &Cluster,
+        (worker, planned): (&Name, &Planned),
+        (job, key): (&Job, Digest),
+        (old, before): (Option<&ClusterRow>, Option<Id>),
+    ) -> Result<(Option<Id>, Option<SteppedVersions>), NotMade> {
+        gate::resize_blocked(planned, old.is_some())?;
         let stands = |o: &&ClusterRow| o.state == ClusterState::Bound && o.folder.is_some();
         if let Some(old) = old.filter(stands).filter(|o| o.render_key == key) {
-            return Ok(row(old.folder, self.stepped(cluster, None, Some(old))));
+            return Ok((old.folder, self.stepped(cluster, None, Some(old))));
         }
         if before.is_none() && self.is_pending(worker) {
-            return Ok(row(None, None));
+            return Ok((None, None));
         }
         self.rendered += 1;
-        let last_good = || old.cloned().unwrap_or_else(|| row(None, None));
-        let files = match job.render() {
-            Ok(files) => files,
-            Err(found) => {
-                self.keep_last(&cluster.name, reason_of(&found), found.into_iter().collect());
-                return Ok(last_good());
-            }
-        };
+        let files = job.render().map_err(gate::not_made)?;
         let mut same = false;
         if let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) {
             let last = read_folder(self.store, folder)?;
             same = render::same_objects(&last, &files);
-            if self.may_not_follow(cluster, worker, old, (&last, &files)) {
-                return Ok(last_good());
-            }
+            self.may_follow(cluster, worker, old, (&last, &files))?;
         }
         let folder = put_folder(self.store, &files)?;
-        let path = paths::cluster(worker, &cluster.name);
-        if !self.fits(&cluster.name, &path, before, folder)? {
-            return Ok(last_good());
-        }
+        self.fits(&paths::cluster(worker, &cluster.name), before, folder)?;
         if same {
             self.forms.cluster(&cluster.name, before, (key, folder));
         }
         if before != Some(folder) {
             self.note_new_folder(&cluster.name);
         }
-        Ok(row(Some(folder), self.stepped(cluster, Some(&files), old)))
+        Ok((Some(folder), self.stepped(cluster, Some(&files), old)))
     }
 
-    /// Whether a cluster's last good folder may not be followed by a new one: for what may not change, or for
-    /// objects that it leaves out.
-    fn may_not_follow(
+    /// Whether a cluster's last good folder may be followed by a new one: it may not for what may not change,
+    /// nor for objects that it leaves out.
+    fn may_follow(
         &mut self,
         cluster: &Cluster,
         worker: &Name,
         old: &ClusterRow,
         (last, new): (&Files, &Files),
-    ) -> bool {
-        let mut found = render::forbidden_changes(last, new);
-        found.extend(self.version_change(cluster, worker, old));
-        if found.is_empty() {
-            let own = self.owns_pools(cluster, old);
-            return self.leaves_out(&cluster.name, last, new, own);
-        }
-        let found = placed_at(found, &cluster.file, cluster.document);
-        self.keep_last(&cluster.name, GateReason::ForbiddenChange, found);
-        true
+    ) -> Result<(), Objection> {
+        let found = render::forbidden_changes(last, new).into_iter();
+        let found = found.map(|found| placed_at(found, &cluster.file, cluster.document));
+        gate::forbidden_change(found.chain(self.version_change(cluster, worker, old)).collect())?;
+        let own = self.owns_pools(cluster, old);
+        gate::objects_removed(self.leaves_out(&cluster.name, last, new, own))
     }
 
     /// Whether a pool is making the worker: what is given to it waits there and is not rendered yet.
@@ -268,25 +265,26 @@ impl<'a> Run<'a> {
         self.plan.workers.get(worker).is_some_and(|plan| plan.pending.is_some())
     }
 
+    /// Takes what was chosen of a folder, and notes why where that is the last good one.
+    pub(super) fn chosen<F>(&mut self, name: &Name, chosen: Chosen<F>) -> F {
+        if let Some(objection) = chosen.objection {
+            self.object(name, objection);
+        }
+        chosen.folder
+    }
+
     /// Notes that a folder keeps its last good content.
-    pub(super) fn keep_last(&mut self, name: &Name, reason: GateReason, findings: Vec<Diagnostic>) {
-        for finding in &findings {
+    pub(super) fn object(&mut self, name: &Name, objection: Objection) {
+        for finding in &objection.findings {
             self.found.on(name, finding.clone());
         }
-        self.gates.push(Gate { name: name.clone(), reason, findings });
+        self.gates.push(objection.of(name));
     }
 }
 
-/// Whether the templates failed or a check of what they made.
-pub(super) fn reason_of(found: &Diagnostics) -> GateReason {
-    let template = |d: &Diagnostic| matches!(d.code, Code::TemplateFailed | Code::TemplateBudget);
-    if found.iter().any(template) { GateReason::RenderFailed } else { GateReason::CheckFailed }
-}
-
-/// Findings about a rendered folder, shown at the document that the folder was made from.
-pub(super) fn placed_at(found: Vec<Forbidden>, file: &str, document: usize) -> Vec<Diagnostic> {
-    let placed = |f: Forbidden| f.finding.at(Place::field(file, document, f.field));
-    found.into_iter().map(placed).collect()
+/// A finding about a rendered folder, shown at the document that the folder was made from.
+pub(super) fn placed_at(found: Forbidden, file: &str, document: usize) -> Diagnostic {
+    found.finding.at(Place::field(file, document, found.field))
 }
 
 /// The group of its policy's affinity that a cluster is placed in.

@@ -9,6 +9,7 @@ use super::rebuild::{self, Ground};
 use super::whole;
 use crate::change::{self, entry_at};
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
+use crate::gate;
 use crate::load::{self, Loaded};
 use crate::model::api::DriftPolicy;
 use crate::model::{
@@ -212,7 +213,7 @@ impl Read {
                 && self.previous.index_row(name).is_none()
             {
                 left_out |= self.loaded.fleet.clusters.remove(name).is_some();
-                self.diagnostics.extend(paths.iter().map(|path| drift::in_the_way(path)));
+                self.diagnostics.extend(paths.iter().map(|path| gate::in_the_way(path)));
                 continue;
             }
             self.drift.taken.entry(of).or_default().extend(paths);

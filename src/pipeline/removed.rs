@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Files;
 use super::output::Run;
-use crate::model::{Cluster, ClusterRow, GateReason, Hold, HoldKind, Id, Name, StoreError, paths};
+use crate::model::{Cluster, ClusterRow, Hold, HoldKind, Id, Name, StoreError, paths};
 use crate::render;
 
 /// What a run would leave out, and whether somebody acknowledged exactly that.
@@ -50,11 +50,7 @@ fn of(owner: &str, object: String) -> String {
 impl Run<'_> {
     /// Whether a folder keeps its last good content because the new one leaves objects out.
     pub(super) fn leaves_out(&mut self, name: &Name, last: &Files, new: &Files, own: bool) -> bool {
-        let held = self.removed.hold(name, render::removed_objects(last, new, own));
-        if held {
-            self.keep_last(name, GateReason::ObjectsRemoved, Vec::new());
-        }
-        held
+        self.removed.hold(name, render::removed_objects(last, new, own))
     }
 
     /// Whether it is a cluster's own document that changed its pools. Those of a class are the class's,

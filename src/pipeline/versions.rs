@@ -1,12 +1,10 @@
 //! The versions that clusters' folders get, and what the locks keep of them.
 
-use super::output::Run;
-use crate::diag::{Code, Diagnostic, FieldPath};
-use crate::model::{
-    Cluster, ClusterRow, KubeVersion, Name, NotOffered, Offer, Reason, StepWait, SteppedVersions,
-    Versions,
-};
-use crate::render::{self, Files, Forbidden, Job};
+use super::output::{Run, placed_at};
+use crate::diag::Diagnostic;
+use crate::gate::{self, VersionChange};
+use crate::model::{Cluster, ClusterRow, Name, StepWait, SteppedVersions, Versions};
+use crate::render::{self, Files, Job};
 
 impl Run<'_> {
     /// The versions that a cluster's folder gets: the desired one, unless it is on its way there.
@@ -50,37 +48,6 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a placed cluster may change to the version that it wants: its worker's components support it,
-    /// and the fleet offers it. A cluster that changes nothing of its version is asked nothing.
-    fn version_refused(
-        &self,
-        cluster: &Cluster,
-        worker: &Name,
-        old: &ClusterRow,
-    ) -> Option<Forbidden> {
-        let wanted = cluster.spec.version.as_str();
-        let stays = old.rendered_versions() == self.versions(cluster) || old.row.version == wanted;
-        let version = wanted.parse::<KubeVersion>().ok().filter(|_| !stays)?;
-        let fleet = &self.read.loaded.fleet;
-        let document = fleet.workers.get(worker);
-        let by = document.and_then(|w| w.unsupported(cluster.flavor(), version).into_iter().next());
-        let listed = &fleet.spec.supported_versions;
-        let offer = Offer { listed, expired: &self.read.observed.expired };
-        let why = match (by, offer.refuses(version)) {
-            (Some(by), _) => Reason::Version { version, by },
-            (None, Some(NotOffered::NotListed)) => Reason::VersionNotOffered { version },
-            (None, Some(NotOffered::Expired(entry))) => {
-                let since = entry.expires.clone().unwrap_or_default();
-                Reason::VersionExpired { version, since }
-            }
-            (None, None) => return None,
-        };
-        let message = format!("{} cannot change to {version} on {worker}: {why}", cluster.name);
-        let help = "take a version that the worker supports and the fleet offers";
-        let finding = Diagnostic::new(Code::VersionRefused, message).help(help);
-        Some(Forbidden { field: FieldPath::keys("spec.version"), finding })
-    }
-
     /// Why a cluster may not go from the version that its folder has to the one that it gets: the step is
     /// none, or the version is refused.
     pub(super) fn version_change(
@@ -88,9 +55,14 @@ impl Run<'_> {
         cluster: &Cluster,
         worker: &Name,
         old: &ClusterRow,
-    ) -> impl Iterator<Item = Forbidden> {
-        let from = old.rendered_versions().control_plane;
-        let step = render::version_step(&from, &self.versions(cluster).control_plane);
-        step.into_iter().chain(self.version_refused(cluster, worker, old))
+    ) -> impl Iterator<Item = Diagnostic> {
+        let (from, to) = (old.rendered_versions(), self.versions(cluster));
+        let step = render::version_step(&from.control_plane, &to.control_plane);
+        let step = step.map(|found| placed_at(found, &cluster.file, cluster.document));
+        let wanted_before = old.row.version.as_str();
+        let change = VersionChange { cluster, worker, wanted_before, from: &from, to: &to };
+        let expired = &self.read.observed.expired;
+        let refused = gate::version_refused(&self.read.loaded.fleet, expired, change);
+        step.into_iter().chain(refused)
     }
 }

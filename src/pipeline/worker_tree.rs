@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::deletion::removal;
 use super::drift::must_write;
 use super::folders::put_files;
-use super::output::{Run, reason_of};
+use super::output::Run;
+use crate::gate;
 use crate::model::paths::{CLUSTERS_INDEX, SENTINEL};
 use crate::model::{
     ClusterRow, Digest, Id, Name, Owned, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, WorkerState,
@@ -71,7 +72,9 @@ impl Run<'_> {
                 let facts = worker.facts;
                 let ids = put_files(self.store, &files)?;
                 if let Some(lock) = old {
-                    if self.leaves_out_own(name, &lock.files, &files, &ids)? {
+                    let held = self.leaves_out_own(name, &lock.files, &files, &ids)?;
+                    if let Err(objection) = gate::objects_removed(held) {
+                        self.object(name, objection);
                         return Ok(Some(Own::kept(lock, lock.facts)));
                     }
                     self.note_form(name, lock, (render_key, &files), &ids)?;
@@ -79,7 +82,7 @@ impl Run<'_> {
                 Ok(Some(Own { facts, render_key, files: ids }))
             }
             Err(found) => {
-                self.keep_last(name, reason_of(&found), found.into_iter().collect());
+                self.object(name, gate::not_made(found));
                 if let Some(lock) = old {
                     return Ok(Some(Own::kept(lock, lock.facts)));
                 }

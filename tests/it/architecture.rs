@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("load", 2),
     ("plan", 2),
     ("render", 2),
+    ("gate", 2),
     ("change", 2),
     ("status", 2),
     ("git", 2),
