@@ -17,6 +17,7 @@ pub mod fixture;
 mod fleet;
 mod folded;
 mod hex;
+mod hold;
 mod id;
 mod imagined;
 mod label;

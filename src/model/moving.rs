@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeletionStep, Name, ReasonCode};
+use super::{DeletionStep, Name, ReasonCode, Resources};
 
 /// Why a cluster leaves its worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -73,6 +73,8 @@ pub struct Move {
     pub cause: MoveCause,
     /// How far it is after this run.
     pub progress: MoveProgress,
+    /// What the cluster takes on the worker that it goes to: fixed when the place was chosen.
+    pub demand: Resources,
     /// Whether it counts until the new worker reports the cluster running.
     pub awaited: bool,
 }
@@ -246,7 +248,8 @@ mod tests {
         let name = |text: &str| Name::parse(text).unwrap();
         let told = |progress, step| {
             let cause = MoveCause::Drain;
-            Move { from: name("w1"), to: name("w2"), cause, progress, awaited: true }.words(step)
+            let (from, to, demand) = (name("w1"), name("w2"), Resources::new());
+            Move { from, to, cause, progress, demand, awaited: true }.words(step)
         };
         for progress in [MoveProgress::Begins, MoveProgress::Leaves, MoveProgress::Arrives] {
             for step in [Some(DeletionStep::D1), None] {

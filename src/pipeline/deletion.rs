@@ -6,8 +6,8 @@ use crate::change::files_of;
 use crate::diag::Diagnostics;
 use crate::gate;
 use crate::model::{
-    ClusterRow, ClusterState, ControlPlaneRow, Decision, DeletionRow, DeletionStep, Id, Missing,
-    Name, Previous, Progress, Store, StoreError,
+    ClusterRow, ClusterState, ControlPlaneRow, DeletionRow, DeletionStep, Id, Name, Previous,
+    Progress, Store, StoreError,
 };
 use crate::render::{self, Removal, Templates};
 
@@ -76,16 +76,10 @@ impl Run<'_> {
                 ..old.clone()
             })),
             Err(found) => {
-                self.not_taken(name, old.deletion.as_ref(), found);
-                // Nothing may say that the step was taken.
-                let worker = worker.clone();
-                let decision = match &old.deletion {
-                    Some(before) => Decision::Delete { worker, step: before.step },
-                    None => Decision::Keep { worker },
-                };
-                if let Some(planned) = self.plan.clusters.get_mut(name) {
-                    planned.decision = decision;
-                }
+                // What is there stays, and nothing may say that the step was taken.
+                let begun = old.deletion.as_ref().map(|before| before.step);
+                self.plan.hold(name, worker, begun);
+                self.object(name, gate::not_rendered(found));
                 Ok(Some(old.clone()))
             }
         }
@@ -115,7 +109,9 @@ impl Run<'_> {
                 ..before.clone()
             })),
             Err(found) => {
-                self.not_taken(name, before.deletion.as_ref(), found);
+                let begun = before.deletion.as_ref().map(|before| before.step);
+                self.plan.hold_deletion(name, begun);
+                self.object(name, gate::not_rendered(found));
                 Ok(Some(before.clone()))
             }
         }
@@ -129,29 +125,10 @@ impl Run<'_> {
         }
     }
 
-    /// A step whose folder could not be made: what is there stays, and the deletion is where it was.
-    fn not_taken(&mut self, name: &Name, before: Option<&DeletionRow>, found: Diagnostics) {
-        match (self.plan.deletions.get_mut(name), before) {
-            (Some(deletion), Some(before)) => {
-                deletion.step = Some(before.step);
-                deletion.progress = Progress::Waits;
-                deletion.missing = Some(Missing::NotRendered);
-            }
-            _ => drop(self.plan.deletions.remove(name)),
-        }
-        self.object(name, gate::not_rendered(found));
-    }
-
     /// A deletion that could not be called off, for what is wanted could not be made, is where it was.
     pub(super) fn note_not_called_off(&mut self, name: &Name, worker: &Name, row: &ClusterRow) {
-        let Some(before) = row.deletion.as_ref() else { return };
-        self.plan.moves.remove(name);
-        if let Some(planned) = self.plan.clusters.get_mut(name) {
-            planned.decision = Decision::Delete { worker: worker.clone(), step: before.step };
-        }
-        if let Some(deletion) = self.plan.deletions.get_mut(name) {
-            deletion.progress = Progress::Waits;
-            deletion.missing = Some(Missing::NotRendered);
+        if let Some(before) = &row.deletion {
+            self.plan.hold(name, worker, Some(before.step));
         }
     }
 

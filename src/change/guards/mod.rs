@@ -42,26 +42,11 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
     let let_through = hold_unless(plan, over, AcknowledgementKind::Moves, acknowledged);
     if let_through.is_none() && moves.len() > allowed as usize {
         for (cluster, from) in moves {
-            stay(plan, &cluster, from);
+            plan.hold(&cluster, &from, None);
         }
     }
     spent.extend(let_through);
     spent
-}
-
-/// A cluster whose move is held stays where it is, and no place is kept for it.
-fn stay(plan: &mut Plan, cluster: &Name, from: Name) {
-    if let Some(moved) = plan.moves.remove(cluster) {
-        plan.deletions.remove(cluster);
-        if let (Some(worker), Some(planned)) =
-            (plan.workers.get_mut(&moved.to), plan.clusters.get(cluster))
-        {
-            worker.give_back(&planned.demand);
-        }
-    }
-    if let Some(planned) = plan.clusters.get_mut(cluster) {
-        planned.decision = Decision::Keep { worker: from };
-    }
 }
 
 /// The numbers that a run is held to.
@@ -181,11 +166,11 @@ fn hold_unless(
 /// Adds the hold. Deletions that it names become "keep", and workers that it names stay as they are.
 fn hold(plan: &mut Plan, over: Hold) {
     for name in &over.names {
-        if let Some(planned) = plan.clusters.get_mut(name.as_str())
+        if let Some((cluster, planned)) = plan.clusters.get_key_value(name.as_str())
             && let Decision::Delete { worker, .. } = &planned.decision
         {
-            planned.decision = Decision::Keep { worker: worker.clone() };
-            plan.deletions.remove(name.as_str());
+            let (cluster, on) = (cluster.clone(), worker.clone());
+            plan.hold(&cluster, &on, None);
         }
         if let Some(worker) = plan.workers.get_mut(name.as_str())
             && worker.state == WorkerState::Retiring

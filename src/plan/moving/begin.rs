@@ -200,6 +200,7 @@ pub(super) fn go<'a>(run: &mut Run<'a>, named: &Named<'a>) -> Result<(), Blocker
         to,
         cause: named.cause,
         progress: MoveProgress::Begins,
+        demand: cluster.demand.clone(),
         awaited: true,
     };
     run.moves.insert(name.clone(), moved);

@@ -166,6 +166,7 @@ pub(super) fn decide<'a>(
         to: to.clone(),
         cause: ongoing.moves.cause,
         progress,
+        demand: kept.demand.clone(),
         awaited: !runs(input, name, to),
     };
     let deletion = deletions.get(name)?;
@@ -210,6 +211,7 @@ pub(super) fn starts(
         to: on.clone(),
         cause: *cause,
         progress: MoveProgress::Starts,
+        demand: row.demand.clone(),
         awaited: true,
     })
 }

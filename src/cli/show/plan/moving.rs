@@ -109,7 +109,8 @@ mod tests {
         let step = Some(DeletionStep::D1);
         let decision = Decision::Move { from: from.clone(), step, binding };
         let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
-        let moved = Move { from: from.clone(), to: name("w2"), cause, progress, awaited: true };
+        let (to, demand) = (name("w2"), crate::model::Resources::new());
+        let moved = Move { from: from.clone(), to, cause, progress, demand, awaited: true };
         let plan = &mut proposal.plan;
         plan.clusters.insert(name("a"), planned);
         plan.moves.insert(name("a"), moved);
