@@ -102,7 +102,7 @@ mod tests {
             clusters: 2,
             pending: None,
         };
-        let moved = |progress| Move {
+        let a_move = |progress| Move {
             from: name("w1"),
             to: name("w2"),
             cause: MoveCause::Drain,
@@ -114,7 +114,7 @@ mod tests {
             clusters: [(name("a"), planned)].into(),
             workers: [(name("w2"), to)].into(),
             deletions: [(name("a"), deletion)].into(),
-            moves: moves.map(|progress| (name("a"), moved(progress))).into_iter().collect(),
+            moves: moves.map(|progress| (name("a"), a_move(progress))).into_iter().collect(),
             ..Plan::default()
         }
     }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::choosing::{Choosing, placed_at};
+use super::contents::ControlPlane;
 use super::folders::{put_files, put_folder, read_folder};
-use super::output::{Run, placed_at};
+use super::writing::Writing;
 use crate::gate::{self, NotMade};
 use crate::model::paths::WORKERS_INDEX;
 use crate::model::{
@@ -12,33 +14,16 @@ use crate::model::{
 };
 use crate::render::{self, Job};
 
-impl Run<'_> {
-    pub(super) fn control_plane(&mut self) -> Result<(), StoreError> {
-        if self.read.previous.kept.control_plane {
-            return Ok(());
+impl Choosing<'_> {
+    /// What the control plane gets; `None` where it is not written.
+    pub(super) fn control_plane(&mut self) -> Result<Option<ControlPlane>, StoreError> {
+        if self.run.read.previous.kept.control_plane {
+            return Ok(None);
         }
-        let old = self.read.previous.fleet.clone();
-        let workers = self.worker_clusters(old.as_ref())?;
-        let (render_key, mut files) = self.control_plane_files(old.as_ref())?;
-        let index = self.workers_index(&workers);
-        files.insert(WORKERS_INDEX.to_owned(), self.store.put_blob(&index)?);
-
-        self.control_plane_paths(old.as_ref(), &files, &workers)?;
-        let lock = self.fleet_lock(old.as_ref(), render_key, workers, files);
-        let lost = self.read.previous.is_damaged(&LockName::Fleet);
-        if old.as_ref() == Some(&lock) && !lost {
-            return Ok(());
-        }
-        let id = self.store.put_blob(&lock_to_bytes(&lock))?;
-        let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
-        self.set_file(&Owned::ControlPlane, &path, id, true)
-    }
-
-    /// The list of the workers that the control plane makes.
-    pub(super) fn workers_index(&self, workers: &BTreeMap<Name, ControlPlaneRow>) -> Vec<u8> {
-        let (fleet, prefix) = (&self.read.loaded.fleet, &self.snapshot.input.prefix);
-        let made = workers.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
-        render::control_plane_index(fleet, made, prefix)
+        let old = self.run.read.previous.fleet.as_ref();
+        let workers = self.worker_clusters(old)?;
+        let (render_key, files) = self.control_plane_files(old)?;
+        Ok(Some(ControlPlane { workers, render_key, files }))
     }
 
     /// The row of each worker whose own cluster the control plane makes.
@@ -48,10 +33,10 @@ impl Run<'_> {
     ) -> Result<BTreeMap<Name, ControlPlaneRow>, StoreError> {
         let mut rows = BTreeMap::new();
         let planned: Vec<(Name, WorkerState)> =
-            self.plan.workers.iter().map(|(name, plan)| (name.clone(), plan.state)).collect();
+            self.run.plan.workers.iter().map(|(name, plan)| (name.clone(), plan.state)).collect();
         for (name, state) in planned {
             let before = old.and_then(|lock| lock.workers.get(&name));
-            let kept = self.read.previous.kept.made.contains(&name);
+            let kept = self.run.read.previous.kept.made.contains(&name);
             let row = match state {
                 _ if kept => before.cloned(),
                 WorkerState::Desired | WorkerState::Kept => self.worker_cluster(&name, before)?,
@@ -68,10 +53,10 @@ impl Run<'_> {
         name: &Name,
         before: Option<&ControlPlaneRow>,
     ) -> Result<Option<ControlPlaneRow>, StoreError> {
-        let fleet = &self.read.loaded.fleet;
+        let fleet = &self.run.read.loaded.fleet;
         let Some(worker) = fleet.workers.get(name) else { return Ok(before.cloned()) };
-        let prefix = &self.snapshot.input.prefix;
-        let templates = &self.read.templates;
+        let prefix = &self.run.snapshot.input.prefix;
+        let templates = &self.run.read.templates;
         let Some(job) = render::control_plane_worker_job(fleet, worker, templates, prefix) else {
             return Ok(before.cloned());
         };
@@ -80,7 +65,7 @@ impl Run<'_> {
         if let Some(before) = standing.filter(|b| b.render_key == key) {
             return Ok(Some(before.clone()));
         }
-        let over = self.is_over(name);
+        let over = self.run.is_over(name);
         let last = before.and_then(|before| before.folder).filter(|_| !over);
         let attempt = self.new_worker_cluster(worker, (&job, key), before, last);
         let chosen = gate::choose(attempt.map(Some), || before.cloned())?;
@@ -99,7 +84,7 @@ impl Run<'_> {
         let files = job.render().map_err(gate::not_made)?;
         let mut same = false;
         if let Some(folder) = last {
-            let last = read_folder(self.store, folder)?;
+            let last = read_folder(self.run.store, folder)?;
             same = render::same_objects(&last, &files);
             let found = render::forbidden_changes(&last, &files).into_iter();
             let found = found.map(|found| placed_at(found, &worker.file, worker.document));
@@ -108,9 +93,9 @@ impl Run<'_> {
             let own = worker.made_by.is_none();
             gate::objects_removed(!same && self.leaves_out(name, &last, &files, own))?;
         }
-        let folder = put_folder(self.store, &files)?;
+        let folder = put_folder(self.run.store, &files)?;
         let before = before.and_then(|before| before.folder);
-        self.fits(&paths::control_plane(name), before, folder)?;
+        self.run.fits(&paths::control_plane(name), before, folder)?;
         let state = ClusterState::Bound;
         let row = ControlPlaneRow { state, deletion: None, render_key, folder: Some(folder) };
         if same {
@@ -124,9 +109,9 @@ impl Run<'_> {
         &mut self,
         old: Option<&FleetLock>,
     ) -> Result<(Digest, BTreeMap<String, Id>), StoreError> {
-        let fleet = &self.read.loaded.fleet;
-        let prefix = &self.snapshot.input.prefix;
-        let job = render::control_plane_job(fleet, &self.read.templates, prefix);
+        let fleet = &self.run.read.loaded.fleet;
+        let prefix = &self.run.snapshot.input.prefix;
+        let job = render::control_plane_job(fleet, &self.run.read.templates, prefix);
         let kept = |lock: &FleetLock| {
             let mut files = lock.files.clone();
             files.remove(WORKERS_INDEX);
@@ -138,7 +123,7 @@ impl Run<'_> {
         }
         match job.render() {
             Ok(files) => {
-                let ids = put_files(self.store, &files)?;
+                let ids = put_files(self.run.store, &files)?;
                 if let Some(lock) = old {
                     if self.control_plane_leaves_out(&lock.files, &files, &ids)? {
                         return Ok(kept(lock));
@@ -152,10 +137,37 @@ impl Run<'_> {
                 if let Some(lock) = old {
                     return Ok(kept(lock));
                 }
-                let files = put_files(self.store, &render::bare_folder(&[WORKERS_INDEX]))?;
+                let files = put_files(self.run.store, &render::bare_folder(&[WORKERS_INDEX]))?;
                 Ok((Digest::of(b""), files))
             }
         }
+    }
+}
+
+impl Writing<'_> {
+    pub(super) fn write_control_plane(&mut self) -> Result<(), StoreError> {
+        let Some(chosen) = self.contents.control_plane.take() else { return Ok(()) };
+        let ControlPlane { workers, render_key, mut files } = chosen;
+        let old = self.run.read.previous.fleet.as_ref();
+        let index = self.workers_index(&workers);
+        files.insert(WORKERS_INDEX.to_owned(), self.run.store.put_blob(&index)?);
+
+        self.control_plane_paths(old, &files, &workers)?;
+        let lock = self.fleet_lock(old, render_key, workers, files);
+        let lost = self.run.read.previous.is_damaged(&LockName::Fleet);
+        if old == Some(&lock) && !lost {
+            return Ok(());
+        }
+        let id = self.run.store.put_blob(&lock_to_bytes(&lock))?;
+        let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
+        self.set_file(&Owned::ControlPlane, &path, id, true)
+    }
+
+    /// The list of the workers that the control plane makes.
+    pub(super) fn workers_index(&self, workers: &BTreeMap<Name, ControlPlaneRow>) -> Vec<u8> {
+        let (fleet, prefix) = (&self.run.read.loaded.fleet, &self.run.snapshot.input.prefix);
+        let made = workers.iter().filter(|(_, row)| row.folder.is_some()).map(|(name, _)| name);
+        render::control_plane_index(fleet, made, prefix)
     }
 
     pub(super) fn control_plane_paths(
@@ -199,8 +211,8 @@ impl Run<'_> {
         workers: BTreeMap<Name, ControlPlaneRow>,
         files: BTreeMap<String, Id>,
     ) -> FleetLock {
-        let spec = &self.read.loaded.fleet.spec;
-        let holds = !self.plan.holds.is_empty() || self.removed.held().is_some();
+        let spec = &self.run.read.loaded.fleet.spec;
+        let holds = !self.run.plan.holds.is_empty();
         let (guards, roots, tenants, signers) = match old.filter(|_| holds) {
             Some(lock) => {
                 (lock.guards, lock.roots.clone(), lock.tenants.clone(), lock.signers.clone())
@@ -229,17 +241,17 @@ impl Run<'_> {
     /// What is remembered of the pools. A worker whose retirement a guard held takes part again, and what
     /// is gone is forgotten.
     fn pools(&self) -> BTreeMap<Name, PoolLock> {
-        let fleet = &self.read.loaded.fleet;
+        let fleet = &self.run.read.loaded.fleet;
         let lock = |plan: &PoolPlan| {
             let mut lock = plan.lock.clone();
             lock.workers.retain(|name, row| {
-                let state = self.plan.workers.get(name).map(|worker| worker.state);
+                let state = self.run.plan.workers.get(name).map(|worker| worker.state);
                 let begins = plan.spare.contains(name);
                 row.leaving &= !begins || state == Some(WorkerState::Retiring);
                 state.is_some() || fleet.workers.contains_key(name)
             });
             lock
         };
-        self.plan.pools.iter().map(|(name, plan)| (name.clone(), lock(plan))).collect()
+        self.run.plan.pools.iter().map(|(name, plan)| (name.clone(), lock(plan))).collect()
     }
 }

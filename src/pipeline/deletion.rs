@@ -1,38 +1,16 @@
 //! The steps of a deletion as folders and rows, for a cluster and for a worker's own cluster alike.
 
+use super::choosing::Choosing;
 use super::folders::{put_folder, read_folder};
-use super::output::Run;
+use super::writing::Writing;
 use crate::change::files_of;
 use crate::diag::Diagnostics;
 use crate::gate;
 use crate::model::{
-    ClusterRow, ClusterState, ControlPlaneRow, DeletionRow, DeletionStep, Id, Name, Previous,
-    Progress, Store, StoreError,
+    ClusterRow, ClusterState, ControlPlaneRow, DeletionRow, DeletionStep, Id, Name, Progress,
+    Store, StoreError,
 };
-use crate::render::{self, Removal, Templates};
-
-/// Reads of a deletion that has begun how far it is, where the lock does not say: another carp wrote the
-/// lock, or it was lost. The folder says it itself.
-pub(super) fn recall(store: &dyn Store, previous: &mut Previous) -> Result<(), StoreError> {
-    let clusters = previous.workers.values_mut().flat_map(|lock| lock.clusters.values_mut());
-    let clusters = clusters.map(|row| (row.state, row.folder, &mut row.deletion));
-    let workers = previous.fleet.iter_mut().flat_map(|lock| lock.workers.values_mut());
-    let workers = workers.map(|row| (row.state, row.folder, &mut row.deletion));
-    for (state, folder, deletion) in clusters.chain(workers) {
-        if let (ClusterState::Deleting, Some(folder), None) = (state, folder, &deletion) {
-            *deletion = Some(render::deletion_row(&read_folder(store, folder)?, None));
-        }
-    }
-    Ok(())
-}
-
-/// What Flux does with a cluster's objects when its Kustomization goes.
-pub(super) fn removal(row: &ClusterRow) -> Removal {
-    match row.deletion.as_ref().map(|deletion| deletion.step) {
-        Some(DeletionStep::Orphan) => Removal::Orphan,
-        _ => Removal::Prune,
-    }
-}
+use crate::render::{self, Templates};
 
 /// The folder after a step, made from the last good one, and what the lock keeps of it. The flavor of a
 /// worker's own cluster is in no lock: its folder says it.
@@ -50,7 +28,7 @@ fn take(
     }
 }
 
-impl Run<'_> {
+impl Choosing<'_> {
     /// A cluster at a step of its deletion, made once: afterwards its folder stays until the next step
     /// has its evidence.
     pub(super) fn deleting(
@@ -67,8 +45,8 @@ impl Run<'_> {
             return Ok(Some(old.clone()));
         }
         let uid = self.pinned(worker, old.deletion.as_ref());
-        let templates = &self.read.templates;
-        match take(self.store, templates, (folder, Some(&old.row.flavor)), (step, uid))? {
+        let templates = &self.run.read.templates;
+        match take(self.run.store, templates, (folder, Some(&old.row.flavor)), (step, uid))? {
             Ok((folder, deletion)) => Ok(Some(ClusterRow {
                 state: ClusterState::Deleting,
                 deletion: Some(deletion),
@@ -78,7 +56,7 @@ impl Run<'_> {
             Err(found) => {
                 // What is there stays, and nothing may say that the step was taken.
                 let begun = old.deletion.as_ref().map(|before| before.step);
-                self.plan.hold(name, worker, begun);
+                self.standing.cluster(name, worker, begun);
                 self.object(name, gate::not_rendered(found));
                 Ok(Some(old.clone()))
             }
@@ -91,7 +69,7 @@ impl Run<'_> {
         name: &Name,
         before: Option<&ControlPlaneRow>,
     ) -> Result<Option<ControlPlaneRow>, StoreError> {
-        let planned = self.plan.deletions.get(name);
+        let planned = self.run.plan.deletions.get(name);
         let step = planned.filter(|p| matches!(p.progress, Progress::Begins | Progress::Steps));
         let step = step.and_then(|planned| planned.step);
         let Some((before, folder)) = before.and_then(|b| b.folder.map(|f| (b, f))) else {
@@ -100,8 +78,8 @@ impl Run<'_> {
         let Some(step) = step else { return Ok(Some(before.clone())) };
         let reporter = planned.and_then(|planned| planned.reporter.clone());
         let uid = reporter.and_then(|reporter| self.pinned(&reporter, before.deletion.as_ref()));
-        let templates = &self.read.templates;
-        match take(self.store, templates, (folder, None), (step, uid))? {
+        let templates = &self.run.read.templates;
+        match take(self.run.store, templates, (folder, None), (step, uid))? {
             Ok((folder, deletion)) => Ok(Some(ControlPlaneRow {
                 state: ClusterState::Deleting,
                 deletion: Some(deletion),
@@ -110,7 +88,7 @@ impl Run<'_> {
             })),
             Err(found) => {
                 let begun = before.deletion.as_ref().map(|before| before.step);
-                self.plan.hold_deletion(name, begun);
+                self.standing.made(name, begun);
                 self.object(name, gate::not_rendered(found));
                 Ok(Some(before.clone()))
             }
@@ -121,26 +99,22 @@ impl Run<'_> {
     fn pinned(&self, reporter: &Name, before: Option<&DeletionRow>) -> Option<String> {
         match before {
             Some(before) => before.worker_uid.clone(),
-            None => self.read.observed.workers.get(reporter).map(|r| r.worker_uid.clone()),
+            None => self.run.read.observed.workers.get(reporter).map(|r| r.worker_uid.clone()),
         }
     }
 
     /// A deletion that could not be called off, for what is wanted could not be made, is where it was.
     pub(super) fn note_not_called_off(&mut self, name: &Name, worker: &Name, row: &ClusterRow) {
         if let Some(before) = &row.deletion {
-            self.plan.hold(name, worker, Some(before.step));
+            self.standing.cluster(name, worker, Some(before.step));
         }
     }
+}
 
-    /// Whether what stood under a name is over in this run, so that nothing of it binds what comes.
-    pub(super) fn is_over(&self, name: &Name) -> bool {
-        let deletion = self.plan.deletions.get(name);
-        deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
-    }
-
+impl Writing<'_> {
     /// Removes the files of a folder that carp put there. What others put beside them stays.
     pub(super) fn remove_folder(&mut self, path: &str, folder: Id) -> Result<(), StoreError> {
-        for inner in files_of(self.store, folder)?.keys() {
+        for inner in files_of(self.run.store, folder)?.keys() {
             self.remove(&format!("{path}/{inner}"));
         }
         Ok(())

@@ -9,52 +9,27 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Files;
-use super::output::Run;
-use super::worker_tree::Own;
+use super::choosing::Choosing;
+use super::contents::{Forms, Own};
+use super::run::Run;
+use super::writing::Writing;
 use crate::change;
 use crate::model::paths::{CLUSTERS_INDEX, SENTINEL, WORKERS_INDEX};
 use crate::model::{
-    Change, ClusterRow, ControlPlaneRow, Digest, FleetLock, FormOnly, Id, Name, Owned, Snapshot,
-    Store, StoreError, WorkerLock, lock_to_bytes, paths,
+    Change, ClusterRow, Digest, FleetLock, FormOnly, Id, Name, Owned, Snapshot, Store, StoreError,
+    WorkerLock, lock_to_bytes, paths,
 };
 use crate::render;
-
-/// The folders that a run made anew and that say the same, each with what its lock says of it then.
-#[derive(Default)]
-pub(super) struct Forms {
-    /// Whether one of them has other bytes. Where none has, there is nothing to tell.
-    differ: bool,
-    /// Of clusters: the render key and the folder.
-    clusters: BTreeMap<Name, (Digest, Id)>,
-    /// Of workers: the render key and the worker's own files.
-    workers: BTreeMap<Name, (Digest, BTreeMap<String, Id>)>,
-    /// Of the clusters that are workers.
-    made: BTreeMap<Name, ControlPlaneRow>,
-    /// Of the control plane itself.
-    control_plane: Option<(Digest, BTreeMap<String, Id>)>,
-}
-
-impl Forms {
-    /// Takes note of a cluster's folder, which was `old`.
-    pub(super) fn cluster(&mut self, name: &Name, old: Option<Id>, new: (Digest, Id)) {
-        self.differ |= old != Some(new.1);
-        self.clusters.insert(name.clone(), new);
-    }
-
-    /// Takes note of the folder of a worker's own cluster, which was `old`.
-    pub(super) fn made(&mut self, name: &Name, old: Option<Id>, row: ControlPlaneRow) {
-        self.differ |= old != row.folder;
-        self.made.insert(name.clone(), row);
-    }
-}
 
 impl Run<'_> {
     /// Whether changes of form are told apart at all. Where the output branch is not as carp left it,
     /// that is mended first.
-    fn tells_forms(&self) -> bool {
+    fn tells_forms(self) -> bool {
         self.read.previous.damaged.is_empty() && self.read.drift.survey.drifted.is_empty()
     }
+}
 
+impl Choosing<'_> {
     /// Takes note of a worker's own files.
     pub(super) fn note_form(
         &mut self,
@@ -91,25 +66,27 @@ impl Run<'_> {
         new: &Files,
     ) -> Result<bool, StoreError> {
         let own = || old.iter().filter(|(path, _)| !without.contains(&path.as_str()));
-        if !self.tells_forms() || !own().map(|(path, _)| path).eq(new.keys()) {
+        if !self.run.tells_forms() || !own().map(|(path, _)| path).eq(new.keys()) {
             return Ok(false);
         }
         for (path, id) in own() {
-            if !render::same_file(&self.store.blob(*id)?, &new[path]) {
+            if !render::same_file(&self.run.store.blob(*id)?, &new[path]) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
+}
 
+impl Writing<'_> {
     /// The tree with only the folders that were noted; `None` where there is none.
     pub(super) fn form_tree(&mut self) -> Result<Option<Id>, StoreError> {
-        let forms = std::mem::take(&mut self.forms);
-        if !forms.differ || !self.tells_forms() || !self.taken.is_empty() {
+        let forms = std::mem::take(&mut self.contents.forms);
+        if !forms.differ || !self.run.tells_forms() || !self.taken.is_empty() {
             return Ok(None);
         }
         self.edit = change::TreeEdit::default();
-        let read = self.read;
+        let read = self.run.read;
         for (name, lock) in &read.previous.workers {
             if !read.previous.kept.workers.contains(name) {
                 self.form_of_worker(name, lock, &forms)?;
@@ -120,7 +97,7 @@ impl Run<'_> {
         {
             self.form_of_control_plane(lock, &forms)?;
         }
-        Ok(Some(self.edit.apply(self.store, self.snapshot.previous)?))
+        Ok(Some(self.edit.apply(self.run.store, self.run.snapshot.previous)?))
     }
 
     fn form_of_worker(
@@ -168,8 +145,12 @@ impl Run<'_> {
         let index = self.workers_index(&lock.workers);
         let index = self.index_file(&lock.files, WORKERS_INDEX, &index)?;
         lock.files.extend(index);
-        self.control_plane_paths(self.read.previous.fleet.as_ref(), &lock.files, &lock.workers)?;
-        let id = self.store.put_blob(&lock_to_bytes(&lock))?;
+        self.control_plane_paths(
+            self.run.read.previous.fleet.as_ref(),
+            &lock.files,
+            &lock.workers,
+        )?;
+        let id = self.run.store.put_blob(&lock_to_bytes(&lock))?;
         let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
         self.set_file(&Owned::ControlPlane, &path, id, true)
     }
@@ -182,8 +163,8 @@ impl Run<'_> {
         new: &[u8],
     ) -> Result<Option<(String, Id)>, StoreError> {
         let Some(old) = old.get(path) else { return Ok(None) };
-        let same = render::same_file(&self.store.blob(*old)?, new);
-        let id = if same { self.store.put_blob(new)? } else { *old };
+        let same = render::same_file(&self.run.store.blob(*old)?, new);
+        let id = if same { self.run.store.put_blob(new)? } else { *old };
         Ok(Some((path.to_owned(), id)))
     }
 }

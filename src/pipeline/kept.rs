@@ -3,21 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::output::Run;
+use super::choosing::Choosing;
 use crate::gate;
-use crate::model::{ClusterRow, Kept, Name, Owned};
+use crate::model::{ClusterRow, Name, Owned};
 
-impl Run<'_> {
-    /// Whether this run writes nothing of it.
-    pub(super) fn is_kept(&self, of: &Owned) -> bool {
-        let mut one = Kept::default();
-        one.add(of);
-        self.read.previous.kept.contains(&one)
-    }
-
+impl Choosing<'_> {
     /// Says of all that is not written in this run why that is so.
     pub(super) fn note_kept(&mut self) {
-        let drift = &self.read.drift;
+        let drift = &self.run.read.drift;
         let edited: BTreeSet<&str> = drift.edited().into_iter().map(Owned::name).collect();
         for name in edited.into_iter().filter_map(|name| Name::parse(name).ok()) {
             self.object(&name, gate::unwritten(false));
@@ -32,13 +25,13 @@ impl Run<'_> {
 
     /// A cluster whose document says something new, on a worker whose folder is not written.
     pub(super) fn note_waiting(&mut self, name: &Name, worker: &Name, old: Option<&ClusterRow>) {
-        let Some(cluster) = self.read.loaded.fleet.clusters.get(name) else { return };
-        let job = self.job(cluster, worker);
+        let Some(cluster) = self.run.read.loaded.fleet.clusters.get(name) else { return };
+        let job = self.run.job(cluster, worker);
         let noted = self.gates.iter().any(|gate| gate.name == *name);
         if noted || old.is_some_and(|old| old.render_key == job.key()) {
             return;
         }
-        let taken = self.read.drift.taken.contains_key(&Owned::Worker(worker.clone()));
+        let taken = self.run.read.drift.taken.contains_key(&Owned::Worker(worker.clone()));
         self.object(name, gate::unwritten(taken));
     }
 }

@@ -2,11 +2,14 @@
 //! call it.
 //!
 //! ```text
-//! load → fold → plan → guard → render → gate → change
+//! load → fold → plan → guard → choose (render, gate) → write
 //! ```
 
 mod affected;
 mod baseline;
+mod choose;
+mod choosing;
+mod contents;
 mod control_plane;
 mod deletion;
 mod drift;
@@ -16,17 +19,22 @@ mod form;
 mod found;
 mod kept;
 mod moving;
-mod output;
 mod read;
 mod rebalancing;
 mod rebuild;
+mod recall;
 mod records;
 mod removed;
+mod rows;
+mod run;
 mod settle;
+mod standing;
 mod status;
 mod versions;
 mod whole;
 mod worker_tree;
+mod write;
+mod writing;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,9 +46,12 @@ use crate::model::{
     StoreError, Stuck, Work, paths,
 };
 use crate::plan::{self, PlanInput, Planning};
+use contents::{Choice, Told};
 use read::Read;
 use rebalancing::Rebalanced;
+use run::Run;
 use status::{Documents, StatusTrees};
+use writing::{Writing, Written};
 
 pub use affected::propose_affected;
 pub use baseline::baseline;
@@ -65,43 +76,62 @@ pub fn propose(
     if let Some(hold) = rewound(snapshot, &read) {
         return read.stop(snapshot, store, vec![hold]);
     }
-    let mut frozen = BTreeSet::new();
-    // The acknowledgement of the objects that are left out.
-    let mut let_go = None;
-    let (decided, written) = loop {
-        let mut decided = decide(snapshot, store, memo, &read, &frozen)?;
-        // What pools make is among the workers from now on, as it is in the next run.
-        let made = std::mem::take(&mut decided.planning.made).into_iter();
-        read.loaded.fleet.workers.extend(made.map(|worker| (worker.name.clone(), worker)));
-        let Decided { planning, spent, good, .. } = &mut decided;
-        spent.extend(let_go.clone());
-        let mut run = output::Run::new(snapshot, store, &read, &mut planning.plan);
-        run.spent = change::spend(&read.loaded.fleet, read.previous.fleet.as_ref(), good, spent);
-        run.removed.acknowledged = let_go.is_some();
-        let mut written = run.write()?;
-        // What is left out is known once it is rendered. Where somebody acknowledged exactly that, nothing
-        // keeps its last good folder for it.
-        let removed = written.removed.as_ref().filter(|_| let_go.is_none());
-        let_go =
-            let_go.or(removed.and_then(|hold| good.covers(AcknowledgementKind::Objects, hold)));
-        if removed.is_some() && let_go.is_some() {
-            frozen.clear();
-            continue;
-        }
-        // What keeps its last good folder keeps what that takes. Others may have been given the room,
-        // so such a resize is taken out and everything is decided again. So it is where a file of
-        // others is in the way of a worker's own: nothing may be placed there.
-        let taken = read.take(std::mem::take(&mut written.taken));
-        if !taken && written.not_resized.is_subset(&frozen) {
-            break (decided, written);
-        }
-        frozen.extend(written.not_resized);
-    };
+    let (decided, told, written) = carry_out(snapshot, store, memo, &mut read)?;
     settle::remember(snapshot, store, memo, &decided.planning, &written, &read)?;
     let documents =
         Documents { fleet: &read.loaded.fleet, previous: &read.previous, observed: &read.observed };
-    let status = documents.write(snapshot, store, memo, &decided.planning.plan, &written.gates)?;
-    finish(snapshot, store, read, decided, written, status)
+    let status = documents.write(snapshot, store, memo, &decided.planning.plan, &told.gates)?;
+    finish(snapshot, store, read, decided, (told, written), status)
+}
+
+/// Decides, chooses the folders and writes them: the decisions as they are carried out, what the folders tell, and
+/// the tree.
+///
+/// What keeps its last good folder keeps what that takes, and others may have been given the room: it is an input
+/// of the decisions, so they are taken again before anything is written. Only a file of others that is in the
+/// way of a worker's own is found in the writing.
+fn carry_out(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    memo: &Memo,
+    read: &mut Read,
+) -> Result<(Decided, Told, Written), StoreError> {
+    let mut frozen = BTreeSet::new();
+    // The acknowledgement of the objects that are left out.
+    let mut let_go = None;
+    loop {
+        let mut decided = decide(snapshot, store, memo, read, &frozen)?;
+        // What pools make is among the workers from now on, as it is in the next run.
+        let made = std::mem::take(&mut decided.planning.made).into_iter();
+        read.loaded.fleet.workers.extend(made.map(|worker| (worker.name.clone(), worker)));
+        decided.spent.extend(let_go.clone());
+        let run = Run { snapshot, store, read, plan: &decided.planning.plan };
+        let choice = choose::choose(run, let_go.is_some())?;
+        // What is left out is known once it is rendered. Where somebody acknowledged exactly that, nothing
+        // keeps its last good folder for it.
+        if let_go.is_none() {
+            let covers = |hold| decided.good.covers(AcknowledgementKind::Objects, hold);
+            let_go = choice.left_out.as_ref().and_then(covers);
+            if let_go.is_some() {
+                frozen.clear();
+                continue;
+            }
+        }
+        if !choice.not_resized.is_subset(&frozen) {
+            frozen.extend(choice.not_resized);
+            continue;
+        }
+        let Choice { contents, standing, told, held, .. } = choice;
+        standing.settle(&mut decided.planning.plan, held);
+        let run = Run { snapshot, store, read, plan: &decided.planning.plan };
+        let (fleet, lock) = (&read.loaded.fleet, read.previous.fleet.as_ref());
+        let spent = change::spend(fleet, lock, &decided.good, &decided.spent);
+        let mut written = Writing::new(run, contents, spent).write()?;
+        // Nothing may be placed where a file of others is in the way.
+        if !read.take(std::mem::take(&mut written.taken)) {
+            return Ok((decided, told, written));
+        }
+    }
 }
 
 /// What a run says that may not even begin: everything stays, and a hold says why.
@@ -204,14 +234,15 @@ fn finish(
     store: &dyn Store,
     read: Read,
     decided: Decided,
-    written: output::Written,
+    (told, written): (Told, Written),
     status: StatusTrees,
 ) -> Result<Proposal, StoreError> {
     let Read { loaded, previous, observed, mut diagnostics, valid_until, drift, .. } = read;
     let Decided { planning, asked, good, mismatches, .. } = decided;
     diagnostics.extend(mismatches);
     diagnostics.extend(change::mismatches(&loaded.fleet, &good, &planning.plan.holds));
-    let output::Written { tree, form, gates, found, rendered, set_back, .. } = written;
+    let Told { gates, found, rendered } = told;
+    let Written { tree, form, set_back, .. } = written;
     diagnostics.extend(found);
     let difference = change::diff(store, snapshot.previous, Some(tree))?;
     let form = form::form_only(snapshot, store, form)?;

@@ -1,12 +1,13 @@
 //! Moves as rows: a cluster on the worker that it leaves, and the place that another one keeps for it.
 
-use super::output::Run;
+use super::choosing::Choosing;
+use super::writing::Writing;
 use crate::model::{
-    ClusterRow, ClusterState, Decision, DeletionStep, Digest, MoveProgress, MoveRow, Name,
+    ClusterRow, ClusterState, Decision, DeletionStep, Digest, Move, MoveProgress, MoveRow, Name,
     StoreError,
 };
 
-impl Run<'_> {
+impl Choosing<'_> {
     /// A cluster on the worker that it leaves: at a step of its deletion, or as it was where nothing is
     /// deleted because that worker is not heard of.
     pub(super) fn leaving(
@@ -20,21 +21,34 @@ impl Run<'_> {
         let row = self.deleting(name, from, step, old)?;
         let taken = row.as_ref().and_then(|row| row.deletion.as_ref()).map(|d| d.step);
         if taken != Some(step) {
-            self.plan.hold(name, from, taken);
+            self.standing.cluster(name, from, taken);
         }
         Ok(row)
     }
+}
+
+impl Writing<'_> {
+    /// What the rows keep of moves: where a cluster came from, until it is reported running, and the place that
+    /// another worker keeps for one that leaves.
+    pub(super) fn moves(&mut self) {
+        for (name, moved) in &self.run.plan.moves {
+            let rows = self.contents.rows.get_mut(&moved.to);
+            if let Some(row) = rows.and_then(|rows| rows.get_mut(name)) {
+                let made = matches!(moved.progress, MoveProgress::Arrives | MoveProgress::Starts);
+                row.moves = moved.row().filter(|_| made);
+            }
+            self.keep_place(name, moved);
+        }
+    }
 
     /// The place that is kept for a cluster on the worker that it goes to.
-    pub(super) fn keep_place(&mut self, name: &Name) {
-        let Some(planned) = self.plan.clusters.get(name) else { return };
-        let (Decision::Move { from, binding, .. }, Some(moved)) =
-            (&planned.decision, self.plan.moves.get(name))
+    fn keep_place(&mut self, name: &Name, moved: &Move) {
+        let planned = self.run.plan.clusters.get(name);
+        let Some(Decision::Move { from, binding, .. }) = planned.map(|planned| &planned.decision)
         else {
             return;
         };
-        let lock = self.read.previous.workers.get(from);
-        let Some(leaves) = lock.and_then(|lock| lock.clusters.get(name)) else { return };
+        let Some(leaves) = self.run.row_before(name, from) else { return };
         let row = ClusterRow {
             state: ClusterState::Reserved,
             deletion: None,
@@ -48,14 +62,7 @@ impl Run<'_> {
             demand: moved.demand.clone(),
             row: leaves.row.clone(),
         };
-        let rows = self.rows.entry(binding.worker.clone()).or_default();
+        let rows = self.contents.rows.entry(binding.worker.clone()).or_default();
         rows.insert(name.clone(), row);
-    }
-
-    /// What the lock keeps of a move whose cluster is made on a worker, until it is reported running.
-    pub(super) fn arrived(&self, name: &Name, worker: &Name) -> Option<MoveRow> {
-        let moved = self.plan.moves.get(name).filter(|moved| moved.to == *worker)?;
-        let made = matches!(moved.progress, MoveProgress::Arrives | MoveProgress::Starts);
-        moved.row().filter(|_| made)
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::deletion;
 use super::drift::{self, Drift};
 use super::rebuild::{self, Ground};
+use super::recall;
 use super::whole;
 use crate::change::{self, entry_at};
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
@@ -129,7 +129,7 @@ impl Read {
         self.drift = Drift { survey, policy, taken: BTreeMap::new() };
         self.diagnostics.extend(self.drift.findings(prefix));
         self.previous.kept = self.drift.kept();
-        deletion::recall(store, &mut self.previous)
+        recall::recall(store, &mut self.previous)
     }
 
     /// What is known of the workers, or of `only` these.

@@ -1,40 +1,21 @@
 //! `decisions/`: one record per cluster, and the lock of those that wait.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::output::Run;
+use super::writing::{ListedClusters, Writing};
 use crate::load::emit_yaml;
 use crate::model::{
     Binding, ClusterRow, ClusterState, DECISION_SCHEMA, Decision, DecisionRecord, Id, LockName,
-    MoveProgress, Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, Previous,
-    RecordState, StoreError, blob_id, lock_to_bytes, paths,
+    MoveProgress, Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, RecordState,
+    StoreError, blob_id, lock_to_bytes, paths,
 };
 
-/// The clusters of all worker locks: asked for each cluster, and looked through once a run.
-pub(super) struct ListedClusters<'a> {
-    names: BTreeSet<&'a Name>,
-    /// Those for which a place is kept.
-    reserved: BTreeSet<&'a Name>,
-}
-
-impl<'a> ListedClusters<'a> {
-    fn of(previous: &'a Previous) -> Self {
-        let rows = || previous.workers.values().flat_map(|lock| &lock.clusters);
-        let kept = rows().filter(|(_, row)| row.state == ClusterState::Reserved);
-        Self {
-            reserved: kept.map(|(name, _)| name).collect(),
-            names: rows().map(|(name, _)| name).collect(),
-        }
-    }
-}
-
-impl Run<'_> {
+impl Writing<'_> {
     /// Writes the records whose decision is new or another. The rows of those that are placed get the ids of
     /// their records; those of the clusters that wait are returned.
     pub(super) fn records(&mut self) -> Result<BTreeMap<Name, Option<Id>>, StoreError> {
-        let planned = self.plan.clusters.clone();
         let mut waiting = BTreeMap::new();
-        for (name, planned) in &planned {
+        for (name, planned) in &self.run.plan.clusters {
             if planned.decision == Decision::Forget {
                 if self.is_known(name) {
                     self.remove(&paths::decision(name));
@@ -42,15 +23,16 @@ impl Run<'_> {
                 continue;
             }
             let before = self.recorded(name, planned);
-            let kept = self.read.previous.kept.clusters.contains(name);
+            let kept = self.run.read.previous.kept.clusters.contains(name);
             let id = if kept { before } else { Some(self.record(name, planned, before)?) };
             match planned.decision.worker() {
                 Some(worker) => {
-                    let rows = self.rows.get_mut(worker);
+                    let rows = self.contents.rows.get_mut(worker);
                     if let Some(row) = rows.and_then(|rows| rows.get_mut(name)) {
                         row.record = id;
                     }
-                    let place = planned.decision.reserved().and_then(|w| self.rows.get_mut(w));
+                    let place =
+                        planned.decision.reserved().and_then(|w| self.contents.rows.get_mut(w));
                     if let Some(row) = place.and_then(|rows| rows.get_mut(name)) {
                         row.record = id;
                     }
@@ -62,14 +44,14 @@ impl Run<'_> {
     }
 
     fn is_known(&self, name: &Name) -> bool {
-        let previous = &self.read.previous;
+        let previous = &self.run.read.previous;
         let placed = self.placed.get_or_init(|| ListedClusters::of(previous));
         previous.pending.clusters.contains_key(name) || placed.names.contains(name)
     }
 
     /// The id of a cluster's record as the locks know it.
     fn recorded(&self, name: &Name, planned: &Planned) -> Option<Id> {
-        let waiting = self.read.previous.pending.clusters.get(name).and_then(|row| row.record);
+        let waiting = self.run.read.previous.pending.clusters.get(name).and_then(|row| row.record);
         waiting.or_else(|| self.row_of(name, planned)?.record)
     }
 
@@ -85,14 +67,14 @@ impl Run<'_> {
             (None, Some(id)) => return Ok(id),
             (None, None) => whole_record(name, planned, self.row_of(name, planned)),
         };
-        let id = self.store.put_blob(emit_yaml(&record).as_bytes())?;
+        let id = self.run.store.put_blob(emit_yaml(&record).as_bytes())?;
         let owned = self.is_known(name);
         self.set_file(&Owned::Record(name.clone()), &paths::decision(name), id, owned)?;
         Ok(id)
     }
 
     fn row_of(&self, name: &Name, planned: &Planned) -> Option<&ClusterRow> {
-        self.row_before(name, planned.decision.worker()?)
+        self.run.row_before(name, planned.decision.worker()?)
     }
 
     /// Writes the lock of the clusters that wait, and returns its id.
@@ -100,12 +82,12 @@ impl Run<'_> {
         &mut self,
         waiting: &BTreeMap<Name, Option<Id>>,
     ) -> Result<Id, StoreError> {
-        let before = &self.read.previous.pending;
+        let before = &self.run.read.previous.pending;
         let rows = waiting.iter().filter_map(|(name, record)| {
-            let planned = self.plan.clusters.get(name)?;
+            let planned = self.run.plan.clusters.get(name)?;
             let Decision::Wait { seen, reasons } = &planned.decision else { return None };
-            let kept = self.read.previous.kept.clusters.contains(name);
-            let row = match self.read.loaded.fleet.clusters.get(name).filter(|_| !kept) {
+            let kept = self.run.read.previous.kept.clusters.contains(name);
+            let row = match self.run.read.loaded.fleet.clusters.get(name).filter(|_| !kept) {
                 Some(cluster) => PendingRow {
                     seen: *seen,
                     facts: cluster.facts,
@@ -121,11 +103,11 @@ impl Run<'_> {
         });
         let pending = PendingLock { clusters: rows.collect(), schema_version: PENDING_SCHEMA };
         let bytes = lock_to_bytes(&pending);
-        let same = pending == *before && self.read.previous.fleet.is_some();
-        if same && !self.read.previous.is_damaged(&LockName::Pending) {
+        let same = pending == *before && self.run.read.previous.fleet.is_some();
+        if same && !self.run.read.previous.is_damaged(&LockName::Pending) {
             return Ok(blob_id(&bytes));
         }
-        let id = self.store.put_blob(&bytes)?;
+        let id = self.run.store.put_blob(&bytes)?;
         self.set_file(&Owned::ControlPlane, &LockName::Pending.path(), id, true)?;
         Ok(id)
     }
@@ -137,7 +119,7 @@ impl Run<'_> {
         name: &Name,
         planned: &Planned,
     ) -> Result<Option<DecisionRecord>, StoreError> {
-        let previous = &self.read.previous;
+        let previous = &self.run.read.previous;
         let blank = blank_record(name, planned);
         match &planned.decision {
             Decision::Bind(binding) => Ok(Some(bound(blank, binding))),
@@ -149,7 +131,7 @@ impl Run<'_> {
                 Ok((!same).then(|| whole_record(name, planned, None)))
             }
             Decision::Keep { worker } => {
-                let row = self.row_before(name, worker);
+                let row = self.run.row_before(name, worker);
                 if let Some(moved) = self.ended_move(name, planned)? {
                     return Ok(Some(moved));
                 }
@@ -166,16 +148,16 @@ impl Run<'_> {
                 Ok(Some(record.map_or(blank, |record| DecisionRecord { demand, ..record })))
             }
             Decision::Delete { worker, step } => {
-                let row = self.row_before(name, worker);
+                let row = self.run.row_before(name, worker);
                 let before = row.and_then(|row| row.deletion.as_ref());
                 let same = before.is_some_and(|before| before.step == *step);
                 let same = same && !self.had_place(name);
                 Ok((!same).then(|| whole_record(name, planned, row)))
             }
             Decision::Move { from, step, binding } => {
-                let place = self.row_before(name, &binding.worker);
+                let place = self.run.row_before(name, &binding.worker);
                 let kept = place.is_some_and(|row| row.state == ClusterState::Reserved);
-                let row = self.row_before(name, from);
+                let row = self.run.row_before(name, from);
                 let before = row.and_then(|row| row.deletion.as_ref()).map(|before| before.step);
                 if kept && before == *step {
                     return Ok(None);
@@ -184,7 +166,7 @@ impl Run<'_> {
                     state: RecordState::Moving,
                     worker: Some(from.clone()),
                     target: Some(binding.worker.clone()),
-                    cause: self.plan.moves.get(name).map(|moved| moved.cause),
+                    cause: self.run.plan.moves.get(name).map(|moved| moved.cause),
                     step: *step,
                     ..bound(blank, binding)
                 };
@@ -202,7 +184,10 @@ impl Run<'_> {
 
     /// Whether a place was kept for a cluster, so that its record says that it moves.
     fn had_place(&self, name: &Name) -> bool {
-        self.placed.get_or_init(|| ListedClusters::of(&self.read.previous)).reserved.contains(name)
+        self.placed
+            .get_or_init(|| ListedClusters::of(&self.run.read.previous))
+            .reserved
+            .contains(name)
     }
 
     /// The record of a cluster that arrives where its place was kept, with what decided that; or that
@@ -212,7 +197,7 @@ impl Run<'_> {
         name: &Name,
         planned: &Planned,
     ) -> Result<Option<DecisionRecord>, StoreError> {
-        let Some(moved) = self.plan.moves.get(name) else { return Ok(None) };
+        let Some(moved) = self.run.plan.moves.get(name) else { return Ok(None) };
         let blank = blank_record(name, planned);
         Ok(match moved.progress {
             MoveProgress::Arrives => {
@@ -232,19 +217,15 @@ impl Run<'_> {
         })
     }
 
-    fn row_before(&self, name: &Name, worker: &Name) -> Option<&ClusterRow> {
-        self.read.previous.workers.get(worker)?.clusters.get(name)
-    }
-
     /// The record as it stands; `None` where it is missing or cannot be read, for it is about to be
     /// written whole.
     fn record_before(&self, name: &Name) -> Result<Option<DecisionRecord>, StoreError> {
-        let path = paths::in_repository(&self.snapshot.input.prefix, &paths::decision(name));
-        let Some(base) = self.snapshot.previous else { return Ok(None) };
-        let Some(entry) = crate::change::entry_at(self.store, base, &path)? else {
+        let path = paths::in_repository(&self.run.snapshot.input.prefix, &paths::decision(name));
+        let Some(base) = self.run.snapshot.previous else { return Ok(None) };
+        let Some(entry) = crate::change::entry_at(self.run.store, base, &path)? else {
             return Ok(None);
         };
-        let bytes = self.store.blob(entry.id)?;
+        let bytes = self.run.store.blob(entry.id)?;
         Ok(crate::load::read_yaml(&bytes).ok())
     }
 }

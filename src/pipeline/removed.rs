@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Files;
-use super::output::Run;
+use super::choosing::Choosing;
 use crate::model::{Cluster, ClusterRow, Hold, HoldKind, Id, Name, StoreError, paths};
 use crate::render;
 
@@ -47,7 +47,7 @@ fn of(owner: &str, object: String) -> String {
     if namespace == owner { object } else { format!("{owner}: {object}") }
 }
 
-impl Run<'_> {
+impl Choosing<'_> {
     /// Whether a folder keeps its last good content because the new one leaves objects out.
     pub(super) fn leaves_out(&mut self, name: &Name, last: &Files, new: &Files, own: bool) -> bool {
         self.removed.hold(name, render::removed_objects(last, new, own))
@@ -57,7 +57,7 @@ impl Run<'_> {
     /// unless the document took another one.
     pub(super) fn owns_pools(&self, cluster: &Cluster, old: &ClusterRow) -> bool {
         let class = cluster.spec.class.as_ref();
-        let classes = &self.read.loaded.fleet.classes;
+        let classes = &self.run.read.loaded.fleet.classes;
         let of_class = class
             .and_then(|class| classes.get(class.as_str()))
             .is_some_and(|class| class.value.node_pools == cluster.spec.node_pools);
@@ -98,7 +98,7 @@ impl Run<'_> {
         let mut last = Files::new();
         for (path, id) in old.iter().filter(|(path, _)| !written.contains(&path.as_str())) {
             if ids.get(path) != Some(id) {
-                last.insert(path.clone(), self.store.blob(*id)?.to_vec());
+                last.insert(path.clone(), self.run.store.blob(*id)?.to_vec());
             }
         }
         let changed = new.iter().filter(|(path, _)| old.get(*path) != ids.get(*path));

@@ -1,8 +1,8 @@
 //! What the memo learns from a run: the state in which nothing that waits could be placed, how the placed
 //! clusters count, and the trees in which all is as the locks say.
 
-use super::output::Written;
 use super::read::{Read, root_of};
+use super::writing::Written;
 use crate::change;
 use crate::model::{Clean, Counted, Memo, Settled, Snapshot, Store, StoreError};
 use crate::plan::Planning;

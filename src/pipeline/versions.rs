@@ -1,20 +1,21 @@
 //! The versions that clusters' folders get, and what the locks keep of them.
 
-use super::output::{Run, placed_at};
+use super::choosing::placed_at;
+use super::run::Run;
 use crate::diag::Diagnostic;
 use crate::gate::{self, VersionChange};
-use crate::model::{Cluster, ClusterRow, Name, StepWait, SteppedVersions, Versions};
+use crate::model::{Cluster, ClusterRow, Name, SteppedVersions, Versions};
 use crate::render::{self, Files, Job};
 
 impl Run<'_> {
     /// The versions that a cluster's folder gets: the desired one, unless it is on its way there.
-    fn versions(&self, cluster: &Cluster) -> Versions {
+    fn versions(self, cluster: &Cluster) -> Versions {
         let step = self.plan.versions.get(&cluster.name);
         step.map_or_else(|| Versions::both(&cluster.spec.version), |step| step.versions.clone())
     }
 
     /// The job that makes a cluster's folder.
-    pub(super) fn job(&self, cluster: &Cluster, worker: &Name) -> Job {
+    pub(super) fn job(self, cluster: &Cluster, worker: &Name) -> Job {
         let versions = self.versions(cluster);
         let fleet = &self.read.loaded.fleet;
         render::cluster_job_at(fleet, cluster, worker, &versions, &self.read.templates)
@@ -23,7 +24,7 @@ impl Run<'_> {
     /// What a lock keeps of a cluster's versions; `files` are its folder's, `None` where they stay as they
     /// were.
     pub(super) fn stepped(
-        &self,
+        self,
         cluster: &Cluster,
         files: Option<&Files>,
         old: Option<&ClusterRow>,
@@ -39,19 +40,10 @@ impl Run<'_> {
         Some(SteppedVersions { versions: step.versions.clone(), digest, uid: step.uid.clone() })
     }
 
-    /// Notes that a folder is another from now on: no report can speak of it yet.
-    pub(super) fn note_new_folder(&mut self, name: &Name) {
-        if let Some(step) = self.plan.versions.get_mut(name)
-            && step.waits != StepWait::NoReport
-        {
-            step.waits = StepWait::NotApplied;
-        }
-    }
-
     /// Why a cluster may not go from the version that its folder has to the one that it gets: the step is
     /// none, or the version is refused.
     pub(super) fn version_change(
-        &self,
+        self,
         cluster: &Cluster,
         worker: &Name,
         old: &ClusterRow,

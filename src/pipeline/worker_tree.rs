@@ -2,67 +2,45 @@
 
 use std::collections::BTreeMap;
 
-use super::deletion::removal;
+use super::choosing::Choosing;
+use super::contents::Own;
 use super::drift::must_write;
 use super::folders::put_files;
-use super::output::Run;
+use super::rows::{folder_digest, rendered};
+use super::writing::Writing;
 use crate::gate;
 use crate::model::paths::{CLUSTERS_INDEX, SENTINEL};
 use crate::model::{
-    ClusterRow, Digest, Id, Name, Owned, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, WorkerState,
+    ClusterRow, Digest, Name, Owned, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, WorkerState,
     lock_to_bytes, paths,
 };
 use crate::render;
 
-/// The files of a worker itself, and what they were made from.
-pub(super) struct Own {
-    pub(super) facts: Digest,
-    pub(super) render_key: Digest,
-    /// Without the sentinel, and without the index of its clusters unless that stays as it is.
-    pub(super) files: BTreeMap<String, Id>,
-}
-
-impl Own {
-    /// What a lock knows of a worker whose document has these facts.
-    pub(super) fn kept(lock: &WorkerLock, facts: Digest) -> Self {
-        let made = |path: &str| !matches!(path, CLUSTERS_INDEX | SENTINEL);
-        let files = lock.files.iter().filter(|(path, _)| made(path));
-        let files = files.map(|(path, id)| (path.clone(), *id)).collect();
-        Self { facts, render_key: lock.render_key, files }
-    }
-}
-
-impl Run<'_> {
-    /// Writes a worker's folder if anything in it changed.
-    pub(super) fn worker(&mut self, name: &Name) -> Result<(), StoreError> {
-        if self.read.previous.kept.workers.contains(name) {
-            return Ok(());
+impl Choosing<'_> {
+    /// The own files of every worker whose folder is written.
+    pub(super) fn workers(&mut self) -> Result<BTreeMap<Name, Own>, StoreError> {
+        let mut all = BTreeMap::new();
+        for name in self.run.plan.workers.keys() {
+            if !self.run.read.previous.kept.workers.contains(name) {
+                all.extend(self.own_files(name)?.map(|own| (name.clone(), own)));
+            }
         }
-        let rows = self.rows.get(name).cloned().unwrap_or_default();
-        let old = self.read.previous.workers.get(name);
-        let Some(own) = self.own_files(name)? else { return Ok(()) };
-        let same = old.is_some_and(|lock| {
-            lock.clusters == rows && lock.facts == own.facts && lock.render_key == own.render_key
-        });
-        if same && !must_write(&self.read.previous, name) {
-            Ok(())
-        } else {
-            self.write_worker(name, rows, own)
-        }
+        Ok(all)
     }
 
     /// The worker's own files: as they were where what they are made from is the same, or where its
     /// document is gone or did not load.
     fn own_files(&mut self, name: &Name) -> Result<Option<Own>, StoreError> {
-        let old = self.read.previous.workers.get(name);
-        let fleet = &self.read.loaded.fleet;
+        let old = self.run.read.previous.workers.get(name);
+        let fleet = &self.run.read.loaded.fleet;
         // A worker whose overlay did not load is among the workers and stays as it is all the same.
-        let stays = self.plan.workers.get(name).is_some_and(|w| w.state != WorkerState::Desired);
+        let stays =
+            self.run.plan.workers.get(name).is_some_and(|w| w.state != WorkerState::Desired);
         let Some(worker) = fleet.workers.get(name).filter(|_| !stays) else {
             return Ok(old.map(|lock| Own::kept(lock, lock.facts)));
         };
-        let prefix = &self.snapshot.input.prefix;
-        let job = render::worker_job(fleet, worker, &self.read.templates, prefix);
+        let prefix = &self.run.snapshot.input.prefix;
+        let job = render::worker_job(fleet, worker, &self.run.read.templates, prefix);
         let render_key = job.key();
         if let Some(lock) = old.filter(|lock| lock.render_key == render_key) {
             return Ok(Some(Own::kept(lock, worker.facts)));
@@ -70,7 +48,7 @@ impl Run<'_> {
         match job.render() {
             Ok(files) => {
                 let facts = worker.facts;
-                let ids = put_files(self.store, &files)?;
+                let ids = put_files(self.run.store, &files)?;
                 if let Some(lock) = old {
                     let held = self.leaves_out_own(name, &lock.files, &files, &ids)?;
                     if let Err(objection) = gate::objects_removed(held) {
@@ -87,9 +65,25 @@ impl Run<'_> {
                     return Ok(Some(Own::kept(lock, lock.facts)));
                 }
                 let none = Digest::of(b"");
-                let files = put_files(self.store, &render::bare_folder(&[SENTINEL]))?;
+                let files = put_files(self.run.store, &render::bare_folder(&[SENTINEL]))?;
                 Ok(Some(Own { facts: worker.facts, render_key: none, files }))
             }
+        }
+    }
+}
+
+impl Writing<'_> {
+    /// Writes a worker's folder if anything in it changed.
+    pub(super) fn worker(&mut self, name: &Name, own: Own) -> Result<(), StoreError> {
+        let rows = self.contents.rows.remove(name).unwrap_or_default();
+        let old = self.run.read.previous.workers.get(name);
+        let same = old.is_some_and(|lock| {
+            lock.clusters == rows && lock.facts == own.facts && lock.render_key == own.render_key
+        });
+        if same && !must_write(&self.run.read.previous, name) {
+            Ok(())
+        } else {
+            self.write_worker(name, rows, own)
         }
     }
 
@@ -99,15 +93,15 @@ impl Run<'_> {
         rows: BTreeMap<Name, ClusterRow>,
         own: Own,
     ) -> Result<(), StoreError> {
-        let old = self.read.previous.workers.get(name);
+        let old = self.run.read.previous.workers.get(name);
         let Own { facts, render_key, mut files } = own;
         if !files.contains_key(CLUSTERS_INDEX) {
             let index = self.index(name, &rows);
-            files.insert(CLUSTERS_INDEX.to_owned(), self.store.put_blob(&index)?);
+            files.insert(CLUSTERS_INDEX.to_owned(), self.run.store.put_blob(&index)?);
         }
         let digest = folder_digest(&files, &rows);
         let sentinel = render::sentinel(name, &digest);
-        files.insert(SENTINEL.to_owned(), self.store.put_blob(&sentinel)?);
+        files.insert(SENTINEL.to_owned(), self.run.store.put_blob(&sentinel)?);
 
         let root = paths::worker(name);
         let of = Owned::Worker(name.clone());
@@ -131,13 +125,13 @@ impl Run<'_> {
             clusters: rows,
             files,
         };
-        let id = self.store.put_blob(&lock_to_bytes(&lock))?;
+        let id = self.run.store.put_blob(&lock_to_bytes(&lock))?;
         self.set_file(&of, &format!("{root}/{}", paths::WORKER_LOCK), id, true)
     }
 
     /// The list of a worker's clusters.
     pub(super) fn index(&self, name: &Name, rows: &BTreeMap<Name, ClusterRow>) -> Vec<u8> {
-        let (fleet, prefix) = (&self.read.loaded.fleet, &self.snapshot.input.prefix);
+        let (fleet, prefix) = (&self.run.read.loaded.fleet, &self.run.snapshot.input.prefix);
         render::clusters_index(fleet, name, rendered(rows), prefix)
     }
 
@@ -147,7 +141,7 @@ impl Run<'_> {
         rows: &BTreeMap<Name, ClusterRow>,
     ) -> Result<(), StoreError> {
         let none = BTreeMap::new();
-        let old = self.read.previous.workers.get(worker).map_or(&none, |lock| &lock.clusters);
+        let old = self.run.read.previous.workers.get(worker).map_or(&none, |lock| &lock.clusters);
         for (cluster, row) in rows {
             let before = old.get(cluster).and_then(|row| row.folder);
             if let Some(folder) = row.folder.filter(|folder| Some(*folder) != before) {
@@ -165,9 +159,9 @@ impl Run<'_> {
 
     /// The folders of workers that are gone: nothing is on them, and nothing of them is left.
     pub(super) fn gone_workers(&mut self) {
-        let previous = &self.read.previous;
+        let previous = &self.run.read.previous;
         let gone =
-            previous.workers.iter().filter(|(name, _)| !self.plan.workers.contains_key(*name));
+            previous.workers.iter().filter(|(name, _)| !self.run.plan.workers.contains_key(*name));
         let paths: Vec<String> = gone
             .flat_map(|(name, lock)| {
                 let lock = lock.files.keys().map(String::as_str).chain([paths::WORKER_LOCK]);
@@ -178,25 +172,4 @@ impl Run<'_> {
             self.remove(path);
         }
     }
-}
-
-/// The clusters that have a folder, and what Flux does with each when that goes.
-pub(super) fn rendered(
-    rows: &BTreeMap<Name, ClusterRow>,
-) -> impl Iterator<Item = (&Name, render::Removal)> {
-    let rendered = rows.iter().filter(|(_, row)| row.folder.is_some());
-    rendered.map(|(name, row)| (name, removal(row)))
-}
-
-/// The digest of a worker's folder without the lock and without the sentinel, which carries it.
-pub(super) fn folder_digest(
-    files: &BTreeMap<String, Id>,
-    rows: &BTreeMap<Name, ClusterRow>,
-) -> Digest {
-    let folders = rows.iter().filter_map(|(name, row)| {
-        row.folder.map(|folder| (format!("{}/{name}", paths::CLUSTERS), folder))
-    });
-    let all: BTreeMap<String, Id> =
-        files.iter().map(|(path, id)| (path.clone(), *id)).chain(folders).collect();
-    Digest::of_value(&all)
 }

@@ -19,9 +19,12 @@ mod write;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::baseline::{output_entries, status_entries};
-use super::output::Written;
+use super::choose::choose_clusters;
+use super::contents::Choice;
+use super::run::Run;
 use super::status::Documents;
-use super::{Decided, decide, finish, output};
+use super::writing::{Writing, Written};
+use super::{Decided, decide, finish};
 use crate::model::{
     Baseline, Decision, DocumentIndex, Memo, Name, Plan, Planned, Proposal, Snapshot, Store,
     StoreError,
@@ -55,24 +58,31 @@ pub fn propose_affected(
     }
     // What is written stands among the other clusters of its worker.
     read.previous = locks;
-    let plan = &mut decided.planning.plan;
-    let run = output::Run::new(snapshot, store, &read, plan);
-    let Some((written, rewritten)) = run.write_part()? else { return Ok(None) };
+    let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
+    let choice = choose_clusters(run)?;
+    if !is_wanted(&choice) {
+        return Ok(None);
+    }
+    let Choice { contents, standing, told, .. } = choice;
+    standing.settle(&mut decided.planning.plan, None);
+    let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
+    let writing = Writing::new(run, contents, Vec::new());
+    let Some((written, rewritten)) = writing.write_part()? else { return Ok(None) };
     if !is_plain(&written) {
         return Ok(None);
     }
     let documents =
         Documents { fleet: &read.loaded.fleet, previous: &read.previous, observed: &read.observed };
-    let (status, told) =
+    let (status, stated) =
         documents.write_part(snapshot, store, &decided.planning.plan, &baseline.counts)?;
     let reported = baseline.reported;
-    let mut proposal = finish(snapshot, store, read, decided, written, status)?;
+    let mut proposal = finish(snapshot, store, read, decided, (told, written), status)?;
     if !proposal.diagnostics.is_empty() {
         return Ok(None);
     }
     proposal.reported = reported;
     proposal.valid_until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
-    let changed: BTreeSet<Name> = rewritten.into_iter().chain(told).collect();
+    let changed: BTreeSet<Name> = rewritten.into_iter().chain(stated).collect();
     let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
     Ok(Some((proposal, next)))
 }
@@ -96,14 +106,18 @@ fn stays(decided: &Decided) -> bool {
         && decided.mismatches.is_empty()
 }
 
-/// Whether everything was written as it was wanted.
+/// Whether every folder is the one that is wanted.
+fn is_wanted(choice: &Choice) -> bool {
+    let told = &choice.told;
+    told.gates.is_empty()
+        && told.found.is_empty()
+        && choice.not_resized.is_empty()
+        && choice.left_out.is_none()
+}
+
+/// Whether everything was written as it was chosen.
 fn is_plain(written: &Written) -> bool {
-    written.gates.is_empty()
-        && written.found.is_empty()
-        && written.taken.is_empty()
-        && written.not_resized.is_empty()
-        && written.removed.is_none()
-        && written.set_back.is_empty()
+    written.taken.is_empty() && written.set_back.is_empty()
 }
 
 /// What stands after a run that wrote the clusters in `changed`, of which `files` names the files.

@@ -2,26 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use super::super::output::{Run, Written};
-use super::super::worker_tree::Own;
+use super::super::contents::Own;
+use super::super::writing::{Writing, Written};
 use crate::model::{Id, Name, StoreError};
 
-impl Run<'_> {
+impl Writing<'_> {
     /// Writes the planned clusters, and says which of them have another row than before. The other clusters of
     /// their workers stay as the locks have them, and so do the workers' own files: nothing that these are made
     /// from has changed. `None` where a worker is not the one that its lock knows.
     pub(super) fn write_part(mut self) -> Result<Option<(Written, BTreeSet<Name>)>, StoreError> {
-        self.clusters()?;
+        self.moves();
         self.records()?;
-        let locks = &self.read.previous.workers;
+        let locks = &self.run.read.previous.workers;
         let mut changed = BTreeSet::new();
         for (worker, lock) in locks {
-            let document = self.read.loaded.fleet.workers.get(worker);
+            let document = self.run.read.loaded.fleet.workers.get(worker);
             if document.is_none_or(|document| document.facts != lock.facts) {
                 return Ok(None);
             }
             let mut rows = lock.clusters.clone();
-            rows.extend(self.rows.remove(worker).unwrap_or_default());
+            rows.extend(self.contents.rows.remove(worker).unwrap_or_default());
             let other = rows.iter().filter(|(name, row)| lock.clusters.get(*name) != Some(row));
             let other: BTreeSet<_> = other.map(|(name, _)| name.clone()).collect();
             if !other.is_empty() {

@@ -14,7 +14,7 @@ use crate::model::{
     WORKER_LOCK_SCHEMA, WorkerLock, paths,
 };
 use crate::pipeline::folders::{put_files, put_folder, read_folder};
-use crate::pipeline::worker_tree::{folder_digest, rendered};
+use crate::pipeline::rows::{folder_digest, rendered};
 use crate::render::{self, Evidence, Files};
 
 /// A rebuilt lock, and what of it is not as carp wrote it.

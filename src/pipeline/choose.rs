@@ -1,0 +1,186 @@
+//! Choosing: which content each folder gets, the one that the plan asks for or its last good one. It reads the plan
+//! and changes nothing of it; where a folder does not stand as the plan had it, the choice says so
+//! ([`Standing`](super::standing::Standing)).
+
+use std::collections::BTreeMap;
+
+use super::Files;
+use super::choosing::{Choosing, placed_at};
+use super::contents::Choice;
+use super::folders::{put_folder, read_folder};
+use super::run::Run;
+use crate::gate::{self, NotMade, Objection};
+use crate::model::{
+    Cluster, ClusterRow, ClusterState, Decision, Digest, Id, Name, Planned, SteppedVersions,
+    StoreError, paths,
+};
+use crate::render::{self, Job};
+
+/// Chooses the content of every folder. `let_go` says whether somebody acknowledged the objects that are left out.
+///
+/// # Errors
+/// The store failed.
+pub(super) fn choose(run: Run<'_>, let_go: bool) -> Result<Choice, StoreError> {
+    let mut choosing = Choosing::new(run);
+    choosing.removed.acknowledged = let_go;
+    choosing.note_kept();
+    choosing.clusters()?;
+    let own = choosing.workers()?;
+    let control_plane = choosing.control_plane()?;
+    Ok(choosing.close(own, control_plane))
+}
+
+/// Chooses the content of the planned clusters' folders alone.
+///
+/// # Errors
+/// The store failed.
+pub(super) fn choose_clusters(run: Run<'_>) -> Result<Choice, StoreError> {
+    let mut choosing = Choosing::new(run);
+    choosing.clusters()?;
+    Ok(choosing.close(BTreeMap::new(), None))
+}
+
+impl Choosing<'_> {
+    /// Makes the folder of every planned cluster, and its row.
+    fn clusters(&mut self) -> Result<(), StoreError> {
+        for (name, planned) in &self.run.plan.clusters {
+            if let Some((worker, row)) = self.cluster(name, planned)? {
+                let row = ClusterRow { moves: None, ..row };
+                if row.demand != planned.demand {
+                    self.not_resized.insert(name.clone());
+                }
+                self.rows.entry(worker).or_default().insert(name.clone(), row);
+            }
+        }
+        Ok(())
+    }
+
+    /// The worker of a cluster and its row there; `None` for a cluster that is on no worker.
+    fn cluster(
+        &mut self,
+        name: &Name,
+        planned: &Planned,
+    ) -> Result<Option<(Name, ClusterRow)>, StoreError> {
+        let Some(worker) = planned.decision.worker() else { return Ok(None) };
+        let old = self.run.read.previous.workers.get(worker).and_then(|l| l.clusters.get(name));
+        if self.run.read.previous.kept.holds(name, worker) {
+            self.note_waiting(name, worker, old);
+            return Ok(old.map(|row| (worker.clone(), row.clone())));
+        }
+        let row = match (&planned.decision, self.run.read.loaded.fleet.clusters.get(name)) {
+            (Decision::Delete { step, .. }, _) => self.deleting(name, worker, *step, old)?,
+            (Decision::Move { step, .. }, _) => self.leaving(name, worker, *step, old)?,
+            (_, Some(cluster)) => {
+                let row = self.desired(cluster, worker, planned, old)?;
+                self.note_not_called_off(name, worker, &row);
+                Some(row)
+            }
+            (_, None) => {
+                self.note_unloaded(name, old);
+                old.cloned()
+            }
+        };
+        Ok(row.map(|row| (worker.clone(), row)))
+    }
+
+    fn note_unloaded(&mut self, name: &Name, old: Option<&ClusterRow>) {
+        let Some(old) = old else { return };
+        if let Err(objection) = gate::not_loaded(&self.run.read.loaded.fleet, name, &old.row.tenant)
+        {
+            self.object(name, objection);
+        }
+    }
+
+    fn desired(
+        &mut self,
+        cluster: &Cluster,
+        worker: &Name,
+        planned: &Planned,
+        old: Option<&ClusterRow>,
+    ) -> Result<ClusterRow, StoreError> {
+        let before = old.and_then(|old| old.folder);
+        // What was deleted under this name, or is not deleted after all, is made anew.
+        let old = old.filter(|_| !self.run.is_over(&cluster.name));
+        let job = self.run.job(cluster, worker);
+        let key = job.key();
+        let row = |folder, versions| ClusterRow {
+            state: ClusterState::Bound,
+            deletion: None,
+            moves: None,
+            facts: cluster.facts,
+            render_key: key,
+            folder,
+            record: old.and_then(|old| old.record),
+            versions,
+            group: group_of(planned, old),
+            demand: planned.demand.clone(),
+            row: cluster.index_row(),
+        };
+        let attempt = self.wanted(cluster, (worker, planned), (&job, key), (old, before));
+        let attempt = attempt.map(|(folder, versions)| row(folder, versions));
+        let chosen = gate::choose(attempt, || old.cloned().unwrap_or_else(|| row(None, None)))?;
+        Ok(self.chosen(&cluster.name, chosen))
+    }
+
+    /// The folder of a cluster as it is wanted, which follows that of `old` and stands where `before` stood, and
+    /// what the lock keeps of its versions.
+    fn wanted(
+        &mut self,
+        cluster: &Cluster,
+        (worker, planned): (&Name, &Planned),
+        (job, key): (&Job, Digest),
+        (old, before): (Option<&ClusterRow>, Option<Id>),
+    ) -> Result<(Option<Id>, Option<SteppedVersions>), NotMade> {
+        gate::resize_blocked(planned, old.is_some())?;
+        let stands = |o: &&ClusterRow| o.state == ClusterState::Bound && o.folder.is_some();
+        if let Some(old) = old.filter(stands).filter(|o| o.render_key == key) {
+            return Ok((old.folder, self.run.stepped(cluster, None, Some(old))));
+        }
+        if before.is_none() && self.run.is_pending(worker) {
+            return Ok((None, None));
+        }
+        self.rendered += 1;
+        let files = job.render().map_err(gate::not_made)?;
+        let mut same = false;
+        if let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) {
+            let last = read_folder(self.run.store, folder)?;
+            same = render::same_objects(&last, &files);
+            self.may_follow(cluster, worker, old, (&last, &files))?;
+        }
+        let folder = put_folder(self.run.store, &files)?;
+        self.run.fits(&paths::cluster(worker, &cluster.name), before, folder)?;
+        if same {
+            self.forms.cluster(&cluster.name, before, (key, folder));
+        }
+        if before != Some(folder) {
+            self.standing.anew(&cluster.name);
+        }
+        Ok((Some(folder), self.run.stepped(cluster, Some(&files), old)))
+    }
+
+    /// Whether a cluster's last good folder may be followed by a new one: it may not for what may not change,
+    /// nor for objects that it leaves out.
+    fn may_follow(
+        &mut self,
+        cluster: &Cluster,
+        worker: &Name,
+        old: &ClusterRow,
+        (last, new): (&Files, &Files),
+    ) -> Result<(), Objection> {
+        let found = render::forbidden_changes(last, new).into_iter();
+        let found = found.map(|found| placed_at(found, &cluster.file, cluster.document));
+        gate::forbidden_change(
+            found.chain(self.run.version_change(cluster, worker, old)).collect(),
+        )?;
+        let own = self.owns_pools(cluster, old);
+        gate::objects_removed(self.leaves_out(&cluster.name, last, new, own))
+    }
+}
+
+/// The group of its policy's affinity that a cluster is placed in.
+fn group_of(planned: &Planned, old: Option<&ClusterRow>) -> Option<String> {
+    match &planned.decision {
+        Decision::Bind(binding) => binding.group.clone(),
+        _ => old.and_then(|old| old.group.clone()),
+    }
+}

@@ -1,0 +1,84 @@
+//! The choice of folders as it goes. What is done with it stands with each kind of folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::contents::{Choice, Contents, ControlPlane, Forms, Own, Told};
+use super::found::Found;
+use super::removed::Removed;
+use super::run::Run;
+use super::standing::Standing;
+use crate::diag::{Diagnostic, Place};
+use crate::gate::{Chosen, Objection};
+use crate::model::{ClusterRow, Gate, Name};
+use crate::render::Forbidden;
+
+/// The choice as it goes.
+pub(super) struct Choosing<'a> {
+    pub(super) run: Run<'a>,
+    pub(super) gates: Vec<Gate>,
+    pub(super) found: Found,
+    pub(super) forms: Forms,
+    pub(super) removed: Removed,
+    pub(super) standing: Standing,
+    pub(super) rows: BTreeMap<Name, BTreeMap<Name, ClusterRow>>,
+    pub(super) not_resized: BTreeSet<Name>,
+    pub(super) rendered: u64,
+}
+
+impl<'a> Choosing<'a> {
+    pub(super) fn new(run: Run<'a>) -> Self {
+        Self {
+            run,
+            gates: Vec::new(),
+            found: Found::default(),
+            forms: Forms::default(),
+            removed: Removed::default(),
+            standing: Standing::default(),
+            rows: BTreeMap::new(),
+            not_resized: BTreeSet::new(),
+            rendered: 0,
+        }
+    }
+
+    pub(super) fn close(
+        mut self,
+        own: BTreeMap<Name, Own>,
+        control_plane: Option<ControlPlane>,
+    ) -> Choice {
+        self.gates.sort_by(|a, b| (&a.name, a.reason).cmp(&(&b.name, b.reason)));
+        let Run { read, .. } = self.run;
+        Choice {
+            contents: Contents { rows: self.rows, own, control_plane, forms: self.forms },
+            standing: self.standing,
+            told: Told {
+                gates: self.gates,
+                found: self.found.told(&read.diagnostics, &read.loaded.fleet),
+                rendered: self.rendered,
+            },
+            not_resized: self.not_resized,
+            left_out: self.removed.all(),
+            held: self.removed.held(),
+        }
+    }
+
+    /// Takes what was chosen of a folder, and notes why where that is the last good one.
+    pub(super) fn chosen<F>(&mut self, name: &Name, chosen: Chosen<F>) -> F {
+        if let Some(objection) = chosen.objection {
+            self.object(name, objection);
+        }
+        chosen.folder
+    }
+
+    /// Notes that a folder keeps its last good content.
+    pub(super) fn object(&mut self, name: &Name, objection: Objection) {
+        for finding in &objection.findings {
+            self.found.on(name, finding.clone());
+        }
+        self.gates.push(objection.of(name));
+    }
+}
+
+/// A finding about a rendered folder, shown at the document that the folder was made from.
+pub(super) fn placed_at(found: Forbidden, file: &str, document: usize) -> Diagnostic {
+    found.finding.at(Place::field(file, document, found.field))
+}
