@@ -19,7 +19,10 @@ pub use decisions::plan_digest;
 pub use diff::{Difference, diff};
 pub use edit::{TreeEdit, entry_at, in_the_way};
 pub use form::{form_message, with_form, workers_of};
-pub use guards::{GuardInput, Limits, guard, stricter};
+pub use guards::{
+    GuardInput, Guarded, Held, Limit, Limits, LossGuard, LossLimit, Lost, Owner, PLATFORM, guard,
+    next_room, remember_run, remembered_until, was_held,
+};
 pub use message::{MessageInput, commit_message, trailers};
 pub use rebalance::{Rebalancing, rebalance_digest, rebalance_mismatch, rebalances};
 pub use survey::{remember, survey};

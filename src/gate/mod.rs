@@ -11,6 +11,7 @@
 //! | [`not_made`], [`not_rendered`] | the templates, or a check of what they made, failed |
 //! | [`forbidden_change`], [`version_refused`] | it changes what may not change |
 //! | [`objects_removed`] | it leaves out objects with machines, storage or network behind them |
+//! | [`machines_replaced`] | it replaces more machines than the fleet allows at once |
 //! | [`collided`] | files of others are where carp must write |
 //! | [`unwritten`] | nothing may be written there in this run |
 
@@ -18,6 +19,7 @@ mod collided;
 mod drifted;
 mod failed;
 mod forbidden_change;
+mod machines_replaced;
 mod not_loaded;
 mod objects_removed;
 mod resize_blocked;
@@ -30,6 +32,7 @@ pub use collided::{collided, in_the_way};
 pub use drifted::unwritten;
 pub use failed::{not_made, not_rendered};
 pub use forbidden_change::forbidden_change;
+pub use machines_replaced::machines_replaced;
 pub use not_loaded::not_loaded;
 pub use objects_removed::objects_removed;
 pub use resize_blocked::resize_blocked;

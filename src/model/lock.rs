@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -181,6 +182,13 @@ pub struct FleetLock {
     /// The acknowledgements that a commit has used; none is valid twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<AcknowledgementSpent>,
+    /// What guards held in the last run because it was more than one run may do. It stays held, however
+    /// small it becomes, until it is acknowledged or gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldSet>,
+    /// What runs of the last day did that guards count, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recent: Vec<GuardedRun>,
     /// The digest of exactly what the templates of the control plane's own files got.
     pub render_key: Digest,
     /// What is remembered of the pools: the ordinals, and the workers that they made.
@@ -208,6 +216,63 @@ pub struct ControlPlaneRow {
     /// The worker's folder below `control-plane/`; absent for an attached worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<Id>,
+}
+
+/// A set that a guard held.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HeldSet {
+    /// What is held.
+    pub of: AcknowledgementKind,
+    /// The digest of its names, as an Acknowledgement of it has.
+    pub digest: Digest,
+    /// Whose clusters it is about; the empty name is the platform.
+    pub tenants: BTreeSet<String>,
+}
+
+/// What the runs of one hour did that guards count, what somebody acknowledged apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GuardedRun {
+    /// The beginning of the hour.
+    pub at: Timestamp,
+    /// What it did.
+    pub did: GuardCounts,
+}
+
+/// How much of what guards count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct GuardCounts {
+    /// Clusters whose deletion started, by tenant; the empty name is the platform, whose workers retire.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub deletions: BTreeMap<String, u64>,
+    /// Clusters that changed their worker.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub moves: u64,
+    /// Objects that were left out or scaled to zero and that no cluster's own document asked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub removed_objects: u64,
+    /// Machines that were replaced and that no cluster's own document asked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replaced_machines: u64,
+}
+
+impl GuardCounts {
+    /// Adds what another run did.
+    pub fn add(&mut self, other: &Self) {
+        for (tenant, count) in &other.deletions {
+            *self.deletions.entry(tenant.clone()).or_default() += count;
+        }
+        self.moves += other.moves;
+        self.removed_objects += other.removed_objects;
+        self.replaced_machines += other.replaced_machines;
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// An acknowledgement that a commit has used.

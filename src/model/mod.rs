@@ -68,8 +68,8 @@ pub use id::{Dir, Entry, EntryKind, Id, blob_id};
 pub use label::{is_dns_label, is_label_key, is_label_value};
 pub use lock::{
     AcknowledgementSpent, ClusterRow, ClusterState, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock,
-    IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow, WORKER_LOCK_SCHEMA, WorkerLock,
-    lock_from_bytes, lock_to_bytes,
+    GuardCounts, GuardedRun, HeldSet, IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow,
+    WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
 };
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Rebalanced, Stay};

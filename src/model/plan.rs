@@ -251,6 +251,8 @@ pub enum HoldKind {
     FailoverBreaker,
     /// Folders leave out objects that have machines, storage or network behind them.
     ObjectsRemoved,
+    /// More machines would be replaced than `guards.maxReplacedMachines`.
+    MachinesReplaced,
 }
 
 impl HoldKind {
@@ -271,6 +273,7 @@ impl HoldKind {
             Self::InputNotVerified => "InputNotVerified",
             Self::FailoverBreaker => "FailoverBreaker",
             Self::ObjectsRemoved => "ObjectsRemoved",
+            Self::MachinesReplaced => "MachinesReplaced",
         }
     }
 
@@ -282,6 +285,7 @@ impl HoldKind {
             Self::MassMove => Some(AcknowledgementKind::Moves),
             Self::Rewind => Some(AcknowledgementKind::Rewind),
             Self::ObjectsRemoved => Some(AcknowledgementKind::Objects),
+            Self::MachinesReplaced => Some(AcknowledgementKind::Machines),
             _ => None,
         }
     }

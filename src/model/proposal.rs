@@ -171,6 +171,8 @@ pub enum GateReason {
     Collided,
     /// It leaves out objects with machines, storage or network behind them.
     ObjectsRemoved,
+    /// It replaces machines, more than the fleet allows at once.
+    MachinesReplaced,
 }
 
 impl GateReason {
@@ -186,6 +188,7 @@ impl GateReason {
             Self::Drifted => "Drifted",
             Self::Collided => "Collided",
             Self::ObjectsRemoved => "ObjectsRemoved",
+            Self::MachinesReplaced => "MachinesReplaced",
         }
     }
 
@@ -211,6 +214,10 @@ impl GateReason {
             Self::ObjectsRemoved => {
                 "it leaves out objects that have machines, storage or network behind them, so the last good \
                  output stays"
+            }
+            Self::MachinesReplaced => {
+                "more machines would be replaced at once than `guards.maxReplacedMachines` allows, so the last \
+                 good output stays"
             }
         }
     }

@@ -8,6 +8,7 @@ use super::Files;
 use super::choosing::{Choosing, placed_at};
 use super::contents::Choice;
 use super::folders::{put_folder, read_folder};
+use super::loss_guards::LossGuards;
 use super::run::Run;
 use crate::gate::{self, NotMade, Objection};
 use crate::model::{
@@ -16,13 +17,12 @@ use crate::model::{
 };
 use crate::render::{self, Job};
 
-/// Chooses the content of every folder. `let_go` says whether somebody acknowledged the objects that are left out.
+/// Chooses the content of every folder; `losses` says what is held of what they lose.
 ///
 /// # Errors
 /// The store failed.
-pub(super) fn choose(run: Run<'_>, let_go: bool) -> Result<Choice, StoreError> {
-    let mut choosing = Choosing::new(run);
-    choosing.removed.acknowledged = let_go;
+pub(super) fn choose(run: Run<'_>, losses: LossGuards) -> Result<Choice, StoreError> {
+    let mut choosing = Choosing::new(run, losses);
     choosing.note_kept();
     choosing.clusters()?;
     let own = choosing.workers()?;
@@ -34,8 +34,8 @@ pub(super) fn choose(run: Run<'_>, let_go: bool) -> Result<Choice, StoreError> {
 ///
 /// # Errors
 /// The store failed.
-pub(super) fn choose_clusters(run: Run<'_>) -> Result<Choice, StoreError> {
-    let mut choosing = Choosing::new(run);
+pub(super) fn choose_clusters(run: Run<'_>, losses: LossGuards) -> Result<Choice, StoreError> {
+    let mut choosing = Choosing::new(run, losses);
     choosing.clusters()?;
     Ok(choosing.close(BTreeMap::new(), None))
 }
@@ -172,8 +172,8 @@ impl Choosing<'_> {
         gate::forbidden_change(
             found.chain(self.run.version_change(cluster, worker, old)).collect(),
         )?;
-        let own = self.owns_pools(cluster, old);
-        gate::objects_removed(self.leaves_out(&cluster.name, last, new, own))
+        let own = self.own_change(cluster, old);
+        self.loses((&cluster.name, &cluster.tenant), (last, new), own)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::contents::{Choice, Contents, ControlPlane, Forms, Own, Told};
 use super::found::Found;
-use super::removed::Removed;
+use super::loss_guards::LossGuards;
 use super::run::Run;
 use super::standing::Standing;
 use crate::diag::{Diagnostic, Place};
@@ -18,7 +18,7 @@ pub(super) struct Choosing<'a> {
     pub(super) gates: Vec<Gate>,
     pub(super) found: Found,
     pub(super) forms: Forms,
-    pub(super) removed: Removed,
+    pub(super) losses: LossGuards,
     pub(super) standing: Standing,
     pub(super) rows: BTreeMap<Name, BTreeMap<Name, ClusterRow>>,
     pub(super) not_resized: BTreeSet<Name>,
@@ -26,13 +26,13 @@ pub(super) struct Choosing<'a> {
 }
 
 impl<'a> Choosing<'a> {
-    pub(super) fn new(run: Run<'a>) -> Self {
+    pub(super) fn new(run: Run<'a>, losses: LossGuards) -> Self {
         Self {
             run,
             gates: Vec::new(),
             found: Found::default(),
             forms: Forms::default(),
-            removed: Removed::default(),
+            losses,
             standing: Standing::default(),
             rows: BTreeMap::new(),
             not_resized: BTreeSet::new(),
@@ -56,8 +56,7 @@ impl<'a> Choosing<'a> {
                 rendered: self.rendered,
             },
             not_resized: self.not_resized,
-            left_out: self.removed.all(),
-            held: self.removed.held(),
+            losses: self.losses,
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::loss_guards::LossGuards;
 use super::standing::Standing;
 use crate::diag::Diagnostics;
 use crate::model::paths::{CLUSTERS_INDEX, SENTINEL};
-use crate::model::{ClusterRow, ControlPlaneRow, Digest, Gate, Hold, Id, Name, WorkerLock};
+use crate::model::{ClusterRow, ControlPlaneRow, Digest, Gate, Id, Name, WorkerLock};
 
 /// What was chosen.
 pub(super) struct Choice {
@@ -14,10 +15,8 @@ pub(super) struct Choice {
     pub(super) told: Told,
     /// Clusters that keep their last good folder, and with it another demand than was planned.
     pub(super) not_resized: BTreeSet<Name>,
-    /// The objects that folders leave out.
-    pub(super) left_out: Option<Hold>,
-    /// What of that is held.
-    pub(super) held: Option<Hold>,
+    /// What folders lose, and what of it is held.
+    pub(super) losses: LossGuards,
 }
 
 /// The folders of the tree.

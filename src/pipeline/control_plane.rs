@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use super::choosing::{Choosing, placed_at};
 use super::contents::ControlPlane;
 use super::folders::{put_files, put_folder, read_folder};
+use super::loss_guards::Remembered;
 use super::writing::Writing;
+use crate::change;
 use crate::gate::{self, NotMade};
 use crate::model::paths::WORKERS_INDEX;
 use crate::model::{
     ClusterState, ControlPlaneRow, Digest, FLEET_LOCK_SCHEMA, FleetLock, Id, LockName, Name, Owned,
     PoolLock, PoolPlan, Signers, StoreError, Worker, WorkerState, lock_to_bytes, paths,
 };
-use crate::render::{self, Job};
+use crate::render::{self, Job, OwnChange};
 
 impl Choosing<'_> {
     /// What the control plane gets; `None` where it is not written.
@@ -90,8 +92,13 @@ impl Choosing<'_> {
             let found = found.map(|found| placed_at(found, &worker.file, worker.document));
             gate::forbidden_change(found.collect())?;
             // The pools of a worker that a pool made are that pool's.
-            let own = worker.made_by.is_none();
-            gate::objects_removed(!same && self.leaves_out(name, &last, &files, own))?;
+            let lock = self.run.read.previous.workers.get(&worker.name);
+            let own =
+                lock.is_some_and(|lock| lock.facts != worker.facts) && worker.made_by.is_none();
+            let own = OwnChange { anything: own, pools: own, ..OwnChange::default() };
+            if !same {
+                self.loses((&worker.name, change::PLATFORM), (&last, &files), own)?;
+            }
         }
         let folder = put_folder(self.run.store, &files)?;
         let before = before.and_then(|before| before.folder);
@@ -125,7 +132,7 @@ impl Choosing<'_> {
             Ok(files) => {
                 let ids = put_files(self.run.store, &files)?;
                 if let Some(lock) = old {
-                    if self.control_plane_leaves_out(&lock.files, &files, &ids)? {
+                    if self.control_plane_loses(&lock.files, &files, &ids)? {
                         return Ok(kept(lock));
                     }
                     self.note_control_plane_form(lock, (key, &files), &ids)?;
@@ -224,6 +231,8 @@ impl Writing<'_> {
                 Signers::of(spec),
             ),
         };
+        let recent = old.map(|lock| lock.recent.as_slice()).unwrap_or_default();
+        let Remembered { held, did } = &self.remembered;
         FleetLock {
             schema_version: FLEET_LOCK_SCHEMA,
             guards,
@@ -231,6 +240,8 @@ impl Writing<'_> {
             tenants,
             signers,
             spent: self.spent.clone(),
+            held: held.clone(),
+            recent: change::remember_run(recent, did, self.run.snapshot.now),
             render_key,
             pools: self.pools(),
             workers,

@@ -18,6 +18,7 @@ mod folders;
 mod form;
 mod found;
 mod kept;
+mod loss_guards;
 mod moving;
 mod read;
 mod rebalancing;
@@ -38,7 +39,7 @@ mod writing;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::change::{self, Acknowledged, GuardInput, MessageInput};
+use crate::change::{self, Acknowledged, GuardInput, Guarded, MessageInput};
 use crate::diag::Diagnostic;
 use crate::model::api::AcknowledgementKind;
 use crate::model::{
@@ -47,6 +48,7 @@ use crate::model::{
 };
 use crate::plan::{self, PlanInput, Planning};
 use contents::{Choice, Told};
+use loss_guards::{Judged, LossGuards};
 use read::Read;
 use rebalancing::Rebalanced;
 use run::Run;
@@ -97,22 +99,28 @@ fn carry_out(
     read: &mut Read,
 ) -> Result<(Decided, Told, Written), StoreError> {
     let mut frozen = BTreeSet::new();
-    // The acknowledgement of the objects that are left out.
-    let mut let_go = None;
+    // What becomes of what folders lose, once that is known.
+    let mut verdicts: Option<Judged> = None;
     loop {
         let mut decided = decide(snapshot, store, memo, read, &frozen)?;
         // What pools make is among the workers from now on, as it is in the next run.
         let made = std::mem::take(&mut decided.planning.made).into_iter();
         read.loaded.fleet.workers.extend(made.map(|worker| (worker.name.clone(), worker)));
-        decided.spent.extend(let_go.clone());
+        let lock = read.previous.fleet.as_ref();
+        let mut losses = LossGuards::new(&decided.guarded.limits, lock);
+        if let Some(Judged { verdicts, spent }) = &verdicts {
+            losses = losses.holding(verdicts);
+            decided.spent.extend(spent.iter().cloned());
+        }
         let run = Run { snapshot, store, read, plan: &decided.planning.plan };
-        let choice = choose::choose(run, let_go.is_some())?;
-        // What is left out is known once it is rendered. Where somebody acknowledged exactly that, nothing
-        // keeps its last good folder for it.
-        if let_go.is_none() {
-            let covers = |hold| decided.good.covers(AcknowledgementKind::Objects, hold);
-            let_go = choice.left_out.as_ref().and_then(covers);
-            if let_go.is_some() {
+        let choice = choose::choose(run, losses)?;
+        // What is lost is known once it is rendered. Where that says otherwise than it began with, it is chosen once
+        // more; where that shows yet other losses, all of them are held.
+        let judged = choice.losses.judge(&decided.good);
+        if !choice.losses.are_held_so(&judged.verdicts) {
+            let strictest = Judged::all_held();
+            if verdicts.as_ref().is_none_or(|last| last.verdicts != strictest.verdicts) {
+                verdicts = Some(if verdicts.is_none() { judged } else { strictest });
                 frozen.clear();
                 continue;
             }
@@ -121,12 +129,14 @@ fn carry_out(
             frozen.extend(choice.not_resized);
             continue;
         }
-        let Choice { contents, standing, told, held, .. } = choice;
-        standing.settle(&mut decided.planning.plan, held);
+        let Choice { contents, standing, told, losses, .. } = choice;
+        let remembered = losses.remembered(&decided.guarded, &told.gates);
+        let until = losses.until(&remembered, read.previous.fleet.as_ref(), snapshot.now);
+        standing.settle(&mut decided.planning.plan, losses.holds(), until);
         let run = Run { snapshot, store, read, plan: &decided.planning.plan };
         let (fleet, lock) = (&read.loaded.fleet, read.previous.fleet.as_ref());
         let spent = change::spend(fleet, lock, &decided.good, &decided.spent);
-        let mut written = Writing::new(run, contents, spent).write()?;
+        let mut written = Writing::new(run, contents, spent, remembered).write()?;
         // Nothing may be placed where a file of others is in the way.
         if !read.take(std::mem::take(&mut written.taken)) {
             return Ok((decided, told, written));
@@ -169,6 +179,7 @@ struct Decided {
     planning: Planning,
     asked: Asked,
     spent: Vec<Name>,
+    guarded: Guarded,
     good: Acknowledged,
     /// Acknowledgements that abandon another set than is stuck, or rebalance by other moves than there are.
     mismatches: Vec<Diagnostic>,
@@ -203,8 +214,9 @@ fn decide(
     let input = PlanInput { abandoned: &abandoned.names, ..input };
     let Rebalanced { mut planning, terms: rebalance, spent: rebalanced, mut mismatches } =
         rebalancing::plan(&input, &good);
-    let input = GuardInput { fleet, previous: &read.previous };
-    let mut spent = change::guard(&mut planning.plan, input, &good);
+    let input = GuardInput { fleet, previous: &read.previous, now: snapshot.now };
+    let guarded = change::guard(&mut planning.plan, input, &good);
+    let mut spent = guarded.spent.clone();
     leave_out_the_gone(&mut planning.plan, fleet);
     let stuck = Stuck::sets(&planning.plan.deletions);
     mismatches.extend(change::abandon_mismatches(fleet, &good, &stuck, &abandoned.spent));
@@ -217,7 +229,7 @@ fn decide(
     }
     planning.plan.holds.extend(read.drift.hold());
     planning.plan.holds.sort_by(|a, b| (a.kind, &a.names).cmp(&(b.kind, &b.names)));
-    Ok(Decided { planning, asked, spent, good, mismatches })
+    Ok(Decided { planning, asked, spent, guarded, good, mismatches })
 }
 
 /// A worker that is gone after this run is none of its workers; what is over is said by its deletion.

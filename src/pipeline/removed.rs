@@ -1,90 +1,65 @@
-//! The guard over objects: what has machines, storage or network behind it and would be left out of a folder
-//! is held, whatever the cause, and the folder keeps its last good content.
-//!
-//! A deletion that was decided makes its folders by steps of its own and is no matter of this guard.
+//! What the folders of a run lose, found where they are chosen.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Files;
 use super::choosing::Choosing;
-use crate::model::{Cluster, ClusterRow, Hold, HoldKind, Id, Name, StoreError, paths};
-use crate::render;
-
-/// What a run would leave out, and whether somebody acknowledged exactly that.
-#[derive(Default)]
-pub(super) struct Removed {
-    /// Each object, with its worker before it where its namespace does not say whose it is.
-    objects: BTreeSet<String>,
-    /// Whether they go.
-    pub(super) acknowledged: bool,
-}
-
-impl Removed {
-    /// Takes note of the objects that a folder leaves out; returns whether they hold the folder.
-    fn hold(&mut self, owner: &str, objects: Vec<String>) -> bool {
-        let held = !objects.is_empty() && !self.acknowledged;
-        self.objects.extend(objects.into_iter().map(|object| of(owner, object)));
-        held
-    }
-
-    /// All that is left out, as a hold; `None` where nothing is.
-    pub(super) fn all(&self) -> Option<Hold> {
-        let names: Vec<_> = self.objects.iter().cloned().collect();
-        let hold = Hold { kind: HoldKind::ObjectsRemoved, names, allowed: None };
-        (!hold.names.is_empty()).then_some(hold)
-    }
-
-    /// What is held of it.
-    pub(super) fn held(&self) -> Option<Hold> {
-        self.all().filter(|_| !self.acknowledged)
-    }
-}
-
-/// An object as the hold names it: a cluster's own are in the namespace of its name.
-fn of(owner: &str, object: String) -> String {
-    let (_, place) = object.split_once(' ').unwrap_or_default();
-    let namespace = place.split_once('/').map_or(place, |(namespace, _)| namespace);
-    if namespace == owner { object } else { format!("{owner}: {object}") }
-}
+use crate::change::{Owner, PLATFORM};
+use crate::gate::Objection;
+use crate::model::{Cluster, ClusterRow, Id, Name, StoreError, paths};
+use crate::render::{self, OwnChange};
 
 impl Choosing<'_> {
-    /// Whether a folder keeps its last good content because the new one leaves objects out.
-    pub(super) fn leaves_out(&mut self, name: &Name, last: &Files, new: &Files, own: bool) -> bool {
-        self.removed.hold(name, render::removed_objects(last, new, own))
+    /// Whether a new folder may follow the last one, for what it leaves out or replaces.
+    ///
+    /// # Errors
+    /// It is held.
+    pub(super) fn loses(
+        &mut self,
+        (name, tenant): (&Name, &str),
+        (last, new): (&Files, &Files),
+        own: OwnChange,
+    ) -> Result<(), Objection> {
+        let owner = Owner { name: name.as_str(), tenant };
+        self.losses.count(owner, render::losses(last, new, own))
     }
 
-    /// Whether it is a cluster's own document that changed its pools. Those of a class are the class's,
-    /// unless the document took another one.
-    pub(super) fn owns_pools(&self, cluster: &Cluster, old: &ClusterRow) -> bool {
+    /// What a cluster's own document changed. Pools of a class are the class's, unless the document took
+    /// another one.
+    pub(super) fn own_change(&self, cluster: &Cluster, old: &ClusterRow) -> OwnChange {
         let class = cluster.spec.class.as_ref();
         let classes = &self.run.read.loaded.fleet.classes;
         let of_class = class
             .and_then(|class| classes.get(class.as_str()))
             .is_some_and(|class| class.value.node_pools == cluster.spec.node_pools);
-        old.facts != cluster.facts && (!of_class || class != old.row.class.as_ref())
+        let anything = old.facts != cluster.facts;
+        let pools = anything && (!of_class || class != old.row.class.as_ref());
+        OwnChange { anything, pools, steps: old.versions.is_some() }
     }
 
-    /// The objects that the own files of a worker leave out. Only files that differ are read.
-    pub(super) fn leaves_out_own(
+    /// The same for the own files of a worker. Only files that differ are read.
+    pub(super) fn loses_own(
         &mut self,
         name: &Name,
         old: &BTreeMap<String, Id>,
         new: &Files,
         ids: &BTreeMap<String, Id>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Result<(), Objection>, StoreError> {
         let (last, new) = self.differing(old, new, ids)?;
-        Ok(self.leaves_out(name, &last, &new, false))
+        Ok(self.loses((name, PLATFORM), (&last, &new), OwnChange::default()))
     }
 
     /// The same for the control plane's own files, which are of no worker.
-    pub(super) fn control_plane_leaves_out(
+    pub(super) fn control_plane_loses(
         &mut self,
         old: &BTreeMap<String, Id>,
         new: &Files,
         ids: &BTreeMap<String, Id>,
     ) -> Result<bool, StoreError> {
         let (last, new) = self.differing(old, new, ids)?;
-        Ok(self.removed.hold(paths::CONTROL_PLANE, render::removed_objects(&last, &new, false)))
+        let losses = render::losses(&last, &new, OwnChange::default());
+        let owner = Owner { name: paths::CONTROL_PLANE, tenant: PLATFORM };
+        Ok(self.losses.count(owner, losses).is_err())
     }
 
     /// The files that are not the same before and after.

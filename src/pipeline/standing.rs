@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
+
 use crate::model::{DeletionStep, Hold, Name, Plan, StepWait};
 
 /// Where the folders do not stand as the plan had it.
@@ -33,8 +35,14 @@ impl Standing {
         self.anew.insert(name.clone());
     }
 
-    /// The plan as it is carried out, with what the guard over objects held.
-    pub(super) fn settle(self, plan: &mut Plan, removed: Option<Hold>) {
+    /// The plan as it is carried out, with what the guards over objects and machines hold; `until` says how long what
+    /// they remember and hold is the same.
+    pub(super) fn settle(
+        self,
+        plan: &mut Plan,
+        holds: impl IntoIterator<Item = Hold>,
+        until: Option<Timestamp>,
+    ) {
         for (name, (on, begun)) in &self.clusters {
             plan.hold(name, on, *begun);
         }
@@ -48,7 +56,8 @@ impl Standing {
                 step.waits = StepWait::NotApplied;
             }
         }
-        plan.holds.extend(removed);
+        plan.holds.extend(holds);
+        plan.valid_until = [plan.valid_until, until].into_iter().flatten().min();
         plan.holds.sort_by(|a, b| (a.kind, &a.names).cmp(&(b.kind, &b.names)));
     }
 }

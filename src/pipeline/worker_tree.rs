@@ -50,8 +50,7 @@ impl Choosing<'_> {
                 let facts = worker.facts;
                 let ids = put_files(self.run.store, &files)?;
                 if let Some(lock) = old {
-                    let held = self.leaves_out_own(name, &lock.files, &files, &ids)?;
-                    if let Err(objection) = gate::objects_removed(held) {
+                    if let Err(objection) = self.loses_own(name, &lock.files, &files, &ids)? {
                         self.object(name, objection);
                         return Ok(Some(Own::kept(lock, lock.facts)));
                     }

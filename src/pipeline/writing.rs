@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::contents::Contents;
+use super::loss_guards::Remembered;
 use super::run::Run;
 use crate::change::TreeEdit;
 use crate::model::{AcknowledgementSpent, ClusterState, Drifted, Id, Name, Owned, Previous};
@@ -26,6 +27,7 @@ pub(super) struct Writing<'a> {
     pub(super) run: Run<'a>,
     pub(super) contents: Contents,
     pub(super) spent: Vec<AcknowledgementSpent>,
+    pub(super) remembered: Remembered,
     pub(super) edit: TreeEdit,
     pub(super) taken: BTreeMap<Owned, BTreeSet<String>>,
     /// The clusters of all locks, once somebody asks.
@@ -33,9 +35,14 @@ pub(super) struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    pub(super) fn new(run: Run<'a>, contents: Contents, spent: Vec<AcknowledgementSpent>) -> Self {
-        let edit = TreeEdit::default();
-        Self { run, contents, spent, edit, taken: BTreeMap::new(), placed: OnceCell::new() }
+    pub(super) fn new(
+        run: Run<'a>,
+        contents: Contents,
+        spent: Vec<AcknowledgementSpent>,
+        remembered: Remembered,
+    ) -> Self {
+        let (edit, taken, placed) = (TreeEdit::default(), BTreeMap::new(), OnceCell::new());
+        Self { run, contents, spent, remembered, edit, taken, placed }
     }
 }
 

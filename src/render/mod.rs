@@ -36,7 +36,9 @@ mod index;
 mod job;
 mod kubeadm;
 mod layers;
+mod machines;
 mod object;
+
 mod removed;
 mod roles;
 mod secrets;
@@ -59,7 +61,7 @@ pub use folder::{folder_digest, with_digest};
 pub use form::{same_file, same_objects};
 pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};
 pub use job::Job;
-pub use removed::removed_objects;
+pub use removed::{Loss, Losses, OwnChange, losses};
 pub use secrets::{
     Preparation, SecretWanted, Where, control_plane_preparations, control_plane_secrets_wanted,
     is_bootstrapped, preparations, secrets_wanted,

@@ -4,10 +4,13 @@
 //! It counts what is left out, whatever the cause: a template, a class, a newer carp. A kind that nothing is
 //! known of counts, since nobody can say what is behind it.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::Files;
 use super::agent::LAYER as AGENT;
+use super::machines::{control_plane_version, machine_groups};
 use super::object::{Object, objects};
 use crate::model::api::GROUP;
 
@@ -29,21 +32,98 @@ const NOTHING_BEHIND: &[(&str, &[&str])] = &[
 /// The annotation that keeps Flux from deleting an object that is left out.
 const PRUNE: &str = "/metadata/annotations/kustomize.toolkit.fluxcd.io~1prune";
 
-/// The objects of the last folder that the new one leaves out, each as people know it, sorted.
+/// What a new folder costs, beside the last one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Objects that are left out or scaled to zero, sorted.
+    pub removed: Vec<Loss>,
+    /// Groups of machines that are replaced by others, sorted.
+    pub replaced: Vec<Loss>,
+}
+
+/// One object, or the machines of one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Loss {
+    /// The object as people know it.
+    pub object: String,
+    /// How many machines that are; an object without machines of its own has none.
+    pub machines: u64,
+    /// Whether the owner's own document asks for it.
+    pub asked: bool,
+}
+
+/// What the owner's own document changed, as against its class, the templates and carp itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnChange {
+    /// Anything at all.
+    pub anything: bool,
+    /// Its pools.
+    pub pools: bool,
+    /// Whether its folder follows another Kubernetes version step by step. That was counted when it began.
+    pub steps: bool,
+}
+
+/// What a new folder loses of the last one: objects that Flux would prune, and machines that go.
 ///
-/// Where the owner's own document is what changed (`own`), the machines of a pool that it removes, or puts
-/// in other zones, are meant to go. A machine template that stays on the cluster when it is left out goes
-/// with no machine: rotation makes another and leaves the old one there.
+/// Where the owner's own document is what changed, the machines of a pool that it removes, scales to zero,
+/// or puts in other zones, are asked for. A machine template that stays on the cluster when it is left out
+/// goes with no machine: rotation makes another and leaves the old one there. Where a control plane gets
+/// another version its pools follow, now or in later runs, so their machines count with it.
 #[must_use]
-pub fn removed_objects(last: &Files, new: &Files, own: bool) -> Vec<String> {
+pub fn losses(last: &Files, new: &Files, own: OwnChange) -> Losses {
     let read = |files| objects(files).unwrap_or_default();
     let (last, new) = (read(last), read(new));
-    let stays = |object: &Object| new.iter().any(|o| o.identity() == object.identity());
-    let pools = if own { PoolsGone::between(&last, &new) } else { PoolsGone::default() };
-    let gone = last.iter().filter(|object| has_something_behind(object) && !stays(object));
-    let mut removed: Vec<_> = gone.filter(|object| !pools.made(object)).map(shown).collect();
-    removed.sort_unstable();
-    removed
+    let by_identity: BTreeMap<_, _> = new.iter().map(|o| (o.identity(), o)).collect();
+    let pools = if own.pools { PoolsGone::between(&last, &new) } else { PoolsGone::default() };
+    let follows = last.iter().any(|object| {
+        let version = |object| control_plane_version(object);
+        let now = by_identity.get(&object.identity()).and_then(|new| version(new));
+        now.is_some() && now != version(object)
+    });
+    let mut losses = Losses::default();
+    for object in last.iter().filter(|object| has_something_behind(object)) {
+        match by_identity.get(&object.identity()) {
+            None => losses.removed.push(Loss {
+                object: shown(object),
+                machines: machine_groups(object).iter().map(|group| group.machines).sum(),
+                asked: pools.made(object),
+            }),
+            Some(stays) => losses.add_machines(object, stays, own, follows),
+        }
+    }
+    losses.removed.sort_unstable();
+    losses.replaced.sort_unstable();
+    losses
+}
+
+impl Losses {
+    /// What becomes of the machines of an object that stays; `follows` says that their control plane gets
+    /// another version.
+    fn add_machines(&mut self, last: &Object, new: &Object, own: OwnChange, follows: bool) {
+        let now = machine_groups(new);
+        for group in machine_groups(last).into_iter().filter(|group| group.machines > 0) {
+            let suffix =
+                if group.name.is_empty() { String::new() } else { format!(" {}", group.name) };
+            let loss = |what: &str, asked| Loss {
+                object: format!("{}{suffix}{what}", shown(last)),
+                machines: group.machines,
+                asked,
+            };
+            match now.iter().find(|other| other.name == group.name) {
+                None => self.removed.push(loss("", own.pools)),
+                Some(other) if other.machines == 0 => {
+                    self.removed.push(loss(" to 0", own.pools));
+                }
+                Some(other) if other.template == group.template => {
+                    if follows && !group.template.is_null() {
+                        self.replaced.push(loss("", own.anything));
+                    }
+                }
+                Some(other) if own.steps && other.version != group.version => {}
+                Some(_) => self.replaced.push(loss("", own.anything)),
+            }
+        }
+    }
 }
 
 fn shown(object: &Object) -> String {
@@ -110,6 +190,13 @@ mod tests {
     use super::super::fixture::{cluster_files, fleet};
     use super::*;
     use crate::model::api::NodePool;
+
+    /// What is left out or scaled to zero and nobody asked for.
+    fn removed_objects(last: &Files, new: &Files, own: bool) -> Vec<String> {
+        let own = OwnChange { anything: own, pools: own, ..OwnChange::default() };
+        let removed = losses(last, new, own).removed.into_iter();
+        removed.filter(|loss| !loss.asked).map(|loss| loss.object).collect()
+    }
 
     fn with_pools(names: &[(&str, &[&str])]) -> Files {
         let pool = |(name, zones): &(&str, &[&str])| NodePool {
@@ -207,5 +294,34 @@ mod tests {
         let text = "apiVersion: example.com/v1\nkind: Lake\nmetadata: {name: web, namespace: ns}\n";
         let last = Files::from([("cluster.yaml".to_owned(), text.as_bytes().to_vec())]);
         assert_eq!(removed_objects(&last, &Files::new(), false), ["Lake ns/web"]);
+    }
+
+    #[test]
+    fn what_is_scaled_to_zero_goes_and_what_is_made_of_something_else_is_replaced() {
+        let edit = |files: &Files, from: &str, to: &str| {
+            let text = String::from_utf8(files["cluster.yaml"].clone()).unwrap();
+            assert!(text.contains(from), "{text}");
+            Files::from([("cluster.yaml".to_owned(), text.replace(from, to).into_bytes())])
+        };
+        let last = with_pools(&[("np0", &[])]);
+        let pool = "MachineDeployment pay-eu/pay-eu-np0";
+        let text = String::from_utf8(last["cluster.yaml"].clone()).unwrap();
+        let (_, of_pool) = text.split_once("kind: MachineDeployment").unwrap();
+        let replicas = of_pool.lines().find(|line| line.starts_with("  replicas: ")).unwrap();
+        let none = edit(&last, &format!("{replicas}\n"), "  replicas: 0\n");
+        let gone = removed_objects(&last, &none, false);
+        assert!(gone.contains(&format!("{pool} to 0")), "{gone:?}");
+        assert!(removed_objects(&last, &none, true).is_empty());
+        assert!(
+            losses(&none, &last, OwnChange::default()).removed.is_empty(),
+            "the other way nothing goes"
+        );
+
+        let version = of_pool.lines().find(|line| line.starts_with("      version: ")).unwrap();
+        let other = edit(&last, version, "      version: v1.99.0");
+        let Losses { removed, replaced } = losses(&last, &other, OwnChange::default());
+        assert_eq!((removed.len(), replaced.len()), (0, 1));
+        assert_eq!((replaced[0].object.as_str(), replaced[0].asked), (pool, false));
+        assert!(replaced[0].machines > 0);
     }
 }

@@ -56,9 +56,9 @@ macro_rules! all {
 fn every_word_of_holds_gates_and_reasons_has_its_section() {
     let holds = all!(HoldKind: MassDeletion, MassMove, DeletionsHeld, PlacementsHeld,
         DeletionPolicyUnset, WorkerInUse, NameStillDeleting, Rewind, RootChanged, Drifted,
-        InputNotVerified, FailoverBreaker, ObjectsRemoved);
+        InputNotVerified, FailoverBreaker, ObjectsRemoved, MachinesReplaced);
     let gates = all!(GateReason: NotLoaded, RenderFailed, CheckFailed, ForbiddenChange, ResizeBlocked,
-        Drifted, Collided, ObjectsRemoved);
+        Drifted, Collided, ObjectsRemoved, MachinesReplaced);
     let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, WorkerProvisionTimeout, NotLoaded, Cordoned,
         BeingRemoved, Capacity, CapacityUnknown, AffinityName, AffinityExcluded, AffinityLocation, AffinityLabels,
         AffinityProvider, AffinityZone, AffinityGroup, Taint, Pool, PoolNotUsed, Version,

@@ -53,6 +53,7 @@ mod kind_flavor;
 mod kind_git;
 #[cfg(unix)]
 mod kind_rights;
+mod machines_replaced;
 mod memo_law;
 mod mirrors;
 mod model;

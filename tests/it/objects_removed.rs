@@ -38,6 +38,11 @@ fn holds(proposal: &Proposal, wanted: &[&str]) {
     assert_eq!(files.count(), 0, "{:?}", proposal.changes);
 }
 
+/// Whether a run changes more than what locks remember.
+fn writes(proposal: &Proposal) -> bool {
+    proposal.changes.iter().any(|change| !change.path.ends_with(".lock"))
+}
+
 fn acknowledge(world: &mut World, hold: &Hold, name: &str) {
     let text = format!(
         "apiVersion: carp.dev/v1alpha1\nkind: Acknowledgement\nmetadata: {{name: {name}}}\nspec:\n  \
@@ -67,7 +72,7 @@ fn a_template_without_its_pools_deletes_no_machine() {
     holds(&world.run(), &objects.each_ref().map(String::as_str));
     world.remove(&format!("templates/{CLUSTER_TEMPLATE}"));
     let mended = world.run();
-    assert!(held(&mended).is_none() && mended.gates.is_empty() && !mended.has_changes());
+    assert!(held(&mended).is_none() && mended.gates.is_empty() && !writes(&mended));
 }
 
 #[test]
@@ -103,7 +108,7 @@ fn a_workers_own_pools_are_held() {
         hold.names
     );
     assert!(hold.names.iter().any(|name| name.starts_with("MachineDeployment w-weu/")));
-    assert!(!proposal.has_changes(), "{:?}", proposal.changes);
+    assert!(!writes(&proposal), "{:?}", proposal.changes);
 }
 
 #[test]

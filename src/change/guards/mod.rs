@@ -4,14 +4,20 @@
 //! in a pull request. Of the input's and `fleet.lock`'s guards the stricter holds, so that a commit that
 //! loosens a guard does not profit from it.
 
+mod limits;
+mod losses;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
+
 use super::Acknowledged;
-use crate::model::api::{AcknowledgementKind, Guards};
 use crate::model::{
-    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, Hold, HoldKind, MoveCause,
-    MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
+    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, FleetLock, HeldSet, Hold, HoldKind,
+    MoveCause, MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
 };
+pub use limits::{Limit, Limits, LossLimit, next_room, remember_run, remembered_until};
+pub use losses::{Held, LossGuard, Lost, Owner, PLATFORM};
 
 /// What the guards look at.
 #[derive(Clone, Copy, Debug)]
@@ -20,55 +26,167 @@ pub struct GuardInput<'a> {
     pub fleet: &'a Fleet,
     /// What the output branch says.
     pub previous: &'a Previous,
+    /// The time of the run.
+    pub now: Timestamp,
 }
 
-/// Holds what is too much: the held decisions become "keep". Returns the acknowledgements that let
-/// something through and are thereby spent.
-pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged) -> Vec<Name> {
-    let bound = u32::try_from(input.previous.bound()).unwrap_or(u32::MAX);
-    let lock = input.previous.fleet.as_ref().map(|lock| lock.guards);
-    let limits = stricter(input.fleet.spec.guards.unwrap_or_default(), lock, bound);
+/// What the guards over decisions came to.
+#[derive(Clone, Debug)]
+pub struct Guarded {
+    /// The acknowledgements that let something through and are thereby spent.
+    pub spent: Vec<Name>,
+    /// The deletions that go through without an acknowledgement, by tenant.
+    pub deletions: BTreeMap<String, Vec<String>>,
+    /// The moves that do.
+    pub moves: Vec<String>,
+    /// What is held until it is acknowledged or gone.
+    pub held: Vec<HeldSet>,
+    /// The numbers for what is counted once it is rendered.
+    pub limits: Limits,
+}
+
+/// Holds what is too much: the held decisions become "keep".
+pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged) -> Guarded {
+    let bound = input.previous.bound() as u64;
+    let lock = input.previous.fleet.as_ref();
+    let spec = input.fleet.spec.guards.unwrap_or_default();
+    let limits = Limits::new(spec, lock, bound, input.now);
     another_root(plan, input);
-    let deletions = starting_deletions(plan, input.previous);
-    let allowed = limits.max_deletions;
-    let mut spent = Vec::new();
-    let over = Hold { kind: HoldKind::MassDeletion, names: deletions, allowed: Some(allowed) };
-    spent.extend(hold_unless(plan, over, AcknowledgementKind::Deletions, acknowledged));
+    let (mut spent, mut held) = (Vec::new(), Vec::new());
+
+    let starting = Starting::of(starting_deletions(plan, input.previous), input.previous);
+    let before = was_held(lock, HoldKind::MassDeletion);
+    let deletions = match starting.verdict(&limits, &before, acknowledged) {
+        Verdict::Through => starting.without(&[]),
+        Verdict::Acknowledged { name, names } => {
+            spent.push(name);
+            starting.without(&names)
+        }
+        Verdict::Held { over, stays } => {
+            let others = starting.without(&over.names);
+            held.extend(stays);
+            hold(plan, over);
+            others
+        }
+    };
 
     let moves = moves(plan, input.previous);
-    let allowed = limits.max_moves;
-    let names = moves.keys().map(ToString::to_string).collect();
-    let over = Hold { kind: HoldKind::MassMove, names, allowed: Some(allowed) };
-    let let_through = hold_unless(plan, over, AcknowledgementKind::Moves, acknowledged);
-    if let_through.is_none() && moves.len() > allowed as usize {
-        for (cluster, from) in moves {
-            plan.hold(&cluster, &from, None);
+    let mut through = Vec::new();
+    match moving(&moves, limits.moves, &was_held(lock, HoldKind::MassMove), acknowledged) {
+        Verdict::Through => through.extend(moves.keys().map(ToString::to_string)),
+        Verdict::Acknowledged { name, .. } => spent.push(name),
+        Verdict::Held { over, stays } => {
+            held.extend(stays);
+            hold(plan, over);
+            for (cluster, from) in moves {
+                plan.hold(&cluster, &from, None);
+            }
         }
     }
-    spent.extend(let_through);
-    spent
+    if !held.is_empty() || plan.holds.iter().any(|hold| hold.kind.acknowledged_by().is_some()) {
+        let room = next_room(lock, input.now);
+        plan.valid_until = [plan.valid_until, room].into_iter().flatten().min();
+    }
+    Guarded { spent, deletions, moves: through, held, limits }
 }
 
-/// The numbers that a run is held to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The most clusters whose deletion may start.
-    pub max_deletions: u32,
-    /// The most clusters that may change their worker.
-    pub max_moves: u32,
-}
-
-/// Of the input's guards and the lock's the stricter, number by number, where `bound` clusters are
-/// placed. An unset number is its default: `max(3, 5 % of the placed clusters, rounded up)` deletions,
-/// no move.
+/// Whose such things the last run held for being more than one run may do.
 #[must_use]
-pub fn stricter(input: Guards, lock: Option<Guards>, bound: u32) -> Limits {
-    let numbers = |guards: Guards| {
-        let deletions = guards.max_deletions.unwrap_or_else(|| bound.div_ceil(20).max(3));
-        (deletions, guards.max_moves.unwrap_or(0))
-    };
-    let (wanted, in_force) = (numbers(input), numbers(lock.unwrap_or(input)));
-    Limits { max_deletions: wanted.0.min(in_force.0), max_moves: wanted.1.min(in_force.1) }
+pub fn was_held(lock: Option<&FleetLock>, kind: HoldKind) -> BTreeSet<String> {
+    let of = kind.acknowledged_by();
+    let sets = lock.iter().flat_map(|lock| &lock.held).filter(|set| Some(set.of) == of);
+    sets.flat_map(|set| set.tenants.iter().cloned()).collect()
+}
+
+/// What becomes of a set.
+enum Verdict {
+    /// It goes through.
+    Through,
+    /// Somebody acknowledged exactly these.
+    Acknowledged { name: Name, names: Vec<String> },
+    /// These are held, and perhaps until they are acknowledged or gone.
+    Held { over: Hold, stays: Option<HeldSet> },
+}
+
+impl Verdict {
+    fn of(over: Hold, stays: BTreeSet<String>, acknowledged: &Acknowledged) -> Self {
+        let Some(of) = over.kind.acknowledged_by() else { return Self::Held { over, stays: None } };
+        if let Some(name) = acknowledged.covers(of, &over) {
+            return Self::Acknowledged { name, names: over.names };
+        }
+        let digest = over.digest();
+        let stays = (!stays.is_empty()).then_some(HeldSet { of, digest, tenants: stays });
+        Self::Held { over, stays }
+    }
+}
+
+/// The deletions that begin, by whose they are. What one tenant does in an hour or a day is no other's matter.
+struct Starting(BTreeMap<String, Vec<String>>);
+
+impl Starting {
+    fn of(names: Vec<String>, previous: &Previous) -> Self {
+        let mut starting = BTreeMap::<_, Vec<_>>::new();
+        for name in names {
+            let row = previous.workers.values().find_map(|lock| lock.clusters.get(name.as_str()));
+            let tenant = row.map_or_else(|| PLATFORM.to_owned(), |row| row.row.tenant.clone());
+            starting.entry(tenant).or_default().push(name);
+        }
+        Self(starting)
+    }
+
+    fn verdict(&self, limits: &Limits, before: &BTreeSet<String>, good: &Acknowledged) -> Verdict {
+        let run = limits.deletions;
+        let (mut names, mut stays, mut rest) = (BTreeSet::new(), BTreeSet::new(), 0);
+        for (tenant, starting) in &self.0 {
+            let count = starting.len() as u64;
+            if before.contains(tenant) || count > run {
+                stays.insert(tenant.clone());
+            } else if count <= limits.deletions_of(tenant) {
+                rest += count;
+                continue;
+            }
+            names.extend(starting.iter().cloned());
+        }
+        if rest > run {
+            stays.extend(self.0.keys().cloned());
+            names = self.0.values().flatten().cloned().collect();
+        }
+        if names.is_empty() {
+            return Verdict::Through;
+        }
+        let allowed = u32::try_from(run).ok();
+        let over =
+            Hold { kind: HoldKind::MassDeletion, names: names.into_iter().collect(), allowed };
+        Verdict::of(over, stays, good)
+    }
+
+    /// What begins without those, by tenant.
+    fn without(&self, without: &[String]) -> BTreeMap<String, Vec<String>> {
+        let without: BTreeSet<&String> = without.iter().collect();
+        let going = self.0.iter().map(|(tenant, names)| {
+            let names = names.iter().filter(|name| !without.contains(name)).cloned();
+            (tenant.clone(), names.collect::<Vec<_>>())
+        });
+        going.filter(|(_, names)| !names.is_empty()).collect()
+    }
+}
+
+fn moving(
+    moves: &BTreeMap<Name, Name>,
+    limit: Limit,
+    before: &BTreeSet<String>,
+    good: &Acknowledged,
+) -> Verdict {
+    let count = moves.len() as u64;
+    let again = !before.is_empty() && count > 0;
+    if !again && !limit.is_exceeded(count) {
+        return Verdict::Through;
+    }
+    let names = moves.keys().map(ToString::to_string).collect();
+    let over = Hold { kind: HoldKind::MassMove, names, allowed: u32::try_from(limit.left).ok() };
+    let stays = again || limit.is_never_met(count);
+    let stays = stays.then(|| PLATFORM.to_owned()).into_iter().collect();
+    Verdict::of(over, stays, good)
 }
 
 /// Where `roots.fleet` is another folder than in the last run, what is not below it was not removed: it
@@ -145,24 +263,6 @@ fn moves(plan: &Plan, previous: &Previous) -> BTreeMap<Name, Name> {
     moved.collect()
 }
 
-/// Adds the hold if it counts too many and nobody acknowledged exactly this set; deletions that are held
-/// become "keep". Returns the acknowledgement that let it through.
-fn hold_unless(
-    plan: &mut Plan,
-    over: Hold,
-    kind: AcknowledgementKind,
-    acknowledged: &Acknowledged,
-) -> Option<Name> {
-    if over.names.len() <= over.allowed.unwrap_or(0) as usize {
-        return None;
-    }
-    if let Some(name) = acknowledged.covers(kind, &over) {
-        return Some(name);
-    }
-    hold(plan, over);
-    None
-}
-
 /// Adds the hold. Deletions that it names become "keep", and workers that it names stay as they are.
 fn hold(plan: &mut Plan, over: Hold) {
     for name in &over.names {
@@ -183,5 +283,7 @@ fn hold(plan: &mut Plan, over: Hold) {
     plan.holds.sort_by(|a, b| (a.kind, &a.names).cmp(&(b.kind, &b.names)));
 }
 
+#[cfg(test)]
+mod over_time;
 #[cfg(test)]
 mod tests;

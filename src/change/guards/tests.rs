@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::change::{mismatches, spend};
-use crate::model::api::{AcknowledgementSpec, DeletionPolicy};
+use crate::model::api::{AcknowledgementKind, AcknowledgementSpec, DeletionPolicy, Guards};
 use crate::model::{
     AcknowledgementSpent, Binding, ClusterRow, Deletion, DeletionStep, Digest, FLEET_LOCK_SCHEMA,
     FleetLock, Id, IndexRow, Missing, Planned, Resources, Sourced, Unloaded, WORKER_LOCK_SCHEMA,
     WorkerLock, WorkerPlan,
 };
 
-fn name(text: &str) -> Name {
+pub(super) fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
@@ -43,7 +43,7 @@ fn row(state: ClusterState) -> ClusterRow {
 }
 
 /// `count` clusters called c0, c1, … on w1.
-fn placed(count: usize) -> Previous {
+pub(super) fn placed(count: usize) -> Previous {
     let clusters = (0..count).map(|i| (name(&format!("c{i}")), row(ClusterState::Bound))).collect();
     let lock = WorkerLock {
         schema_version: WORKER_LOCK_SCHEMA,
@@ -56,7 +56,7 @@ fn placed(count: usize) -> Previous {
     Previous { workers: [(name("w1"), lock)].into(), ..Previous::default() }
 }
 
-fn deleting(count: usize) -> Plan {
+pub(super) fn deleting(count: usize) -> Plan {
     let decision = Decision::Delete { worker: name("w1"), step: DeletionStep::D1 };
     let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
     let clusters = (0..count).map(|i| (name(&format!("c{i}")), planned.clone())).collect();
@@ -65,14 +65,36 @@ fn deleting(count: usize) -> Plan {
 
 fn run(plan: &mut Plan, fleet: &Fleet, previous: &Previous) -> Vec<Name> {
     let acknowledged = Acknowledged::new(fleet, previous.fleet.as_ref());
-    guard(plan, GuardInput { fleet, previous }, &acknowledged)
+    guard(plan, GuardInput { fleet, previous, now: now() }, &acknowledged).spent
 }
 
-fn kept(plan: &Plan) -> usize {
+pub(super) fn now() -> Timestamp {
+    "2026-03-01T12:00:00Z".parse().unwrap()
+}
+
+/// A lock that says nothing.
+pub(super) fn fleet_lock() -> FleetLock {
+    FleetLock {
+        schema_version: FLEET_LOCK_SCHEMA,
+        guards: Guards::default(),
+        roots: crate::model::api::Roots::default(),
+        tenants: Vec::new(),
+        signers: crate::model::Signers::default(),
+        spent: Vec::new(),
+        held: Vec::new(),
+        recent: Vec::new(),
+        render_key: Digest::of(b"k"),
+        pools: BTreeMap::new(),
+        workers: BTreeMap::new(),
+        files: BTreeMap::new(),
+    }
+}
+
+pub(super) fn kept(plan: &Plan) -> usize {
     plan.clusters.values().filter(|p| matches!(p.decision, Decision::Keep { .. })).count()
 }
 
-fn acknowledging(hold: &Hold) -> Fleet {
+pub(super) fn acknowledging(hold: &Hold) -> Fleet {
     let value = AcknowledgementSpec {
         of: AcknowledgementKind::Deletions,
         count: u32::try_from(hold.names.len()).unwrap(),
@@ -94,24 +116,6 @@ fn three_deletions_go_and_a_fourth_holds_them_all() {
     assert_eq!(kept(&plan), 4);
     assert_eq!(plan.holds[0].kind, HoldKind::MassDeletion);
     assert_eq!(plan.holds[0].names, ["c0", "c1", "c2", "c3"]);
-}
-
-#[test]
-fn five_percent_are_rounded_up() {
-    assert_eq!(stricter(Guards::default(), None, 60).max_deletions, 3);
-    assert_eq!(stricter(Guards::default(), None, 61).max_deletions, 4);
-    assert_eq!(stricter(Guards::default(), None, 100).max_deletions, 5);
-    assert_eq!(stricter(Guards::default(), None, 101).max_deletions, 6);
-}
-
-#[test]
-fn a_commit_that_loosens_a_guard_does_not_profit_from_it() {
-    let wanted = Guards { max_deletions: Some(100), max_moves: Some(9) };
-    let limits = stricter(wanted, Some(Guards::default()), 10);
-    assert_eq!(limits, Limits { max_deletions: 3, max_moves: 0 });
-    let tight = Guards { max_deletions: Some(1), max_moves: None };
-    assert_eq!(stricter(tight, Some(wanted), 10).max_deletions, 1, "tightening acts at once");
-    assert_eq!(stricter(wanted, Some(wanted), 10).max_deletions, 100);
 }
 
 #[test]
@@ -211,18 +215,7 @@ fn what_was_spent_is_remembered_as_long_as_its_document_is_there() {
 }
 
 fn lock(spent: Vec<AcknowledgementSpent>) -> FleetLock {
-    FleetLock {
-        schema_version: FLEET_LOCK_SCHEMA,
-        guards: Guards::default(),
-        roots: crate::model::api::Roots::default(),
-        tenants: Vec::new(),
-        signers: crate::model::Signers::default(),
-        spent,
-        render_key: Digest::of(b"k"),
-        pools: BTreeMap::new(),
-        workers: BTreeMap::new(),
-        files: BTreeMap::new(),
-    }
+    FleetLock { spent, ..fleet_lock() }
 }
 
 #[test]

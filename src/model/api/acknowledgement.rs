@@ -62,6 +62,8 @@ pub enum AcknowledgementKind {
     Rebalance,
     /// Objects with machines, storage or network behind them that are left out of their folders.
     Objects,
+    /// Machines that are replaced by others.
+    Machines,
 }
 
 impl std::fmt::Display for AcknowledgementKind {
@@ -73,6 +75,7 @@ impl std::fmt::Display for AcknowledgementKind {
             Self::Rewind => "rewind",
             Self::Rebalance => "rebalance",
             Self::Objects => "objects",
+            Self::Machines => "machines",
         })
     }
 }

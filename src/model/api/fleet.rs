@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SupportedVersion;
 use super::git::{GitSettings, ObservedSettings, OutputSettings};
+use super::guards::Guards;
 use super::together::Quota;
 use super::worker::Observation;
 
@@ -297,20 +298,6 @@ impl Tenant {
         };
         self.labels.as_ref().is_none_or(|own| own.iter().any(is))
     }
-}
-
-/// How much may happen in one run before a person is asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Guards {
-    /// The most clusters whose deletion may start in one run. Default: the larger of 3 and 5 % of the
-    /// placed clusters, rounded up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_deletions: Option<u32>,
-    /// The most clusters that may change their worker in one run without a reason of their own.
-    /// Default: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_moves: Option<u32>,
 }
 
 /// What becomes of hand edits on the output branch.

@@ -10,6 +10,7 @@ mod class;
 mod crds;
 mod fleet;
 mod git;
+mod guards;
 mod kind_cluster;
 mod managed_cluster;
 mod offered;
@@ -29,12 +30,13 @@ pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds, kind_crd};
 pub use fleet::{
     AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
-    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Guards, Images, Roots, Tenant,
+    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Tenant,
 };
 pub use git::{
     GitSettings, ObservedSettings, OutputSettings, Signing, SigningFormat, Verify, WorkerKey,
     WriteMode,
 };
+pub use guards::{GuardWindow, Guards};
 pub use kind_cluster::{
     DEFAULT_KIND_VERSION, Endpoint, EndpointType, HistoryRow, Initialization,
     KIND_CLUSTER_API_VERSION, KIND_CLUSTER_GROUP, KINDCluster, KINDClusterSpec, KINDClusterStatus,

@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::baseline::{output_entries, status_entries};
 use super::choose::choose_clusters;
 use super::contents::Choice;
+use super::loss_guards::LossGuards;
 use super::run::Run;
 use super::status::Documents;
 use super::writing::{Writing, Written};
@@ -59,14 +60,16 @@ pub fn propose_affected(
     // What is written stands among the other clusters of its worker.
     read.previous = locks;
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
-    let choice = choose_clusters(run)?;
+    let losses = LossGuards::new(&decided.guarded.limits, None);
+    let choice = choose_clusters(run, losses)?;
     if !is_wanted(&choice) {
         return Ok(None);
     }
-    let Choice { contents, standing, told, .. } = choice;
-    standing.settle(&mut decided.planning.plan, None);
+    let Choice { contents, standing, told, losses, .. } = choice;
+    let remembered = losses.remembered(&decided.guarded, &told.gates);
+    standing.settle(&mut decided.planning.plan, None, None);
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
-    let writing = Writing::new(run, contents, Vec::new());
+    let writing = Writing::new(run, contents, Vec::new(), remembered);
     let Some((written, rewritten)) = writing.write_part()? else { return Ok(None) };
     if !is_plain(&written) {
         return Ok(None);
@@ -112,7 +115,7 @@ fn is_wanted(choice: &Choice) -> bool {
     told.gates.is_empty()
         && told.found.is_empty()
         && choice.not_resized.is_empty()
-        && choice.left_out.is_none()
+        && choice.losses.is_plain()
 }
 
 /// Whether everything was written as it was chosen.

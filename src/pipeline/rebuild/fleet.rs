@@ -30,6 +30,8 @@ pub(super) fn rebuild(ground: Ground<'_>) -> Result<Rebuilt, StoreError> {
         roots: spec.roots.clone().unwrap_or_default(),
         tenants: spec.tenants.clone(),
         spent: Acknowledged::new(ground.fleet, None).into_spent(),
+        held: Vec::new(),
+        recent: Vec::new(),
         signers: Signers::of(spec),
         render_key: no_key(),
         pools: pools(ground, &workers)?,

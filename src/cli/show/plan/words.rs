@@ -13,6 +13,18 @@ pub struct HoldWords {
     pub remedy: &'static str,
 }
 
+const OBJECTS_REMOVED: (&str, &str) = (
+    "objects with machines, storage or network behind them would be left out or scaled to zero; their folders \
+     keep what they have",
+    "bring them back in the template, class or policy that lost them; if exactly these are to go, \
+     acknowledge them",
+);
+const MACHINES_REPLACED: (&str, &str) = (
+    "more machines would be replaced by others at once than `guards.maxReplacedMachines` allows; their folders \
+     keep what they have",
+    "change fewer of them at a time, or allow more; if exactly these are meant, acknowledge them",
+);
+
 /// The words for a guard.
 #[must_use]
 pub const fn hold_words(kind: HoldKind) -> HoldWords {
@@ -63,12 +75,8 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
              fails over",
             "find out why their reports stopped; a worker that is lost for ever can be drained",
         ),
-        HoldKind::ObjectsRemoved => (
-            "objects with machines, storage or network behind them would be left out, and Flux would prune \
-             them; their folders keep what they have",
-            "bring them back in the template, class or policy that lost them; if exactly these are to go, \
-             acknowledge them",
-        ),
+        HoldKind::ObjectsRemoved => OBJECTS_REMOVED,
+        HoldKind::MachinesReplaced => MACHINES_REPLACED,
         HoldKind::InputNotVerified => (
             "the input commit is not signed by an allowed signer, so it is not read",
             "let an allowed signer commit on top of it: `git commit -S --allow-empty`, then push",

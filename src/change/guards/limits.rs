@@ -1,0 +1,274 @@
+//! How much of what guards count one run may do: the input's numbers and those in force, of which the
+//! stricter hold, and what runs of the last hour and day have done of it.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::model::api::{GuardWindow, Guards};
+use crate::model::{FleetLock, GuardCounts, GuardedRun};
+
+/// How long what was done counts after the hour in which it was done.
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+/// The least that any fleet may delete in a run.
+const LEAST_DELETIONS: u64 = 3;
+/// The machines that anything but a cluster's own document may replace in a run.
+const REPLACED_MACHINES: u64 = 10;
+/// The least clusters whose own documents may replace machines in a run.
+const LEAST_REPLACING: u64 = 10;
+
+/// How much of one thing may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// How much one run may do.
+    pub run: u64,
+    /// How much is left of that, after what was done in the last hour and day.
+    pub left: u64,
+}
+
+impl Limit {
+    /// Whether so much is too much now.
+    #[must_use]
+    pub const fn is_exceeded(self, by: u64) -> bool {
+        by > self.left
+    }
+
+    /// Whether so much would be too much at any time.
+    #[must_use]
+    pub const fn is_never_met(self, by: u64) -> bool {
+        by > self.run
+    }
+}
+
+/// What becomes of objects or machines: all of them are counted together where the fleet has a number, and
+/// by whom they are asked for where it has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossLimit {
+    /// Objects or machines, whoever asked for it.
+    Together(Limit),
+    /// What nobody's own document asks for, and how many owners may ask.
+    Apart {
+        /// Objects or machines.
+        others: Limit,
+        /// Clusters and workers of one tenant.
+        owners: u64,
+    },
+}
+
+/// The numbers that a run is held to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Clusters whose deletion may start, over all tenants.
+    pub deletions: u64,
+    /// What is left of that for each tenant that deleted any lately.
+    lately: BTreeMap<String, u64>,
+    /// Clusters that may change their worker.
+    pub moves: Limit,
+    /// Objects that may be left out or scaled to zero.
+    pub removed: LossLimit,
+    /// Machines that may be replaced.
+    pub replaced: LossLimit,
+}
+
+impl Limits {
+    /// Of the input's guards and the lock's the stricter, number by number, where `bound` clusters are
+    /// placed, less what was done lately.
+    #[must_use]
+    pub fn new(input: Guards, lock: Option<&FleetLock>, bound: u64, now: Timestamp) -> Self {
+        let in_force = lock.map_or(input, |lock| lock.guards);
+        let recent = lock.map(|lock| lock.recent.as_slice()).unwrap_or_default();
+        let windows = [input, in_force].map(|guards| guards.window.unwrap_or_default());
+        let window = GuardWindow {
+            hour: windows[0].hour.min(windows[1].hour),
+            day: windows[0].day.min(windows[1].day),
+        };
+        let left = |run: u64, done: &dyn Fn(&GuardCounts) -> u64| {
+            let of = |span| since(recent, now, span, done);
+            let times = |times: u32| run.saturating_mul(u64::from(times));
+            let hour = times(window.hour).saturating_sub(of(HOUR));
+            let day = times(window.day).saturating_sub(of(DAY));
+            run.min(hour).min(day)
+        };
+        let limit = |run: u64, done: fn(&GuardCounts) -> u64| Limit { run, left: left(run, &done) };
+        let number = |of: fn(&Guards) -> Option<u32>, default: u64| {
+            let [input, in_force] =
+                [input, in_force].map(|guards| of(&guards).map_or(default, u64::from));
+            input.min(in_force)
+        };
+        let share = |percent: u64, least: u64| (bound * percent).div_ceil(100).max(least);
+        let deletions = share(5, LEAST_DELETIONS);
+        let removed = match stricter(input.max_removed_objects, in_force.max_removed_objects) {
+            Some(most) => LossLimit::Together(limit(most, |did| did.removed_objects)),
+            None => {
+                LossLimit::Apart { others: limit(0, |did| did.removed_objects), owners: deletions }
+            }
+        };
+        let replaced = match stricter(input.max_replaced_machines, in_force.max_replaced_machines) {
+            Some(most) => LossLimit::Together(limit(most, |did| did.replaced_machines)),
+            None => LossLimit::Apart {
+                others: limit(REPLACED_MACHINES, |did| did.replaced_machines),
+                owners: share(10, LEAST_REPLACING),
+            },
+        };
+        let deletions = number(|g| g.max_deletions, deletions);
+        let tenants = recent.iter().flat_map(|run| run.did.deletions.keys());
+        let lately = tenants.map(|tenant| {
+            let done = |did: &GuardCounts| did.deletions.get(tenant).copied().unwrap_or_default();
+            (tenant.clone(), left(deletions, &done))
+        });
+        Self {
+            deletions,
+            lately: lately.collect(),
+            moves: limit(number(|g| g.max_moves, 0), |did| did.moves),
+            removed,
+            replaced,
+        }
+    }
+
+    /// How many clusters of a tenant may begin to be deleted now.
+    #[must_use]
+    pub fn deletions_of(&self, tenant: &str) -> u64 {
+        self.lately.get(tenant).copied().unwrap_or(self.deletions)
+    }
+}
+
+/// Of two numbers the smaller; an unset one is the default, which is stricter than any.
+fn stricter(input: Option<u32>, in_force: Option<u32>) -> Option<u64> {
+    Some(u64::from(input?.min(in_force?)))
+}
+
+fn since(
+    recent: &[GuardedRun],
+    now: Timestamp,
+    span: SignedDuration,
+    done: &dyn Fn(&GuardCounts) -> u64,
+) -> u64 {
+    let counts = |run: &&GuardedRun| now.duration_since(run.at) < HOUR + span;
+    recent.iter().filter(counts).map(|run| done(&run.did)).sum()
+}
+
+/// When the first of what was done lately counts no more; `None` where nothing counts.
+#[must_use]
+pub fn next_room(lock: Option<&FleetLock>, now: Timestamp) -> Option<Timestamp> {
+    let recent = lock.map(|lock| lock.recent.as_slice()).unwrap_or_default().iter();
+    let ends = recent.flat_map(|run| [HOUR, DAY].map(|span| run.at.checked_add(HOUR + span).ok()));
+    ends.flatten().filter(|end| *end > now).min()
+}
+
+/// What is remembered of the runs of the last day, with what this one did: hour by hour, so that a run comes to
+/// the same bytes as its plan did some minutes ago. Where it did nothing that counts nothing is forgotten either,
+/// so that no commit is made for that alone.
+#[must_use]
+pub fn remember_run(recent: &[GuardedRun], did: &GuardCounts, now: Timestamp) -> Vec<GuardedRun> {
+    let mut runs = recent.to_vec();
+    if *did == GuardCounts::default() {
+        return runs;
+    }
+    let at = hour_of(now);
+    runs.retain(|run| now.duration_since(run.at) < HOUR + DAY);
+    match runs.iter_mut().find(|run| run.at == at) {
+        Some(run) => run.did.add(did),
+        None => runs.push(GuardedRun { at, did: did.clone() }),
+    }
+    runs
+}
+
+/// Until when what is remembered of a run is the same; `None` where nothing is.
+#[must_use]
+pub fn remembered_until(did: &GuardCounts, now: Timestamp) -> Option<Timestamp> {
+    let counts = *did != GuardCounts::default();
+    counts.then(|| hour_of(now).checked_add(HOUR).ok()).flatten()
+}
+
+/// The beginning of an hour.
+fn hour_of(now: Timestamp) -> Timestamp {
+    let seconds = now.as_second();
+    Timestamp::from_second(seconds - seconds.rem_euclid(HOUR.as_secs())).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::guards::tests::fleet_lock;
+
+    const START: &str = "2026-03-01T12:00:00Z";
+
+    fn at(minutes: i64) -> Timestamp {
+        START.parse::<Timestamp>().unwrap() + SignedDuration::from_mins(minutes)
+    }
+
+    fn deletions(input: Guards, lock: Option<Guards>, bound: u64) -> u64 {
+        let lock = lock.map(|guards| FleetLock { guards, ..fleet_lock() });
+        Limits::new(input, lock.as_ref(), bound, at(0)).deletions_of("shop")
+    }
+
+    #[test]
+    fn five_percent_and_at_least_three_may_be_deleted() {
+        for (bound, most) in [(0, 3), (60, 3), (61, 4), (100, 5), (101, 6)] {
+            assert_eq!(deletions(Guards::default(), None, bound), most, "of {bound}");
+        }
+    }
+
+    #[test]
+    fn of_the_input_and_what_is_in_force_the_stricter_holds() {
+        let wide = Guards { max_deletions: Some(100), ..Guards::default() };
+        let tight = Guards { max_deletions: Some(1), ..Guards::default() };
+        assert_eq!(deletions(wide, Some(Guards::default()), 10), 3);
+        assert_eq!(deletions(tight, Some(wide), 10), 1, "tightening acts at once");
+        assert_eq!(deletions(wide, Some(wide), 10), 100);
+    }
+
+    #[test]
+    fn a_number_for_objects_counts_only_once_it_is_in_force() {
+        let wide = Guards { max_removed_objects: Some(9), ..Guards::default() };
+        let lock = FleetLock { guards: Guards::default(), ..fleet_lock() };
+        let removed = |lock: &FleetLock| Limits::new(wide, Some(lock), 10, at(0)).removed;
+        assert!(matches!(removed(&lock), LossLimit::Apart { others: Limit { left: 0, .. }, .. }));
+        let lock = FleetLock { guards: wide, ..lock };
+        assert_eq!(removed(&lock), LossLimit::Together(Limit { run: 9, left: 9 }));
+    }
+
+    #[test]
+    fn what_was_done_within_the_hour_and_the_day_is_taken_off() {
+        let run = |minutes, deletions| GuardedRun {
+            at: at(minutes),
+            did: GuardCounts {
+                deletions: [("shop".to_owned(), deletions)].into(),
+                ..GuardCounts::default()
+            },
+        };
+        let lock = FleetLock { recent: vec![run(0, 2)], ..fleet_lock() };
+        let limits = |minutes| Limits::new(Guards::default(), Some(&lock), 0, at(minutes));
+        let left = |minutes| limits(minutes).deletions_of("shop");
+        assert_eq!(limits(31).deletions_of("pay"), 3, "no tenant takes anything of another's");
+        assert_eq!([left(31), left(119), left(120)], [1, 1, 3]);
+        let day = FleetLock { recent: vec![run(0, 3), run(60, 3), run(180, 2)], ..fleet_lock() };
+        let limits = |minutes| Limits::new(Guards::default(), Some(&day), 0, at(minutes));
+        let left = |minutes| limits(minutes).deletions_of("shop");
+        assert_eq!([left(300), left(25 * 60)], [1, 3], "nine a day");
+        assert_eq!(next_room(Some(&lock), at(31)), Some(at(120)));
+        assert_eq!(next_room(None, at(0)), None);
+    }
+
+    #[test]
+    fn runs_are_remembered_hour_by_hour() {
+        let did = GuardCounts { moves: 1, ..GuardCounts::default() };
+        let first = remember_run(&[], &did, at(20));
+        assert_eq!(first[0].at, at(0));
+        let again = remember_run(&first, &did, at(59));
+        assert_eq!((again.len(), again[0].did.moves), (1, 2));
+        assert_eq!(remember_run(&first, &did, at(60)).len(), 2);
+        assert_eq!(remembered_until(&did, at(20)), Some(at(60)));
+        assert_eq!(remembered_until(&GuardCounts::default(), at(20)), None);
+    }
+
+    #[test]
+    fn nothing_is_forgotten_where_nothing_is_done() {
+        let did = GuardCounts { moves: 1, ..GuardCounts::default() };
+        let first = remember_run(&[], &did, at(0));
+        let days = 3 * 24 * 60;
+        assert_eq!(remember_run(&first, &GuardCounts::default(), at(days)), first);
+        assert_eq!(remember_run(&first, &did, at(days)).len(), 1);
+    }
+}

@@ -1,0 +1,327 @@
+//! What a run leaves out or replaces, counted over clusters, workers and layers, and whether it is held.
+//!
+//! The count is known only when everything is rendered, and what is held decides what is written. So a run
+//! begins with what is likely, and where the count says otherwise it is worked out once more.
+//!
+//! What owners' own documents ask for is counted for each tenant by itself: no tenant holds another's up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::limits::{Limit, LossLimit};
+use crate::model::{HeldSet, Hold, HoldKind};
+
+/// Whose something is that is no tenant's.
+pub const PLATFORM: &str = "";
+
+/// What is held of the losses of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// What no owner's document asks for.
+    pub others: bool,
+    /// What the documents of these tenants ask for.
+    pub tenants: BTreeSet<String>,
+    /// What any document asks for.
+    pub everyone: bool,
+}
+
+impl Held {
+    /// Everything.
+    #[must_use]
+    pub const fn all() -> Self {
+        Self { others: true, tenants: BTreeSet::new(), everyone: true }
+    }
+
+    fn asked(&self, tenant: &str) -> bool {
+        self.everyone || self.tenants.contains(tenant)
+    }
+}
+
+/// One thing that is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// What it is, as the hold names it.
+    pub name: String,
+    /// How much it counts: an object is one, machines are as many as they are.
+    pub amount: u64,
+    /// Whether the owner's own document asks for it.
+    pub asked: bool,
+}
+
+/// The cluster, worker or layer that loses something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whose it is; [`PLATFORM`] for what is no tenant's.
+    pub tenant: &'a str,
+}
+
+/// Counts the losses of one kind in a run.
+#[derive(Clone, Debug)]
+pub struct LossGuard {
+    kind: HoldKind,
+    limit: LossLimit,
+    /// Whose losses were held in the last run for being too many.
+    held_before: BTreeSet<String>,
+    /// What the run holds as it goes.
+    held: Held,
+    others: Side,
+    asked: BTreeMap<String, Side>,
+}
+
+/// What is lost on one side.
+#[derive(Clone, Debug, Default)]
+struct Side {
+    names: BTreeSet<String>,
+    /// How much each owner loses.
+    owners: BTreeMap<String, u64>,
+}
+
+impl Side {
+    fn add(&mut self, owner: &str, lost: &Lost) {
+        let counted = self.owners.entry(owner.to_owned()).or_default();
+        if self.names.insert(lost.name.clone()) {
+            *counted += lost.amount;
+        }
+    }
+
+    fn amount(&self) -> u64 {
+        self.owners.values().sum()
+    }
+
+    /// What the owners lose whose folders do not stay for another reason.
+    fn amount_without(&self, kept: &BTreeSet<&str>) -> u64 {
+        let going = self.owners.iter().filter(|(owner, _)| !kept.contains(owner.as_str()));
+        going.map(|(_, amount)| amount).sum()
+    }
+}
+
+impl LossGuard {
+    /// None yet. Where nothing at all may go it is held from the start, and otherwise let through.
+    #[must_use]
+    pub fn new(kind: HoldKind, limit: LossLimit, held_before: BTreeSet<String>) -> Self {
+        let (none, everyone) = match limit {
+            LossLimit::Together(limit) => (limit.left == 0, limit.left == 0),
+            LossLimit::Apart { others, .. } => (others.left == 0, false),
+        };
+        let others = none || held_before.contains(PLATFORM);
+        let held = Held { others, tenants: held_before.clone(), everyone };
+        Self { kind, limit, held_before, held, others: Side::default(), asked: BTreeMap::new() }
+    }
+
+    /// The same, with what is held said beforehand.
+    #[must_use]
+    pub fn holding(self, held: Held) -> Self {
+        Self { held, ..self }
+    }
+
+    /// Counts what an owner loses; returns whether that is held.
+    pub fn count(&mut self, owner: Owner<'_>, lost: &[Lost]) -> bool {
+        let mut held = false;
+        for lost in lost {
+            if lost.asked {
+                self.asked.entry(owner.tenant.to_owned()).or_default().add(owner.name, lost);
+                held |= self.held.asked(owner.tenant);
+            } else {
+                self.others.add(owner.name, lost);
+                held |= self.held.others;
+            }
+        }
+        held
+    }
+
+    /// Whether nothing is lost.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.others.names.is_empty() && self.asked.is_empty()
+    }
+
+    /// What must be held of what was counted, where nobody acknowledges it.
+    #[must_use]
+    pub fn verdict(&self) -> Held {
+        let mut held = self.exceeding(Limit::is_exceeded);
+        held.others |= self.held_before.contains(PLATFORM);
+        held.tenants.extend(self.held_before.iter().cloned());
+        self.of_what_is_lost(&held)
+    }
+
+    /// Whether so much being held makes the same run as what is held now.
+    #[must_use]
+    pub fn is_held_so(&self, held: &Held) -> bool {
+        self.of_what_is_lost(&self.held) == self.of_what_is_lost(held)
+    }
+
+    fn of_what_is_lost(&self, held: &Held) -> Held {
+        let tenants = self.asked.keys().filter(|tenant| held.asked(tenant)).cloned().collect();
+        Held { others: held.others && !self.others.names.is_empty(), tenants, everyone: false }
+    }
+
+    fn exceeding(&self, exceeds: fn(Limit, u64) -> bool) -> Held {
+        match self.limit {
+            LossLimit::Together(limit) => {
+                let asked: u64 = self.asked.values().map(Side::amount).sum();
+                let all = exceeds(limit, self.others.amount() + asked);
+                Held { others: all, tenants: BTreeSet::new(), everyone: all }
+            }
+            LossLimit::Apart { others, owners } => {
+                let over = |side: &Side| side.owners.len() as u64 > owners;
+                let tenants = self.asked.iter().filter(|(_, side)| over(side));
+                Held {
+                    others: exceeds(others, self.others.amount()),
+                    tenants: tenants.map(|(tenant, _)| tenant.clone()).collect(),
+                    everyone: false,
+                }
+            }
+        }
+    }
+
+    /// What is held of it is more than a run may do at any time, or was so before it became less: that stays
+    /// held. What is held for what other runs did goes on by itself when its time has come.
+    #[must_use]
+    pub fn stays_held(&self) -> Option<HeldSet> {
+        let mut lasting = self.exceeding(Limit::is_never_met);
+        lasting.others |= self.held_before.contains(PLATFORM);
+        lasting.tenants.extend(self.held_before.iter().cloned());
+        let (now, lasting) = (self.of_what_is_lost(&self.held), self.of_what_is_lost(&lasting));
+        let mut tenants: BTreeSet<_> =
+            now.tenants.intersection(&lasting.tenants).cloned().collect();
+        if now.others && lasting.others {
+            tenants.insert(PLATFORM.to_owned());
+        }
+        let hold = self.holds().filter(|_| !tenants.is_empty())?;
+        Some(HeldSet { of: hold.kind.acknowledged_by()?, digest: hold.digest(), tenants })
+    }
+
+    /// What is held, if anything is.
+    #[must_use]
+    pub fn holds(&self) -> Option<Hold> {
+        self.hold(&self.held)
+    }
+
+    /// What is lost of that, as a hold; `None` where nothing is.
+    #[must_use]
+    pub fn hold(&self, held: &Held) -> Option<Hold> {
+        let mut names = BTreeSet::new();
+        if held.others {
+            names.extend(self.others.names.iter().cloned());
+        }
+        for (_, side) in self.asked.iter().filter(|(tenant, _)| held.asked(tenant)) {
+            names.extend(side.names.iter().cloned());
+        }
+        let allowed = match self.limit {
+            LossLimit::Together(limit) => limit.left,
+            LossLimit::Apart { others, .. } if held.others => others.left,
+            LossLimit::Apart { owners, .. } => owners,
+        };
+        let allowed = u32::try_from(allowed).ok().filter(|left| *left > 0);
+        let names: Vec<_> = names.into_iter().collect();
+        (!names.is_empty()).then_some(Hold { kind: self.kind, names, allowed })
+    }
+
+    /// How much goes through and counts for the runs to come: what nobody asked for, and all of it where the
+    /// fleet counts it together. Of an owner in `kept` nothing goes through: its folder stays for another
+    /// reason.
+    #[must_use]
+    pub fn let_through(&self, kept: &BTreeSet<&str>) -> u64 {
+        let others = if self.held.others { 0 } else { self.others.amount_without(kept) };
+        let asked = self.asked.iter().filter(|(tenant, _)| !self.held.asked(tenant));
+        match self.limit {
+            LossLimit::Together(_) => {
+                others + asked.map(|(_, side)| side.amount_without(kept)).sum::<u64>()
+            }
+            LossLimit::Apart { .. } => others,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn limit(left: u64) -> Limit {
+        Limit { run: left, left }
+    }
+
+    fn apart(others: u64, owners: u64) -> LossLimit {
+        LossLimit::Apart { others: limit(others), owners }
+    }
+
+    fn lost(name: &str, amount: u64, asked: bool) -> Lost {
+        Lost { name: name.to_owned(), amount, asked }
+    }
+
+    fn losses(limit: LossLimit, before: &[&str], lost: &[(&str, &str, Lost)]) -> LossGuard {
+        let before = before.iter().map(ToString::to_string).collect();
+        let mut guard = LossGuard::new(HoldKind::MachinesReplaced, limit, before);
+        for (tenant, name, lost) in lost {
+            guard.count(Owner { name, tenant }, std::slice::from_ref(lost));
+        }
+        guard
+    }
+
+    fn held(others: bool, tenants: &[&str]) -> Held {
+        let tenants = tenants.iter().map(ToString::to_string).collect();
+        Held { others, tenants, everyone: false }
+    }
+
+    #[test]
+    fn where_nothing_may_go_it_is_held_from_the_start() {
+        let mut losses = losses(apart(0, 3), &[], &[]);
+        let owner = |name| Owner { name, tenant: "t" };
+        assert!(losses.count(owner("a"), &[lost("x", 1, false)]));
+        assert!(!losses.count(owner("b"), &[lost("y", 1, true)]));
+        assert_eq!(losses.verdict(), held(true, &[]));
+        assert_eq!(losses.hold(&losses.verdict()).unwrap().names, ["x"]);
+    }
+
+    #[test]
+    fn machines_are_counted_and_owners_are() {
+        let two = |asked| [("t", "a", lost("x", 5, asked)), ("t", "b", lost("y", 6, asked))];
+        assert_eq!(losses(apart(10, 9), &[], &two(false)).verdict(), held(true, &[]));
+        let fits = losses(apart(11, 9), &[], &two(false));
+        assert_eq!((fits.verdict(), fits.let_through(&BTreeSet::new())), (held(false, &[]), 11));
+        assert_eq!(fits.let_through(&["b"].into()), 5, "its folder stays as it is");
+        assert_eq!(losses(apart(0, 2), &[], &two(true)).verdict(), held(false, &[]));
+        assert_eq!(losses(apart(0, 1), &[], &two(true)).verdict(), held(false, &["t"]));
+    }
+
+    #[test]
+    fn no_tenant_holds_another_up() {
+        let asked = [
+            ("red", "a", lost("x", 1, true)),
+            ("red", "b", lost("y", 1, true)),
+            ("blue", "c", lost("z", 1, true)),
+        ];
+        let losses = losses(apart(0, 1), &[], &asked);
+        assert_eq!(losses.hold(&losses.verdict()).unwrap().names, ["x", "y"]);
+    }
+
+    #[test]
+    fn a_number_of_the_fleet_counts_all_of_it() {
+        let both = [("t", "a", lost("x", 5, true)), ("", "b", lost("y", 6, false))];
+        assert_eq!(
+            losses(LossLimit::Together(limit(10)), &[], &both).verdict(),
+            held(true, &["t"])
+        );
+        let fits = losses(LossLimit::Together(limit(11)), &[], &both);
+        assert_eq!((fits.verdict(), fits.let_through(&BTreeSet::new())), (held(false, &[]), 11));
+    }
+
+    #[test]
+    fn what_was_held_stays_held_however_little_is_left_of_it() {
+        let none = losses(apart(10, 9), &["", "t"], &[]);
+        assert!(none.is_empty() && none.stays_held().is_none());
+        let left = [("", "a", lost("x", 1, false)), ("t", "b", lost("y", 1, true))];
+        let losses = losses(apart(10, 9), &["", "t"], &left);
+        assert_eq!(losses.verdict(), held(true, &["t"]));
+        let tenants = losses.stays_held().unwrap().tenants;
+        assert_eq!(tenants.into_iter().collect::<Vec<_>>(), ["", "t"]);
+    }
+
+    #[test]
+    fn what_waits_for_an_hour_to_pass_goes_on_by_itself() {
+        let full = LossLimit::Apart { others: Limit { run: 10, left: 0 }, owners: 9 };
+        let losses = losses(full, &[], &[("", "a", lost("x", 4, false))]);
+        assert!(losses.verdict().others && losses.stays_held().is_none());
+    }
+}
