@@ -200,12 +200,13 @@ fn waited_alike(name: &Name, reasons: &BTreeSet<ReasonCode>, previous: &Previous
 }
 
 fn hold_line(hold: &Hold) -> String {
-    let named = hold.names.len().min(MOST_LINES);
-    let more = match hold.names.len() - named {
+    let lines = hold.lines();
+    let named = lines.len().min(MOST_LINES);
+    let more = match lines.len() - named {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("held ({}): {}{more}", hold.kind.name(), hold.names[..named].join(", "))
+    format!("held ({}): {}{more}", hold.kind.name(), lines[..named].join(", "))
 }
 
 fn gate_line(gate: &Gate) -> String {

@@ -16,6 +16,7 @@ mod evidence;
 pub mod fixture;
 mod fleet;
 mod folded;
+mod held;
 mod hex;
 mod hold;
 mod id;

@@ -64,7 +64,9 @@ fn a_template_without_its_pools_deletes_no_machine() {
     let gates = proposal.gates.iter().map(|gate| (gate.name.as_str(), gate.reason));
     assert!(gates.eq(all.map(|name| (name, GateReason::ObjectsRemoved))));
     assert!(
-        proposal.message.contains("held (ObjectsRemoved): MachineDeployment alpha/alpha-np0"),
+        proposal.message.contains(
+            "held (ObjectsRemoved): MachineDeployment *-np0 in alpha, bravo, charlie and 3 more"
+        ),
         "{}",
         proposal.message
     );

@@ -138,11 +138,12 @@ fn pools(view: &PlanView<'_>, cluster: &Name) -> String {
 
 fn held(hold: &Hold) -> String {
     let words = hold_words(hold.kind);
-    let names: Vec<_> = hold.names.iter().take(ROWS).map(|n| format!("`{}`", code(n))).collect();
+    let lines = hold.lines();
+    let names: Vec<_> = lines.iter().take(ROWS).map(|n| format!("`{}`", code(n))).collect();
     let mut out =
         format!("\n> [!WARNING]\n> **{}**: {}: {}", hold.kind.name(), words.what, names.join(", "));
-    if hold.names.len() > ROWS {
-        let _ = write!(out, " ({ROWS} of {} shown)", hold.names.len());
+    if lines.len() > ROWS {
+        let _ = write!(out, " ({ROWS} of {} shown)", lines.len());
     }
     let _ = writeln!(out, "\n>\n> {}", words.remedy);
     if let Some(command) = ack_command(hold) {

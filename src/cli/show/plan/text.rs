@@ -9,7 +9,7 @@ use super::{
     Action, PlanView, ack_command, deletions, gate_words, hold_words, kept, listed, moving,
     pool_lines,
 };
-use crate::model::{Gate, Hold, Work};
+use crate::model::{Gate, Hold, HoldKind, Work};
 
 /// The plan as text.
 #[must_use]
@@ -132,10 +132,15 @@ pub fn holds_text(holds: &[Hold], palette: Palette) -> String {
     for hold in holds {
         let words = hold_words(hold.kind);
         let title = palette.paint(Tone::Bad, &format!("HELD {}", hold.kind.name()));
-        let allowed =
-            hold.allowed.map(|a| format!(" ({} asked for, {a} allowed)", hold.names.len()));
+        let allowed = hold.allowed.map(|allowed| match hold.kind {
+            // These count machines or clusters, and name objects.
+            HoldKind::ObjectsRemoved | HoldKind::MachinesReplaced => {
+                format!(" ({allowed} allowed)")
+            }
+            _ => format!(" ({} asked for, {allowed} allowed)", hold.names.len()),
+        });
         let _ = writeln!(out, "{title}: {}{}", words.what, allowed.unwrap_or_default());
-        let _ = writeln!(out, "  {}", listed(&hold.names));
+        let _ = writeln!(out, "  {}", listed(&hold.lines()));
         let _ = writeln!(out, "  help: {}", words.remedy);
         if let Some(command) = ack_command(hold) {
             let _ = writeln!(out, "    {}", palette.paint(Tone::Strong, &command));

@@ -145,7 +145,7 @@ fn let_through(view: &SimulateView<'_>, palette: Palette) -> String {
     let mut out = String::new();
     for hold in view.let_through() {
         let title = palette.paint(Tone::Good, &format!("NO LONGER HELD {}", hold.kind.name()));
-        let _ = writeln!(out, "{title}: {}", hold.names.join(", "));
+        let _ = writeln!(out, "{title}: {}", hold.lines().join(", "));
     }
     out
 }
