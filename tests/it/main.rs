@@ -30,6 +30,7 @@ mod deploy;
 mod docs;
 mod drift;
 mod drift_stories;
+mod editor;
 mod election;
 mod example;
 mod failure_modes;
