@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Files;
 use crate::change::entry_at;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::model::api::DriftPolicy;
@@ -9,6 +10,7 @@ use crate::model::{
     Digest, Drifted, EntryKind, Hold, HoldKind, Id, Kept, LockName, Name, Owned, Previous, Store,
     StoreError, Survey, paths,
 };
+use crate::render::{self, OwnChange};
 
 /// How many findings of one sort are shown before the rest is counted.
 const MOST_FINDINGS: usize = 20;
@@ -22,19 +24,24 @@ pub(super) struct Drift {
     pub(super) policy: DriftPolicy,
     /// What is kept because a file of others is in the way, with these files.
     pub(super) taken: BTreeMap<Owned, BTreeSet<String>>,
+    /// What has objects by hand that Flux would prune if it were set back.
+    pub(super) pruned: BTreeSet<Owned>,
 }
 
 impl Drift {
     /// What is set back: everything that is edited, where the fleet says so.
     pub(super) fn set_back(&self) -> impl Iterator<Item = &Drifted> {
-        let overwrite = self.policy == DriftPolicy::Overwrite;
-        self.survey.drifted.iter().filter(move |_| overwrite)
+        self.survey.drifted.iter().filter(|drifted| !self.stays(drifted))
+    }
+
+    fn stays(&self, drifted: &Drifted) -> bool {
+        self.policy != DriftPolicy::Overwrite || self.pruned.contains(&drifted.of)
     }
 
     /// What stays as somebody edited it.
     pub(super) fn edited(&self) -> BTreeSet<&Owned> {
-        let stays = self.policy != DriftPolicy::Overwrite;
-        self.survey.drifted.iter().filter(|_| stays).map(|drifted| &drifted.of).collect()
+        let stay = self.survey.drifted.iter().filter(|drifted| self.stays(drifted));
+        stay.map(|drifted| &drifted.of).collect()
     }
 
     /// All that this run does not write.
@@ -48,11 +55,12 @@ impl Drift {
 
     /// What a person is asked about.
     pub(super) fn hold(&self) -> Option<Hold> {
-        let refuse = self.policy == DriftPolicy::Refuse;
-        let names: BTreeSet<&str> = self.edited().into_iter().map(Owned::name).collect();
+        let asked = |of: &&Owned| self.policy == DriftPolicy::Refuse || self.pruned.contains(*of);
+        let edited = self.edited().into_iter().filter(asked);
+        let names: BTreeSet<&str> = edited.map(Owned::name).collect();
         let names: Vec<_> = names.into_iter().map(str::to_owned).collect();
         let hold = Hold { kind: HoldKind::Drifted, names, allowed: None };
-        (refuse && !hold.names.is_empty()).then_some(hold)
+        (!hold.names.is_empty()).then_some(hold)
     }
 
     /// The findings, the first of them in full.
@@ -83,6 +91,12 @@ impl Drift {
         let message = format!("{}{more} by hand on the output branch", named.join(", "));
         let log = "`git log` on that path names the author";
         let help = match self.policy {
+            DriftPolicy::Overwrite if edits.iter().any(|edit| self.pruned.contains(&edit.of)) => {
+                format!(
+                    "it has objects by hand that Flux would prune if it were set back, so it stays and nothing is \
+                     written there: revert the edit on the output branch yourself ({log})"
+                )
+            }
             DriftPolicy::Overwrite => format!(
                 "it is set back; what is to stay belongs into the fleet's own files ({log})"
             ),
@@ -120,6 +134,29 @@ fn foreign(files: &[String], prefix: &str) -> Option<Diagnostic> {
         "they stay untouched; move them elsewhere, for a file that carp must write in their place is not \
          written",
     ))
+}
+
+/// Whose files have objects by hand, with machines, storage or network behind them, that carp had not left
+/// there. To set such a file back is to let Flux prune them.
+pub(super) fn would_prune(
+    store: &dyn Store,
+    root: Id,
+    survey: &Survey,
+) -> Result<BTreeSet<Owned>, StoreError> {
+    let mut pruned = BTreeSet::new();
+    for drifted in &survey.drifted {
+        let Some(was) = drifted.was.filter(|was| was.kind != EntryKind::Dir) else { continue };
+        let Some(is) = entry_at(store, root, &drifted.path)? else { continue };
+        if is.kind == EntryKind::Dir || drifted.path.ends_with(paths::WORKER_LOCK) {
+            continue;
+        }
+        let files = |id: Id| Ok(Files::from([(drifted.path.clone(), store.blob(id)?.to_vec())]));
+        let losses = render::losses(&files(is.id)?, &files(was.id)?, OwnChange::default());
+        if !losses.removed.is_empty() {
+            pruned.insert(drifted.of.clone());
+        }
+    }
+    Ok(pruned)
 }
 
 /// What must be made anew because what carp had left there is in this store no more, as in a shallow

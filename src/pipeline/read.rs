@@ -123,10 +123,12 @@ impl Read {
         self.stopped = found.has_errors();
         self.diagnostics.extend(found);
         let policy = self.loaded.fleet.spec.drift.unwrap_or_default();
+        let mut pruned = BTreeSet::new();
         if policy == DriftPolicy::Overwrite {
             drift::make_anew(store, root.id(), &mut survey, &mut self.previous)?;
+            pruned = drift::would_prune(store, root.id(), &survey)?;
         }
-        self.drift = Drift { survey, policy, taken: BTreeMap::new() };
+        self.drift = Drift { survey, policy, taken: BTreeMap::new(), pruned };
         self.diagnostics.extend(self.drift.findings(prefix));
         self.previous.kept = self.drift.kept();
         recall::recall(store, &mut self.previous)

@@ -595,3 +595,23 @@ fn a_cluster_that_is_renamed_without_a_deletion_policy_stays_beside_the_new_one(
     assert!(world.output_text(ALPHA).unwrap().contains("kind: Cluster\n"));
     assert_eq!(world.worker_of("renamed").as_deref(), Some("w-weu"));
 }
+
+#[test]
+fn machines_that_somebody_added_by_hand_are_not_set_back_away() {
+    let mut world = small();
+    let text = world.output_text(ALPHA).unwrap();
+    let pool = text.split("---\n").find(|d| d.contains("kind: MachineDeployment")).unwrap();
+    let more = pool.replace("alpha-np0", "alpha-hot");
+    let edited = format!("{text}---\n{more}");
+    world.put_by_hand(ALPHA, &edited);
+    let proposal = world.run();
+    assert_eq!(held(&proposal)[&HoldKind::Drifted], ["alpha"]);
+    assert_eq!(gate(&proposal, "alpha"), Some(GateReason::Drifted));
+    assert!(found(&proposal, Code::HandEdit)[0].contains(ALPHA));
+    assert_eq!(world.output_text(ALPHA).unwrap(), edited);
+    // Somebody who meant it takes them away; what removes nothing is set back as ever.
+    world.put_by_hand(ALPHA, text.replace("replicas: 2", "replicas: 3"));
+    let proposal = world.run();
+    assert!(held(&proposal).is_empty(), "{:?}", proposal.plan.holds);
+    assert_eq!(world.output_text(ALPHA).unwrap(), text);
+}

@@ -67,8 +67,9 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
             "move them there too; what is to go is removed in a commit of its own",
         ),
         HoldKind::Drifted => (
-            "what carp owns was edited by hand on the output branch, and `drift: refuse` is set",
-            "ask the author, then revert the edit there, or set `drift: overwrite`",
+            "what carp owns was edited by hand on the output branch, and `drift: refuse` is set or objects with \
+             machines, storage or network behind them were added, which Flux would prune if they were set back",
+            "ask the author, then revert the edit there, or set `drift: overwrite` where that removes nothing",
         ),
         HoldKind::FailoverBreaker => (
             "so many workers are not ready that the observer is likelier wrong than the fleet, so nothing \
