@@ -46,13 +46,56 @@ pub fn kind_crd() -> (String, Value) {
 /// Never: a CRD serialises to JSON.
 fn file<K: CustomResourceExt>() -> (String, Value) {
     let mut crd = serde_json::to_value(K::crd()).expect("a CRD serialises to JSON");
+    known_formats(&mut crd);
     crd["metadata"]["annotations"] = json!({"kustomize.toolkit.fluxcd.io/prune": "disabled"});
     (format!("{}.yaml", K::crd_name()), crd)
+}
+
+/// Takes out the formats that no API server knows and warns of at every apply: Rust's unsigned numbers, whose
+/// bounds stand beside them (Kubernetes, `apiextensions-apiserver/pkg/apiserver/validation/formats.go`, and
+/// the numbers' `int32` and `int64`).
+fn known_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            let unsigned = |format: &Value| format.as_str().is_some_and(|f| f.starts_with("uint"));
+            if map.contains_key("type") && map.get("format").is_some_and(unsigned) {
+                map.remove("format");
+            }
+            map.values_mut().for_each(known_formats);
+        }
+        Value::Array(list) => list.iter_mut().for_each(known_formats),
+        _ => {}
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What an API server takes without a warning, as its source lists it.
+    const FORMATS: &[&str] = &["int32", "int64", "float", "double", "date-time", "date"];
+
+    fn formats(schema: &Value, found: &mut Vec<String>) {
+        match schema {
+            Value::Object(map) => {
+                let format = map.get("format").and_then(Value::as_str);
+                found.extend(format.map(ToOwned::to_owned));
+                map.values().for_each(|value| formats(value, found));
+            }
+            Value::Array(list) => list.iter().for_each(|value| formats(value, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn a_format_is_one_that_a_server_knows() {
+        for (file, crd) in all_crds() {
+            let mut found = Vec::new();
+            formats(&crd, &mut found);
+            let unknown: Vec<_> = found.iter().filter(|f| !FORMATS.contains(&&***f)).collect();
+            assert!(unknown.is_empty(), "{file}: {unknown:?}");
+        }
+    }
 
     #[test]
     fn every_kind_has_its_crd_and_clusters_have_what_stands_on_them() {
