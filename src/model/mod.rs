@@ -50,6 +50,7 @@ pub mod topology;
 mod turn;
 mod version;
 mod versions;
+mod vm_size;
 
 pub use baseline::{BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments};
 pub use condition::{Condition, ConditionStatus};
@@ -104,3 +105,4 @@ pub use turn::{
 };
 pub use version::{KubeVersion, VersionError};
 pub use versions::{StepWait, SteppedVersions, VersionStep, Versions};
+pub use vm_size::{Architecture, VmFamily, is_vm_size, vm_family, vm_sizes};

@@ -1,13 +1,20 @@
-//! `suspicious-vm-size`: a warning, because Azure adds sizes faster than any table follows.
+//! `suspicious-vm-size`: a warning, because Azure adds sizes faster than any table follows, and a template of
+//! the fleet's own may name an image that carp does not know of.
+//!
+//! The images that Cluster API's provider takes where none is named are of x64 only, and say nothing of `NVMe`:
+//! a machine of an arm64 size does not begin, and one whose disks are on `NVMe` is refused with "cannot boot with
+//! OS image or disk" (kubernetes-sigs/image-builder#1875). Nor is the etcd disk of such a machine at
+//! `/dev/disk/azure/scsi1/lun0`.
 
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
 use super::{Scene, Subject};
-use crate::diag::{Code, FieldPath};
+use crate::diag::{Code, FieldPath, suggest};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
+use crate::model::{Architecture, is_vm_size, vm_family, vm_sizes};
 
 /// The form of Azure's names of VM sizes; the first number is that of the virtual CPUs.
 static FORM: LazyLock<Regex> = LazyLock::new(|| {
@@ -42,12 +49,46 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
 /// Checks the form and returns the number of virtual CPUs.
 fn form(size: &str, path: FieldPath, out: &mut Findings) -> Option<u32> {
     if let Some(found) = FORM.captures(size) {
+        known(size, path.clone(), out);
+        image(size, path, out);
         return found.get(1)?.as_str().parse().ok();
     }
     let message = format!("`{size}` does not look like a VM size of Azure");
     let help = "write it as Azure does, such as Standard_D4s_v5";
     out.add(Code::SuspiciousVmSize, path, message, help);
     None
+}
+
+/// Whether Azure has a size of that name.
+fn known(size: &str, path: FieldPath, out: &mut Findings) {
+    if is_vm_size(size) == Some(true) {
+        return;
+    }
+    let help = match vm_family(size) {
+        Some(family) => format!("there are {}", family.names().collect::<Vec<_>>().join(", ")),
+        None => {
+            let all: Vec<_> = vm_sizes().collect();
+            let near = suggest::nearest(size, all.iter().map(String::as_str));
+            let ask = || "ask Azure: az vm list-skus --all --size NAME".to_owned();
+            near.map_or_else(ask, |near| format!("did you mean `{near}`?"))
+        }
+    };
+    out.add(Code::SuspiciousVmSize, path, format!("carp knows no VM size `{size}`"), help);
+}
+
+/// Whether a machine of that size begins with the image that it gets.
+fn image(size: &str, path: FieldPath, out: &mut Findings) {
+    let Some(family) = vm_family(size) else { return };
+    let what = if family.architecture == Architecture::Arm64 {
+        "has an arm64 processor"
+    } else if family.nvme {
+        "has its disks on NVMe"
+    } else {
+        return;
+    };
+    let message = format!("`{size}` {what}, for which Cluster API's own images are not made");
+    let help = "choose a size such as Standard_D4s_v5, or name an image in a template of your own";
+    out.add(Code::SuspiciousVmSize, path, message, help);
 }
 
 #[cfg(test)]
@@ -69,6 +110,26 @@ mod tests {
         for odd in ["D4s_v5", "Standard_d4s_v5", "m5.large"] {
             finds(pool(odd), Code::SuspiciousVmSize, "spec.nodePools[0].vmSize");
         }
+    }
+
+    #[test]
+    fn a_size_is_one_that_azure_has() {
+        let path = "spec.nodePools[0].vmSize";
+        let found = finds(pool("Standard_D5s_v5"), Code::SuspiciousVmSize, path);
+        assert!(found.help.unwrap().contains("Standard_D4s_v5, Standard_D8s_v5"));
+        let found = finds(pool("Standard_D4sx_v5"), Code::SuspiciousVmSize, path);
+        assert_eq!(found.help.as_deref(), Some("did you mean `Standard_D4s_v5`?"));
+    }
+
+    #[test]
+    fn a_size_has_an_image() {
+        let path = "spec.nodePools[0].vmSize";
+        let found = finds(pool("Standard_D4ps_v5"), Code::SuspiciousVmSize, path);
+        assert!(found.message.contains("arm64"), "{}", found.message);
+        let path = "spec.controlPlane.size";
+        let text = worker("controlPlane: {size: Standard_D4s_v6}\n  ");
+        let found = finds(text, Code::SuspiciousVmSize, path);
+        assert!(found.message.contains("NVMe"), "{}", found.message);
     }
 
     #[test]
