@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or knows of YAML text; every room above speaks in these words.
 
 pub mod api;
+mod azure_cloud;
 mod baseline;
 mod condition;
 mod counted;
@@ -52,6 +53,7 @@ mod version;
 mod versions;
 mod vm_size;
 
+pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments};
 pub use condition::{Condition, ConditionStatus};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};

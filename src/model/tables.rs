@@ -21,6 +21,13 @@ pub struct Location {
     /// Its availability zones; empty where it has none.
     #[serde(default)]
     pub zones: Vec<String>,
+    /// The cloud that it is a part of, as [`azure_cloud`](super::azure_cloud) knows it.
+    #[serde(default = "public_cloud")]
+    pub cloud: String,
+}
+
+fn public_cloud() -> String {
+    super::PUBLIC_CLOUD.to_owned()
 }
 
 /// An inclusive range of Kubernetes versions.
@@ -250,6 +257,7 @@ mod tests {
             for pair in &location.pairs {
                 assert_ne!(*pair, location.name);
             }
+            assert!(crate::model::azure_cloud(&location.cloud).is_some(), "{}", location.name);
         }
     }
 

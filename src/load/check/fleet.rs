@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    address, apart, components, git, images, label_grant, offered, paths, quota, reserved,
+    address, apart, cloud, components, git, images, label_grant, offered, paths, quota, reserved,
 };
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
@@ -28,6 +28,7 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     quota::check(spec, out);
     paths::of_fleet(spec, out);
     apart::check(spec, out);
+    cloud::of_fleet(spec, out);
     reserved::of_fleet(spec, out);
     label_grant::of_fleet(spec, out);
     if let Some(control_plane) = &spec.control_plane {

@@ -9,6 +9,7 @@ mod affinity;
 mod apart;
 mod ceiling;
 mod class;
+mod cloud;
 mod components;
 mod control_plane;
 mod credentials;
@@ -104,6 +105,7 @@ const RULES: &[Rule] = &[
     tenant::check,
     version::check,
     location::check,
+    cloud::check,
     provider::check,
     class::check,
     flavor::check,

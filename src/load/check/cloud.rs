@@ -1,0 +1,119 @@
+//! The cloud of Azure: a fleet is in one, by a name that Cluster API's provider knows, and its clusters are in
+//! locations of it.
+//!
+//! Azure Service Operator, with which that provider makes groups and networks, speaks to one cloud in each
+//! installation (`cluster-api-provider-azure`, `api/v1beta1/types_class.go`, `AzureEnvironment`). The
+//! control-plane cluster makes all workers, so a second cloud is a second fleet.
+
+use super::{Scene, Subject};
+use crate::diag::{Code, FieldPath, suggest};
+use crate::load::finding::Findings;
+use crate::load::kind::Spec;
+use crate::load::resolve::{Chosen, needs_credentials};
+use crate::model::api::{AzureCredentials, FleetSpec};
+use crate::model::tables::locations;
+use crate::model::{PUBLIC_CLOUD, azure_cloud, azure_clouds};
+
+/// `invalid-value` on `environment`.
+pub(super) fn of_fleet(spec: &FleetSpec, out: &mut Findings) {
+    let mut first: Option<&str> = None;
+    for (i, credentials) in spec.credentials.iter().enumerate() {
+        let Some(azure) = &credentials.azure else { continue };
+        let path = FieldPath::keys("spec.credentials").index(i).key("azure").key("environment");
+        let cloud = cloud_of(azure);
+        if azure_cloud(cloud).is_none() {
+            let known = azure_clouds().iter().map(|known| known.name.as_str());
+            let help = suggest::help(cloud, known, "clouds");
+            out.add(Code::InvalidValue, path, format!("`{cloud}` is no cloud of Azure"), help);
+        } else if first.is_some_and(|first| first != cloud) {
+            let message = format!("`{cloud}` is another cloud than the first credentials'");
+            let help = "keep a fleet for each cloud: what makes its networks speaks to one";
+            out.add(Code::InvalidValue, path, message, help);
+        } else {
+            first = Some(cloud);
+        }
+    }
+}
+
+/// `unknown-location` where the location is in another cloud than the credentials.
+pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+    let location = match &subject.body.spec {
+        Spec::ManagedCluster(c) => &c.location,
+        Spec::Worker(w) => &w.location,
+        _ => return,
+    };
+    let Some(fleet) = scene.fleet.filter(|_| subject.flavor().is_some_and(needs_credentials))
+    else {
+        return;
+    };
+    let Some(Chosen::Entry(index)) = subject.credentials(scene) else { return };
+    let (Some(azure), Some(known)) =
+        (&fleet.credentials[index].azure, locations().get(location.as_str()))
+    else {
+        return;
+    };
+    let cloud = cloud_of(azure);
+    if known.cloud != cloud {
+        let message =
+            format!("{location} is in {}, and the credentials are of {cloud}", known.cloud);
+        let mut there = locations().values().filter(|l| l.cloud == cloud).map(|l| l.name.as_str());
+        let some: Vec<_> = there.by_ref().take(5).collect();
+        let help = format!("choose a location of {cloud}, such as {}", some.join(", "));
+        out.add(Code::UnknownLocation, FieldPath::keys("spec.location"), message, help);
+    }
+}
+
+fn cloud_of(azure: &AzureCredentials) -> &str {
+    azure.environment.as_deref().unwrap_or(PUBLIC_CLOUD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{
+        CARP, TWO_CREDENTIALS, cluster, files_find, finds, load_files, worker,
+    };
+    use super::*;
+
+    const PATH: &str = "spec.credentials[0].azure.environment";
+
+    fn carp(cloud: &str) -> String {
+        format!("{CARP}      environment: {cloud}\n")
+    }
+
+    #[test]
+    fn a_cloud_is_one_that_the_provider_knows() {
+        let found =
+            files_find(&[("carp.yaml", &*carp("AzureChineCloud"))], Code::InvalidValue, PATH);
+        assert_eq!(found.help.as_deref(), Some("did you mean `AzureChinaCloud`?"));
+        files_find(&[("carp.yaml", &*carp("AzureGermanCloud"))], Code::InvalidValue, PATH);
+        let loaded = load_files(&[("carp.yaml", &*carp("AzureUSGovernmentCloud"))]);
+        assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    }
+
+    #[test]
+    fn a_fleet_is_in_one_cloud() {
+        let two = TWO_CREDENTIALS.replace(
+            "    azure: *azure\n",
+            "    azure: {tenantID: 2a4e8c1d-3b7f-4c2a-9e1d-1f5b7d3c9a8e, subscriptionID: \
+             3a4e8c1d-3b7f-4c2a-9e1d-1f5b7d3c9a8e, clientID: 4a4e8c1d-3b7f-4c2a-9e1d-1f5b7d3c9a8e, \
+             environment: AzureChinaCloud}\n",
+        );
+        let path = "spec.credentials[1].azure.environment";
+        files_find(&[("carp.yaml", &*two)], Code::InvalidValue, path);
+    }
+
+    #[test]
+    fn a_location_is_in_the_cloud_of_the_credentials() {
+        let path = "spec.location";
+        for text in [cluster(""), worker("")] {
+            let abroad = text.replace("westeurope", "usgovvirginia");
+            finds(abroad.clone(), Code::UnknownLocation, path);
+            let carp = carp("AzureUSGovernmentCloud");
+            let files = |text| [("carp.yaml", &*carp), ("fleet/x.yaml", text)];
+            let found = files_find(&files(&text), Code::UnknownLocation, path);
+            assert!(found.help.unwrap().contains("usgovvirginia"));
+            let loaded = load_files(&files(&abroad));
+            assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+        }
+    }
+}
