@@ -193,7 +193,8 @@ mod tests {
         let image = |fleet: &Fleet| container(&files(fleet))["image"].as_str().unwrap().to_owned();
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(image(&fleet), format!("r.example.com/carp:{version}"));
-        fleet.spec.images = Some(Images { registry: Some("m.example.com".into()), carp: None });
+        let registry = Some("m.example.com".into());
+        fleet.spec.images = Some(Images { registry, ..Images::default() });
         assert_eq!(image(&fleet), format!("m.example.com/carp:{version}"));
         let worker = fleet.workers.values_mut().next().unwrap();
         worker.spec.components.0.insert("carp".into(), "9.9.9".into());

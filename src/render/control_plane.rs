@@ -46,6 +46,7 @@ pub fn control_plane_job(fleet: &Fleet, templates: &Templates, prefix: &str) -> 
         repository: Repository { spec: &fleet.spec, prefix },
         components: Components::overlaid(overrides),
         hosting: Hosting::None,
+        azure: context::azure_cloud(fleet),
         storage_class: false,
         applier: WORKER_APPLIER,
         applies: FlavorKind::Worker,

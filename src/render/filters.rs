@@ -4,12 +4,13 @@ use minijinja::value::{Serde, Value};
 use minijinja::{Environment, Error, ErrorKind};
 use serde_json::Value as Json;
 
-use super::yaml;
+use super::{mirror, yaml};
 use crate::model::Digest;
 
 /// Adds those that [`super::budget`] need not bound, and removes the function that prints the whole context.
 pub(super) fn install(env: &mut Environment<'static>) {
     env.add_filter("mirrored", mirrored);
+    env.add_filter("source", source);
     env.remove_global("debug");
 }
 
@@ -36,6 +37,15 @@ pub(super) fn to_yaml(value: Serde<Json>) -> Value {
 /// An image or artifact as it is called behind a mirror; as it is where there is none.
 fn mirrored(image: &str, registry: Option<&str>) -> String {
     registry.map_or_else(|| image.to_owned(), |r| format!("{r}/{image}"))
+}
+
+/// A repository of charts as it is called behind a mirror; as it is, and as it stands in the template, where
+/// there is none.
+fn source(url: &str, registry: Option<&str>) -> Value {
+    match registry {
+        Some(_) => mirror::source(url, registry).into(),
+        None => Value::from_safe_string(url.to_owned()),
+    }
 }
 
 #[cfg(test)]

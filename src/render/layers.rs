@@ -3,13 +3,15 @@
 use serde_json::{Value, json};
 
 use super::agent::{self, Agent};
-use super::context::{Components, Hosting, providers};
+use super::context::{Components, Hosting, ProviderSite, providers};
 use super::crd::crds;
 use super::flavor::FlavorKind;
 use super::flux::{self, Kustomization, Repository};
 use super::health;
 use super::job::{Job, Scope};
+use super::mirror;
 use super::templates::Templates;
+use crate::model::AzureCloud;
 
 /// The layers, each after the one before, with how long Flux waits for each.
 const LAYERS: [(&str, &str); 5] = [
@@ -41,6 +43,8 @@ pub(super) struct Site<'a> {
     pub(super) repository: Repository<'a>,
     pub(super) components: Components,
     pub(super) hosting: Hosting,
+    /// The cloud of Azure that machines are made in from here.
+    pub(super) azure: Option<&'static AzureCloud>,
     /// Whether carp makes the cluster itself, and so its StorageClass too.
     pub(super) storage_class: bool,
     /// The service account that applies the folders of clusters.
@@ -53,6 +57,13 @@ pub(super) struct Site<'a> {
     pub(super) agent: Option<Agent>,
     /// What the root's `kustomization.yaml` lists besides the layers.
     pub(super) beside: &'a [&'a str],
+}
+
+impl Site<'_> {
+    fn providers(&self) -> Value {
+        let site = ProviderSite { hosting: self.hosting, azure: self.azure };
+        providers(&self.components, site)
+    }
 }
 
 /// The job of a cluster's layers.
@@ -102,7 +113,8 @@ fn context(site: &Site<'_>, templates: &Templates) -> Value {
         "storageClass": site.storage_class,
         "registry": site.repository.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "components": site.components.only(COMPONENTS),
-        "providers": providers(&site.components, site.hosting),
+        "sources": mirror::of(site.repository.spec),
+        "providers": site.providers(),
         "applier": site.applier,
         "rules": rules(templates, site.applies),
         "agent": site.agent.as_ref().map(Agent::context),
@@ -135,7 +147,7 @@ fn flux_objects(site: &Site<'_>) -> Vec<Value> {
 /// Whether the layers hold objects of one of the kinds whose health Flux is told of: those of the providers,
 /// and the store that hosted control planes need.
 fn has_kind(site: &Site<'_>, kind: &str) -> bool {
-    let providers = providers(&site.components, site.hosting);
+    let providers = site.providers();
     let of_provider = providers.as_array().into_iter().flatten().any(|p| p["kind"] == kind);
     of_provider || kind == STORE && site.hosting == Hosting::Hosted
 }

@@ -37,8 +37,8 @@ mod job;
 mod kubeadm;
 mod layers;
 mod machines;
+mod mirror;
 mod object;
-
 mod removed;
 mod roles;
 mod secrets;

@@ -1,7 +1,7 @@
 //! `workers/<w>/`: what a worker's Flux syncs, its clusters' folders apart.
 
 use super::agent::Agent;
-use super::context::{Components, Hosting};
+use super::context::{self, Components, Hosting};
 use super::flavor::FlavorKind;
 use super::flux::{CLUSTER_APPLIER, Repository};
 use super::job::Job;
@@ -20,6 +20,7 @@ pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix:
         repository: Repository { spec: &fleet.spec, prefix },
         components: Components::overlaid(&worker.spec.components.0),
         hosting: if is_kind { Hosting::Containers } else { Hosting::Hosted },
+        azure: context::azure_cloud(fleet),
         storage_class: !is_kind && worker.flavor() != ATTACHED_FLAVOR,
         applier: CLUSTER_APPLIER,
         applies: FlavorKind::ManagedCluster,
@@ -74,6 +75,32 @@ mod tests {
         let worker = fleet.workers.values_mut().next().unwrap();
         worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
         assert!(!text(&files(&fleet)).contains("kind: StorageClass"));
+    }
+
+    #[test]
+    fn a_worker_without_a_cloud_has_no_provider_of_machines() {
+        let mut fleet = fleet();
+        assert!(text(&files(&fleet)).contains("InfrastructureProvider"));
+        fleet.spec.credentials.clear();
+        let worker = fleet.workers.values_mut().next().unwrap();
+        worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
+        assert!(!text(&files(&fleet)).contains("InfrastructureProvider"));
+    }
+
+    #[test]
+    fn another_cloud_is_told_to_what_makes_networks() {
+        let mut fleet = fleet();
+        assert!(!text(&files(&fleet)).contains("aso-controller-settings"));
+        let azure = fleet.spec.credentials[0].azure.as_mut().unwrap();
+        azure.environment = Some("AzureUSGovernmentCloud".into());
+        let text = text(&files(&fleet));
+        for line in [
+            "      name: aso-controller-settings\n",
+            "        path: \"/stringData/AZURE_AUTHORITY_HOST\"\n",
+            "        value: \"https://login.microsoftonline.us/\"\n",
+        ] {
+            assert!(text.contains(line), "{line}");
+        }
     }
 
     #[test]

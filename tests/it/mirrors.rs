@@ -1,8 +1,10 @@
 //! Where `images.registry` names a mirror, no image comes from anywhere else: every image of a worker and of
-//! its clusters is listed here, with the field that says where it comes from.
+//! its clusters is listed here, with the field that says where it comes from. With `images.sources: Mirror` the
+//! same holds of charts and manifests.
 
 use std::collections::BTreeSet;
 
+use carp::model::api::Sources;
 use carp::model::tables;
 use carp::render::Files;
 use serde_json::Value;
@@ -267,6 +269,79 @@ const SELF_MANAGED: &[Row] = &[
     ),
 ];
 
+/// Every source of a worker and of a cluster on it: a kind, a name, and what it is behind the mirror. The
+/// version comes from the table of components.
+const SOURCES: &[(&str, &str, &str)] = &[
+    (
+        "AddonProvider",
+        "helm",
+        "github.com/kubernetes-sigs/cluster-api-addon-provider-helm/addon-components",
+    ),
+    ("BootstrapProvider", "kubeadm", "github.com/kubernetes-sigs/cluster-api/bootstrap-components"),
+    (
+        "ControlPlaneProvider",
+        "kamaji",
+        "github.com/clastix/cluster-api-control-plane-provider-kamaji/control-plane-components",
+    ),
+    (
+        "ControlPlaneProvider",
+        "kubeadm",
+        "github.com/kubernetes-sigs/cluster-api/control-plane-components",
+    ),
+    ("CoreProvider", "cluster-api", "github.com/kubernetes-sigs/cluster-api/core-components"),
+    (
+        "HelmChartProxy",
+        "azuredisk-csi",
+        "raw.githubusercontent.com/kubernetes-sigs/azuredisk-csi-driver/master/charts/azuredisk-csi-driver",
+    ),
+    ("HelmChartProxy", "calico", "docs.tigera.io/calico/charts/tigera-operator"),
+    (
+        "HelmChartProxy",
+        "cloud-provider-azure",
+        "raw.githubusercontent.com/kubernetes-sigs/cloud-provider-azure/master/helm/repo/cloud-provider-azure",
+    ),
+    (
+        "HelmRelease",
+        "cluster-api-operator",
+        "kubernetes-sigs.github.io/cluster-api-operator/cluster-api-operator",
+    ),
+    ("HelmRelease", "kamaji", "github.com/clastix/kamaji/charts/kamaji"),
+    (
+        "InfrastructureProvider",
+        "azure",
+        "github.com/kubernetes-sigs/cluster-api-provider-azure/infrastructure-components",
+    ),
+    ("OCIRepository", "cert-manager", "quay.io/jetstack/charts/cert-manager"),
+    ("OCIRepository", "flux", "ghcr.io/fluxcd/flux-manifests"),
+];
+
+/// The artifact that an object is made of, its tag apart; `None` where it is made of none. A source that is Git's
+/// is the fleet's own.
+fn artifact(object: &Value, all: &[(String, Value)]) -> Option<String> {
+    let text = |path: &str| object.pointer(path).and_then(Value::as_str);
+    let found = match object["kind"].as_str()? {
+        "OCIRepository" => text("/spec/url")?.to_owned(),
+        "HelmChartProxy" => format!("{}/{}", text("/spec/repoURL")?, text("/spec/chartName")?),
+        "HelmRelease" => {
+            let chart = text("/spec/chart/spec/chart")?;
+            let of = |o: &Value| {
+                o["kind"] == object.pointer("/spec/chart/spec/sourceRef/kind").cloned().unwrap()
+                    && o["metadata"]["name"]
+                        == object.pointer("/spec/chart/spec/sourceRef/name").cloned().unwrap()
+            };
+            let source = all.iter().map(|(_, o)| o).find(|o| of(o)).unwrap();
+            format!("{}/{chart}", source.pointer("/spec/url").and_then(Value::as_str)?)
+        }
+        kind if kind.ends_with("Provider")
+            && object["apiVersion"].as_str()?.contains("operator") =>
+        {
+            format!("oci://{}", text("/spec/fetchConfig/oci").unwrap_or("the internet"))
+        }
+        _ => return None,
+    };
+    Some(found)
+}
+
 /// What stands at a path, and after a `!` in the YAML text that is there.
 fn at(object: &Value, path: &str) -> Option<String> {
     let (outer, inner) = path.split_once('!').map_or((path, None), |(o, i)| (o, Some(i)));
@@ -310,6 +385,50 @@ fn every_image_of_a_worker_and_a_cluster_is_behind_the_mirror() {
     found.extend(past(&tree, cluster, CLUSTER));
     found.extend(past(&tree, own, SELF_MANAGED));
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_source_is_behind_the_mirror() {
+    let tree = fleet::tree(&fleet::full(), "");
+    let all = documents(&tree);
+    let mut found: Vec<_> = all
+        .iter()
+        .filter_map(|(_, object)| {
+            let name = object["metadata"]["name"].as_str()?;
+            Some((object["kind"].as_str()?, name, artifact(object, &all)?))
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    let behind = |(kind, name, path): &(&'static str, &'static str, &'static str)| {
+        (*kind, *name, format!("oci://{MIRROR}/{path}"))
+    };
+    assert_eq!(found, SOURCES.iter().map(behind).collect::<Vec<_>>());
+    for (path, object) in all.iter().filter(|(_, o)| o["kind"] == "GitRepository") {
+        assert_eq!(object["spec"]["url"], "ssh://git@git.example.com/fleet.git", "{path}");
+    }
+}
+
+#[test]
+fn nothing_is_read_from_the_internet() {
+    for (path, bytes) in fleet::tree(&fleet::full(), "") {
+        let text = String::from_utf8_lossy(&bytes);
+        for line in text.lines().filter(|line| !path.contains("/crds/") && line.contains("http")) {
+            let own = line.contains("https://oidc.example.com/") || line.contains("/httproute");
+            assert!(own || !line.contains("://"), "{path}: {line}");
+        }
+    }
+}
+
+#[test]
+fn images_alone_may_come_from_the_mirror() {
+    let mut fleet = fleet::full();
+    fleet.spec.images.as_mut().unwrap().sources = Sources::Upstream;
+    let tree = fleet::tree(&fleet, "");
+    let all = documents(&tree);
+    let found: Vec<_> = all.iter().filter_map(|(_, object)| artifact(object, &all)).collect();
+    assert!(found.contains(&"https://docs.tigera.io/calico/charts/tigera-operator".to_owned()));
+    assert!(past(&tree, "workers/wk-weu-1/clusters/pay-eu/", ADD_ONS).is_empty());
 }
 
 #[test]

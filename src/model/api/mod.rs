@@ -30,7 +30,7 @@ pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds, kind_crd};
 pub use fleet::{
     AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
-    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Tenant,
+    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Sources, Tenant,
 };
 pub use git::{
     GitSettings, ObservedSettings, OutputSettings, Signing, SigningFormat, Verify, WorkerKey,

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::diag::Diagnostics;
 use crate::model::{CLUSTER_RANGES, Cidr, Cluster, Fleet, KIND_FLAVOR, Name, Versions};
+use crate::render::mirror;
 
 /// The add-ons that every cluster gets.
 pub(super) const ADD_ONS: &[&str] = &["azuredisk-csi", "calico", "cloud-provider-azure"];
@@ -50,6 +51,7 @@ pub(in crate::render) fn cluster(
         "autoscaler": autoscaler(&spec.node_pools, &versions.control_plane),
         "cloudImages": cloud_images(&versions.control_plane),
         "components": Components::overlaid(&own).only(ADD_ONS),
+        "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "hostedTaint": hosted_taint(),
     })

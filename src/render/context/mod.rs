@@ -7,9 +7,9 @@ mod containers;
 mod pool;
 mod worker;
 
-pub(super) use azure::{find as find_azure, issuer};
+pub(super) use azure::{cloud as azure_cloud, find as find_azure, issuer};
 pub(super) use cluster::cluster;
-pub(super) use components::{Components, Hosting, MACHINE_TAINTS, providers};
+pub(super) use components::{Components, Hosting, MACHINE_TAINTS, Site as ProviderSite, providers};
 pub(super) use worker::worker;
 
 use serde_json::{Value, json};

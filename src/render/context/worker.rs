@@ -10,6 +10,7 @@ use super::{
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
 use crate::model::{Fleet, KIND_FLAVOR, WORKER_RANGES, Worker};
+use crate::render::mirror;
 
 /// The pool without a taint that every worker has, for everything but hosted control planes. A worker
 /// that lists a pool of this name sizes it so.
@@ -49,6 +50,7 @@ pub(in crate::render) fn worker(
         "autoscaler": autoscaler(&spec.node_pools, &spec.version),
         "cloudImages": cloud_images(&spec.version),
         "components": Components::overlaid(&spec.components.0).only(ADD_ONS),
+        "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
     })
 }

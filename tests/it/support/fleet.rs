@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use carp::model::api::{
     AzureCredentials, Bootstrap, ControlPlaneCluster, Credentials, Delivery, FleetSpec, Images,
-    ManagedClusterSpec, NodePool, Observation, ObservedSettings, WorkerSpec,
+    ManagedClusterSpec, NodePool, Observation, ObservedSettings, Sources, WorkerSpec,
 };
 use carp::model::{Cluster, Digest, Fleet, KIND_FLAVOR, Name, Resources, Worker, paths};
 use carp::render::{self, Files, Templates};
@@ -16,7 +16,8 @@ const NODES: &str = "/subscriptions/21111111-2222-4333-8444-555555555555/resourc
 /// A fleet with every feature that templates branch on.
 pub(crate) fn full() -> Fleet {
     let mut fleet = plain();
-    fleet.spec.images = Some(Images { registry: Some("mirror.example.com".into()), carp: None });
+    let registry = Some("mirror.example.com".into());
+    fleet.spec.images = Some(Images { registry, sources: Sources::Mirror, carp: None });
     let azure = fleet.spec.credentials[0].azure.as_mut().unwrap();
     azure.oidc_issuer_prefix = Some("https://oidc.example.com/workers".into());
     azure.environment = Some("AzurePublicCloud".into());
