@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What runs of carp cost in fleets of growing size, beside `git fast-import` of the same bytes.
 
-    cargo build --release --bin carp --example generate-fleet
+    cargo build --profile dist --bin carp --example generate-fleet
     benches/table.py [--carp FILE] [--sizes 1000,10000] [--rounds 3] [--only WORD]
 
 Each row is one command on a generated fleet in a repository without a remote: processor time of the command
@@ -71,7 +71,7 @@ class Fleet:
 
     def __init__(self, carp, folder, clusters):
         self.carp, self.path, self.edits = carp, folder / "fleet", 0
-        generator = ROOT / "target/release/examples/generate-fleet"
+        generator = ROOT / "target/dist/examples/generate-fleet"
         subprocess.run([generator, self.path, str(clusters)], check=True)
         git(self.path, "init", "--quiet", "--template=", "-b", "main")
         git(self.path, "config", "gc.auto", "0")
@@ -173,7 +173,7 @@ def table(carp, size, rounds, only):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--carp", default=str(ROOT / "target/release/carp"))
+    parser.add_argument("--carp", default=str(ROOT / "target/dist/carp"))
     parser.add_argument("--sizes", default="1000,10000")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="")

@@ -99,7 +99,7 @@ pub fn is_good_yaml(path: &str, bytes: &[u8]) {
     let ours: Vec<Value> =
         serde_saphyr::from_multiple(text).unwrap_or_else(|e| panic!("{path}: {e}\n{text}"));
     let theirs: Vec<Value> = serde_yaml::Deserializer::from_str(text)
-        .map(|document| <Value as serde::Deserialize>::deserialize(document))
+        .map(<Value as serde::Deserialize>::deserialize)
         .collect::<Result<_, _>>()
         .unwrap_or_else(|e| panic!("{path}: {e}\n{text}"));
     let some = |all: Vec<Value>| all.into_iter().filter(|v| !v.is_null()).collect::<Vec<_>>();

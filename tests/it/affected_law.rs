@@ -7,6 +7,7 @@ use carp::pipeline::{baseline, propose_affected};
 use proptest::prelude::*;
 
 use crate::memo_law::{Edit, apply, edits};
+use crate::support::breadth;
 use crate::support::small;
 use crate::support::world::World;
 
@@ -70,7 +71,7 @@ fn assert_same(narrow: &Proposal, whole: &Proposal) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 320), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_stands_is_never_what_a_change_affects(history in edits()) {

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use carp::model::{Decision, Name, Planned, Proposal, Work, paths};
 use carp::pipeline::propose;
 
+use crate::support::breadth;
 use crate::support::generator::{self, cluster_file, cluster_name};
 use crate::support::world::{Tripwire, World, files_below};
 
@@ -16,26 +17,29 @@ const EDITED: usize = 123;
 /// serves all tests of the process: each gets a copy of its own.
 pub(crate) struct Settled {
     files: fn(usize, u64) -> BTreeMap<String, String>,
-    clusters: usize,
+    /// How many times as large as the smaller one.
+    times: usize,
     world: OnceLock<World>,
 }
 
-/// The same fleet with 1,000 and with 10,000 clusters.
-static FLEET: [Settled; 2] =
-    [Settled::of(generator::fleet, 1_000), Settled::of(generator::fleet, 10_000)];
-pub(crate) static WITH_EVERY_RULE: [Settled; 2] = [
-    Settled::of(generator::fleet_with_rules, 1_000),
-    Settled::of(generator::fleet_with_rules, 10_000),
-];
+/// The same fleet twice, the second ten times as large.
+static FLEET: [Settled; 2] = [Settled::of(generator::fleet, 1), Settled::of(generator::fleet, 10)];
+pub(crate) static WITH_EVERY_RULE: [Settled; 2] =
+    [Settled::of(generator::fleet_with_rules, 1), Settled::of(generator::fleet_with_rules, 10)];
 
 impl Settled {
-    const fn of(files: fn(usize, u64) -> BTreeMap<String, String>, clusters: usize) -> Self {
-        Self { files, clusters, world: OnceLock::new() }
+    const fn of(files: fn(usize, u64) -> BTreeMap<String, String>, times: usize) -> Self {
+        Self { files, times, world: OnceLock::new() }
+    }
+
+    /// How many clusters it has: the larger one 4,000 with every change, and 10,000 in the nightly.
+    fn clusters(&self) -> usize {
+        breadth(400, 1_000) * self.times
     }
 
     pub(crate) fn world(&self) -> World {
         let settle = || {
-            let mut world = World::new((self.files)(self.clusters, 1));
+            let mut world = World::new((self.files)(self.clusters(), 1));
             let first = world.run();
             assert!(!first.diagnostics.has_errors(), "{:?}", first.diagnostics.sorted().first());
             assert!(!world.run().has_changes(), "the second run changes nothing");
@@ -95,7 +99,7 @@ fn file_id(world: &World, path: &str) -> carp::model::Id {
 }
 
 #[test]
-fn a_one_cluster_change_costs_the_same_at_1000_and_at_10000_clusters() {
+fn a_one_cluster_change_costs_the_same_in_a_fleet_ten_times_as_large() {
     let work = FLEET.each_ref().map(|fleet| one_cluster_change(&mut fleet.world()).work);
     assert_eq!(work[0], work[1]);
     assert_eq!((work[0].blobs_parsed, work[0].clusters_rendered), (1, 1));
@@ -114,11 +118,11 @@ fn about_five_percent_of_the_generated_clusters_wait() {
         .values()
         .filter(|p| matches!(p.decision, carp::model::Decision::Wait { .. }))
         .count();
-    assert_eq!(waiting, (0..1_000).filter(|i| generator::waits(*i)).count());
-    assert_eq!(waiting, 50);
+    assert_eq!(waiting, (0..FLEET[0].clusters()).filter(|i| generator::waits(*i)).count());
+    assert_eq!(waiting * 20, FLEET[0].clusters());
 }
 
-/// What a run does, in a fleet of 1,000 and in one of 10,000.
+/// What a run does, in a fleet and in one ten times as large.
 fn flat(edit: impl Fn(&mut World)) -> Work {
     let [small, large] = FLEET.each_ref().map(|fleet| {
         let mut world = fleet.world();
@@ -132,7 +136,7 @@ fn flat(edit: impl Fn(&mut World)) -> Work {
 }
 
 #[test]
-fn one_cluster_more_costs_the_same_at_1000_and_at_10000_clusters() {
+fn one_cluster_more_costs_the_same_in_a_fleet_ten_times_as_large() {
     let work = flat(|world| {
         let text = crate::support::small::cluster("golf", "westus");
         world.write("fleet/clusters/golf.yaml", &text);
@@ -150,7 +154,7 @@ fn remove(world: &mut World, cluster: usize) {
 }
 
 #[test]
-fn one_cluster_less_costs_the_same_at_1000_and_at_10000_clusters() {
+fn one_cluster_less_costs_the_same_in_a_fleet_ten_times_as_large() {
     let work = flat(|world| remove(world, EDITED));
     assert_eq!((work.blobs_parsed, work.clusters_planned, work.clusters_rendered), (1, 0, 0));
 }
@@ -187,7 +191,7 @@ fn three_changes(fleet: &Settled) -> [Work; 3] {
     let plan = world.propose().plan;
     let waits = |p: &&Planned| matches!(p.decision, Decision::Wait { .. });
     let waiting = plan.clusters.values().filter(waits).count();
-    assert!(waiting * 20 >= fleet.clusters, "{waiting} of {} wait", fleet.clusters);
+    assert!(waiting * 20 >= fleet.clusters(), "{waiting} of {} wait", fleet.clusters());
 
     let edited = one_cluster_change(&mut world).work;
     world.run();
@@ -204,7 +208,7 @@ fn three_changes(fleet: &Settled) -> [Work; 3] {
 
 // The first by name, so that its fleet and the other are settled beside each other, not one after the other.
 #[test]
-fn a_change_costs_the_same_with_every_rule_at_1000_and_at_10000_clusters() {
+fn a_change_costs_the_same_with_every_rule_in_a_fleet_ten_times_as_large() {
     let [small, large] = WITH_EVERY_RULE.each_ref().map(three_changes);
     assert_eq!(small, large);
     let [edited, added, removed] = small;

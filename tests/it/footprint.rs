@@ -9,14 +9,18 @@ use carp::reconcile::{Clock, Observing, Options, Place, ReconcileResult, once};
 
 use crate::support::people::Person;
 use crate::support::small::{self, cluster};
-use crate::support::{Remote, git};
+use crate::support::{Remote, breadth, git};
 
 /// The turns run in a process of their own, which other tests do not open files in.
 const INSIDE: &str = "CARP_TEST_FOOTPRINT";
-const TURNS: u32 = 200;
+
+/// A hundred with every change, twice as many in the nightly.
+fn turns() -> u32 {
+    breadth(100, 200)
+}
 
 #[test]
-fn two_hundred_turns_leave_nothing_behind() {
+fn a_hundred_turns_leave_nothing_behind() {
     let remote = Remote::new();
     let person = Person::cloning(&remote.url());
     person.push(&small::files());
@@ -40,7 +44,7 @@ fn inside_a_process_of_its_own() {
     let cache = PathBuf::from(std::env::var_os("CARP_TEST_CACHE").unwrap());
     let mut early = None;
     let mut most_packs = 0;
-    for number in 0..TURNS {
+    for number in 0..turns() {
         // Every second turn has something to do.
         if number % 2 == 0 {
             edit(&person, number);

@@ -10,7 +10,7 @@ use carp::model::{Dir, Entry, EntryKind, Id, Store, StoreError, blob_id};
 use carp::store::{FolderStore, Limits, MemoryStore, Prune, checkout};
 use proptest::prelude::*;
 
-use super::support::{Clone, Remote, draft, git, git_may_fail, skip};
+use super::support::{Clone, Remote, breadth, draft, git, git_may_fail, skip};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -61,7 +61,7 @@ fn without_clashes(files: Files) -> Files {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 240), failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn the_same_files_are_the_same_tree_in_every_store(files in some_files()) {

@@ -6,6 +6,7 @@ use carp::change::TreeEdit;
 use carp::model::{Name, Store as _};
 use proptest::prelude::*;
 
+use crate::support::breadth;
 use crate::support::small::{self, cluster, worker};
 use crate::support::world::World;
 
@@ -212,7 +213,7 @@ fn by_hand(world: &mut World, file: u8, how: u8) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(16, 240), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_memo_never_changes_what_is_proposed(history in edits()) {

@@ -20,11 +20,11 @@ mod settle;
 mod world;
 
 use crate::support::generator::Random;
-use crate::support::skip;
+use crate::support::{breadth, skip};
 use world::{Transport, World};
 
-/// The rounds of each test where nothing else is asked for.
-const ROUNDS: u64 = 12;
+/// The rounds of each test where nothing else is asked for: with every change, and in the nightly.
+const ROUNDS: [u64; 2] = [6, 300];
 /// After so many rounds the world is made anew: a story that people can still read.
 const ROUNDS_OF_A_WORLD: u64 = 6;
 /// The first world of a test that no seed is given for.
@@ -41,7 +41,7 @@ fn nothing_is_lost_over_http() {
 }
 
 fn rounds(transport: Transport) {
-    let rounds = number("CARP_MODEL_ROUNDS").unwrap_or(ROUNDS);
+    let rounds = number("CARP_MODEL_ROUNDS").unwrap_or(breadth(ROUNDS[0], ROUNDS[1]));
     let (worlds, first) = number("CARP_MODEL_SEED").map_or_else(
         || (rounds.div_ceil(ROUNDS_OF_A_WORLD), number("CARP_MODEL_FIRST").unwrap_or(FIRST_SEED)),
         |seed| (1, seed),

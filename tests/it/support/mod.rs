@@ -45,6 +45,15 @@ pub(crate) fn skip(name: &str, why: &str) {
     eprintln!("skipped: {name}: {why}");
 }
 
+/// How much a test does: the first with every change, the second where `CARP_BREADTH=nightly` asks for more.
+pub(crate) fn breadth<T>(gate: T, nightly: T) -> T {
+    match std::env::var("CARP_BREADTH") {
+        Ok(value) if value == "nightly" => nightly,
+        Ok(value) => panic!("CARP_BREADTH={value}: it is `nightly` or unset"),
+        Err(_) => gate,
+    }
+}
+
 /// The YAML documents of a tree, each with its path; empty documents are left out.
 pub(crate) fn documents(tree: &Files) -> Vec<(String, Value)> {
     let yaml = tree.iter().filter(|(path, _)| path.ends_with(".yaml"));

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{cluster, fleet, others_go_on};
+use crate::support::breadth;
 use crate::support::world::World;
 
 /// Names of others, of workers there are and will be, of nobody, and some that cannot be.
@@ -154,7 +155,7 @@ fn is_of(clusters: &BTreeSet<String>, path: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 480), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_that_one_tenant_writes_changes_a_byte_of_anybody_else(

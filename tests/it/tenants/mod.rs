@@ -8,6 +8,7 @@ mod grants;
 mod owners;
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use carp::diag::{Code, Diagnostic};
 use carp::model::{Decision, Proposal};
@@ -78,8 +79,13 @@ spec:
     texts.into_iter().map(|(path, text)| (path.to_owned(), text)).collect()
 }
 
-/// The fleet of two tenants after its first runs.
+/// The fleet of two tenants after its first runs. They are the same for every attack, so they are run once.
 fn fleet() -> World {
+    static FLEET: OnceLock<World> = OnceLock::new();
+    FLEET.get_or_init(first_runs).clone()
+}
+
+fn first_runs() -> World {
     let mut world = World::new(files());
     let first = world.run();
     assert!(!first.diagnostics.has_errors(), "{:#?}", first.diagnostics);
@@ -100,11 +106,20 @@ fn others_go_on(world: &mut World) {
     world.edit("fleet/workers/w-eus.yaml", "capacity: 2", "capacity: 3");
 }
 
+/// What the fleet comes to, run after run, when the others go on and nobody attacks.
+fn free() -> &'static [(Proposal, World); 2] {
+    static FREE: OnceLock<[(Proposal, World); 2]> = OnceLock::new();
+    FREE.get_or_init(|| {
+        let mut world = fleet();
+        others_go_on(&mut world);
+        [(); 2].map(|()| (world.run(), world.clone()))
+    })
+}
+
 /// Runs what the others do with and without red's files, and shows that it comes to the same bytes.
 #[track_caller]
 fn changes_nothing(what: &str, attack: &[(&str, &str)]) -> Proposal {
     let mut with = fleet();
-    let mut without = with.clone();
     for (path, text) in attack {
         assert!(path.starts_with("fleet/red/"), "red writes in its own folder");
         with.write(path, text);
@@ -115,12 +130,9 @@ fn changes_nothing(what: &str, attack: &[(&str, &str)]) -> Proposal {
     let told = || quiet.diagnostics.iter().filter(|d| is_reds(d));
     assert!(told().any(|d| d.severity == carp::diag::Severity::Error), "{what} is told to nobody");
     assert!(quiet.diagnostics.iter().all(is_reds), "{what}: {:#?}", quiet.diagnostics);
-    for step in 0..2 {
-        if step == 0 {
-            others_go_on(&mut with);
-            others_go_on(&mut without);
-        }
-        let (attacked, free) = (with.run(), without.run());
+    others_go_on(&mut with);
+    for (free, without) in free() {
+        let attacked = with.run();
         assert_eq!(attacked.plan.holds, free.plan.holds, "{what}");
         if attacked.tree != free.tree {
             let (ours, theirs) = (with.output_files(), without.output_files());
