@@ -2,6 +2,7 @@
 
 mod abandon;
 mod acknowledge;
+mod caused;
 mod compare;
 mod decisions;
 mod diff;
@@ -14,6 +15,7 @@ mod survey;
 
 pub use abandon::{Abandoned, abandon, abandon_mismatches};
 pub use acknowledge::{Acknowledged, mismatches, spend};
+pub use caused::{Others, caused, new_findings};
 pub use compare::{Expected, Unlike, beside_foreign, compare, files_of};
 pub use decisions::plan_digest;
 pub use diff::{Difference, diff};

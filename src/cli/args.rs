@@ -1,5 +1,6 @@
 //! Arguments that several commands have.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use crate::model::{Name, NameError};
+use crate::reconcile::{Against, Base};
 
 /// Which fleet a command reads.
 #[derive(Clone, Debug, clap::Args)]
@@ -30,6 +32,46 @@ pub struct ObservedArgs {
     /// A folder with the workers' reports, one WORKER.yaml each, instead of those in the repository
     #[arg(long, value_name = "DIR")]
     pub observed: Option<PathBuf>,
+}
+
+/// What a change is merged into before it is looked at.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct AgainstArgs {
+    /// Merge the change into REV in memory, and show only what it causes; without REV into the
+    /// remote's input branch. In a pull request's workflow its target is the default
+    #[arg(long, value_name = "REV", num_args = 0..=1, default_missing_value = "")]
+    pub against: Option<String>,
+    /// Merge another open change beside it; may be given several times
+    #[arg(long, value_name = "REV")]
+    pub with: Vec<String>,
+    /// Look at the files by themselves, in a pull request's workflow too
+    #[arg(long, conflicts_with_all = ["against", "with"])]
+    pub no_against: bool,
+}
+
+/// The variables in which workflows say what a pull request is to be merged into: of GitHub, Gitea and
+/// Forgejo, and of GitLab.
+const TARGETS: [&str; 2] = ["GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"];
+
+impl AgainstArgs {
+    /// What is asked for.
+    #[must_use]
+    pub fn asked(&self) -> Option<Against> {
+        let base = match self.against.as_deref() {
+            None if self.with.is_empty() => return None,
+            None | Some("") => Base::Input,
+            Some(revision) => Base::Named(revision.to_owned()),
+        };
+        Some(Against { base, with: self.with.clone() })
+    }
+
+    /// What the environment says a pull request is to be merged into, where nobody asked for anything.
+    #[must_use]
+    pub fn target(&self, env: &BTreeMap<String, String>) -> Option<Against> {
+        let said = TARGETS.iter().filter_map(|name| env.get(*name)).find(|name| !name.is_empty());
+        let base = Base::Branch(said.filter(|_| !self.no_against)?.clone());
+        Some(Against { base, with: self.with.clone() })
+    }
 }
 
 /// `KIND/NAME`, or `NAME` alone: names are unique over clusters and workers, and a policy of the same
@@ -113,6 +155,22 @@ mod tests {
         }
         assert_eq!(timeout("100ms"), Ok(Duration::from_millis(100)));
         assert!(timeout("9ms").is_err());
+    }
+
+    #[test]
+    fn a_pull_request_is_merged_into_its_target_unless_somebody_says_otherwise() {
+        let env = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        let main = Some(Against { base: Base::Branch("main".to_owned()), with: Vec::new() });
+        let args = AgainstArgs::default();
+        for name in TARGETS {
+            assert_eq!(args.target(&env(name, "main")), main);
+            assert_eq!(args.target(&env(name, "")), None, "a push has no target");
+        }
+        let alone = AgainstArgs { no_against: true, ..args.clone() };
+        assert_eq!(alone.target(&env(TARGETS[0], "main")), None);
+        assert_eq!(args.asked(), None);
+        let with = AgainstArgs { with: vec!["other".to_owned()], ..args };
+        assert_eq!(with.asked().map(|asked| asked.base), Some(Base::Input));
     }
 
     #[test]

@@ -40,7 +40,7 @@ use std::time::Duration;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use jiff::Timestamp;
 
-pub use args::{FleetArgs, FolderArgs, ObjectKind, ObjectRef, ObservedArgs};
+pub use args::{AgainstArgs, FleetArgs, FolderArgs, ObjectKind, ObjectRef, ObservedArgs};
 pub use example::EXAMPLE;
 pub use exit::{Error, Exit};
 pub use io::{ColorChoice, Context, Io, choose};

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use super::engine::Diffs;
 use super::show::plan::{self, PlanView};
 use super::validate::{Audience, located, notes};
-use super::{Context, Error, Exit, FleetArgs, ObservedArgs, engine};
+use super::{AgainstArgs, Context, Error, Exit, FleetArgs, ObservedArgs, engine};
 use crate::model::{GateReason, Proposal};
 
 /// Show what would change and why, guards included
@@ -19,6 +19,8 @@ pub(super) struct Args {
     fleet: FleetArgs,
     #[command(flatten)]
     observed: ObservedArgs,
+    #[command(flatten)]
+    against: AgainstArgs,
     /// The form of the plan
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
     output: Form,
@@ -40,13 +42,15 @@ enum Form {
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let diffs = if matches!(args.output, Form::Markdown) { Diffs::Shown } else { Diffs::Left };
-    let opened = engine::propose(context, &args.fleet, &args.observed, diffs)?;
+    let opened = engine::propose(context, &args.fleet, &args.observed, &args.against, diffs)?;
     notes(&opened, context)?;
     let audience =
         if matches!(args.output, Form::Text) { Audience::Person } else { Audience::Program };
     let findings = located(&opened, audience);
     let source = &opened.source;
-    let view = PlanView::of(&opened.proposal, &source.label, &source.prefix, &findings);
+    let mut view = PlanView::of(&opened.proposal, &source.label, &source.prefix, &findings);
+    view.against = opened.against.as_ref();
+    view.warnings = &source.notes;
     let text = match args.output {
         Form::Text => plan::text(&view, context.palette()),
         Form::Json => plan::json(&view),

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::engine::{self, Opened, Validated};
 use super::show::findings::{self, Finding, Sources, Tally};
-use super::{Context, Error, Exit, FleetArgs, ObservedArgs};
+use super::{AgainstArgs, Context, Error, Exit, FleetArgs, ObservedArgs};
 
 /// Check the fleet and its policies, and show every finding at once
 ///
@@ -17,6 +17,8 @@ pub(super) struct Args {
     fleet: FleetArgs,
     #[command(flatten)]
     observed: ObservedArgs,
+    #[command(flatten)]
+    against: AgainstArgs,
     /// The form of the findings
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
     output: Form,
@@ -36,7 +38,7 @@ enum Form {
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    let validated = engine::validate(context, &args.fleet, &args.observed)?;
+    let validated = engine::validate(context, &args.fleet, &args.observed, &args.against)?;
     let opened = &validated.opened;
     notes(opened, context)?;
     let audience =
@@ -71,7 +73,8 @@ fn people(validated: &Validated, findings: &[Finding], context: &Context<'_, '_>
             format!("no errors, no warnings: {clusters}, {workers}{tests}")
         }
     };
-    format!("{}{last}\n", findings::text(findings, palette))
+    let against = super::show::plan::against_text(validated.opened.against.as_ref(), palette);
+    format!("{}{last}\n{against}", findings::text(findings, palette))
 }
 
 /// Who reads paths.

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use crate::git;
 use crate::model::{Attempt, StoreError};
 
+/// How many names a message lists before it counts the rest.
+const MOST_NAMES: usize = 10;
+
 /// A failure of the world, or of the way carp was called.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -140,6 +143,20 @@ pub enum Error {
         /// The remote's address.
         remote: String,
     },
+    /// A change does not merge.
+    #[error(
+        "{what} does not merge into `{base}`: both change {}; merge or rebase it first, for nobody can tell \
+         what would be merged",
+        listed(files)
+    )]
+    Conflicts {
+        /// What is merged.
+        what: String,
+        /// What it is merged into.
+        base: String,
+        /// The files that both change.
+        files: Vec<String>,
+    },
     /// The remote refused a commit for good.
     #[error(
         "`{branch}` was not accepted by the remote: {detail}; carp does not try again by itself"
@@ -241,5 +258,13 @@ impl Error {
             Self::Store(error) => error.is_damage(),
             _ => false,
         }
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    let first = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }

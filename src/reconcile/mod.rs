@@ -1,6 +1,7 @@
 //! Who drives: where a fleet is, what one run sees of it, and the loop
 //! observe → propose → commit → push.
 
+mod against;
 mod baseline;
 mod coalesce;
 mod error;
@@ -27,6 +28,7 @@ mod unknown;
 mod verify;
 
 pub use crate::model::{Orders, Turn};
+pub use against::{Against, Base, Compared, Merged, can_merge, open_against};
 pub use error::Error;
 pub use heal::once_on_a_sound_clone;
 pub use missing::MissingBranches;

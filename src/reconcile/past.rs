@@ -60,7 +60,7 @@ pub fn open_past(
 }
 
 /// The commit that a person named. A branch that is only on the remote has its name there, too.
-fn resolve(repository: &Repository, revision: &str) -> Result<Id, Error> {
+pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<Id, Error> {
     let here = repository.rev_parse(revision);
     match (here, super::snapshot::remote(repository)) {
         (Err(error), Some(remote)) => {

@@ -226,7 +226,7 @@ pub(super) fn names(repository: Option<&Repository>, spec: &FleetSpec, prefix: &
 
 /// The reports that a person names, or that the fleet pins. `None` where there are none to look at:
 /// a plan then stands on the last fold.
-fn reports(
+pub(super) fn reports(
     store: &dyn Store,
     tree: Id,
     prefix: &str,

@@ -53,6 +53,7 @@ fn everything_that_the_demonstration_suggests_works() {
         command.args(["-ec", line]).current_dir(folder.path());
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         command.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE");
+        command.env_remove("GITHUB_BASE_REF").env_remove("CI_MERGE_REQUEST_TARGET_BRANCH_NAME");
         let ran = Ran::of(command);
         assert_eq!(ran.exit, 0, "{line}\n{}{}", ran.out, ran.err);
         printed = format!("{printed}$ {line}\n{}", ran.out);

@@ -8,6 +8,7 @@
 )]
 
 mod affected_law;
+mod against;
 mod agent;
 mod agent_layer;
 mod agent_scale;

@@ -3,6 +3,7 @@
 //! Commands print; what they print comes from here, as values. Everything that reads a fleet, plans,
 //! renders, commits or pushes on behalf of a command is one of these functions.
 
+mod against;
 mod agent;
 mod control;
 mod demo;
@@ -22,9 +23,9 @@ mod unknown;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::show::plan::FileDiff;
+use super::show::plan::{AgainstView, FileDiff};
 use super::show::{DemoView, ExplainView, ReplayView, StatusView};
-use super::{Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
+use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::diag::{Place, Position};
 use crate::model::{Input, Name, Orders, Proposal, Turn};
 use crate::reconcile::Keep;
@@ -48,6 +49,8 @@ pub struct Opened {
     pub source: Source,
     /// What changes in each file, where that was asked for.
     pub diffs: Vec<FileDiff>,
+    /// What it was merged into, where that was asked for: then only what the change causes is here.
+    pub against: Option<AgainstView>,
 }
 
 /// Whether what changes in each file will be shown, line by line.
@@ -173,8 +176,12 @@ pub fn validate(
     context: &mut Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
+    against: &AgainstArgs,
 ) -> Result<Validated, Error> {
     let _progress = context.progress("reading, placing and rendering the fleet");
+    if let Some(asked) = against::asked(context, fleet, against)? {
+        return against::validate(context, fleet, observed, &asked);
+    }
     let mut look = open::look_at_input(context, fleet, observed, true)?;
     if look.opened.proposal.stopped {
         return Ok(Validated { opened: look.opened, tests: 0, left_out: false });
@@ -198,18 +205,16 @@ pub fn propose(
     context: &mut Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
+    against: &AgainstArgs,
     diffs: Diffs,
 ) -> Result<Opened, Error> {
     let _progress = context.progress("reading, placing and rendering the fleet");
+    if let Some(asked) = against::asked(context, fleet, against)? {
+        return against::propose(context, fleet, observed, &asked, diffs);
+    }
     let bytes = if diffs == Diffs::Shown { Keep::Bytes } else { Keep::Ids };
     let mut look = open::look_as_reconcile(context, fleet, observed, bytes)?;
-    if diffs == Diffs::Shown {
-        let changes = &look.opened.proposal.changes;
-        look.opened.diffs = look
-            .sources
-            .with(|store| diffs::diffs(store, changes))
-            .map_err(|e| open::failed(&e))?;
-    }
+    look.show(diffs)?;
     Ok(look.opened)
 }
 

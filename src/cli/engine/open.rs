@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Context, Error, Exit, FleetArgs, ObjectKind, ObservedArgs};
 use super::unknown::unknown;
-use super::{Opened, Part, Rendered, Source, TextOf};
+use super::{Diffs, Opened, Part, Rendered, Source, TextOf};
 use crate::change::entry_at;
 use crate::model::{
     Build, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
@@ -93,7 +93,7 @@ fn look_at(
     Ok(looked(fleet, opened.map_err(|error| failed(&error))?, shown_prefix))
 }
 
-fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix: String) -> Look {
+pub(super) fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix: String) -> Look {
     let reconcile::Opened { proposal, prefix, input, now, snapshot, memo, sources, notes } = opened;
     let sources = std::rc::Rc::new(sources);
     let source = Source {
@@ -103,8 +103,20 @@ fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix: String) ->
         notes,
         text: text_of(std::rc::Rc::clone(&sources), input, prefix),
     };
-    let diffs = Vec::new();
-    Look { opened: Opened { proposal, source, diffs }, input, sources, now, snapshot, memo }
+    let opened = Opened { proposal, source, diffs: Vec::new(), against: None };
+    Look { opened, input, sources, now, snapshot, memo }
+}
+
+impl Look {
+    /// Compares the files that change, where that is asked for.
+    pub(super) fn show(&mut self, diffs: Diffs) -> Result<(), Error> {
+        if diffs == Diffs::Shown {
+            let changes = &self.opened.proposal.changes;
+            let made = self.sources.with(|store| super::diffs::diffs(store, changes));
+            self.opened.diffs = made.map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
 }
 
 /// Finds the fleet that the arguments name.

@@ -116,7 +116,12 @@ mod tests {
             text: Box::new(|_| None),
         };
         let mut turn = Reconciled {
-            opened: Opened { proposal: sample_proposal(), source, diffs: Vec::new() },
+            opened: Opened {
+                proposal: sample_proposal(),
+                source,
+                diffs: Vec::new(),
+                against: None,
+            },
             outcome: Outcome::Committed(commit("carp/rendered")),
             status: Some(Ok(commit("carp/status"))),
             races: 2,

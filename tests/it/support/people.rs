@@ -94,6 +94,8 @@ pub(crate) fn carp(folder: &Path, args: &[&str]) -> Command {
     command.args(args).current_dir(folder).stdin(Stdio::null());
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
     command.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env("NO_COLOR", "1");
+    // In a pull request of this repository they would say what other repositories are merged into.
+    command.env_remove("GITHUB_BASE_REF").env_remove("CI_MERGE_REQUEST_TARGET_BRANCH_NAME");
     command
 }
 

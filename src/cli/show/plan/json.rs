@@ -60,6 +60,8 @@ fn value(view: &PlanView<'_>) -> Value {
             "objectsWritten": proposal.work.objects_written,
         },
         "message": proposal.message,
+        "against": super::against::value(view.against),
+        "warnings": view.warnings,
     })
 }
 

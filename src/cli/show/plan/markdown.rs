@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use super::super::count;
 use super::super::findings::Finding;
 use super::{
-    Action, ClusterChange, FileCount, PlanView, ack_command, deletions, gate_words, hold_words,
+    Action, ClusterChange, FileCount, PlanView, ack_command, against, deletions, gate_words,
+    hold_words,
 };
 use crate::model::{Gate, Hold, Name};
 
@@ -87,6 +88,12 @@ fn head(view: &PlanView<'_>) -> String {
         count(view.proposal.plan.workers.len() as u64, "worker"),
         count(view.files.total(), "file"),
     );
+    for line in against::lines(view.against) {
+        let _ = writeln!(out, "\n{}", cell(&line));
+    }
+    for warning in view.warnings {
+        let _ = writeln!(out, "\n> [!NOTE]\n> {}", cell(warning));
+    }
     if view.proposal.stopped {
         out.push_str("\n> [!CAUTION]\n> Nothing may be committed: see the findings.\n");
     }

@@ -1,5 +1,6 @@
 //! What a plan changes, as people think of it: clusters, workers, holds; and its three forms.
 
+mod against;
 mod clusters;
 mod deletions;
 mod form;
@@ -11,6 +12,7 @@ mod sample;
 mod text;
 mod words;
 
+pub use against::{AgainstView, text as against_text};
 pub use clusters::{Action, ClusterChange, why_here};
 pub use deletions::{progress_words, waiting_words};
 pub use json::{PLAN_SCHEMA, json};
@@ -49,6 +51,10 @@ pub struct PlanView<'a> {
     pub files: FileCount,
     /// How many clusters wait for a worker after this plan.
     pub waiting: u64,
+    /// What a change was merged into; `None` where the files were looked at by themselves.
+    pub against: Option<&'a AgainstView>,
+    /// What people should know before they read the plan.
+    pub warnings: &'a [String],
 }
 
 /// What happens to one worker's folder.
@@ -124,6 +130,8 @@ impl<'a> PlanView<'a> {
             control_plane: files.control_plane,
             files: files.all,
             waiting: proposal.counts.pending,
+            against: None,
+            warnings: &[],
             proposal,
             label,
             prefix,

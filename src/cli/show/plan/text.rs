@@ -6,8 +6,8 @@ use super::super::findings::{self, Tally};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone, count};
 use super::{
-    Action, PlanView, ack_command, deletions, gate_words, hold_words, kept, listed, moving,
-    pool_lines,
+    Action, PlanView, ack_command, against, deletions, gate_words, hold_words, kept, listed,
+    moving, pool_lines,
 };
 use crate::model::{Gate, Hold, HoldKind, Work};
 
@@ -16,6 +16,7 @@ use crate::model::{Gate, Hold, HoldKind, Work};
 pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     let mut out = findings::text(view.findings, palette);
     let _ = writeln!(out, "{}", palette.paint(Tone::Strong, &headline(view)));
+    out.push_str(&against::text(view.against, palette));
     if view.proposal.stopped {
         let _ = writeln!(out, "{}", palette.paint(Tone::Bad, "Nothing may be committed."));
     }

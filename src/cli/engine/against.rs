@@ -1,0 +1,98 @@
+//! A change as it will be once it is merged, with what it causes and nothing else.
+
+use super::super::show::plan::AgainstView;
+use super::super::{AgainstArgs, Context, Error, FleetArgs, ObservedArgs};
+use super::open::{self, Look, build, clock, failed};
+use super::{Diffs, Opened, Validated};
+use crate::change::{self, Others};
+use crate::diag::Diagnostic;
+use crate::model::{Id, Input, Proposal};
+use crate::reconcile::{self, Against, Compared, MissingBranches, Observing};
+use crate::verify;
+
+/// What the change is merged into: what was asked for, else what a pull request's workflow says, where the
+/// fleet is a folder of a clone.
+pub(super) fn asked(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    against: &AgainstArgs,
+) -> Result<Option<Against>, Error> {
+    if let Some(asked) = against.asked() {
+        return Ok(Some(asked));
+    }
+    let Some(target) = against.target(&context.io.env) else { return Ok(None) };
+    let place = open::find(context, fleet)?;
+    let is_change = place.folder.is_some() && place.revision.is_none();
+    Ok(Some(target).filter(|_| is_change && reconcile::can_merge(&place)))
+}
+
+/// What the change causes: `plan`.
+pub(super) fn propose(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    against: &Against,
+    diffs: Diffs,
+) -> Result<Opened, Error> {
+    let (mut look, _, _) = look(context, fleet, observed, against, MissingBranches::Refused)?;
+    look.show(diffs)?;
+    Ok(look.opened)
+}
+
+/// What is found in the merge and not in what it is merged into: `validate`.
+pub(super) fn validate(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    against: &Against,
+) -> Result<Validated, Error> {
+    let (mut look, base, base_input) =
+        look(context, fleet, observed, against, MissingBranches::Noted)?;
+    if look.opened.proposal.stopped {
+        return Ok(Validated { opened: look.opened, tests: 0, left_out: false });
+    }
+    let run = |look: &Look, tree, proposal: &Proposal| {
+        let prefix = look.opened.source.prefix.clone();
+        let input = Input { tree, prefix, commit: None, rewound_from: None };
+        let verified = look.sources.with(|store| verify::policies(&input, store, &proposal.fleet));
+        let verified = verified.map_err(|error| failed(&error))?;
+        verified.map_err(|error| failed(&error.into()))
+    };
+    let after = run(&look, look.input, &look.opened.proposal)?;
+    let known: Vec<Diagnostic> = if base.stopped {
+        Vec::new()
+    } else {
+        run(&look, base_input, &base)?.diagnostics.into_iter().collect()
+    };
+    let (others, new) = change::new_findings(&after.diagnostics, &known);
+    look.opened.proposal.diagnostics.extend(new);
+    if let Some(against) = &mut look.opened.against {
+        against.others.findings += others;
+    }
+    Ok(Validated { opened: look.opened, tests: after.tests, left_out: after.left_out })
+}
+
+/// The plan of the merge without what the plan of the base says too, that plan, and the tree of the base.
+fn look(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    against: &Against,
+    missing: MissingBranches,
+) -> Result<(Look, Proposal, Id), Error> {
+    let place = open::find(context, fleet)?;
+    let shown_prefix = place.folder.as_deref().map(open::shown).unwrap_or_default();
+    let observing = Observing { folder: observed.observed.clone(), signed: false, missing };
+    let compared = reconcile::open_against(place, clock(context), &observing, &build(), against);
+    let Compared { mut opened, base, base_input, merged } =
+        compared.map_err(|error| failed(&error))?;
+    let (proposal, others) = if base.stopped {
+        (opened.proposal, Others::default())
+    } else {
+        change::caused(opened.proposal, &base)
+    };
+    opened.proposal = proposal;
+    let mut look = open::looked(fleet, opened, shown_prefix);
+    look.opened.against = Some(AgainstView { merged, others });
+    Ok((look, base, base_input))
+}
