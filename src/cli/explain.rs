@@ -39,8 +39,8 @@ pub(super) enum Form {
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let at = args.at.as_deref();
-    let (view, notes) = engine::explain(context, &args.fleet, &args.observed, &args.object, at)?;
-    notes.iter().try_for_each(|note| context.note(note))?;
+    let view = engine::explain(context, &args.fleet, &args.observed, &args.object, at)?;
+    view.warnings.iter().try_for_each(|note| context.note(note))?;
     let text = match args.output {
         Form::Text => show::explain::text(&view, context.palette()),
         Form::Json => show::explain::json(&view),

@@ -24,6 +24,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let view = engine::status(context, &args.fleet, &args.observed, args.object.as_ref())?;
+    view.warnings.iter().try_for_each(|warning| context.note(warning))?;
     let text = match (args.output, &args.object) {
         (Form::Json, _) => show::status::json(&view),
         (Form::Text, Some(_)) => show::status::detail(&view, context.palette()),

@@ -110,7 +110,26 @@ impl Repository {
         Ok(())
     }
 
+    /// Brings branches that this clone never had. Into a shallow clone come their last commits alone, for
+    /// that is what whoever made it asked for; into any other their history too, because cutting that would
+    /// make the whole clone a shallow one.
+    ///
+    /// # Errors
+    /// The remote cannot be reached, does not let us in or lacks a branch, or the disk failed.
+    pub fn bring(&self, remote: &str, specs: &[RefSpec]) -> Result<(), Error> {
+        check_remote(remote)?;
+        specs.iter().try_for_each(|spec| check_ref(&spec.local))?;
+        let depth: &[&str] = if self.is_shallow() { &["--depth=1"] } else { &[] };
+        let refspec = |spec: &RefSpec| format!("+{}:{}", spec.remote, spec.local);
+        let refspecs: Vec<_> = specs.iter().map(refspec).collect();
+        self.fetch_with(remote, depth, &refspecs)
+    }
+
     fn fetch_refspecs(&self, remote: &str, refspecs: &[String]) -> Result<(), Error> {
+        self.fetch_with(remote, &[], refspecs)
+    }
+
+    fn fetch_with(&self, remote: &str, options: &[&str], refspecs: &[String]) -> Result<(), Error> {
         let fixed = [
             "fetch",
             "--quiet",
@@ -118,9 +137,9 @@ impl Repository {
             "--no-prune",
             "--no-write-fetch-head",
             "--no-recurse-submodules",
-            remote,
         ];
-        let args = fixed.into_iter().chain(refspecs.iter().map(String::as_str));
+        let fixed = fixed.into_iter().chain(options.iter().copied()).chain([remote]);
+        let args = fixed.chain(refspecs.iter().map(String::as_str));
         let what = || format!("fetching into {}", self.name());
         pass(Point::BeforeFetch, what)?;
         let output = self.git(args, TRANSFER)?;

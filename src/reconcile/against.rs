@@ -6,7 +6,7 @@
 //! which takes its output for the last one: so what others have merged and no run has reconciled yet is no
 //! part of what is shown.
 
-use super::missing::written;
+use super::missing::{Written, written};
 use super::past::resolve;
 use super::snapshot::{
     Clock, Keep, Observing, Opened, Sources, memo_key, memo_path, names, now, remote, reports,
@@ -93,7 +93,8 @@ pub fn open_against(
     let names = names(sources.repository.as_ref(), &spec, &prefix);
     let mut notes = fresh.as_ref().map(|fresh| fresh.rewritten.clone()).unwrap_or_default();
     let missing = observing.missing.unless(fresh.is_some());
-    let (previous, status) = written(sources.repository.as_ref(), &names, missing, &mut notes)?;
+    let Written { output: previous, status, brought } =
+        written(sources.repository.as_ref(), &names, missing, &mut notes)?;
     let reports = sources.with(|store| reports(store, tree, &prefix, &spec, observing))??;
     let now = now(clock, &spec)?;
     let path = sources.repository.as_ref().map(|r| memo_path(r, &prefix));
@@ -104,7 +105,8 @@ pub fn open_against(
     let base = sources.with(|store| pipeline::propose(&first, store, &mut memo))??;
     let snapshot = on_top(&first, &base, input(tree));
     let proposal = sources.with(|store| pipeline::propose(&snapshot, store, &mut memo))??;
-    let opened = Opened { proposal, prefix, input: tree, now, snapshot, memo, sources, notes };
+    let input = tree;
+    let opened = Opened { proposal, prefix, input, now, snapshot, memo, sources, notes, brought };
     Ok(Compared { opened, base, base_input, merged })
 }
 

@@ -97,14 +97,16 @@ pub enum Error {
     },
     /// Branches that carp writes are on the remote and not in this clone.
     #[error(
-        "this clone lacks `{branch}`, which {remote} has, so every cluster would be taken for a new one; \
-         bring what is missing: {line}"
+        "this clone lacks `{branch}`, which {remote} has and which could not be brought ({why}), so every \
+         cluster would be taken for a new one; bring what is missing: {line}"
     )]
     OnlyElsewhere {
         /// The branches.
         branch: String,
         /// Where they are.
         remote: String,
+        /// Why they could not be brought.
+        why: String,
         /// The line that brings them.
         line: String,
     },

@@ -31,7 +31,7 @@ pub use crate::model::{Orders, Turn};
 pub use against::{Against, Base, Compared, Merged, can_merge, open_against};
 pub use error::Error;
 pub use heal::once_on_a_sound_clone;
-pub use missing::MissingBranches;
+pub use missing::{Brought, MissingBranches};
 pub use names::Names;
 pub use once::{Options, once};
 pub use outcome::{Committed, Outcome, ReconcileResult, StatusOutcome, Verdict};

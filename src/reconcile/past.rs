@@ -157,7 +157,8 @@ impl Run {
                 build.version
             ));
         }
-        Ok(Opened { proposal, prefix, input: tree, now, snapshot, memo, sources, notes })
+        let (input, brought) = (tree, None);
+        Ok(Opened { proposal, prefix, input, now, snapshot, memo, sources, notes, brought })
     }
 
     fn tree_of(&self, repository: &Repository, whose: &str, commit: Id) -> Result<Id, Error> {

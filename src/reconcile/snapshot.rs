@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::missing::{MissingBranches, written};
+use super::missing::{Brought, MissingBranches, Written, written};
 use super::notes::hand_edits;
 use super::refresh::refresh;
 use super::reports::{Found, Reports, reports_in_folder, reports_in_tree, reports_on_refs};
@@ -57,6 +57,8 @@ pub struct Opened {
     pub sources: Sources,
     /// What a person should know: a missing output branch with the line that brings it.
     pub notes: Vec<String>,
+    /// Branches that this clone lacked and that were brought.
+    pub brought: Option<Brought>,
 }
 
 /// What a look at a fleet keeps of what it makes.
@@ -149,11 +151,10 @@ pub fn open(
     };
     let spec = sources.with(|store| load::fleet_spec(store, tree, &prefix))??;
     let names = names(sources.repository.as_ref(), &spec, &prefix);
-    let was_refreshed = fresh.is_some();
+    let known = fresh.is_some() || spec.example.is_some() && !is_local(&sources, &names);
     let mut notes = fresh.map(|fresh| fresh.rewritten).unwrap_or_default();
-    let known = was_refreshed || spec.example.is_some() && !is_local(&sources, &names);
     let unless_known = observing.missing.unless(known);
-    let (previous, status) =
+    let Written { output: previous, status, brought } =
         written(sources.repository.as_ref(), &names, unless_known, &mut notes)?;
     let reports = sources.with(|store| reports(store, tree, &prefix, &spec, observing))??;
     let vouched = if observing.signed {
@@ -179,7 +180,8 @@ pub fn open(
         let output = repository.resolve(&names.output())?;
         notes.extend(hand_edits(repository, output, &proposal, &prefix));
     }
-    Ok(Opened { proposal, prefix, input: tree, now, snapshot, memo, sources, notes })
+    let input = tree;
+    Ok(Opened { proposal, prefix, input, now, snapshot, memo, sources, notes, brought })
 }
 
 /// Whether carp writes to a repository on this machine, or to none.

@@ -1,4 +1,4 @@
-//! A clone that lacks the branches which carp writes is no first run: what is looked at there would be wrong.
+//! A clone that lacks the branches which carp writes is no first run: they are brought, or nothing is guessed.
 
 use std::fs;
 use std::path::Path;
@@ -25,28 +25,64 @@ fn carp(folder: &Path, args: &[&str]) -> Ran {
 }
 
 #[test]
-fn it_is_told_with_the_line_that_brings_them_and_the_line_works() {
-    let (_remote, folder) = placed();
-    for command in [
-        &["plan"][..],
-        &["plan", "--output", "markdown"],
-        &["status"],
-        &["explain", "cluster/alpha"],
-        &["simulate", "--cordon", "w-weu"],
-        &["render", "--out", "out"],
+fn what_a_clone_lacks_is_brought_and_every_form_says_so() {
+    let told = "this clone lacked carp/rendered and carp/status, so it was brought from origin; the last \
+                output commit is ";
+    for (command, forms) in [
+        (&["plan"][..], &["text", "json", "markdown"][..]),
+        (&["status"], &["text", "json"]),
+        (&["explain", "cluster/alpha"], &["text", "json"]),
+        (&["simulate", "--cordon", "w-weu"], &["text"]),
+        (&["render", "--out", "out"], &[]),
     ] {
+        let (_remote, folder) = placed();
+        let first = carp(folder.path(), command);
+        assert_eq!(first.exit, 0, "{command:?} {}", first.err);
+        assert!(first.err.contains(told), "{command:?} {}", first.err);
+        assert!(!first.out.contains("to create") || first.out.contains("no changes"));
+        let again = carp(folder.path(), &[command, &["--now", "2036-01-01T00:00:00Z"]].concat());
+        assert!(!again.err.contains("lacked"), "{command:?} {}", again.err);
+        for form in forms.iter().filter(|form| **form != "text") {
+            let (_remote, folder) = placed();
+            let ran = carp(folder.path(), &[command, &["--output", form]].concat());
+            assert!(ran.out.contains(told), "{command:?} {form}: {}", ran.out);
+        }
+    }
+    let (_remote, folder) = placed();
+    let plan = carp(folder.path(), &["plan"]);
+    assert!(plan.out.contains("no changes"), "{}{}", plan.out, plan.err);
+    let brought = ["rev-list", "--count", "origin/carp/rendered"];
+    assert_eq!(git(&folder.path().join("clone"), &brought), "1", "no more than is read");
+}
+
+#[test]
+fn a_clone_with_its_history_does_not_become_a_shallow_one() {
+    let (remote, folder) = placed();
+    let url = remote.url();
+    git(folder.path(), &["clone", "--quiet", "--single-branch", &url, "whole"]);
+    let whole = folder.path().join("whole");
+    let ran = Ran::of(people::carp(&whole, &["plan"]));
+    assert!(ran.out.contains("no changes"), "{}{}", ran.out, ran.err);
+    assert_eq!(git(&whole, &["rev-parse", "--is-shallow-repository"]), "false");
+}
+
+#[test]
+fn where_it_cannot_be_brought_the_line_that_brings_it_is_told() {
+    let (_remote, folder) = placed();
+    let refs = folder.path().join("clone/.git/refs/remotes/origin/carp");
+    fs::create_dir_all(&refs).unwrap();
+    fs::write(refs.join("rendered.lock"), "").unwrap();
+    for command in [&["plan"][..], &["status"], &["render", "--out", "out"]] {
         let ran = carp(folder.path(), command);
         assert_eq!((ran.exit, ran.out.as_str()), (1, ""), "{command:?} {}", ran.err);
         assert!(ran.err.contains("this clone lacks `carp/rendered`"), "{command:?} {}", ran.err);
     }
     assert!(!folder.path().join("clone/out").exists());
-    let told = carp(folder.path(), &["plan"]).err;
-    let (_, line) = told.trim_end().split_once("bring what is missing: git ").expect("a line");
+    fs::remove_file(refs.join("rendered.lock")).unwrap();
+    let told = carp(folder.path(), &["validate"]).err;
+    let (_, line) = told.trim_end().split_once("bring it: git ").expect("a line");
     git(&folder.path().join("clone"), &line.split(' ').collect::<Vec<_>>());
-    let ran = carp(folder.path(), &["plan"]);
-    assert_eq!(ran.exit, 0, "{}", ran.err);
-    assert!(ran.out.contains("no changes"), "{}{}", ran.out, ran.err);
-    assert!(carp(folder.path(), &["status"]).out.contains("alpha"));
+    assert!(carp(folder.path(), &["plan"]).out.contains("no changes"));
 }
 
 #[test]

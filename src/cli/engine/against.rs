@@ -34,7 +34,7 @@ pub(super) fn propose(
     against: &Against,
     diffs: Diffs,
 ) -> Result<Opened, Error> {
-    let (mut look, _, _) = look(context, fleet, observed, against, MissingBranches::Refused)?;
+    let (mut look, _, _) = look(context, fleet, observed, against, MissingBranches::Brought)?;
     look.show(diffs)?;
     Ok(look.opened)
 }

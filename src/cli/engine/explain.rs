@@ -18,8 +18,13 @@ use crate::model::{
 use crate::plan::{self, Explanation, PlanInput, PoolVerdict, Verdict, WorkerExplanation};
 use crate::render::{self, SecretWanted, Where};
 
-/// Explains a cluster, a worker or a policy.
+/// Explains a cluster, a worker or a policy, with what people should know of the look.
 pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
+    let view = of(look, object)?;
+    Ok(ExplainView { warnings: look.opened.source.notes.clone(), ..view })
+}
+
+fn of(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
     let proposal = &look.opened.proposal;
     let input = PlanInput::of(proposal);
     let name = &object.name;

@@ -245,15 +245,12 @@ pub fn explain(
     observed: &ObservedArgs,
     object: &ObjectRef,
     at: Option<&str>,
-) -> Result<(ExplainView, Vec<String>), Error> {
+) -> Result<ExplainView, Error> {
     let _progress = context.progress("reading and placing the fleet");
     let Some(revision) = at else {
-        let look = open::look(context, fleet, observed, Keep::Ids)?;
-        return Ok((explain::explain(&look, object)?, Vec::new()));
+        return explain::explain(&open::look(context, fleet, observed, Keep::Ids)?, object);
     };
-    let mut look = open::look_past(context, fleet, revision, Keep::Ids)?;
-    let notes = std::mem::take(&mut look.opened.source.notes);
-    Ok((explain::explain(&look, object)?, notes))
+    explain::explain(&open::look_past(context, fleet, revision, Keep::Ids)?, object)
 }
 
 /// Proposes past commits of the output branch again: one, or those of `A..B`. Without a name it is the

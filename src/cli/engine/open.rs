@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::show::age::since;
 use super::super::{Context, Error, Exit, FleetArgs, ObjectKind, ObservedArgs};
 use super::unknown::unknown;
 use super::{Diffs, Opened, Part, Rendered, Source, TextOf};
@@ -9,7 +10,7 @@ use crate::change::entry_at;
 use crate::model::{
     Build, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
 };
-use crate::reconcile::{self, Clock, Keep, MissingBranches, Observing, Place, Sources};
+use crate::reconcile::{self, Brought, Clock, Keep, MissingBranches, Observing, Place, Sources};
 use crate::store::{Prune, checkout};
 
 /// A look at a fleet, with the stores that it was read from.
@@ -30,7 +31,7 @@ pub(super) fn look(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<Look, Error> {
-    let (folder, missing) = (observed.observed.clone(), MissingBranches::Refused);
+    let (folder, missing) = (observed.observed.clone(), MissingBranches::Brought);
     look_at(context, fleet, &Observing { folder, signed: false, missing }, keep)
 }
 
@@ -41,7 +42,7 @@ pub(super) fn look_as_reconcile(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<Look, Error> {
-    let (folder, missing) = (observed.observed.clone(), MissingBranches::Refused);
+    let (folder, missing) = (observed.observed.clone(), MissingBranches::Brought);
     look_at(context, fleet, &Observing { folder, signed: true, missing }, keep)
 }
 
@@ -94,7 +95,9 @@ fn look_at(
 }
 
 pub(super) fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix: String) -> Look {
-    let reconcile::Opened { proposal, prefix, input, now, snapshot, memo, sources, notes } = opened;
+    let reconcile::Opened { proposal, prefix, input, now, snapshot, memo, sources, .. } = opened;
+    let mut notes = opened.notes;
+    notes.extend(opened.brought.map(|brought| brought_words(&brought, now)));
     let sources = std::rc::Rc::new(sources);
     let source = Source {
         label: crate::git::Redacted::new(&fleet.fleet).to_string(),
@@ -105,6 +108,16 @@ pub(super) fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix:
     };
     let opened = Opened { proposal, source, diffs: Vec::new(), against: None };
     Look { opened, input, sources, now, snapshot, memo }
+}
+
+/// What was brought, and how old it is: a clone that is not fetched again stays at that.
+fn brought_words(brought: &Brought, now: jiff::Timestamp) -> String {
+    let Brought { branches, remote, made } = brought;
+    let age = since(*made, now);
+    let branches = branches.join(" and ");
+    format!(
+        "this clone lacked {branches}, so it was brought from {remote}; the last output commit is {age} old"
+    )
 }
 
 impl Look {

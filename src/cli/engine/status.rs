@@ -22,6 +22,7 @@ pub(super) fn status(look: &Look, object: Option<&ObjectRef>) -> Result<StatusVi
     let clusters = plan.clusters.keys().filter(|name| wanted(ObjectKind::Cluster, name));
     let view = StatusView {
         now: look.now,
+        warnings: look.opened.source.notes.clone(),
         workers: workers.filter_map(|name| worker(look, name)).collect(),
         pools: if object.is_none() { pools(&look.opened.proposal) } else { Vec::new() },
         clusters: clusters.filter_map(|name| cluster(look, name)).collect(),

@@ -20,6 +20,8 @@ pub const STATUS_SCHEMA: u32 = 1;
 pub struct StatusView {
     /// The time that ages are counted to.
     pub now: Timestamp,
+    /// What people should know before they read it.
+    pub warnings: Vec<String>,
     /// The workers, by name.
     pub workers: Vec<WorkerStatusRow>,
     /// The pools, by name.
@@ -306,6 +308,7 @@ mod tests {
         };
         StatusView {
             now: "2026-11-01T09:04:00Z".parse().unwrap(),
+            warnings: Vec::new(),
             workers: vec![
                 worker("we-1", "Running", ConditionStatus::True, "Healthy"),
                 worker("we-2", "Degraded", ConditionStatus::False, "EtcdSlow"),

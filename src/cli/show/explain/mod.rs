@@ -19,6 +19,8 @@ pub struct ExplainView {
     pub object: String,
     /// Where it is, or what it is: `bound to we-1`, `pending, number 3 in the queue`.
     pub state: String,
+    /// What people should know before they read it.
+    pub warnings: Vec<String>,
     /// The line as users of kube-scheduler know it: `0/3 workers are available: …`. Pending clusters
     /// only.
     pub summary: Option<String>,
