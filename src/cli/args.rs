@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -14,7 +13,13 @@ use crate::reconcile::{Against, Base};
 #[derive(Clone, Debug, clap::Args)]
 pub struct FleetArgs {
     /// The fleet: a folder as it stands, FOLDER@REV, or a Git URL
-    #[arg(long, value_name = "FLEET", default_value = ".")]
+    #[arg(
+        long,
+        value_name = "FLEET",
+        default_value = ".",
+        env = "CARP_FLEET",
+        hide_env_values = true
+    )]
     pub fleet: String,
 }
 
@@ -22,7 +27,13 @@ pub struct FleetArgs {
 #[derive(Clone, Debug, clap::Args)]
 pub struct FolderArgs {
     /// The folder of the fleet
-    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        default_value = ".",
+        env = "CARP_FLEET",
+        hide_env_values = true
+    )]
     pub fleet: PathBuf,
 }
 
@@ -71,52 +82,6 @@ impl AgainstArgs {
         let said = TARGETS.iter().filter_map(|name| env.get(*name)).find(|name| !name.is_empty());
         let base = Base::Branch(said.filter(|_| !self.no_against)?.clone());
         Some(Against { base, with: self.with.clone() })
-    }
-}
-
-/// `KIND/NAME`, or `NAME` alone: names are unique over clusters and workers, and a policy of the same
-/// name comes after them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectRef {
-    /// The kind, where one was given.
-    pub kind: Option<ObjectKind>,
-    /// The name.
-    pub name: Name,
-}
-
-/// A kind that commands speak of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectKind {
-    /// A `ManagedCluster`.
-    Cluster,
-    /// A `Worker`.
-    Worker,
-    /// A `PlacementPolicy`.
-    Policy,
-}
-
-impl FromStr for ObjectRef {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (kind, name) = match text.split_once('/') {
-            None => (None, text),
-            Some((kind, name)) => (Some(kind_of(kind)?), name),
-        };
-        Ok(Self { kind, name: Name::parse(name).map_err(|e| e.to_string())? })
-    }
-}
-
-fn kind_of(text: &str) -> Result<ObjectKind, String> {
-    match text.to_ascii_lowercase().as_str() {
-        "cluster" | "clusters" | "managedcluster" | "managedclusters" | "mc" => {
-            Ok(ObjectKind::Cluster)
-        }
-        "worker" | "workers" | "wk" => Ok(ObjectKind::Worker),
-        "policy" | "policies" | "placementpolicy" | "placementpolicies" | "pp" => {
-            Ok(ObjectKind::Policy)
-        }
-        _ => Err(format!("`{text}` is not a kind; the kinds are `cluster`, `worker` and `policy`")),
     }
 }
 
@@ -171,18 +136,5 @@ mod tests {
         assert_eq!(args.asked(), None);
         let with = AgainstArgs { with: vec!["other".to_owned()], ..args };
         assert_eq!(with.asked().map(|asked| asked.base), Some(Base::Input));
-    }
-
-    #[test]
-    fn an_object_is_a_kind_and_a_name_or_a_name_alone() {
-        let parse = |text: &str| text.parse::<ObjectRef>();
-        assert_eq!(parse("cluster/pay-eu").unwrap().kind, Some(ObjectKind::Cluster));
-        assert_eq!(parse("wk/w1").unwrap().kind, Some(ObjectKind::Worker));
-        assert_eq!(parse("pay-eu").unwrap().kind, None);
-        assert_eq!(
-            parse("pod/x").unwrap_err(),
-            "`pod` is not a kind; the kinds are `cluster`, `worker` and `policy`"
-        );
-        assert!(parse("cluster/A").is_err());
     }
 }

@@ -13,9 +13,9 @@ use super::{Context, Error, Exit, FleetArgs, ObjectRef, ObservedArgs, engine, sh
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// `cluster/NAME`, `worker/NAME`, `policy/NAME`, or the name alone
-    #[arg(value_name = "KIND/NAME")]
-    object: ObjectRef,
+    /// `cluster/NAME`, `worker/NAME`, `policy/NAME`, the same with a blank, or the name alone
+    #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
+    object: Vec<String>,
     #[command(flatten)]
     fleet: FleetArgs,
     #[command(flatten)]
@@ -39,7 +39,8 @@ pub(super) enum Form {
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let at = args.at.as_deref();
-    let view = engine::explain(context, &args.fleet, &args.observed, &args.object, at)?;
+    let object = ObjectRef::of(&args.object)?;
+    let view = engine::explain(context, &args.fleet, &args.observed, &object, at)?;
     view.warnings.iter().try_for_each(|note| context.note(note))?;
     let text = match args.output {
         Form::Text => show::explain::text(&view, context.palette()),

@@ -88,6 +88,23 @@ impl Context<'_, '_> {
         choose(self.color, is_terminal, self.io.env.get("NO_COLOR").map(String::as_str))
     }
 
+    /// How many columns a line of standard output has; `None` where it is no terminal. `COLUMNS` says it for
+    /// what is shown elsewhere.
+    #[must_use]
+    pub fn width(&self) -> Option<usize> {
+        let said = self.io.env.get("COLUMNS").and_then(|text| text.parse().ok());
+        let width = said.or_else(|| self.io.out_is_terminal.then(super::process::columns));
+        width.filter(|width| *width > 0)
+    }
+
+    /// Clears the terminal, with the code for that.
+    ///
+    /// # Errors
+    /// Standard output cannot be written to.
+    pub(super) fn clear(&mut self, code: &'static str) -> Result<(), Error> {
+        write(self.io.out, code, "standard output")
+    }
+
     /// Shows a word on standard error while long work goes on, if that is a terminal.
     pub fn progress(&self, word: &'static str) -> Progress {
         let terminal = self.io.err_is_terminal;

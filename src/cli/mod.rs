@@ -21,12 +21,14 @@ mod io;
 mod kind;
 mod log;
 mod man;
+mod object;
 mod overlay;
 mod plan;
 mod process;
 mod reconcile;
 mod render;
 mod replay;
+mod selector;
 pub mod show;
 mod simulate;
 mod status;
@@ -40,11 +42,13 @@ use std::time::Duration;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use jiff::Timestamp;
 
-pub use args::{AgainstArgs, FleetArgs, FolderArgs, ObjectKind, ObjectRef, ObservedArgs};
+pub use args::{AgainstArgs, FleetArgs, FolderArgs, ObservedArgs};
 pub use example::EXAMPLE;
 pub use exit::{Error, Exit};
 pub use io::{ColorChoice, Context, Io, choose};
+pub use object::{ObjectKind, ObjectRef, Target};
 pub use process::main;
+pub use selector::Selector;
 use watchdog::Watched;
 
 /// Kubernetes clusters, scheduled like pods, with a Git repository as the control plane.
@@ -82,7 +86,8 @@ enum Command {
     Plan(plan::Args),
     Render(render::Args),
     Explain(explain::Args),
-    Status(status::Args),
+    #[command(visible_alias = "get")]
+    Status(Box<status::Args>),
     Reconcile(Box<reconcile::Args>),
     Simulate(Box<simulate::Args>),
     Replay(replay::Args),

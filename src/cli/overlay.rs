@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::engine::Writable;
 use super::{Error, files};
+use crate::diag::suggest;
 use crate::load::worker_overlays;
 use crate::model::Name;
 use crate::model::api::{API_VERSION, Drain, WorkerOverlaySpec};
@@ -116,7 +117,7 @@ fn check_worker(fleet: &Writable, worker: &Name) -> Result<(), Error> {
     Err(if all.is_empty() {
         error.help("the fleet declares no worker at all")
     } else {
-        error.help(format!("its workers are {}", all.join(", ")))
+        error.help(suggest::help(worker, all, "its workers are"))
     })
 }
 
@@ -366,7 +367,7 @@ mod tests {
         let error = cordon(&fleet, &name("w3")).unwrap_err();
         insta::assert_snapshot!(error, @r"
         there is no worker `w3` in this fleet
-        help: its workers are w1, w2
+        help: did you mean `w1`?
         ");
     }
 }

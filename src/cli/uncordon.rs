@@ -1,7 +1,6 @@
 //! `carp uncordon`: takes the cordon, and the drain, off a worker again.
 
-use super::{Context, Error, Exit, FolderArgs, args::name, engine, overlay};
-use crate::model::Name;
+use super::{Context, Error, Exit, FolderArgs, engine, object::WorkerArgs, overlay};
 
 /// Take the cordon or the drain off a worker again
 ///
@@ -10,16 +9,16 @@ use crate::model::Name;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// The worker
-    #[arg(value_name = "NAME", value_parser = name)]
-    worker: Name,
+    #[command(flatten)]
+    worker: WorkerArgs,
     #[command(flatten)]
     fleet: FolderArgs,
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+    let worker = args.worker.name()?;
     let fleet = engine::writable(context, &args.fleet)?;
-    let done = overlay::uncordon(&fleet, &args.worker)?;
+    let done = overlay::uncordon(&fleet, &worker)?;
     context.print(&format!("{done}\n"))?;
     Ok(Exit::Fine)
 }

@@ -26,6 +26,7 @@ mod controller_callers;
 mod cost;
 mod cost_law;
 mod credentials;
+mod daily;
 mod deletions;
 mod deploy;
 mod docs;

@@ -45,6 +45,11 @@ fn of(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
     {
         return Ok(policy::view(policy, &explanation));
     }
+    if object.kind == Some(ObjectKind::Pool) && proposal.fleet.pools.contains_key(name) {
+        return Err(Error::usage("there is nothing to explain of a pool").help(format!(
+            "`carp status pool/{name}` shows it; a cluster that waits says why it makes none"
+        )));
+    }
     Err(unknown(look, object.kind, name))
 }
 

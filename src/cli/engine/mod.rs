@@ -8,6 +8,7 @@ mod agent;
 mod control;
 mod demo;
 mod diffs;
+mod drain;
 mod explain;
 mod kind;
 mod left;
@@ -24,7 +25,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::show::plan::{AgainstView, FileDiff};
-use super::show::{DemoView, ExplainView, ReplayView, StatusView};
+use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::diag::{Place, Position};
 use crate::model::{Input, Name, Orders, Proposal, Turn};
@@ -32,6 +33,7 @@ use crate::reconcile::Keep;
 use crate::verify;
 
 pub use control::Control;
+pub use status::Query;
 
 pub use simulate::{Asked, At, WhatIf, simulate};
 
@@ -267,7 +269,7 @@ pub fn replay(
     replay::replay(context, fleet, revision)
 }
 
-/// The status of all workers and clusters, or of one.
+/// The status of workers, pools and clusters, as far as it is asked for.
 ///
 /// # Errors
 /// The fleet cannot be read, or has no such object.
@@ -275,11 +277,11 @@ pub fn status(
     context: &mut Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
-    object: Option<&ObjectRef>,
+    query: &Query,
 ) -> Result<StatusView, Error> {
     let _progress = context.progress("reading and placing the fleet");
     let look = open::look(context, fleet, observed, Keep::Bytes)?;
-    status::status(&look, object)
+    status::status(&look, query)
 }
 
 /// One turn: observe, propose, commit, push.
@@ -349,6 +351,20 @@ pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writ
         fleet_folder: fleet.spec.roots.clone().unwrap_or_default().fleet,
         workers: fleet.workers.keys().cloned().collect(),
     })
+}
+
+/// What becomes of the clusters on a worker that the folder's files drain.
+///
+/// # Errors
+/// There is no fleet, or it cannot be read.
+pub fn drained(
+    context: &mut Context<'_, '_>,
+    args: &FolderArgs,
+    worker: &Name,
+) -> Result<DrainedView, Error> {
+    let fleet = reconcile::argument(&args.fleet);
+    let look = open::look_at_input(context, &fleet, &ObservedArgs { observed: None }, false)?;
+    Ok(drain::drained(&look.opened.proposal.plan, worker))
 }
 
 /// Where a place is in the text of its file, and how many characters it covers.

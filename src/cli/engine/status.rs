@@ -5,41 +5,130 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 
 use super::super::show::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
-use super::super::{Error, ObjectKind, ObjectRef};
+use super::super::{Error, ObjectKind, Selector, Target};
 use super::open::{Look, text_at};
 use super::unknown::unknown;
+use crate::diag::suggest;
 use crate::load::read_yaml;
-use crate::model::{Name, Pending, Proposal, paths};
+use crate::model::{Cluster, Name, Pending, Proposal, paths};
 use crate::status::{ClusterDocument, WorkerDocument};
 
-/// All workers and clusters, or the one that is asked for.
-pub(super) fn status(look: &Look, object: Option<&ObjectRef>) -> Result<StatusView, Error> {
+/// What of a fleet is asked for.
+pub struct Query {
+    /// Everything, a kind, or one object.
+    pub target: Target,
+    /// Only what has these labels.
+    pub labels: Selector,
+    /// Only the clusters of this tenant.
+    pub tenant: Option<String>,
+    /// Only this worker and its clusters.
+    pub worker: Option<Name>,
+    /// Only what is in one of these phases; none: in any.
+    pub phases: Vec<String>,
+    /// Whether the rows have their spec.
+    pub specs: bool,
+}
+
+/// Workers, pools and clusters as far as they are asked for.
+pub(super) fn status(look: &Look, query: &Query) -> Result<StatusView, Error> {
+    known(look, query)?;
     let plan = &look.opened.proposal.plan;
-    let wanted = |kind: ObjectKind, name: &Name| {
-        object.is_none_or(|o| o.name == *name && o.kind.is_none_or(|k| k == kind))
-    };
-    let workers = plan.workers.keys().filter(|name| wanted(ObjectKind::Worker, name));
-    let clusters = plan.clusters.keys().filter(|name| wanted(ObjectKind::Cluster, name));
+    let workers = plan.workers.keys().filter(|name| query.names(ObjectKind::Worker, name));
+    let clusters = plan.clusters.keys().filter(|name| query.names(ObjectKind::Cluster, name));
+    let workers = workers.filter_map(|name| worker(look, name, query.specs));
+    let clusters = clusters.filter_map(|name| cluster(look, name, query.specs));
+    let pools = pools(&look.opened.proposal, query.specs).into_iter();
     let view = StatusView {
         now: look.now,
         warnings: look.opened.source.notes.clone(),
-        workers: workers.filter_map(|name| worker(look, name)).collect(),
-        pools: if object.is_none() { pools(&look.opened.proposal) } else { Vec::new() },
-        clusters: clusters.filter_map(|name| cluster(look, name)).collect(),
+        workers: workers.filter(|row| query.wants_worker(row)).collect(),
+        pools: pools.filter(|row| query.wants_pool(row)).collect(),
+        clusters: clusters.filter(|row| query.wants_cluster(row)).collect(),
     };
-    match object {
-        Some(object) if object.kind == Some(ObjectKind::Policy) => {
-            Err(Error::usage("a policy has no status")
-                .help(format!("`carp explain policy/{}` says where it applies", object.name)))
-        }
-        Some(object) if view.workers.is_empty() && view.clusters.is_empty() => {
+    match &query.target {
+        Target::Object(object) if view.is_empty() && !query.filters() => {
             Err(unknown(look, object.kind, &object.name))
         }
         _ => Ok(view),
     }
 }
 
-fn worker(look: &Look, name: &Name) -> Option<WorkerStatusRow> {
+/// Refuses what can have no answer.
+fn known(look: &Look, query: &Query) -> Result<(), Error> {
+    let proposal = &look.opened.proposal;
+    let policies = |name: &str| {
+        Err(Error::usage("a policy has no status")
+            .help(format!("`carp explain policy/{name}` says where it applies")))
+    };
+    match &query.target {
+        Target::Kind(ObjectKind::Policy) => policies("NAME")?,
+        Target::Object(object) if object.kind == Some(ObjectKind::Policy) => {
+            policies(&object.name)?
+        }
+        _ => {}
+    }
+    if let Some(name) =
+        query.worker.as_ref().filter(|name| !proposal.plan.workers.contains_key(*name))
+    {
+        return Err(unknown(look, Some(ObjectKind::Worker), name));
+    }
+    let Some(tenant) = &query.tenant else { return Ok(()) };
+    let listed = proposal.fleet.spec.tenants.iter().map(|tenant| tenant.name.as_str());
+    let of_clusters = proposal.fleet.clusters.values().map(|cluster| cluster.tenant.as_str());
+    let tenants: BTreeSet<&str> = listed.chain(of_clusters).collect();
+    if tenants.contains(tenant.as_str()) {
+        return Ok(());
+    }
+    let help = suggest::help(tenant, tenants.iter().copied(), "tenants");
+    Err(Error::failed(format!("there is no tenant `{tenant}` in this fleet")).help(help))
+}
+
+impl Query {
+    /// Whether what has a name may be left out for what it is.
+    fn filters(&self) -> bool {
+        !self.labels.is_empty()
+            || self.tenant.is_some()
+            || self.worker.is_some()
+            || !self.phases.is_empty()
+    }
+
+    fn names(&self, kind: ObjectKind, name: &Name) -> bool {
+        match &self.target {
+            Target::All => true,
+            Target::Kind(wanted) => *wanted == kind,
+            Target::Object(object) => {
+                object.name == *name && object.kind.is_none_or(|wanted| wanted == kind)
+            }
+        }
+    }
+
+    fn wants_phase(&self, phase: Option<&str>) -> bool {
+        let phase = phase.unwrap_or("Unknown");
+        self.phases.is_empty() || self.phases.iter().any(|wanted| wanted == phase)
+    }
+
+    fn wants_worker(&self, row: &WorkerStatusRow) -> bool {
+        self.tenant.is_none()
+            && self.worker.as_ref().is_none_or(|worker| *worker == row.name)
+            && self.labels.selects(&row.labels)
+            && self.wants_phase(row.status.phase.as_deref())
+    }
+
+    fn wants_cluster(&self, row: &ClusterStatusRow) -> bool {
+        let worker = self.worker.as_ref().map(Name::as_str);
+        self.tenant.as_ref().is_none_or(|tenant| *tenant == row.tenant)
+            && worker.is_none_or(|worker| row.status.assigned_worker.as_deref() == Some(worker))
+            && self.labels.selects(&row.labels)
+            && self.wants_phase(row.status.phase.as_deref())
+    }
+
+    /// A pool has no labels and no phase.
+    fn wants_pool(&self, row: &PoolStatusRow) -> bool {
+        !self.filters() && self.names(ObjectKind::Pool, &row.name)
+    }
+}
+
+fn worker(look: &Look, name: &Name, specs: bool) -> Option<WorkerStatusRow> {
     let document: WorkerDocument = document(look, &format!("workers/{name}.yaml"))?;
     let desired = look.opened.proposal.fleet.workers.get(name);
     Some(WorkerStatusRow {
@@ -47,11 +136,14 @@ fn worker(look: &Look, name: &Name) -> Option<WorkerStatusRow> {
         location: desired.map(|w| w.spec.location.clone()).unwrap_or_default(),
         version: desired.map(|w| w.spec.version.clone()).unwrap_or_default(),
         unschedulable: desired.is_some_and(|w| w.spec.unschedulable),
+        flavor: desired.map(|w| w.flavor().to_owned()).unwrap_or_default(),
+        labels: desired.map(|w| w.labels.clone()).unwrap_or_default(),
+        spec: desired.filter(|_| specs).and_then(|w| serde_json::to_value(&w.spec).ok()),
         status: document.status,
     })
 }
 
-fn pools(proposal: &Proposal) -> Vec<PoolStatusRow> {
+fn pools(proposal: &Proposal, specs: bool) -> Vec<PoolStatusRow> {
     let (fleet, plan) = (&proposal.fleet, &proposal.plan);
     let row = |name: &Name| {
         let spec = fleet.pools.get(name).map(|pool| &pool.spec);
@@ -64,6 +156,7 @@ fn pools(proposal: &Proposal) -> Vec<PoolStatusRow> {
         let overdue = of(Pending::Overdue);
         PoolStatusRow {
             name: name.clone(),
+            spec: spec.filter(|_| specs).and_then(|spec| serde_json::to_value(spec).ok()),
             workers: there.len(),
             min: spec.map(|spec| spec.min),
             max: spec.map(|spec| spec.max),
@@ -76,15 +169,23 @@ fn pools(proposal: &Proposal) -> Vec<PoolStatusRow> {
     names.into_iter().map(row).collect()
 }
 
-fn cluster(look: &Look, name: &Name) -> Option<ClusterStatusRow> {
+fn cluster(look: &Look, name: &Name, specs: bool) -> Option<ClusterStatusRow> {
     let path = format!("clusters/{}/{name}.yaml", paths::shard(name));
     let document: ClusterDocument = document(look, &path)?;
     let proposal = &look.opened.proposal;
-    let (tenant, version) = match proposal.fleet.clusters.get(name) {
-        Some(cluster) => (cluster.tenant.clone(), cluster.spec.version.clone()),
-        None => proposal.previous.index_row(name).map(|r| (r.tenant.clone(), r.version.clone()))?,
-    };
-    Some(ClusterStatusRow { name: name.clone(), tenant, version, status: document.status })
+    let desired = proposal.fleet.clusters.get(name);
+    let of_document = desired.map(Cluster::index_row);
+    let facts = of_document.or_else(|| proposal.previous.index_row(name).cloned())?;
+    Some(ClusterStatusRow {
+        name: name.clone(),
+        tenant: facts.tenant,
+        version: facts.version,
+        location: facts.location,
+        class: facts.class,
+        labels: facts.labels,
+        spec: desired.filter(|_| specs).and_then(|c| serde_json::to_value(&c.spec).ok()),
+        status: document.status,
+    })
 }
 
 fn document<T: DeserializeOwned>(look: &Look, path: &str) -> Option<T> {

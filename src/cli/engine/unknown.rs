@@ -16,6 +16,7 @@ pub(super) fn unknown(look: &Look, kind: Option<ObjectKind>, name: &Name) -> Err
     let (kind, help) = match kind {
         Some(ObjectKind::Worker) => ("worker", help(&mut { workers }, "workers")),
         Some(ObjectKind::Cluster) => ("cluster", help(&mut { clusters }, "clusters")),
+        Some(ObjectKind::Pool) => ("pool", help(&mut fleet.pools.keys(), "pools")),
         Some(ObjectKind::Policy) => ("policy", help(&mut fleet.policies.keys(), "policies")),
         None => {
             let mut all = clusters.chain(workers).chain(fleet.policies.keys());

@@ -2,6 +2,7 @@
 
 pub mod age;
 pub mod demo;
+pub mod drain;
 pub mod explain;
 pub mod findings;
 pub mod kind;
@@ -12,10 +13,12 @@ pub mod reconcile;
 pub mod replay;
 pub mod simulate;
 pub mod status;
+pub mod status_forms;
 pub mod tables;
 mod wrap;
 
 pub use demo::DemoView;
+pub use drain::DrainedView;
 pub use explain::{
     ExplainRow, ExplainView, LossView, LostView, PolicyView, PoolRow, ReasonView, RemedyView,
     SecretView,
@@ -23,7 +26,7 @@ pub use explain::{
 pub use palette::{Colour, Palette, Tone};
 pub use plan::{progress_words, waiting_words};
 pub use replay::{ReplayRow, ReplayView};
-pub use status::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
+pub use status::{ClusterStatusRow, Extent, PoolStatusRow, StatusView, WorkerStatusRow};
 
 /// `1 cluster`, `3 clusters`.
 #[must_use]

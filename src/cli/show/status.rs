@@ -1,12 +1,16 @@
 //! Workers and clusters as they are known to be.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::age::since_text;
-use super::tables::{Cell, state, table, tone_of};
+use super::status_forms::summary;
+use super::tables::{Cell, fit, state, table, tone_of};
+use super::wrap::wrap;
 use super::{Palette, Tone};
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, WorkerStatus};
 use crate::model::{Condition, ConditionStatus, Name, Resources};
@@ -30,12 +34,30 @@ pub struct StatusView {
     pub clusters: Vec<ClusterStatusRow>,
 }
 
+impl StatusView {
+    /// Whether nothing is in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.workers.is_empty() && self.pools.is_empty() && self.clusters.is_empty()
+    }
+
+    /// Whether another one says the same, the time apart.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        (&self.workers, &self.pools, &self.clusters)
+            == (&other.workers, &other.pools, &other.clusters)
+    }
+}
+
 /// One pool of workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolStatusRow {
     /// Its name.
     pub name: Name,
+    /// Its spec as it is used; absent unless it was asked for, and for what is not desired any more.
+    #[serde(skip)]
+    pub spec: Option<Value>,
     /// Its workers, those that are on their way out left out.
     pub workers: usize,
     /// The fewest that it has; absent for a pool that is not desired any more.
@@ -52,6 +74,15 @@ pub struct PoolStatusRow {
     pub leaving: usize,
 }
 
+/// How much of a status is shown, and how wide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// More columns, and no line cut.
+    pub wide: bool,
+    /// The width of the terminal; `None` where nobody's lines are broken.
+    pub width: Option<usize>,
+}
+
 /// One worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,6 +95,15 @@ pub struct WorkerStatusRow {
     pub version: String,
     /// Whether it is cordoned.
     pub unschedulable: bool,
+    /// Its flavor.
+    pub flavor: String,
+    /// Its labels.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Its spec as it is used, defaults filled in; absent unless it was asked for, and for what is not
+    /// desired any more.
+    #[serde(skip)]
+    pub spec: Option<Value>,
     /// What is known of it.
     pub status: WorkerStatus,
 }
@@ -78,53 +118,100 @@ pub struct ClusterStatusRow {
     pub tenant: String,
     /// Its desired version.
     pub version: String,
+    /// Where its nodes are.
+    pub location: String,
+    /// Its class; absent where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Its labels.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Its spec as it is used, defaults filled in; absent unless it was asked for, and for what is not
+    /// desired any more.
+    #[serde(skip)]
+    pub spec: Option<Value>,
     /// What is known of it.
     pub status: ManagedClusterStatus,
 }
 
-/// Both tables, the workers' first.
+/// The tables, the workers' first, and a line that sums them up.
 #[must_use]
-pub fn text(view: &StatusView, palette: Palette) -> String {
-    let mut parts = Vec::new();
-    if !view.workers.is_empty() {
-        parts.push(workers(view, palette));
-    }
-    if !view.pools.is_empty() {
-        parts.push(pools(view, palette));
-    }
-    if !view.clusters.is_empty() {
-        parts.push(clusters(view, palette));
-    }
-    if parts.is_empty() {
+pub fn text(view: &StatusView, extent: Extent, palette: Palette) -> String {
+    let (mut out, left_out) = tables(view, extent, palette);
+    if out.is_empty() {
         return "No workers and no clusters.\n".to_owned();
     }
-    parts.join("\n")
+    let lines = summary(view);
+    if !lines.is_empty() {
+        out.push('\n');
+        out.extend(lines.iter().map(|line| wrap(line, "", 2)));
+    }
+    if !left_out.is_empty() {
+        let told = format!("not shown for want of room: {} (-o wide)", left_out.join(", "));
+        let _ = writeln!(out, "{}", palette.paint(Tone::Faint, &told));
+    }
+    out
 }
 
-fn workers(view: &StatusView, palette: Palette) -> String {
-    let rows: Vec<Vec<Cell>> = view
-        .workers
-        .iter()
-        .map(|w| {
-            let phase = w.status.phase.as_deref().unwrap_or("Unknown");
-            let mut shown = state(phase);
-            if w.unschedulable {
-                shown.text.push_str(",SchedulingDisabled");
-            }
-            vec![
-                w.name.to_string().into(),
-                shown,
-                w.location.as_str().into(),
-                w.version.as_str().into(),
-                used(&w.status.allocated, &w.status.capacity).into(),
-                ready(&w.status.conditions),
-                why(&w.status.conditions).into(),
-                age(&w.status.conditions, view.now).into(),
-            ]
-        })
-        .collect();
-    let header = ["worker", "phase", "location", "version", "clusters", "ready", "reason", "age"];
-    table(&header, &rows, palette)
+/// The tables, and the columns that did not fit.
+fn tables(view: &StatusView, extent: Extent, palette: Palette) -> (String, Vec<&'static str>) {
+    let (mut parts, mut left_out) = (Vec::new(), Vec::new());
+    let mut add = |(table, columns): (String, Vec<&'static str>)| {
+        parts.push(table);
+        left_out.extend(columns);
+    };
+    if !view.workers.is_empty() {
+        add(workers(view, extent, palette));
+    }
+    if !view.pools.is_empty() {
+        add((pools(view, palette), Vec::new()));
+    }
+    if !view.clusters.is_empty() {
+        add(clusters(view, extent, palette));
+    }
+    left_out.sort_unstable();
+    left_out.dedup();
+    (parts.join("\n"), left_out)
+}
+
+fn workers(view: &StatusView, extent: Extent, palette: Palette) -> (String, Vec<&'static str>) {
+    let row = |w: &WorkerStatusRow| -> Vec<Cell> {
+        let phase = w.status.phase.as_deref().unwrap_or("Unknown");
+        let mut shown = state(phase);
+        if w.unschedulable {
+            shown.text.push_str(",SchedulingDisabled");
+        }
+        let mut row = vec![
+            w.name.to_string().into(),
+            shown,
+            w.location.as_str().into(),
+            w.version.as_str().into(),
+            used(&w.status.allocated, &w.status.capacity).into(),
+            ready(&w.status.conditions),
+            why(&w.status.conditions).into(),
+            age(&w.status.conditions, view.now).into(),
+        ];
+        if extent.wide {
+            let free = w.status.available_capacity.get("clusters").map(ToString::to_string);
+            let applied = w.status.applied_revision.as_deref().unwrap_or_default();
+            row.extend([w.flavor.as_str().into(), free.unwrap_or_default().into(), applied.into()]);
+        }
+        row
+    };
+    let rows = view.workers.iter().map(row).collect();
+    let header = [
+        "worker", "phase", "location", "version", "clusters", "ready", "reason", "age", "flavor",
+        "free", "applied",
+    ];
+    let shown = if extent.wide { &header[..] } else { &header[..8] };
+    fit(shown, rows, &["ready", "version", "location"], "reason", extent.fitted(), palette)
+}
+
+impl Extent {
+    /// The width to which tables are fitted.
+    fn fitted(self) -> Option<usize> {
+        self.width.filter(|_| !self.wide)
+    }
 }
 
 fn pools(view: &StatusView, palette: Palette) -> String {
@@ -147,64 +234,82 @@ fn pools(view: &StatusView, palette: Palette) -> String {
     table(&["pool", "workers", "min", "max", "pending", "leaving"], &rows, palette)
 }
 
-fn clusters(view: &StatusView, palette: Palette) -> String {
-    let rows: Vec<Vec<Cell>> = view
-        .clusters
-        .iter()
-        .map(|c| {
-            let status = &c.status;
-            let nodes = status.nodes.map(|n| format!("{}/{}", n.ready, n.desired));
-            vec![
-                c.name.to_string().into(),
-                c.tenant.as_str().into(),
-                state(status.phase.as_deref().unwrap_or("Unknown")),
-                status.assigned_worker.as_deref().unwrap_or_default().into(),
-                status.version.as_deref().unwrap_or(&c.version).into(),
-                nodes.unwrap_or_default().into(),
-                ready(&status.conditions),
-                why(&status.conditions).into(),
-                age(&status.conditions, view.now).into(),
-            ]
-        })
-        .collect();
-    let header =
-        ["cluster", "tenant", "phase", "worker", "version", "nodes", "ready", "reason", "age"];
-    table(&header, &rows, palette)
+fn clusters(view: &StatusView, extent: Extent, palette: Palette) -> (String, Vec<&'static str>) {
+    let row = |c: &ClusterStatusRow| -> Vec<Cell> {
+        let status = &c.status;
+        let nodes = status.nodes.map(|n| format!("{}/{}", n.ready, n.desired));
+        let mut row = vec![
+            c.name.to_string().into(),
+            c.tenant.as_str().into(),
+            state(status.phase.as_deref().unwrap_or("Unknown")),
+            status.assigned_worker.as_deref().unwrap_or_default().into(),
+            status.version.as_deref().unwrap_or(&c.version).into(),
+            nodes.unwrap_or_default().into(),
+            ready(&status.conditions),
+            why(&status.conditions).into(),
+            age(&status.conditions, view.now).into(),
+        ];
+        if extent.wide {
+            let class = c.class.as_deref().unwrap_or_default();
+            let endpoint = status.endpoint.as_deref().unwrap_or_default();
+            row.extend([c.location.as_str().into(), class.into(), endpoint.into()]);
+        }
+        row
+    };
+    let rows = view.clusters.iter().map(row).collect();
+    let header = [
+        "cluster", "tenant", "phase", "worker", "version", "nodes", "ready", "reason", "age",
+        "location", "class", "endpoint",
+    ];
+    let shown = if extent.wide { &header[..] } else { &header[..9] };
+    fit(shown, rows, &["ready", "nodes", "version", "tenant"], "reason", extent.fitted(), palette)
 }
 
 /// One object at full length: its conditions and errors.
 #[must_use]
-pub fn detail(view: &StatusView, palette: Palette) -> String {
-    let mut out = text(view, palette);
+pub fn detail(view: &StatusView, extent: Extent, palette: Palette) -> String {
+    let (mut out, _) = tables(view, extent, palette);
     let statuses = view
         .workers
         .iter()
         .map(|w| (&w.status.conditions, &w.status.errors))
         .chain(view.clusters.iter().map(|c| (&c.status.conditions, &c.status.errors)));
     for (conditions, errors) in statuses {
-        out.push_str(&conditions_table(conditions, view.now, palette));
+        out.push_str(&conditions_table(conditions, view.now, extent, palette));
         out.push_str(&error_lines(errors, palette));
     }
     out
 }
 
-fn conditions_table(conditions: &[Condition], now: Timestamp, palette: Palette) -> String {
+fn conditions_table(
+    conditions: &[Condition],
+    now: Timestamp,
+    extent: Extent,
+    palette: Palette,
+) -> String {
     if conditions.is_empty() {
         return String::new();
     }
-    let rows: Vec<Vec<Cell>> = conditions
-        .iter()
-        .map(|c| {
-            vec![
-                c.kind.as_str().into(),
-                state(word(c.status)),
-                c.reason.as_str().into(),
-                c.message.as_str().into(),
-                since_text(c.last_transition_time.as_deref(), now).into(),
-            ]
-        })
-        .collect();
-    format!("\n{}", table(&["condition", "status", "reason", "message", "age"], &rows, palette))
+    let row = |c: &Condition| -> Vec<Cell> {
+        vec![
+            c.kind.as_str().into(),
+            state(word(c.status)),
+            c.reason.as_str().into(),
+            c.message.as_str().into(),
+            since_text(c.last_transition_time.as_deref(), now).into(),
+        ]
+    };
+    let rows: Vec<_> = conditions.iter().map(row).collect();
+    let header = ["condition", "status", "reason", "message", "age"];
+    let (shown, left_out) = fit(&header, rows, &["message"], "reason", extent.fitted(), palette);
+    let mut out = format!("\n{shown}");
+    if !left_out.is_empty() {
+        // What does not fit beside the others stands below them, whole.
+        for c in conditions.iter().filter(|c| !c.message.is_empty()) {
+            let _ = write!(out, "\n{}", wrap(&c.message, &format!("{}: ", c.kind), 2));
+        }
+    }
+    out
 }
 
 fn error_lines(errors: &[ErrorStatus], palette: Palette) -> String {
@@ -281,6 +386,9 @@ mod tests {
             location: "westeurope".into(),
             version: "v1.34.2".into(),
             unschedulable: name == "we-2",
+            flavor: "capz".into(),
+            labels: BTreeMap::from([("env".into(), "prod".into())]),
+            spec: None,
             status: WorkerStatus {
                 phase: Some(phase.into()),
                 conditions: ready(status, reason),
@@ -293,6 +401,10 @@ mod tests {
             name: Name::parse(name).unwrap(),
             tenant: "shop".into(),
             version: "v1.34.2".into(),
+            location: "westeurope".into(),
+            class: Some("small".into()),
+            labels: BTreeMap::new(),
+            spec: None,
             status: ManagedClusterStatus {
                 phase: Some(if worker.is_some() { "Running" } else { "Pending" }.into()),
                 assigned_worker: worker.map(Into::into),
@@ -320,13 +432,14 @@ mod tests {
 
     #[test]
     fn the_tables_read_like_kubectls() {
-        insta::assert_snapshot!(text(&view(), Palette::plain()));
+        insta::assert_snapshot!(text(&view(), Extent::default(), Palette::plain()));
     }
 
     #[test]
     fn pools_have_a_table_of_their_own() {
         let pool = |name: &str, most: Option<u32>| PoolStatusRow {
             name: Name::parse(name).unwrap(),
+            spec: None,
             workers: 2,
             min: most.map(|_| 0),
             max: most,
@@ -336,7 +449,7 @@ mod tests {
         };
         let pools = vec![pool("eu", Some(3)), pool("old", None), pool("us", Some(5))];
         let view = StatusView { pools, workers: Vec::new(), clusters: Vec::new(), ..view() };
-        insta::assert_snapshot!(text(&view, Palette::plain()), @r"
+        insta::assert_snapshot!(text(&view, Extent::default(), Palette::plain()), @r"
         POOL   WORKERS   MIN   MAX   PENDING      LEAVING
         eu     2         0     3     1            0
         old    2         -     -     0            1
@@ -349,13 +462,16 @@ mod tests {
         let mut one = view();
         one.workers.clear();
         one.clusters.truncate(1);
-        insta::assert_snapshot!(detail(&one, Palette::plain()));
+        insta::assert_snapshot!(detail(&one, Extent::default(), Palette::plain()));
     }
 
     #[test]
     fn an_empty_fleet_says_so() {
         let empty = StatusView { workers: Vec::new(), clusters: Vec::new(), ..view() };
-        assert_eq!(text(&empty, Palette::plain()), "No workers and no clusters.\n");
+        assert_eq!(
+            text(&empty, Extent::default(), Palette::plain()),
+            "No workers and no clusters.\n"
+        );
         assert!(json(&empty).contains("\"schemaVersion\": 1"));
     }
 }

@@ -5,6 +5,11 @@ use comfy_table::{Attribute, Color, Table};
 
 use super::{Palette, Tone};
 
+/// How many blanks stand between two columns.
+const GAP: usize = 3;
+/// The same as the table has it.
+const GAP_OF_TABLE: u16 = 3;
+
 /// One cell of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -64,7 +69,7 @@ pub fn table(header: &[&str], rows: &[Vec<Cell>], palette: Palette) -> String {
     }
     let last = header.len().saturating_sub(1);
     for (at, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if at == last { 0 } else { 3 }));
+        column.set_padding((0, if at == last { 0 } else { GAP_OF_TABLE }));
     }
     let mut out = String::new();
     for line in table.lines() {
@@ -72,6 +77,58 @@ pub fn table(header: &[&str], rows: &[Vec<Cell>], palette: Palette) -> String {
         out.push('\n');
     }
     out
+}
+
+/// The table with as many of its columns as fit into a line of `width` columns, and the headers of those that
+/// are left out. Columns are left out in the order of `spare`; where that is not enough the texts of the
+/// column `cut` are shortened. Without a width it is the whole table.
+#[must_use]
+pub fn fit(
+    header: &[&'static str],
+    mut rows: Vec<Vec<Cell>>,
+    spare: &[&'static str],
+    cut: &str,
+    width: Option<usize>,
+    palette: Palette,
+) -> (String, Vec<&'static str>) {
+    let mut header = header.to_vec();
+    let Some(width) = width else { return (table(&header, &rows, palette), Vec::new()) };
+    let mut left_out = Vec::new();
+    for name in spare {
+        if total(&widths(&header, &rows)) <= width {
+            break;
+        }
+        if let Some(at) = header.iter().position(|column| column == name) {
+            header.remove(at);
+            rows.iter_mut().for_each(|row| drop(row.remove(at)));
+            left_out.push(*name);
+        }
+    }
+    let widths = widths(&header, &rows);
+    let over = total(&widths).saturating_sub(width);
+    if let Some(at) = header.iter().position(|column| *column == cut).filter(|_| over > 0) {
+        let most = widths[at].saturating_sub(over).max(cut.len()).max(8);
+        rows.iter_mut().for_each(|row| shorten(&mut row[at].text, most));
+    }
+    (table(&header, &rows, palette), left_out)
+}
+
+/// How wide each column is.
+fn widths(header: &[&str], rows: &[Vec<Cell>]) -> Vec<usize> {
+    let of = |at: usize| rows.iter().map(move |row| row[at].text.chars().count());
+    let widest = |(at, name): (usize, &&str)| of(at).max().unwrap_or(0).max(name.len());
+    header.iter().enumerate().map(widest).collect()
+}
+
+/// How wide a table of such columns is.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+fn shorten(text: &mut String, most: usize) {
+    if text.chars().count() > most {
+        *text = text.chars().take(most.saturating_sub(1)).collect::<String>() + "…";
+    }
 }
 
 fn cell(cell: &Cell) -> comfy_table::Cell {
@@ -106,6 +163,24 @@ mod tests {
         pay-eu               Running    -
         a-much-longer-name   Degraded   two lines
         ");
+    }
+
+    #[test]
+    fn a_table_is_made_to_fit() {
+        let fitted = |width| {
+            fit(&["name", "phase", "why"], rows(), &["phase"], "why", width, Palette::plain())
+        };
+        assert_eq!(fitted(None).0, table(&["name", "phase", "why"], &rows(), Palette::plain()));
+        assert_eq!(fitted(Some(41)).1, Vec::<&str>::new());
+        let (narrow, left_out) = fitted(Some(40));
+        assert_eq!(left_out, ["phase"]);
+        insta::assert_snapshot!(narrow, @r"
+        NAME                 WHY
+        pay-eu               -
+        a-much-longer-name   two lines
+        ");
+        let (cut, _) = fitted(Some(20));
+        assert!(cut.contains("two lin…"), "{cut}");
     }
 
     #[test]

@@ -96,6 +96,7 @@ pub(crate) fn carp(folder: &Path, args: &[&str]) -> Command {
     command.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env("NO_COLOR", "1");
     // In a pull request of this repository they would say what other repositories are merged into.
     command.env_remove("GITHUB_BASE_REF").env_remove("CI_MERGE_REQUEST_TARGET_BRANCH_NAME");
+    command.env_remove("CARP_FLEET").env_remove("COLUMNS");
     command
 }
 

@@ -1,0 +1,25 @@
+//! What a drain does to the clusters on a worker.
+
+use std::collections::BTreeMap;
+
+use super::super::show::DrainedView;
+use crate::model::{Blocker, Decision, Name, Plan};
+
+/// The clusters that a plan leaves on a worker, by why they stay, and those that leave it.
+pub(super) fn drained(plan: &Plan, worker: &Name) -> DrainedView {
+    let mut stay: BTreeMap<&Blocker, Vec<Name>> = BTreeMap::new();
+    for (name, of) in plan.stays.iter().filter(|(_, stay)| stay.worker == *worker) {
+        stay.entry(&of.blocker).or_default().push(name.clone());
+    }
+    let moves = plan.clusters.iter().filter(|(name, planned)| match &planned.decision {
+        Decision::Move { from, .. } => from == worker,
+        decision => plan.moves.contains_key(*name) && decision.worker() == Some(worker),
+    });
+    DrainedView {
+        stay: stay
+            .into_iter()
+            .map(|(why, names)| (names, why.to_string(), why.name().to_owned()))
+            .collect(),
+        leave: moves.map(|(name, _)| name.clone()).collect(),
+    }
+}

@@ -1,0 +1,154 @@
+//! The commands of every day, as the program itself, on the example fleet.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::support::people;
+use crate::support::reconciled::{Ran, Reconciled};
+
+/// The example fleet, reconciled.
+fn example() -> Reconciled {
+    let mut files = BTreeMap::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fleet-repo-example");
+    collect(&root, &root, &mut files);
+    Reconciled::of(&files)
+}
+
+fn collect(root: &Path, folder: &Path, into: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(root, &path, into);
+        } else {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            into.insert(name, fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+fn narrow(fleet: &Reconciled, args: &[&str]) -> Ran {
+    let mut command = people::carp(&fleet.path(), args);
+    command.env("COLUMNS", "80");
+    Ran::of(command)
+}
+
+#[test]
+fn status_fits_a_terminal_and_sums_up() {
+    let fleet = example();
+    let ran = narrow(&fleet, &["status"]);
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    let widest = ran.out.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 80, "{widest}:\n{}", ran.out);
+    insta::assert_snapshot!("status_at_80_columns", ran.out);
+    let whole = fleet.carp(&["status"]);
+    assert!(whole.out.contains("READY") && !whole.out.contains("not shown"), "{}", whole.out);
+    let wide = narrow(&fleet, &["status", "-o", "wide"]);
+    assert!(wide.out.contains("ENDPOINT"), "{}", wide.out);
+    let one = narrow(&fleet, &["status", "cluster", "ledger-archive"]);
+    assert!(one.out.lines().all(|line| line.chars().count() <= 80), "{}", one.out);
+}
+
+#[test]
+fn status_is_asked_as_kubectl_is() {
+    let fleet = example();
+    let names = |args: &[&str]| {
+        let ran = fleet.carp(&[&["get", "-o", "name"], args].concat());
+        assert_eq!(ran.exit, 0, "{args:?}: {}", ran.err);
+        ran.out.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = names(&[]);
+    let workers = names(&["workers"]);
+    assert_eq!(workers.len(), 6, "{workers:?}");
+    assert!(workers.iter().all(|name| name.starts_with("worker/")), "{workers:?}");
+    let pools = names(&["pools"]);
+    assert_eq!(names(&["clusters"]).len() + workers.len() + pools.len(), all.len());
+    assert_eq!(names(&["cluster", "ledger-archive"]), ["cluster/ledger-archive"]);
+    assert_eq!(names(&["cluster/ledger-archive"]), ["cluster/ledger-archive"]);
+    assert_eq!(names(&["clusters", "--phase", "pending"]), ["cluster/ledger-archive"]);
+
+    let of_payments = names(&["--tenant", "payments"]);
+    let others = names(&["clusters", "--tenant", "shop"]);
+    assert_eq!(of_payments.len() + others.len(), names(&["clusters"]).len());
+    let selected = names(&["clusters", "-l", "env in (prod)"]);
+    let rest = names(&["clusters", "-l", "env notin (prod)"]);
+    assert!(!selected.is_empty() && !rest.is_empty(), "{selected:?} {rest:?}");
+    assert_eq!(selected.len() + rest.len(), names(&["clusters"]).len());
+    let on_worker = names(&["--worker", "we-1"]);
+    assert_eq!(on_worker.first().map(String::as_str), Some("worker/we-1"));
+    assert!(on_worker.len() > 1, "{on_worker:?}");
+}
+
+#[test]
+fn an_object_as_yaml_is_what_an_api_server_would_give() {
+    let fleet = example();
+    let ran = fleet.carp(&["get", "cluster", "ledger-archive", "-o", "yaml"]);
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    let object: serde_yaml::Value = serde_yaml::from_str(&ran.out).unwrap();
+    assert_eq!(object["apiVersion"], "carp.dev/v1alpha1");
+    assert_eq!(object["kind"], "ManagedCluster");
+    assert_eq!(object["metadata"]["namespace"], "payments");
+    assert!(object["spec"]["flavor"].is_string(), "defaults are filled in: {}", ran.out);
+    assert_eq!(object["status"]["phase"], "Pending");
+    let all = fleet.carp(&["get", "-o", "yaml"]);
+    assert_eq!(all.out.matches("apiVersion: carp.dev/v1alpha1\n").count(), 19, "{}", all.out);
+}
+
+#[test]
+fn what_is_asked_wrongly_is_told_with_what_was_meant() {
+    let fleet = example();
+    for (args, exit, told) in [
+        (&["status", "clutser/pay"][..], 64, "did you mean `cluster`?"),
+        (&["status", "worker", "we1"], 1, "did you mean `we-1`?"),
+        (&["status", "--tenant", "paiments"], 1, "did you mean `payments`?"),
+        (&["status", "--worker", "we1"], 1, "did you mean `we-1`?"),
+        (&["status", "--phase", "Runing"], 64, "did you mean `Running`?"),
+        (&["status", "-l", "env in (a"], 64, "a `(` is not closed"),
+        (&["status", "policy/default"], 64, "`carp explain policy/default` says where it applies"),
+        (&["explain", "worker", "we1"], 1, "did you mean `we-1`?"),
+        (&["cordon", "worker/we1"], 1, "did you mean `we-1`?"),
+        (&["cordon", "cluster", "we-1"], 64, "cluster/we-1 is no worker"),
+    ] {
+        let ran = fleet.carp(args);
+        assert_eq!((ran.exit, ran.out.as_str()), (exit, ""), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(told), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn the_fleet_can_be_named_once_for_all() {
+    let fleet = example();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut command = people::carp(elsewhere.path(), &["get", "workers", "-o", "name"]);
+    command.env("CARP_FLEET", fleet.path());
+    let ran = Ran::of(command);
+    assert_eq!((ran.exit, ran.out.lines().count()), (0, 6), "{}", ran.err);
+}
+
+#[test]
+fn a_watch_shows_what_changes() {
+    let fleet = example();
+    let args = ["get", "worker", "we-1", "--watch", "--interval", "1s"];
+    let mut command = people::carp(&fleet.path(), &args);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first = lines.find(|line| line.starts_with("we-1")).unwrap();
+    assert!(!first.contains("SchedulingDisabled"), "{first}");
+    assert_eq!(fleet.carp(&["cordon", "we-1"]).exit, 0);
+    let next = lines.find(|line| line.starts_with("we-1")).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(next.contains("SchedulingDisabled"), "{next}");
+}
+
+#[test]
+fn a_drain_says_at_once_what_stays() {
+    let fleet = example();
+    let ran = fleet.carp(&["drain", "worker", "we-1"]);
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    insta::assert_snapshot!("drain", ran.out);
+    let overlay = fs::read_to_string(fleet.path().join("fleet/overlays/we-1.yaml")).unwrap();
+    assert!(overlay.ends_with("drain: true\n"), "{overlay}");
+}
