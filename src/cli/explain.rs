@@ -2,18 +2,24 @@
 
 use clap::ValueEnum;
 
+use super::show::Palette;
 use super::{Context, Error, Exit, FleetArgs, ObjectRef, ObservedArgs, engine, show};
+use crate::diag::suggest;
 
-/// Explain why a cluster is where it is or waits, what a worker needs, or where a policy applies
+/// Explain a cluster, a worker, a policy, a code or a field
 ///
-/// For a cluster: every worker with every reason against it, the terms of the order, and what would
+/// For a cluster: why it is where it is or waits, every worker with every reason against it, the terms of the order, and what would
 /// place it. For a worker: the Secrets that Git must not hold, each with the command that makes it. For
 /// a policy: the clusters to which it applies, and where another one comes before it. `--at` needs
 /// nothing but the repository: a commit on the output branch names its input, the reports and the time.
+///
+/// A code, such as `unknown-field` or `MassDeletion`, is explained as in docs/errors.md, and a path such
+/// as `cluster.spec.nodePools` as `kubectl explain` does; neither needs a fleet.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// `cluster/NAME`, `worker/NAME`, `policy/NAME`, the same with a blank, or the name alone
+    /// `cluster/NAME`, `worker/NAME`, `policy/NAME`, the same with a blank, or the name alone; a code; or
+    /// `KIND.FIELD.FIELD`
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
     object: Vec<String>,
     #[command(flatten)]
@@ -39,6 +45,10 @@ pub(super) enum Form {
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let at = args.at.as_deref();
+    if let Some(text) = known_without_a_fleet(&args.object, context.palette())? {
+        context.print(&text)?;
+        return Ok(Exit::Fine);
+    }
     let object = ObjectRef::of(&args.object)?;
     let view = engine::explain(context, &args.fleet, &args.observed, &object, at)?;
     view.warnings.iter().try_for_each(|note| context.note(note))?;
@@ -48,4 +58,28 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     };
     context.print(&text)?;
     Ok(Exit::Fine)
+}
+
+/// What a code or a field means. A cluster that is called like one is `cluster/NAME`.
+fn known_without_a_fleet(words: &[String], palette: Palette) -> Result<Option<String>, Error> {
+    let [word] = words else { return Ok(None) };
+    if let Some(text) = show::code::text(word, palette) {
+        return Ok(Some(text));
+    }
+    if let Some(explained) = show::fields::explain(word, palette) {
+        return explained.map(Some).map_err(Error::usage);
+    }
+    // No name has a dot or a capital letter.
+    let code = suggest::nearest(word, show::code::codes());
+    match code.filter(|_| word.contains(char::is_uppercase)) {
+        Some(code) => Err(Error::usage(format!("there is no code `{word}`"))
+            .help(format!("did you mean `{code}`?"))),
+        None if word.contains('.') => {
+            let kind = word.split('.').next().unwrap_or_default();
+            let kinds: Vec<String> = show::fields::kinds().into_iter().map(|k| k.kind).collect();
+            let help = suggest::help(kind, kinds.iter().map(String::as_str), "the kinds are");
+            Err(Error::usage(format!("`{kind}` is no kind")).help(help))
+        }
+        None => Ok(None),
+    }
 }

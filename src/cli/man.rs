@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
 
 /// A command, and all below it.
 fn pages(command: &clap::Command) -> Vec<clap::Command> {
-    let below = command.get_subcommands().flat_map(pages);
+    let below = command.get_subcommands().filter(|sub| !sub.is_hide_set()).flat_map(pages);
     std::iter::once(command.clone()).chain(below).collect()
 }
 
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn the_page_names_every_command() {
         let page = page(super::super::command()).unwrap();
-        for sub in super::super::command().get_subcommands() {
+        for sub in super::super::command().get_subcommands().filter(|sub| !sub.is_hide_set()) {
             assert!(page.contains(sub.get_name()), "{}", sub.get_name());
         }
     }

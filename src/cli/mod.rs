@@ -13,6 +13,7 @@ mod demo;
 mod drain;
 pub mod engine;
 mod example;
+mod examples;
 mod exit;
 mod explain;
 mod files;
@@ -21,6 +22,7 @@ mod io;
 mod kind;
 mod log;
 mod man;
+mod names;
 mod object;
 mod overlay;
 mod plan;
@@ -28,18 +30,20 @@ mod process;
 mod reconcile;
 mod render;
 mod replay;
+mod schema;
 mod selector;
 pub mod show;
 mod simulate;
 mod status;
 mod uncordon;
 mod validate;
+mod version;
 mod watchdog;
 
 use std::ffi::OsString;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use jiff::Timestamp;
 
 pub use args::{AgainstArgs, FleetArgs, FolderArgs, ObservedArgs};
@@ -96,16 +100,20 @@ enum Command {
     Uncordon(uncordon::Args),
     Drain(drain::Args),
     Crds(crds::Args),
+    Schema(schema::Args),
     Agent(agent::Args),
     Kind(kind::Args),
     Completions(completions::Args),
     Man(man::Args),
+    Version(version::Args),
+    #[command(hide = true)]
+    Names(names::Args),
 }
 
 /// The whole command line, for help pages, completions and man pages.
 #[must_use]
 pub fn command() -> clap::Command {
-    Cli::command()
+    examples::add(Cli::command())
 }
 
 /// Runs carp: reads the arguments, of which the first is the program's name, and does what they say.
@@ -113,7 +121,8 @@ pub fn run(argv: impl IntoIterator<Item = impl Into<OsString> + Clone>, io: &mut
     let argv: Vec<OsString> = argv.into_iter().map(Into::into).collect();
     let program = argv.first().map_or("carp".into(), |arg| arg.to_string_lossy().into_owned());
     let given: Vec<OsString> = argv.iter().skip(1).cloned().collect();
-    let cli = match Cli::try_parse_from(argv) {
+    let read = command().try_get_matches_from(argv);
+    let cli = match read.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => cli,
         Err(error) => return misread(&error, io),
     };
@@ -161,6 +170,9 @@ fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Er
         Command::Kind(args) => kind::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Man(args) => man::run(args, context),
+        Command::Schema(args) => schema::run(args, context),
+        Command::Version(args) => version::run(args, context),
+        Command::Names(args) => names::run(args, context),
     }
 }
 

@@ -104,7 +104,7 @@ impl ObjectRef {
             Target::Object(object) => Ok(object),
             // Names and kinds are of one form, so a cluster may be called `worker`.
             Target::Kind(_) => {
-                Ok(Self { kind: None, name: name(words.first().map_or("", |word| word))? })
+                Ok(Self { kind: None, name: name(words.first().map_or("", String::as_str))? })
             }
             Target::All => Err(Error::usage("nothing is named").help("write `KIND/NAME`")),
         }

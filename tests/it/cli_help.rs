@@ -16,7 +16,7 @@ fn page() -> String {
 
 /// The commands below one, and those below each of them.
 fn commands(of: &clap::Command, path: &str, page: &mut String) {
-    for sub in of.get_subcommands().filter(|sub| sub.get_name() != "help") {
+    for sub in of.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
         let mut sub = sub.clone().term_width(100);
         let path = format!("{path} {}", sub.get_name());
         let _ = write!(page, "\n## {path}\n\n```text\n{}```\n", help(&mut sub));

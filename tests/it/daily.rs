@@ -6,8 +6,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::support::people;
 use crate::support::reconciled::{Ran, Reconciled};
+use crate::support::people;
 
 /// The example fleet, reconciled.
 fn example() -> Reconciled {
@@ -72,8 +72,8 @@ fn status_is_asked_as_kubectl_is() {
     let of_payments = names(&["--tenant", "payments"]);
     let others = names(&["clusters", "--tenant", "shop"]);
     assert_eq!(of_payments.len() + others.len(), names(&["clusters"]).len());
-    let selected = names(&["clusters", "-l", "env in (prod)"]);
-    let rest = names(&["clusters", "-l", "env notin (prod)"]);
+    let selected = names(&["clusters", "-l", "env in (production)"]);
+    let rest = names(&["clusters", "-l", "env notin (production)"]);
     assert!(!selected.is_empty() && !rest.is_empty(), "{selected:?} {rest:?}");
     assert_eq!(selected.len() + rest.len(), names(&["clusters"]).len());
     let on_worker = names(&["--worker", "we-1"]);

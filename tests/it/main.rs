@@ -75,6 +75,7 @@ mod proposals;
 mod published;
 mod queue_stories;
 mod races;
+mod reference;
 mod rendered_crds;
 mod rendered_golden;
 mod rendered_kustomize;

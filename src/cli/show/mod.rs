@@ -1,9 +1,11 @@
 //! Values to text: every output of every command is a function here, and prints nothing itself.
 
 pub mod age;
+pub mod code;
 pub mod demo;
 pub mod drain;
 pub mod explain;
+pub mod fields;
 pub mod findings;
 pub mod kind;
 mod palette;
@@ -11,6 +13,7 @@ pub mod plan;
 pub mod progress;
 pub mod reconcile;
 pub mod replay;
+pub mod schema;
 pub mod simulate;
 pub mod status;
 pub mod status_forms;
