@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::finding::Findings;
+use super::habits;
 use super::kind::{Kind, Root};
 use super::structure::is_slip_for;
 use crate::diag::suggest;
@@ -61,7 +62,10 @@ pub(super) fn open(document: &mut Map<String, Value>, root: Root, out: &mut Find
     let (mut api, mut kind) = (Api::Current, None);
     if let Some((other, of)) = foreign(document) {
         let message = format!("a {other} of `{of}` is no document of carp");
-        let help = format!("keep it elsewhere; {}", known_kinds(root));
+        let help = match other {
+            "Secret" => habits::SECRET.to_owned(),
+            _ => format!("keep it elsewhere; {}", known_kinds(root)),
+        };
         out.add(Code::UnknownKind, FieldPath::keys("kind"), message, help);
     } else {
         if written("apiVersion").is_some() || !slips.contains(&"apiVersion") {

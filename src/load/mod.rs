@@ -19,6 +19,7 @@ mod fault;
 mod finding;
 mod fleet_file;
 mod folders;
+mod habits;
 mod kind;
 mod locate;
 mod mend;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::finding::Findings;
+use super::habits;
 use super::shape::Shape;
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath, Step};
@@ -106,7 +107,9 @@ impl Walk<'_> {
                     *kind == self.kind && path.0.len() == 2 && dotted(path).starts_with("spec.")
                 });
                 let known = fields.keys().map(String::as_str).chain(short.map(|(_, f)| *f));
-                let help = suggest::help(key, known.collect::<Vec<_>>(), "the fields here");
+                let habit = habits::of_field(self.kind, key).map(str::to_owned);
+                let nearest = || suggest::help(key, known.collect::<Vec<_>>(), "the fields here");
+                let help = habit.unwrap_or_else(nearest);
                 let message = format!("`{path}` is not a field of a {}", self.kind);
                 self.findings.add_on_key(Code::UnknownField, path.clone(), message, help);
             }

@@ -4,11 +4,13 @@
 use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
+use crate::load::habits::{TEMPLATED, is_templated};
 use crate::load::kind::Spec;
 use crate::model::KubeVersion;
+use crate::model::api::SupportedVersion;
 use crate::model::tables::{VersionRange, managed_versions, worker_versions};
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     let (text, range, what) = match &subject.body.spec {
         Spec::ManagedCluster(c) => (&c.version, managed_versions(), "a managed cluster"),
         Spec::Worker(w) => (&w.version, worker_versions(), "a worker"),
@@ -16,7 +18,10 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     };
     let path = FieldPath::keys("spec.version");
     match text.parse::<KubeVersion>() {
-        Err(error) => out.add(Code::InvalidVersion, path, error.to_string(), help(text)),
+        Err(error) => {
+            let known = scene.fleet.map_or(&[][..], |fleet| &fleet.supported_versions);
+            out.add(Code::InvalidVersion, path, error.to_string(), help(text, known));
+        }
         Ok(version) if !range.contains(version) => {
             let message = format!("`{text}` is not a version that {what} may have");
             out.add(Code::InvalidVersion, path, message, supported(range));
@@ -25,9 +30,18 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     }
 }
 
-fn help(text: &str) -> String {
+/// What to write instead. For a minor version it is the newest of its patches that `carp.yaml` offers.
+fn help(text: &str, offered: &[SupportedVersion]) -> String {
+    if is_templated(text) {
+        return TEMPLATED.to_owned();
+    }
     let with_v = format!("v{}", text.trim_start_matches(['v', 'V']));
     let with_patch = format!("{with_v}.0");
+    let patches = offered.iter().filter_map(|row| row.version.parse::<KubeVersion>().ok());
+    let of_minor = patches.filter(|version| version.to_string().starts_with(&format!("{with_v}.")));
+    if let Some(newest) = of_minor.max() {
+        return format!("write `version: {newest}`, the newest that carp.yaml offers");
+    }
     match [with_v, with_patch].into_iter().find(|v| v.parse::<KubeVersion>().is_ok()) {
         Some(version) => format!("write `version: {version}`"),
         None => "write it as vMAJOR.MINOR.PATCH, such as v1.34.2".to_owned(),
@@ -41,7 +55,7 @@ fn supported(range: VersionRange) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::{cluster, finds, finds_nothing, worker};
+    use super::super::super::tests::{CARP, cluster, finds, finds_nothing, load_files, worker};
     use super::*;
 
     #[test]
@@ -52,6 +66,18 @@ mod tests {
             assert_eq!(found.help, Some(format!("write `version: {good}`")));
         }
         finds(cluster("").replace("v1.34.2", "latest"), Code::InvalidVersion, "spec.version");
+    }
+
+    #[test]
+    fn a_minor_version_is_told_its_newest_patch_that_is_offered() {
+        let offered =
+            "  supportedVersions: [{version: v1.33.4}, {version: v1.33.10}, {version: v1.34}]\n";
+        let text = cluster("").replace("v1.34.2", "v1.33");
+        let carp = format!("{CARP}{offered}");
+        let files = [("carp.yaml", &*carp), ("fleet/x.yaml", &*text)];
+        let found = load_files(&files).diagnostics;
+        let helps: Vec<_> = found.iter().filter_map(|d| d.help.as_deref()).collect();
+        assert_eq!(helps, ["write `version: v1.33.10`, the newest that carp.yaml offers"]);
     }
 
     #[test]

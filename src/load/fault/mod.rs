@@ -6,6 +6,7 @@ mod scan;
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, MessageFormatter, UserMessageFormatter};
 
+use super::habits::{TEMPLATED, is_templated};
 use crate::diag::Code;
 use scan::{Open, Spot, open_before};
 
@@ -42,8 +43,10 @@ impl Fault {
         });
         let said = UserMessageFormatter.format_message(inner).into_owned();
         let found = Found { error: inner, said: &said, text, at, bounds };
-        found.conflict().or_else(|| found.policy()).or_else(|| found.syntax()).unwrap_or_else(|| {
-            let help = "mend the line, or the one above it: an indentation, a quote, a colon or a bracket";
+        let own = found.conflict().or_else(|| found.templated());
+        own.or_else(|| found.policy()).or_else(|| found.syntax()).unwrap_or_else(|| {
+            let help =
+                "mend the line, or the one above it: an indentation, a quote, a colon or a bracket";
             Found::syntax_at(at, format!("the text is not YAML: {said}"), help)
         })
     }
@@ -95,6 +98,16 @@ impl Found<'_> {
         let help =
             "keep one of the two sides, and remove the lines with <<<<<<<, ======= and >>>>>>>";
         Some(Self::syntax_at(Spot { line, column: 1 }, "a merge conflict is not resolved", help))
+    }
+
+    /// The braces of a template, at the mistake or above it.
+    fn templated(&self) -> Option<Fault> {
+        let lines = (1..).zip(self.text.lines()).take(self.at.line as usize);
+        let (line, text) = lines.filter(|(_, line)| is_templated(line)).last()?;
+        let before = text.split("{{").next().unwrap_or_default().chars().count();
+        let column = u32::try_from(before).unwrap_or(0) + 1;
+        let message = "the braces of a template stand here, which is no YAML";
+        Some(Self::syntax_at(Spot { line, column }, message, TEMPLATED))
     }
 
     /// What YAML allows and carp does not.
