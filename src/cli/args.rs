@@ -12,7 +12,7 @@ use crate::reconcile::{Against, Base};
 /// Which fleet a command reads.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FleetArgs {
-    /// The fleet: a folder as it stands, FOLDER@REV, or a Git URL
+    /// The fleet: a folder as it stands, a Git URL, a bare repository, each with @REV too
     #[arg(
         long,
         value_name = "FLEET",

@@ -45,14 +45,20 @@ impl Own {
 
 impl Place {
     /// Finds the fleet that `what` names: a folder (the nearest `carp.yaml` in it or above it),
-    /// `FOLDER@REV`, or a Git URL, which is cloned below `cache` and kept there.
+    /// `FOLDER@REV`, or a Git URL, which is cloned below `cache` and kept there, with `@REV` or without. A
+    /// bare repository on this machine is taken as a URL is.
     ///
     /// # Errors
     /// There is no fleet, or the repository cannot be opened or cloned.
     pub fn find(what: &str, cache: &Path) -> Result<Self, Error> {
-        if is_url(what) {
-            return Self::remote(what, cache);
+        match elsewhere(what) {
+            Some((url, revision)) => Ok(Self { revision, ..Self::remote(&url, cache)? }),
+            None => Self::here(what),
         }
+    }
+
+    /// Finds the fleet in a folder.
+    fn here(what: &str) -> Result<Self, Error> {
         let (folder, revision) = split_revision(what);
         let folder = Path::new(folder);
         // A folder that is not there is not looked for above: what was named is not what would be found.
@@ -81,7 +87,7 @@ impl Place {
     /// # Errors
     /// There is no repository, or it cannot be opened or cloned; a revision was named.
     pub fn of_past(what: &str, cache: &Path) -> Result<Self, Error> {
-        let found = match Self::find(what, cache) {
+        let found = match if is_url(what) { Self::find(what, cache) } else { Self::here(what) } {
             Err(Error::NoFleet(folder) | Error::Misnamed(folder)) => {
                 let there = Path::new(what);
                 let Some((repository, prefix)) = Repository::discover(there)? else {
@@ -106,10 +112,9 @@ impl Place {
     /// # Errors
     /// The disk failed.
     pub fn renew(what: &str, cache: &Path) -> Result<bool, Error> {
-        if is_url(what) {
-            own_clone(what, cache)?.anew()?;
-        }
-        Ok(is_url(what))
+        let Some((url, _)) = elsewhere(what) else { return Ok(false) };
+        own_clone(&url, cache)?.anew()?;
+        Ok(true)
     }
 
     /// The repository, and what the fleet's branches are called there. Those of a URL are brought first; a
@@ -189,6 +194,32 @@ fn is_url(what: &str) -> bool {
         })
 }
 
+/// The repository that is cloned to be read, and the revision of it that is named: `URL`, `URL@REV`, and the
+/// same of a bare repository on this machine.
+fn elsewhere(what: &str) -> Option<(String, Option<String>)> {
+    if is_url(what) {
+        return Some(split_url(what));
+    }
+    let (folder, revision) = split_revision(what);
+    let has = |part: &str| Path::new(folder).join(part).exists();
+    let is_bare = ["HEAD", "objects", "refs"].into_iter().all(has) && !has(paths::FLEET_FILE);
+    let path = std::path::absolute(folder).ok().filter(|_| is_bare)?;
+    Some((path.display().to_string(), revision))
+}
+
+/// `URL@REV`: the `@` stands in the path, for one before it is part of who logs in.
+fn split_url(url: &str) -> (String, Option<String>) {
+    let path = match url.find("://") {
+        Some(at) => url[at + 3..].find('/').map(|slash| at + 3 + slash),
+        None => url.find(':'),
+    };
+    let at = path.and_then(|path| url[path..].rfind('@').map(|at| path + at));
+    match at.filter(|at| at + 1 < url.len()) {
+        Some(at) => (url[..at].to_owned(), Some(url[at + 1..].to_owned())),
+        None => (url.to_owned(), None),
+    }
+}
+
 /// `FOLDER@REV`, unless a folder has exactly that name.
 fn split_revision(what: &str) -> (&str, Option<String>) {
     match what.rsplit_once('@') {
@@ -208,6 +239,14 @@ mod tests {
         assert!(is_url("https://git.example.com/fleet.git"));
         assert!(is_url("git@example.com:org/fleet.git"));
         assert!(!is_url("fleet@main") && !is_url("./a:b"));
+        let url = |text| {
+            let (url, revision) = split_url(text);
+            format!("{url} {}", revision.unwrap_or_default())
+        };
+        assert_eq!(url("https://git.example.com/fleet.git"), "https://git.example.com/fleet.git ");
+        assert_eq!(url("https://a@h/fleet.git@feature/x"), "https://a@h/fleet.git feature/x");
+        assert_eq!(url("ssh://git@h:22/fleet.git"), "ssh://git@h:22/fleet.git ");
+        assert_eq!(url("git@h:org/fleet.git@v1"), "git@h:org/fleet.git v1");
         assert_eq!(split_revision("fleet@main"), ("fleet", Some("main".to_owned())));
         assert_eq!(split_revision("@HEAD~1"), (".", Some("HEAD~1".to_owned())));
         assert_eq!(split_revision("fleet"), ("fleet", None));

@@ -10,7 +10,7 @@ use super::refresh::refresh;
 use super::reports::{Found, Reports, reports_in_folder, reports_in_tree, reports_on_refs};
 use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
-use crate::git::{GitStore, Repository};
+use crate::git::{GitStore, Gone, RefSpec, Repository};
 use crate::load;
 use crate::model::api::FleetSpec;
 use crate::model::{
@@ -130,8 +130,11 @@ pub fn open(
     let mut sources = Sources { upper: keep.store(), folder: None, repository };
     let mut commit = None;
     let tree = match (&revision, &folder, &sources.repository) {
-        (Some(revision), _, Some(repository)) => {
-            let named = repository.rev_parse(revision)?;
+        (Some(revision), folder, Some(repository)) => {
+            let named = match folder {
+                Some(_) => repository.rev_parse(revision)?,
+                None => named_elsewhere(repository, revision)?,
+            };
             commit = Some(named);
             repository.commit_tree(named)?
         }
@@ -182,6 +185,24 @@ pub fn open(
     }
     let input = tree;
     Ok(Opened { proposal, prefix, input, now, snapshot, memo, sources, notes, brought })
+}
+
+/// The commit that a revision of a repository elsewhere names: a branch or a tag there, which is brought, or a
+/// commit of the input branch.
+fn named_elsewhere(repository: &Repository, revision: &str) -> Result<Id, Error> {
+    let is_name = !revision.contains(['~', '^', ':', '@', '*', '?', '[', '\\', ' '])
+        && !revision.contains("..")
+        && !revision.starts_with(['-', '/', '.']);
+    if let Some(remote) = remote(repository).filter(|_| is_name) {
+        let (branch, tag) = (format!("refs/heads/{revision}"), format!("refs/tags/{revision}"));
+        let here = format!("refs/remotes/{remote}/{revision}");
+        let specs = [RefSpec::new(branch.clone(), here.clone()), RefSpec::new(tag.clone(), tag)];
+        let there = repository.fetch(&remote, &specs, Gone::Keep)?;
+        if there.get(&branch).is_some() {
+            return Ok(repository.rev_parse(&here)?);
+        }
+    }
+    Ok(repository.rev_parse(revision)?)
 }
 
 /// Whether carp writes to a repository on this machine, or to none.

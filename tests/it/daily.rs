@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::support::reconciled::{Ran, Reconciled};
-use crate::support::people;
+use crate::support::{git, people};
 
 /// The example fleet, reconciled.
 fn example() -> Reconciled {
@@ -125,6 +125,41 @@ fn the_fleet_can_be_named_once_for_all() {
     command.env("CARP_FLEET", fleet.path());
     let ran = Ran::of(command);
     assert_eq!((ran.exit, ran.out.lines().count()), (0, 6), "{}", ran.err);
+}
+
+#[test]
+fn a_fleet_elsewhere_is_read_at_any_revision() {
+    let fleet = example();
+    let dir = fleet.beside("elsewhere");
+    fs::create_dir(&dir).unwrap();
+    git(&dir, &["clone", "--quiet", "--bare", fleet.path().to_str().unwrap(), "remote.git"]);
+    git(&fleet.path(), &["checkout", "--quiet", "-b", "feature/fewer"]);
+    fs::remove_file(fleet.path().join("fleet/workers/us-more.yaml")).unwrap();
+    git(&fleet.path(), &["commit", "--quiet", "-am", "no pool"]);
+    git(&fleet.path(), &["push", "--quiet", "../elsewhere/remote.git", "feature/fewer"]);
+    let bare = dir.join("remote.git");
+    let bare = bare.to_str().unwrap();
+    let pools = |named: &str| {
+        let args =
+            ["get", "pools", "-o", "name", "--fleet", named, "--now", "2026-11-01T09:00:00Z"];
+        let mut command = people::carp(&dir, &args);
+        command.env("XDG_CACHE_HOME", dir.join("cache"));
+        let ran = Ran::of(command);
+        assert_eq!(ran.exit, 0, "{named}: {}", ran.err);
+        ran.out
+    };
+    for all in [
+        bare,
+        "remote.git",
+        &format!("file://{bare}"),
+        &format!("file://{bare}@main"),
+        "remote.git@main",
+    ] {
+        assert_eq!(pools(all), "pool/us-more\n", "{all}");
+    }
+    for fewer in [&format!("file://{bare}@feature/fewer"), "remote.git@feature/fewer"] {
+        assert_eq!(pools(fewer), "", "{fewer}");
+    }
 }
 
 #[test]
