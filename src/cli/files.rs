@@ -61,6 +61,27 @@ pub(super) fn is_empty_folder(path: &Path) -> Result<bool, Error> {
     }
 }
 
+/// The names of what is in a folder, sorted; none where it is not there.
+///
+/// # Errors
+/// There is something of that name that cannot be listed.
+pub(super) fn entries(path: &Path) -> Result<Vec<String>, Error> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed("list", path, &error)),
+    };
+    let name = |entry: std::io::Result<fs::DirEntry>| {
+        entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
+    };
+    let mut names = entries
+        .map(name)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| failed("list", path, &error))?;
+    names.sort();
+    Ok(names)
+}
+
 /// The YAML files below a folder, sorted; symbolic links are not followed.
 ///
 /// # Errors

@@ -31,7 +31,8 @@ enum Form {
     Text,
     /// For programs; has a schemaVersion
     Json,
-    /// SARIF 2.1.0, which code hosts show beside the lines
+    /// SARIF 2.1.0, which code hosts show beside the lines; with `CARP_DOCS_URL`, the address of
+    /// docs/errors.md, each rule says what it means
     Sarif,
     /// Workflow commands of GitHub Actions
     Github,
@@ -47,7 +48,10 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let text = match args.output {
         Form::Text => people(&validated, &findings, context),
         Form::Json => findings::json(&findings),
-        Form::Sarif => findings::sarif(&findings, env!("CARGO_PKG_VERSION")),
+        Form::Sarif => {
+            let page = context.io.env.get("CARP_DOCS_URL").filter(|url| !url.is_empty());
+            findings::sarif(&findings, env!("CARGO_PKG_VERSION"), page.map(String::as_str))
+        }
         Form::Github => findings::github(&findings),
     };
     context.print(&text)?;

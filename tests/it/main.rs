@@ -18,6 +18,8 @@ mod bad_input;
 mod bad_repository;
 #[cfg(unix)]
 mod broken_worlds;
+#[cfg(unix)]
+mod ci;
 mod cli_help;
 mod commands;
 mod control_plane_agent;

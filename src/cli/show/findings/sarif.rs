@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::super::Palette;
 use super::{Finding, Spot, help_uri};
 use crate::diag::{Code, Severity};
 use crate::model::Digest;
@@ -11,9 +12,10 @@ use crate::model::Digest;
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The SARIF log, with a final newline. Paths must be relative to the repository.
+/// The SARIF log, with a final newline. Paths must be relative to the repository. With the address of the page
+/// of errors each rule has its section in words, and a link to it.
 #[must_use]
-pub fn sarif(findings: &[Finding], carp_version: &str) -> String {
+pub fn sarif(findings: &[Finding], carp_version: &str, page: Option<&str>) -> String {
     let codes: Vec<_> = findings
         .iter()
         .map(|f| f.code)
@@ -27,7 +29,7 @@ pub fn sarif(findings: &[Finding], carp_version: &str) -> String {
             "tool": {"driver": {
                 "name": "carp",
                 "version": carp_version,
-                "rules": codes.iter().map(|code| rule(*code)).collect::<Value>(),
+                "rules": codes.iter().map(|code| rule(*code, page)).collect::<Value>(),
             }},
             "columnKind": "unicodeCodePoints",
             "results": results(findings, &codes),
@@ -36,12 +38,21 @@ pub fn sarif(findings: &[Finding], carp_version: &str) -> String {
     format!("{log:#}\n")
 }
 
-fn rule(code: Code) -> Value {
-    json!({
+fn rule(code: Code, page: Option<&str>) -> Value {
+    let mut rule = json!({
         "id": code.name(),
         "helpUri": help_uri(code),
         "defaultConfiguration": {"level": level(code.severity())},
-    })
+    });
+    if let Some(page) = page {
+        rule["helpUri"] = json!(format!("{page}#{code}"));
+        let text = super::super::code::text(code.name(), Palette::plain()).unwrap_or_default();
+        // The heading comes first, then what the rule is about.
+        let about = text.split("\n\n").nth(1).unwrap_or_default().replace('\n', " ");
+        rule["shortDescription"] = json!({"text": about});
+        rule["help"] = json!({"text": text});
+    }
+    rule
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -124,13 +135,26 @@ mod tests {
 
     #[test]
     fn the_log_is_sarif() {
-        insta::assert_snapshot!(sarif(&findings(), "1.2.3"));
+        insta::assert_snapshot!(sarif(&findings(), "1.2.3", None));
+    }
+
+    #[test]
+    fn with_the_page_each_rule_says_what_it_is() {
+        let page = "https://docs.example.com/errors.md";
+        let log: Value = serde_json::from_str(&sarif(&findings(), "1.2.3", Some(page))).unwrap();
+        for rule in log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap() {
+            let id = rule["id"].as_str().unwrap();
+            assert_eq!(rule["helpUri"], format!("{page}#{id}"));
+            let about = rule["shortDescription"]["text"].as_str().unwrap();
+            assert!(about.len() > 20 && !about.contains('\n'), "{id}: {about}");
+            assert!(rule["help"]["text"].as_str().unwrap().contains("To do: "), "{id}");
+        }
     }
 
     #[test]
     fn equal_findings_have_different_fingerprints() {
         let twice = [findings().remove(1), findings().remove(1)];
-        let log: Value = serde_json::from_str(&sarif(&twice, "1.2.3")).unwrap();
+        let log: Value = serde_json::from_str(&sarif(&twice, "1.2.3", None)).unwrap();
         let print =
             |i: usize| log["runs"][0]["results"][i]["partialFingerprints"]["carp/v1"].clone();
         assert_ne!(print(0), print(1));

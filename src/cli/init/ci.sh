@@ -1,0 +1,127 @@
+#!/bin/sh
+# The steps of CI, the same on every forge and on a laptop:
+#   sh .carp/ci.sh install [DIR]  puts carp into DIR and prints DIR
+#   sh .carp/ci.sh plan           validates and plans; leaves plan.md and carp.sarif
+#   sh .carp/ci.sh comment        shows plan.md as carp's one comment on the pull or merge request
+#   sh .carp/ci.sh reconcile      one turn of the reconciler
+#   sh .carp/ci.sh staged         validates what is about to be committed
+# Exits as carp does: 0 fine, 1 findings or failure, 3 a guard holds something. GitHub knows only right and
+# wrong, so what is held is a warning there.
+set -eu
+marker='<!-- carp plan -->'
+
+checksum() {
+  if command -v sha256sum > /dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
+}
+
+install_carp() {
+  . "$(dirname "$0")/carp.env"
+  to=${1:-$HOME/.cache/carp-bin}
+  mkdir -p "$to"
+  if [ -n "$CARP_URL" ]; then
+    if [ ! -x "$to/carp" ] || [ "$(checksum "$to/carp")" != "$CARP_SHA256" ]; then
+      curl --fail --silent --show-error --location --retry 3 --output "$to/carp.new" "$CARP_URL"
+      found=$(checksum "$to/carp.new")
+      if [ "$found" != "$CARP_SHA256" ]; then
+        rm "$to/carp.new"
+        echo "error: $CARP_URL has the checksum $found; .carp/carp.env wants $CARP_SHA256" >&2
+        exit 1
+      fi
+      chmod +x "$to/carp.new"
+      mv "$to/carp.new" "$to/carp"
+    fi
+  elif [ -n "$CARP_GIT_URL" ]; then
+    source="$CARP_GIT_URL at $CARP_REV"
+    if [ "$(cat "$to/built-from" 2> /dev/null || true)" != "$source" ]; then
+      cargo install --locked --git "$CARP_GIT_URL" --rev "$CARP_REV" --root "$to/build" carp >&2
+      mv "$to/build/bin/carp" "$to/carp"
+      rm -r "$to/build"
+      echo "$source" > "$to/built-from"
+    fi
+  else
+    echo "error: .carp/carp.env names no carp: set CARP_URL and CARP_SHA256, or CARP_GIT_URL and CARP_REV" >&2
+    exit 1
+  fi
+  echo "$to"
+}
+
+# Ends with what is worse, and tells GitHub.
+verdict() {
+  if [ "$1" -eq 3 ] && [ -n "${GITHUB_ACTIONS:-}" ]; then
+    echo "::warning title=carp::a guard holds something; the plan says what, and people decide"
+    exit 0
+  fi
+  exit "$1"
+}
+
+plan() {
+  . "$(dirname "$0")/carp.env"
+  export CARP_DOCS_URL
+  format=text
+  if [ -n "${GITHUB_ACTIONS:-}" ]; then format=github; fi
+  found=0 planned=0
+  carp validate --output "$format" || found=$?
+  carp validate --output sarif > carp.sarif || true
+  carp plan --output markdown > plan.md || planned=$?
+  cat plan.md >> "${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+  if [ "$found" -ne 0 ]; then verdict "$found"; fi
+  verdict "$planned"
+}
+
+call() {
+  curl --fail --silent --show-error --retry 3 --header "$token" --header 'Content-Type: application/json' "$@"
+}
+
+comment() {
+  if [ ! -s plan.md ]; then exit 0; fi
+  if [ -n "${GITHUB_ACTIONS:-}" ]; then
+    repository="$GITHUB_API_URL/repos/$GITHUB_REPOSITORY"
+    all="$repository/issues/$NUMBER/comments" each="$repository/issues/comments" edit=PATCH
+    token="Authorization: Bearer $GH_TOKEN"
+  else
+    all="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
+    each=$all edit=PUT
+    token="PRIVATE-TOKEN: $CARP_TOKEN"
+  fi
+  page=1 id=
+  while [ -z "$id" ]; do
+    listed=$(call "$all?per_page=100&page=$page")
+    id=$(printf '%s' "$listed" |
+      jq -r --arg marker "$marker" '[.[] | select(.body | startswith($marker))] | first | .id // empty')
+    if [ "$(printf '%s' "$listed" | jq length)" -lt 100 ]; then break; fi
+    page=$((page + 1))
+  done
+  body=$(mktemp)
+  { echo "$marker"; cat plan.md; } | jq --raw-input --slurp '{body: .}' > "$body"
+  if [ -n "$id" ]; then
+    call --request "$edit" --data "@$body" "$each/$id" > /dev/null
+  else
+    call --request POST --data "@$body" "$all" > /dev/null
+  fi
+  rm "$body"
+}
+
+reconcile() {
+  code=0
+  carp reconcile --once || code=$?
+  verdict "$code"
+}
+
+staged() {
+  tree=$(mktemp -d)
+  trap 'rm -rf "$tree"' EXIT
+  git checkout-index --all --prefix="$tree/"
+  # What a hook is given would lead carp back to the repository.
+  unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE GIT_PREFIX
+  cd "$tree"
+  carp validate
+}
+
+case ${1:-} in
+  install) shift; install_carp "$@" ;;
+  plan) plan ;;
+  comment) comment ;;
+  reconcile) reconcile ;;
+  staged) staged ;;
+  *) sed -n '2,9s/^# //p' "$0" >&2; exit 64 ;;
+esac

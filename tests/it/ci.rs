@@ -1,0 +1,259 @@
+//! What `carp init` writes for CI, run: the steps of its workflows against a bare remote, with a forge that is a
+//! program called `curl`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_yaml::Value;
+use tempfile::TempDir;
+
+use crate::support::git;
+use crate::support::people;
+use crate::support::reconciled::Ran;
+
+/// The calls of a forge's API are files in its folder: what is answered to a list, and what was asked.
+const FORGE: &str = r#"#!/bin/sh
+for last; do :; done
+case $last in file://*) exec /usr/bin/curl "$@" ;; esac
+data= request=GET
+while [ $# -gt 0 ]; do
+  case $1 in
+    --data) data=${2#@}; shift ;;
+    --request) request=$2; shift ;;
+  esac
+  shift
+done
+echo "$request ${last#*//*/}" >> "$FORGE/calls"
+if [ -n "$data" ]; then cp "$data" "$FORGE/body"; else cat "$FORGE/comments"; fi
+"#;
+
+/// A bare remote with a fresh clone in which `carp init` ran, and a forge.
+struct World {
+    dir: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let world = Self { dir: tempfile::tempdir().unwrap() };
+        let root = world.dir.path();
+        git(root, &["init", "--quiet", "--bare", "-b", "main", "remote.git"]);
+        git(root, &["clone", "--quiet", "remote.git", "fleet"]);
+        git(&world.fleet(), &["symbolic-ref", "HEAD", "refs/heads/main"]);
+        fs::write(world.fleet().join("README.md"), "# Ours\n").unwrap();
+        let made = Ran::of(people::carp(&world.fleet(), &["init", "."]));
+        assert_eq!(made.exit, 0, "{}", made.err);
+        assert!(!made.out.contains("git init"), "{}", made.out);
+        world.edit("carp.yaml", "00000000-0000-0000-0000-", "7b5d9e2c-4c8a-4d3b-8f2e-");
+        let program = env!("CARGO_BIN_EXE_carp");
+        world.edit(".carp/carp.env", "CARP_URL=", &format!("CARP_URL=file://{program}"));
+        let sum = Ran::of(command("sha256sum", &[program]));
+        let sum = sum.out.split(' ').next().unwrap().to_owned();
+        world.edit(".carp/carp.env", "CARP_SHA256=", &format!("CARP_SHA256={sum}"));
+        let page = "CARP_DOCS_URL=https://docs.example.com/errors.md";
+        world.edit(".carp/carp.env", "CARP_DOCS_URL=", page);
+        world.push("the fleet");
+        fs::create_dir(root.join("bin")).unwrap();
+        fs::write(root.join("bin/curl"), FORGE).unwrap();
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(root.join("bin/curl"), executable).unwrap();
+        world.answer("[]");
+        world
+    }
+
+    fn fleet(&self) -> PathBuf {
+        self.dir.path().join("fleet")
+    }
+
+    fn edit(&self, path: &str, from: &str, to: &str) {
+        let path = self.fleet().join(path);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{from} is not in {}", path.display());
+        fs::write(path, text.replace(from, to)).unwrap();
+    }
+
+    fn push(&self, message: &str) {
+        git(&self.fleet(), &["add", "--all"]);
+        git(&self.fleet(), &["commit", "--quiet", "-m", message]);
+        git(&self.fleet(), &["push", "--quiet", "origin", "main"]);
+        git(&self.fleet(), &["fetch", "--quiet", "origin"]);
+    }
+
+    fn answer(&self, comments: &str) {
+        fs::write(self.dir.path().join("comments"), comments).unwrap();
+    }
+
+    fn asked(&self) -> String {
+        let calls = self.dir.path().join("calls");
+        let asked = fs::read_to_string(&calls).unwrap_or_default();
+        let _ = fs::remove_file(calls);
+        asked
+    }
+
+    /// One step, as a runner runs it.
+    fn step(&self, script: &str, env: &[(&str, &str)]) -> Ran {
+        let root = self.dir.path();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let added = fs::read_to_string(root.join("path")).unwrap_or_default();
+        let mut command = command("bash", &["-e", "-o", "pipefail", "-c", script]);
+        command.current_dir(self.fleet());
+        command.env("PATH", format!("{}:{}:{path}", added.trim(), root.join("bin").display()));
+        command.env("HOME", root).env("FORGE", root);
+        command.env("GITHUB_PATH", root.join("path"));
+        command.env("GITHUB_STEP_SUMMARY", root.join("summary"));
+        command.envs(env.iter().copied());
+        Ran::of(command)
+    }
+}
+
+fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null());
+    command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("CARP_FLEET");
+    command
+}
+
+/// What a runner of GitHub says.
+const GITHUB: &[(&str, &str)] = &[
+    ("GITHUB_ACTIONS", "true"),
+    ("GITHUB_API_URL", "https://api.example.com"),
+    ("GITHUB_REPOSITORY", "our/fleet"),
+    ("GH_TOKEN", "secret"),
+    ("NUMBER", "7"),
+];
+
+/// What a runner of GitLab says.
+const GITLAB: &[(&str, &str)] = &[
+    ("CI_API_V4_URL", "https://git.example.com/api/v4"),
+    ("CI_PROJECT_ID", "42"),
+    ("CI_MERGE_REQUEST_IID", "7"),
+    ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main"),
+    ("CARP_TOKEN", "secret"),
+];
+
+fn yaml(world: &World, path: &str) -> Value {
+    serde_yaml::from_str(&fs::read_to_string(world.fleet().join(path)).unwrap()).unwrap()
+}
+
+/// The shell steps of a job of the workflow, each by its name.
+fn github(world: &World, job: &str) -> BTreeMap<String, String> {
+    let workflow = yaml(world, ".github/workflows/carp.yaml");
+    let steps = workflow["jobs"][job]["steps"].as_sequence().unwrap().clone();
+    let run = |step: &Value| Some((step["name"].as_str()?.into(), step["run"].as_str()?.into()));
+    steps.iter().filter_map(run).collect()
+}
+
+#[test]
+fn the_workflow_plans_comments_and_reconciles() {
+    let world = World::new();
+    let readme = fs::read_to_string(world.fleet().join("README.md")).unwrap();
+    assert_eq!(readme, "# Ours\n", "what was there stays");
+    let plan = github(&world, "plan");
+    let installed = world.step(&plan["Install carp"], GITHUB);
+    assert_eq!(installed.exit, 0, "{}{}", installed.out, installed.err);
+    let planned = world.step(&plan["Plan"], GITHUB);
+    assert_eq!(planned.exit, 0, "{}{}", planned.out, planned.err);
+    let summary = fs::read_to_string(world.dir.path().join("summary")).unwrap();
+    assert!(summary.contains("pay-eu"), "the fleet places clusters without any agent: {summary}");
+
+    assert_eq!(world.step(&plan["Comment"], GITHUB).exit, 0);
+    let asked = world.asked();
+    assert!(asked.ends_with("POST repos/our/fleet/issues/7/comments\n"), "{asked}");
+    let body = fs::read_to_string(world.dir.path().join("body")).unwrap();
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert!(body["body"].as_str().unwrap().starts_with("<!-- carp plan -->\n"), "{body}");
+    world.answer(r#"[{"id": 1, "body": "LGTM"}, {"id": 23, "body": "<!-- carp plan -->\nold"}]"#);
+    assert_eq!(world.step(&plan["Comment"], GITHUB).exit, 0);
+    let asked = world.asked();
+    assert!(asked.ends_with("PATCH repos/our/fleet/issues/comments/23\n"), "{asked}");
+
+    let reconciled = world.step(&github(&world, "reconcile")["Reconcile"], GITHUB);
+    assert_eq!(reconciled.exit, 0, "{}{}", reconciled.out, reconciled.err);
+    let remote = world.dir.path().join("remote.git");
+    let records = git(&remote, &["ls-tree", "-r", "--name-only", "carp/rendered", "decisions/"]);
+    assert!(records.contains("/pay-eu.yaml"), "{records}");
+}
+
+#[test]
+fn what_is_held_is_told_from_what_is_fine_and_what_is_wrong() {
+    let world = World::new();
+    let (plan, reconcile) = (github(&world, "plan"), github(&world, "reconcile"));
+    assert_eq!(world.step(&plan["Install carp"], GITHUB).exit, 0);
+    assert_eq!(world.step(&reconcile["Reconcile"], GITHUB).exit, 0);
+    git(&world.fleet(), &["fetch", "--quiet", "origin"]);
+
+    fs::remove_file(world.fleet().join("fleet/shop/production.yaml")).unwrap();
+    fs::remove_dir_all(world.fleet().join("policies/tests")).unwrap();
+    world.push("clusters removed that nobody said to delete");
+    let held = world.step(&plan["Plan"], GITHUB);
+    assert_eq!(held.exit, 0, "{}{}", held.out, held.err);
+    assert!(held.out.contains("::warning title=carp::a guard holds something"), "{}", held.out);
+    let on_gitlab = world.step("sh .carp/ci.sh plan", GITLAB);
+    assert_eq!(on_gitlab.exit, 3, "{}{}", on_gitlab.out, on_gitlab.err);
+    let held = world.step(&reconcile["Reconcile"], GITHUB);
+    assert!(held.exit == 0 && held.out.contains("::warning "), "{}{}", held.out, held.err);
+
+    world.edit("fleet/classes.yaml", "kind: ManagedClusterClass", "kind: ManagedClusterKlass");
+    let wrong = world.step(&plan["Plan"], GITHUB);
+    assert_eq!(wrong.exit, 1, "{}{}", wrong.out, wrong.err);
+    let sarif = fs::read_to_string(world.fleet().join("carp.sarif")).unwrap();
+    let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+    let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][0];
+    let id = rule["id"].as_str().unwrap();
+    assert_eq!(rule["helpUri"], format!("https://docs.example.com/errors.md#{id}"));
+    assert!(!rule["shortDescription"]["text"].as_str().unwrap().is_empty());
+}
+
+#[test]
+fn gitlabs_jobs_plan_the_merge_and_edit_their_note() {
+    let world = World::new();
+    let jobs = yaml(&world, ".gitlab-ci.yml");
+    let install = world.step("sh .carp/ci.sh install >> \"$GITHUB_PATH\"", GITLAB);
+    assert_eq!(install.exit, 0, "{}", install.err);
+    let lines = |job: &str| {
+        let lines = jobs[job]["script"].as_sequence().unwrap();
+        lines.iter().map(|line| line.as_str().unwrap()).collect::<Vec<_>>().join("\n")
+    };
+    world.answer(r#"[{"id": 5, "body": "<!-- carp plan -->\nold"}]"#);
+    let planned = world.step(&lines("plan"), GITLAB);
+    assert_eq!(planned.exit, 0, "{}{}", planned.out, planned.err);
+    let asked = world.asked();
+    assert!(asked.ends_with("PUT api/v4/projects/42/merge_requests/7/notes/5\n"), "{asked}");
+    assert_eq!(jobs[".carp"]["allow_failure"]["exit_codes"], 3);
+    assert_eq!(jobs["plan"]["interruptible"], true);
+}
+
+#[test]
+fn a_program_of_another_checksum_is_not_run() {
+    let world = World::new();
+    let env = fs::read_to_string(world.fleet().join(".carp/carp.env")).unwrap();
+    let pinned = env.lines().find(|line| line.starts_with("CARP_SHA256=")).unwrap();
+    world.edit(".carp/carp.env", pinned, "CARP_SHA256=0000");
+    let refused = world.step("sh .carp/ci.sh install", GITHUB);
+    assert_eq!(refused.exit, 1, "{}", refused.out);
+    assert!(refused.err.contains("has the checksum"), "{}", refused.err);
+    assert!(!world.dir.path().join(".cache/carp-bin/carp").exists());
+}
+
+#[test]
+fn a_hook_refuses_a_commit_that_does_not_load() {
+    let world = World::new();
+    assert_eq!(world.step("sh .carp/ci.sh install >> \"$GITHUB_PATH\"", GITHUB).exit, 0);
+    let hook = "printf '#!/bin/sh\\nexec sh .carp/ci.sh staged\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit";
+    let said = fs::read_to_string(world.fleet().join(".pre-commit-config.yaml")).unwrap();
+    assert!(said.contains(hook), "{said}");
+    assert_eq!(world.step(hook, &[]).exit, 0);
+    let commit = "git -c user.name=a -c user.email=a@example.com commit -qm edit -a";
+    world.edit("fleet/shop/production.yaml", "version: v1.34.2", "version: 1.34");
+    let refused = world.step(commit, &[]);
+    assert_eq!(refused.exit, 1, "{}{}", refused.out, refused.err);
+    let said = format!("{}{}", refused.out, refused.err);
+    assert!(said.contains("fleet/shop/production.yaml:"), "{said}");
+    world.edit("fleet/shop/production.yaml", "version: 1.34\n", "version: v1.34.2\n");
+    world.edit("fleet/shop/production.yaml", "version: v1.34.2", "version: v1.34.2 # as all");
+    let taken = world.step(commit, &[]);
+    assert_eq!(taken.exit, 0, "{}{}", taken.out, taken.err);
+}
