@@ -10,7 +10,7 @@ use crate::support::reconciled::{Ran, Reconciled};
 use crate::support::{git, people};
 
 /// The example fleet, reconciled.
-fn example() -> Reconciled {
+pub(crate) fn example() -> Reconciled {
     let mut files = BTreeMap::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fleet-repo-example");
     collect(&root, &root, &mut files);

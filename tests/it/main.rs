@@ -18,6 +18,7 @@ mod bad_input;
 mod bad_repository;
 #[cfg(unix)]
 mod broken_worlds;
+mod captures;
 #[cfg(unix)]
 mod ci;
 mod cli_help;
