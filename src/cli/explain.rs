@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// As a past run saw it: a commit of the output branch, or the input commit that one was made from
     #[arg(long, value_name = "REV", conflicts_with = "observed")]
     at: Option<String>,
+    /// For a worker: what brings it up and a cluster on it, step by step, with what is missing
+    #[arg(long)]
+    bootstrap: bool,
     /// The form of the explanation
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
     output: Form,
@@ -50,14 +53,15 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         return Ok(Exit::Fine);
     }
     let object = ObjectRef::of(&args.object)?;
-    let view = engine::explain(context, &args.fleet, &args.observed, &object, at)?;
+    let view = engine::explain(context, &args.fleet, &args.observed, &object, at, args.bootstrap)?;
     view.warnings.iter().try_for_each(|note| context.note(note))?;
     let text = match args.output {
         Form::Text => show::explain::text(&view, context.palette()),
         Form::Json => show::explain::json(&view),
     };
     context.print(&text)?;
-    Ok(Exit::Fine)
+    let broken = view.bootstrap.iter().any(|step| !step.missing.is_empty());
+    Ok(if broken { Exit::Findings } else { Exit::Fine })
 }
 
 /// What a code or a field means. A cluster that is called like one is `cluster/NAME`.

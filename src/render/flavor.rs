@@ -20,6 +20,38 @@ pub struct Flavor {
     pub networks: Networks,
     /// The kinds that its folders may hold.
     pub objects: Vec<FlavorObject>,
+    /// What brings a cluster of it up, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readiness: Vec<FlavorStep>,
+}
+
+/// One step from nothing to a cluster that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FlavorStep {
+    /// What happens, in a word or two.
+    pub step: String,
+    /// The kind of the objects that do it.
+    pub kind: String,
+    /// Their name, where only one of the kind does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The steps that it waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// A field with the name of an object on the worker that it needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Need>,
+}
+
+/// An object on the worker that a cluster's object names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Need {
+    /// The field, as a JSON pointer.
+    pub path: String,
+    /// The kind of what it names.
+    pub kind: String,
 }
 
 /// What a flavor makes.
@@ -86,6 +118,9 @@ impl Flavor {
         if self.kinds.is_empty() {
             return Some("`kind` is an empty list".to_owned());
         }
+        if let Some(step) = self.unknown_step() {
+            return Some(step);
+        }
         self.objects.iter().enumerate().find_map(|(i, object)| {
             let FlavorObject { api_version, kind, of, .. } = object;
             let same = |other: &FlavorObject| {
@@ -98,6 +133,23 @@ impl Flavor {
                 Some(format!("`{kind}` is `of` what the flavor does not make"))
             } else if self.objects[..i].iter().any(same) {
                 Some(format!("`{kind}` of `{api_version}` stands twice"))
+            } else {
+                None
+            }
+        })
+    }
+
+    /// A step after one that is not before it, or of a kind that the flavor does not have.
+    fn unknown_step(&self) -> Option<String> {
+        self.readiness.iter().enumerate().find_map(|(i, step)| {
+            let known = |name: &&String| !self.readiness[..i].iter().any(|s| s.step == **name);
+            let (name, kind) = (&step.step, &step.kind);
+            if let Some(after) = step.after.iter().find(known) {
+                Some(format!("the step `{name}` is after `{after}`, which is not before it"))
+            } else if !self.objects.iter().any(|object| object.kind == *kind) {
+                Some(format!(
+                    "the step `{name}` is of the kind `{kind}`, which is not in `objects`"
+                ))
             } else {
                 None
             }
@@ -193,5 +245,19 @@ mod tests {
             told(|f| f.objects[1].of = Some(FlavorKind::ManagedCluster)).contains("does not make")
         );
         assert!(told(|f| f.objects[1].kind = "A".into()).contains("stands twice"));
+        let step = |kind: &str, after: &[&str]| FlavorStep {
+            step: "s".into(),
+            kind: kind.into(),
+            name: None,
+            after: after.iter().map(|&a| a.into()).collect(),
+            needs: None,
+        };
+        let steps = |steps: Vec<FlavorStep>| {
+            let flavor = Flavor { readiness: steps, ..read(json!("Worker")).unwrap() };
+            flavor.nonsense().unwrap_or_default()
+        };
+        assert_eq!(steps(vec![step("A", &[]), step("B", &["s"])]), "");
+        assert!(steps(vec![step("A", &["s"])]).contains("not before it"));
+        assert!(steps(vec![step("C", &[])]).contains("not in `objects`"));
     }
 }

@@ -39,6 +39,7 @@ mod layers;
 mod machines;
 mod mirror;
 mod object;
+mod readiness;
 mod removed;
 mod roles;
 mod secrets;
@@ -55,12 +56,13 @@ pub use cluster::{cluster_job, cluster_job_at};
 pub use control_plane::{control_plane_job, control_plane_worker_job};
 pub use deletion::{deletion_folder, deletion_row, worker_flavor, worker_place};
 pub use evidence::{Evidence, evidence};
-pub use flavor::{Flavor, FlavorKind, Mobility, Networks, OnDeletion};
+pub use flavor::{Flavor, FlavorKind, FlavorStep, Mobility, Networks, OnDeletion};
 pub use flux::Removal;
 pub use folder::{folder_digest, with_digest};
 pub use form::{same_file, same_objects};
 pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};
 pub use job::Job;
+pub use readiness::{ReadinessStep, readiness};
 pub use removed::{Loss, Losses, OwnChange, losses};
 pub use secrets::{
     Preparation, SecretWanted, Where, control_plane_preparations, control_plane_secrets_wanted,

@@ -69,6 +69,11 @@ impl Templates {
         Self::compile(texts.collect()).0
     }
 
+    /// The files of the built-in templates, by path below `templates/`.
+    pub fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
+        BUILT_IN.iter().copied()
+    }
+
     /// These templates with a fleet's own put in place of, or beside, those of the same path. A template
     /// that does not compile is a finding, and everything that needs it fails to render.
     #[must_use]

@@ -304,7 +304,7 @@ fn preparations(look: &Look, worker: &Worker) -> Vec<String> {
 }
 
 /// The cluster on which something is done, by its name.
-fn place(look: &Look, worker: &Name, place: Where) -> String {
+pub(super) fn place(look: &Look, worker: &Name, place: Where) -> String {
     match place {
         Where::ControlPlane => {
             let hub = look.opened.proposal.fleet.spec.control_plane.as_ref();

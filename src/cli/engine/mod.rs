@@ -5,6 +5,7 @@
 
 mod against;
 mod agent;
+mod bootstrap;
 mod control;
 mod demo;
 mod diffs;
@@ -237,7 +238,8 @@ pub fn render(
 }
 
 /// Works out why a cluster is where it is, what a worker needs, or where a policy applies; as a past run
-/// saw it, where its commit is named. It comes with what people should know of that.
+/// saw it, where its commit is named. It comes with what people should know of that. With `bootstrap`, also what
+/// brings the worker up.
 ///
 /// # Errors
 /// The fleet or the past cannot be read, or has no such object.
@@ -247,12 +249,18 @@ pub fn explain(
     observed: &ObservedArgs,
     object: &ObjectRef,
     at: Option<&str>,
+    bootstrap: bool,
 ) -> Result<ExplainView, Error> {
     let _progress = context.progress("reading and placing the fleet");
-    let Some(revision) = at else {
-        return explain::explain(&open::look(context, fleet, observed, Keep::Ids)?, object);
+    let look = match at {
+        None => open::look(context, fleet, observed, Keep::Ids)?,
+        Some(revision) => open::look_past(context, fleet, revision, Keep::Ids)?,
     };
-    explain::explain(&open::look_past(context, fleet, revision, Keep::Ids)?, object)
+    let mut view = explain::explain(&look, object)?;
+    if bootstrap {
+        view.bootstrap = bootstrap::steps(&look, &object.name)?;
+    }
+    Ok(view)
 }
 
 /// Proposes past commits of the output branch again: one, or those of `A..B`. Without a name it is the

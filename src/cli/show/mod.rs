@@ -24,7 +24,7 @@ pub use demo::DemoView;
 pub use drain::DrainedView;
 pub use explain::{
     ExplainRow, ExplainView, LossView, LostView, PolicyView, PoolRow, ReasonView, RemedyView,
-    SecretView,
+    SecretView, StepView,
 };
 pub use palette::{Colour, Palette, Tone};
 pub use plan::{progress_words, waiting_words};

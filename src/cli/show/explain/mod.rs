@@ -1,7 +1,10 @@
 //! Why a cluster is where it is, what a worker needs, and where a policy applies.
 
+mod bootstrap;
+
 use std::fmt::Write as _;
 
+pub use bootstrap::StepView;
 use serde::Serialize;
 
 use super::tables::{Cell, table};
@@ -48,6 +51,9 @@ pub struct ExplainView {
     pub loses: Vec<LossView>,
     /// The Secrets that Git must not hold.
     pub secrets: Vec<SecretView>,
+    /// What brings a worker up, in order; only where it is asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bootstrap: Vec<StepView>,
     /// Anything else worth saying, a line each.
     pub notes: Vec<String>,
 }
@@ -170,6 +176,7 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
             out.push_str(&wrap(&line, "  - ", 4));
         }
     }
+    out.push_str(&bootstrap::text(&view.bootstrap, palette));
     out.push_str(&secrets(view, palette));
     if !view.notes.is_empty() {
         out.push('\n');
