@@ -35,6 +35,7 @@ mod selector;
 pub mod show;
 mod simulate;
 mod status;
+mod templates;
 mod uncordon;
 mod validate;
 mod version;
@@ -99,6 +100,7 @@ enum Command {
     Cordon(cordon::Args),
     Uncordon(uncordon::Args),
     Drain(drain::Args),
+    Templates(templates::Args),
     Crds(crds::Args),
     Schema(schema::Args),
     Agent(agent::Args),
@@ -165,6 +167,7 @@ fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Er
         Command::Cordon(args) => cordon::run(args, context),
         Command::Uncordon(args) => uncordon::run(args, context),
         Command::Drain(args) => drain::run(args, context),
+        Command::Templates(args) => templates::run(args, context),
         Command::Crds(args) => crds::run(args, context),
         Command::Agent(args) => agent::run(args, context),
         Command::Kind(args) => kind::run(args, context),

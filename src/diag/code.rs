@@ -148,6 +148,8 @@ codes! {
     TemplateFailed = "template-failed", Error;
     /// A template used more time, depth or output than it may.
     TemplateBudget = "template-budget", Error;
+    /// A file among the fleet's templates that nothing reads.
+    UnusedTemplate = "unused-template", Warning;
     /// What a template made is not well-formed YAML objects.
     RenderedInvalid = "rendered-invalid", Error;
     /// What a template made may not go where it was made for.

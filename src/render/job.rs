@@ -84,6 +84,12 @@ impl Job {
         Digest::of(&text)
     }
 
+    /// What the templates get.
+    #[must_use]
+    pub fn context(&self) -> &Value {
+        &self.context
+    }
+
     /// The files of the folder.
     ///
     /// # Errors

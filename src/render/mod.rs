@@ -40,11 +40,14 @@ mod machines;
 mod mirror;
 mod object;
 mod readiness;
+mod reference;
 mod removed;
 mod roles;
 mod secrets;
+mod template_test;
 mod templates;
 mod text;
+mod unused;
 mod worker;
 mod yaml;
 
@@ -63,11 +66,13 @@ pub use form::{same_file, same_objects};
 pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};
 pub use job::Job;
 pub use readiness::{ReadinessStep, readiness};
+pub use reference::{CONTEXT, FILTERS};
 pub use removed::{Loss, Losses, OwnChange, losses};
 pub use secrets::{
     Preparation, SecretWanted, Where, control_plane_preparations, control_plane_secrets_wanted,
     is_bootstrapped, preparations, secrets_wanted,
 };
+pub use template_test::{run_template_test, template_tests};
 pub use templates::Templates;
 pub use worker::worker_job;
 

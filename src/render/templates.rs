@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::engine::Texts;
 use super::flavor::{Flavor, FlavorKind, Networks};
-use super::{engine, yaml};
+use super::{engine, template_test, unused, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::Digest;
 
@@ -82,8 +82,15 @@ impl Templates {
             return (self, Diagnostics::default());
         }
         let mut texts = self.0.texts.clone();
-        texts.extend(overrides.iter().map(|(name, text)| (name.clone(), Arc::from(text.as_str()))));
-        Self::compile(texts)
+        // Tests lie beside what they test, and make nothing.
+        let own = overrides.iter().filter(|(name, _)| !name.contains(template_test::FOLDER));
+        let own: BTreeMap<_, _> = own.collect();
+        texts.extend(own.iter().map(|(name, text)| ((*name).clone(), Arc::from(text.as_str()))));
+        let (templates, mut findings) = Self::compile(texts);
+        let known: Vec<_> = BUILT_IN.iter().chain(ELSEWHERE).map(|(name, _)| *name).collect();
+        let Inner { texts, flavors, .. } = &*templates.0;
+        findings.extend(unused::check(own.keys().copied(), texts, flavors, &known));
+        (templates, findings)
     }
 
     fn compile(texts: Texts) -> (Self, Diagnostics) {

@@ -90,6 +90,7 @@ mod simulate;
 #[cfg(unix)]
 mod status_races;
 mod support;
+mod templates_page;
 mod tenants;
 mod verifying;
 #[cfg(unix)]

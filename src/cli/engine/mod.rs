@@ -20,6 +20,7 @@ mod replay;
 mod simulate;
 mod status;
 pub mod supervise;
+pub(super) mod templates;
 mod unknown;
 
 use std::collections::BTreeSet;

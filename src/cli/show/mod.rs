@@ -18,6 +18,7 @@ pub mod simulate;
 pub mod status;
 pub mod status_forms;
 pub mod tables;
+pub mod templates;
 mod wrap;
 
 pub use demo::DemoView;
@@ -30,6 +31,7 @@ pub use palette::{Colour, Palette, Tone};
 pub use plan::{progress_words, waiting_words};
 pub use replay::{ReplayRow, ReplayView};
 pub use status::{ClusterStatusRow, Extent, PoolStatusRow, StatusView, WorkerStatusRow};
+pub use templates::{TemplateRow, TemplateTestRow};
 
 /// `1 cluster`, `3 clusters`.
 #[must_use]

@@ -1,0 +1,66 @@
+//! Templates and their tests, as text.
+
+use std::fmt::Write as _;
+
+use super::tables::{Cell, table};
+use super::{Palette, Tone, count, len};
+
+/// A template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateRow {
+    /// Its path below the templates' root.
+    pub path: String,
+    /// Whose it is.
+    pub whose: String,
+}
+
+/// A file of template tests that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateTestRow {
+    /// Its path below the templates' root.
+    pub path: String,
+    /// What was not as expected; empty where all was.
+    pub wrong: Vec<String>,
+}
+
+/// The list.
+pub(in crate::cli) fn list(rows: &[TemplateRow], palette: Palette) -> String {
+    let row = |row: &TemplateRow| [&row.path, &row.whose].map(|text| text.as_str().into()).into();
+    let rows: Vec<Vec<Cell>> = rows.iter().map(row).collect();
+    table(&["template", "whose"], &rows, palette)
+}
+
+/// What became of the tests.
+pub(in crate::cli) fn tests(ran: &[TemplateTestRow], palette: Palette) -> String {
+    let mut out = String::new();
+    for TemplateTestRow { path, wrong } in ran {
+        let (word, tone) =
+            if wrong.is_empty() { ("ok", Tone::Good) } else { ("failed", Tone::Bad) };
+        let _ = writeln!(out, "{path}: {}", palette.paint(tone, word));
+        for line in wrong {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    let failed = ran.iter().filter(|test| !test.wrong.is_empty()).count();
+    let of = count(len(ran), "template test");
+    let _ = writeln!(out, "{of}, {failed} failed");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_fails_says_what_came_instead() {
+        let row = |path: &str, wrong: &[&str]| TemplateTestRow {
+            path: path.into(),
+            wrong: wrong.iter().map(|&line| line.into()).collect(),
+        };
+        let ran = [row("capz/tests/a.yaml", &[]), row("capz/tests/b.yaml", &["there is no Pod"])];
+        assert_eq!(
+            tests(&ran, Palette::plain()),
+            "capz/tests/a.yaml: ok\ncapz/tests/b.yaml: failed\n  there is no Pod\n2 template tests, 1 failed\n"
+        );
+    }
+}

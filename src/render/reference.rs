@@ -1,0 +1,140 @@
+//! What templates can use, with its meaning: the reference in `docs/templates.md` is made of it. A test holds it
+//! against what templates get.
+
+/// Every value that a template gets, by its path, with its meaning. `[]` is each entry of a list.
+pub const CONTEXT: &[(&str, &str)] = &[
+    ("agent", "The agent that reports the cluster; null where there is none."),
+    ("agent.branch", "What the names of the branches with reports begin with."),
+    ("agent.gitSecret", "The Secret with which the agent pushes its reports."),
+    ("agent.image", "The agent's image, with its tag."),
+    ("agent.name", "Whom the agent reports as."),
+    ("agent.repository", "Where the reports go."),
+    ("agent.signed", "Whether reports are signed."),
+    ("agent.signingSecret", "The Secret with the key that signs them."),
+    ("agent.ssh", "Whether the repository is reached by SSH."),
+    ("applier", "The service account that applies the folders of clusters."),
+    ("autoscaler", "The release of the cluster autoscaler; null where no pool has bounds."),
+    ("azure", "The credentials, as IDs."),
+    ("azure.clientID", "As whom Cluster API acts."),
+    ("azure.environment", "The cloud; null for the public one."),
+    ("azure.nodeIdentity", "The identity of the machines, as `azure://…`."),
+    ("azure.resourceGroup", "The group of all that is made: the prefix and the name."),
+    ("azure.subscriptionID", "The subscription."),
+    ("azure.tenantID", "The tenant of Entra ID."),
+    ("cloudImages", "Where the images of the cloud controller are, for this version."),
+    ("components", "Versions of components by name, those that the templates use."),
+    ("containers", "Whether clusters of kind may be made from here."),
+    ("controlPlane", "The control plane, defaults filled in."),
+    ("controlPlane.replicas", "How many replicas."),
+    ("controlPlane.vmSize", "The VM size of its machines; nothing for a hosted one."),
+    ("controlPlaneNodes", "How many nodes of a cluster of kind are its control plane."),
+    ("dnsServiceIPs", "The address of the cluster's DNS, in a list."),
+    ("hostedTaint", "The taint of pools that carry hosted control planes."),
+    ("hostedTaint.effect", "Its effect."),
+    ("hostedTaint.key", "Its key."),
+    ("hostedTaint.value", "Its value."),
+    ("image", "The node image of kind behind the mirror; null without one."),
+    ("issuer", "The issuer of the service accounts' tokens; null where none is published."),
+    ("kamaji", "Whether control planes are hosted here."),
+    ("location", "The location."),
+    ("name", "The name of the cluster, its namespace too."),
+    (
+        "networking",
+        "The part `networking` of kind's configuration; null where it has its defaults.",
+    ),
+    ("paused", "Whether Cluster API leaves it alone."),
+    ("podCIDRs", "The ranges of the pods."),
+    ("poolTaints", "The keys of the pools' taints that keep pods out."),
+    ("pools[]", "The node pools, in their order."),
+    ("pools[].deployments[]", "A MachineDeployment for each zone, or one."),
+    ("pools[].deployments[].autoscale", "Its part of the bounds; null where it has a number."),
+    ("pools[].deployments[].autoscale.max", "The most nodes."),
+    ("pools[].deployments[].autoscale.min", "The fewest nodes."),
+    ("pools[].deployments[].name", "Its name."),
+    ("pools[].deployments[].replicas", "Its part of the nodes."),
+    ("pools[].deployments[].zone", "Its zone; null where the pool names none."),
+    ("pools[].machineLabels", "Labels that Cluster API copies from a Machine to its Node."),
+    ("pools[].name", "The pool's name."),
+    ("pools[].nodeLabels", "The other labels, as the kubelet takes them."),
+    ("pools[].osDiskGB", "The disk of the operating system, in GiB."),
+    ("pools[].repairs", "How many broken nodes are repaired of a small pool; null: a percentage."),
+    ("pools[].spot", "Whether the machines are spot machines."),
+    ("pools[].taints[]", "The taints of the nodes."),
+    ("pools[].taints[].effect", "Its effect."),
+    ("pools[].taints[].key", "Its key."),
+    ("pools[].taints[].value", "Its value; null where it has none."),
+    ("pools[].version", "The Kubernetes version of the nodes."),
+    ("pools[].vmSize", "The VM size."),
+    ("providers[]", "The providers of Cluster API."),
+    ("providers[].beside[]", "Deployments of a provider besides its controller's."),
+    ("providers[].beside[].container", "Its container."),
+    ("providers[].beside[].deployment", "Its name."),
+    ("providers[].beside[].hasInit", "Whether its init container has the provider's own image."),
+    ("providers[].beside[].image", "Its image."),
+    ("providers[].beside[].version", "Its version."),
+    ("providers[].container", "The container of the controller."),
+    ("providers[].featureGates[]", "The feature gates that are on."),
+    ("providers[].image", "The controller's image, without a tag."),
+    ("providers[].kind", "The operator's kind of it."),
+    ("providers[].manifests", "Where its manifests are behind a mirror."),
+    ("providers[].name", "Its name, as clusterctl has it."),
+    ("providers[].namespace", "Its namespace."),
+    (
+        "providers[].settings",
+        "What Azure Service Operator is told of a cloud; null for the public one.",
+    ),
+    ("providers[].version", "Its version."),
+    ("registry", "The mirror of images; null without one."),
+    ("rules[]", "What the service account may touch, by API group."),
+    ("rules[].group", "The group."),
+    ("rules[].resources[]", "Its resources."),
+    ("serviceCIDRs", "The ranges of the services."),
+    ("sources", "The mirror of charts and manifests; null where they come from the internet."),
+    ("storageClass", "Whether carp makes the default StorageClass."),
+    ("tenant", "The tenant; null for a worker."),
+    ("version", "The Kubernetes version; for kind its minor version."),
+    ("workerNodes", "How many other nodes a cluster of kind has."),
+];
+
+/// The filters that carp adds to those of minijinja, each with how it is used and what it does.
+pub const FILTERS: &[(&str, &str, &str)] = &[
+    ("block", "{{ text | block(6) }}", "A YAML text for a place that is indented by so much."),
+    (
+        "mirrored",
+        "{{ image | mirrored(registry) }}",
+        "An image as it is called behind the mirror; as it is where there is none.",
+    ),
+    (
+        "sha8",
+        "{{ text | sha8 }}",
+        "The first 8 digits of the hash of a YAML text's value: the end of a name whose object may not change.",
+    ),
+    (
+        "source",
+        "{{ url | source(sources) }}",
+        "A repository of charts as it is called behind the mirror; as it is where there is none.",
+    ),
+    ("to_yaml", "{{ value | to_yaml }}", "A value as YAML in block form."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_and_say_something() {
+        assert!(CONTEXT.is_sorted_by_key(|(path, _)| path) && FILTERS.is_sorted());
+        assert!(CONTEXT.iter().all(|(_, meaning)| meaning.ends_with('.')));
+        for (name, usage, _) in FILTERS {
+            assert!(usage.contains(name));
+            let mut env = super::super::engine::environment();
+            let text = format!("{{{{ \"a: 1\" | {name} }}}}");
+            let error = env.render_str(&text, ()).err();
+            let unknown = error.is_some_and(|e| e.kind() == minijinja::ErrorKind::UnknownFilter);
+            assert!(!unknown, "{name}");
+            env.remove_filter(name);
+            let error = env.render_str(&text, ()).unwrap_err();
+            assert_eq!(error.kind(), minijinja::ErrorKind::UnknownFilter, "{name}");
+        }
+    }
+}
