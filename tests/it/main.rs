@@ -92,6 +92,7 @@ mod status_races;
 mod support;
 mod templates_page;
 mod tenants;
+mod variations;
 mod verifying;
 #[cfg(unix)]
 mod verifying_openpgp;

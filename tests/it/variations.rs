@@ -1,0 +1,274 @@
+//! Rendered variations: what a template branches on, in every pair of values, valid against the CRDs. A part of
+//! them runs with all other tests; all of them, the full product, with `cargo test variations -- --ignored`.
+
+use carp::model::api::{
+    Autoscale, ControlPlane, Images, Network, NodePool, OsDisk, Sources, Taint, TaintEffect,
+};
+use carp::model::{ATTACHED_FLAVOR, Fleet, KIND_FLAVOR};
+use carp::render::Files;
+
+use crate::rendered_crds;
+use crate::support::{documents, fleet};
+
+/// An option: its name, and what each of its values does to a fleet. The first is what stands where nobody says
+/// anything.
+type Choice = (&'static str, &'static [fn(&mut Fleet)]);
+
+fn pools(fleet: &mut Fleet, change: impl Fn(&mut NodePool)) {
+    fleet.clusters.values_mut().flat_map(|c| &mut c.spec.node_pools).for_each(&change);
+    fleet.workers.values_mut().flat_map(|w| &mut w.spec.node_pools).for_each(&change);
+}
+
+fn versions(fleet: &mut Fleet, version: &str) {
+    fleet.clusters.values_mut().for_each(|c| version.clone_into(&mut c.spec.version));
+}
+
+fn network(fleet: &mut Fleet, pods: &[&str], services: &[&str]) {
+    let list = |ranges: &[&str]| ranges.iter().map(|range| (*range).to_owned()).collect();
+    let network = Network { pod_cidrs: list(pods), service_cidrs: list(services) };
+    fleet.clusters.values_mut().for_each(|c| c.spec.network = Some(network.clone()));
+}
+
+fn control_plane(fleet: &mut Fleet, replicas: u32, size: Option<&str>) {
+    let control_plane =
+        ControlPlane { replicas: Some(replicas), size: size.map(ToOwned::to_owned) };
+    fleet.clusters.values_mut().for_each(|c| c.spec.control_plane = Some(control_plane.clone()));
+    fleet.workers.values_mut().for_each(|w| w.spec.control_plane = Some(control_plane.clone()));
+}
+
+fn cloud(fleet: &mut Fleet, name: &str) {
+    let all = fleet.spec.credentials.iter_mut().filter_map(|c| c.azure.as_mut());
+    all.for_each(|azure| azure.environment = Some(name.to_owned()));
+}
+
+const AZURE: &[Choice] = &[
+    (
+        "the worker",
+        &[
+            |_| (),
+            |f| {
+                f.workers.values_mut().for_each(|w| w.spec.flavor = Some(ATTACHED_FLAVOR.into()));
+            },
+        ],
+    ),
+    (
+        "nodes",
+        &[
+            |_| (),
+            |f| pools(f, |p| p.replicas = Some(0)),
+            |f| {
+                pools(f, |p| {
+                    (p.replicas, p.autoscale) = (None, Some(Autoscale { min: 0, max: 9 }));
+                });
+            },
+        ],
+    ),
+    ("zones", &[|_| (), |f| pools(f, |p| p.zones = vec!["1".into(), "2".into(), "3".into()])]),
+    ("spot", &[|_| (), |f| pools(f, |p| p.spot = true)]),
+    (
+        "labels and taints",
+        &[
+            |_| (),
+            |f| {
+                pools(f, |p| {
+                    p.labels = [("team".into(), "on".into())].into();
+                    p.taints = vec![Taint {
+                        key: "batch".into(),
+                        value: String::new(),
+                        effect: TaintEffect::NoSchedule,
+                        time_added: None,
+                    }];
+                });
+            },
+        ],
+    ),
+    (
+        "size and disk",
+        &[
+            |_| (),
+            |f| {
+                pools(f, |p| {
+                    (p.vm_size, p.os_disk) =
+                        (Some("Standard_E8s_v5".into()), Some(OsDisk { size_gb: 64 }));
+                });
+            },
+        ],
+    ),
+    (
+        "control plane",
+        &[
+            |_| (),
+            |f| control_plane(f, 1, None),
+            |f| {
+                control_plane(f, 5, Some("Standard_D8s_v5"));
+            },
+        ],
+    ),
+    ("version", &[|_| (), |f| versions(f, "v1.31.14"), |f| versions(f, "v1.36.0")]),
+    (
+        "network",
+        &[
+            |_| (),
+            |f| network(f, &["10.1.0.0/16", "fd00:1::/64"], &["10.2.0.0/16", "fd00:2::/112"]),
+        ],
+    ),
+    (
+        "mirror",
+        &[
+            |_| (),
+            |f| {
+                f.spec.images =
+                    Some(Images { registry: Some("m.example.com".into()), ..Images::default() });
+            },
+            |f| {
+                let registry = Some("m.example.com:5000".into());
+                f.spec.images = Some(Images { registry, sources: Sources::Mirror, carp: None });
+            },
+        ],
+    ),
+    ("cloud", &[|_| (), |f| cloud(f, "AzureUSGovernmentCloud"), |f| cloud(f, "AzureChinaCloud")]),
+    ("paused", &[|_| (), |f| f.clusters.values_mut().for_each(|c| c.spec.paused = true)]),
+];
+
+const KIND: &[Choice] = &[
+    ("nodes", &[|_| (), |f| pools(f, |p| p.replicas = Some(0))]),
+    ("control plane", &[|_| (), |f| control_plane(f, 3, None)]),
+    ("version", &[|_| (), |f| versions(f, "v1.31.14"), |f| versions(f, "v1.36.0")]),
+    ("network", &[|_| (), |f| network(f, &["10.1.0.0/16"], &["10.2.0.0/16"])]),
+    (
+        "mirror",
+        &[
+            |_| (),
+            |f| {
+                f.spec.images =
+                    Some(Images { registry: Some("m.example.com".into()), ..Images::default() });
+            },
+        ],
+    ),
+    ("paused", &[|_| (), |f| f.clusters.values_mut().for_each(|c| c.spec.paused = true)]),
+];
+
+/// For each option the number of a value.
+type Variation = Vec<usize>;
+
+/// Every pair of values of two options is in one of these, greedily: each is made of the pair that is missing
+/// first, and of values that cover the most of what else is missing.
+fn pairwise(choices: &[Choice]) -> Vec<Variation> {
+    let counts: Vec<_> = choices.iter().map(|(_, values)| values.len()).collect();
+    let mut missing = std::collections::BTreeSet::new();
+    for (a, &of_a) in counts.iter().enumerate() {
+        for (b, &of_b) in counts.iter().enumerate().skip(a + 1) {
+            missing.extend((0..of_a).flat_map(|x| (0..of_b).map(move |y| (a, x, b, y))));
+        }
+    }
+    let mut all = Vec::new();
+    while let Some(&(a, x, b, y)) = missing.first() {
+        let mut chosen: Vec<Option<usize>> = vec![None; counts.len()];
+        (chosen[a], chosen[b]) = (Some(x), Some(y));
+        for (at, &count) in counts.iter().enumerate() {
+            if chosen[at].is_some() {
+                continue;
+            }
+            let covers = |value: usize| {
+                let with = chosen.iter().enumerate().filter_map(|(o, v)| Some((o, (*v)?)));
+                with.filter(|&(o, v)| {
+                    let pair = if o < at { (o, v, at, value) } else { (at, value, o, v) };
+                    missing.contains(&pair)
+                })
+                .count()
+            };
+            chosen[at] = (0..count).max_by_key(|&value| (covers(value), count - value));
+        }
+        let chosen: Variation = chosen.into_iter().flatten().collect();
+        missing.retain(|&(a, x, b, y)| chosen[a] != x || chosen[b] != y);
+        all.push(chosen);
+    }
+    all
+}
+
+/// The full product.
+fn every(choices: &[Choice]) -> Vec<Variation> {
+    choices.iter().fold(vec![Vec::new()], |all, (_, values)| {
+        let longer = |one: &Variation| {
+            let one = one.clone();
+            (0..values.len()).map(move |value| one.iter().copied().chain([value]).collect())
+        };
+        all.iter().flat_map(longer).collect()
+    })
+}
+
+/// A variation for each value of each option by itself.
+fn each(choices: &[Choice]) -> Vec<Variation> {
+    let alone = |at: usize, value: usize| {
+        (0..choices.len()).map(|o| if o == at { value } else { 0 }).collect::<Variation>()
+    };
+    let values = |at: usize| (1..choices[at].1.len()).map(move |value| (at, value));
+    (0..choices.len()).flat_map(values).map(|(at, value)| alone(at, value)).collect()
+}
+
+fn tree(base: &Fleet, choices: &[Choice], variation: &[usize]) -> Files {
+    let mut fleet = base.clone();
+    for ((_, values), value) in choices.iter().zip(variation) {
+        values[*value](&mut fleet);
+    }
+    fleet::tree(&fleet, "")
+}
+
+/// Checks variations, and says how many there were and of how many objects.
+fn valid(base: &Fleet, choices: &[Choice], variations: &[Variation]) -> usize {
+    // Objects that are the same in two variations are checked once.
+    let mut seen = std::collections::BTreeSet::new();
+    let mut fresh = Files::new();
+    for (nth, variation) in variations.iter().enumerate() {
+        for (path, bytes) in tree(base, choices, variation) {
+            if !path.ends_with("kustomization.yaml") && seen.insert((path.clone(), bytes.clone())) {
+                fresh.insert(format!("{nth}/{path}"), bytes);
+            }
+        }
+    }
+    let objects = documents(&fresh).len();
+    rendered_crds::check(&fresh);
+    objects
+}
+
+#[test]
+fn every_pair_of_options_is_valid() {
+    let (azure, kind) = (pairwise(AZURE), pairwise(KIND));
+    assert!(azure.len() >= 9, "{}", azure.len());
+    assert!(valid(&fleet::plain(), AZURE, &azure) > 200);
+    assert!(valid(&fleet::kind(), KIND, &kind) > 30);
+    assert!(valid(&fleet::full(), AZURE, &each(AZURE)) > 200);
+}
+
+#[test]
+fn a_pair_is_in_one_of_the_variations() {
+    let all = pairwise(AZURE);
+    for (a, (_, of_a)) in AZURE.iter().enumerate() {
+        for (b, (_, of_b)) in AZURE.iter().enumerate().skip(a + 1) {
+            for (x, y) in (0..of_a.len()).flat_map(|x| (0..of_b.len()).map(move |y| (x, y))) {
+                assert!(all.iter().any(|v| v[a] == x && v[b] == y), "{a}={x} {b}={y}");
+            }
+        }
+    }
+    let full = every(KIND);
+    assert_eq!(full.len(), KIND.iter().map(|(_, values)| values.len()).product::<usize>());
+}
+
+#[test]
+#[ignore = "minutes: every combination; for a nightly run"]
+fn every_variation_is_valid() {
+    let (azure, kind) = (every(AZURE), every(KIND));
+    assert!(azure.len() + kind.len() > 250, "{}", azure.len());
+    // The product is walked in parts, so that what is remembered stays small.
+    for part in azure.chunks(64) {
+        valid(&fleet::plain(), AZURE, part);
+    }
+    valid(&fleet::kind(), KIND, &kind);
+}
+
+#[test]
+fn a_fleet_of_kind_has_no_machines() {
+    let tree = tree(&fleet::kind(), KIND, &[0; KIND.len()]);
+    assert!(fleet::kind().workers.values().all(|w| w.flavor() == KIND_FLAVOR));
+    assert!(documents(&tree).iter().all(|(_, object)| object["kind"] != "MachineDeployment"));
+}
