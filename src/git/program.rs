@@ -161,6 +161,26 @@ impl Repository {
         limit: Duration,
     ) -> Result<Output, Error> {
         self.program.check_version()?;
+        self.program.run(self.command(args, variable), limit)
+    }
+
+    /// Asks git a question that every version answers or refuses: how old it is matters only where it refuses.
+    pub(super) fn ask<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+    ) -> Result<Output, Error> {
+        let output = self.program.run(self.command(args, None), ASK)?;
+        if output.code != Some(0) {
+            self.program.check_version()?;
+        }
+        Ok(output)
+    }
+
+    fn command<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        variable: Option<(&str, &OsStr)>,
+    ) -> Command {
         let mut command = self.program.command();
         command.envs(variable);
         match self.work_tree() {
@@ -169,7 +189,7 @@ impl Repository {
             None => command.arg("-C").arg(self.inner.path()).arg("--git-dir=."),
         };
         command.args(args);
-        self.program.run(command, limit)
+        command
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a remote has.
 
 use super::outcome::explain;
-use super::program::ASK;
 use super::{Error, Redacted, Repository};
 use crate::model::Id;
 
@@ -17,7 +16,7 @@ impl Repository {
             check_ref(pattern)?;
         }
         let args = ["ls-remote", "--refs", "--quiet", remote];
-        let output = self.git(args.iter().chain(patterns), ASK)?;
+        let output = self.ask(args.iter().chain(patterns))?;
         if output.code != Some(0) {
             return Err(explain("listing refs", &self.shown(remote), &output));
         }
@@ -42,7 +41,7 @@ impl Repository {
     /// As for [`Repository::ls_remote`].
     pub fn remote_head(&self, remote: &str) -> Result<Option<String>, Error> {
         check_remote(remote)?;
-        let output = self.git(["ls-remote", "--symref", "--quiet", remote, "HEAD"], ASK)?;
+        let output = self.ask(["ls-remote", "--symref", "--quiet", remote, "HEAD"])?;
         if output.code != Some(0) {
             return Err(explain("asking for the default branch", &self.shown(remote), &output));
         }

@@ -1,12 +1,25 @@
 //! Questions about the work tree and the remotes.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use git2::StatusOptions;
 
 use super::outcome::why;
-use super::program::ASK;
 use super::{Error, Redacted, Repository};
 
+/// Up to how many files a work tree is looked through in passing: a millisecond or two.
+const FEW_FILES: u32 = 1_000;
+
 impl Repository {
+    /// Whether the work tree has so few files, or none, that a run may look through all of them in passing.
+    /// It is read off the head of the index.
+    pub fn has_few_files(&self) -> bool {
+        let index = self.inner.path().join("index");
+        self.work_tree().is_none() || files_in(&index).is_some_and(|files| files <= FEW_FILES)
+    }
+
     /// The paths below a prefix that differ from the last commit, staged, edited, removed or never
     /// added, relative to the top of the work tree and sorted. What Git ignores is not among them. A
     /// bare repository has none.
@@ -14,7 +27,7 @@ impl Repository {
     /// # Errors
     /// git cannot be run or fails.
     pub fn uncommitted(&self, prefix: &str) -> Result<Vec<String>, Error> {
-        if self.work_tree().is_none() {
+        if self.work_tree().is_none() || self.has_few_files() && self.looks_clean(prefix) {
             return Ok(Vec::new());
         }
         let below = format!(":(top,literal){prefix}");
@@ -27,12 +40,23 @@ impl Repository {
             "--",
             &below,
         ];
-        let output = self.git(args, ASK)?;
+        let output = self.ask(args)?;
         if output.code != Some(0) {
             let what = format!("looking for uncommitted edits in {}", self.name());
             return Err(Error::Program { what, line: why(&output) });
         }
         Ok(paths(&output.stdout))
+    }
+
+    /// Whether libgit2 finds nothing: that is cheaper than a process while there are few files. Where it finds
+    /// anything, or fails, git is asked, which knows filters and sparse work trees.
+    fn looks_clean(&self, prefix: &str) -> bool {
+        let mut options = StatusOptions::new();
+        options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(false);
+        if !prefix.is_empty() {
+            options.pathspec(prefix).disable_pathspec_match(true);
+        }
+        self.inner.statuses(Some(&mut options)).is_ok_and(|found| found.is_empty())
     }
 
     /// The branch that is checked out, such as `main`, also where it has no commit yet; `None` where
@@ -86,6 +110,15 @@ impl Repository {
         let push = remote.pushurl().ok().flatten().map(str::to_owned);
         push.or_else(|| remote.url().ok().map(str::to_owned))
     }
+}
+
+/// How many files an index lists: `DIRC`, a version and a number
+/// (<https://git-scm.com/docs/index-format>); `None` where there is no index.
+fn files_in(index: &Path) -> Option<u32> {
+    let mut head = [0; 12];
+    File::open(index).ok()?.read_exact(&mut head).ok()?;
+    let [b'D', b'I', b'R', b'C', _, _, _, _, count @ ..] = head else { return None };
+    Some(u32::from_be_bytes(count))
 }
 
 /// The paths of `git status -z`: each `XY path NUL`.

@@ -1,6 +1,6 @@
 //! What a person should know about a run besides what it did.
 
-use super::once::Run;
+use super::once::{Options, Run};
 use super::{Error, Names};
 use crate::git::Repository;
 use crate::model::{Id, Proposal, paths};
@@ -16,8 +16,28 @@ impl Run<'_> {
         let mut notes = self.rewritten.clone();
         let (repository, prefix) = (self.repository, &self.place.prefix);
         notes.extend(hand_edits(repository, self.base, &self.proposal, prefix));
-        notes.extend(not_read(repository, &self.names, prefix, self.input)?);
+        // A run with a memo looks at everything.
+        let search = self.options.search(repository, self.memo.is_some());
+        notes.extend(not_read(repository, &self.names, prefix, self.input, search)?);
         Ok(notes)
+    }
+}
+
+/// Whether the work tree is looked through for edits that a run does not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// All of it.
+    Through,
+    /// It is left alone.
+    Not,
+}
+
+impl Options {
+    /// The work tree of a fleet grows with it. So it is looked through where it is small, where somebody
+    /// watches, and by a run that looks at everything anyway.
+    pub(super) fn search(&self, repository: &Repository, everything: bool) -> Search {
+        let through = everything || self.watched || repository.has_few_files();
+        if through { Search::Through } else { Search::Not }
     }
 }
 
@@ -27,9 +47,13 @@ pub(super) fn not_read(
     names: &Names,
     prefix: &str,
     input: Id,
+    search: Search,
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
-    let edits = repository.uncommitted(prefix)?;
+    let edits = match search {
+        Search::Through => repository.uncommitted(prefix)?,
+        Search::Not => Vec::new(),
+    };
     if !edits.is_empty() {
         let shown = edits.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
         let more = if edits.len() > 3 { ", …" } else { "" };

@@ -44,6 +44,8 @@ pub struct Options {
     /// What tells this program from any other that may have run here; `None`: that is not known, and every
     /// run looks at everything.
     pub program: Option<Digest>,
+    /// Whether somebody watches, who is told of uncommitted edits however long it takes to find them.
+    pub watched: bool,
 }
 
 /// Reconciles a fleet once.
@@ -57,7 +59,8 @@ pub fn once(place: &Place, options: &Options) -> Result<ReconcileResult, Error> 
     let settled = seen.as_ref().and_then(|s| stamp::settled(repository, &place.prefix, s, options));
     if let (Some(turn), Some(seen)) = (settled, &seen) {
         let mut notes = fetched.rewritten;
-        notes.extend(not_read(repository, &fetched.names, &place.prefix, seen.input)?);
+        let search = options.search(repository, false);
+        notes.extend(not_read(repository, &fetched.names, &place.prefix, seen.input, search)?);
         return Ok(ReconcileResult::Settled(Box::new(Turn { notes, ..turn })));
     }
     let outcome = through(place, repository, options, fetched)?;

@@ -94,6 +94,7 @@ fn turn(url: &str, cache: &Path, number: u32) -> Turn {
         orders: Orders { status_pause: 60, ..Orders::default() },
         // Every turn looks at everything.
         program: None,
+        watched: false,
     };
     let ran = once(&place, &options).unwrap();
     place.tidy(wall).unwrap();

@@ -322,17 +322,22 @@ fn a_clone_has_the_files() {
 
 #[cfg(unix)]
 #[test]
-fn an_old_git_is_named() {
+fn an_old_git_is_named_where_it_fails_and_before_it_writes() {
     use std::os::unix::fs::PermissionsExt as _;
     let remote = Remote::new();
     let dir = tempfile::tempdir().unwrap();
     let old = dir.path().join("git");
-    std::fs::write(&old, "#!/bin/sh\necho git version 2.34.1\n").unwrap();
+    let script = "#!/bin/sh\nfor arg; do test $arg = --version && exec echo git version 2.34.1; done\nexit 129\n";
+    std::fs::write(&old, script).unwrap();
     std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
     let repository = Repository::open(&remote.path()).unwrap().with_program(&old);
-    let error = repository.ls_remote("origin", &[OUTPUT]).unwrap_err();
-    assert!(matches!(error, Error::ProgramTooOld { .. }), "{error:?}");
-    assert!(error.to_string().contains("2.34.1"), "{error}");
+    let asked = repository.ls_remote("origin", &[OUTPUT]).unwrap_err();
+    let id = "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().unwrap();
+    let pushed = repository.push("origin", id, "refs/heads/main", None).unwrap_err();
+    for error in [asked, pushed] {
+        assert!(matches!(error, Error::ProgramTooOld { .. }), "{error:?}");
+        assert!(error.to_string().contains("2.34.1"), "{error}");
+    }
 }
 
 #[test]

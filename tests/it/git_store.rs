@@ -337,6 +337,34 @@ fn uncommitted_edits_are_named() {
     assert_eq!(repository.uncommitted("").unwrap().len(), 4);
 }
 
+/// A work tree with few files is looked through without git: it is found clean as git finds it.
+#[test]
+fn a_small_work_tree_is_clean_where_git_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| fs::write(dir.path().join(path), text).unwrap();
+    git(dir.path(), &["init", "--quiet"]);
+    fs::create_dir(dir.path().join("fleet")).unwrap();
+    write(".gitignore", "*.tmp\n");
+    (0..999).for_each(|i| write(&format!("fleet/{i}"), "1"));
+    git(dir.path(), &["add", "--all"]);
+    git(dir.path(), &["commit", "--quiet", "--message", "first"]);
+    let repository = Repository::open(dir.path()).unwrap();
+    assert!(repository.has_few_files());
+    let no_git = Repository::open(dir.path()).unwrap().with_program("no-such-git");
+    let is_clean = || no_git.uncommitted("fleet").is_ok_and(|edits| edits.is_empty());
+    assert!(is_clean(), "git is not asked");
+    write("fleet/a.tmp", "ignored");
+    write("elsewhere", "not below the folder");
+    assert!(is_clean() && repository.uncommitted("fleet").unwrap().is_empty());
+    write("fleet/1", "2");
+    assert!(!is_clean(), "git is asked");
+    assert_eq!(repository.uncommitted("fleet").unwrap(), ["fleet/1"]);
+    git(dir.path(), &["add", "fleet/1"]);
+    assert_eq!(repository.uncommitted("fleet").unwrap(), ["fleet/1"], "staged");
+    git(dir.path(), &["add", "--all"]);
+    assert!(!Repository::open(dir.path()).unwrap().has_few_files(), "there are 1,001");
+}
+
 #[test]
 fn a_sha256_repository_is_refused() {
     let dir = tempfile::tempdir().unwrap();

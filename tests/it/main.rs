@@ -73,6 +73,8 @@ mod placement_page;
 mod policy_stories;
 mod policy_tests;
 mod pools;
+#[cfg(unix)]
+mod processes;
 mod promises;
 mod proposals;
 mod published;

@@ -79,6 +79,7 @@ fn attempt(
         wait: jitter,
         orders,
         program: program(context),
+        watched: context.io.err_is_terminal,
     };
     let ran = reconcile::once_on_a_sound_clone(&mut place, &options)?;
     Ok((place, ran))
