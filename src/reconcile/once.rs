@@ -239,6 +239,7 @@ impl<'a> Run<'a> {
         }
         // A plan reads the fold, so the fold is on its branch before a plan made from it is committed.
         // Where nothing is committed, the fold goes with the rest of the status.
+        let mut refused = None;
         if self.proposal.has_changes()
             && let Err(error) = self.push_fold()
         {
@@ -249,10 +250,12 @@ impl<'a> Run<'a> {
                 return Err(error);
             }
             self.plan_with_the_last_fold()?;
+            refused = Some(StatusOutcome::Failed(error.to_string()));
         }
         let Some(verdict) = self.push_output()? else { return Ok(Attempt::Raced) };
         Ok(match self.push_status() {
-            Ok(status) => Attempt::Ended(verdict, status),
+            // Where the branch says all that the last fold does, what came since is still not on it.
+            Ok(status) => Attempt::Ended(verdict, status.or(refused)),
             Err(Error::Races { .. }) if may_retry => Attempt::StatusRaced(match verdict {
                 Verdict::Committed(committed) => Some(committed),
                 _ => None,

@@ -130,6 +130,26 @@ fn a_fold_that_is_refused_is_not_planned_with() {
 }
 
 #[test]
+fn a_report_whose_fold_was_refused_is_told_and_read_again() {
+    let remote = Remote::new();
+    let person = fleet(&remote);
+    golf(&person);
+    (0..2).for_each(|_| drop(person.reconciles()));
+    assert!(record(&remote, "golf").contains("NeverReported"));
+    report(&person, REPORT);
+    remote.hook("pre-receive", STATUS_REFUSED);
+    // With the last fold there is nothing to do, so this run looks as if there were no news.
+    let ran = person.carp(&RECONCILE);
+    assert!(ran.status.success() && printed(&ran).contains("no status today"), "{}", printed(&ran));
+    assert!(record(&remote, "golf").contains("NeverReported"));
+
+    fs::remove_file(remote.path().join("hooks/pre-receive")).unwrap();
+    let again = person.carp(&RECONCILE);
+    assert!(again.status.success(), "{}", printed(&again));
+    assert!(record(&remote, "golf").contains("worker: w-eus"), "{}", printed(&again));
+}
+
+#[test]
 fn a_stopped_proposal_pushes_nothing() {
     let remote = Remote::new();
     let person = fleet(&remote);
