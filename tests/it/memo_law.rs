@@ -167,7 +167,7 @@ fn report(world: &World, worker: &str, phase: u8, minute: u8) -> Vec<u8> {
         |path: &str| Some(path.strip_prefix("fleet/clusters/")?.strip_suffix(".yaml")?.to_owned());
     let clusters = world.files.keys().filter_map(|path| named(path));
     for cluster in clusters.filter(|cluster| world.worker_of(cluster).as_deref() == Some(worker)) {
-        let _ = write!(text, "- name: {cluster}\n  phase: {phase}\n");
+        let _ = write!(text, "- name: {cluster}\n  uid: u-{cluster}\n  phase: {phase}\n");
     }
     text.into_bytes()
 }

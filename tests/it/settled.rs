@@ -64,17 +64,7 @@ fn whatever_changes_makes_a_run_look_at_everything() {
         }),
         ("a hand edit of the output", &|fleet| by_hand(fleet, "carp/rendered")),
         ("a hand edit of the status", &|fleet| by_hand(fleet, "carp/status")),
-        ("a report", &|fleet| {
-            git(
-                &fleet.path(),
-                &["checkout", "--quiet", "-b", "carp/observed/w-weu", "carp/status"],
-            );
-            let report = "schemaVersion: 1\nworker: w-weu\nworkerUID: u\ntime: \"2026-11-01T08:50:00Z\"\n\
-                          complete: true\nhealthy: true\nclusters: []\n";
-            fleet.write(paths::REPORT_FILE, report.as_bytes());
-            fleet.commit("a report");
-            git(&fleet.path(), &["checkout", "--quiet", "main"]);
-        }),
+        ("a report", &report),
     ];
     for (what, happens) in news {
         let fleet = settled();
@@ -148,6 +138,31 @@ fn old_trees_may_be_gone() {
     fs::remove_file(fleet.path().join(".git/objects").join(first).join(rest)).unwrap();
     let (ran, through) = run(&fleet, &[]);
     assert!(through, "the tree of the baseline is not there");
+    assert!(ran.out.contains("+0 -0 ~1 clusters\n"), "{}", ran.out);
+}
+
+/// The agent of w-weu reports its three clusters.
+fn report(fleet: &Reconciled) {
+    git(&fleet.path(), &["checkout", "--quiet", "-b", "carp/observed/w-weu", "carp/status"]);
+    let report = "schemaVersion: 1\nworker: w-weu\nworkerUID: u\ntime: \"2026-11-01T08:50:00Z\"\n\
+                  complete: true\nhealthy: true\nclusters:\n";
+    let clusters = ["alpha", "bravo", "echo"];
+    let clusters =
+        clusters.map(|name| format!("- {{name: {name}, uid: u-{name}, phase: Running}}\n"));
+    let report = format!("{report}{}", clusters.concat());
+    fleet.write(paths::REPORT_FILE, report.as_bytes());
+    fleet.commit("a report");
+    git(&fleet.path(), &["checkout", "--quiet", "main"]);
+}
+
+#[test]
+fn an_edit_on_a_worker_that_reports_is_all_that_a_run_looks_at() {
+    let fleet = settled();
+    report(&fleet);
+    (0..2).for_each(|_| assert!(run(&fleet, &[]).1));
+    pause(&fleet, "alpha");
+    let (ran, through) = run(&fleet, &[]);
+    assert!(!through, "it looked at everything");
     assert!(ran.out.contains("+0 -0 ~1 clusters\n"), "{}", ran.out);
 }
 

@@ -45,7 +45,7 @@ pub(super) fn part(
     }
     let mut read = Read {
         loaded,
-        previous: of_clusters(&locks, &names),
+        previous: locks.clone(),
         observed: Observed::default(),
         diagnostics: Diagnostics::default(),
         templates,
@@ -56,6 +56,8 @@ pub(super) fn part(
     read.loaded.fleet.networks_apart = read.templates.networks_apart();
     let workers = read.previous.workers.keys().cloned().collect();
     read.reports(snapshot, store, Some(&workers))?;
+    // A report is held against all that is on its worker.
+    read.previous = of_clusters(&locks, &names);
     let clean = !read.stopped && read.diagnostics.is_empty();
     Ok(clean.then_some(AffectedRead { read, locks }))
 }
