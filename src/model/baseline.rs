@@ -30,7 +30,7 @@ pub struct Baseline {
     pub output: BTreeMap<String, Id>,
     /// What stands on the status branch, `fleet.yaml` apart.
     pub status: BTreeMap<String, Id>,
-    /// The digest of the reports that were read.
+    /// What tells the reports that were read from any others.
     pub reports: Digest,
     /// The time of the run.
     pub from: Timestamp,

@@ -13,12 +13,14 @@ use crate::model::{
 
 /// What stands after a run that looked at everything, with what decisions about single clusters read besides
 /// their own documents: where those stand, and what `memo` knows of the policies. `None` after a run that
-/// changed something, or had anything to tell: what was not seen to stand is looked at again.
+/// changed something, or had anything to tell: what was not seen to stand is looked at again. `reports` tells the
+/// reports that the run was given from any others.
 ///
 /// # Errors
 /// The store failed.
 pub fn baseline(
     snapshot: &Snapshot,
+    reports: Digest,
     proposal: &Proposal,
     store: &dyn Store,
     memo: &Memo,
@@ -34,7 +36,7 @@ pub fn baseline(
         input: snapshot.input.tree,
         output: output_entries(snapshot, store, proposal.tree)?,
         status: status_entries(snapshot, store, proposal.status_tree)?,
-        reports: reports_digest(snapshot),
+        reports,
         from: snapshot.now,
         until: proposal.valid_until,
         unsettled: BTreeMap::new(),
@@ -88,13 +90,6 @@ pub(super) fn status_entries(
     let root = root_of(store, tree, &snapshot.input.prefix)?;
     let entries = root.iter().filter(|(name, _)| *name != FLEET_DOCUMENT);
     Ok(entries.map(|(name, entry)| (name.to_owned(), entry.id)).collect())
-}
-
-/// The digest of the reports that a run is given.
-pub(super) fn reports_digest(snapshot: &Snapshot) -> Digest {
-    let digest = |(worker, bytes): (&Name, &Vec<u8>)| (worker.clone(), Digest::of(bytes));
-    let reports = snapshot.reports.as_ref().map(|all| all.iter().map(digest).collect::<Vec<_>>());
-    Digest::of_value(&reports)
 }
 
 /// The files of the documents that a cluster's decision, folder and status read besides its own.

@@ -146,11 +146,9 @@ impl Read {
         last.retain(|name, _| self.is_known(name));
         self.stopped |= found.has_errors();
         self.diagnostics.extend(found);
-        let asked = |name: &Name| only.is_none_or(|only| only.contains(name));
-        let raw: Option<BTreeMap<_, _>> = snapshot
-            .reports
-            .as_ref()
-            .map(|all| all.iter().filter(|(name, _)| asked(name)).collect());
+        // Whoever asks for some workers knows that their reports are the same, and folded.
+        let raw = snapshot.reports.as_ref().filter(|_| only.is_none());
+        let raw: Option<BTreeMap<_, _>> = raw.map(|all| all.iter().collect());
         let known = |name: &Name| self.is_known(name) || last.contains_key(name);
         let reports = raw.clone().map(|raw| load::known_reports(raw, known));
         let (reports, found) = reports

@@ -36,6 +36,7 @@ pub(super) fn propose_affected(
     repository: &Repository,
     program: Option<Digest>,
     snapshot: &Snapshot,
+    reports: Digest,
     store: &dyn Store,
 ) -> Result<Option<(Proposal, NextBaseline)>, Error> {
     let paths = Paths::of(repository, &snapshot.input.prefix);
@@ -48,7 +49,7 @@ pub(super) fn propose_affected(
     let Some(index) = DocumentDatabase::open(&paths.documents, documents) else {
         return Ok(None);
     };
-    let affected = pipeline::propose_affected(snapshot, store, &baseline, &index)?;
+    let affected = pipeline::propose_affected(snapshot, reports, store, &baseline, &index)?;
     let next = |next: Baseline| NextBaseline { before: baseline.clone(), next, documents };
     Ok(affected.map(|(proposal, baseline)| (proposal, next(baseline))))
 }
@@ -72,10 +73,11 @@ impl Run<'_> {
             let _ = save_sealed(&paths.baseline, &KeptBaseline { program, documents, baseline });
             return;
         }
+        let Some(reported) = self.reported else { return };
         let nothing = Memo::default();
         let memo = self.memo.as_ref().unwrap_or(&nothing);
         if let Ok(Some((baseline, documents))) =
-            pipeline::baseline(&self.snapshot, &self.proposal, &self.store, memo)
+            pipeline::baseline(&self.snapshot, reported, &self.proposal, &self.store, memo)
         {
             let _ = paths.save(program, baseline, &documents);
         }

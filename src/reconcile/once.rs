@@ -158,6 +158,8 @@ pub(super) struct Run<'a> {
     pub(super) next: Option<NextBaseline>,
     pub(super) proposal: Proposal,
     pub(super) snapshot: Snapshot,
+    /// What tells the reports of this run from any others; `None` where it went on without them.
+    pub(super) reported: Option<Digest>,
     pub(super) vouched: Vouched,
     pub(super) asks_signatures: bool,
     pub(super) fleet: Option<FleetStatus>,
@@ -183,7 +185,7 @@ impl<'a> Run<'a> {
         let status = repository.resolve(&names.status())?;
         let tree = |commit: Option<Id>| commit.map(|c| repository.commit_tree(c)).transpose();
         let from = (input_tree, place.prefix.as_str());
-        let found = reports_for_run(repository, &names, &store, from, &spec, &options.observing)?;
+        let reports = reports_for_run(repository, &names, &store, from, &spec, &options.observing)?;
         let snapshot = Snapshot {
             input: Input {
                 tree: input_tree,
@@ -193,14 +195,15 @@ impl<'a> Run<'a> {
             },
             previous: tree(output)?,
             status: tree(status)?,
-            reports: Some(found.reports().clone()),
+            reports: None,
             now: now(options.clock, &spec)?,
             build: options.build.clone(),
         };
         let seen =
             Seen { place, options, repository, names: &names, store: &store, spec: &spec, input };
+        let reported = Some(reports.digest());
         let Proposed { snapshot, proposal, vouched, asks_signatures, memo, next } =
-            seen.propose(snapshot, found)?;
+            seen.propose(snapshot, reports)?;
         Ok(Self {
             place,
             options,
@@ -219,6 +222,7 @@ impl<'a> Run<'a> {
             next,
             proposal,
             snapshot,
+            reported,
             vouched,
             asks_signatures,
             fleet: None,

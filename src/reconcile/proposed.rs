@@ -3,7 +3,7 @@
 use super::baseline::{NextBaseline, propose_affected};
 use super::once::Options;
 use super::refuse::{has_no_output, is_a_first_run};
-use super::reports::Found;
+use super::reports::Reporting;
 use super::snapshot::{memo_key, memo_path};
 use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
@@ -37,15 +37,19 @@ pub(super) struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// What the run proposes.
-    pub(super) fn propose(&self, snapshot: Snapshot, reports: Found) -> Result<Proposed, Error> {
+    /// What the run proposes, from a snapshot that has no reports yet.
+    pub(super) fn propose(
+        &self,
+        snapshot: Snapshot,
+        reports: Reporting,
+    ) -> Result<Proposed, Error> {
         let _span = tracing::debug_span!("propose").entered();
         // People review a proposal by what it says of the whole fleet. Who may sign stands in a lock as well
         // as in the input, and no run in which anybody's signature is asked for leaves a baseline.
         let unsigned = Signers::of(self.spec) == Signers::default();
         if unsigned
             && !self.names.proposes
-            && let Some((proposal, next)) = self.propose_affected(&snapshot)
+            && let Some((proposal, next)) = self.propose_affected(&snapshot, &reports)
         {
             let (vouched, asks_signatures, memo) = (Vouched::default(), false, None);
             let next = Some(next);
@@ -56,18 +60,24 @@ impl Seen<'_> {
 
     /// What is affected is read from objects that the baseline names, and those may be gone: old trees are
     /// pruned. That fails no run. Where an object is damaged that counts, a look at everything finds it.
-    fn propose_affected(&self, snapshot: &Snapshot) -> Option<(Proposal, NextBaseline)> {
-        let found = propose_affected(self.repository, self.options.program, snapshot, self.store);
+    fn propose_affected(
+        &self,
+        snapshot: &Snapshot,
+        reports: &Reporting,
+    ) -> Option<(Proposal, NextBaseline)> {
+        let (repository, program) = (self.repository, self.options.program);
+        let found = propose_affected(repository, program, snapshot, reports.digest(), self.store);
         found.unwrap_or_else(|error| {
             tracing::debug!(%error, "everything is looked at");
             None
         })
     }
 
-    fn propose_whole(&self, snapshot: Snapshot, reports: Found) -> Result<Proposed, Error> {
+    fn propose_whole(&self, snapshot: Snapshot, reports: Reporting) -> Result<Proposed, Error> {
         let Self { place, options, repository, names, store, spec, input } = *self;
         let in_force = InForce::read(store, spec, snapshot.previous, &place.prefix)?;
         let asks_signatures = in_force.asks_anything();
+        let reports = reports.read(repository, names, store)?;
         let (reports, vouched) = in_force.vouch(repository, names, input, reports)?;
         let snapshot = Snapshot { reports: Some(reports), ..snapshot };
         if has_no_output(store, names, snapshot.previous, &place.prefix)? {

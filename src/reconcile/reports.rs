@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Error, Names};
 use crate::change::entry_at;
 use crate::git::Repository;
-use crate::model::{EntryKind, Id, MAX_REPORT_BYTES, Name, Store, StoreError, paths};
+use crate::model::{Digest, EntryKind, Id, MAX_REPORT_BYTES, Name, Store, StoreError, paths};
 
 /// The reports by worker. One that is larger than carp reads is there without its bytes: it did not
 /// vanish, and it cannot be used.
@@ -21,25 +21,57 @@ pub(super) enum Found {
     OnRefs(Reports),
 }
 
-impl Found {
-    /// The reports themselves.
-    pub(super) fn reports(&self) -> &Reports {
+/// The reports that a run may read. Of those on refs the refs are known, and nothing is read yet: there is one for
+/// each worker, and most runs find them as the last one did.
+pub(super) enum Reporting {
+    /// Those that a person names, or that the fleet pins.
+    Named(Reports),
+    /// The refs that the agents push to, with their tips.
+    OnRefs(Vec<(String, Id)>),
+}
+
+impl Reporting {
+    /// Looks at the refs of the agents, one ref a worker.
+    pub(super) fn on_refs(repository: &Repository, names: &Names) -> Result<Self, Error> {
+        Ok(Self::OnRefs(repository.list_refs(&names.observed())?))
+    }
+
+    /// What tells these reports from any others.
+    pub(super) fn digest(&self) -> Digest {
         match self {
-            Self::Named(reports) | Self::OnRefs(reports) => reports,
+            Self::Named(reports) => {
+                let of = |(worker, bytes): (&Name, &Vec<u8>)| (worker.clone(), Digest::of(bytes));
+                Digest::of_value(&reports.iter().map(of).collect::<Vec<_>>())
+            }
+            Self::OnRefs(refs) => Digest::of_value(refs),
         }
+    }
+
+    /// Reads them.
+    pub(super) fn read(
+        self,
+        repository: &Repository,
+        names: &Names,
+        store: &dyn Store,
+    ) -> Result<Found, Error> {
+        Ok(match self {
+            Self::Named(reports) => Found::Named(reports),
+            Self::OnRefs(refs) => {
+                Found::OnRefs(read_refs(repository, &names.observed(), refs, store)?)
+            }
+        })
     }
 }
 
-/// The reports on the refs of the agents, one ref a worker.
-pub(super) fn reports_on_refs(
+fn read_refs(
     repository: &Repository,
-    names: &Names,
+    prefix: &str,
+    refs: Vec<(String, Id)>,
     store: &dyn Store,
 ) -> Result<Reports, Error> {
-    let prefix = names.observed();
     let mut reports = Reports::new();
-    for (name, commit) in repository.list_refs(&prefix)? {
-        let Some(worker) = name.strip_prefix(&prefix).and_then(|w| Name::parse(w).ok()) else {
+    for (name, commit) in refs {
+        let Some(worker) = name.strip_prefix(prefix).and_then(|w| Name::parse(w).ok()) else {
             continue;
         };
         let tree = repository.commit_tree(commit)?;

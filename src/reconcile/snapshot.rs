@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::missing::{Brought, MissingBranches, Written, written};
 use super::notes::hand_edits;
 use super::refresh::refresh;
-use super::reports::{Found, Reports, reports_in_folder, reports_in_tree, reports_on_refs};
+use super::reports::{Reporting, Reports, reports_in_folder, reports_in_tree};
 use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
 use crate::git::{GitStore, Gone, RefSpec, Repository};
@@ -274,7 +274,7 @@ fn pinned_reports(
         .transpose()
 }
 
-/// The reports that a reconcile reads: those that a person names, those that the fleet pins, else those
+/// The reports that a reconcile may read: those that a person names, those that the fleet pins, else those
 /// on the agents' refs.
 pub(super) fn reports_for_run(
     repository: &Repository,
@@ -283,10 +283,10 @@ pub(super) fn reports_for_run(
     input: (Id, &str),
     spec: &FleetSpec,
     observing: &Observing,
-) -> Result<Found, Error> {
+) -> Result<Reporting, Error> {
     match reports(store, input.0, input.1, spec, observing)? {
-        Some(reports) => Ok(Found::Named(reports)),
-        None => reports_on_refs(repository, names, store).map(Found::OnRefs),
+        Some(reports) => Ok(Reporting::Named(reports)),
+        None => Reporting::on_refs(repository, names),
     }
 }
 

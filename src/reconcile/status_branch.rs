@@ -28,6 +28,7 @@ impl Run<'_> {
     /// replayed from the repository alone.
     pub(super) fn plan_with_the_last_fold(&mut self) -> Result<(), Error> {
         self.snapshot.reports = None;
+        self.reported = None;
         self.next = None;
         let memo = self.memo.get_or_insert_default();
         self.proposal = self.vouched.propose(&self.snapshot, &self.store, memo)?;

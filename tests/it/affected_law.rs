@@ -2,7 +2,7 @@
 //! histories.
 
 use carp::change::plan_digest;
-use carp::model::{Baseline, KnownDocuments, Proposal};
+use carp::model::{Baseline, KnownDocuments, Proposal, Snapshot};
 use carp::pipeline::{baseline, propose_affected};
 use proptest::prelude::*;
 
@@ -29,8 +29,10 @@ impl Standing {
     /// What a run says that looks at what is affected; `None` where that may be anything.
     fn propose(&self) -> Option<(Proposal, Baseline)> {
         let (before, documents) = self.baseline.as_ref()?;
-        let snapshot = self.world.snapshot();
-        propose_affected(&snapshot, &self.world.store, before, documents).unwrap()
+        // The reports themselves are not read.
+        let snapshot = Snapshot { reports: None, ..self.world.snapshot() };
+        propose_affected(&snapshot, self.world.reported(), &self.world.store, before, documents)
+            .unwrap()
     }
 
     /// Runs once, as a reconcile does; returns whether it looked at what is affected alone.
@@ -45,8 +47,14 @@ impl Standing {
             return true;
         }
         let proposal = self.world.run();
-        self.baseline =
-            baseline(&snapshot, &proposal, &self.world.store, &self.world.memo).unwrap();
+        self.baseline = baseline(
+            &snapshot,
+            self.world.reported(),
+            &proposal,
+            &self.world.store,
+            &self.world.memo,
+        )
+        .unwrap();
         false
     }
 }

@@ -60,12 +60,13 @@ struct Cost {
 /// What a change costs in a fleet that stands.
 fn cost(world: &mut World, change: impl FnOnce(&mut World)) -> (Cost, Proposal) {
     let standing = world.propose();
-    let left = baseline(&world.snapshot(), &standing, &world.store, &world.memo).unwrap();
+    let left = baseline(&world.snapshot(), world.reported(), &standing, &world.store, &world.memo)
+        .unwrap();
     let (before, documents) = left.expect("the fleet stands");
     change(world);
-    let snapshot = world.snapshot();
+    let (snapshot, reports) = (world.snapshot(), world.reported());
     let store = Counting::new(&world.store);
-    let propose = || propose_affected(&snapshot, &store, &before, &documents).unwrap();
+    let propose = || propose_affected(&snapshot, reports, &store, &before, &documents).unwrap();
     // What a process makes once is made.
     propose();
     store.reads.set(0);

@@ -156,11 +156,15 @@ fn report(fleet: &Reconciled) {
 }
 
 #[test]
-fn an_edit_on_a_worker_that_reports_is_all_that_a_run_looks_at() {
+fn reports_that_are_folded_are_not_read_again() {
     let fleet = settled();
     report(&fleet);
     (0..2).for_each(|_| assert!(run(&fleet, &[]).1));
     pause(&fleet, "alpha");
+    let name = format!("carp/observed/w-weu:{}", paths::REPORT_FILE);
+    let blob = git(&fleet.path(), &["rev-parse", &name]);
+    let (first, rest) = blob.trim().split_at(2);
+    fs::remove_file(fleet.path().join(".git/objects").join(first).join(rest)).unwrap();
     let (ran, through) = run(&fleet, &[]);
     assert!(!through, "it looked at everything");
     assert!(ran.out.contains("+0 -0 ~1 clusters\n"), "{}", ran.out);

@@ -27,8 +27,8 @@ use super::status::Documents;
 use super::writing::{Writing, Written};
 use super::{Decided, decide, finish};
 use crate::model::{
-    Baseline, Decision, DocumentIndex, Memo, Name, Plan, Planned, Proposal, Snapshot, Store,
-    StoreError,
+    Baseline, Decision, Digest, DocumentIndex, Memo, Name, Plan, Planned, Proposal, Snapshot,
+    Store, StoreError,
 };
 use read::AffectedRead;
 
@@ -38,15 +38,19 @@ use read::AffectedRead;
 /// The proposal has the affected clusters and their workers only, in the plan as in what was read. Its trees,
 /// message, counts and deadline are those that a look at everything gives.
 ///
+/// `reports` tells the reports that there are from any others. They are not read: they are those of the baseline,
+/// and what they say is folded.
+///
 /// # Errors
 /// The store failed. Nothing that was put counts then.
 pub fn propose_affected(
     snapshot: &Snapshot,
+    reports: Digest,
     store: &dyn Store,
     baseline: &Baseline,
     index: &dyn DocumentIndex,
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
-    let Some(scope) = scope::of(snapshot, store, baseline)? else { return Ok(None) };
+    let Some(scope) = scope::of(snapshot, reports, store, baseline)? else { return Ok(None) };
     let files = scope.files();
     let Some(AffectedRead { mut read, locks }) =
         read::part(snapshot, store, baseline, scope, index)?

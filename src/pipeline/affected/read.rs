@@ -1,4 +1,4 @@
-//! What a run reads that looks at some clusters: their documents, their workers' locks and reports.
+//! What a run reads that looks at some clusters: their documents, their workers' locks and what these reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::baseline::{output_entries, reports_digest, status_entries};
+use super::super::baseline::{output_entries, status_entries};
 use crate::change::entry_at;
 use crate::load::{self, ChangedDocuments};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, EntryKind, Id, Name, Snapshot, Store, StoreError, paths,
+    BASELINE_FORMAT, Baseline, Digest, EntryKind, Id, Name, Snapshot, Store, StoreError, paths,
 };
 
 /// The clusters that a run looks at.
@@ -29,10 +29,14 @@ impl Scope {
 /// The clusters that may not be as they were; `None` where something else may be, too.
 pub(super) fn of(
     snapshot: &Snapshot,
+    reports: Digest,
     store: &dyn Store,
     baseline: &Baseline,
 ) -> Result<Option<Scope>, StoreError> {
-    if !is_of_now(snapshot, baseline) || !stands(snapshot, store, baseline)? {
+    if baseline.reports != reports
+        || !is_of_now(snapshot, baseline)
+        || !stands(snapshot, store, baseline)?
+    {
         return Ok(None);
     }
     let prefix = &snapshot.input.prefix;
@@ -74,7 +78,6 @@ fn is_of_now(snapshot: &Snapshot, baseline: &Baseline) -> bool {
         && snapshot.input.rewound_from.is_none()
         && baseline.from <= snapshot.now
         && baseline.until.is_none_or(|until| snapshot.now < until)
-        && baseline.reports == reports_digest(snapshot)
 }
 
 /// Whether the output and the status are as carp left them.

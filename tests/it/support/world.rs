@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use carp::change::{TreeEdit, plan_digest};
 use carp::model::{
-    Build, Dir, EntryKind, Id, Input, Memo, Name, Proposal, Snapshot, Store, StoreError, paths,
+    Build, Digest, Dir, EntryKind, Id, Input, Memo, Name, Proposal, Snapshot, Store, StoreError,
+    paths,
 };
 use carp::pipeline::{fleet_document, propose};
 use carp::store::MemoryStore;
@@ -109,6 +110,11 @@ impl World {
             now: self.now,
             build: Build { version: "test".to_owned() },
         }
+    }
+
+    /// What tells the reports from any others.
+    pub(crate) fn reported(&self) -> Digest {
+        Digest::of_value(&self.reports)
     }
 
     /// What the next run would commit.
