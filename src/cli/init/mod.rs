@@ -139,7 +139,7 @@ mod tests {
             assert!(!path.starts_with("observed/"), "{path}");
             assert!(text.ends_with('\n'), "{path}");
             let is_worker = path.starts_with("fleet/workers/");
-            let believes = text.contains("Its ") || text.contains("  observation: Agent\n");
+            let believes = text.contains("Its reports") || text.contains("  observation: Agent\n");
             assert!(!is_worker || !believes, "{path}:\n{text}");
         }
     }
