@@ -51,7 +51,10 @@ pub(super) struct Envelope {
 
 /// Takes a document apart. A kind that is not read here, or one in the wrong place, is `None`.
 pub(super) fn open(document: &mut Map<String, Value>, root: Root, out: &mut Findings) -> Envelope {
-    for key in document.keys().filter(|k| !FIELDS.contains(&k.as_str())) {
+    // What is somebody else's has fields of its own; the kind says it all, and a Secret's are not shown.
+    let unknown = |key: &&String| !FIELDS.contains(&key.as_str());
+    let is_foreign = foreign(document).is_some();
+    for key in document.keys().filter(unknown).filter(|_| !is_foreign) {
         let help = suggest::help(key, FIELDS[..4].iter().copied(), "the fields here");
         let message = format!("`{key}` is not a field of a document");
         out.add_on_key(Code::UnknownField, FieldPath::default().key(key), message, help);

@@ -112,5 +112,11 @@ mod tests {
             "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: {password: aHVudGVyMg==}\n";
         let help = help(text.to_owned(), Code::UnknownKind, "kind");
         assert!(help.starts_with("rotate what is in it"), "{help}");
+        let found = super::super::tests::load_fleet(&[("fleet/x.yaml", text)]).diagnostics;
+        assert_eq!(
+            found.iter().count(),
+            1,
+            "one cause is one error, and no line of the data is shown"
+        );
     }
 }
