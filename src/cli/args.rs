@@ -37,12 +37,16 @@ pub struct FolderArgs {
     pub fleet: PathBuf,
 }
 
-/// Where a command finds the workers' reports.
-#[derive(Clone, Debug, clap::Args)]
+/// What a command that plans is told of the fleet's past: where the workers' reports are, and that there is
+/// none.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct ObservedArgs {
     /// A folder with the workers' reports, one WORKER.yaml each, instead of those in the repository
     #[arg(long, value_name = "DIR")]
     pub observed: Option<PathBuf>,
+    /// No cluster runs yet: asked for where the output is in a repository of its own
+    #[arg(long)]
+    pub first_run: bool,
 }
 
 /// What a change is merged into before it is looked at.

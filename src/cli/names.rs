@@ -86,8 +86,7 @@ fn names(
         phases: Vec::new(),
         specs: false,
     };
-    let view =
-        engine::status(context, &FleetArgs { fleet }, &ObservedArgs { observed: None }, &query)?;
+    let view = engine::status(context, &FleetArgs { fleet }, &ObservedArgs::default(), &query)?;
     let mut names: Vec<String> = if wanted == Wanted::Tenants {
         view.clusters.into_iter().map(|row| row.tenant).collect()
     } else {

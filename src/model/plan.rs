@@ -256,6 +256,24 @@ pub enum HoldKind {
 }
 
 impl HoldKind {
+    /// Every one, in the order of the enum.
+    pub const ALL: [Self; 14] = [
+        Self::MassDeletion,
+        Self::MassMove,
+        Self::DeletionsHeld,
+        Self::PlacementsHeld,
+        Self::DeletionPolicyUnset,
+        Self::WorkerInUse,
+        Self::NameStillDeleting,
+        Self::Rewind,
+        Self::RootChanged,
+        Self::Drifted,
+        Self::InputNotVerified,
+        Self::FailoverBreaker,
+        Self::ObjectsRemoved,
+        Self::MachinesReplaced,
+    ];
+
     /// The name as users see it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -136,6 +136,30 @@ pub enum Error {
         /// Which branch names clusters.
         evidence: String,
     },
+    /// The output is to be in another repository, and is where it was until now.
+    #[error(
+        "{target} has nothing of this fleet, and {from} has `{branch}`; push the output and the status branch \
+         from there, for a first run would place every cluster anew"
+    )]
+    OutputMoved {
+        /// The branch that is elsewhere.
+        branch: String,
+        /// Where it is.
+        from: String,
+        /// Where carp is to write.
+        target: String,
+    },
+    /// The output is in another repository, which is empty, and nobody said that this is a first run.
+    #[error(
+        "`{branch}` is not in {target}, where this fleet writes to, and may be in another repository; if no \
+         cluster of this fleet runs yet, say so with --first-run"
+    )]
+    FirstRunNotAsked {
+        /// The branch.
+        branch: String,
+        /// Where carp is to write.
+        target: String,
+    },
     /// A demonstration must stay on this machine.
     #[error(
         "this fleet is an example (spec.example is set), and `{remote}` is not a path on this machine; \

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::baseline::NextBaseline;
 use super::coalesce;
+use super::first_run::rewound_from;
 use super::notes::not_read;
 use super::outcome::{Committed, Outcome, ReconcileResult, StatusOutcome, Verdict};
 use super::proposed::{Proposed, Seen};
@@ -191,7 +192,7 @@ impl<'a> Run<'a> {
                 tree: input_tree,
                 prefix: place.prefix.clone(),
                 commit: Some(input),
-                rewound_from: repository.rewound_from(output, input)?,
+                rewound_from: rewound_from(repository, output, [input])?,
             },
             previous: tree(output)?,
             status: tree(status)?,

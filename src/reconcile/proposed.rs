@@ -1,8 +1,8 @@
 //! What one attempt proposes: worked out of what is affected where that is known, else of everything.
 
 use super::baseline::{NextBaseline, propose_affected};
+use super::first_run::Ground;
 use super::once::Options;
-use super::refuse::{has_no_output, is_a_first_run};
 use super::reports::Reporting;
 use super::snapshot::{memo_key, memo_path};
 use super::verify::{InForce, Vouched};
@@ -80,14 +80,11 @@ impl Seen<'_> {
         let reports = reports.read(repository, names, store)?;
         let (reports, vouched) = in_force.vouch(repository, names, input, reports)?;
         let snapshot = Snapshot { reports: Some(reports), ..snapshot };
-        if has_no_output(store, names, snapshot.previous, &place.prefix)? {
-            let pinned = spec.example.is_some() || options.observing.folder.is_some();
-            let reports = snapshot.reports.as_ref().filter(|_| !pinned);
-            is_a_first_run(store, names, &snapshot, reports)?;
-        }
         let path = memo_path(repository, &place.prefix);
         let mut memo = load_memo(&path, &memo_key(&options.build));
-        let proposal = vouched.propose(&snapshot, store, &mut memo)?;
+        let ground =
+            Ground { repository: Some(repository), names, spec, observing: &options.observing };
+        let proposal = ground.propose(&vouched, &snapshot, store, &mut memo)?;
         let (memo, next) = (Some(memo), None);
         Ok(Proposed { snapshot, proposal, vouched, asks_signatures, memo, next })
     }

@@ -63,6 +63,15 @@ impl Reporting {
     }
 }
 
+/// The reports on the refs of the agents.
+pub(super) fn reports_on_refs(
+    repository: &Repository,
+    names: &Names,
+    store: &dyn Store,
+) -> Result<Reports, Error> {
+    read_refs(repository, &names.observed(), repository.list_refs(&names.observed())?, store)
+}
+
 fn read_refs(
     repository: &Repository,
     prefix: &str,

@@ -4,19 +4,18 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use super::first_run::Ground;
+use super::look::{Look, Read};
 use super::missing::{Brought, MissingBranches, Written, written};
 use super::notes::hand_edits;
 use super::refresh::refresh;
 use super::reports::{Reporting, Reports, reports_in_folder, reports_in_tree};
-use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
 use crate::git::{GitStore, Gone, RefSpec, Repository};
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{
-    Build, Dir, Entry, EntryKind, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store, paths,
-};
-use crate::store::{FolderStore, HashingStore, Limits, MemoryStore, Overlay, load_memo, save_memo};
+use crate::model::{Build, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store, paths};
+use crate::store::{FolderStore, HashingStore, MemoryStore, Overlay, load_memo, save_memo};
 
 /// The time, and who tells it. The room that reads the clock is `cli/`.
 #[derive(Clone, Copy)]
@@ -35,6 +34,10 @@ pub struct Observing {
     /// Whether a look holds an input commit that a reconcile would hold because nobody who may has
     /// signed it.
     pub signed: bool,
+    /// Whether a look holds an input branch that was rewound, as a reconcile would.
+    pub rewind: bool,
+    /// Whether a person said that no cluster of the fleet runs yet.
+    pub first_run: bool,
     /// What becomes of a look for which a branch that carp writes is not here.
     pub missing: MissingBranches,
 }
@@ -128,47 +131,32 @@ pub fn open(
     };
     let Place { repository, folder, prefix, revision, .. } = place;
     let mut sources = Sources { upper: keep.store(), folder: None, repository };
-    let mut commit = None;
-    let tree = match (&revision, &folder, &sources.repository) {
-        (Some(revision), folder, Some(repository)) => {
-            let named = match folder {
-                Some(_) => repository.rev_parse(revision)?,
-                None => named_elsewhere(repository, revision)?,
-            };
-            commit = Some(named);
-            repository.commit_tree(named)?
-        }
-        (_, Some(folder), _) => {
-            let (store, root) = FolderStore::scan(folder, Limits::default())?;
-            sources.folder = Some(store);
-            nest(&*sources.upper, root, &prefix)?
-        }
-        (_, None, Some(repository)) => {
-            let guessed = || names(Some(repository), &FleetSpec::default(), &prefix);
-            let names = fresh.as_ref().map_or_else(guessed, |fresh| fresh.names.clone());
-            let tip = input_commit(repository, &names)?;
-            commit = Some(tip);
-            repository.commit_tree(tip)?
-        }
-        (_, None, None) => return Err(Error::NoRepository(PathBuf::from("."))),
-    };
+    let guessed = || names(sources.repository.as_ref(), &FleetSpec::default(), &prefix).input();
+    let tip = fresh.as_ref().map_or_else(guessed, |fresh| fresh.names.input());
+    let read = Read { revision: revision.as_deref(), folder: folder.as_deref(), tip: &tip };
+    let (tree, commit) = read.tree(&mut sources, &prefix)?;
     let spec = sources.with(|store| load::fleet_spec(store, tree, &prefix))??;
     let names = names(sources.repository.as_ref(), &spec, &prefix);
-    let known = fresh.is_some() || spec.example.is_some() && !is_local(&sources, &names);
+    let was_refreshed = fresh.is_some();
+    let known = was_refreshed || spec.example.is_some() && !is_local(&sources, &names);
     let mut notes = fresh.map(|fresh| fresh.rewritten).unwrap_or_default();
     let unless_known = observing.missing.unless(known);
     let Written { output: previous, status, brought } =
         written(sources.repository.as_ref(), &names, unless_known, &mut notes)?;
-    let reports = sources.with(|store| reports(store, tree, &prefix, &spec, observing))??;
-    let vouched = if observing.signed {
-        let in_force = sources.with(|store| InForce::read(store, &spec, previous, &prefix))??;
-        in_force.vouch_look(&sources, &names, (tree, commit), &prefix, &mut notes)?
-    } else {
-        Vouched::default()
+    let look = Look {
+        sources: &sources,
+        names: &names,
+        spec: &spec,
+        prefix: &prefix,
+        observing,
+        input: (tree, commit),
+        is_now: was_refreshed,
     };
+    let (reports, vouched) = look.believed(previous, &mut notes)?;
     let now = now(clock, &spec)?;
+    let rewound_from = look.rewound_from()?;
     let snapshot = Snapshot {
-        input: Input { tree, prefix: prefix.clone(), commit: None, rewound_from: None },
+        input: Input { tree, prefix: prefix.clone(), commit: None, rewound_from },
         previous,
         status,
         reports,
@@ -178,7 +166,10 @@ pub fn open(
     let path = sources.repository.as_ref().map(|r| memo_path(r, &prefix));
     let key = memo_key(build);
     let mut memo = path.as_ref().map_or_else(Memo::default, |path| load_memo(path, &key));
-    let proposal = sources.with(|store| vouched.propose(&snapshot, store, &mut memo))??;
+    let ground =
+        Ground { repository: sources.repository.as_ref(), names: &names, spec: &spec, observing };
+    let proposal =
+        sources.with(|store| ground.propose(&vouched, &snapshot, store, &mut memo))??;
     if let Some(repository) = &sources.repository {
         let output = repository.resolve(&names.output())?;
         notes.extend(hand_edits(repository, output, &proposal, &prefix));
@@ -189,7 +180,7 @@ pub fn open(
 
 /// The commit that a revision of a repository elsewhere names: a branch or a tag there, which is brought, or a
 /// commit of the input branch.
-fn named_elsewhere(repository: &Repository, revision: &str) -> Result<Id, Error> {
+pub(super) fn named_elsewhere(repository: &Repository, revision: &str) -> Result<Id, Error> {
     let is_name = !revision.contains(['~', '^', ':', '@', '*', '?', '[', '\\', ' '])
         && !revision.contains("..")
         && !revision.starts_with(['-', '/', '.']);
@@ -209,17 +200,6 @@ fn named_elsewhere(repository: &Repository, revision: &str) -> Result<Id, Error>
 fn is_local(sources: &Sources, names: &Names) -> bool {
     let target = sources.repository.as_ref().zip(names.target());
     target.is_none_or(|(repository, target)| repository.is_local(target))
-}
-
-/// A tree in which the fleet's folder has its place in the repository.
-fn nest(store: &dyn Store, root: Id, prefix: &str) -> Result<Id, Error> {
-    let mut id = root;
-    for name in prefix.rsplit('/').filter(|n| !n.is_empty()) {
-        let mut dir = Dir::default();
-        dir.insert(name, Entry { kind: EntryKind::Dir, id });
-        id = store.put_dir(&dir)?;
-    }
-    Ok(id)
 }
 
 /// The input branch's commit.
@@ -247,8 +227,7 @@ pub(super) fn names(repository: Option<&Repository>, spec: &FleetSpec, prefix: &
     Names::of(repository.and_then(remote), spec, prefix)
 }
 
-/// The reports that a person names, or that the fleet pins. `None` where there are none to look at:
-/// a plan then stands on the last fold.
+/// The reports that a person names, or that the fleet pins.
 pub(super) fn reports(
     store: &dyn Store,
     tree: Id,

@@ -23,7 +23,7 @@ use crate::pipeline;
 pub(super) struct Vouched {
     /// Nothing of the input may be read.
     held: Option<Hold>,
-    findings: Vec<Diagnostic>,
+    pub(super) findings: Vec<Diagnostic>,
 }
 
 impl Vouched {
@@ -156,7 +156,7 @@ impl InForce {
 
     /// Marks the reports that are not signed by their worker, and says which: they say nothing, and by them
     /// nobody can make a worker fall silent before its time.
-    fn without_unsigned(
+    pub(super) fn without_unsigned(
         &self,
         repository: &Repository,
         names: &Names,

@@ -132,7 +132,9 @@ fn an_output_branch_that_is_lost_is_no_first_run() {
     assert_eq!(story.carp(&person.path(), "reconcile --once"), 0);
     git(&remote.path(), &["branch", "-D", "carp/rendered"]);
     assert_eq!(story.carp(&person.path(), "reconcile --once"), 3);
-    assert_eq!(story.carp(&person.path(), "plan"), 0);
+    git(&person.path(), &["fetch", "--quiet", "--prune", "origin"]);
+    assert_eq!(story.carp(&person.path(), "plan"), 3);
+    assert_eq!(story.carp(&person.path(), "plan --first-run"), 3);
     story.ends_as("lost-output-branch");
 }
 
@@ -144,6 +146,10 @@ fn a_rewound_input_branch_is_held() {
     assert_eq!(story.carp(&person.path(), "reconcile --once"), 0);
     git(&person.path(), &["reset", "--quiet", "--hard", "HEAD~1"]);
     git(&person.path(), &["push", "--quiet", "--force", "origin", "main"]);
+    let planned = person.carp(&["plan"]);
+    let said = people::printed(&planned);
+    assert_eq!(planned.status.code(), Some(3), "{said}");
+    assert!(said.contains("HELD Rewind") && !said.contains("w-weu"), "{said}");
     assert_eq!(story.carp(&person.path(), "reconcile --once"), 3);
     story.ends_as("rewound-input-branch");
 }

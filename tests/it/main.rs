@@ -70,6 +70,7 @@ mod partial_clones;
 mod placement;
 mod placement_groups;
 mod placement_page;
+mod plan_is_apply;
 mod policy_stories;
 mod policy_tests;
 mod pools;

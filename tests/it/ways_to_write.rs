@@ -80,7 +80,7 @@ fn the_output_may_be_in_a_repository_of_its_own() {
     let (input, output) = (Remote::new(), Remote::new());
     let person = Person::cloning(&input.url());
     person.push(&fleet_with(&format!("  output: {{url: {}}}\n", output.url())));
-    let said = person.reconciles();
+    let said = printed(&person.carp(&["reconcile", "--once", "--first-run"]));
     assert!(said.contains(&format!("(pushed to {})", output.url())), "{said}");
     assert!(output.at("refs/heads/carp/rendered").is_some() && output.at(STATUS).is_some());
     let refs = git(&input.path(), &["for-each-ref", "--format=%(refname)"]);

@@ -82,7 +82,12 @@ fn look(
 ) -> Result<(Look, Proposal, Id), Error> {
     let place = open::find(context, fleet)?;
     let shown_prefix = place.folder.as_deref().map(open::shown).unwrap_or_default();
-    let observing = Observing { folder: observed.observed.clone(), signed: false, missing };
+    let observing = Observing {
+        folder: observed.observed.clone(),
+        first_run: observed.first_run,
+        missing,
+        ..Observing::default()
+    };
     let compared = reconcile::open_against(place, clock(context), &observing, &build(), against);
     let Compared { mut opened, base, base_input, merged } =
         compared.map_err(|error| failed(&error))?;

@@ -94,6 +94,9 @@ fn arguments(
     if let Some(folder) = &observed.observed {
         args.extend(["--observed".into(), folder.into()]);
     }
+    if observed.first_run {
+        args.push("--first-run".into());
+    }
     if let Some(now) = context.pinned_now {
         args.extend(["--now".into(), now.to_string().into()]);
     }
@@ -165,8 +168,10 @@ mod tests {
             args: Vec::new(),
             read_timeout: Duration::from_millis(1500),
         };
-        let (fleet, observed) =
-            (FleetArgs { fleet: "f".to_owned() }, ObservedArgs { observed: Some("o".into()) });
+        let (fleet, observed) = (
+            FleetArgs { fleet: "f".to_owned() },
+            ObservedArgs { observed: Some("o".into()), first_run: true },
+        );
         let log = ["--log-format", "json", "--log-level", "debug"].map(OsString::from);
         let args = arguments(&context, &fleet, &observed, &Orders::default(), &log);
         let args: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap()).collect();
@@ -181,6 +186,7 @@ mod tests {
         ] {
             assert!(args.windows(2).any(|two| two == pair), "{pair:?}: {args:?}");
         }
+        assert!(args.contains(&"--first-run"), "{args:?}");
         let whole = ["carp"].into_iter().chain(args).chain(["--turn"]);
         super::super::super::command().try_get_matches_from(whole).unwrap();
     }

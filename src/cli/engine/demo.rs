@@ -33,7 +33,7 @@ pub(super) fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoV
         repository.configure(key, value).map_err(git_failed)?;
     }
     let args = reconcile::argument(&clone);
-    match reconcile::once(context, &args, &ObservedArgs { observed: None })? {
+    match reconcile::once(context, &args, &ObservedArgs::default())? {
         Turned::Through(turn) => view(context, folder, &repository, &turn),
         Turned::Settled(_) => Err(Error::failed("the clone that was just made is not new")),
     }
@@ -144,7 +144,7 @@ fn waiting(
         matches!(planned.decision, Decision::Wait { .. }).then_some(name)
     });
     let fleet = reconcile::argument(&folder.join("fleet"));
-    let look = open::look(context, &fleet, &ObservedArgs { observed: None }, Keep::Ids)?;
+    let look = open::look(context, &fleet, &ObservedArgs::default(), Keep::Ids)?;
     let row = |name: &Name| {
         let object = super::super::ObjectRef { kind: None, name: name.clone() };
         let summary = explain::explain(&look, &object)?.summary.unwrap_or_default();

@@ -349,7 +349,7 @@ pub fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoView, Er
 pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writable, Error> {
     let fleet = reconcile::argument(&args.fleet);
     let root = open::find(context, &fleet)?.folder.unwrap_or_else(|| args.fleet.clone());
-    let look = open::look_at_input(context, &fleet, &ObservedArgs { observed: None }, false)?;
+    let look = open::look_at_input(context, &fleet, &ObservedArgs::default(), false)?;
     let fleet = &look.opened.proposal.fleet;
     if look.opened.proposal.stopped && fleet.name.is_empty() {
         return Err(Error::failed(format!("{}/carp.yaml does not load", root.display()))
@@ -372,7 +372,7 @@ pub fn drained(
     worker: &Name,
 ) -> Result<DrainedView, Error> {
     let fleet = reconcile::argument(&args.fleet);
-    let look = open::look_at_input(context, &fleet, &ObservedArgs { observed: None }, false)?;
+    let look = open::look_at_input(context, &fleet, &ObservedArgs::default(), false)?;
     Ok(drain::drained(&look.opened.proposal.plan, worker))
 }
 

@@ -31,8 +31,7 @@ pub(super) fn look(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<Look, Error> {
-    let (folder, missing) = (observed.observed.clone(), MissingBranches::Brought);
-    look_at(context, fleet, &Observing { folder, signed: false, missing }, keep)
+    look_at(context, fleet, &observing(observed), keep)
 }
 
 /// The same for what shows what a reconcile would do: it reads what that would read.
@@ -42,8 +41,8 @@ pub(super) fn look_as_reconcile(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<Look, Error> {
-    let (folder, missing) = (observed.observed.clone(), MissingBranches::Brought);
-    look_at(context, fleet, &Observing { folder, signed: true, missing }, keep)
+    let observing = Observing { signed: true, rewind: true, ..observing(observed) };
+    look_at(context, fleet, &observing, keep)
 }
 
 /// The same for what is about what people wrote, which says as much in a clone that lacks the branches that
@@ -54,8 +53,19 @@ pub(super) fn look_at_input(
     observed: &ObservedArgs,
     signed: bool,
 ) -> Result<Look, Error> {
-    let (folder, missing) = (observed.observed.clone(), MissingBranches::Noted);
-    look_at(context, fleet, &Observing { folder, signed, missing }, Keep::Ids)
+    let missing = MissingBranches::Noted;
+    let observing = Observing { signed, missing, ..observing(observed) };
+    look_at(context, fleet, &observing, Keep::Ids)
+}
+
+/// What a look reads besides the fleet.
+fn observing(observed: &ObservedArgs) -> Observing {
+    Observing {
+        folder: observed.observed.clone(),
+        first_run: observed.first_run,
+        missing: MissingBranches::Brought,
+        ..Observing::default()
+    }
 }
 
 /// Looks at a fleet as a past run saw it.
@@ -150,7 +160,10 @@ pub(super) fn build() -> Build {
 /// A failure of the rooms below, as the command line tells it.
 pub(super) fn failed(error: &reconcile::Error) -> Error {
     let exit = match error {
-        reconcile::Error::OutputGone { .. } | reconcile::Error::ExampleRemote { .. } => Exit::Held,
+        reconcile::Error::OutputGone { .. }
+        | reconcile::Error::OutputMoved { .. }
+        | reconcile::Error::FirstRunNotAsked { .. }
+        | reconcile::Error::ExampleRemote { .. } => Exit::Held,
         reconcile::Error::NotTheRoot { .. }
         | reconcile::Error::NotATime { .. }
         | reconcile::Error::TwoRevisions { .. }

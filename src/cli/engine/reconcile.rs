@@ -71,6 +71,7 @@ fn attempt(
         clock: clock(context),
         observing: Observing {
             folder: observed.observed.clone(),
+            first_run: observed.first_run,
             signed: true,
             ..Observing::default()
         },

@@ -59,7 +59,7 @@ pub(in crate::cli) fn test(
 
 /// The fleet's own templates, by path below their root.
 fn own(context: &Context<'_, '_>, fleet: &FleetArgs) -> Result<BTreeMap<String, String>, Error> {
-    let observed = ObservedArgs { observed: None };
+    let observed = ObservedArgs::default();
     let look = open::look_at_input(context, fleet, &observed, false)?;
     let input = &look.snapshot.input;
     let loaded = look.sources.with(|store| load::load(input, store, &mut Memo::default()));

@@ -201,7 +201,11 @@ impl Files {
     }
 }
 
+/// A plan that stopped says nothing of workers, and changes none.
 fn worker_changes(proposal: &Proposal, files: &Files) -> Vec<WorkerChange> {
+    if proposal.stopped {
+        return Vec::new();
+    }
     let previous = &proposal.previous.workers;
     let names: BTreeSet<_> = previous.keys().chain(proposal.plan.workers.keys()).collect();
     names
