@@ -1,12 +1,23 @@
 //! Acknowledgements: a person has seen what a guard holds, and means exactly that set.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
-use crate::model::api::AcknowledgementKind;
-use crate::model::{AcknowledgementSpent, Digest, Fleet, FleetLock, Hold, Name};
+use crate::model::api::{AcknowledgementKind, Guards};
+use crate::model::{AcknowledgementSpent, Digest, Fleet, FleetLock, HeldSet, Hold, Name};
+
+/// Whose things are held for being more than one run may do, by kind.
+pub type Lasting = BTreeMap<AcknowledgementKind, BTreeSet<String>>;
 
 /// The acknowledgements that are still good: desired, and not spent by an earlier commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Acknowledged(Vec<Good>);
+pub struct Acknowledged {
+    good: Vec<Good>,
+    /// What the last run held.
+    held: Vec<HeldSet>,
+    /// Whether one counts that came together with what it acknowledges.
+    same_commit: bool,
+}
 
 /// One of them, with how many it says that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,28 +37,78 @@ impl Acknowledged {
             let of = sourced.value.of;
             Some(Good { entry: AcknowledgementSpent { name: name.clone(), of, digest }, count })
         });
-        Self(good.filter(|a| !spent.contains(&a.entry)).collect())
+        let good = good.filter(|a| !spent.contains(&a.entry)).collect();
+        // Of the input's guards and the lock's the stricter holds.
+        let allows = |guards: Guards| guards.same_commit.unwrap_or_default();
+        let same_commit = allows(fleet.spec.guards.unwrap_or_default())
+            && lock.is_none_or(|lock| allows(lock.guards));
+        let held = lock.map(|lock| lock.held.clone()).unwrap_or_default();
+        Self { good, held, same_commit }
     }
 
     /// All of them as if they had been used.
     #[must_use]
     pub fn into_spent(self) -> Vec<AcknowledgementSpent> {
-        let mut spent: Vec<_> = self.0.into_iter().map(|good| good.entry).collect();
+        let mut spent: Vec<_> = self.good.into_iter().map(|good| good.entry).collect();
         spent.sort();
         spent
     }
 
-    /// The acknowledgement of exactly what is held, if there is one.
+    /// The acknowledgement of exactly what is held, if there is one that counts.
     #[must_use]
     pub fn covers(&self, of: AcknowledgementKind, hold: &Hold) -> Option<Name> {
-        self.names(of, hold.names.len(), hold.digest())
+        let early = self.early(of, hold);
+        let mut all = self.exactly(of, hold.names.len(), hold.digest());
+        all.find(|name| !early.contains(name)).cloned()
+    }
+
+    /// The acknowledgements of exactly what is held that do not count yet: they were there when a run first
+    /// held it, so whoever wrote them could not have seen that.
+    #[must_use]
+    pub fn early(&self, of: AcknowledgementKind, hold: &Hold) -> Vec<Name> {
+        if self.same_commit || !is_of_a_run(of) {
+            return Vec::new();
+        }
+        let (count, digest) = (hold.names.len(), hold.digest());
+        let before = self.held.iter().find(|h| (h.of, h.count, h.digest) == (of, count, digest));
+        let all = self.exactly(of, count, digest);
+        let is_early = |name: &&Name| before.is_none_or(|held| held.early.contains(name));
+        all.filter(is_early).cloned().collect()
+    }
+
+    /// What the next run is to know of what this one holds, of which `lasting` was too much for one run.
+    #[must_use]
+    pub fn held(&self, holds: &[Hold], lasting: &Lasting) -> Vec<HeldSet> {
+        let kinds = holds.iter().filter_map(|hold| Some((hold, hold.kind.acknowledged_by()?)));
+        let seen = kinds.filter(|(_, of)| is_of_a_run(*of));
+        let set = |(hold, of): (&Hold, AcknowledgementKind)| HeldSet {
+            of,
+            count: hold.names.len(),
+            digest: hold.digest(),
+            early: self.early(of, hold),
+            tenants: lasting.get(&of).cloned().unwrap_or_default(),
+        };
+        let mut all: Vec<_> = seen.map(set).collect();
+        all.sort();
+        all
+    }
+
+    /// Those of exactly the set of so many names with that digest.
+    fn exactly(
+        &self,
+        of: AcknowledgementKind,
+        count: usize,
+        digest: Digest,
+    ) -> impl Iterator<Item = &Name> {
+        let exactly =
+            move |a: &&Good| a.entry.of == of && a.entry.digest == digest && a.count == count;
+        self.good.iter().filter(exactly).map(|a| &a.entry.name)
     }
 
     /// The acknowledgement of exactly the set of so many names with that digest.
     #[must_use]
     pub fn names(&self, of: AcknowledgementKind, count: usize, digest: Digest) -> Option<Name> {
-        let exactly = |a: &&Good| a.entry.of == of && a.entry.digest == digest && a.count == count;
-        self.0.iter().find(exactly).map(|a| a.entry.name.clone())
+        self.exactly(of, count, digest).next().cloned()
     }
 
     /// Whether the acknowledgement of that name is of exactly the set of so many names with that digest.
@@ -55,17 +116,27 @@ impl Acknowledged {
     pub fn is_of(&self, name: &Name, count: usize, digest: Digest) -> bool {
         let exactly =
             |a: &Good| a.entry.name == *name && a.entry.digest == digest && a.count == count;
-        self.0.iter().any(exactly)
+        self.good.iter().any(exactly)
     }
 
     /// Those of a kind.
     pub fn of(&self, of: AcknowledgementKind) -> impl Iterator<Item = &Name> {
-        self.0.iter().map(|a| &a.entry).filter(move |a| a.of == of).map(|a| &a.name)
+        self.good.iter().map(|a| &a.entry).filter(move |a| a.of == of).map(|a| &a.name)
     }
 
     /// The entry of that name, as a lock keeps it.
     fn entry(&self, name: &Name) -> Option<&AcknowledgementSpent> {
-        self.0.iter().map(|a| &a.entry).find(|a| a.name == *name)
+        self.good.iter().map(|a| &a.entry).find(|a| a.name == *name)
+    }
+}
+
+/// Whether a run decides what is to be acknowledged, and leaves it in the lock. What is stuck or may be
+/// rebalanced is so by what was there before, and a run that holds a rewind writes nothing.
+fn is_of_a_run(of: AcknowledgementKind) -> bool {
+    use AcknowledgementKind as Of;
+    match of {
+        Of::Deletions | Of::Moves | Of::Objects | Of::Machines => true,
+        Of::Abandon | Of::Rewind | Of::Rebalance => false,
     }
 }
 
@@ -91,16 +162,22 @@ pub fn spend(
     all
 }
 
-/// A warning for each good acknowledgement of a kind that is held now, where the set is another.
+/// A warning for each good acknowledgement of a kind that is held now: the set is another, or nobody could have
+/// seen it held.
 #[must_use]
 pub fn mismatches(fleet: &Fleet, good: &Acknowledged, holds: &[Hold]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for acknowledgement in good.0.iter().map(|a| &a.entry) {
+    for acknowledgement in good.good.iter().map(|a| &a.entry) {
         let over = holds.iter().find(|h| h.kind.acknowledged_by() == Some(acknowledgement.of));
         let document = fleet.acknowledgements.get(&acknowledgement.name);
         let Some((hold, sourced)) = over.zip(document) else {
             continue;
         };
+        let place = Place::field(&sourced.file, sourced.document, FieldPath::keys("spec.digest"));
+        if good.early(acknowledgement.of, hold).contains(&acknowledgement.name) {
+            found.push(too_early(&acknowledgement.name).at(place));
+            continue;
+        }
         found.push(
             Diagnostic::new(
                 Code::AcknowledgementMismatch,
@@ -111,7 +188,7 @@ pub fn mismatches(fleet: &Fleet, good: &Acknowledged, holds: &[Hold]) -> Vec<Dia
                     acknowledgement.of
                 ),
             )
-            .at(Place::field(&sourced.file, sourced.document, FieldPath::keys("spec.digest")))
+            .at(place)
             .help(format!(
                 "if the held set is meant, set `count: {}` and `digest: {}`",
                 hold.names.len(),
@@ -120,4 +197,14 @@ pub fn mismatches(fleet: &Fleet, good: &Acknowledged, holds: &[Hold]) -> Vec<Dia
         );
     }
     found
+}
+
+fn too_early(name: &Name) -> Diagnostic {
+    let message = format!(
+        "acknowledgement `{name}` came with what it acknowledges: it was there before a run had held that"
+    );
+    Diagnostic::new(Code::AcknowledgementTooEarly, message).help(
+        "let a run hold the set first, and commit the acknowledgement after that, under another name; \
+         `guards.sameCommit: true` allows both at once",
+    )
 }

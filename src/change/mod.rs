@@ -14,7 +14,7 @@ mod rebalance;
 mod survey;
 
 pub use abandon::{Abandoned, abandon, abandon_mismatches};
-pub use acknowledge::{Acknowledged, mismatches, spend};
+pub use acknowledge::{Acknowledged, Lasting, mismatches, spend};
 pub use caused::{Others, caused, new_findings};
 pub use compare::{Expected, Unlike, beside_foreign, compare, files_of};
 pub use decisions::plan_digest;

@@ -178,6 +178,8 @@ codes! {
     InputNotVerified = "input-not-verified", Warning;
     /// An acknowledgement does not name the set that is held.
     AcknowledgementMismatch = "acknowledgement-mismatch", Warning;
+    /// An acknowledgement was there before a run had held what it acknowledges.
+    AcknowledgementTooEarly = "acknowledgement-too-early", Warning;
     /// The fleet is an example and is not meant for real remotes.
     ExampleFleet = "example-fleet", Note;
 }

@@ -182,8 +182,7 @@ pub struct FleetLock {
     /// The acknowledgements that a commit has used; none is valid twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<AcknowledgementSpent>,
-    /// What guards held in the last run because it was more than one run may do. It stays held, however
-    /// small it becomes, until it is acknowledged or gone.
+    /// The sets that the last run held and that an acknowledgement lets through.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HeldSet>,
     /// What runs of the last day did that guards count, oldest first.
@@ -222,11 +221,18 @@ pub struct ControlPlaneRow {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HeldSet {
-    /// What is held.
+    /// What lets it through.
     pub of: AcknowledgementKind,
-    /// The digest of its names, as an Acknowledgement of it has.
+    /// How many names it has.
+    pub count: usize,
+    /// The digest of the sorted names.
     pub digest: Digest,
-    /// Whose clusters it is about; the empty name is the platform.
+    /// The acknowledgements of it that were there before anybody could have seen it held. They do not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub early: Vec<Name>,
+    /// Whose part of it was more than one run may do, and stays held, however small it becomes, until it is
+    /// acknowledged or gone; the empty name is the platform.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tenants: BTreeSet<String>,
 }
 

@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::change::{self, Acknowledged, Guarded, Held, Limits, LossGuard, Lost, Owner, was_held};
+use crate::change::{
+    self, Acknowledged, Guarded, Held, Lasting, Limits, LossGuard, Lost, Owner, was_held,
+};
 use crate::gate::{self, Objection};
 use crate::model::{FleetLock, Gate, GuardCounts, HeldSet, Hold, HoldKind, Name};
 use crate::render::{self, Loss};
@@ -28,8 +30,9 @@ pub(super) struct LossGuards {
 }
 
 /// What `fleet.lock` remembers of a run.
+#[derive(Default)]
 pub(super) struct Remembered {
-    /// What is held until it is acknowledged or gone.
+    /// What is held and can be acknowledged.
     pub(super) held: Vec<HeldSet>,
     /// What the run does that counts for the runs to come.
     pub(super) did: GuardCounts,
@@ -103,12 +106,12 @@ impl LossGuards {
     /// counts no more.
     pub(super) fn until(
         &self,
-        remembered: &Remembered,
+        did: &GuardCounts,
         lock: Option<&FleetLock>,
         now: Timestamp,
     ) -> Option<Timestamp> {
         let room = self.holds().next().and_then(|_| change::next_room(lock, now));
-        [room, change::remembered_until(&remembered.did, now)].into_iter().flatten().min()
+        [room, change::remembered_until(did, now)].into_iter().flatten().min()
     }
 
     /// Whether nothing was left out, and no more replaced than goes without saying.
@@ -130,22 +133,25 @@ impl LossGuards {
         }
     }
 
-    /// What the locks remember of this run. What keeps its last good folder does nothing.
-    pub(super) fn remembered(&self, guarded: &Guarded, gates: &[Gate]) -> Remembered {
-        let losses = self.all().into_iter().filter_map(LossGuard::stays_held);
-        let mut held: Vec<_> = guarded.held.iter().cloned().chain(losses).collect();
-        held.sort_unstable();
+    /// Whose things are held until they are acknowledged or gone, decisions and losses.
+    pub(super) fn lasting(&self, guarded: &Guarded) -> Lasting {
+        let mut lasting = guarded.lasting.clone();
+        lasting.extend(self.all().into_iter().filter_map(LossGuard::stays_held));
+        lasting
+    }
+
+    /// What the run does that counts for the runs to come. What keeps its last good folder does nothing.
+    pub(super) fn did(&self, guarded: &Guarded, gates: &[Gate]) -> GuardCounts {
         let kept: BTreeSet<&str> = gates.iter().map(|gate| gate.name.as_str()).collect();
         let going = |names: &[String]| {
             names.iter().filter(|name| !kept.contains(name.as_str())).count() as u64
         };
         let deletions = guarded.deletions.iter().map(|(of, names)| (of.clone(), going(names)));
-        let did = GuardCounts {
+        GuardCounts {
             deletions: deletions.filter(|(_, count)| *count > 0).collect(),
             moves: going(&guarded.moves),
             ..self.let_through(&kept)
-        };
-        Remembered { held, did }
+        }
     }
 
     /// Counts what an owner loses.

@@ -48,7 +48,7 @@ use crate::model::{
 };
 use crate::plan::{self, PlanInput, Planning};
 use contents::{Choice, Told};
-use loss_guards::{Judged, LossGuards};
+use loss_guards::{Judged, LossGuards, Remembered};
 use read::Read;
 use rebalancing::Rebalanced;
 use run::Run;
@@ -130,9 +130,12 @@ fn carry_out(
             continue;
         }
         let Choice { contents, standing, told, losses, .. } = choice;
-        let remembered = losses.remembered(&decided.guarded, &told.gates);
-        let until = losses.until(&remembered, read.previous.fleet.as_ref(), snapshot.now);
+        let did = losses.did(&decided.guarded, &told.gates);
+        let until = losses.until(&did, read.previous.fleet.as_ref(), snapshot.now);
         standing.settle(&mut decided.planning.plan, losses.holds(), until);
+        let lasting = losses.lasting(&decided.guarded);
+        let held = decided.good.held(&decided.planning.plan.holds, &lasting);
+        let remembered = Remembered { held, did };
         let run = Run { snapshot, store, read, plan: &decided.planning.plan };
         let (fleet, lock) = (&read.loaded.fleet, read.previous.fleet.as_ref());
         let spent = change::spend(fleet, lock, &decided.good, &decided.spent);

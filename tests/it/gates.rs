@@ -467,3 +467,36 @@ spec:
     let lock: FleetLock = lock_from_bytes(&lock, FLEET_LOCK_SCHEMA).unwrap();
     assert_eq!(lock.spent.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(), ["back-we-go"]);
 }
+
+#[test]
+fn an_acknowledgement_in_the_commit_that_needs_it_is_refused() {
+    let acknowledge = |world: &mut World, name: &str, hold: &carp::model::Hold| {
+        let text = format!(
+            "apiVersion: carp.dev/v1alpha1\nkind: Acknowledgement\nmetadata:\n  name: {name}\nspec:\n  of: \
+             deletions\n  count: {}\n  digest: \"{}\"\n",
+            hold.names.len(),
+            hold.digest()
+        );
+        world.write(&format!("fleet/{name}.yaml"), &text);
+    };
+    let deletes = |proposal: &Proposal| {
+        let all = proposal.plan.clusters.values();
+        all.filter(|planned| matches!(planned.decision, Decision::Delete { .. })).count()
+    };
+    let mut world = World::small();
+    for name in ["alpha", "bravo", "charlie", "delta"] {
+        world.remove(&format!("fleet/clusters/{name}.yaml"));
+    }
+    let hold = world.propose().plan.holds[0].clone();
+    acknowledge(&mut world, "at-once", &hold);
+    for run in 0..3 {
+        let proposal = world.run();
+        assert_eq!(deletes(&proposal), 0, "run {run}");
+        assert!(finds(&proposal, Code::AcknowledgementTooEarly), "run {run}");
+        assert_eq!(proposal.has_changes(), run == 0, "the hold is left in the lock, once");
+    }
+    acknowledge(&mut world, "seen", &hold);
+    let proposal = world.run();
+    assert_eq!(deletes(&proposal), 4, "{:?}", proposal.plan.holds);
+    assert!(!finds(&proposal, Code::AcknowledgementTooEarly));
+}

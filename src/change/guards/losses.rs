@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::limits::{Limit, LossLimit};
-use crate::model::{HeldSet, Hold, HoldKind};
+use crate::model::api::AcknowledgementKind;
+use crate::model::{Hold, HoldKind};
 
 /// Whose something is that is no tenant's.
 pub const PLATFORM: &str = "";
@@ -178,7 +179,7 @@ impl LossGuard {
     /// What is held of it is more than a run may do at any time, or was so before it became less: that stays
     /// held. What is held for what other runs did goes on by itself when its time has come.
     #[must_use]
-    pub fn stays_held(&self) -> Option<HeldSet> {
+    pub fn stays_held(&self) -> Option<(AcknowledgementKind, BTreeSet<String>)> {
         let mut lasting = self.exceeding(Limit::is_never_met);
         lasting.others |= self.held_before.contains(PLATFORM);
         lasting.tenants.extend(self.held_before.iter().cloned());
@@ -188,8 +189,7 @@ impl LossGuard {
         if now.others && lasting.others {
             tenants.insert(PLATFORM.to_owned());
         }
-        let hold = self.holds().filter(|_| !tenants.is_empty())?;
-        Some(HeldSet { of: hold.kind.acknowledged_by()?, digest: hold.digest(), tenants })
+        Some((self.kind.acknowledged_by().filter(|_| !tenants.is_empty())?, tenants))
     }
 
     /// What is held, if anything is.
@@ -314,7 +314,7 @@ mod tests {
         let left = [("", "a", lost("x", 1, false)), ("t", "b", lost("y", 1, true))];
         let losses = losses(apart(10, 9), &["", "t"], &left);
         assert_eq!(losses.verdict(), held(true, &["t"]));
-        let tenants = losses.stays_held().unwrap().tenants;
+        let (_, tenants) = losses.stays_held().unwrap();
         assert_eq!(tenants.into_iter().collect::<Vec<_>>(), ["", "t"]);
     }
 

@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::Acknowledged;
+use super::{Acknowledged, Lasting};
 use crate::model::{
-    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, FleetLock, HeldSet, Hold, HoldKind,
-    MoveCause, MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
+    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, FleetLock, Hold, HoldKind, MoveCause,
+    MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
 };
 pub use limits::{Limit, Limits, LossLimit, next_room, remember_run, remembered_until};
 pub use losses::{Held, LossGuard, Lost, Owner, PLATFORM};
@@ -40,7 +40,7 @@ pub struct Guarded {
     /// The moves that do.
     pub moves: Vec<String>,
     /// What is held until it is acknowledged or gone.
-    pub held: Vec<HeldSet>,
+    pub lasting: Lasting,
     /// The numbers for what is counted once it is rendered.
     pub limits: Limits,
 }
@@ -52,7 +52,7 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
     let spec = input.fleet.spec.guards.unwrap_or_default();
     let limits = Limits::new(spec, lock, bound, input.now);
     another_root(plan, input);
-    let (mut spent, mut held) = (Vec::new(), Vec::new());
+    let (mut spent, mut lasting) = (Vec::new(), Lasting::new());
 
     let starting = Starting::of(starting_deletions(plan, input.previous), input.previous);
     let before = was_held(lock, HoldKind::MassDeletion);
@@ -64,7 +64,7 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
         }
         Verdict::Held { over, stays } => {
             let others = starting.without(&over.names);
-            held.extend(stays);
+            add(&mut lasting, over.kind, stays);
             hold(plan, over);
             others
         }
@@ -76,18 +76,18 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
         Verdict::Through => through.extend(moves.keys().map(ToString::to_string)),
         Verdict::Acknowledged { name, .. } => spent.push(name),
         Verdict::Held { over, stays } => {
-            held.extend(stays);
+            add(&mut lasting, over.kind, stays);
             hold(plan, over);
             for (cluster, from) in moves {
                 plan.hold(&cluster, &from, None);
             }
         }
     }
-    if !held.is_empty() || plan.holds.iter().any(|hold| hold.kind.acknowledged_by().is_some()) {
+    if plan.holds.iter().any(|hold| hold.kind.acknowledged_by().is_some()) {
         let room = next_room(lock, input.now);
         plan.valid_until = [plan.valid_until, room].into_iter().flatten().min();
     }
-    Guarded { spent, deletions, moves: through, held, limits }
+    Guarded { spent, deletions, moves: through, lasting, limits }
 }
 
 /// Whose such things the last run held for being more than one run may do.
@@ -105,18 +105,23 @@ enum Verdict {
     /// Somebody acknowledged exactly these.
     Acknowledged { name: Name, names: Vec<String> },
     /// These are held, and perhaps until they are acknowledged or gone.
-    Held { over: Hold, stays: Option<HeldSet> },
+    Held { over: Hold, stays: BTreeSet<String> },
 }
 
 impl Verdict {
     fn of(over: Hold, stays: BTreeSet<String>, acknowledged: &Acknowledged) -> Self {
-        let Some(of) = over.kind.acknowledged_by() else { return Self::Held { over, stays: None } };
-        if let Some(name) = acknowledged.covers(of, &over) {
-            return Self::Acknowledged { name, names: over.names };
+        let of = over.kind.acknowledged_by();
+        match of.and_then(|of| acknowledged.covers(of, &over)) {
+            Some(name) => Self::Acknowledged { name, names: over.names },
+            None => Self::Held { over, stays },
         }
-        let digest = over.digest();
-        let stays = (!stays.is_empty()).then_some(HeldSet { of, digest, tenants: stays });
-        Self::Held { over, stays }
+    }
+}
+
+/// Notes whose things of a kind are held until they are acknowledged or gone.
+fn add(lasting: &mut Lasting, kind: HoldKind, stays: BTreeSet<String>) {
+    if let Some(of) = kind.acknowledged_by().filter(|_| !stays.is_empty()) {
+        lasting.insert(of, stays);
     }
 }
 

@@ -7,9 +7,11 @@ use crate::change::{mismatches, spend};
 use crate::model::api::{AcknowledgementKind, AcknowledgementSpec, DeletionPolicy, Guards};
 use crate::model::{
     AcknowledgementSpent, Binding, ClusterRow, Deletion, DeletionStep, Digest, FLEET_LOCK_SCHEMA,
-    FleetLock, Id, IndexRow, Missing, Planned, Resources, Sourced, Unloaded, WORKER_LOCK_SCHEMA,
-    WorkerLock, WorkerPlan,
+    FleetLock, HeldSet, Id, IndexRow, Missing, Planned, Resources, Sourced, Unloaded,
+    WORKER_LOCK_SCHEMA, WorkerLock, WorkerPlan,
 };
+
+mod early;
 
 pub(super) fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
@@ -105,6 +107,19 @@ pub(super) fn acknowledging(hold: &Hold) -> Fleet {
     Fleet { acknowledgements: [(name("yes"), sourced)].into(), ..Fleet::default() }
 }
 
+/// A run has held a set and left that in the lock, beside these acknowledgements of it.
+fn left(previous: &mut Previous, hold: &Hold, early: &[&str]) {
+    let held = HeldSet {
+        of: hold.kind.acknowledged_by().unwrap(),
+        count: hold.names.len(),
+        digest: hold.digest(),
+        early: early.iter().map(|early| name(early)).collect(),
+        tenants: BTreeSet::new(),
+    };
+    let lock = previous.fleet.take().unwrap_or_else(|| lock(Vec::new()));
+    previous.fleet = Some(FleetLock { held: vec![held], ..lock });
+}
+
 #[test]
 fn three_deletions_go_and_a_fourth_holds_them_all() {
     let mut plan = deleting(3);
@@ -137,6 +152,7 @@ fn an_acknowledgement_lets_exactly_its_set_through_and_is_spent() {
     run(&mut plan, &Fleet::default(), &previous);
     let hold = plan.holds[0].clone();
     let fleet = acknowledging(&hold);
+    left(&mut previous, &hold, &[]);
 
     let mut plan = deleting(4);
     let used = run(&mut plan, &fleet, &previous);
@@ -152,6 +168,7 @@ fn an_acknowledgement_lets_exactly_its_set_through_and_is_spent() {
     let spent = spend(&fleet, None, &good, &used);
     assert_eq!(spent.iter().map(|a| &a.name).collect::<Vec<_>>(), [&name("yes")]);
     previous.fleet = Some(lock(spent));
+    left(&mut previous, &hold, &[]);
     let mut again = deleting(4);
     assert!(run(&mut again, &fleet, &previous).is_empty(), "none is valid twice");
     assert_eq!(kept(&again), 4);
@@ -160,8 +177,9 @@ fn an_acknowledgement_lets_exactly_its_set_through_and_is_spent() {
 #[test]
 fn an_acknowledgement_of_another_kind_covers_nothing() {
     let mut plan = deleting(4);
-    let previous = placed(10);
+    let mut previous = placed(10);
     run(&mut plan, &Fleet::default(), &previous);
+    left(&mut previous, &plan.holds[0], &[]);
     let mut fleet = acknowledging(&plan.holds[0]);
     for of in [AcknowledgementKind::Moves, AcknowledgementKind::Rewind] {
         fleet.acknowledgements.get_mut("yes").unwrap().value.of = of;
@@ -173,9 +191,10 @@ fn an_acknowledgement_of_another_kind_covers_nothing() {
 
 #[test]
 fn as_many_others_are_not_what_was_acknowledged() {
-    let (mut plan, previous) = (deleting(4), placed(10));
+    let (mut plan, mut previous) = (deleting(4), placed(10));
     run(&mut plan, &Fleet::default(), &previous);
     let fleet = acknowledging(&plan.holds[0]);
+    left(&mut previous, &plan.holds[0], &[]);
     let mut others = deleting(5);
     others.clusters.remove("c0");
     assert!(run(&mut others, &fleet, &previous).is_empty());
@@ -184,9 +203,10 @@ fn as_many_others_are_not_what_was_acknowledged() {
 
 #[test]
 fn an_acknowledgement_that_counts_otherwise_covers_nothing() {
-    let (mut plan, previous) = (deleting(4), placed(10));
+    let (mut plan, mut previous) = (deleting(4), placed(10));
     run(&mut plan, &Fleet::default(), &previous);
     let mut fleet = acknowledging(&plan.holds[0]);
+    left(&mut previous, &plan.holds[0], &[]);
     fleet.acknowledgements.get_mut("yes").unwrap().value.count = 3;
     let mut plan = deleting(4);
     assert!(run(&mut plan, &fleet, &previous).is_empty());

@@ -24,6 +24,10 @@ pub struct Guards {
     /// whose own documents ask for it: the larger of 10 clusters and 10 % of the placed ones, rounded up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_replaced_machines: Option<u32>,
+    /// Whether an Acknowledgement counts that came together with what it acknowledges. Default: no; a run
+    /// must have held the set before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_commit: Option<bool>,
     /// How often in an hour and in a day a run may do what it may do at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<GuardWindow>,

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::baseline::{output_entries, status_entries};
 use super::choose::choose_clusters;
 use super::contents::Choice;
-use super::loss_guards::LossGuards;
+use super::loss_guards::{LossGuards, Remembered};
 use super::run::Run;
 use super::status::Documents;
 use super::writing::{Writing, Written};
@@ -69,11 +69,10 @@ pub fn propose_affected(
     if !is_wanted(&choice) {
         return Ok(None);
     }
-    let Choice { contents, standing, told, losses, .. } = choice;
-    let remembered = losses.remembered(&decided.guarded, &told.gates);
+    let Choice { contents, standing, told, .. } = choice;
     standing.settle(&mut decided.planning.plan, None, None);
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
-    let writing = Writing::new(run, contents, Vec::new(), remembered);
+    let writing = Writing::new(run, contents, Vec::new(), Remembered::default());
     let Some((written, rewritten)) = writing.write_part()? else { return Ok(None) };
     if !is_plain(&written) {
         return Ok(None);

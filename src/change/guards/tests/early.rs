@@ -1,0 +1,47 @@
+//! Acknowledgements that were there before anybody could have seen what they name.
+
+use super::*;
+
+#[test]
+fn an_acknowledgement_that_nobody_could_have_meant_covers_nothing() {
+    let mut plan = deleting(4);
+    let mut previous = placed(10);
+    run(&mut plan, &Fleet::default(), &previous);
+    let hold = plan.holds[0].clone();
+    let fleet = acknowledging(&hold);
+    let count = |previous: &Previous, fleet: &Fleet| {
+        let mut plan = deleting(4);
+        let used = run(&mut plan, fleet, previous);
+        let good = Acknowledged::new(fleet, previous.fleet.as_ref());
+        (
+            used.len(),
+            kept(&plan),
+            good.held(&plan.holds, &Lasting::new()),
+            mismatches(fleet, &good, &plan.holds),
+        )
+    };
+    let (used, kept, held, told) = count(&previous, &fleet);
+    assert_eq!((used, kept), (0, 4), "it came with what it acknowledges");
+    assert_eq!(held[0].early, [name("yes")], "and is remembered as such");
+    assert_eq!(told[0].code, crate::diag::Code::AcknowledgementTooEarly);
+    left(&mut previous, &hold, &["yes"]);
+    let (used, kept, again, _) = count(&previous, &fleet);
+    assert_eq!((used, kept), (0, 4), "the next run knows it again");
+    assert_eq!(again, held);
+    let (_, _, held, _) = count(&previous, &Fleet::default());
+    assert_eq!(held[0].early, [], "until its document is gone");
+    left(&mut previous, &hold, &[]);
+    assert_eq!(count(&previous, &fleet).0, 1, "and comes back");
+    // Both guards must allow it to come at once.
+    let both = Guards { same_commit: Some(true), ..Guards::default() };
+    let mut allowing = fleet.clone();
+    allowing.spec.guards = Some(both);
+    previous.fleet = Some(lock(Vec::new()));
+    assert_eq!(
+        count(&previous, &allowing).0,
+        0,
+        "a commit that loosens it does not profit from it"
+    );
+    previous.fleet = Some(FleetLock { guards: both, ..lock(Vec::new()) });
+    assert_eq!((count(&previous, &allowing).0, count(&previous, &fleet).0), (1, 0));
+}
