@@ -55,17 +55,14 @@ impl<'a> Roster<'a> {
         Self { workers, unloaded, stamps, given: Vec::new(), epoch: 0, counts }
     }
 
-    /// The workers that a cluster is matched with. One that is empty and on its way out is none of
-    /// them, unless people want it back.
+    /// The workers that a cluster is matched with. One that is empty and on its way out says so.
     pub(super) fn considered(&self) -> impl Iterator<Item = &Candidate<'a>> {
         self.places().map(|(_, candidate)| candidate)
     }
 
     /// The same with their places, in the order of the names.
     pub(super) fn places(&self) -> impl Iterator<Item = (usize, &Candidate<'a>)> {
-        let leaving =
-            |c: &Candidate<'_>| c.plan.state == WorkerState::Retiring && c.worker.is_none();
-        self.workers.iter().enumerate().filter(move |(_, c)| !leaving(c))
+        self.workers.iter().enumerate()
     }
 
     /// The workers whose documents did not load, so that only their names are known, and what is on them.
@@ -338,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_retiring_worker_is_no_worker_that_could_take_a_cluster() {
-        check("worker w1 gone; cluster a", "a waits NoWorkers; worker w1 Retiring");
+        check("worker w1 gone; cluster a", "a waits BeingRemoved; worker w1 Retiring");
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn there_are_min_workers_from_the_start_and_never_more_than_max() {
     );
     check(
         "workerpool eu max=1 cap=1; worker eu-1 made:eu=1 leaving; cluster b",
-        "b waits NoWorkers; worker eu-1 Retiring",
+        "b waits BeingRemoved; worker eu-1 Retiring",
     );
 }
 
