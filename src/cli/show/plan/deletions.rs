@@ -60,10 +60,33 @@ pub(super) fn waiting(plan: &Plan) -> impl Iterator<Item = (&Name, &Deletion)> {
     plan.deletions.iter().filter(|(_, deletion)| deletion.progress == Progress::Waits)
 }
 
+/// The workers that people took out and whose own deletion begins, goes on or ends in this run, a line each.
+/// What a pool gives up is told with the pool.
+fn retiring(plan: &Plan) -> Vec<String> {
+    let of_a_pool = |name: &Name| plan.pools.values().any(|pool| pool.spare.contains(name));
+    let workers = plan.deletions.iter().filter(|(name, _)| !plan.clusters.contains_key(*name));
+    let words = |(name, deletion): (&Name, &Deletion)| {
+        let words = match deletion.progress {
+            Progress::Begins => "its document is gone and it is empty; its own cluster goes",
+            _ => progress_words(deletion)?,
+        };
+        Some(format!("{name}: {words}"))
+    };
+    workers.filter(|(name, _)| !of_a_pool(name)).filter_map(words).collect()
+}
+
 /// For a terminal.
 pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
     let plan = &view.proposal.plan;
     let mut out = String::new();
+    let workers = retiring(plan);
+    if !workers.is_empty() {
+        let title = palette.paint(Tone::Bad, "WORKERS");
+        let _ = writeln!(out, "{title}: being deleted");
+        for line in workers {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
     let lines: Vec<_> = waiting(plan)
         .map(|(name, deletion)| format!("{name}: {}", waiting_words(deletion)))
         .collect();
@@ -88,6 +111,9 @@ pub(super) fn markdown(view: &PlanView<'_>, most: usize) -> String {
     let plan = &view.proposal.plan;
     let all: Vec<_> = waiting(plan).collect();
     let mut out = String::new();
+    for line in retiring(plan) {
+        let _ = writeln!(out, "\n> [!WARNING]\n> **Worker being deleted**: {line}");
+    }
     if !all.is_empty() {
         out.push_str("\n| being deleted | waits for |\n| --- | --- |\n");
         for (name, deletion) in all.iter().take(most) {
@@ -144,8 +170,40 @@ mod tests {
     use super::super::sample;
     use super::*;
 
+    #[test]
+    fn a_worker_that_begins_to_go_is_told() {
+        let told = view_of(Progress::Begins, Some(Missing::NotApplied));
+        let words = "old: its document is gone and it is empty; its own cluster goes";
+        let wanted = format!(
+            "WORKERS: being deleted\n  {words}\n\n> [!WARNING]\n> **Worker being deleted**: {words}\n"
+        );
+        assert_eq!(told, wanted);
+        let ends = view_of(Progress::Ends(Ending::Detached), None);
+        assert_eq!(ends.matches("renders nothing for it any more").count(), 2, "{ends}");
+    }
+
     fn view_of(progress: Progress, missing: Option<Missing>) -> String {
+        view_beside(progress, missing, &sample::unchanged())
+    }
+
+    /// The same of a cluster.
+    fn view_of_cluster(progress: Progress, missing: Option<Missing>) -> String {
         let mut proposal = sample::unchanged();
+        let planned = crate::model::Planned {
+            decision: crate::model::Decision::Forget,
+            demand: crate::model::Resources::new(),
+            resize_blocked: None,
+        };
+        proposal.plan.clusters.insert(Name::parse("old").unwrap(), planned);
+        view_beside(progress, missing, &proposal)
+    }
+
+    fn view_beside(
+        progress: Progress,
+        missing: Option<Missing>,
+        proposal: &crate::model::Proposal,
+    ) -> String {
+        let mut proposal = proposal.clone();
         let reporter = Name::parse("w1").ok();
         let step = Some(DeletionStep::D1);
         let deletion = Deletion { reporter, step, progress, missing };
@@ -177,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_deletion_that_begins_or_ends_does_not_wait() {
-        assert_eq!(view_of(Progress::Begins, Some(Missing::NotApplied)), "");
-        assert_eq!(view_of(Progress::Ends(Ending::Deleted), None), "");
+        assert_eq!(view_of_cluster(Progress::Begins, Some(Missing::NotApplied)), "");
+        assert_eq!(view_of_cluster(Progress::Ends(Ending::Deleted), None), "");
     }
 }
