@@ -161,6 +161,8 @@ impl Assembly<'_> {
     ) {
         let (file, document) = (source.file.to_string(), Some(source.document));
         let tenants = Vec::new();
+        // A kind that carp does not know may be any, unless it is a slip of the pen for one that it knows.
+        let kind = kind.as_deref().and_then(Kind::meant).map(|kind| kind.name().to_owned());
         let unloaded = Unloaded { file, document, kind, name, blocks_placements, tenants };
         let unloaded = self.folders.whose(unloaded);
         if unloaded.kind.as_deref() == Some(Kind::WorkerOverlay.name()) {

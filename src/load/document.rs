@@ -334,6 +334,8 @@ mod tests {
         let other = cluster("colour: red\n  ");
         assert!(!load_fleet(&[("fleet/c.yaml", &other)]).fleet.holds_placements());
         let other = cluster("").replace("ManagedCluster", "Deployment");
+        assert!(load_fleet(&[("fleet/c.yaml", &other)]).fleet.holds_placements());
+        let other = other.replace("carp.dev/v1alpha1", "apps/v1");
         assert!(!load_fleet(&[("fleet/c.yaml", &other)]).fleet.holds_placements());
     }
 

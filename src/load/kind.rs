@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::diag::suggest;
 use crate::model::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
     PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec,
@@ -72,6 +73,12 @@ impl Kind {
             Self::PlacementPolicyTest => Root::PolicyTests,
             _ => Root::Fleet,
         }
+    }
+
+    /// The kind that somebody meant: by its name, or one that is a slip of the pen away from it.
+    pub(super) fn meant(name: &str) -> Option<Self> {
+        let names = Self::ALL.into_iter().map(Self::name);
+        Self::named(name).or_else(|| suggest::nearest(name, names).and_then(Self::named))
     }
 
     /// Whether new placements depend on documents of this kind.

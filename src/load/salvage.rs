@@ -6,8 +6,8 @@ use super::fault::Fault;
 use super::finding::Findings;
 use super::kind::{Kind, Root};
 use super::split::Chunk;
-use crate::diag::suggest;
 use crate::diag::{Diagnostic, Place};
+use crate::model::api::GROUP;
 
 /// A document that cannot be parsed: its finding, and the kind and name that can be told all the same.
 pub(super) fn item(chunk: Chunk<'_>, mut findings: Findings, fault: &Fault, root: Root) -> Item {
@@ -23,15 +23,23 @@ pub(super) fn item(chunk: Chunk<'_>, mut findings: Findings, fault: &Fault, root
 }
 
 /// Whether a document whose kind is not known may be one that new placements depend on: it stands
-/// below the policies, it names such a kind, or its kind is a slip of the pen for one.
+/// below the policies, its kind is a slip of the pen for one of these or for what closes a worker, it names such
+/// a kind, or it says of itself that it is carp's.
 pub(super) fn may_steer_placement(text: &str, kind: Option<&str>, root: Root) -> bool {
-    let steering = Kind::ALL.into_iter().filter(|k| k.steers_placement()).map(Kind::name);
-    let names = Kind::ALL.into_iter().map(Kind::name);
-    let meant = kind.and_then(|k| suggest::nearest(k, names)).and_then(Kind::named);
-    match (root, meant) {
-        (Root::Policies, _) => true,
-        (_, Some(kind)) => kind.steers_placement(),
-        (_, None) => steering.into_iter().any(|name| text.contains(name)),
+    // The one whose kind is known keeps its worker closed by its name; of these nobody knows more.
+    let steers = |kind: Kind| {
+        let of_workers = [Kind::Worker, Kind::WorkerOverlay, Kind::WorkerPool];
+        kind.steers_placement() || of_workers.contains(&kind)
+    };
+    match (root, kind.and_then(Kind::named), kind.and_then(Kind::meant)) {
+        (Root::Policies, ..) => true,
+        (_, Some(kind), _) => kind.steers_placement(),
+        (_, None, Some(kind)) => steers(kind),
+        (_, None, None) => {
+            let says = |text: &str, word: &str| text.contains(word);
+            says(text, GROUP)
+                || Kind::ALL.into_iter().any(|kind| steers(kind) && says(text, kind.name()))
+        }
     }
 }
 

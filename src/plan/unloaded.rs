@@ -21,8 +21,12 @@ pub(super) fn may_be(fleet: &Fleet, kind: &str, name: &Name) -> bool {
 
 /// Whether a broken overlay is, or may be, the worker's.
 pub(super) fn overlay(fleet: &Fleet, name: &Name) -> bool {
-    fleet.unloaded.iter().any(|u| {
-        u.kind.as_deref() == Some("WorkerOverlay")
-            && u.name.as_deref().is_none_or(|n| n == name.as_str())
+    fleet.unloaded.iter().any(|u| match (&u.kind, &u.name) {
+        (Some(kind), named) => {
+            kind == "WorkerOverlay" && named.as_ref().is_none_or(|named| named == name.as_str())
+        }
+        (None, Some(named)) => named == name.as_str(),
+        // Where neither can be read, nothing new is placed anywhere.
+        (None, None) => false,
     })
 }

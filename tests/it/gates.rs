@@ -500,3 +500,15 @@ fn an_acknowledgement_in_the_commit_that_needs_it_is_refused() {
     assert_eq!(deletes(&proposal), 4, "{:?}", proposal.plan.holds);
     assert!(!finds(&proposal, Code::AcknowledgementTooEarly));
 }
+
+#[test]
+fn a_cluster_whose_document_has_an_unknown_kind_is_told_to_be_kept() {
+    for kind in ["kind: ManagedClustr", "kind: Nonsense", "kind: 7"] {
+        let mut world = World::small();
+        world.edit("fleet/clusters/alpha.yaml", "kind: ManagedCluster", kind);
+        let proposal = world.run();
+        assert_eq!(reason(&proposal, "alpha"), Some(GateReason::NotLoaded), "{kind}");
+        assert!(matches!(decision(&proposal, "alpha"), Decision::Keep { .. }), "{kind}");
+        assert!(proposal.plan.holds.is_empty(), "{kind}: {:?}", proposal.plan.holds);
+    }
+}
