@@ -41,7 +41,8 @@ pub(super) fn assemble_part(
     let (folders, names) = (Folders::of(spec), Names::of(previous));
     let strays = folders.set_apart(&mut items);
     let unloaded: Vec<_> = unloaded.into_iter().map(|whole| folders.whose(whole)).collect();
-    let ground = Ground { folders: &folders, names: &names, unloaded: &unloaded };
+    let tenants = spec.map(|spec| spec.tenants.as_slice()).unwrap_or_default();
+    let ground = Ground { folders: &folders, names: &names, unloaded: &unloaded, tenants };
     let mut left_out = check::taken::check(&mut items, &ground);
     left_out.extend(check::duplicate::check(&mut items, &left_out));
     left_out.sort_unstable();

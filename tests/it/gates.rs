@@ -512,3 +512,15 @@ fn a_cluster_whose_document_has_an_unknown_kind_is_told_to_be_kept() {
         assert!(proposal.plan.holds.is_empty(), "{kind}: {:?}", proposal.plan.holds);
     }
 }
+
+#[test]
+fn a_placed_cluster_of_a_tenant_that_there_is_not_gets_one_finding() {
+    let mut world = World::new(small::files());
+    world.edit("carp.yaml", "  controlPlane:", "  tenants: [{name: shop}]\n  controlPlane:");
+    assert!(world.run().diagnostics.is_empty());
+    world.edit("fleet/clusters/alpha.yaml", "namespace: shop", "namespace: shopp");
+    let proposal = world.run();
+    let codes: Vec<_> = proposal.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(codes, [Code::UnknownTenant]);
+    assert!(matches!(decision(&proposal, "alpha"), Decision::Keep { .. }));
+}

@@ -9,6 +9,7 @@ use crate::load::document::Item;
 use crate::load::folders::Folders;
 use crate::load::kind::{Kind, Spec};
 use crate::load::names::Names;
+use crate::model::api::Tenant;
 use crate::model::{Unloaded, is_dns_label, is_name_of};
 
 /// What the rule looks at besides the documents.
@@ -17,6 +18,8 @@ pub(in crate::load) struct Ground<'a> {
     pub(in crate::load) names: &'a Names<'a>,
     /// The files that did not load as a whole, each with whose it is.
     pub(in crate::load) unloaded: &'a [Unloaded],
+    /// The tenants of `carp.yaml`.
+    pub(in crate::load) tenants: &'a [Tenant],
 }
 
 /// Who has a name.
@@ -143,8 +146,13 @@ fn is_of_a_pool(name: &str, items: &[Item]) -> bool {
 }
 
 fn tell(item: &mut Item, owner: Owner<'_>, ground: &Ground<'_>) {
-    // One that cannot be parsed has its finding.
-    let Some(name) = item.body.as_ref().map(|body| body.name.clone()) else { return };
+    // One that cannot be parsed has its finding, and so has one of a tenant that there is not.
+    let Some(body) = &item.body else { return };
+    let name = body.name.clone();
+    let known = |tenant: &str| ground.tenants.iter().any(|known| known.name == tenant);
+    if is_cluster(item) && !ground.tenants.is_empty() && !known(body.tenant()) {
+        return;
+    }
     let apart = !ground.folders.tenants_of(file(item)).is_empty();
     let (message, help) = match owner {
         Owner::Tenant(tenant) if apart || is_worker(item) => (
