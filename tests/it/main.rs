@@ -65,6 +65,7 @@ mod mirrors;
 mod model;
 mod moving;
 mod networks;
+mod never_widens;
 mod objects_removed;
 mod partial_clones;
 mod placement;
