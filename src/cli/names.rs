@@ -32,8 +32,11 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
             .map(|name| format!("{prefix}{name}"))
             .collect(),
     };
-    let fits = offered.iter().filter(|word| word.starts_with(typed.as_str()));
-    let text: String = fits.map(|word| format!("{word}\n")).collect();
+    let mut text = String::new();
+    for word in offered.iter().filter(|word| word.starts_with(typed.as_str())) {
+        text.push_str(word);
+        text.push('\n');
+    }
     context.print(&text)?;
     Ok(Exit::Fine)
 }
@@ -87,16 +90,16 @@ fn names(
         specs: false,
     };
     let view = engine::status(context, &FleetArgs { fleet }, &ObservedArgs::default(), &query)?;
-    let mut names: Vec<String> = if wanted == Wanted::Tenants {
+    let mut offered: Vec<String> = if wanted == Wanted::Tenants {
         view.clusters.into_iter().map(|row| row.tenant).collect()
     } else {
         let workers = view.workers.iter().map(|row| row.name.to_string());
         let pools = view.pools.iter().map(|row| row.name.to_string());
         workers.chain(pools).chain(view.clusters.iter().map(|row| row.name.to_string())).collect()
     };
-    names.sort();
-    names.dedup();
-    Ok(names)
+    offered.sort();
+    offered.dedup();
+    Ok(offered)
 }
 
 #[cfg(test)]

@@ -85,7 +85,10 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let mut last = look(args, &query, context)?;
     last.warnings.iter().try_for_each(|warning| context.note(warning))?;
     show(args, &query, &last, context)?;
-    while args.watch {
+    if !args.watch {
+        return Ok(Exit::Fine);
+    }
+    loop {
         std::thread::sleep(args.interval);
         match look(args, &query, context) {
             Ok(view) if view.says_the_same(&last) => {}
@@ -97,7 +100,6 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
             Err(error) => context.note(&format!("note: {error}"))?,
         }
     }
-    Ok(Exit::Fine)
 }
 
 fn look(args: &Args, query: &Query, context: &mut Context<'_, '_>) -> Result<StatusView, Error> {

@@ -63,7 +63,7 @@ fn known(look: &Look, query: &Query) -> Result<(), Error> {
     match &query.target {
         Target::Kind(ObjectKind::Policy) => policies("NAME")?,
         Target::Object(object) if object.kind == Some(ObjectKind::Policy) => {
-            policies(&object.name)?
+            policies(&object.name)?;
         }
         _ => {}
     }

@@ -100,12 +100,12 @@ fn started(path: &str, text: &str) -> String {
                 out.push_str(indent);
                 out.push_str("# observation: Agent # once its agent reports\n");
             }
-            "# Its agent reports; without a fresh report nothing new is placed here." => {}
+            "# Its agent reports; without a fresh report nothing new is placed here."
+            | "# nothing is taken away from it either." => {}
             "# Its reports stopped more than an hour ago (`heartbeatTimeout`): nothing new is placed here, and" =>
             {
                 out.push_str("# Another one beside it, of an older version.\n");
             }
-            "# nothing is taken away from it either." => {}
             _ => {
                 out.push_str(line);
                 out.push('\n');

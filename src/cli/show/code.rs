@@ -124,15 +124,12 @@ fn plain(text: &str) -> String {
             (!words.contains('[')).then_some((words, tail))
         });
         out.push_str(before);
-        match link {
-            Some((words, tail)) => {
-                out.push_str(words);
-                rest = tail;
-            }
-            None => {
-                out.push('[');
-                rest = after;
-            }
+        if let Some((words, tail)) = link {
+            out.push_str(words);
+            rest = tail;
+        } else {
+            out.push('[');
+            rest = after;
         }
     }
     out.push_str(rest);

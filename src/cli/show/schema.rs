@@ -102,7 +102,7 @@ fn short_forms(kind: &str, spec: &mut Value) {
                 json!({"type": "integer", "minimum": 0, "description": description});
         }
         "WorkerPool" => {
-            short_forms("Worker", &mut spec["properties"]["template"]["properties"]["spec"])
+            short_forms("Worker", &mut spec["properties"]["template"]["properties"]["spec"]);
         }
         "PlacementPolicyTest" => {
             for (field, of) in [("clusters", "ManagedCluster"), ("workers", "Worker")] {
@@ -134,7 +134,7 @@ fn either(long: Value, short: Value) -> Value {
     json!({"description": description, "anyOf": [long, short]})
 }
 
-/// Refuses fields that do not exist, and says in JSON Schema what is said in OpenAPI.
+/// Refuses fields that do not exist, and says in JSON Schema what is said in `OpenAPI`.
 fn strict(schema: &mut Value) {
     match schema {
         Value::Object(map) => {

@@ -100,7 +100,9 @@ pub fn fit(
         }
         if let Some(at) = header.iter().position(|column| column == name) {
             header.remove(at);
-            rows.iter_mut().for_each(|row| drop(row.remove(at)));
+            for row in &mut rows {
+                row.remove(at);
+            }
             left_out.push(*name);
         }
     }
@@ -108,7 +110,9 @@ pub fn fit(
     let over = total(&widths).saturating_sub(width);
     if let Some(at) = header.iter().position(|column| *column == cut).filter(|_| over > 0) {
         let most = widths[at].saturating_sub(over).max(cut.len()).max(8);
-        rows.iter_mut().for_each(|row| shorten(&mut row[at].text, most));
+        for row in &mut rows {
+            shorten(&mut row[at].text, most);
+        }
     }
     (table(&header, &rows, palette), left_out)
 }

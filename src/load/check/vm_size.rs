@@ -64,14 +64,13 @@ fn known(size: &str, path: FieldPath, out: &mut Findings) {
     if is_vm_size(size) == Some(true) {
         return;
     }
-    let help = match vm_family(size) {
-        Some(family) => format!("there are {}", family.names().collect::<Vec<_>>().join(", ")),
-        None => {
-            let all: Vec<_> = vm_sizes().collect();
-            let near = suggest::nearest(size, all.iter().map(String::as_str));
-            let ask = || "ask Azure: az vm list-skus --all --size NAME".to_owned();
-            near.map_or_else(ask, |near| format!("did you mean `{near}`?"))
-        }
+    let help = if let Some(family) = vm_family(size) {
+        format!("there are {}", family.names().collect::<Vec<_>>().join(", "))
+    } else {
+        let all: Vec<_> = vm_sizes().collect();
+        let near = suggest::nearest(size, all.iter().map(String::as_str));
+        let ask = || "ask Azure: az vm list-skus --all --size NAME".to_owned();
+        near.map_or_else(ask, |near| format!("did you mean `{near}`?"))
     };
     out.add(Code::SuspiciousVmSize, path, format!("carp knows no VM size `{size}`"), help);
 }

@@ -20,16 +20,16 @@ fn an_acknowledgement_that_nobody_could_have_meant_covers_nothing() {
             mismatches(fleet, &good, &plan.holds),
         )
     };
-    let (used, kept, held, told) = count(&previous, &fleet);
+    let (used, kept, sets, told) = count(&previous, &fleet);
     assert_eq!((used, kept), (0, 4), "it came with what it acknowledges");
-    assert_eq!(held[0].early, [name("yes")], "and is remembered as such");
+    assert_eq!(sets[0].early, [name("yes")], "and is remembered as such");
     assert_eq!(told[0].code, crate::diag::Code::AcknowledgementTooEarly);
     left(&mut previous, &hold, &["yes"]);
     let (used, kept, again, _) = count(&previous, &fleet);
     assert_eq!((used, kept), (0, 4), "the next run knows it again");
-    assert_eq!(again, held);
-    let (_, _, held, _) = count(&previous, &Fleet::default());
-    assert_eq!(held[0].early, [], "until its document is gone");
+    assert_eq!(again, sets);
+    let (_, _, sets, _) = count(&previous, &Fleet::default());
+    assert_eq!(sets[0].early, [], "until its document is gone");
     left(&mut previous, &hold, &[]);
     assert_eq!(count(&previous, &fleet).0, 1, "and comes back");
     // Both guards must allow it to come at once.

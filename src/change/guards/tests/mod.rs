@@ -109,7 +109,7 @@ pub(super) fn acknowledging(hold: &Hold) -> Fleet {
 
 /// A run has held a set and left that in the lock, beside these acknowledgements of it.
 fn left(previous: &mut Previous, hold: &Hold, early: &[&str]) {
-    let held = HeldSet {
+    let set = HeldSet {
         of: hold.kind.acknowledged_by().unwrap(),
         count: hold.names.len(),
         digest: hold.digest(),
@@ -117,7 +117,7 @@ fn left(previous: &mut Previous, hold: &Hold, early: &[&str]) {
         tenants: BTreeSet::new(),
     };
     let lock = previous.fleet.take().unwrap_or_else(|| lock(Vec::new()));
-    previous.fleet = Some(FleetLock { held: vec![held], ..lock });
+    previous.fleet = Some(FleetLock { held: vec![set], ..lock });
 }
 
 #[test]
