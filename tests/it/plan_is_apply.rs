@@ -36,9 +36,8 @@ fn holds(ran: &Ran) -> BTreeMap<String, u64> {
     }
 }
 
-/// The fleet with what makes a run hold exactly this, committed and not yet reconciled.
-fn fleet(kind: HoldKind) -> Option<Reconciled> {
-    let mut files = small::files();
+/// What a fleet has beforehand so that it can come to such a hold.
+fn prepare(kind: HoldKind, files: &mut BTreeMap<String, String>) {
     let carp = |more: &str| format!("{}{more}", small::FLEET);
     match kind {
         HoldKind::Drifted => {
@@ -56,11 +55,37 @@ fn fleet(kind: HoldKind) -> Option<Reconciled> {
             files.insert("fleet/clusters/alpha.yaml".to_owned(), text);
         }
         HoldKind::FailoverBreaker => {
-            files = failing_over(files);
+            *files = failing_over(std::mem::take(files));
         }
         _ => {}
     }
+}
+
+/// The fleet with what makes a run hold exactly this, committed and not yet reconciled.
+fn fleet(kind: HoldKind) -> Option<Reconciled> {
+    let mut files = small::files();
+    prepare(kind, &mut files);
     let fleet = Reconciled::of(&files);
+    if kind == HoldKind::Rewind {
+        rewind(&fleet);
+        return Some(fleet);
+    }
+    edit(kind, &fleet)?;
+    fleet.commit("an edit");
+    Some(fleet)
+}
+
+/// The input branch goes back behind what was reconciled.
+fn rewind(fleet: &Reconciled) {
+    fleet.write("fleet/clusters/golf.yaml", cluster("golf", "eastus").as_bytes());
+    fleet.commit("golf");
+    assert_eq!(fleet.carp(&["reconcile", "--once"]).exit, 0);
+    git(&fleet.path(), &["reset", "--quiet", "--hard", "HEAD~1"]);
+}
+
+/// The edit that comes to such a hold; `None` where what it needs is not on this machine.
+fn edit(kind: HoldKind, fleet: &Reconciled) -> Option<()> {
+    let carp = |more: &str| format!("{}{more}", small::FLEET);
     let break_one = || fleet.write("fleet/clusters/bravo.yaml", b"spec: [");
     match kind {
         HoldKind::MassDeletion => {
@@ -91,19 +116,13 @@ fn fleet(kind: HoldKind) -> Option<Reconciled> {
             let text = cluster("alpha", "westeurope").replace("replicas: 2", "replicas: 3");
             fleet.write("fleet/clusters/alpha.yaml", text.as_bytes());
         }
-        HoldKind::Rewind => {
-            fleet.write("fleet/clusters/golf.yaml", cluster("golf", "eastus").as_bytes());
-            fleet.commit("golf");
-            assert_eq!(fleet.carp(&["reconcile", "--once"]).exit, 0);
-            git(&fleet.path(), &["reset", "--quiet", "--hard", "HEAD~1"]);
-            return Some(fleet);
-        }
+        HoldKind::Rewind => rewind(fleet),
         HoldKind::RootChanged => {
             fleet.write("carp.yaml", carp("  roots: {fleet: other}\n").as_bytes());
             git(&fleet.path(), &["mv", "fleet", "other"]);
             fleet.remove("other/clusters/alpha.yaml");
         }
-        HoldKind::Drifted => edit_the_output(&fleet),
+        HoldKind::Drifted => edit_the_output(fleet),
         HoldKind::MachinesReplaced => {
             let text = cluster("alpha", "westeurope").replace("v1.34.2", "v1.34.3");
             fleet.write("fleet/clusters/alpha.yaml", text.as_bytes());
@@ -114,7 +133,7 @@ fn fleet(kind: HoldKind) -> Option<Reconciled> {
                 format!("  git:\n    verify:\n      allowedSigners: [{:?}]\n", key.allowed("me"));
             fleet.write("carp.yaml", carp(&more).as_bytes());
         }
-        HoldKind::FailoverBreaker => fall_silent(&fleet),
+        HoldKind::FailoverBreaker => fall_silent(fleet),
         HoldKind::ObjectsRemoved => {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(CLUSTER_TEMPLATE);
             let text = fs::read_to_string(path).unwrap();
@@ -122,8 +141,7 @@ fn fleet(kind: HoldKind) -> Option<Reconciled> {
             fleet.write(CLUSTER_TEMPLATE, text.replace(POOLS, "").as_bytes());
         }
     }
-    fleet.commit("an edit");
-    Some(fleet)
+    Some(())
 }
 
 /// Three workers that are observed, and a policy by which it matters that they fall silent.

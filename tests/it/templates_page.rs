@@ -18,9 +18,9 @@ const DATA: &[&str] = &["components", "machineLabels", "settings", "networking"]
 
 /// The paths in a value.
 fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
-    let last = path.rsplit('.').next().unwrap_or_default();
+    let key_of = path.rsplit('.').next().unwrap_or_default();
     match value {
-        Value::Object(map) if !DATA.contains(&last) => {
+        Value::Object(map) if !DATA.contains(&key_of) => {
             for (key, value) in map {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 if !matches!(value, Value::Array(_)) {
@@ -34,7 +34,9 @@ fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
                 || CONTEXT.iter().any(|(p, _)| *p == format!("{path}[]")) =>
         {
             found.insert(format!("{path}[]"));
-            list.iter().for_each(|value| paths(value, &format!("{path}[]"), found));
+            for value in list {
+                paths(value, &format!("{path}[]"), found);
+            }
         }
         Value::Array(_) => drop(found.insert(path.to_owned())),
         _ => {}
