@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use super::engine::Diffs;
-use super::show::plan::{self, PlanView};
+use super::show::plan::{self, Action, PlanView};
 use super::validate::{Audience, located, notes};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, ObservedArgs, engine};
 use crate::model::{GateReason, Proposal};
@@ -27,6 +27,34 @@ pub(super) struct Args {
     /// Exit 2 if there are changes and nothing is wrong or held
     #[arg(long)]
     detailed_exitcode: bool,
+    /// Print what changes in the files, too: of what is the same in many clusters once
+    #[arg(long)]
+    diff: bool,
+    /// Exit 1 if one of these is in the plan; what is held exits 3 in any case
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    fail_on: Vec<FailOn>,
+}
+
+/// What a plan may have and a pipeline may not want.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// A cluster waits for a worker; with --against one that does not wait without the change
+    Waiting,
+    /// A guard holds something, or a folder keeps what it has
+    Held,
+    /// A cluster stays where its policy would not place it now
+    Violated,
+}
+
+impl FailOn {
+    fn is_in(self, view: &PlanView<'_>) -> bool {
+        match self {
+            Self::Waiting if view.against.is_some() => view.count(Action::Wait) > 0,
+            Self::Waiting => view.waiting > 0,
+            Self::Held => view.held() > 0,
+            Self::Violated => !view.proposal.plan.violations.is_empty(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -41,23 +69,33 @@ enum Form {
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    let diffs = if matches!(args.output, Form::Markdown) { Diffs::Shown } else { Diffs::Left };
+    let shown = args.diff || matches!(args.output, Form::Markdown);
+    let diffs = if shown { Diffs::Shown } else { Diffs::Left };
     let opened = engine::propose(context, &args.fleet, &args.observed, &args.against, diffs)?;
     notes(&opened, context)?;
     let audience =
         if matches!(args.output, Form::Text) { Audience::Person } else { Audience::Program };
     let findings = located(&opened, audience);
     let source = &opened.source;
-    let mut view = PlanView::of(&opened.proposal, &source.label, &source.prefix, &findings);
+    let (label, prefix) = (&source.label, &source.prefix);
+    let mut view = PlanView::told(&opened.proposal, label, prefix, &findings, &opened.updates);
     view.against = opened.against.as_ref();
     view.warnings = &source.notes;
+    view.telling = opened.telling;
     let text = match args.output {
+        Form::Text if args.diff => {
+            let palette = context.palette();
+            plan::text(&view, palette) + &plan::diffs_text(&opened.diffs, palette)
+        }
         Form::Text => plan::text(&view, context.palette()),
         Form::Json => plan::json(&view),
         Form::Markdown => plan::markdown(&view, &opened.diffs, env!("CARGO_PKG_VERSION")),
     };
     context.print(&text)?;
-    let exit = exit_of(&opened.proposal);
+    let exit = match exit_of(&opened.proposal) {
+        Exit::Fine if args.fail_on.iter().any(|what| what.is_in(&view)) => Exit::Findings,
+        exit => exit,
+    };
     let changes = args.detailed_exitcode && exit == Exit::Fine && opened.proposal.has_changes();
     Ok(if changes { Exit::Changes } else { exit })
 }

@@ -31,6 +31,7 @@ mod run;
 mod settle;
 mod standing;
 mod status;
+mod updates;
 mod versions;
 mod whole;
 mod worker_tree;
@@ -58,6 +59,7 @@ use writing::{Writing, Written};
 pub use affected::propose_affected;
 pub use baseline::baseline;
 pub use status::{FleetDocument, fleet_document};
+pub use updates::{Update, updates};
 
 /// Works out what one run would commit.
 ///

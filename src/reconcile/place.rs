@@ -65,10 +65,11 @@ impl Place {
         if !folder.is_dir() {
             return Err(Error::NoFolder(folder.to_owned()));
         }
-        let root = if revision.is_some() {
-            folder.to_owned()
-        } else {
-            enclosing_root(folder).ok_or_else(|| no_fleet(folder))?
+        // A revision may have a fleet where the work tree has none.
+        let root = match enclosing_root(folder) {
+            Some(root) => root,
+            None if revision.is_some() => folder.to_owned(),
+            None => return Err(no_fleet(folder)),
         };
         let (repository, prefix) = match Repository::discover(&root)? {
             Some((repository, prefix)) => (Some(repository), prefix),

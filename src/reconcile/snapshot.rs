@@ -15,7 +15,12 @@ use crate::git::{GitStore, Gone, RefSpec, Repository};
 use crate::load;
 use crate::model::api::FleetSpec;
 use crate::model::{Build, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store, paths};
-use crate::store::{FolderStore, HashingStore, MemoryStore, Overlay, load_memo, save_memo};
+use crate::store::{
+    BoundedStore, FolderStore, HashingStore, MemoryStore, Overlay, load_memo, save_memo,
+};
+
+/// How many bytes of files are kept to tell what changes in them.
+const MOST_TOLD: usize = 256 << 20;
 
 /// The time, and who tells it. The room that reads the clock is `cli/`.
 #[derive(Clone, Copy)]
@@ -69,6 +74,8 @@ pub struct Opened {
 pub enum Keep {
     /// Its ids: enough to know which tree would be committed.
     Ids,
+    /// The bytes of the first files too, to tell what changes in them.
+    Telling,
     /// Its bytes too, to show them or to write them to files.
     Bytes,
 }
@@ -79,6 +86,7 @@ impl Keep {
     pub fn store(self) -> Box<dyn Store> {
         match self {
             Self::Ids => Box::new(HashingStore::new()),
+            Self::Telling => Box::new(BoundedStore::new(MOST_TOLD)),
             Self::Bytes => Box::new(MemoryStore::new()),
         }
     }

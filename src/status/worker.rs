@@ -168,7 +168,10 @@ fn errors(
     if planned.state == WorkerState::RemovedInUse {
         all.push(ErrorStatus {
             code: "WorkerInUse".to_owned(),
-            message: format!("its document is gone and {} clusters are on it", planned.clusters),
+            message: match planned.clusters {
+                1 => "its document is gone and 1 cluster is on it".to_owned(),
+                clusters => format!("its document is gone and {clusters} clusters are on it"),
+            },
             user_error: true,
         });
     }

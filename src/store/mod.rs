@@ -4,6 +4,7 @@
 //! All of them compute Git's own ids, so the same files have the same tree everywhere.
 #![expect(clippy::disallowed_methods, reason = "this room reads and writes files")]
 
+mod bounded;
 mod checkout;
 mod document_database;
 mod folder;
@@ -13,6 +14,7 @@ mod memory;
 mod overlay;
 mod scan;
 
+pub use bounded::BoundedStore;
 pub use checkout::{CheckedOut, Prune, checkout};
 pub use document_database::{DocumentDatabase, save_documents};
 pub use folder::FolderStore;

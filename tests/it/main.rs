@@ -72,6 +72,7 @@ mod placement;
 mod placement_groups;
 mod placement_page;
 mod plan_is_apply;
+mod plan_words;
 mod policy_stories;
 mod policy_tests;
 mod pools;

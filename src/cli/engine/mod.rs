@@ -23,7 +23,7 @@ pub mod supervise;
 pub(super) mod templates;
 mod unknown;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::show::plan::{AgainstView, FileDiff};
@@ -31,6 +31,7 @@ use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::diag::{Place, Position};
 use crate::model::{Input, Name, Orders, Proposal, Turn};
+use crate::pipeline::Update;
 use crate::reconcile::Keep;
 use crate::verify;
 
@@ -53,6 +54,10 @@ pub struct Opened {
     pub source: Source,
     /// What changes in each file, where that was asked for.
     pub diffs: Vec<FileDiff>,
+    /// How many files there are like that, also beyond those that were compared.
+    pub telling: usize,
+    /// What the updates of clusters do, for `plan`.
+    pub updates: BTreeMap<Name, Update>,
     /// What it was merged into, where that was asked for: then only what the change causes is here.
     pub against: Option<AgainstView>,
 }
@@ -216,8 +221,7 @@ pub fn propose(
     if let Some(asked) = against::asked(context, fleet, against)? {
         return against::propose(context, fleet, observed, &asked, diffs);
     }
-    let bytes = if diffs == Diffs::Shown { Keep::Bytes } else { Keep::Ids };
-    let mut look = open::look_as_reconcile(context, fleet, observed, bytes)?;
+    let mut look = open::look_as_reconcile(context, fleet, observed, Keep::Telling)?;
     look.show(diffs)?;
     Ok(look.opened)
 }

@@ -1,5 +1,6 @@
 //! Looking at a fleet without changing it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::show::age::since;
@@ -10,6 +11,7 @@ use crate::change::entry_at;
 use crate::model::{
     Build, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
 };
+use crate::pipeline;
 use crate::reconcile::{self, Brought, Clock, Keep, MissingBranches, Observing, Place, Sources};
 use crate::store::{Prune, checkout};
 
@@ -116,7 +118,14 @@ pub(super) fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix:
         notes,
         text: text_of(std::rc::Rc::clone(&sources), input, prefix),
     };
-    let opened = Opened { proposal, source, diffs: Vec::new(), against: None };
+    let opened = Opened {
+        proposal,
+        source,
+        diffs: Vec::new(),
+        telling: 0,
+        updates: BTreeMap::new(),
+        against: None,
+    };
     Look { opened, input, sources, now, snapshot, memo }
 }
 
@@ -131,13 +140,21 @@ fn brought_words(brought: &Brought, now: jiff::Timestamp) -> String {
 }
 
 impl Look {
-    /// Compares the files that change, where that is asked for.
+    /// Works out what the updates do, and compares the files that change where that is asked for.
     pub(super) fn show(&mut self, diffs: Diffs) -> Result<(), Error> {
-        if diffs == Diffs::Shown {
-            let changes = &self.opened.proposal.changes;
-            let made = self.sources.with(|store| super::diffs::diffs(store, changes));
-            self.opened.diffs = made.map_err(|error| failed(&error))?;
-        }
+        let Opened { proposal, source, .. } = &self.opened;
+        let prefix = &source.prefix;
+        let told = self.sources.with(|store| {
+            let updates = pipeline::updates(store, proposal, prefix);
+            let shown = match diffs {
+                Diffs::Shown => super::diffs::telling(store, proposal, prefix, &updates),
+                Diffs::Left => (Vec::new(), 0),
+            };
+            (updates, shown)
+        });
+        let (updates, (shown, telling)) = told.map_err(|error| failed(&error))?;
+        let opened = &mut self.opened;
+        (opened.updates, opened.diffs, opened.telling) = (updates, shown, telling);
         Ok(())
     }
 }

@@ -125,7 +125,14 @@ fn opened(
         text: text_of(sources, outcome.input, outcome.prefix),
     };
     Ok(Reconciled {
-        opened: Opened { proposal: outcome.proposal, source, diffs: Vec::new(), against: None },
+        opened: Opened {
+            proposal: outcome.proposal,
+            source,
+            diffs: Vec::new(),
+            telling: 0,
+            updates: std::collections::BTreeMap::new(),
+            against: None,
+        },
         outcome: match outcome.verdict {
             Verdict::Committed(committed) => Outcome::Committed(written(committed)),
             // Only orders hold back, and a run of its own has none.

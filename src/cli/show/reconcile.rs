@@ -120,6 +120,8 @@ mod tests {
                 proposal: sample_proposal(),
                 source,
                 diffs: Vec::new(),
+                telling: 0,
+                updates: std::collections::BTreeMap::new(),
                 against: None,
             },
             outcome: Outcome::Committed(commit("carp/rendered")),

@@ -3,11 +3,13 @@
 //! A [`Diagnostic`](crate::diag::Diagnostic) names a field path. [`resolve`] finds line and column by reading each file once,
 //! and the four forms are made from what it returns.
 
+mod fold;
 mod github;
 mod json;
 mod sarif;
 mod text;
 
+pub use fold::folded;
 pub use github::github;
 pub use json::{FINDINGS_SCHEMA, findings_value, json};
 pub use sarif::sarif;

@@ -1,5 +1,6 @@
 //! What a plan does to one cluster, in the words of people.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Files;
@@ -9,6 +10,7 @@ use crate::model::{
     Binding, ClusterState, Decision, DeletionStep, Fleet, Move, MoveProgress, Name, Planned,
     Progress, Proposal,
 };
+use crate::pipeline::Update;
 
 /// What happens to one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +23,10 @@ pub struct ClusterChange {
     pub from: Option<Name>,
     /// Its worker after.
     pub to: Option<Name>,
-    /// Why.
+    /// Why, or what changes in it.
     pub why: String,
+    /// What an update of its manifests does, where that is known.
+    pub update: Option<Update>,
 }
 
 /// What happens to a cluster. The order is the order of display: what cannot be undone comes first.
@@ -67,7 +71,9 @@ pub(super) fn change_of(
     planned: &Planned,
     proposal: &Proposal,
     files: &Files,
+    updates: &BTreeMap<Name, Update>,
 ) -> Option<ClusterChange> {
+    let update = updates.get(name);
     let deletion = proposal.plan.deletions.get(name);
     let done = deletion.and_then(progress_words);
     let over = deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)));
@@ -97,7 +103,8 @@ pub(super) fn change_of(
         Decision::Keep { .. } => {
             let count = show::count(files.clusters.get(name.as_str())?.total(), "file");
             let form = files.in_form.contains(name.as_str());
-            let what = if form { format!("{count}, format only") } else { count };
+            let told = update.map(Update::words).filter(|words| !words.is_empty() && !form);
+            let what = if form { format!("{count}, format only") } else { told.unwrap_or(count) };
             let step = proposal.plan.versions.get(name);
             let why = step.map_or_else(|| what.clone(), |s| format!("{}; {what}", s.words()));
             (Action::Update, why)
@@ -126,7 +133,8 @@ pub(super) fn change_of(
         Action::Move if moved.is_some() => moved.map(|moved| moved.to.clone()),
         _ => planned.decision.worker().cloned(),
     };
-    Some(ClusterChange { name: name.clone(), action, from, to, why })
+    let update = update.filter(|_| action == Action::Update).cloned();
+    Some(ClusterChange { name: name.clone(), action, from, to, why, update })
 }
 
 /// What is said of a move that ends in this run.

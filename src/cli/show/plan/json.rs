@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::findings::{Tally, findings_value};
-use super::{Action, ClusterChange, FileCount, PlanView, form};
+use super::{Action, ClusterChange, FileCount, Group, PlanView, form};
 use crate::model::{
     Decision, Drifted, Gate, Hold, Move, Name, Planned, PoolPlan, Reason, Stay, WorkerPlan,
     WorkerState,
@@ -44,6 +44,7 @@ fn value(view: &PlanView<'_>) -> Value {
         "moves": moves(view),
         "stays": stays(&view.proposal.plan.stays),
         "violations": violations(view),
+        "groups": view.groups.iter().map(group).collect::<Value>(),
         "holds": proposal.plan.holds.iter().map(hold).collect::<Value>(),
         "gates": proposal.gates.iter().map(gate).collect::<Value>(),
         "changes": changes(view),
@@ -62,6 +63,16 @@ fn value(view: &PlanView<'_>) -> Value {
         "message": proposal.message,
         "against": super::against::value(view.against),
         "warnings": view.warnings,
+    })
+}
+
+fn group(group: &Group) -> Value {
+    json!({
+        "action": group.action.name(),
+        "count": group.clusters.len(),
+        "from": group.from,
+        "to": group.to,
+        "why": group.why,
     })
 }
 
@@ -94,6 +105,14 @@ fn cluster(name: &Name, planned: &Planned, view: &PlanView<'_>) -> Value {
         "action": change.map(|c| c.action.name()),
         "from": change.and_then(|c| c.from.as_ref()),
         "why": change.map(|c| &c.why),
+        "update": change.and_then(|c| c.update.as_ref()).map(|update| json!({
+            "fields": update.fields,
+            "replaced": update.replaced.iter()
+                .map(|(pool, machines)| json!({"pool": pool, "machines": machines}))
+                .collect::<Value>(),
+            "controlPlaneRestarts": update.control_plane,
+            "objects": update.objects,
+        })),
         "decision": decision(&planned.decision),
         "demand": planned.demand,
         "resizeBlocked": planned.resize_blocked,

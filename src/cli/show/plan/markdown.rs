@@ -3,13 +3,14 @@
 //! GitHub takes 65,536 characters; this stays below 60,000. What does not fit is left out from the end:
 //! first the diffs, then the findings, then the tables; never the counts or what is deleted and moved.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::count;
 use super::super::findings::Finding;
 use super::{
-    Action, ClusterChange, FileCount, PlanView, ack_command, against, deletions, gate_words,
-    hold_words,
+    Action, Group, PlanView, WorkerLine, ack_command, against, deletions, gate_words, hold_words,
+    listed,
 };
 use crate::model::{Gate, Hold, Name};
 
@@ -41,17 +42,17 @@ pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> 
     let mut left_out = 0;
     let moves = super::moving::markdown(view, ROWS);
     let deletions = deletions::markdown(view, ROWS);
-    for part in
-        [clusters(view), workers(view), moves, deletions, gates(view), findings(view.findings)]
-    {
+    let tables = [clusters(view), workers(view), violations(view), moves, deletions, gates(view)];
+    for part in tables.into_iter().chain([findings(view.findings)]) {
         left_out += u64::from(!push(&mut out, &part, room));
     }
     let shown = diffs.iter().take_while(|diff| push(&mut out, &details(diff), room)).count();
     if left_out > 0 {
         let _ = writeln!(out, "\n{} left out: run `carp plan`.", count(left_out, "table"));
     }
-    if shown < diffs.len() {
-        let _ = writeln!(out, "\n{shown} of {} diffs shown: run `carp plan`.", diffs.len());
+    let all = diffs.len().max(view.telling);
+    if shown < all {
+        let _ = writeln!(out, "\n{shown} of {all} diffs shown: run `carp plan --diff`.");
     }
     out + &footer
 }
@@ -160,36 +161,36 @@ fn held(hold: &Hold) -> String {
 }
 
 fn clusters(view: &PlanView<'_>) -> String {
-    let end = |n: &Option<Name>| n.as_ref().map_or_else(String::new, |n| format!("`{n}`"));
-    let row = |c: &ClusterChange| {
-        [
-            format!("`{}`", c.name),
-            c.action.name().to_owned(),
-            end(&c.from),
-            end(&c.to),
-            cell(&c.why),
-        ]
+    let end = |workers: &BTreeSet<Name>| {
+        Group::end(workers).map_or_else(String::new, |n| format!("`{n}`"))
     };
-    let rows: Vec<_> = view.clusters.iter().take(ROWS).map(row).collect();
-    rows_of(["cluster", "action", "from", "to", "why"], &rows, view.clusters.len())
+    let row = |group: &Group| {
+        let who = match group.clusters.as_slice() {
+            [only] => format!("`{only}`"),
+            _ => group.who(),
+        };
+        let action = group.action.name().to_owned();
+        [who, action, end(&group.from), end(&group.to), cell(&group.why)]
+    };
+    let rows: Vec<_> = view.groups.iter().take(ROWS).map(row).collect();
+    rows_of(["cluster", "action", "from", "to", "why"], &rows, view.groups.len())
 }
 
 fn workers(view: &PlanView<'_>) -> String {
-    let files = |f: FileCount| f.to_string();
-    let rows: Vec<_> = view
-        .workers
-        .iter()
-        .take(ROWS)
-        .map(|w| {
-            let capacity = w.capacity.map_or_else(|| "?".to_owned(), |c| c.to_string());
-            [
-                format!("`{}`", w.name),
-                format!("{} → {} of {capacity}", w.before, w.after),
-                files(w.files),
-            ]
-        })
-        .collect();
-    rows_of(["worker", "clusters", "files"], &rows, view.workers.len())
+    let row = |line: &WorkerLine| {
+        let who = if line.who.contains(' ') { line.who.clone() } else { format!("`{}`", line.who) };
+        [who, line.clusters.clone(), line.files.to_string()]
+    };
+    let lines = view.worker_lines(" → ");
+    let rows: Vec<_> = lines.iter().map(row).collect();
+    rows_of(["worker", "clusters", "files"], &rows, rows.len())
+}
+
+fn violations(view: &PlanView<'_>) -> String {
+    let row = |(why, names): (String, Vec<&Name>)| [cell(&listed(&names)), cell(&why)];
+    let rows: Vec<_> = view.violations().into_iter().map(row).collect();
+    let shown = &rows[..rows.len().min(ROWS)];
+    rows_of(["stays, and its policy would not place it there now", "why"], shown, rows.len())
 }
 
 fn gates(view: &PlanView<'_>) -> String {
@@ -325,6 +326,15 @@ mod tests {
             comment.matches("```diff").count(),
             comment.matches("\n```\n\n</details>").count()
         );
+    }
+
+    #[test]
+    fn diffs_that_were_not_even_made_are_counted() {
+        let proposal = sample::proposal();
+        let mut view = PlanView::of(&proposal, "fleet-repo-example", "eu", &[]);
+        view.telling = 5001;
+        let comment = markdown(&view, &vec![diff("+ x\n"); 200], "1.2.3");
+        assert!(comment.contains("200 of 5001 diffs shown: run `carp plan --diff`."), "{comment}");
     }
 
     #[test]

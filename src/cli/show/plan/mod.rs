@@ -4,6 +4,7 @@ mod against;
 mod clusters;
 mod deletions;
 mod form;
+mod groups;
 mod json;
 mod markdown;
 mod moving;
@@ -11,17 +12,19 @@ mod moving;
 mod sample;
 mod text;
 mod words;
+mod workers;
 
 pub use against::{AgainstView, text as against_text};
 pub use clusters::{Action, ClusterChange, why_here};
 pub use deletions::{progress_words, waiting_words};
+pub use groups::{Group, groups, thousands};
 pub use json::{PLAN_SCHEMA, json};
 pub(super) use json::{hold as hold_value, stays as stays_value};
 pub use markdown::{FileDiff, markdown};
 pub(super) use moving::{LOST, stays_text};
 #[cfg(test)]
 pub(in crate::cli) use sample::proposal as sample_proposal;
-pub use text::{holds_text, text};
+pub use text::{diffs_text, holds_text, text};
 pub use words::{HoldWords, ack_command, gate_words, hold_words, kept, listed, pool_lines};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +32,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::findings::Finding;
 use crate::model::api::DriftPolicy;
 use crate::model::{ChangeKind, Name, Proposal, Quantity, WorkerState, paths};
+use crate::pipeline::Update;
 use clusters::change_of;
+use workers::WorkerLine;
 
 /// A proposal, sorted by what it means to people.
 pub struct PlanView<'a> {
@@ -43,6 +48,8 @@ pub struct PlanView<'a> {
     pub findings: &'a [Finding],
     /// The clusters that change, destructive changes first, then by name.
     pub clusters: Vec<ClusterChange>,
+    /// The same as lines: what happens alike to many is one.
+    pub groups: Vec<Group>,
     /// The workers whose files or clusters change.
     pub workers: Vec<WorkerChange>,
     /// The files that change below `control-plane/`.
@@ -55,6 +62,8 @@ pub struct PlanView<'a> {
     pub against: Option<&'a AgainstView>,
     /// What people should know before they read the plan.
     pub warnings: &'a [String],
+    /// How many files have a diff that says something new, shown or not.
+    pub telling: usize,
 }
 
 /// What happens to one worker's folder.
@@ -108,7 +117,7 @@ impl std::fmt::Display for FileCount {
 }
 
 impl<'a> PlanView<'a> {
-    /// Sorts a proposal.
+    /// Sorts a proposal of which nobody knows more than its files.
     #[must_use]
     pub fn of(
         proposal: &'a Proposal,
@@ -116,15 +125,24 @@ impl<'a> PlanView<'a> {
         prefix: &'a str,
         findings: &'a [Finding],
     ) -> Self {
+        Self::told(proposal, label, prefix, findings, &BTreeMap::new())
+    }
+
+    /// Sorts a proposal, with what its updates do.
+    #[must_use]
+    pub fn told(
+        proposal: &'a Proposal,
+        label: &'a str,
+        prefix: &'a str,
+        findings: &'a [Finding],
+        updates: &BTreeMap<Name, Update>,
+    ) -> Self {
         let files = Files::of(proposal, prefix);
-        let mut clusters: Vec<_> = proposal
-            .plan
-            .clusters
-            .iter()
-            .filter_map(|(name, planned)| change_of(name, planned, proposal, &files))
-            .collect();
+        let change = |(name, planned)| change_of(name, planned, proposal, &files, updates);
+        let mut clusters: Vec<_> = proposal.plan.clusters.iter().filter_map(change).collect();
         clusters.sort_by(|a, b| (a.action, &a.name).cmp(&(b.action, &b.name)));
         Self {
+            groups: groups(&clusters),
             clusters,
             workers: worker_changes(proposal, &files),
             control_plane: files.control_plane,
@@ -132,6 +150,7 @@ impl<'a> PlanView<'a> {
             waiting: proposal.counts.pending,
             against: None,
             warnings: &[],
+            telling: 0,
             proposal,
             label,
             prefix,

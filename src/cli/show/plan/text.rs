@@ -1,20 +1,25 @@
 //! A plan for a terminal.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::super::findings::{self, Tally};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone, count};
 use super::{
-    Action, PlanView, ack_command, against, deletions, gate_words, hold_words, kept, listed,
-    moving, pool_lines,
+    Action, FileDiff, Group, PlanView, WorkerLine, ack_command, against, deletions, gate_words,
+    hold_words, kept, listed, moving, pool_lines,
 };
-use crate::model::{Gate, Hold, HoldKind, Work};
+use crate::model::{Gate, Hold, HoldKind, Name, Work};
 
 /// The plan as text.
 #[must_use]
 pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
-    let mut out = findings::text(view.findings, palette);
+    let (shown, more) = findings::folded(view.findings);
+    let mut out = findings::text(&shown, palette);
+    for line in more {
+        let _ = writeln!(out, "{line}\n");
+    }
     let _ = writeln!(out, "{}", palette.paint(Tone::Strong, &headline(view)));
     out.push_str(&against::text(view.against, palette));
     if view.proposal.stopped {
@@ -25,6 +30,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &pools(view, palette));
     section(&mut out, &view.form_words());
     section(&mut out, &steps(view, palette));
+    section(&mut out, &violations(view, palette));
     section(&mut out, &moving::text(view, palette));
     section(&mut out, &deletions::text(view, palette));
     section(&mut out, &holds_text(&view.proposal.plan.holds, palette));
@@ -66,40 +72,30 @@ const fn tone(action: Action) -> Tone {
 }
 
 fn clusters(view: &PlanView<'_>, palette: Palette) -> String {
-    if view.clusters.is_empty() {
+    if view.groups.is_empty() {
         return String::new();
     }
-    let end = |name: &Option<crate::model::Name>| -> Cell {
-        name.as_ref().map_or_else(|| "-".into(), |n| n.to_string().into())
+    let end = |workers: &BTreeSet<Name>| -> Cell {
+        Group::end(workers).unwrap_or_else(|| "-".to_owned()).into()
     };
-    let rows: Vec<_> = view
-        .clusters
-        .iter()
-        .map(|c| {
-            let action = Cell::toned(c.action.name(), tone(c.action));
-            vec![c.name.to_string().into(), action, end(&c.from), end(&c.to), c.why.as_str().into()]
-        })
-        .collect();
+    let row = |group: &Group| {
+        let action = Cell::toned(group.action.name(), tone(group.action));
+        let why = group.why.as_str().into();
+        vec![group.who().into(), action, end(&group.from), end(&group.to), why]
+    };
+    let rows: Vec<_> = view.groups.iter().map(row).collect();
     table(&["cluster", "action", "from", "to", "why"], &rows, palette)
 }
 
 fn workers(view: &PlanView<'_>, palette: Palette) -> String {
-    let mut rows: Vec<Vec<Cell>> = view
-        .workers
-        .iter()
-        .map(|w| {
-            let capacity = w.capacity.map_or_else(|| "?".to_owned(), |c| c.to_string());
-            let clusters = format!("{} -> {} of {capacity}", w.before, w.after);
-            vec![w.name.to_string().into(), clusters.into(), w.files.to_string().into()]
-        })
-        .collect();
-    if view.control_plane.total() > 0 {
-        rows.push(vec![
-            "(control plane)".into(),
-            "-".into(),
-            view.control_plane.to_string().into(),
-        ]);
-    }
+    let row = |worker: &WorkerLine| -> Vec<Cell> {
+        vec![
+            worker.who.clone().into(),
+            worker.clusters.clone().into(),
+            worker.files.to_string().into(),
+        ]
+    };
+    let rows: Vec<_> = view.worker_lines(" -> ").iter().map(row).collect();
     if rows.is_empty() {
         return String::new();
     }
@@ -118,10 +114,25 @@ fn pools(view: &PlanView<'_>, palette: Palette) -> String {
 
 /// The clusters on their way to another version, also those that only wait in this run.
 fn steps(view: &PlanView<'_>, palette: Palette) -> String {
-    let mut out = String::new();
+    let mut alike: BTreeMap<_, Vec<&Name>> = BTreeMap::new();
     for (name, step) in &view.proposal.plan.versions {
-        let title = palette.paint(Tone::Warn, &format!("STEP {}", step.waits.name()));
-        let _ = writeln!(out, "{title}: {name}, {}\n  {}", step.words(), step.waits_words());
+        let key = (step.waits.name(), step.words(), step.waits_words());
+        alike.entry(key).or_default().push(name);
+    }
+    let mut out = String::new();
+    for ((waits, words, why), names) in alike {
+        let title = palette.paint(Tone::Warn, &format!("STEP {waits}"));
+        let _ = writeln!(out, "{title}: {}, {words}\n  {why}", listed(&names));
+    }
+    out
+}
+
+/// The placed clusters whose policy would not place them there now, by why.
+fn violations(view: &PlanView<'_>, palette: Palette) -> String {
+    let mut out = String::new();
+    for (why, names) in view.violations() {
+        let title = palette.paint(Tone::Warn, "VIOLATED");
+        let _ = writeln!(out, "{title}: {why}; they stay\n  {}", listed(&names));
     }
     out
 }
@@ -176,6 +187,26 @@ fn footer(view: &PlanView<'_>, palette: Palette) -> String {
     let mut out = String::new();
     for (word, value) in lines {
         let _ = writeln!(out, "{} {value}", palette.paint(Tone::Faint, &format!("{word:<6}")));
+    }
+    out
+}
+
+/// What changes in the files.
+#[must_use]
+pub fn diffs_text(diffs: &[FileDiff], palette: Palette) -> String {
+    let mut out = String::new();
+    for diff in diffs {
+        let _ = writeln!(out, "\n{}", palette.paint(Tone::Strong, &diff.path));
+        for line in diff.text.lines() {
+            let tone = match line.as_bytes().first() {
+                Some(b'+') => Some(Tone::Good),
+                Some(b'-') => Some(Tone::Bad),
+                Some(b'@') => Some(Tone::Faint),
+                _ => None,
+            };
+            let line = tone.map_or_else(|| line.to_owned(), |tone| palette.paint(tone, line));
+            let _ = writeln!(out, "{line}");
+        }
     }
     out
 }

@@ -1,0 +1,59 @@
+//! The workers of a plan, as lines.
+
+use std::collections::BTreeMap;
+
+use super::{FileCount, PlanView, WorkerChange, thousands};
+use crate::model::Reason;
+
+/// So many workers stand each on a line of its own.
+const EACH: usize = 10;
+
+/// A line: a worker, or all of them.
+pub(super) struct WorkerLine {
+    /// The worker, or how many there are.
+    pub(super) who: String,
+    /// How many clusters before and after, of how many that it can have.
+    pub(super) clusters: String,
+    /// The files that change.
+    pub(super) files: FileCount,
+}
+
+impl PlanView<'_> {
+    /// The workers that change, with a word between before and after; many are one line.
+    pub(super) fn worker_lines(&self, to: &str) -> Vec<WorkerLine> {
+        let one = |w: &WorkerChange| {
+            let capacity = w.capacity.map_or_else(|| "?".to_owned(), |c| c.to_string());
+            let clusters = format!("{}{to}{} of {capacity}", w.before, w.after);
+            WorkerLine { who: w.name.to_string(), clusters, files: w.files }
+        };
+        let mut lines: Vec<_> = match self.workers.len() {
+            ..=EACH => self.workers.iter().map(one).collect(),
+            many => {
+                let sum = |of: fn(&WorkerChange) -> u64| self.workers.iter().map(of).sum::<u64>();
+                let (before, after) = (sum(|w| w.before), sum(|w| w.after));
+                let files = FileCount {
+                    create: sum(|w| w.files.create),
+                    update: sum(|w| w.files.update),
+                    delete: sum(|w| w.files.delete),
+                };
+                let who = format!("{} workers", thousands(many));
+                vec![WorkerLine { who, clusters: format!("{before}{to}{after}"), files }]
+            }
+        };
+        if self.control_plane.total() > 0 {
+            let (who, clusters) = ("(control plane)".to_owned(), "-".to_owned());
+            lines.push(WorkerLine { who, clusters, files: self.control_plane });
+        }
+        lines
+    }
+
+    /// The placed clusters whose policy would not place them there now, by why.
+    pub(super) fn violations(&self) -> BTreeMap<String, Vec<&crate::model::Name>> {
+        let mut alike: BTreeMap<String, Vec<_>> = BTreeMap::new();
+        for (name, reasons) in &self.proposal.plan.violations {
+            let words: Vec<_> = reasons.iter().map(Reason::to_string).collect();
+            alike.entry(words.join("; ")).or_default().push(name);
+        }
+        alike
+    }
+}
