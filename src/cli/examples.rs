@@ -29,6 +29,17 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "templates",
+        &[
+            ("which templates there are, and whose", "carp templates list"),
+            ("a copy to change", "carp templates export kamaji-capz/cluster.yaml"),
+            ("what they are expected to make", "carp templates test"),
+        ],
+    ),
+    ("templates list", &[("which templates there are, and whose", "carp templates list")]),
+    ("templates export", &[("a copy to change", "carp templates export kamaji-capz/cluster.yaml")]),
+    ("templates test", &[("what they are expected to make", "carp templates test")]),
+    (
         "explain",
         &[
             ("why a cluster is where it is, or waits", "carp explain cluster pay-eu"),

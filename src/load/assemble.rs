@@ -164,6 +164,9 @@ impl Assembly<'_> {
         let tenants = Vec::new();
         // A kind that carp does not know may be any, unless it is a slip of the pen for one that it knows.
         let kind = kind.as_deref().and_then(Kind::meant).map(|kind| kind.name().to_owned());
+        // An overlay whose name is none may be any worker's.
+        let overlay = kind.as_deref() == Some(Kind::WorkerOverlay.name());
+        let name = name.filter(|name| !overlay || Name::parse(name).is_ok());
         let unloaded = Unloaded { file, document, kind, name, blocks_placements, tenants };
         let unloaded = self.folders.whose(unloaded);
         if unloaded.kind.as_deref() == Some(Kind::WorkerOverlay.name()) {

@@ -37,7 +37,9 @@ pub(super) fn may_steer_placement(text: &str, kind: Option<&str>, root: Root) ->
         (_, None, Some(kind)) => steers(kind),
         (_, None, None) => {
             let says = |text: &str, word: &str| text.contains(word);
+            // What does not even say whose it is, a list for instance, may be anything.
             says(text, GROUP)
+                || !says(text, "apiVersion")
                 || Kind::ALL.into_iter().any(|kind| steers(kind) && says(text, kind.name()))
         }
     }

@@ -8,9 +8,8 @@
 
 use super::missing::{Written, written};
 use super::past::resolve;
-use super::snapshot::{
-    Clock, Keep, Observing, Opened, Sources, memo_key, memo_path, names, now, remote, reports,
-};
+use super::snapshot::{Clock, Keep, Opened, memo_key, memo_path, now};
+use super::sources::{Observing, Sources, names, remote, reports};
 use super::{Error, Names, Place};
 use crate::git::{Gone, Merge, RefSpec, Repository};
 use crate::load;

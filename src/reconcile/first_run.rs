@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::snapshot::Observing;
+use super::sources::Observing;
 use super::verify::Vouched;
 use super::{Error, Names};
 use crate::change::entry_at;

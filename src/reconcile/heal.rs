@@ -4,7 +4,7 @@
 use super::once::{Options, once};
 use super::outcome::ReconcileResult;
 use super::place::Own;
-use super::snapshot::remote;
+use super::sources::remote;
 use super::{Error, Place};
 use crate::git::{OwnClone, Repository};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::first_run::rewound_from;
 use super::reports::{Reports, reports_on_refs};
-use super::snapshot::{Observing, Sources, named_elsewhere, reports};
+use super::sources::{Observing, Sources, named_elsewhere, reports};
 use super::verify::{InForce, Vouched};
 use super::{Error, Names};
 use crate::load;

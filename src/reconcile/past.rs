@@ -4,7 +4,8 @@
 use jiff::Timestamp;
 
 use super::refresh::refresh;
-use super::snapshot::{Clock, Keep, Observing, Opened, Sources, names, open};
+use super::snapshot::{Clock, Keep, Opened, open};
+use super::sources::{Observing, Sources, names};
 use super::{Error, Names, Place};
 use crate::git::{Provenance, Repository};
 use crate::load;
@@ -62,7 +63,7 @@ pub fn open_past(
 /// The commit that a person named. A branch that is only on the remote has its name there, too.
 pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<Id, Error> {
     let here = repository.rev_parse(revision);
-    match (here, super::snapshot::remote(repository)) {
+    match (here, super::sources::remote(repository)) {
         (Err(error), Some(remote)) => {
             let there = repository.rev_parse(&format!("refs/remotes/{remote}/{revision}"));
             there.map_err(|_| error.into())

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::refresh::{known, refresh};
-use super::snapshot::remote;
+use super::sources::remote;
 use super::{Error, Names};
 use crate::git::{self, OwnClone, Repository, Tidied};
 use crate::model::paths;

@@ -1,6 +1,6 @@
 //! Bringing a fleet's branches from its remote.
 
-use super::snapshot::{names, remote};
+use super::sources::{names, remote};
 use super::{Error, Names, Place};
 use crate::git::{Gone, Repository};
 use crate::load;
@@ -119,5 +119,5 @@ fn said_by_input(
     let store = repository.store()?;
     let tree = repository.commit_tree(input)?;
     let spec = load::readable_fleet_spec(&store, tree, &place.prefix)?;
-    Ok(spec.map(|spec| super::snapshot::names(Some(repository), &spec, &place.prefix)))
+    Ok(spec.map(|spec| super::sources::names(Some(repository), &spec, &place.prefix)))
 }

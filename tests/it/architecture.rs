@@ -53,7 +53,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("load", 4),
     ("pipeline", 2),
     ("plan", 18),
-    ("reconcile", 9),
+    ("reconcile", 8),
     ("render", 5),
     ("verify", 2),
 ];

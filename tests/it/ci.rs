@@ -187,12 +187,16 @@ fn what_is_held_is_told_from_what_is_fine_and_what_is_wrong() {
 
     fs::remove_file(world.fleet().join("fleet/shop/production.yaml")).unwrap();
     fs::remove_dir_all(world.fleet().join("policies/tests")).unwrap();
-    world.push("clusters removed that nobody said to delete");
+    let fleet = world.fleet();
+    git(&fleet, &["add", "--all"]);
+    git(&fleet, &["commit", "--quiet", "-m", "clusters removed that nobody said to delete"]);
+    let on_gitlab = world.step("sh .carp/ci.sh plan", GITLAB);
+    assert_eq!(on_gitlab.exit, 3, "{}{}", on_gitlab.out, on_gitlab.err);
+    git(&fleet, &["push", "--quiet", "origin", "main"]);
+    git(&fleet, &["fetch", "--quiet", "origin"]);
     let held = world.step(&plan["Plan"], GITHUB);
     assert_eq!(held.exit, 0, "{}{}", held.out, held.err);
     assert!(held.out.contains("::warning title=carp::a guard holds something"), "{}", held.out);
-    let on_gitlab = world.step("sh .carp/ci.sh plan", GITLAB);
-    assert_eq!(on_gitlab.exit, 3, "{}{}", on_gitlab.out, on_gitlab.err);
     let held = world.step(&reconcile["Reconcile"], GITHUB);
     assert!(held.exit == 0 && held.out.contains("::warning "), "{}{}", held.out, held.err);
 

@@ -86,6 +86,8 @@ fn a_spent_acknowledgement_abandons_nothing_again() {
     // w-eus has room for one more only.
     story.world.edit("fleet/workers/w-eus.yaml", "capacity: 4", "capacity: 9");
     story.run();
+    // What was deleted before counts for an hour after the one in which it was.
+    story.minute += 120;
     story.world.remove("fleet/clusters/alpha.yaml").remove("fleet/clusters/bravo.yaml");
     let proposal = story.run();
     assert_eq!(deletion(&proposal, "alpha").progress, Progress::Begins);

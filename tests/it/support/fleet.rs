@@ -151,8 +151,10 @@ pub(crate) fn tree(fleet: &Fleet, prefix: &str) -> Files {
             let job = render::cluster_job(fleet, cluster, &worker.name, &templates);
             put(paths::cluster(&worker.name, &cluster.name), job.render().unwrap());
         }
-        let job = render::control_plane_worker_job(fleet, worker, &templates, prefix).unwrap();
-        put(paths::control_plane(&worker.name), job.render().unwrap());
+        // Nobody makes an attached worker.
+        if let Some(job) = render::control_plane_worker_job(fleet, worker, &templates, prefix) {
+            put(paths::control_plane(&worker.name), job.render().unwrap());
+        }
     }
     let job = render::control_plane_job(fleet, &templates, prefix);
     put(paths::CONTROL_PLANE.to_owned(), job.render().unwrap());

@@ -6,7 +6,7 @@ use super::Finding;
 use crate::cli::show::plan::thousands;
 
 /// So many findings of one rule are shown each.
-const EACH: usize = 5;
+const EACH: usize = 20;
 
 /// The findings to show, and a line for each rule of which there are more. `carp validate` shows all.
 #[must_use]
@@ -35,12 +35,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_hundred_of_one_rule_are_five_and_a_number() {
+    fn three_hundred_of_one_rule_are_twenty_and_a_number() {
         let one = findings().remove(0);
         let code = one.code.name();
         let (shown, more) = folded(&vec![one; 300]);
         assert_eq!(shown.len(), EACH);
-        let line = format!("error[{code}]: 295 more of these; `carp validate` shows each");
+        let line = format!("error[{code}]: 280 more of these; `carp validate` shows each");
         assert_eq!(more, [line]);
         assert_eq!(folded(&findings()), (findings(), Vec::new()));
     }

@@ -100,15 +100,7 @@ pub(super) fn change_of(
         Decision::Keep { .. } if done.is_some() => {
             (Action::Update, done.unwrap_or_default().to_owned())
         }
-        Decision::Keep { .. } => {
-            let count = show::count(files.clusters.get(name.as_str())?.total(), "file");
-            let form = files.in_form.contains(name.as_str());
-            let told = update.map(Update::words).filter(|words| !words.is_empty() && !form);
-            let what = if form { format!("{count}, format only") } else { told.unwrap_or(count) };
-            let step = proposal.plan.versions.get(name);
-            let why = step.map_or_else(|| what.clone(), |s| format!("{}; {what}", s.words()));
-            (Action::Update, why)
-        }
+        Decision::Keep { .. } => (Action::Update, what_is_updated(name, proposal, files, update)?),
         Decision::Wait { reasons, .. } => {
             let before = proposal.previous.pending.clusters.get(name);
             if before.is_some_and(|row| row.reasons == *reasons) {
@@ -135,6 +127,21 @@ pub(super) fn change_of(
     };
     let update = update.filter(|_| action == Action::Update).cloned();
     Some(ClusterChange { name: name.clone(), action, from, to, why, update })
+}
+
+/// What is another in a cluster that stays where it is; `None` where nothing is.
+fn what_is_updated(
+    name: &Name,
+    proposal: &Proposal,
+    files: &Files,
+    update: Option<&Update>,
+) -> Option<String> {
+    let count = show::count(files.clusters.get(name.as_str())?.total(), "file");
+    let form = files.in_form.contains(name.as_str());
+    let told = update.map(Update::words).filter(|words| !words.is_empty() && !form);
+    let what = if form { format!("{count}, format only") } else { told.unwrap_or(count) };
+    let step = proposal.plan.versions.get(name);
+    Some(step.map_or_else(|| what.clone(), |step| format!("{}; {what}", step.words())))
 }
 
 /// What is said of a move that ends in this run.

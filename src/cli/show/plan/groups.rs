@@ -92,7 +92,9 @@ fn alike(action: Action, all: &[&ClusterChange]) -> Vec<Group> {
     }
     let mut groups: Vec<_> =
         by_kind.into_iter().map(|(why, all)| group(action, why, &all)).collect();
-    groups.sort_by_key(|group| std::cmp::Reverse(group.clusters.len()));
+    groups.sort_by_key(|group| {
+        (std::cmp::Reverse(group.clusters.len()), group.clusters.first().cloned())
+    });
     groups
 }
 
@@ -171,10 +173,10 @@ mod tests {
         ClusterChange { name, action, from: worker.clone(), to: worker, why, update }
     }
 
-    fn version(machines: u64) -> Option<Update> {
+    fn version(machines: u64) -> Update {
         let fields = vec!["version v1.33.5 → v1.34.2".to_owned()];
         let replaced = BTreeMap::from([("np0".to_owned(), Some(machines))]);
-        Some(Update { fields, replaced, ..Update::default() })
+        Update { fields, replaced, ..Update::default() }
     }
 
     fn lines(changes: &[ClusterChange]) -> Vec<String> {
@@ -185,7 +187,7 @@ mod tests {
     #[test]
     fn the_same_change_of_thousands_is_a_line_with_all_their_machines() {
         let changes: Vec<_> = (0..4750)
-            .map(|n| change(n, Action::Update, version(if n < 10 { 5 } else { 3 })))
+            .map(|n| change(n, Action::Update, Some(version(if n < 10 { 5 } else { 3 }))))
             .collect();
         assert_eq!(
             lines(&changes),
