@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::first_run::Ground;
 use super::look::{Look, Read};
-use super::missing::{Brought, Written, written};
+use super::missing::{Brought, MissingBranches, Written, written};
 use super::notes::hand_edits;
 use super::refresh::refresh;
 use super::sources::{Observing, Sources, names};
@@ -129,8 +129,13 @@ pub fn open(
     let mut memo = path.as_ref().map_or_else(Memo::default, |path| load_memo(path, &key));
     let ground =
         Ground { repository: sources.repository.as_ref(), names: &names, spec: &spec, observing };
-    let proposal =
-        sources.with(|store| ground.propose(&vouched, &snapshot, store, &mut memo))??;
+    // What is about what people wrote need not know what carp wrote.
+    let blind = !known && observing.missing == MissingBranches::Noted;
+    let proposal = if blind {
+        sources.with(|store| vouched.propose(&snapshot, store, &mut memo))??
+    } else {
+        sources.with(|store| ground.propose(&vouched, &snapshot, store, &mut memo))??
+    };
     if let Some(repository) = &sources.repository {
         let output = repository.resolve(&names.output())?;
         notes.extend(hand_edits(repository, output, &proposal, &prefix));

@@ -51,7 +51,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("git", 3),
     ("kind", 2),
     ("load", 4),
-    ("pipeline", 2),
+    ("pipeline", 0),
     ("plan", 18),
     ("reconcile", 8),
     ("render", 5),

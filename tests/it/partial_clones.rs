@@ -80,7 +80,10 @@ fn where_it_cannot_be_brought_the_line_that_brings_it_is_told() {
     assert!(!folder.path().join("clone/out").exists());
     fs::remove_file(refs.join("rendered.lock")).unwrap();
     let told = carp(folder.path(), &["validate"]).err;
-    let (_, line) = told.trim_end().split_once("bring it: git ").expect("a line");
+    let (_, line) = told
+        .trim_end()
+        .split_once("bring it: git ")
+        .unwrap_or_else(|| panic!("a line in {told:?}"));
     git(&folder.path().join("clone"), &line.split(' ').collect::<Vec<_>>());
     assert!(carp(folder.path(), &["plan"]).out.contains("no changes"));
 }

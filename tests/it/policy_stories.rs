@@ -68,6 +68,9 @@ fn a_policy_is_edited_and_nothing_moves() {
     insta::assert_snapshot!(plan, @r"
     Plan for small: no changes; 0 waiting
 
+    VIOLATED: location westeurope is not one that the affinity allows; they stay
+      alpha
+
     files  +0 ~0 -0
     valid  for ever
     work   1 file parsed, 0 clusters planned, 0 rendered, 0 objects written
