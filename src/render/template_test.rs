@@ -9,13 +9,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::object::{Object, objects};
-use super::templates::Templates;
+use super::templates::{TESTS, Templates};
 use super::{cluster_job, control_plane_worker_job};
 use crate::model::api::{AzureCredentials, Credentials, FleetSpec, ManagedClusterSpec, WorkerSpec};
 use crate::model::{Cluster, Digest, Fleet, Name, Resources, Worker};
 
-/// The folder of a flavor's tests, below the flavor's.
-pub(super) const FOLDER: &str = "/tests/";
 /// The name of the cluster that is made.
 const NAME: &str = "test";
 /// The worker of a ManagedCluster.
@@ -59,7 +57,7 @@ struct Expected {
 /// The files of tests among a fleet's own templates, each with its flavor.
 #[must_use]
 pub fn template_tests(own: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
-    let of = |name: &'_ String| name.split_once(FOLDER).map(|(flavor, _)| flavor.len());
+    let of = |name: &'_ String| name.split_once(TESTS).map(|(flavor, _)| flavor.len());
     own.keys().filter_map(|name| Some((&name[..of(name)?], name.as_str()))).collect()
 }
 

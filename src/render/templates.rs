@@ -9,9 +9,12 @@ use serde_json::Value as Json;
 
 use super::engine::Texts;
 use super::flavor::{Flavor, FlavorKind, Networks};
-use super::{engine, template_test, unused, yaml};
+use super::{engine, unused, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::Digest;
+
+/// The folder of a flavor's tests, below the flavor's.
+pub(super) const TESTS: &str = "/tests/";
 
 macro_rules! built_in {
     ($($name:literal),* $(,)?) => {
@@ -83,7 +86,7 @@ impl Templates {
         }
         let mut texts = self.0.texts.clone();
         // Tests lie beside what they test, and make nothing.
-        let own = overrides.iter().filter(|(name, _)| !name.contains(template_test::FOLDER));
+        let own = overrides.iter().filter(|(name, _)| !name.contains(TESTS));
         let own: BTreeMap<_, _> = own.collect();
         texts.extend(own.iter().map(|(name, text)| ((*name).clone(), Arc::from(text.as_str()))));
         let (templates, mut findings) = Self::compile(texts);
