@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let name = args.name.clone().map_or_else(|| default_name(spec.of, args.digest), Ok)?;
     let file = write(&fleet, &name, &spec)?;
     context.print(&format!(
-        "wrote {file}\ncommit it, and the next run lets exactly this set through\n"
+        "wrote {file}\ncommit it once a run has held exactly this set: the next one lets it through\n"
     ))?;
     Ok(Exit::Fine)
 }

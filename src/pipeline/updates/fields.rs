@@ -7,8 +7,8 @@ use serde_json::Value;
 /// The most characters of a value that are shown.
 const MOST: usize = 60;
 
-/// The annotation that repeats what all else says.
-const DIGEST: &str = "carp.dev/digest";
+/// The annotations that repeat what all else says.
+const REPEATED: [&str; 2] = ["carp.dev/digest", "carp.dev/versions"];
 
 /// What changes in a cluster's document, the most telling first: the version, the pools, the rest.
 pub(super) fn changed(before: &Value, after: &Value) -> Vec<String> {
@@ -22,7 +22,7 @@ pub(super) fn changed(before: &Value, after: &Value) -> Vec<String> {
     }
     for (word, field) in [("label", "labels"), ("annotation", "annotations")] {
         let (before, after) = (&before["metadata"][field], &after["metadata"][field]);
-        for key in keys(before, after).iter().filter(|key| *key != DIGEST) {
+        for key in keys(before, after).iter().filter(|key| !REPEATED.contains(&key.as_str())) {
             values(&format!("{word} {key}"), &before[key], &after[key], &mut out);
         }
     }
@@ -132,7 +132,7 @@ mod tests {
         }));
         after["metadata"] = json!({
             "labels": {"env": "prod", "team": "shop"},
-            "annotations": {"carp.dev/digest": "sha256:ab"},
+            "annotations": {"carp.dev/digest": "sha256:ab", "carp.dev/versions": "v1.34.2/v1.33.5"},
         });
         assert_eq!(
             changed(&before, &after),
