@@ -5,7 +5,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts, WorkerStatus};
-use crate::model::{Condition, ConditionStatus, Name, ReportedCluster};
+use crate::model::{
+    ClusterPhase, Condition, ConditionStatus, ConditionType, Name, ReportedCluster, WorkerPhase,
+};
 use crate::observe::Kind;
 
 /// What a status is made of.
@@ -49,8 +51,8 @@ fn of_cluster(worker: &Name, seen: &Seen<'_>) -> ManagedClusterStatus {
 /// whole of it stands on the status branch.
 fn of_worker(seen: &Seen<'_>) -> WorkerStatus {
     let phase = match seen.cluster.phase.as_str() {
-        "Updating" => "Running",
-        "Deleting" => "Terminating",
+        word if word == ClusterPhase::Updating.name() => WorkerPhase::Running.name(),
+        word if word == ClusterPhase::Deleting.name() => WorkerPhase::Terminating.name(),
         same => same,
     };
     WorkerStatus {
@@ -78,9 +80,10 @@ fn conditions(seen: &Seen<'_>, phase: &str) -> Vec<Condition> {
 }
 
 fn ready(seen: &Seen<'_>, phase: &str) -> Condition {
-    let status = match phase {
-        "Running" | "Updating" => ConditionStatus::True,
-        _ => ConditionStatus::False,
+    let status = if ClusterPhase::reported(phase).is_available() {
+        ConditionStatus::True
+    } else {
+        ConditionStatus::False
     };
     let message = if status == ConditionStatus::True {
         String::new()
@@ -92,7 +95,7 @@ fn ready(seen: &Seen<'_>, phase: &str) -> Condition {
         .filter(|before| before.status == status)
         .and_then(|before| before.last_transition_time.clone());
     Condition {
-        kind: "Ready".to_owned(),
+        kind: ConditionType::Ready.name().to_owned(),
         status,
         reason: phase.to_owned(),
         message,

@@ -1,5 +1,6 @@
 //! `carp status`: workers, pools and clusters as they are known to be.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -10,6 +11,7 @@ use super::show::{Extent, StatusView};
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, Selector, Target, show};
 use crate::diag::suggest;
 use crate::model::Name;
+use crate::model::{ClusterPhase, WorkerPhase};
 
 /// Show workers and clusters with phase, capacity, conditions and age (also `carp get`)
 ///
@@ -63,19 +65,11 @@ enum Form {
     Name,
 }
 
-/// The phases that there are.
-const PHASES: [&str; 10] = [
-    "Pending",
-    "Scheduled",
-    "Provisioning",
-    "Running",
-    "Updating",
-    "Degraded",
-    "Draining",
-    "Deleting",
-    "Terminating",
-    "Unknown",
-];
+/// The phases that there are, of clusters and of workers.
+fn phases() -> BTreeSet<&'static str> {
+    let clusters = ClusterPhase::ALL.iter().map(|phase| phase.name());
+    clusters.chain(WorkerPhase::ALL.iter().map(|phase| phase.name())).collect()
+}
 
 /// What a terminal does on this: it is cleared, and writing begins at its top.
 const CLEAR: &str = "\x1b[H\x1b[2J";
@@ -144,9 +138,9 @@ impl Args {
 
 /// Reads a phase, in upper or lower case.
 fn phase(text: &str) -> Result<String, String> {
-    match PHASES.iter().find(|phase| phase.eq_ignore_ascii_case(text)) {
+    match phases().iter().find(|phase| phase.eq_ignore_ascii_case(text)) {
         Some(phase) => Ok((*phase).to_owned()),
-        None => Err(suggest::help(text, PHASES, "the phases are")),
+        None => Err(suggest::help(text, phases(), "the phases are")),
     }
 }
 

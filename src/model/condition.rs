@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
+
 /// One observation on an object: the truth, with one writer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -37,4 +39,106 @@ pub enum ConditionStatus {
     False,
     /// It is not known.
     Unknown,
+}
+
+words! {
+    /// What carp says of a cluster or a worker in its status. A report may repeat conditions of other
+    /// controllers beside these, under their own names.
+    ConditionType:
+    /// It is available, or can host clusters.
+    Ready,
+    /// A cluster has a worker.
+    Placed,
+    /// Its folder is as its document wants it.
+    Rendered,
+    /// A cluster is on its way to another version.
+    Updating,
+    /// An edit by hand is kept.
+    Drifted,
+    /// A worker takes new clusters.
+    Schedulable,
+    /// No more is taken from a worker than it has.
+    CapacityRespected,
+    /// The cluster that a worker is, as the control-plane cluster's agent sees it, is available.
+    ClusterReady,
+    /// A worker's report does not count.
+    ReportRefused,
+    /// A cluster leaves its worker, or stays although something names it.
+    Moving,
+    /// A cluster's policy would not place it where it is.
+    PlacementViolated,
+    /// Nothing is left on a worker that is drained.
+    Drained,
+    /// The first step of a deletion is seen to be done.
+    ClusterGone,
+    /// The second step of a deletion is seen to be done.
+    AddOnsGone,
+    /// Flux is seen to know that it must leave everything of a cluster alone.
+    LetGo,
+    /// No cluster is seen on a worker that is to go.
+    Empty,
+}
+
+words! {
+    /// Why a condition is what it is, where that is not the word of something else: a phase, a reason of
+    /// [`super::GateReason`], [`super::Missing`], [`super::Refusal`], [`super::StepWait`] or [`super::Blocker`].
+    ConditionReason:
+    /// Its worker has no agent.
+    NotObserved,
+    /// No report has come.
+    NeverReported,
+    /// The reports stopped.
+    Silent,
+    /// A worker has it.
+    Bound,
+    /// No worker takes it.
+    NoWorkerFits,
+    /// Its deletion goes on.
+    Deleting,
+    /// Its deletion is held.
+    DeletionHeld,
+    /// It moves.
+    Moving,
+    /// Its placement waits for people to merge it.
+    Proposed,
+    /// The beginning of its deletion waits for people to merge it.
+    DeletionProposed,
+    /// The end of its deletion waits for people to merge it.
+    EndProposed,
+    /// The beginning of its move waits for people to merge it.
+    MoveProposed,
+    /// The folder is as it should be.
+    Rendered,
+    /// It has no folder, for it has no worker.
+    NotPlaced,
+    /// A person changed the output branch.
+    HandEdit,
+    /// New clusters may come.
+    Schedulable,
+    /// What is on it shall leave it.
+    Draining,
+    /// Nothing new may come.
+    Cordoned,
+    /// Its document does not load.
+    NotLoaded,
+    /// Its document is gone, and clusters are on it.
+    RemovedInUse,
+    /// Its deletion has begun.
+    Retiring,
+    /// Its folder keeps its last good content.
+    FolderKept,
+    /// There is enough.
+    Within,
+    /// There is enough once it has grown.
+    Growing,
+    /// There is not enough.
+    Overcommitted,
+    /// The policy would place it elsewhere.
+    PolicyDiffers,
+    /// Nothing is left.
+    Empty,
+    /// What is left waits for its turn.
+    Waits,
+    /// It is seen to be gone.
+    Gone,
 }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::words::words;
 use super::{FoldedReport, Freshness, Name, PoolFact};
 
 /// The folded reports of all workers: all that a plan knows of the world.
@@ -20,9 +21,9 @@ pub struct Observed {
     pub passed: BTreeSet<Timestamp>,
 }
 
-/// Why a worker's report does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Refusal {
+words! {
+    /// Why a worker's report does not count.
+    Refusal:
     /// It comes from another cluster than the one that the worker is: that was built anew.
     OtherCluster,
     /// It names another worker.
@@ -34,21 +35,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::OtherCluster, Self::OtherWorker, Self::Late, Self::Unreadable];
-
-    /// The name as users see it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OtherCluster => "OtherCluster",
-            Self::OtherWorker => "OtherWorker",
-            Self::Late => "Late",
-            Self::Unreadable => "Unreadable",
-        }
-    }
-
     /// What that means, for people.
     #[must_use]
     pub const fn words(self) -> &'static str {

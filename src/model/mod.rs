@@ -31,6 +31,7 @@ mod network;
 mod offer;
 mod openpgp;
 pub mod paths;
+mod phase;
 mod plan;
 mod pool;
 mod previous;
@@ -52,10 +53,11 @@ mod turn;
 mod version;
 mod versions;
 mod vm_size;
+mod words;
 
 pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments};
-pub use condition::{Condition, ConditionStatus};
+pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
 pub use counts::FleetCounts;
 pub use deletion::{Deletion, DeletionRow, DeletionStep, Ending, Missing, Progress, Stuck};
@@ -81,6 +83,7 @@ pub use name::{Name, NameError};
 pub use network::{CLUSTER_RANGES, Cidr, DefaultRanges, KIND_RANGES, WORKER_RANGES};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
+pub use phase::{ClusterPhase, WorkerPhase};
 pub use plan::{Binding, Decision, Hold, HoldKind, Plan, Planned, WorkerPlan, WorkerState};
 pub use pool::{
     MadeBy, POOL_FOLD_SCHEMA, Pending, Pool, PoolFact, PoolFold, PoolLock, PoolPlan, PoolState,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
 use super::{ClusterRow, Digest};
 
 /// The versions that a cluster's folder has.
@@ -112,9 +113,9 @@ impl VersionStep {
     }
 }
 
-/// What the next step of a version waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StepWait {
+words! {
+    /// What the next step of a version waits for.
+    StepWait:
     /// No report, none that is fresh, or none that is complete.
     NoReport,
     /// The report is from before the folder that the last commit made was applied.
@@ -127,29 +128,4 @@ pub enum StepWait {
     Pools,
     /// The cluster is not well, so no minor version is added to its troubles.
     NotRunning,
-}
-
-impl StepWait {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::NoReport,
-        Self::NotApplied,
-        Self::OtherObject,
-        Self::ControlPlane,
-        Self::Pools,
-        Self::NotRunning,
-    ];
-
-    /// The name as users see it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NoReport => "NoReport",
-            Self::NotApplied => "NotApplied",
-            Self::OtherObject => "OtherObject",
-            Self::ControlPlane => "ControlPlane",
-            Self::Pools => "Pools",
-            Self::NotRunning => "NotRunning",
-        }
-    }
 }

@@ -6,8 +6,8 @@ use super::proposed::proposed;
 use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, moving, since};
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts, Observation};
 use crate::model::{
-    Condition, ConditionStatus, Decision, FoldedCluster, Freshness, Hold, HoldKind, Name, Planned,
-    VersionStep,
+    ClusterPhase, Condition, ConditionReason, ConditionStatus, ConditionType, Decision,
+    FoldedCluster, Freshness, Hold, HoldKind, Name, Planned, VersionStep,
 };
 
 /// The status document of a cluster, the times of its conditions unset. `None` for one that is gone.
@@ -26,7 +26,7 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
     let step = input.plan.versions.get(name);
     let phase = phase(decision, seen, silent, step);
     let status = ManagedClusterStatus {
-        phase: Some(phase.to_owned()),
+        phase: Some(phase.name().to_owned()),
         assigned_worker: worker.map(ToString::to_string),
         errors: errors(input, name, seen),
         conditions: [
@@ -69,20 +69,20 @@ fn phase(
     seen: Option<&FoldedCluster>,
     silent: bool,
     step: Option<&VersionStep>,
-) -> &'static str {
+) -> ClusterPhase {
     match (decision, seen) {
-        (Decision::Wait { .. } | Decision::Forget, _) => "Pending",
-        (Decision::Delete { .. } | Decision::Move { step: Some(_), .. }, _) => "Deleting",
-        (_, Some(_)) if silent => "Unknown",
-        (_, None) => "Scheduled",
-        (_, Some(seen)) => match seen.phase.as_str() {
-            "Running" if step.is_some() => "Updating",
-            "Running" => "Running",
-            "Updating" => "Updating",
-            "Degraded" => "Degraded",
-            "Deleting" => "Deleting",
-            "Provisioning" | "Pending" => "Provisioning",
-            _ => "Unknown",
+        (Decision::Wait { .. } | Decision::Forget, _) => ClusterPhase::Pending,
+        (Decision::Delete { .. } | Decision::Move { step: Some(_), .. }, _) => {
+            ClusterPhase::Deleting
+        }
+        (_, Some(_)) if silent => ClusterPhase::Unknown,
+        (_, None) => ClusterPhase::Scheduled,
+        (_, Some(seen)) => match ClusterPhase::reported(&seen.phase) {
+            ClusterPhase::Running if step.is_some() => ClusterPhase::Updating,
+            ClusterPhase::Pending => ClusterPhase::Provisioning,
+            // Only carp knows of a place that nobody has reported.
+            ClusterPhase::Scheduled => ClusterPhase::Unknown,
+            same => same,
         },
     }
 }
@@ -93,29 +93,41 @@ fn is_observed(input: StatusInput<'_>, worker: Option<&Name>) -> bool {
     worker.is_none_or(|worker| worker.spec.observation == Observation::Agent)
 }
 
-fn ready(phase: &str, seen: Option<&FoldedCluster>, observed: bool, silent: bool) -> Condition {
-    if phase == "Scheduled" && !observed {
+fn ready(
+    phase: ClusterPhase,
+    seen: Option<&FoldedCluster>,
+    observed: bool,
+    silent: bool,
+) -> Condition {
+    if phase == ClusterPhase::Scheduled && !observed {
         let message = "its worker has no agent, so nobody reports it".to_owned();
-        return condition("Ready", ConditionStatus::Unknown, "NotObserved", message);
+        return condition(
+            ConditionType::Ready,
+            ConditionStatus::Unknown,
+            ConditionReason::NotObserved,
+            message,
+        );
     }
     let (status, message) = match phase {
-        "Running" | "Updating" => (ConditionStatus::True, String::new()),
-        "Unknown" if silent => {
+        _ if phase.is_available() => (ConditionStatus::True, String::new()),
+        ClusterPhase::Unknown if silent => {
             (ConditionStatus::Unknown, "the worker's reports stopped".to_owned())
         }
-        "Unknown" => (ConditionStatus::Unknown, "its worker reports an unknown phase".to_owned()),
+        ClusterPhase::Unknown => {
+            (ConditionStatus::Unknown, "its worker reports an unknown phase".to_owned())
+        }
         _ => {
             let error = seen.and_then(|s| s.errors.first());
             (ConditionStatus::False, error.map(|e| e.message.clone()).unwrap_or_default())
         }
     };
-    condition("Ready", status, phase, message)
+    condition(ConditionType::Ready, status, phase, message)
 }
 
 /// Where a cluster is on its way to the desired version. Without such a way there is no such condition.
 fn updating(step: &VersionStep) -> Condition {
     let message = format!("{}; {}", step.words(), step.waits_words());
-    condition("Updating", ConditionStatus::True, step.waits.name(), message)
+    condition(ConditionType::Updating, ConditionStatus::True, step.waits.name(), message)
 }
 
 fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
@@ -126,29 +138,49 @@ fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
     match &planned.decision {
         Decision::Wait { reasons, .. } => {
             let codes: Vec<_> = reasons.iter().map(|r| format!("{r:?}")).collect();
-            condition("Placed", ConditionStatus::False, "NoWorkerFits", codes.join(", "))
+            condition(
+                ConditionType::Placed,
+                ConditionStatus::False,
+                ConditionReason::NoWorkerFits,
+                codes.join(", "),
+            )
         }
         Decision::Delete { worker, step } => condition(
-            "Placed",
+            ConditionType::Placed,
             ConditionStatus::True,
-            "Deleting",
+            ConditionReason::Deleting,
             format!("{step:?} is committed; the next step waits for a report of {worker}"),
         ),
         Decision::Move { binding, .. } => {
             let message = format!("its place on {} is kept", binding.worker);
-            condition("Placed", ConditionStatus::True, "Moving", message)
+            condition(
+                ConditionType::Placed,
+                ConditionStatus::True,
+                ConditionReason::Moving,
+                message,
+            )
         }
         _ if deletion_held(HoldKind::DeletionPolicyUnset) => condition(
-            "Placed",
+            ConditionType::Placed,
             ConditionStatus::True,
-            "DeletionHeld",
+            ConditionReason::DeletionHeld,
             "its document is gone and its deletionPolicy was unset".to_owned(),
         ),
         _ if deletion_held(HoldKind::MassDeletion) || deletion_held(HoldKind::DeletionsHeld) => {
             let message = "its document is gone and a guard holds the deletion".to_owned();
-            condition("Placed", ConditionStatus::True, "DeletionHeld", message)
+            condition(
+                ConditionType::Placed,
+                ConditionStatus::True,
+                ConditionReason::DeletionHeld,
+                message,
+            )
         }
-        _ => condition("Placed", ConditionStatus::True, "Bound", String::new()),
+        _ => condition(
+            ConditionType::Placed,
+            ConditionStatus::True,
+            ConditionReason::Bound,
+            String::new(),
+        ),
     }
 }
 

@@ -3,7 +3,10 @@
 
 use super::{StatusInput, condition};
 use crate::model::api::WriteMode;
-use crate::model::{Condition, ConditionStatus, Deletion, DeletionStep, Missing, Name, Progress};
+use crate::model::{
+    Condition, ConditionReason, ConditionStatus, ConditionType, Deletion, DeletionStep, Missing,
+    Name, Progress,
+};
 
 /// The conditions of something that is being deleted; none for what stays.
 ///
@@ -22,18 +25,23 @@ pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> 
     match deletion.step {
         // Nothing of a cluster is deleted; its condition `Moving` says for what that waits.
         None if input.plan.moves.contains_key(name) => Vec::new(),
-        Some(DeletionStep::D1) => vec![waits("ClusterGone", deletion)],
+        Some(DeletionStep::D1) => vec![waits(ConditionType::ClusterGone, deletion)],
         Some(DeletionStep::D2) => {
-            let gone = condition("ClusterGone", ConditionStatus::True, "Gone", String::new());
-            vec![gone, waits("AddOnsGone", deletion)]
+            let gone = condition(
+                ConditionType::ClusterGone,
+                ConditionStatus::True,
+                ConditionReason::Gone,
+                String::new(),
+            );
+            vec![gone, waits(ConditionType::AddOnsGone, deletion)]
         }
-        Some(DeletionStep::Orphan) => vec![waits("LetGo", deletion)],
-        None => vec![waits("Empty", deletion)],
+        Some(DeletionStep::Orphan) => vec![waits(ConditionType::LetGo, deletion)],
+        None => vec![waits(ConditionType::Empty, deletion)],
     }
 }
 
 /// What the next step waits for.
-fn waits(kind: &str, deletion: &Deletion) -> Condition {
+fn waits(kind: ConditionType, deletion: &Deletion) -> Condition {
     let missing = deletion.missing.clone().unwrap_or(Missing::NotApplied);
     let by = deletion.reporter.as_ref().map(|name| format!(" ({name})"));
     let message = format!("{missing}{}", by.unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use super::{StatusInput, condition};
 use crate::model::api::ErrorStatus;
-use crate::model::{Condition, ConditionStatus, Gate, Name};
+use crate::model::{Condition, ConditionReason, ConditionStatus, ConditionType, Gate, Name};
 
 /// The gates of one name. It is asked for every cluster, so it looks only where these are.
 pub(super) fn gates<'a>(input: StatusInput<'a>, name: &Name) -> impl Iterator<Item = &'a Gate> {
@@ -15,16 +15,16 @@ pub(super) fn gates<'a>(input: StatusInput<'a>, name: &Name) -> impl Iterator<It
 pub(super) fn rendered(input: StatusInput<'_>, name: &Name, placed: bool) -> Condition {
     let Some(gate) = gates(input, name).next() else {
         let (status, reason) = if placed {
-            (ConditionStatus::True, "Rendered")
+            (ConditionStatus::True, ConditionReason::Rendered)
         } else {
-            (ConditionStatus::False, "NotPlaced")
+            (ConditionStatus::False, ConditionReason::NotPlaced)
         };
-        return condition("Rendered", status, reason, String::new());
+        return condition(ConditionType::Rendered, status, reason, String::new());
     };
     let message = gate.findings.first().map(|finding| finding.message.clone());
     let reason = gate.reason;
     let message = message.unwrap_or_else(|| reason.words().to_owned());
-    condition("Rendered", ConditionStatus::False, reason.name(), message)
+    condition(ConditionType::Rendered, ConditionStatus::False, reason.name(), message)
 }
 
 /// What kept the folder: its findings, each with its code, or the reason itself where there are none.

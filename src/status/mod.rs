@@ -23,7 +23,8 @@ pub use worker::worker_status;
 
 use crate::model::api::{ManagedClusterStatus, WorkerStatus};
 use crate::model::{
-    Condition, ConditionStatus, Digest, Fleet, Gate, GateReason, Name, Observed, Plan, Previous,
+    Condition, ConditionReason, ConditionStatus, ConditionType, Digest, Fleet, Gate, GateReason,
+    Name, Observed, Plan, Previous,
 };
 
 /// The format of the status documents.
@@ -125,14 +126,25 @@ fn since(condition: Condition, time: Option<Timestamp>) -> Condition {
 fn drifted(input: StatusInput<'_>, name: &Name) -> Option<Condition> {
     kept::gates(input, name).find(|gate| gate.reason == GateReason::Drifted)?;
     let message = "the output branch was edited by hand, and nothing is written there";
-    Some(condition("Drifted", ConditionStatus::True, "HandEdit", message.to_owned()))
+    Some(condition(
+        ConditionType::Drifted,
+        ConditionStatus::True,
+        ConditionReason::HandEdit,
+        message.to_owned(),
+    ))
 }
 
-fn condition(kind: &str, status: ConditionStatus, reason: &str, message: String) -> Condition {
+/// A condition without a time. The reason is a [`ConditionReason`], a phase, or the word of what gives the reason.
+fn condition(
+    kind: ConditionType,
+    status: ConditionStatus,
+    reason: impl AsRef<str>,
+    message: String,
+) -> Condition {
     Condition {
-        kind: kind.to_owned(),
+        kind: kind.name().to_owned(),
         status,
-        reason: reason.to_owned(),
+        reason: reason.as_ref().to_owned(),
         message,
         last_transition_time: None,
         observed_generation: None,

@@ -4,7 +4,8 @@
 use super::{StatusInput, condition};
 use crate::model::api::WriteMode;
 use crate::model::{
-    Blocker, Condition, ConditionStatus, Decision, MoveCause, MoveProgress, Name, Planned,
+    Blocker, Condition, ConditionReason, ConditionStatus, ConditionType, Decision, MoveCause,
+    MoveProgress, Name, Planned,
 };
 
 /// How many clusters a message names.
@@ -30,18 +31,28 @@ pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> 
         };
         if told {
             let words = moved.words(step);
-            all.push(condition("Moving", ConditionStatus::True, moved.cause.name(), words));
+            all.push(condition(
+                ConditionType::Moving,
+                ConditionStatus::True,
+                moved.cause.name(),
+                words,
+            ));
         }
     } else if let Some(stay) = plan.stays.get(name) {
         let message = format!("{} {}; {}", stay.worker, stay.cause.words(), stay.blocker);
         let reason = stay.blocker.name();
-        all.push(condition("Moving", ConditionStatus::False, reason, message));
+        all.push(condition(ConditionType::Moving, ConditionStatus::False, reason, message));
     }
     let stays = !plan.moves.contains_key(name);
     if let Some(reasons) = plan.violations.get(name).filter(|_| stays) {
         let message: Vec<_> = reasons.iter().map(ToString::to_string).collect();
         let status = ConditionStatus::True;
-        all.push(condition("PlacementViolated", status, "PolicyDiffers", message.join("; ")));
+        all.push(condition(
+            ConditionType::PlacementViolated,
+            status,
+            ConditionReason::PolicyDiffers,
+            message.join("; "),
+        ));
     }
     all
 }
@@ -54,7 +65,12 @@ pub(super) fn drained(input: StatusInput<'_>, name: &Name) -> Option<Condition> 
     let here = |(_, planned): &(&Name, &Planned)| planned.decision.worker() == Some(name);
     let left = plan.clusters.iter().filter(here).count();
     if left == 0 {
-        return Some(condition("Drained", ConditionStatus::True, "Empty", String::new()));
+        return Some(condition(
+            ConditionType::Drained,
+            ConditionStatus::True,
+            ConditionReason::Empty,
+            String::new(),
+        ));
     }
     let away: Vec<&Name> = plan
         .moves
@@ -88,9 +104,10 @@ pub(super) fn drained(input: StatusInput<'_>, name: &Name) -> Option<Condition> 
             blocked = blocked.or(Some(kind)).filter(|_| !waits || blocked.is_some());
         }
     }
-    let reason = if away.is_empty() { blocked.unwrap_or("Waits") } else { "Moving" };
+    let waits = blocked.unwrap_or(ConditionReason::Waits.name());
+    let reason = if away.is_empty() { waits } else { ConditionReason::Moving.name() };
     let message = format!("{left} left; {}", parts.join("; "));
-    Some(condition("Drained", ConditionStatus::False, reason, message))
+    Some(condition(ConditionType::Drained, ConditionStatus::False, reason, message))
 }
 
 /// `3 (a, b, c)`, the first of them by name.

@@ -5,7 +5,10 @@
 
 use super::{StatusInput, condition, since};
 use crate::model::api::ErrorStatus;
-use crate::model::{Condition, ConditionStatus, FoldedCluster, FoldedReport, Freshness, Name};
+use crate::model::{
+    ClusterPhase, Condition, ConditionReason, ConditionStatus, ConditionType, FoldedCluster,
+    FoldedReport, Freshness, Name, WorkerPhase,
+};
 
 /// What is known of a worker's own cluster.
 #[derive(Clone, Copy, Debug)]
@@ -25,30 +28,33 @@ impl<'a> OwnCluster<'a> {
 
     /// The worker's phase, given the one by what its own agent says: that counts where it says
     /// something.
-    pub(super) fn phase(self, by_agent: &'static str, heard: bool) -> &'static str {
-        let waits = by_agent == "Pending" || (by_agent == "Running" && !heard);
-        match self.seen.phase.as_str() {
+    pub(super) fn phase(self, by_agent: WorkerPhase, heard: bool) -> WorkerPhase {
+        let runs = by_agent == WorkerPhase::Running;
+        let waits = by_agent == WorkerPhase::Pending || (runs && !heard);
+        match ClusterPhase::reported(&self.seen.phase) {
             _ if !waits || self.is_silent() => by_agent,
-            "Degraded" | "Deleting" => "Degraded",
-            "Running" | "Updating" if by_agent == "Running" => "Running",
+            ClusterPhase::Degraded | ClusterPhase::Deleting => WorkerPhase::Degraded,
+            own if own.is_available() && runs => WorkerPhase::Running,
             // It runs, and its agent was not heard of yet: its components are still to come.
-            _ => "Provisioning",
+            _ => WorkerPhase::Provisioning,
         }
     }
 
     /// Whether the cluster is available, as a condition `ClusterReady`.
     pub(super) fn condition(self) -> Condition {
-        let kind = "ClusterReady";
+        let kind = ConditionType::ClusterReady;
         if self.is_silent() {
             let (name, last) = (&self.report.worker, self.report.freshness_since);
             let message = format!("no report of the control-plane cluster {name} since {last}");
-            let unknown = condition(kind, ConditionStatus::Unknown, "Silent", message);
+            let unknown =
+                condition(kind, ConditionStatus::Unknown, ConditionReason::Silent, message);
             return since(unknown, Some(last));
         }
         let phase = self.seen.phase.as_str();
-        let told = match phase {
-            "Running" | "Updating" => condition(kind, ConditionStatus::True, phase, String::new()),
-            _ => condition(kind, ConditionStatus::False, phase, self.why()),
+        let told = if ClusterPhase::reported(phase).is_available() {
+            condition(kind, ConditionStatus::True, phase, String::new())
+        } else {
+            condition(kind, ConditionStatus::False, phase, self.why())
         };
         since(told, Some(self.seen.since))
     }
@@ -111,9 +117,9 @@ mod tests {
     fn seen(
         own: FoldedCluster,
         freshness: Freshness,
-        by_agent: &'static str,
+        by_agent: WorkerPhase,
         heard: bool,
-    ) -> (&'static str, Condition) {
+    ) -> (WorkerPhase, Condition) {
         let observed = by_hub(own, freshness);
         let given = Given { fleet: fleet(), observed, ..Given::default() };
         let input = given.input();
@@ -125,13 +131,14 @@ mod tests {
     #[test]
     fn a_worker_that_never_reported_is_what_its_cluster_is() {
         for (own_phase, worker) in [
-            ("Pending", "Provisioning"),
-            ("Provisioning", "Provisioning"),
-            ("Running", "Provisioning"),
-            ("Degraded", "Degraded"),
-            ("Deleting", "Degraded"),
+            ("Pending", WorkerPhase::Provisioning),
+            ("Provisioning", WorkerPhase::Provisioning),
+            ("Running", WorkerPhase::Provisioning),
+            ("Degraded", WorkerPhase::Degraded),
+            ("Deleting", WorkerPhase::Degraded),
         ] {
-            let (phase, condition) = seen(own(own_phase), Freshness::Fresh, "Pending", false);
+            let (phase, condition) =
+                seen(own(own_phase), Freshness::Fresh, WorkerPhase::Pending, false);
             assert_eq!(phase, worker, "{own_phase}");
             assert_eq!(condition.reason, own_phase);
         }
@@ -139,15 +146,17 @@ mod tests {
 
     #[test]
     fn a_worker_that_nobody_observes_runs_once_its_cluster_does() {
-        let phase = |own_phase| seen(own(own_phase), Freshness::Fresh, "Running", false).0;
-        assert_eq!(phase("Provisioning"), "Provisioning");
-        assert_eq!(phase("Updating"), "Running");
-        assert_eq!(phase("Degraded"), "Degraded");
+        let phase =
+            |own_phase| seen(own(own_phase), Freshness::Fresh, WorkerPhase::Running, false).0;
+        assert_eq!(phase("Provisioning"), WorkerPhase::Provisioning);
+        assert_eq!(phase("Updating"), WorkerPhase::Running);
+        assert_eq!(phase("Degraded"), WorkerPhase::Degraded);
     }
 
     #[test]
     fn what_the_worker_says_itself_counts_more() {
-        for by_agent in ["Running", "Degraded", "Unknown", "Terminating"] {
+        use WorkerPhase::{Degraded, Running, Terminating, Unknown};
+        for by_agent in [Running, Degraded, Unknown, Terminating] {
             let (phase, condition) = seen(own("Degraded"), Freshness::Fresh, by_agent, true);
             assert_eq!(phase, by_agent);
             assert_eq!(condition.status, ConditionStatus::False, "and the condition tells both");
@@ -159,10 +168,11 @@ mod tests {
         let mut cluster = own("Provisioning");
         let message = "Network: creating".to_owned();
         cluster.conditions.push(Condition {
+            kind: "InfrastructureReady".to_owned(),
             message,
-            ..condition("InfrastructureReady", ConditionStatus::False, "NotReady", String::new())
+            ..condition(ConditionType::Ready, ConditionStatus::False, "NotReady", String::new())
         });
-        let why = |cluster| seen(cluster, Freshness::Fresh, "Pending", false).1.message;
+        let why = |cluster| seen(cluster, Freshness::Fresh, WorkerPhase::Pending, false).1.message;
         assert_eq!(why(cluster.clone()), "InfrastructureReady: Network: creating");
         let message = "QuotaExceeded".to_owned();
         let code = "QuotaExceeded".to_owned();
@@ -172,8 +182,9 @@ mod tests {
 
     #[test]
     fn where_the_control_planes_reports_stopped_nothing_is_known() {
-        let (phase, condition) = seen(own("Running"), Freshness::Silent, "Pending", false);
-        assert_eq!(phase, "Pending");
+        let (phase, condition) =
+            seen(own("Running"), Freshness::Silent, WorkerPhase::Pending, false);
+        assert_eq!(phase, WorkerPhase::Pending);
         assert_eq!(condition.status, ConditionStatus::Unknown);
         assert!(condition.message.contains("control-plane cluster hub"), "{}", condition.message);
     }

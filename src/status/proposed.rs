@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::{StatusInput, condition};
 use crate::model::api::WriteMode;
 use crate::model::{
-    ClusterState, Condition, ConditionStatus, Decision, MoveProgress, Name, WorkerLock,
+    ClusterState, Condition, ConditionReason, ConditionStatus, ConditionType, Decision,
+    MoveProgress, Name, WorkerLock,
 };
 
 /// The decision that counts in place of one that is only proposed, and the condition that says so.
@@ -23,18 +24,19 @@ pub(super) fn proposed(
         Decision::Bind(binding) => {
             let message = format!("on {}, once the proposal is merged", binding.worker);
             let before = input.previous.placements().find(|(cluster, _)| *cluster == name);
-            let (placed, decision) = if let Some((_, worker)) = before {
+            let (status, decision) = if let Some((_, worker)) = before {
                 (ConditionStatus::True, Decision::Keep { worker: worker.clone() })
             } else {
                 (ConditionStatus::False, Decision::Wait { seen: 0, reasons: BTreeSet::new() })
             };
-            Some((decision, condition("Placed", placed, "Proposed", message)))
+            Some((decision, placed(status, ConditionReason::Proposed, message)))
         }
         Decision::Delete { worker, .. } => {
             let row = input.previous.workers.get(worker).and_then(|lock| lock.clusters.get(name));
             row.filter(|row| row.state == ClusterState::Bound)?;
             let message = "its deletion begins once the proposal is merged".to_owned();
-            let condition = condition("Placed", ConditionStatus::True, "DeletionProposed", message);
+            let condition =
+                placed(ConditionStatus::True, ConditionReason::DeletionProposed, message);
             Some((Decision::Keep { worker: worker.clone() }, condition))
         }
         Decision::Forget => {
@@ -44,16 +46,20 @@ pub(super) fn proposed(
             };
             let decision = input.previous.workers.iter().find_map(ending)?;
             let message = "its deletion ends once the proposal is merged".to_owned();
-            Some((decision, condition("Placed", ConditionStatus::True, "EndProposed", message)))
+            Some((decision, placed(ConditionStatus::True, ConditionReason::EndProposed, message)))
         }
         Decision::Move { from, binding, .. } => {
             let begins = input.plan.moves.get(name).map(|moved| moved.progress);
             begins.filter(|progress| *progress == MoveProgress::Begins)?;
             let to = &binding.worker;
             let message = format!("its move to {to} begins once the proposal is merged");
-            let condition = condition("Placed", ConditionStatus::True, "MoveProposed", message);
+            let condition = placed(ConditionStatus::True, ConditionReason::MoveProposed, message);
             Some((Decision::Keep { worker: from.clone() }, condition))
         }
         Decision::Keep { .. } | Decision::Wait { .. } => None,
     }
+}
+
+fn placed(status: ConditionStatus, reason: ConditionReason, message: String) -> Condition {
+    condition(ConditionType::Placed, status, reason, message)
 }

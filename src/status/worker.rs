@@ -6,8 +6,8 @@ use super::own_cluster::OwnCluster;
 use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, moving, since};
 use crate::model::api::{ErrorStatus, Observation, WorkerStatus};
 use crate::model::{
-    Condition, ConditionStatus, FoldedReport, Freshness, Name, Pending, Quantity, Resources,
-    WorkerHealth, WorkerPlan, WorkerState,
+    Condition, ConditionReason, ConditionStatus, ConditionType, FoldedReport, Freshness, Name,
+    Pending, Quantity, Resources, WorkerHealth, WorkerPhase, WorkerPlan, WorkerState,
 };
 
 /// The status document of a worker, the times of its conditions unset.
@@ -23,10 +23,11 @@ pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocume
     let heard = observation == Observation::Agent;
     let phase = own.map_or(phase, |own| own.phase(phase, heard));
     let draining = desired.is_some_and(|w| w.spec.is_draining());
-    let phase = if draining && phase == "Running" { "Draining" } else { phase };
+    let drains = draining && phase == WorkerPhase::Running;
+    let phase = if drains { WorkerPhase::Draining } else { phase };
     let cordoned = desired.is_some_and(|w| w.spec.unschedulable);
     let status = WorkerStatus {
-        phase: Some(phase.to_owned()),
+        phase: Some(phase.name().to_owned()),
         errors: errors(input, name, planned, report, own),
         conditions: [
             since(ready(phase, observation, &health), report.map(ready_since)),
@@ -67,35 +68,49 @@ const BEING_MADE: &str = "LayerNotApplied";
 /// `Pending` until it reports, `Provisioning` until all below the clusters was applied once, `Running`;
 /// `Degraded`, `Unknown` while it is silent, `Terminating`. Without an agent there is nothing to know, so
 /// such a worker counts as running.
-fn phase(state: WorkerState, observation: Observation, health: &WorkerHealth) -> &'static str {
+fn phase(state: WorkerState, observation: Observation, health: &WorkerHealth) -> WorkerPhase {
     match (state, observation, health) {
-        (WorkerState::Retiring, _, _) => "Terminating",
-        (_, Observation::None, _) | (_, _, WorkerHealth::Healthy) => "Running",
-        (_, _, WorkerHealth::NeverReported) => "Pending",
-        (_, _, WorkerHealth::Unhealthy { reason }) if reason == BEING_MADE => "Provisioning",
-        (_, _, WorkerHealth::Unhealthy { .. }) => "Degraded",
-        (_, _, WorkerHealth::Silent { .. }) => "Unknown",
+        (WorkerState::Retiring, _, _) => WorkerPhase::Terminating,
+        (_, Observation::None, _) | (_, _, WorkerHealth::Healthy) => WorkerPhase::Running,
+        (_, _, WorkerHealth::NeverReported) => WorkerPhase::Pending,
+        (_, _, WorkerHealth::Unhealthy { reason }) if reason == BEING_MADE => {
+            WorkerPhase::Provisioning
+        }
+        (_, _, WorkerHealth::Unhealthy { .. }) => WorkerPhase::Degraded,
+        (_, _, WorkerHealth::Silent { .. }) => WorkerPhase::Unknown,
     }
 }
 
-fn ready(phase: &str, observation: Observation, health: &WorkerHealth) -> Condition {
+fn ready(phase: WorkerPhase, observation: Observation, health: &WorkerHealth) -> Condition {
     if observation == Observation::None {
-        return condition("Ready", ConditionStatus::Unknown, "NotObserved", String::new());
+        return condition(
+            ConditionType::Ready,
+            ConditionStatus::Unknown,
+            ConditionReason::NotObserved,
+            String::new(),
+        );
     }
     match health {
-        WorkerHealth::Healthy => condition("Ready", ConditionStatus::True, phase, String::new()),
+        WorkerHealth::Healthy => {
+            condition(ConditionType::Ready, ConditionStatus::True, phase, String::new())
+        }
         WorkerHealth::NeverReported => condition(
-            "Ready",
+            ConditionType::Ready,
             ConditionStatus::Unknown,
-            "NeverReported",
+            ConditionReason::NeverReported,
             "no report of the worker's agent has come yet".to_owned(),
         ),
         WorkerHealth::Silent { since } => {
             let message = format!("no report since {since}");
-            condition("Ready", ConditionStatus::Unknown, "Silent", message)
+            condition(
+                ConditionType::Ready,
+                ConditionStatus::Unknown,
+                ConditionReason::Silent,
+                message,
+            )
         }
         WorkerHealth::Unhealthy { reason } => {
-            condition("Ready", ConditionStatus::False, reason, String::new())
+            condition(ConditionType::Ready, ConditionStatus::False, reason, String::new())
         }
     }
 }
@@ -110,15 +125,15 @@ fn ready_since(report: &FoldedReport) -> jiff::Timestamp {
 
 fn schedulable(state: WorkerState, cordoned: bool, draining: bool) -> Condition {
     let (status, reason) = match state {
-        WorkerState::Desired if draining => (ConditionStatus::False, "Draining"),
-        WorkerState::Desired if cordoned => (ConditionStatus::False, "Cordoned"),
-        WorkerState::Desired => (ConditionStatus::True, "Schedulable"),
-        WorkerState::NotLoaded => (ConditionStatus::False, "NotLoaded"),
-        WorkerState::RemovedInUse => (ConditionStatus::False, "RemovedInUse"),
-        WorkerState::Retiring => (ConditionStatus::False, "Retiring"),
-        WorkerState::Kept => (ConditionStatus::False, "FolderKept"),
+        WorkerState::Desired if draining => (ConditionStatus::False, ConditionReason::Draining),
+        WorkerState::Desired if cordoned => (ConditionStatus::False, ConditionReason::Cordoned),
+        WorkerState::Desired => (ConditionStatus::True, ConditionReason::Schedulable),
+        WorkerState::NotLoaded => (ConditionStatus::False, ConditionReason::NotLoaded),
+        WorkerState::RemovedInUse => (ConditionStatus::False, ConditionReason::RemovedInUse),
+        WorkerState::Retiring => (ConditionStatus::False, ConditionReason::Retiring),
+        WorkerState::Kept => (ConditionStatus::False, ConditionReason::FolderKept),
     };
-    condition("Schedulable", status, reason, String::new())
+    condition(ConditionType::Schedulable, status, reason, String::new())
 }
 
 /// Lowering a worker's capacity below its use evicts nobody; it is said here, as it is said that a worker
@@ -137,11 +152,26 @@ fn capacity(planned: &WorkerPlan) -> Condition {
         .collect();
     let grows = |r: &String| !planned.room(r).is_some_and(Quantity::is_negative);
     if over.is_empty() {
-        condition("CapacityRespected", ConditionStatus::True, "Within", String::new())
+        condition(
+            ConditionType::CapacityRespected,
+            ConditionStatus::True,
+            ConditionReason::Within,
+            String::new(),
+        )
     } else if planned.allocated.keys().all(grows) {
-        condition("CapacityRespected", ConditionStatus::True, "Growing", over.join(", "))
+        condition(
+            ConditionType::CapacityRespected,
+            ConditionStatus::True,
+            ConditionReason::Growing,
+            over.join(", "),
+        )
     } else {
-        condition("CapacityRespected", ConditionStatus::False, "Overcommitted", over.join(", "))
+        condition(
+            ConditionType::CapacityRespected,
+            ConditionStatus::False,
+            ConditionReason::Overcommitted,
+            over.join(", "),
+        )
     }
 }
 
@@ -154,7 +184,7 @@ fn available(planned: &WorkerPlan) -> Resources {
 fn refused(input: StatusInput<'_>, name: &Name) -> Option<Condition> {
     let refusal = input.observed.refused.get(name)?;
     let message = refusal.words().to_owned();
-    Some(condition("ReportRefused", ConditionStatus::True, refusal.name(), message))
+    Some(condition(ConditionType::ReportRefused, ConditionStatus::True, refusal.name(), message))
 }
 
 fn errors(

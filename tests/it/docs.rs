@@ -7,10 +7,10 @@ use carp::diag::Code;
 use carp::kind::{KIND_RECORD_SCHEMA, KindRecord};
 use carp::load::read_yaml;
 use carp::model::{
-    DECISION_SCHEMA, DecisionRecord, FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport,
-    GateReason, HoldKind, Missing, PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Refusal,
-    Report, StepWait, TURN_SCHEMA, Turn, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes,
-    lock_to_bytes,
+    ClusterPhase, ConditionReason, ConditionType, DECISION_SCHEMA, DecisionRecord,
+    FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport, GateReason, HoldKind, Missing,
+    PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Refusal, Report, StepWait, TURN_SCHEMA,
+    Turn, WORKER_LOCK_SCHEMA, WorkerLock, WorkerPhase, lock_from_bytes, lock_to_bytes,
 };
 use carp::status::{ClusterDocument, FleetStatus, STATUS_SCHEMA, WorkerDocument};
 use serde::Serialize;
@@ -79,28 +79,41 @@ fn every_word_of_holds_gates_and_reasons_has_its_section() {
 fn every_condition_and_every_word_of_one_is_explained() {
     let page = read("docs/errors.md");
     let text = page.split_once("\n# Conditions\n").unwrap().1.split("\n# ").next().unwrap();
-    let refusals = Refusal::ALL.map(Refusal::name);
-    let waits = StepWait::ALL.map(StepWait::name);
-    let conditions = [
-        "Ready",
-        "Placed",
-        "Rendered",
-        "Updating",
-        "Drifted",
-        "Schedulable",
-        "CapacityRespected",
-        "ReportRefused",
-        "Moving",
-        "PlacementViolated",
-        "Drained",
-    ];
+    let refusals = Refusal::ALL.iter().map(|refusal| refusal.name());
+    let waits = StepWait::ALL.iter().map(|wait| wait.name());
+    let conditions = ConditionType::ALL.iter().map(|kind| kind.name());
     let there: BTreeSet<_> = text
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
         .map(|(word, _)| word)
         .collect();
-    let wanted = refusals.into_iter().chain(waits).chain(conditions).collect();
+    let wanted = refusals.chain(waits).chain(conditions).collect();
     assert_eq!(there, wanted);
+}
+
+/// The reasons that are nobody else's words stand where a person looks for what a condition says.
+#[test]
+fn every_reason_of_a_condition_is_named() {
+    let page = read("docs/errors.md");
+    let text = page.split_once("\n# Conditions\n").unwrap().1.split("\n# ").next().unwrap();
+    for reason in ConditionReason::ALL {
+        assert!(text.contains(&format!("`{}`", reason.name())), "{}", reason.name());
+    }
+}
+
+#[test]
+fn every_phase_is_explained() {
+    let page = read("docs/operations.md");
+    let text = page.split_once("\n## Phases\n").unwrap().1.split("\n### ").next().unwrap();
+    let of = |kind: &str| -> Vec<&str> {
+        let table = text.split_once(&format!("| {kind} |")).unwrap().1;
+        let rows = table.lines().skip(2).map_while(|line| line.strip_prefix("| `"));
+        rows.filter_map(|row| row.split('`').next()).collect()
+    };
+    let clusters: Vec<_> = ClusterPhase::ALL.iter().map(|phase| phase.name()).collect();
+    assert_eq!(of("ManagedCluster"), clusters);
+    let workers: Vec<_> = WorkerPhase::ALL.iter().map(|phase| phase.name()).collect();
+    assert_eq!(of("Worker"), workers);
 }
 
 #[test]
@@ -216,7 +229,9 @@ fn the_goldens_are_what_carp_reads_and_writes() {
 
 #[test]
 fn links_lead_somewhere() {
-    let mut pages = vec![root().join("README.md"), root().join("CHANGELOG.md")];
+    let mut pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+        .map(|p| root().join(p))
+        .to_vec();
     pages.extend(markdown_files(&root().join("docs")));
     pages.extend(markdown_files(&root().join("fleet-repo-example")));
     pages.extend(markdown_files(&root().join("deploy")));
@@ -239,6 +254,28 @@ fn markdown_files(folder: &Path) -> Vec<PathBuf> {
         .flat_map(|path| if path.is_dir() { markdown_files(&path) } else { vec![path] })
         .filter(|path| path.extension().is_some_and(|e| e == "md"))
         .collect()
+}
+
+/// A number is a decision for ever: none is left out, none is there twice, and the list has each in its order.
+#[test]
+fn decisions_are_numbered_without_a_hole() {
+    let names: BTreeSet<_> = markdown_files(&root().join("docs/adr"))
+        .iter()
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .filter(|name| name != "README.md")
+        .collect();
+    let page = read("docs/adr/README.md");
+    let listed: Vec<_> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| [")?.split_once("]("))
+        .map(|(number, rest)| (number, rest.split(')').next().unwrap()))
+        .collect();
+    assert!(listed.iter().map(|(_, name)| *name).eq(names.iter().map(String::as_str)));
+    for (at, (number, name)) in listed.iter().enumerate() {
+        assert_eq!(*number, format!("{:04}", at + 1), "{name}");
+        assert!(name.starts_with(&format!("{number}-")), "{name}");
+        assert!(read(&format!("docs/adr/{name}")).starts_with(&format!("# {number}: ")), "{name}");
+    }
 }
 
 #[test]

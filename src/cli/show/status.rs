@@ -13,7 +13,7 @@ use super::tables::{Cell, fit, state, table, tone_of};
 use super::wrap::wrap;
 use super::{Palette, Tone};
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, WorkerStatus};
-use crate::model::{Condition, ConditionStatus, Name, Resources};
+use crate::model::{Condition, ConditionStatus, ConditionType, Name, Resources};
 
 /// The version of the JSON form.
 pub const STATUS_SCHEMA: u32 = 1;
@@ -331,7 +331,7 @@ const fn word(status: ConditionStatus) -> &'static str {
 }
 
 fn ready_condition(conditions: &[Condition]) -> Option<&Condition> {
-    conditions.iter().find(|c| c.kind == "Ready")
+    conditions.iter().find(|c| c.kind == ConditionType::Ready.name())
 }
 
 fn ready(conditions: &[Condition]) -> Cell {
