@@ -10,8 +10,7 @@ use super::engine::{self, Query};
 use super::show::{Extent, StatusView};
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, Selector, Target, show};
 use crate::diag::suggest;
-use crate::model::Name;
-use crate::model::{ClusterPhase, WorkerPhase};
+use crate::model::{ClusterPhase, Name, WorkerPhase};
 
 /// Show workers and clusters with phase, capacity, conditions and age (also `carp get`)
 ///
