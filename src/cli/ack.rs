@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use super::engine::{self, Writable};
 use super::{Context, Error, Exit, FolderArgs, args::name, files};
 use crate::model::api::{API_VERSION, AcknowledgementKind, AcknowledgementSpec, Rebalance};
-use crate::model::{Digest, Name};
+use crate::model::{Digest, Hold, Name};
 
 /// Acknowledge exactly what a guard holds, as `carp plan` prints it
 ///
@@ -49,6 +49,8 @@ enum Of {
     Rebalance,
     /// Objects with machines, storage or network behind them that are left out of their folders
     Objects,
+    /// Machines that are replaced by others
+    Machines,
 }
 
 impl From<Of> for AcknowledgementKind {
@@ -60,6 +62,7 @@ impl From<Of> for AcknowledgementKind {
             Of::Rewind => Self::Rewind,
             Of::Rebalance => Self::Rebalance,
             Of::Objects => Self::Objects,
+            Of::Machines => Self::Machines,
         }
     }
 }
@@ -67,12 +70,30 @@ impl From<Of> for AcknowledgementKind {
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let spec = args.spec()?;
     let fleet = engine::writable(context, &args.fleet)?;
+    is_held(&fleet, &spec, args.digest)?;
     let name = args.name.clone().map_or_else(|| default_name(spec.of, args.digest), Ok)?;
     let file = write(&fleet, &name, &spec)?;
     context.print(&format!(
         "wrote {file}\ncommit it once a run has held exactly this set: the next one lets it through\n"
     ))?;
     Ok(Exit::Fine)
+}
+
+/// An acknowledgement of what nothing holds lets nothing through. What is stuck, rewound or to be rebalanced is
+/// no hold of the plan, and without the output branch nobody can tell.
+fn is_held(fleet: &Writable, spec: &AcknowledgementSpec, digest: Digest) -> Result<(), Error> {
+    use AcknowledgementKind as Of;
+    let held = matches!(spec.of, Of::Deletions | Of::Moves | Of::Objects | Of::Machines);
+    let Some(holds) = fleet.holds.as_ref().filter(|_| held) else { return Ok(()) };
+    let exactly = |hold: &&Hold| {
+        let count = u32::try_from(hold.names.len()) == Ok(spec.count);
+        hold.kind.acknowledged_by() == Some(spec.of) && count && hold.digest() == digest
+    };
+    if holds.iter().any(|hold| exactly(&hold)) {
+        return Ok(());
+    }
+    Err(Error::failed(format!("no {} are held that have this count and digest", spec.of))
+        .help("`carp plan` prints the line for what is held now"))
 }
 
 impl Args {
@@ -120,7 +141,46 @@ fn text(name: &Name, spec: &AcknowledgementSpec) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::HoldKind;
     use crate::model::api::Acknowledgement;
+
+    #[test]
+    fn whatever_a_plan_tells_to_acknowledge_can_be() {
+        for kind in HoldKind::ALL {
+            let Some(of) = kind.acknowledged_by() else { continue };
+            let read = Of::from_str(&of.to_string(), false);
+            assert_eq!(read.map(AcknowledgementKind::from), Ok(of), "{}", kind.name());
+        }
+    }
+
+    #[test]
+    fn what_nothing_holds_is_not_acknowledged() {
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        let hold = Hold { kind: HoldKind::MachinesReplaced, names, allowed: Some(1) };
+        let digest = hold.digest();
+        let spec = |of, count| AcknowledgementSpec {
+            of,
+            count,
+            digest: format!("sha256:{digest}"),
+            rebalance: None,
+        };
+        let fleet = |holds| Writable {
+            root: "fleet".into(),
+            fleet_folder: "fleet".into(),
+            workers: [].into(),
+            holds,
+        };
+        let there = fleet(Some(vec![hold]));
+        let machines = AcknowledgementKind::Machines;
+        assert!(is_held(&there, &spec(machines, 2), digest).is_ok());
+        assert!(is_held(&there, &spec(machines, 3), digest).is_err());
+        assert!(is_held(&there, &spec(AcknowledgementKind::Moves, 2), digest).is_err());
+        let told = is_held(&fleet(Some(Vec::new())), &spec(machines, 2), digest).unwrap_err();
+        assert!(told.to_string().starts_with("no machines are held that have this count"));
+        assert!(is_held(&fleet(None), &spec(machines, 2), digest).is_ok(), "nobody can tell");
+        let abandon = spec(AcknowledgementKind::Abandon, 2);
+        assert!(is_held(&fleet(Some(Vec::new())), &abandon, digest).is_ok());
+    }
 
     #[test]
     fn it_writes_a_document_that_reads_back() {
@@ -129,6 +189,7 @@ mod tests {
             root: folder.path().to_owned(),
             fleet_folder: "fleet".into(),
             workers: [].into(),
+            holds: None,
         };
         let digest = Digest::of_names(["a", "b"]);
         let of = AcknowledgementKind::Deletions;

@@ -30,7 +30,7 @@ use super::show::plan::{AgainstView, FileDiff};
 use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::diag::{Place, Position};
-use crate::model::{Input, Name, Orders, Proposal, Turn};
+use crate::model::{Hold, Input, Name, Orders, Proposal, Turn};
 use crate::pipeline::Update;
 use crate::reconcile::Keep;
 use crate::verify;
@@ -165,6 +165,8 @@ pub struct Writable {
     pub fleet_folder: String,
     /// The workers that are declared.
     pub workers: BTreeSet<Name>,
+    /// What guards hold of it now; `None` where the output branch is not here to tell.
+    pub holds: Option<Vec<Hold>>,
 }
 
 /// A fleet with all that is found in it.
@@ -363,6 +365,7 @@ pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writ
         root,
         fleet_folder: fleet.spec.roots.clone().unwrap_or_default().fleet,
         workers: fleet.workers.keys().cloned().collect(),
+        holds: look.opened.proposal.base.map(|_| look.opened.proposal.plan.holds.clone()),
     })
 }
 
