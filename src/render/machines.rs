@@ -26,7 +26,7 @@ const POOL_TEMPLATE: &[&str] = &[
     "/spec/rollout/after",
 ];
 /// What decides over the machines of a control plane: `UpToDate` in Cluster API's
-/// `controlplane/kubeadm/internal/filters.go`. Other control planes of machines have the same fields.
+/// `controlplane/kubeadm/internal/filters.go`. What other control planes of machines have beside these is not known here.
 const CONTROL_PLANE_TEMPLATE: &[&str] = &[
     "/spec/version",
     "/spec/machineTemplate/infrastructureRef",
@@ -38,15 +38,15 @@ const CONTROL_PLANE_TEMPLATE: &[&str] = &[
 
 /// Machines of one make: those of a MachineDeployment, of a control plane, or of a pool in a topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MachineGroup {
+pub struct MachineGroup {
     /// Its name in the object; empty where the object is the group.
-    pub(super) name: String,
+    pub name: String,
     /// How many there are at most: what the autoscaler may make counts.
-    pub(super) machines: u64,
+    pub machines: u64,
     /// What they are made of. Another one replaces them; `Null` where nothing does.
-    pub(super) template: Value,
+    pub template: Value,
     /// The Kubernetes version of their nodes; empty where the object does not say.
-    pub(super) version: String,
+    pub version: String,
 }
 
 /// The Kubernetes version of a control plane; `None` for any other object.
@@ -57,16 +57,18 @@ pub(super) fn control_plane_version(object: &Object) -> Option<&str> {
 
 /// The groups of machines that an object makes. Control planes that are pods are groups too, of which
 /// nothing is replaced.
-pub(super) fn machine_groups(object: &Object) -> Vec<MachineGroup> {
-    match (object.group(), object.kind()) {
-        (CORE, "Cluster") => topology(&object.value),
-        (CORE, _) if object.value.pointer("/spec/template/spec").is_some() => {
-            vec![group(&object.value, POOL_TEMPLATE)]
+#[must_use]
+pub fn machine_groups(object: &Value) -> Vec<MachineGroup> {
+    let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
+    let group_of = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let has = |at: &str| object.pointer(at).is_some();
+    match (group_of, text("kind")) {
+        (CORE, "Cluster") => topology(object),
+        (CORE, _) if has("/spec/template/spec") => vec![group(object, POOL_TEMPLATE)],
+        (CONTROL_PLANE, _) if has("/spec/machineTemplate") => {
+            vec![group(object, CONTROL_PLANE_TEMPLATE)]
         }
-        (CONTROL_PLANE, _) if object.value.pointer("/spec/machineTemplate").is_some() => {
-            vec![group(&object.value, CONTROL_PLANE_TEMPLATE)]
-        }
-        _ if object.value.pointer("/spec/replicas").is_some() => vec![group(&object.value, &[])],
+        _ if has("/spec/replicas") => vec![group(object, &[])],
         _ => Vec::new(),
     }
 }
@@ -137,15 +139,11 @@ fn topology(cluster: &Value) -> Vec<MachineGroup> {
 mod tests {
     use super::*;
 
-    fn object(value: Value) -> Object {
-        Object { file: String::new(), text: String::new(), value }
-    }
-
     fn pool(spec: &Value, annotations: &Value) -> Vec<MachineGroup> {
-        machine_groups(&object(json!({
+        machine_groups(&json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineDeployment",
             "metadata": {"name": "a", "annotations": annotations}, "spec": spec,
-        })))
+        }))
     }
 
     #[test]
@@ -186,9 +184,9 @@ mod tests {
     #[test]
     fn a_control_plane_of_pods_has_no_machine_to_replace() {
         let of = |spec: Value| {
-            machine_groups(&object(json!({
+            machine_groups(&json!({
                 "apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "Any", "spec": spec,
-            })))
+            }))
         };
         let pods = of(json!({"replicas": 2, "version": "v1.34.1"}));
         assert_eq!((pods[0].machines, &pods[0].template), (2, &Value::Null));
@@ -200,13 +198,13 @@ mod tests {
     #[test]
     fn a_topology_has_a_group_for_each_pool() {
         let of = |version: &str| {
-            machine_groups(&object(json!({
+            machine_groups(&json!({
                 "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
                 "spec": {"topology": {"version": version, "controlPlane": {"replicas": 3}, "workers": {
                     "machineDeployments": [{"name": "a", "class": "x", "replicas": 2}],
                     "machinePools": [{"name": "b", "class": "x", "replicas": 4}],
                 }}},
-            })))
+            }))
         };
         let groups = of("v1.34.1");
         let counted: Vec<_> = groups.iter().map(|g| (g.name.as_str(), g.machines)).collect();

@@ -65,6 +65,7 @@ pub use folder::{folder_digest, with_digest};
 pub use form::{same_file, same_objects};
 pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};
 pub use job::Job;
+pub use machines::{MachineGroup, machine_groups};
 pub use readiness::{ReadinessStep, readiness};
 pub use reference::{CONTEXT, FILTERS};
 pub use removed::{Loss, Losses, OwnChange, losses};

@@ -85,7 +85,7 @@ pub fn losses(last: &Files, new: &Files, own: OwnChange) -> Losses {
         match by_identity.get(&object.identity()) {
             None => losses.removed.push(Loss {
                 object: shown(object),
-                machines: machine_groups(object).iter().map(|group| group.machines).sum(),
+                machines: machine_groups(&object.value).iter().map(|group| group.machines).sum(),
                 asked: pools.made(object),
             }),
             Some(stays) => losses.add_machines(object, stays, own, follows),
@@ -100,8 +100,8 @@ impl Losses {
     /// What becomes of the machines of an object that stays; `follows` says that their control plane gets
     /// another version.
     fn add_machines(&mut self, last: &Object, new: &Object, own: OwnChange, follows: bool) {
-        let now = machine_groups(new);
-        for group in machine_groups(last).into_iter().filter(|group| group.machines > 0) {
+        let now = machine_groups(&new.value);
+        for group in machine_groups(&last.value).into_iter().filter(|group| group.machines > 0) {
             let suffix =
                 if group.name.is_empty() { String::new() } else { format!(" {}", group.name) };
             let loss = |what: &str, asked| Loss {

@@ -7,20 +7,10 @@ use serde_json::Value;
 use super::{Update, fields};
 use crate::load::read_yaml;
 use crate::model::Name;
+use crate::render;
 
 /// The group of Cluster API's own kinds: what it does with them holds for every provider.
 const CORE: &str = "cluster.x-k8s.io/";
-
-/// What of a machine's template Cluster API changes on machines as they are, without replacing them
-/// (`internal/controllers/machinedeployment/mdutil`, `MachineTemplateUpToDate`).
-const IN_PLACE: [&str; 6] = [
-    "deletion",
-    "nodeDeletionTimeout",
-    "nodeDrainTimeout",
-    "nodeVolumeDetachTimeout",
-    "readinessGates",
-    "taints",
-];
 
 /// An object, by its kind and name.
 type Objects = BTreeMap<(String, String), Value>;
@@ -64,7 +54,7 @@ fn look(
     }
     if is_core(after) && after["spec"]["template"]["spec"].is_object() {
         let pool = name.strip_prefix(&format!("{cluster}-")).unwrap_or(name);
-        if machine(before) != machine(after) {
+        if machines(before) != machines(after) {
             let machines = before["spec"]["replicas"].as_u64();
             update.replaced.insert(pool.to_owned(), machines);
         }
@@ -79,13 +69,9 @@ fn is_core(object: &Value) -> bool {
     object["apiVersion"].as_str().is_some_and(|version| version.starts_with(CORE))
 }
 
-/// What of an object's machines replaces them when it changes.
-fn machine(object: &Value) -> Value {
-    let mut spec = object["spec"]["template"]["spec"].clone();
-    if let Some(fields) = spec.as_object_mut() {
-        fields.retain(|key, _| !IN_PLACE.contains(&key.as_str()));
-    }
-    spec
+/// What the machines of an object are made of: by the same the guards tell what replaces them.
+fn machines(object: &Value) -> Vec<Value> {
+    render::machine_groups(object).into_iter().map(|group| group.template).collect()
 }
 
 /// More or fewer replicas restart none of those that stay.
