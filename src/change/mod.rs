@@ -22,8 +22,8 @@ pub use diff::{Difference, diff};
 pub use edit::{TreeEdit, entry_at, in_the_way};
 pub use form::{form_message, with_form, workers_of};
 pub use guards::{
-    GuardInput, Guarded, Held, Limit, Limits, LossGuard, LossLimit, Lost, Owner, PLATFORM, guard,
-    next_room, remember_run, remembered_until, was_held,
+    GuardInput, GuardLimits, Guarded, HeldLosses, Limit, LossGuard, LossLimit, LossOwner, Lost,
+    PLATFORM, guard, next_room, remember_run, remembered_until, was_held,
 };
 pub use message::{MessageInput, commit_message, trailers};
 pub use rebalance::{Rebalancing, rebalance_digest, rebalance_mismatch, rebalances};

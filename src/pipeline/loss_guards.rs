@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::change::{
-    self, Acknowledged, Guarded, Held, Lasting, Limits, LossGuard, Lost, Owner, was_held,
+    self, Acknowledged, GuardLimits, Guarded, HeldLosses, Lasting, LossGuard, LossOwner, Lost,
+    was_held,
 };
 use crate::gate::{self, Objection};
 use crate::model::{FleetLock, Gate, GuardCounts, HeldSet, Hold, HoldKind, Name};
@@ -18,8 +19,8 @@ use crate::render::{self, Loss};
 /// What is held of the losses of a run, of each kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Verdicts {
-    removed: Held,
-    replaced: Held,
+    removed: HeldLosses,
+    replaced: HeldLosses,
 }
 
 /// What a run would lose.
@@ -50,13 +51,13 @@ pub(super) struct Judged {
 impl Judged {
     /// Everything is held, and nothing acknowledged.
     pub(super) fn all_held() -> Self {
-        let verdicts = Verdicts { removed: Held::all(), replaced: Held::all() };
+        let verdicts = Verdicts { removed: HeldLosses::all(), replaced: HeldLosses::all() };
         Self { verdicts, spent: Vec::new() }
     }
 }
 
 impl LossGuards {
-    pub(super) fn new(limits: &Limits, lock: Option<&FleetLock>) -> Self {
+    pub(super) fn new(limits: &GuardLimits, lock: Option<&FleetLock>) -> Self {
         let of = |kind, limit| LossGuard::new(kind, limit, was_held(lock, kind));
         Self {
             removed: of(HoldKind::ObjectsRemoved, limits.removed),
@@ -91,7 +92,7 @@ impl LossGuards {
             let name = of.zip(over).and_then(|(of, hold)| good.covers(of, &hold));
             let through = name.is_some();
             spent.extend(name);
-            if through { Held::default() } else { wanted }
+            if through { HeldLosses::default() } else { wanted }
         };
         let (removed, replaced) = (verdict(&self.removed), verdict(&self.replaced));
         Judged { verdicts: Verdicts { removed, replaced }, spent }
@@ -160,7 +161,7 @@ impl LossGuards {
     /// It is held.
     pub(super) fn count(
         &mut self,
-        owner: Owner<'_>,
+        owner: LossOwner<'_>,
         losses: render::Losses,
     ) -> Result<(), Objection> {
         let of = |loss: Loss, amount: u64, name: String| Lost {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Files;
 use super::choosing::Choosing;
-use crate::change::{Owner, PLATFORM};
+use crate::change::{LossOwner, PLATFORM};
 use crate::gate::Objection;
 use crate::model::{Cluster, ClusterRow, Id, Name, StoreError, paths};
 use crate::render::{self, OwnChange};
@@ -20,7 +20,7 @@ impl Choosing<'_> {
         (last, new): (&Files, &Files),
         own: OwnChange,
     ) -> Result<(), Objection> {
-        let owner = Owner { name: name.as_str(), tenant };
+        let owner = LossOwner { name: name.as_str(), tenant };
         self.losses.count(owner, render::losses(last, new, own))
     }
 
@@ -58,7 +58,7 @@ impl Choosing<'_> {
     ) -> Result<bool, StoreError> {
         let (last, new) = self.differing(old, new, ids)?;
         let losses = render::losses(&last, &new, OwnChange::default());
-        let owner = Owner { name: paths::CONTROL_PLANE, tenant: PLATFORM };
+        let owner = LossOwner { name: paths::CONTROL_PLANE, tenant: PLATFORM };
         Ok(self.losses.count(owner, losses).is_err())
     }
 

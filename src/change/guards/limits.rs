@@ -58,7 +58,7 @@ pub enum LossLimit {
 
 /// The numbers that a run is held to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct GuardLimits {
     /// Clusters whose deletion may start, over all tenants.
     pub deletions: u64,
     /// What is left of that for each tenant that deleted any lately.
@@ -71,7 +71,7 @@ pub struct Limits {
     pub replaced: LossLimit,
 }
 
-impl Limits {
+impl GuardLimits {
     /// Of the input's guards and the lock's the stricter, number by number, where `bound` clusters are
     /// placed, less what was done lately.
     #[must_use]
@@ -200,7 +200,7 @@ mod tests {
 
     fn deletions(input: Guards, lock: Option<Guards>, bound: u64) -> u64 {
         let lock = lock.map(|guards| FleetLock { guards, ..fleet_lock() });
-        Limits::new(input, lock.as_ref(), bound, at(0)).deletions_of("shop")
+        GuardLimits::new(input, lock.as_ref(), bound, at(0)).deletions_of("shop")
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
     fn a_number_for_objects_counts_only_once_it_is_in_force() {
         let wide = Guards { max_removed_objects: Some(9), ..Guards::default() };
         let lock = FleetLock { guards: Guards::default(), ..fleet_lock() };
-        let removed = |lock: &FleetLock| Limits::new(wide, Some(lock), 10, at(0)).removed;
+        let removed = |lock: &FleetLock| GuardLimits::new(wide, Some(lock), 10, at(0)).removed;
         assert!(matches!(removed(&lock), LossLimit::Apart { others: Limit { left: 0, .. }, .. }));
         let lock = FleetLock { guards: wide, ..lock };
         assert_eq!(removed(&lock), LossLimit::Together(Limit { run: 9, left: 9 }));
@@ -239,12 +239,12 @@ mod tests {
             },
         };
         let lock = FleetLock { recent: vec![run(0, 2)], ..fleet_lock() };
-        let limits = |minutes| Limits::new(Guards::default(), Some(&lock), 0, at(minutes));
+        let limits = |minutes| GuardLimits::new(Guards::default(), Some(&lock), 0, at(minutes));
         let left = |minutes| limits(minutes).deletions_of("shop");
         assert_eq!(limits(31).deletions_of("pay"), 3, "no tenant takes anything of another's");
         assert_eq!([left(31), left(119), left(120)], [1, 1, 3]);
         let day = FleetLock { recent: vec![run(0, 3), run(60, 3), run(180, 2)], ..fleet_lock() };
-        let limits = |minutes| Limits::new(Guards::default(), Some(&day), 0, at(minutes));
+        let limits = |minutes| GuardLimits::new(Guards::default(), Some(&day), 0, at(minutes));
         let left = |minutes| limits(minutes).deletions_of("shop");
         assert_eq!([left(300), left(25 * 60)], [1, 3], "nine a day");
         assert_eq!(next_room(Some(&lock), at(31)), Some(at(120)));

@@ -16,7 +16,7 @@ pub const PLATFORM: &str = "";
 
 /// What is held of the losses of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldLosses {
     /// What no owner's document asks for.
     pub others: bool,
     /// What the documents of these tenants ask for.
@@ -25,7 +25,7 @@ pub struct Held {
     pub everyone: bool,
 }
 
-impl Held {
+impl HeldLosses {
     /// Everything.
     #[must_use]
     pub const fn all() -> Self {
@@ -50,7 +50,7 @@ pub struct Lost {
 
 /// The cluster, worker or layer that loses something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner<'a> {
+pub struct LossOwner<'a> {
     /// Its name.
     pub name: &'a str,
     /// Whose it is; [`PLATFORM`] for what is no tenant's.
@@ -65,7 +65,7 @@ pub struct LossGuard {
     /// Whose losses were held in the last run for being too many.
     held_before: BTreeSet<String>,
     /// What the run holds as it goes.
-    held: Held,
+    held: HeldLosses,
     others: Side,
     asked: BTreeMap<String, Side>,
 }
@@ -106,18 +106,18 @@ impl LossGuard {
             LossLimit::Apart { others, .. } => (others.left == 0, false),
         };
         let others = none || held_before.contains(PLATFORM);
-        let held = Held { others, tenants: held_before.clone(), everyone };
+        let held = HeldLosses { others, tenants: held_before.clone(), everyone };
         Self { kind, limit, held_before, held, others: Side::default(), asked: BTreeMap::new() }
     }
 
     /// The same, with what is held said beforehand.
     #[must_use]
-    pub fn holding(self, held: Held) -> Self {
+    pub fn holding(self, held: HeldLosses) -> Self {
         Self { held, ..self }
     }
 
     /// Counts what an owner loses; returns whether that is held.
-    pub fn count(&mut self, owner: Owner<'_>, lost: &[Lost]) -> bool {
+    pub fn count(&mut self, owner: LossOwner<'_>, lost: &[Lost]) -> bool {
         let mut held = false;
         for lost in lost {
             if lost.asked {
@@ -139,7 +139,7 @@ impl LossGuard {
 
     /// What must be held of what was counted, where nobody acknowledges it.
     #[must_use]
-    pub fn verdict(&self) -> Held {
+    pub fn verdict(&self) -> HeldLosses {
         let mut held = self.exceeding(Limit::is_exceeded);
         held.others |= self.held_before.contains(PLATFORM);
         held.tenants.extend(self.held_before.iter().cloned());
@@ -148,26 +148,30 @@ impl LossGuard {
 
     /// Whether so much being held makes the same run as what is held now.
     #[must_use]
-    pub fn is_held_so(&self, held: &Held) -> bool {
+    pub fn is_held_so(&self, held: &HeldLosses) -> bool {
         self.of_what_is_lost(&self.held) == self.of_what_is_lost(held)
     }
 
-    fn of_what_is_lost(&self, held: &Held) -> Held {
+    fn of_what_is_lost(&self, held: &HeldLosses) -> HeldLosses {
         let tenants = self.asked.keys().filter(|tenant| held.asked(tenant)).cloned().collect();
-        Held { others: held.others && !self.others.names.is_empty(), tenants, everyone: false }
+        HeldLosses {
+            others: held.others && !self.others.names.is_empty(),
+            tenants,
+            everyone: false,
+        }
     }
 
-    fn exceeding(&self, exceeds: fn(Limit, u64) -> bool) -> Held {
+    fn exceeding(&self, exceeds: fn(Limit, u64) -> bool) -> HeldLosses {
         match self.limit {
             LossLimit::Together(limit) => {
                 let asked: u64 = self.asked.values().map(Side::amount).sum();
                 let all = exceeds(limit, self.others.amount() + asked);
-                Held { others: all, tenants: BTreeSet::new(), everyone: all }
+                HeldLosses { others: all, tenants: BTreeSet::new(), everyone: all }
             }
             LossLimit::Apart { others, owners } => {
                 let over = |side: &Side| side.owners.len() as u64 > owners;
                 let tenants = self.asked.iter().filter(|(_, side)| over(side));
-                Held {
+                HeldLosses {
                     others: exceeds(others, self.others.amount()),
                     tenants: tenants.map(|(tenant, _)| tenant.clone()).collect(),
                     everyone: false,
@@ -200,7 +204,7 @@ impl LossGuard {
 
     /// What is lost of that, as a hold; `None` where nothing is.
     #[must_use]
-    pub fn hold(&self, held: &Held) -> Option<Hold> {
+    pub fn hold(&self, held: &HeldLosses) -> Option<Hold> {
         let mut names = BTreeSet::new();
         if held.others {
             names.extend(self.others.names.iter().cloned());
@@ -254,20 +258,20 @@ mod tests {
         let before = before.iter().map(ToString::to_string).collect();
         let mut guard = LossGuard::new(HoldKind::MachinesReplaced, limit, before);
         for (tenant, name, lost) in lost {
-            guard.count(Owner { name, tenant }, std::slice::from_ref(lost));
+            guard.count(LossOwner { name, tenant }, std::slice::from_ref(lost));
         }
         guard
     }
 
-    fn held(others: bool, tenants: &[&str]) -> Held {
+    fn held(others: bool, tenants: &[&str]) -> HeldLosses {
         let tenants = tenants.iter().map(ToString::to_string).collect();
-        Held { others, tenants, everyone: false }
+        HeldLosses { others, tenants, everyone: false }
     }
 
     #[test]
     fn where_nothing_may_go_it_is_held_from_the_start() {
         let mut losses = losses(apart(0, 3), &[], &[]);
-        let owner = |name| Owner { name, tenant: "t" };
+        let owner = |name| LossOwner { name, tenant: "t" };
         assert!(losses.count(owner("a"), &[lost("x", 1, false)]));
         assert!(!losses.count(owner("b"), &[lost("y", 1, true)]));
         assert_eq!(losses.verdict(), held(true, &[]));

@@ -16,8 +16,8 @@ use crate::model::{
     ClusterState, ControlPlaneRow, Decision, Ending, Fleet, FleetLock, Hold, HoldKind, MoveCause,
     MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
 };
-pub use limits::{Limit, Limits, LossLimit, next_room, remember_run, remembered_until};
-pub use losses::{Held, LossGuard, Lost, Owner, PLATFORM};
+pub use limits::{GuardLimits, Limit, LossLimit, next_room, remember_run, remembered_until};
+pub use losses::{HeldLosses, LossGuard, LossOwner, Lost, PLATFORM};
 
 /// What the guards look at.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub struct Guarded {
     /// What is held until it is acknowledged or gone.
     pub lasting: Lasting,
     /// The numbers for what is counted once it is rendered.
-    pub limits: Limits,
+    pub limits: GuardLimits,
 }
 
 /// Holds what is too much: the held decisions become "keep".
@@ -50,11 +50,11 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
     let bound = input.previous.bound() as u64;
     let lock = input.previous.fleet.as_ref();
     let spec = input.fleet.spec.guards.unwrap_or_default();
-    let limits = Limits::new(spec, lock, bound, input.now);
+    let limits = GuardLimits::new(spec, lock, bound, input.now);
     another_root(plan, input);
     let (mut spent, mut lasting) = (Vec::new(), Lasting::new());
 
-    let starting = Starting::of(starting_deletions(plan, input.previous), input.previous);
+    let starting = Starting::of(starting_deletions(plan, input.previous), plan, input.previous);
     let before = was_held(lock, HoldKind::MassDeletion);
     let deletions = match starting.verdict(&limits, &before, acknowledged) {
         Verdict::Through => starting.without(&[]),
@@ -129,17 +129,25 @@ fn add(lasting: &mut Lasting, kind: HoldKind, stays: BTreeSet<String>) {
 struct Starting(BTreeMap<String, Vec<String>>);
 
 impl Starting {
-    fn of(names: Vec<String>, previous: &Previous) -> Self {
+    fn of(names: Vec<String>, plan: &Plan, previous: &Previous) -> Self {
+        let row = |name: &str| {
+            let worker = plan.clusters.get(name)?.decision.worker()?;
+            previous.workers.get(worker)?.clusters.get(name)
+        };
         let mut starting = BTreeMap::<_, Vec<_>>::new();
         for name in names {
-            let row = previous.workers.values().find_map(|lock| lock.clusters.get(name.as_str()));
-            let tenant = row.map_or_else(|| PLATFORM.to_owned(), |row| row.row.tenant.clone());
+            let tenant = row(&name).map_or(PLATFORM, |row| &row.row.tenant).to_owned();
             starting.entry(tenant).or_default().push(name);
         }
         Self(starting)
     }
 
-    fn verdict(&self, limits: &Limits, before: &BTreeSet<String>, good: &Acknowledged) -> Verdict {
+    fn verdict(
+        &self,
+        limits: &GuardLimits,
+        before: &BTreeSet<String>,
+        good: &Acknowledged,
+    ) -> Verdict {
         let run = limits.deletions;
         let (mut names, mut stays, mut rest) = (BTreeSet::new(), BTreeSet::new(), 0);
         for (tenant, starting) in &self.0 {
