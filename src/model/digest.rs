@@ -14,6 +14,9 @@ use super::hex;
 pub struct Digest([u8; 32]);
 
 impl Digest {
+    /// The digest of a set without members.
+    pub const NONE: Self = Self([0; 32]);
+
     /// The digest of bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
@@ -47,6 +50,17 @@ impl Digest {
         let mut lines = names.join("\n");
         lines.push('\n');
         Self::of(lines.as_bytes())
+    }
+
+    /// The digest of a set whose members have these digests, to which one is added, or of which it is taken out
+    /// again: the order makes no difference, and the empty set has [`NONE`](Self::NONE).
+    #[must_use]
+    pub fn with(self, member: Self) -> Self {
+        let Self(mut bytes) = self;
+        for (byte, other) in bytes.iter_mut().zip(member.0) {
+            *byte ^= other;
+        }
+        Self(bytes)
     }
 
     /// The first `digits` hexadecimal digits.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Digest, Freshness, Name, Observed};
+use super::{Digest, FoldedReport, Freshness, Name, Observed};
 
 #[derive(Serialize)]
 struct ReportedWorker<'a> {
@@ -28,12 +28,20 @@ impl Observed {
     /// they applied) is left out, because that moves with every commit of carp's own; so are times.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let workers = self.workers.values().map(|report| ReportedWorker {
-            worker: &report.worker,
-            freshness: report.freshness,
-            healthy: report.healthy,
-            complete: report.complete,
-            clusters: report
+        self.workers.values().map(FoldedReport::digest).fold(Digest::NONE, Digest::with)
+    }
+}
+
+impl FoldedReport {
+    /// The digest of what one worker says, as [`Observed::digest`] has it among those of all.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Digest::of_value(&ReportedWorker {
+            worker: &self.worker,
+            freshness: self.freshness,
+            healthy: self.healthy,
+            complete: self.complete,
+            clusters: self
                 .clusters
                 .iter()
                 .map(|(name, cluster)| ReportedCluster {
@@ -44,14 +52,12 @@ impl Observed {
                     pool_version: cluster.pool_version.as_deref(),
                 })
                 .collect(),
-        });
-        Digest::of_value(&workers.collect::<Vec<_>>())
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::FoldedReport;
     use super::*;
 
     fn observed(phase: &str, revision: &str) -> Observed {
@@ -72,5 +78,16 @@ mod tests {
         assert_eq!(running.digest(), observed("Running", "bbb").digest());
         assert_ne!(running.digest(), observed("Degraded", "aaa").digest());
         assert_ne!(running.digest(), Observed::default().digest());
+    }
+
+    #[test]
+    fn the_digest_of_all_is_made_of_those_of_each() {
+        let mut all = observed("Running", "aaa");
+        let one = all.workers.values().next().unwrap().clone();
+        let other = FoldedReport { worker: Name::parse("w2").unwrap(), ..one.clone() };
+        all.workers.insert(other.worker.clone(), other.clone());
+        assert_eq!(all.digest(), other.digest().with(one.digest()));
+        assert_eq!(all.digest().with(other.digest()), one.digest(), "one is taken out again");
+        assert_ne!(one.digest(), other.digest());
     }
 }
