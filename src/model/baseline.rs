@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Digest, FactFile, FleetCounts, Id, Name};
 
 /// The version of [`Baseline`]'s format.
-pub const BASELINE_FORMAT: u32 = 1;
+pub const BASELINE_FORMAT: u32 = 2;
 
 /// The state of a fleet in which planning it again would change nothing and tell nothing, apart from the
 /// clusters in `unsettled`.
@@ -48,11 +48,23 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// The same where the status branch was not written: it says what it said in `before`.
+    /// The same where the status branch was not written: it says what it said in `before`, and of the reports no
+    /// more than then is folded.
     #[must_use]
     pub fn with_status_of(self, before: &Self) -> Self {
-        Self { status: before.status.clone(), counts: before.counts.clone(), ..self }
+        let Self { status, reports, counts, reported, .. } = before.clone();
+        Self { status, reports, counts, reported, ..self }
     }
+}
+
+/// The reports of a run that may look only at what they change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportsSince {
+    /// What tells the reports that there are from any others, as [`Baseline::reports`].
+    pub digest: Digest,
+    /// Those that came in the place of others since the baseline. `None` where that is not known, or a report
+    /// appeared or is gone.
+    pub changed: Option<BTreeMap<Name, Vec<u8>>>,
 }
 
 /// A document that people wrote, by what identifies it.
@@ -75,8 +87,11 @@ impl DocumentName {
 /// Where documents stand, and what some files say: what is asked of a fleet that is not loaded. An answer that is
 /// wrong or missing costs time only.
 pub trait DocumentIndex {
-    /// The file of a document; `None` where none of this name is known.
+    /// The file of a document that is no cluster's; `None` where none of this name is known.
     fn file_of(&self, document: &DocumentName) -> Option<String>;
+
+    /// The file of a cluster's document; `None` where none of this name is known.
+    fn file_of_cluster(&self, cluster: &Name) -> Option<String>;
 
     /// The documents of the file with these bytes; `None` where they are not known.
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>>;
@@ -85,8 +100,10 @@ pub trait DocumentIndex {
 /// What a [`DocumentIndex`] knows, as values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownDocuments {
-    /// The file of each document.
+    /// The file of each document but the clusters'.
     pub files: BTreeMap<DocumentName, String>,
+    /// The file of each cluster's document, of which there are many and few are asked for.
+    pub clusters: BTreeMap<Name, String>,
     /// What files say, by the ids of their blobs.
     pub facts: BTreeMap<Id, Arc<FactFile>>,
 }
@@ -94,6 +111,10 @@ pub struct KnownDocuments {
 impl DocumentIndex for KnownDocuments {
     fn file_of(&self, document: &DocumentName) -> Option<String> {
         self.files.get(document).cloned()
+    }
+
+    fn file_of_cluster(&self, cluster: &Name) -> Option<String> {
+        self.clusters.get(cluster).cloned()
     }
 
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {

@@ -50,12 +50,21 @@ impl FleetCounts {
 
     /// Takes a cluster out that was counted in this phase.
     pub fn take_cluster(&mut self, phase: Option<&str>) {
-        let phase = phase.unwrap_or(UNKNOWN);
-        if let Some(count) = self.clusters.get_mut(phase) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.clusters.remove(phase);
-            }
+        take(&mut self.clusters, phase);
+    }
+
+    /// Takes a worker out that was counted in this phase.
+    pub fn take_worker(&mut self, phase: Option<&str>) {
+        take(&mut self.workers, phase);
+    }
+}
+
+fn take(counts: &mut BTreeMap<String, u64>, phase: Option<&str>) {
+    let phase = phase.unwrap_or(UNKNOWN);
+    if let Some(count) = counts.get_mut(phase) {
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            counts.remove(phase);
         }
     }
 }

@@ -56,7 +56,9 @@ mod vm_size;
 mod words;
 
 pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
-pub use baseline::{BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments};
+pub use baseline::{
+    BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments, ReportsSince,
+};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
 pub use counts::FleetCounts;

@@ -44,7 +44,8 @@ pub fn baseline(
         counts: proposal.counts.clone(),
         reported: proposal.reported,
     };
-    let documents = KnownDocuments { files: files(fleet), facts: facts(memo) };
+    let clusters = fleet.clusters.iter().map(|(name, c)| (name.clone(), c.file.clone())).collect();
+    let documents = KnownDocuments { files: files(fleet), clusters, facts: facts(memo) };
     Ok(Some((baseline, documents)))
 }
 

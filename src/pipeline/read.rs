@@ -134,7 +134,8 @@ impl Read {
         recall::recall(store, &mut self.previous)
     }
 
-    /// What is known of the workers, or of `only` these.
+    /// What is known of the workers, or of `only` these: then the reports of the snapshot are those that changed, and
+    /// of the others it is known that they are folded.
     pub(super) fn reports(
         &mut self,
         snapshot: &Snapshot,
@@ -146,9 +147,10 @@ impl Read {
         last.retain(|name, _| self.is_known(name));
         self.stopped |= found.has_errors();
         self.diagnostics.extend(found);
-        // Whoever asks for some workers knows that their reports are the same, and folded.
-        let raw = snapshot.reports.as_ref().filter(|_| only.is_none());
-        let raw: Option<BTreeMap<_, _>> = raw.map(|all| all.iter().collect());
+        let raw: Option<BTreeMap<_, _>> = snapshot.reports.as_ref().map(|all| all.iter().collect());
+        let stands = |name: &Name| only.is_some() && !raw.iter().any(|raw| raw.contains_key(name));
+        let (standing, last): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            last.into_iter().partition(|(name, _)| stands(name));
         let known = |name: &Name| self.is_known(name) || last.contains_key(name);
         let reports = raw.clone().map(|raw| load::known_reports(raw, known));
         let (reports, found) = reports
@@ -161,7 +163,7 @@ impl Read {
         self.diagnostics.extend(found);
         let control_plane = self.loaded.fleet.spec.control_plane.as_ref();
         let control_plane = control_plane.map(|c| c.name.as_str());
-        let fold = plan::fold(&FoldInput {
+        let mut fold = plan::fold(&FoldInput {
             last: &last,
             reports: reports.as_ref(),
             unusable: &unusable,
@@ -169,6 +171,7 @@ impl Read {
             control_plane,
             now: snapshot.now,
         });
+        fold.observed.workers.extend(standing);
         self.diagnostics.extend(fold.diagnostics);
         let (last, found) = load::folded_pools(store, snapshot.status, prefix)?;
         self.stopped |= found.has_errors();
@@ -178,7 +181,7 @@ impl Read {
             fleet: &self.loaded.fleet,
             previous: &self.previous,
             observed: &fold.observed,
-            now: reports.is_some().then_some(snapshot.now),
+            now: (reports.is_some() && only.is_none()).then_some(snapshot.now),
         });
         let found = plan::contradictions(&self.previous, &fold.observed, control_plane);
         self.diagnostics.extend(found);

@@ -1,6 +1,6 @@
 //! The status branch's tree: the folded reports, and a document per cluster and worker.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,8 @@ use crate::model::{
 };
 use crate::status::{
     ClusterDocument, Conditioned, FleetInput, FleetStatus, StatusDocument, StatusInput,
-    cluster_status, fleet_status, set_transition_times, timeless_digest, worker_status,
+    WorkerDocument, cluster_status, fleet_status, set_transition_times, timeless_digest,
+    worker_status,
 };
 
 const CLUSTER_DOCUMENTS: &str = "clusters";
@@ -72,33 +73,41 @@ impl Documents<'_> {
         Ok(StatusTrees { fold, all, counts })
     }
 
-    /// Writes the documents of the planned clusters alone, where all were counted in `counts` before. Says which
-    /// of them have another than before.
+    /// Writes the documents of the planned clusters and of the workers in `heard` alone, where all were counted in
+    /// `counts` before. Says which of the clusters have another than before.
     pub(super) fn write_part(
         self,
         snapshot: &Snapshot,
         store: &dyn Store,
         plan: &Plan,
         counts: &FleetCounts,
+        heard: &BTreeSet<Name>,
     ) -> Result<(StatusTrees, Vec<Name>), StoreError> {
         let Documents { fleet, previous, observed } = self;
         let mut edit = TreeEdit::default();
-        self.reports(snapshot, store, &mut edit)?;
+        self.reports(snapshot, store, &mut edit, |worker| heard.contains(worker))?;
         let fold = applied(&edit, store, snapshot.status)?;
         let input = StatusInput { fleet, previous, observed, plan, gates: &[] };
         let mut sheet = Sheet::new(snapshot, store, BTreeMap::new());
         let (mut counts, mut told) = (counts.clone(), Vec::new());
         for name in plan.clusters.keys() {
             let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
-            let there = paths::in_repository(&snapshot.input.prefix, &path);
-            let before = entry_at(store, fold, &there)?.map(|entry| entry.id);
-            counts.take_cluster(phase_at(store, before)?.as_deref());
-            sheet.there.extend(before.map(|id| (path.clone(), id)));
+            let before = sheet.find(fold, &path)?;
+            counts.take_cluster(cluster_phase(store, before)?.as_deref());
             if let Some(document) = cluster_status(input, name) {
                 counts.add_cluster(document.status.phase.clone());
                 if Some(sheet.set(path, document)?) != before {
                     told.push(name.clone());
                 }
+            }
+        }
+        for name in heard {
+            let path = format!("{WORKER_DOCUMENTS}/{name}.yaml");
+            let before = sheet.find(fold, &path)?;
+            if let Some(document) = worker_status(input, name) {
+                counts.take_worker(worker_phase(store, before)?.as_deref());
+                counts.add_worker(document.status.phase.clone());
+                sheet.set(path, document)?;
             }
         }
         let (all, _) = sheet.close(fold)?;
@@ -107,7 +116,7 @@ impl Documents<'_> {
 
     fn fold(self, snapshot: &Snapshot, store: &dyn Store) -> Result<Id, StoreError> {
         let mut edit = TreeEdit::default();
-        self.reports(snapshot, store, &mut edit)?;
+        self.reports(snapshot, store, &mut edit, |_| true)?;
         for name in self.forgotten(snapshot, store)? {
             let path = format!("{}/{name}.yaml", paths::OBSERVED);
             edit.remove(&paths::in_repository(&snapshot.input.prefix, &path));
@@ -126,21 +135,35 @@ fn applied(edit: &TreeEdit, store: &dyn Store, base: Option<Id>) -> Result<Id, S
 }
 
 /// The phase that a cluster's document says.
-fn phase_at(store: &dyn Store, document: Option<Id>) -> Result<Option<String>, StoreError> {
-    let Some(id) = document else { return Ok(None) };
-    let document: Option<ClusterDocument> = crate::load::read_yaml(&store.blob(id)?).ok();
+fn cluster_phase(store: &dyn Store, document: Option<Id>) -> Result<Option<String>, StoreError> {
+    let document: Option<ClusterDocument> = document_at(store, document)?;
     Ok(document.and_then(|document| document.status.phase))
 }
 
+/// The phase that a worker's document says.
+fn worker_phase(store: &dyn Store, document: Option<Id>) -> Result<Option<String>, StoreError> {
+    let document: Option<WorkerDocument> = document_at(store, document)?;
+    Ok(document.and_then(|document| document.status.phase))
+}
+
+fn document_at<T: DeserializeOwned>(
+    store: &dyn Store,
+    document: Option<Id>,
+) -> Result<Option<T>, StoreError> {
+    let Some(id) = document else { return Ok(None) };
+    Ok(crate::load::read_yaml(&store.blob(id)?).ok())
+}
+
 impl Documents<'_> {
-    /// The folded reports.
+    /// The folded reports of some workers.
     fn reports(
         self,
         snapshot: &Snapshot,
         store: &dyn Store,
         edit: &mut TreeEdit,
+        of: impl Fn(&Name) -> bool,
     ) -> Result<(), StoreError> {
-        for (name, report) in &self.observed.workers {
+        for (name, report) in self.observed.workers.iter().filter(|(name, _)| of(name)) {
             let path = format!("{}/{name}.yaml", paths::OBSERVED);
             let path = paths::in_repository(&snapshot.input.prefix, &path);
             edit.file(&path, store.put_blob(emit_yaml(report).as_bytes())?);
@@ -227,6 +250,14 @@ impl<'a> Sheet<'a> {
     fn new(snapshot: &'a Snapshot, store: &'a dyn Store, known: BTreeMap<Id, Digest>) -> Self {
         let (kept, there, edit) = (BTreeMap::new(), BTreeMap::new(), TreeEdit::default());
         Self { snapshot, store, known, kept, there, edit }
+    }
+
+    /// The document of this path on a tree, which is there and was not set yet.
+    fn find(&mut self, tree: Id, path: &str) -> Result<Option<Id>, StoreError> {
+        let there = paths::in_repository(&self.snapshot.input.prefix, path);
+        let id = entry_at(self.store, tree, &there)?.map(|entry| entry.id);
+        self.there.extend(id.map(|id| (path.to_owned(), id)));
+        Ok(id)
     }
 
     /// Sets a document, unless the one that is there says the same; returns the id of what is there then.

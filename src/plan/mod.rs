@@ -58,9 +58,10 @@ pub use explain::{
     Explanation, Fix, PolicyExplanation, PolicyLoss, Remedy, Verdict, WorkerExplanation,
     explain_cluster, explain_policy, explain_worker,
 };
-pub use fold::{Fold, FoldInput, contradictions, fold};
+pub use fold::{Fold, FoldInput, clusters_said_otherwise, contradictions, fold, is_same_host};
 pub use moment::moments;
 pub use policy::{PolicyPair, Precedence, policy_of, policy_ties};
+pub use roster::count_standing;
 pub use scale::{PoolFoldInput, PoolFolding, PoolVerdict, fold_pools};
 
 use std::collections::BTreeSet;

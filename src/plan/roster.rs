@@ -253,6 +253,16 @@ pub(super) fn there<'a>(
     })
 }
 
+/// Counts all clusters of a worker's lock as there, in a plan that was made for a few of them while the others stand.
+/// `false` where one is not plainly there, so that it may not count.
+#[must_use]
+pub fn count_standing(plan: &mut WorkerPlan, lock: &WorkerLock) -> bool {
+    let rows: Vec<&ClusterRow> = lock.clusters.values().collect();
+    plan.allocated = allocated(&rows);
+    plan.clusters = rows.len() as u64;
+    rows.iter().all(|row| row.state == ClusterState::Bound)
+}
+
 fn allocated(rows: &[&ClusterRow]) -> Resources {
     let mut sum = Resources::new();
     for row in rows {

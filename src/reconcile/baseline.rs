@@ -1,4 +1,4 @@
-//! What the last run left standing, kept in the Git directory for the next one. Both files are caches and
+//! What the last run left standing, kept in the Git directory for the next one. All files are caches and
 //! never inputs: a run without them looks at everything, and comes to the same end.
 
 use std::path::PathBuf;
@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use super::once::Run;
 use super::outcome::{StatusOutcome, Verdict};
+use super::proposed::Seen;
+use super::reports::{Reporting, Tips};
 use super::snapshot::cache_file;
 use crate::git::Repository;
-use crate::model::{Baseline, Digest, KnownDocuments, Memo, Proposal, Snapshot, Store, StoreError};
+use crate::model::{Baseline, Digest, KnownDocuments, Memo, Proposal, Snapshot, StoreError};
 use crate::pipeline;
 use crate::store::{DocumentDatabase, load_sealed, save_documents, save_sealed};
 
@@ -31,27 +33,33 @@ pub(super) struct NextBaseline {
     documents: Digest,
 }
 
-/// What one run would commit, by what the last run left standing; `None` where everything must be looked at.
-pub(super) fn propose_affected(
-    repository: &Repository,
-    program: Option<Digest>,
-    snapshot: &Snapshot,
-    reports: Digest,
-    store: &dyn Store,
-) -> Result<Option<(Proposal, NextBaseline)>, Error> {
-    let paths = Paths::of(repository, &snapshot.input.prefix);
-    let kept = load_sealed::<KeptBaseline>(&paths.baseline);
-    let Some(KeptBaseline { baseline, documents, .. }) =
-        kept.filter(|kept| Some(kept.program) == program)
-    else {
-        return Ok(None);
-    };
-    let Some(index) = DocumentDatabase::open(&paths.documents, documents) else {
-        return Ok(None);
-    };
-    let affected = pipeline::propose_affected(snapshot, reports, store, &baseline, &index)?;
-    let next = |next: Baseline| NextBaseline { before: baseline.clone(), next, documents };
-    Ok(affected.map(|(proposal, baseline)| (proposal, next(baseline))))
+impl Seen<'_> {
+    /// What one run would commit, by what the last run left standing; `None` where everything must be looked at.
+    pub(super) fn affected(
+        &self,
+        snapshot: &Snapshot,
+        reports: &Reporting,
+    ) -> Result<Option<(Proposal, NextBaseline)>, Error> {
+        let Self { repository, names, store, .. } = *self;
+        let paths = Paths::of(repository, &snapshot.input.prefix);
+        let kept = load_sealed::<KeptBaseline>(&paths.baseline);
+        let Some(KeptBaseline { baseline, documents, .. }) =
+            kept.filter(|kept| Some(kept.program) == self.options.program)
+        else {
+            return Ok(None);
+        };
+        let Some(index) = DocumentDatabase::open(&paths.documents, documents) else {
+            return Ok(None);
+        };
+        // The tips are many, and most runs find the reports as the last one did.
+        let changed = reports.digest() != baseline.reports;
+        let tips = changed.then(|| load_sealed::<Tips>(&paths.reports)).flatten();
+        let tips = tips.filter(|tips| Reporting::digest_of(tips) == baseline.reports);
+        let since = reports.since(tips.as_ref(), repository, names, store)?;
+        let affected = pipeline::propose_affected(snapshot, since, store, &baseline, &index)?;
+        let next = |next: Baseline| NextBaseline { before: baseline.clone(), next, documents };
+        Ok(affected.map(|(proposal, baseline)| (proposal, next(baseline))))
+    }
 }
 
 impl Run<'_> {
@@ -70,6 +78,9 @@ impl Run<'_> {
             let (next, documents) = (next.clone(), *documents);
             let waits = matches!(status, Some(StatusOutcome::Waiting(_)));
             let baseline = if waits { next.with_status_of(before) } else { next };
+            if baseline.reports != before.reports {
+                let _ = paths.save_tips(self.tips.as_ref());
+            }
             let _ = save_sealed(&paths.baseline, &KeptBaseline { program, documents, baseline });
             return;
         }
@@ -79,6 +90,7 @@ impl Run<'_> {
         if let Ok(Some((baseline, documents))) =
             pipeline::baseline(&self.snapshot, reported, &self.proposal, &self.store, memo)
         {
+            let _ = paths.save_tips(self.tips.as_ref());
             let _ = paths.save(program, baseline, &documents);
         }
     }
@@ -87,12 +99,22 @@ impl Run<'_> {
 struct Paths {
     baseline: PathBuf,
     documents: PathBuf,
+    reports: PathBuf,
 }
 
 impl Paths {
     fn of(repository: &Repository, prefix: &str) -> Self {
         let path = |file: &str| cache_file(repository, prefix, file);
-        Self { baseline: path("baseline.json"), documents: path("documents.redb") }
+        Self {
+            baseline: path("baseline.json"),
+            documents: path("documents.redb"),
+            reports: path("reports.json"),
+        }
+    }
+
+    /// The refs of the reports, which count only beside a baseline that has their digest.
+    fn save_tips(&self, tips: Option<&Tips>) -> Result<(), StoreError> {
+        tips.map_or(Ok(()), |tips| save_sealed(&self.reports, tips))
     }
 
     /// The index goes first: a baseline never speaks of an index that is not there yet.

@@ -12,6 +12,7 @@ use super::proposed::{Proposed, Seen};
 use super::publish::Writer;
 use super::refresh::{Refreshed, refresh};
 use super::refuse::{last_of_people, stays_on_this_machine};
+use super::reports::Tips;
 use super::snapshot::{Clock, input_commit, keep_memo, now};
 use super::sources::{Observing, reports_for_run};
 use super::stamp::{self, Fingerprint};
@@ -158,6 +159,8 @@ pub(super) struct Run<'a> {
     pub(super) memo: Option<Memo>,
     /// What stands after a run that looked only at what is affected; `None` after one that looked at everything.
     pub(super) next: Option<NextBaseline>,
+    /// The refs of the reports that it knew; `None` where these were on none.
+    pub(super) tips: Option<Tips>,
     pub(super) proposal: Proposal,
     pub(super) snapshot: Snapshot,
     /// What tells the reports of this run from any others; `None` where it went on without them.
@@ -204,7 +207,7 @@ impl<'a> Run<'a> {
         let seen =
             Seen { place, options, repository, names: &names, store: &store, spec: &spec, input };
         let reported = Some(reports.digest());
-        let Proposed { snapshot, proposal, vouched, asks_signatures, memo, next } =
+        let Proposed { snapshot, proposal, vouched, asks_signatures, memo, next, tips } =
             seen.propose(snapshot, reports)?;
         Ok(Self {
             place,
@@ -222,6 +225,7 @@ impl<'a> Run<'a> {
             now: snapshot.now,
             memo,
             next,
+            tips,
             proposal,
             snapshot,
             reported,

@@ -1,9 +1,9 @@
 //! What one attempt proposes: worked out of what is affected where that is known, else of everything.
 
-use super::baseline::{NextBaseline, propose_affected};
+use super::baseline::NextBaseline;
 use super::first_run::Ground;
 use super::once::Options;
-use super::reports::Reporting;
+use super::reports::{Reporting, Tips};
 use super::snapshot::{memo_key, memo_path};
 use super::verify::{InForce, Vouched};
 use super::{Error, Names, Place};
@@ -23,6 +23,8 @@ pub(super) struct Proposed {
     pub(super) memo: Option<Memo>,
     /// What stands after a run that looked only at what is affected; `None` after one that looked at everything.
     pub(super) next: Option<NextBaseline>,
+    /// The refs of the reports that it knew; `None` where these were on none.
+    pub(super) tips: Option<Tips>,
 }
 
 /// What a run sees before it proposes anything.
@@ -52,8 +54,8 @@ impl Seen<'_> {
             && let Some((proposal, next)) = self.propose_affected(&snapshot, &reports)
         {
             let (vouched, asks_signatures, memo) = (Vouched::default(), false, None);
-            let next = Some(next);
-            return Ok(Proposed { snapshot, proposal, vouched, asks_signatures, memo, next });
+            let (next, tips) = (Some(next), reports.tips());
+            return Ok(Proposed { snapshot, proposal, vouched, asks_signatures, memo, next, tips });
         }
         self.propose_whole(snapshot, reports)
     }
@@ -65,8 +67,7 @@ impl Seen<'_> {
         snapshot: &Snapshot,
         reports: &Reporting,
     ) -> Option<(Proposal, NextBaseline)> {
-        let (repository, program) = (self.repository, self.options.program);
-        let found = propose_affected(repository, program, snapshot, reports.digest(), self.store);
+        let found = self.affected(snapshot, reports);
         found.unwrap_or_else(|error| {
             tracing::debug!(%error, "everything is looked at");
             None
@@ -77,6 +78,7 @@ impl Seen<'_> {
         let Self { place, options, repository, names, store, spec, input } = *self;
         let in_force = InForce::read(store, spec, snapshot.previous, &place.prefix)?;
         let asks_signatures = in_force.asks_anything();
+        let tips = reports.tips();
         let reports = reports.read(repository, names, store)?;
         let (reports, vouched) = in_force.vouch(repository, names, input, reports)?;
         let snapshot = Snapshot { reports: Some(reports), ..snapshot };
@@ -86,6 +88,6 @@ impl Seen<'_> {
             Ground { repository: Some(repository), names, spec, observing: &options.observing };
         let proposal = ground.propose(&vouched, &snapshot, store, &mut memo)?;
         let (memo, next) = (Some(memo), None);
-        Ok(Proposed { snapshot, proposal, vouched, asks_signatures, memo, next })
+        Ok(Proposed { snapshot, proposal, vouched, asks_signatures, memo, next, tips })
     }
 }

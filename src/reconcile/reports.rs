@@ -7,11 +7,16 @@ use std::path::Path;
 use super::{Error, Names};
 use crate::change::entry_at;
 use crate::git::Repository;
-use crate::model::{Digest, EntryKind, Id, MAX_REPORT_BYTES, Name, Store, StoreError, paths};
+use crate::model::{
+    Digest, EntryKind, Id, MAX_REPORT_BYTES, Name, ReportsSince, Store, StoreError, paths,
+};
 
 /// The reports by worker. One that is larger than carp reads is there without its bytes: it did not
 /// vanish, and it cannot be used.
 pub(super) type Reports = BTreeMap<Name, Vec<u8>>;
+
+/// The refs of the agents, with their tips.
+pub(super) type Tips = BTreeMap<String, Id>;
 
 /// The reports of a run, by who vouches for them.
 pub(super) enum Found {
@@ -43,7 +48,43 @@ impl Reporting {
                 let of = |(worker, bytes): (&Name, &Vec<u8>)| (worker.clone(), Digest::of(bytes));
                 Digest::of_value(&reports.iter().map(of).collect::<Vec<_>>())
             }
-            Self::OnRefs(refs) => Digest::of_value(refs),
+            Self::OnRefs(refs) => Self::digest_of(&refs.iter().cloned().collect()),
+        }
+    }
+
+    /// The same of reports whose refs had these tips.
+    pub(super) fn digest_of(tips: &Tips) -> Digest {
+        Digest::of_value(tips)
+    }
+
+    /// What they are since others stood, whose refs had the tips of `before`.
+    pub(super) fn since(
+        &self,
+        before: Option<&Tips>,
+        repository: &Repository,
+        names: &Names,
+        store: &dyn Store,
+    ) -> Result<ReportsSince, Error> {
+        let digest = self.digest();
+        let (Self::OnRefs(refs), Some(before)) = (self, before) else {
+            return Ok(ReportsSince { digest, changed: None });
+        };
+        let same_refs =
+            refs.len() == before.len() && refs.iter().all(|(name, _)| before.contains_key(name));
+        if !same_refs {
+            return Ok(ReportsSince { digest, changed: None });
+        }
+        let changed = refs.iter().filter(|(name, tip)| before.get(name) != Some(tip)).cloned();
+        let changed = changed.collect();
+        let changed = Some(read_refs(repository, &names.observed(), changed, store)?);
+        Ok(ReportsSince { digest, changed })
+    }
+
+    /// The refs with their tips; `None` where the reports are on none.
+    pub(super) fn tips(&self) -> Option<Tips> {
+        match self {
+            Self::Named(_) => None,
+            Self::OnRefs(refs) => Some(refs.iter().cloned().collect()),
         }
     }
 

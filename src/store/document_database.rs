@@ -3,17 +3,21 @@
 //! documents there are.
 //!
 //! A file of it is written once and put into place whole, so a reader never meets one that is half written, and
-//! needs no lock against a writer. Whoever keeps one keeps its digest, so that one with a flipped bit is thrown
+//! needs no lock against a writer. Where the clusters' documents stand is in a file of its own beside it
+//! ([`ClusterFiles`]). Whoever keeps one keeps its digest, so that one with a flipped bit is thrown
 //! away and not believed.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use redb::{Database, ReadOnlyDatabase, ReadableDatabase as _, TableDefinition};
 
+use super::cluster_files::{ClusterFiles, save_cluster_files};
 use super::medium;
-use crate::model::{Digest, DocumentIndex, DocumentName, FactFile, Id, KnownDocuments, StoreError};
+use crate::model::{
+    Digest, DocumentIndex, DocumentName, FactFile, Id, KnownDocuments, Name, StoreError,
+};
 
 const STORE: &str = "the index of documents";
 
@@ -23,29 +27,42 @@ const FILES: TableDefinition<'_, (&str, &str), &str> = TableDefinition::new("fil
 const FACTS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("facts");
 
 /// An index that is open for reading.
-pub struct DocumentDatabase(ReadOnlyDatabase);
+pub struct DocumentDatabase {
+    database: ReadOnlyDatabase,
+    clusters: Option<ClusterFiles>,
+}
 
 impl DocumentDatabase {
     /// Opens the index with this digest; `None` where there is another one, or none.
     #[must_use]
     pub fn open(path: &Path, digest: Digest) -> Option<Self> {
         let is_whole = Digest::of(&fs::read(path).ok()?) == digest;
-        is_whole.then(|| ReadOnlyDatabase::open(path).ok().map(Self))?
+        let database = is_whole.then(|| ReadOnlyDatabase::open(path).ok())??;
+        Some(Self { database, clusters: ClusterFiles::open(&clusters_beside(path)) })
     }
 }
 
 impl DocumentIndex for DocumentDatabase {
     fn file_of(&self, document: &DocumentName) -> Option<String> {
-        let files = self.0.begin_read().ok()?.open_table(FILES).ok()?;
+        let files = self.database.begin_read().ok()?.open_table(FILES).ok()?;
         let file = files.get((document.kind.as_str(), document.name.as_str())).ok()??;
         Some(file.value().to_owned())
     }
 
+    fn file_of_cluster(&self, cluster: &Name) -> Option<String> {
+        self.clusters.as_ref()?.file_of(cluster)
+    }
+
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {
-        let facts = self.0.begin_read().ok()?.open_table(FACTS).ok()?;
+        let facts = self.database.begin_read().ok()?.open_table(FACTS).ok()?;
         let row = facts.get(&file.as_bytes()[..]).ok()??;
         serde_json::from_slice(row.value()).ok().map(Arc::new)
     }
+}
+
+/// The file that knows where the clusters' documents stand.
+fn clusters_beside(path: &Path) -> PathBuf {
+    path.with_extension("clusters")
 }
 
 /// Writes an index whole or not at all, and returns its digest. A caller may ignore the error: the next run takes
@@ -56,6 +73,7 @@ impl DocumentIndex for DocumentDatabase {
 pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest, StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|e| medium(STORE, "writing", path, e))?;
+    save_cluster_files(&clusters_beside(path), &documents.clusters)?;
     let file = tempfile::NamedTempFile::new_in(folder);
     let file = file.map_err(|e| medium(STORE, "writing", path, e))?;
     fill(file.path(), documents).map_err(|e| medium(STORE, "writing", path, e))?;
@@ -92,7 +110,9 @@ mod tests {
     fn documents(count: usize) -> KnownDocuments {
         let one = |i| (DocumentName::new("Worker", &format!("w{i}")), format!("fleet/{i}.yaml"));
         let files = (0..count).map(one).collect();
-        KnownDocuments { files, facts: [(blob_id(b"policies"), policies())].into() }
+        let cluster = |i| (Name::parse(&format!("c{i}")).unwrap(), format!("fleet/c/{i}.yaml"));
+        let clusters = (0..count).map(cluster).collect();
+        KnownDocuments { files, clusters, facts: [(blob_id(b"policies"), policies())].into() }
     }
 
     fn policies() -> Arc<FactFile> {
@@ -117,6 +137,8 @@ mod tests {
             index.file_of(document).as_ref() == Some(file)
         };
         assert!(all.files.iter().all(found));
+        let found = |(name, file)| index.file_of_cluster(name).as_ref() == Some(file);
+        assert!(all.clusters.iter().all(found));
         assert_eq!(index.facts_of(blob_id(b"policies")), Some(policies()));
         assert_eq!(index.facts_of(blob_id(b"others")), None);
         assert_eq!(index.file_of(&DocumentName::new("Worker", "w3000")), None);

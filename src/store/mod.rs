@@ -6,6 +6,7 @@
 
 mod bounded;
 mod checkout;
+mod cluster_files;
 mod document_database;
 mod folder;
 mod hashing;

@@ -1,8 +1,11 @@
 //! A run that looks only at what a change affects says what a run says that looks at everything, over random
 //! histories.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
 use carp::change::plan_digest;
-use carp::model::{Baseline, KnownDocuments, Proposal, Snapshot};
+use carp::model::{Baseline, KnownDocuments, Name, Proposal, Snapshot};
 use carp::pipeline::{baseline, propose_affected};
 use proptest::prelude::*;
 
@@ -15,11 +18,14 @@ use crate::support::world::World;
 struct Standing {
     world: World,
     baseline: Option<(Baseline, KnownDocuments)>,
+    /// The reports of the last run.
+    reports: Option<BTreeMap<Name, Vec<u8>>>,
 }
 
 impl Standing {
     fn new() -> Self {
-        let mut standing = Self { world: World::new(small::files()), baseline: None };
+        let mut standing =
+            Self { world: World::new(small::files()), baseline: None, reports: None };
         standing.run();
         standing.run();
         assert!(standing.baseline.is_some(), "the second run changes nothing");
@@ -31,8 +37,14 @@ impl Standing {
         let (before, documents) = self.baseline.as_ref()?;
         // The reports themselves are not read.
         let snapshot = Snapshot { reports: None, ..self.world.snapshot() };
-        propose_affected(&snapshot, self.world.reported(), &self.world.store, before, documents)
-            .unwrap()
+        propose_affected(
+            &snapshot,
+            self.world.reports_since(self.reports.as_ref()),
+            &self.world.store,
+            before,
+            documents,
+        )
+        .unwrap()
     }
 
     /// Runs once, as a reconcile does; returns whether it looked at what is affected alone.
@@ -44,9 +56,11 @@ impl Standing {
             self.world.commit(&proposal);
             let (before, _) = self.baseline.as_mut().unwrap();
             *before = next;
+            self.reports.clone_from(&self.world.reports);
             return true;
         }
         let proposal = self.world.run();
+        self.reports.clone_from(&self.world.reports);
         self.baseline = baseline(
             &snapshot,
             self.world.reported(),
@@ -90,6 +104,121 @@ proptest! {
             standing.run();
         }
     }
+}
+
+/// The small fleet, whose workers report all clusters.
+fn reporting() -> Standing {
+    let mut standing = Standing::new();
+    for worker in ["w-weu", "w-eus"] {
+        standing.hear(&Said { worker, ..Said::default() });
+    }
+    for _ in 0..3 {
+        standing.run();
+    }
+    assert!(standing.baseline.is_some(), "the fleet stands");
+    standing
+}
+
+/// What an agent says: all clusters of its worker run, but for what is named here.
+struct Said<'a> {
+    worker: &'a str,
+    /// After 08:50: a run is at nine.
+    minute: u8,
+    healthy: bool,
+    revision: u8,
+    /// Clusters by their place in the worker's list, with a phase; `Gone` is not reported.
+    clusters: &'a [(u8, &'a str)],
+}
+
+impl Default for Said<'_> {
+    fn default() -> Self {
+        Self { worker: "w-weu", minute: 0, healthy: true, revision: 0, clusters: &[] }
+    }
+}
+
+impl Standing {
+    fn hear(&mut self, said: &Said<'_>) {
+        let Said { worker, minute, healthy, revision, clusters } = said;
+        let mut text = format!(
+            "schemaVersion: 1\nworker: {worker}\nworkerUID: u-{worker}\ntime: \"2026-11-01T08:{:02}:00Z\"\n\
+             complete: true\nhealthy: {healthy}\nappliedRevision: \"{revision}\"\nclusters:\n",
+            50 + minute
+        );
+        let world = &mut self.world;
+        let files = world.files.keys();
+        let names =
+            files.filter_map(|path| path.strip_prefix("fleet/clusters/")?.strip_suffix(".yaml"));
+        let here = names.filter(|name| world.worker_of(name).as_deref() == Some(worker));
+        for (at, name) in here.enumerate() {
+            let of = clusters.iter().find(|(place, _)| usize::from(*place) == at);
+            let phase = of.map_or("Running", |(_, phase)| *phase);
+            if phase != "Gone" {
+                let _ = write!(text, "- name: {name}\n  uid: u-{name}\n  phase: {phase}\n");
+            }
+        }
+        let reports = world.reports.get_or_insert_default();
+        reports.insert(Name::parse(worker).unwrap(), text.into_bytes());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: breadth(24, 320), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_stands_is_never_what_a_report_affects(
+        history in prop::collection::vec(
+            (any::<bool>(), 0..10_u8, 0..3_u8, prop::collection::vec((0..4_u8, 0..5_usize), 0..3), any::<Option<(u8, u8)>>()),
+            1..8,
+        ),
+    ) {
+        const PHASES: [&str; 5] = ["Running", "Degraded", "Updating", "Deleting", "Gone"];
+        let mut standing = reporting();
+        for (minute, (west, sick, revision, clusters, edit)) in (1..).zip(history) {
+            let worker = if west { "w-weu" } else { "w-eus" };
+            let clusters: Vec<_> = clusters.iter().map(|(at, phase)| (*at, PHASES[*phase])).collect();
+            let said = Said { worker, minute, healthy: sick != 0, revision, clusters: &clusters };
+            standing.hear(&said);
+            if let Some((cluster, version)) = edit {
+                apply(&mut standing.world, &Edit::Version(cluster, version));
+            }
+            standing.run();
+            standing.run();
+        }
+    }
+}
+
+#[test]
+fn a_report_looks_at_the_clusters_of_which_it_says_something_else() {
+    let of = |said: &Said<'_>| {
+        let mut standing = reporting();
+        standing.hear(said);
+        let clusters = standing.propose().map(|(proposal, _)| proposal.plan.clusters.len());
+        // What it comes to is compared with a look at everything.
+        assert_eq!(standing.run(), clusters.is_some());
+        assert!(standing.run() || clusters.is_none(), "it is folded");
+        clusters
+    };
+    let said = Said { minute: 5, ..Said::default() };
+    assert_eq!(of(&said), Some(0), "only its time is another");
+    assert_eq!(of(&Said { revision: 1, ..said }), Some(0), "what it applied decides nothing");
+    assert_eq!(of(&Said { clusters: &[(0, "Degraded")], ..said }), Some(1));
+    assert_eq!(of(&Said { clusters: &[(0, "Gone"), (2, "Updating")], ..said }), Some(2));
+    assert_eq!(of(&Said { healthy: false, ..said }), None, "placements read that");
+    assert_eq!(of(&Said { worker: "w-new", ..said }), None, "a first report");
+}
+
+#[test]
+fn a_report_whose_status_waits_is_folded_by_the_next_run() {
+    let mut standing = reporting();
+    standing.hear(&Said { minute: 5, clusters: &[(0, "Degraded")], ..Said::default() });
+    let (proposal, next) = standing.propose().expect("it affects one cluster");
+    assert_ne!(proposal.status_tree, standing.world.status.unwrap());
+    // The status branch was written just now, so nothing is committed.
+    let (before, _) = standing.baseline.as_mut().unwrap();
+    *before = next.with_status_of(before);
+    let (again, _) = standing.propose().expect("it is heard again");
+    assert_eq!(again.status_tree, proposal.status_tree);
+    assert!(standing.run());
 }
 
 #[test]

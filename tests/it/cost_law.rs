@@ -1,13 +1,14 @@
-//! What an edit of one cluster costs does not depend on how many others there are: allocations, reads of the store
+//! What an edit or a report of one cluster costs does not depend on how many others there are: allocations, reads of the store
 //! and objects written are equal in a fleet and in one ten times as large, with every rule on.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
-use carp::model::{Dir, Id, Proposal, Store, StoreError};
+use carp::model::{Dir, Id, Name, Proposal, Store, StoreError};
 use carp::pipeline::{baseline, propose_affected};
 
-use crate::cost::{WITH_EVERY_RULE, pause};
+use crate::cost::{Settled, WITH_EVERY_RULE, pause};
+use crate::support::generator;
 use crate::support::world::World;
 
 /// A store that counts what is asked of it.
@@ -60,13 +61,15 @@ struct Cost {
 /// What a change costs in a fleet that stands.
 fn cost(world: &mut World, change: impl FnOnce(&mut World)) -> (Cost, Proposal) {
     let standing = world.propose();
+    let reports = world.reports.clone();
     let left = baseline(&world.snapshot(), world.reported(), &standing, &world.store, &world.memo)
         .unwrap();
     let (before, documents) = left.expect("the fleet stands");
     change(world);
-    let (snapshot, reports) = (world.snapshot(), world.reported());
+    let (snapshot, since) = (world.snapshot(), world.reports_since(reports.as_ref()));
     let store = Counting::new(&world.store);
-    let propose = || propose_affected(&snapshot, reports, &store, &before, &documents).unwrap();
+    let propose =
+        || propose_affected(&snapshot, since.clone(), &store, &before, &documents).unwrap();
     // What a process makes once is made.
     propose();
     store.reads.set(0);
@@ -92,6 +95,12 @@ fn is_flat(small: u64, large: u64) -> bool {
 fn assert_flat(change: impl Fn(&mut World)) -> Proposal {
     let [(small, _), (large, proposal)] =
         WITH_EVERY_RULE.each_ref().map(|fleet| cost(&mut fleet.world(), &change));
+    assert_costs_are_flat(&small, &large);
+    proposal
+}
+
+#[track_caller]
+fn assert_costs_are_flat(small: &Cost, large: &Cost) {
     let pairs = [
         (small.allocations, large.allocations),
         (small.reads, large.reads),
@@ -99,7 +108,6 @@ fn assert_flat(change: impl Fn(&mut World)) -> Proposal {
         (small.objects, large.objects),
     ];
     assert!(pairs.iter().all(|(small, large)| is_flat(*small, *large)), "{small:?} {large:?}");
-    proposal
 }
 
 #[test]
@@ -118,4 +126,27 @@ fn a_comment_costs_the_same_in_a_fleet_ten_times_as_large() {
     });
     assert!(!proposal.has_changes());
     assert_eq!(proposal.plan.clusters.len(), 0);
+}
+
+#[test]
+fn a_report_costs_the_same_in_a_fleet_ten_times_as_large() {
+    let hear = |world: &mut World, minute: u8, phase: &str| {
+        let cluster = generator::cluster_name(0);
+        let worker = world.worker_of(&cluster).unwrap();
+        let text = format!(
+            "schemaVersion: 1\nworker: {worker}\nworkerUID: u\ntime: \"2026-11-01T08:{minute:02}:00Z\"\n\
+             complete: true\nhealthy: true\nclusters:\n- {{name: {cluster}, uid: u, phase: {phase}}}\n"
+        );
+        world.reports = Some([(Name::parse(&worker).unwrap(), text.into_bytes())].into());
+    };
+    let heard = |fleet: &Settled| {
+        let mut world = fleet.world();
+        hear(&mut world, 10, "Running");
+        (0..2).for_each(|_| drop(world.run()));
+        cost(&mut world, |world| hear(world, 20, "Degraded"))
+    };
+    let [(small, _), (large, proposal)] = WITH_EVERY_RULE.each_ref().map(heard);
+    assert_costs_are_flat(&small, &large);
+    assert_eq!(proposal.plan.clusters.len(), 1);
+    assert_ne!(proposal.status_tree, proposal.status_base.unwrap());
 }

@@ -141,14 +141,22 @@ fn old_trees_may_be_gone() {
     assert!(ran.out.contains("+0 -0 ~1 clusters\n"), "{}", ran.out);
 }
 
-/// The agent of w-weu reports its three clusters.
+/// The agent of w-weu reports its three clusters for the first time.
 fn report(fleet: &Reconciled) {
-    git(&fleet.path(), &["checkout", "--quiet", "-b", "carp/observed/w-weu", "carp/status"]);
-    let report = "schemaVersion: 1\nworker: w-weu\nworkerUID: u\ntime: \"2026-11-01T08:50:00Z\"\n\
-                  complete: true\nhealthy: true\nclusters:\n";
-    let clusters = ["alpha", "bravo", "echo"];
-    let clusters =
-        clusters.map(|name| format!("- {{name: {name}, uid: u-{name}, phase: Running}}\n"));
+    git(&fleet.path(), &["branch", "carp/observed/w-weu", "carp/status"]);
+    report_at(fleet, 50, "Running");
+}
+
+/// The same at this minute, alpha in this phase.
+fn report_at(fleet: &Reconciled, minute: u8, alpha: &str) {
+    git(&fleet.path(), &["checkout", "--quiet", "carp/observed/w-weu"]);
+    let report = format!(
+        "schemaVersion: 1\nworker: w-weu\nworkerUID: u\ntime: \"2026-11-01T08:{minute}:00Z\"\n\
+         complete: true\nhealthy: true\nclusters:\n"
+    );
+    let clusters = [("alpha", alpha), ("bravo", "Running"), ("echo", "Running")];
+    let clusters = clusters
+        .map(|(name, phase)| format!("- {{name: {name}, uid: u-{name}, phase: {phase}}}\n"));
     let report = format!("{report}{}", clusters.concat());
     fleet.write(paths::REPORT_FILE, report.as_bytes());
     fleet.commit("a report");
@@ -168,6 +176,34 @@ fn reports_that_are_folded_are_not_read_again() {
     let (ran, through) = run(&fleet, &[]);
     assert!(!through, "it looked at everything");
     assert!(ran.out.contains("+0 -0 ~1 clusters\n"), "{}", ran.out);
+}
+
+#[test]
+fn a_report_is_all_that_a_run_looks_at() {
+    let fleet = settled();
+    report(&fleet);
+    (0..2).for_each(|_| assert!(run(&fleet, &[]).1));
+    report_at(&fleet, 55, "Degraded");
+    let (ran, through) = run(&fleet, &[]);
+    assert!(!through, "it looked at everything");
+    let status = git(
+        &fleet.path(),
+        &["show", &format!("carp/status:clusters/{}/alpha.yaml", paths::shard("alpha"))],
+    );
+    assert!(status.contains("phase: Degraded"), "{}\n{status}", ran.out);
+    // A sign of life says nothing new, and moves no branch.
+    let tip = git(&fleet.path(), &["rev-parse", "carp/status"]);
+    report_at(&fleet, 58, "Degraded");
+    assert!(!run(&fleet, &[]).1, "it looked at everything");
+    assert_eq!(git(&fleet.path(), &["rev-parse", "carp/status"]), tip);
+    for file in ["reports.json", "documents.clusters"] {
+        let path = fleet.path().join(".git/carp").join(file);
+        assert!(path.exists(), "{file}");
+        fs::write(&path, b"nothing").unwrap();
+        report_at(&fleet, 59, if file == "reports.json" { "Running" } else { "Degraded" });
+        assert!(run(&fleet, &[]).1, "{file}");
+        run(&fleet, &[]);
+    }
 }
 
 #[test]

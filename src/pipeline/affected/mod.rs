@@ -1,9 +1,10 @@
-//! What a change affects: where only some clusters' documents say something else than when the fleet last
-//! stood, those clusters alone are loaded, planned, rendered, compared and written.
+//! What a change affects: where only some clusters' documents, or some workers' reports of some clusters, say
+//! something else than when the fleet last stood, those clusters alone are loaded, planned, rendered, compared and
+//! written.
 //!
 //! Everything else stands, because nothing that it reads has changed. That is so where
-//! - the output, the status, the reports and carp itself are as the last run left them, and no deadline has
-//!   passed (`scope`);
+//! - the output, the status and carp itself are as the last run left them, and no deadline has passed (`scope`);
+//! - the workers whose reports changed are to decisions the hosts that they were (`heard`);
 //! - the clusters are placed, and what others read of them is the same: labels that a rule reads, tenant,
 //!   location, priority, class, their own rules, and what they take (`neutral`);
 //! - nothing comes of it that anybody must be told: no finding, hold, move or deletion.
@@ -11,6 +12,7 @@
 //! Where any of that is not so the answer is `None`, and everything is looked at. So this decides nothing of its
 //! own: it asks the same planner and the same writer about fewer clusters.
 
+mod heard;
 mod neutral;
 mod read;
 mod scope;
@@ -27,9 +29,10 @@ use super::status::Documents;
 use super::writing::{Writing, Written};
 use super::{Decided, decide, finish};
 use crate::model::{
-    Baseline, Decision, Digest, DocumentIndex, Memo, Name, Plan, Planned, Proposal, Snapshot,
-    Store, StoreError,
+    Baseline, Decision, DocumentIndex, Memo, Name, Plan, Planned, Previous, Proposal, ReportsSince,
+    Snapshot, Store, StoreError,
 };
+use crate::plan;
 use read::AffectedRead;
 
 /// What one run would commit, worked out of what changed since the fleet last stood, and what stands after it.
@@ -38,21 +41,25 @@ use read::AffectedRead;
 /// The proposal has the affected clusters and their workers only, in the plan as in what was read. Its trees,
 /// message, counts and deadline are those that a look at everything gives.
 ///
-/// `reports` tells the reports that there are from any others. They are not read: they are those of the baseline,
-/// and what they say is folded.
+/// `reports` are those that changed since the baseline; what the others say is folded. The snapshot's own are not
+/// read.
 ///
 /// # Errors
 /// The store failed. Nothing that was put counts then.
 pub fn propose_affected(
     snapshot: &Snapshot,
-    reports: Digest,
+    reports: ReportsSince,
     store: &dyn Store,
     baseline: &Baseline,
     index: &dyn DocumentIndex,
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
-    let Some(scope) = scope::of(snapshot, reports, store, baseline)? else { return Ok(None) };
+    let Some(scope) = scope::of(snapshot, &reports, store, baseline, index)? else {
+        return Ok(None);
+    };
     let files = scope.files();
-    let Some(AffectedRead { mut read, locks }) =
+    let ReportsSince { digest, changed } = reports;
+    let snapshot = &Snapshot { reports: changed, ..snapshot.clone() };
+    let Some(AffectedRead { mut read, locks, heard, anew }) =
         read::part(snapshot, store, baseline, scope, index)?
     else {
         return Ok(None);
@@ -77,11 +84,15 @@ pub fn propose_affected(
     if !is_plain(&written) {
         return Ok(None);
     }
+    if !count_standing(&mut decided.planning.plan, &read.previous, &anew) {
+        return Ok(None);
+    }
     let documents =
         Documents { fleet: &read.loaded.fleet, previous: &read.previous, observed: &read.observed };
+    let planned = &decided.planning.plan;
     let (status, stated) =
-        documents.write_part(snapshot, store, &decided.planning.plan, &baseline.counts)?;
-    let reported = baseline.reported;
+        documents.write_part(snapshot, store, planned, &baseline.counts, &anew)?;
+    let reported = heard.reported(baseline.reported, &read);
     let mut proposal = finish(snapshot, store, read, decided, (told, written), status)?;
     if !proposal.diagnostics.is_empty() {
         return Ok(None);
@@ -90,7 +101,15 @@ pub fn propose_affected(
     proposal.valid_until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
     let changed: BTreeSet<Name> = rewritten.into_iter().chain(stated).collect();
     let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
-    Ok(Some((proposal, next)))
+    Ok(Some((proposal, Baseline { reports: digest, reported, ..next })))
+}
+
+/// Counts all clusters of these workers as there, for their status.
+fn count_standing(plan: &mut Plan, previous: &Previous, workers: &BTreeSet<Name>) -> bool {
+    let mut locks = workers.iter().filter_map(|name| Some((name, previous.workers.get(name)?)));
+    locks.all(|(name, lock)| {
+        plan.workers.get_mut(name).is_some_and(|planned| plan::count_standing(planned, lock))
+    })
 }
 
 /// Whether every decision is that a cluster stays where it is, as it is.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::drift::Drift;
 use super::super::read::Read;
+use super::heard::Heard;
 use super::neutral::is_neutral;
 use super::scope::Scope;
 use crate::change::entry_at;
@@ -22,6 +23,10 @@ pub(super) struct AffectedRead {
     pub(super) read: Read,
     /// The same locks, whole.
     pub(super) locks: Previous,
+    /// What was heard of workers.
+    pub(super) heard: Heard,
+    /// The workers of which something else is folded now.
+    pub(super) anew: BTreeSet<Name>,
 }
 
 /// Reads what decisions about these clusters read; `None` where more must be looked at.
@@ -33,9 +38,12 @@ pub(super) fn part(
     index: &dyn DocumentIndex,
 ) -> Result<Option<AffectedRead>, StoreError> {
     let names: BTreeSet<Name> = scope.files().into_keys().collect();
-    let Some(locks) = locks(snapshot, store, &names)? else { return Ok(None) };
+    let Scope { heard, hub, .. } = &scope;
+    let hosts = heard.last.keys().filter(|name| hub.as_ref() != Some(*name));
+    let Some(locks) = locks(snapshot, store, &names, hosts)? else { return Ok(None) };
     let Some(sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
-    let loaded = load::load_part(&snapshot.input, store, scope.changed, &sources, index, &locks)?;
+    let Scope { changed, heard, hub, .. } = scope;
+    let loaded = load::load_part(&snapshot.input, store, changed, &sources, index, &locks)?;
     let Some(loaded) = loaded.filter(|loaded| are_neutral(loaded, &locks, &names, baseline)) else {
         return Ok(None);
     };
@@ -54,29 +62,34 @@ pub(super) fn part(
         stopped: false,
     };
     read.loaded.fleet.networks_apart = read.templates.networks_apart();
-    let workers = read.previous.workers.keys().cloned().collect();
+    // What the hub says of a worker is in that one's own status.
+    let mut workers: BTreeSet<Name> = read.previous.workers.keys().cloned().collect();
+    workers.extend(hub.filter(|_| !heard.last.is_empty()));
     read.reports(snapshot, store, Some(&workers))?;
+    let Some(anew) = heard.folded_anew(&read) else { return Ok(None) };
     // A report is held against all that is on its worker.
     read.previous = of_clusters(&locks, &names);
     let clean = !read.stopped && read.diagnostics.is_empty();
-    Ok(clean.then_some(AffectedRead { read, locks }))
+    Ok(clean.then_some(AffectedRead { read, locks, heard, anew }))
 }
 
-/// The locks of the workers that the clusters are on; `None` where one is on none for good.
-fn locks(
+/// The locks of these workers and of those that the clusters are on; `None` where one is on none for good.
+fn locks<'a>(
     snapshot: &Snapshot,
     store: &dyn Store,
     names: &BTreeSet<Name>,
+    hosts: impl Iterator<Item = &'a Name>,
 ) -> Result<Option<Previous>, StoreError> {
-    let mut previous = Previous::default();
+    let mut workers: BTreeSet<Name> = hosts.cloned().collect();
     for name in names {
         let Some(id) = file(snapshot, store, &paths::decision(name))? else { return Ok(None) };
         let record = load::read_yaml::<DecisionRecord>(&store.blob(id)?).ok();
         let record = record.filter(|record| record.state == RecordState::Bound);
         let Some(worker) = record.and_then(|record| record.worker) else { return Ok(None) };
-        if previous.workers.contains_key(&worker) {
-            continue;
-        }
+        workers.insert(worker);
+    }
+    let mut previous = Previous::default();
+    for worker in workers {
         let path = format!("{}/{}", paths::worker(&worker), paths::WORKER_LOCK);
         let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
         let lock = lock_from_bytes::<WorkerLock>(&store.blob(id)?, WORKER_LOCK_SCHEMA).ok();

@@ -1,21 +1,28 @@
-//! Which clusters a run looks at: those whose documents changed since the fleet last stood, and those that the
-//! last run wrote.
+//! Which clusters a run looks at: those whose documents changed since the fleet last stood, those of which a report
+//! says something else, and those that the last run wrote.
 
 use std::collections::BTreeMap;
 
 use super::super::baseline::{output_entries, status_entries};
+use super::heard::Heard;
 use crate::change::entry_at;
 use crate::load::{self, ChangedDocuments};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, Digest, EntryKind, Id, Name, Snapshot, Store, StoreError, paths,
+    BASELINE_FORMAT, Baseline, DocumentIndex, EntryKind, Id, Name, ReportsSince, Snapshot, Store,
+    StoreError, paths,
 };
 
 /// The clusters that a run looks at.
 pub(super) struct Scope {
     /// Those whose documents changed, with them.
     pub(super) changed: ChangedDocuments,
-    /// Those that the last run wrote and whose documents are the same, with their files.
+    /// Those whose documents are the same and that the last run wrote, or of which a report says something else,
+    /// with their files.
     pub(super) unsettled: BTreeMap<Name, String>,
+    /// What was heard of workers.
+    pub(super) heard: Heard,
+    /// The agent on the control plane's cluster.
+    pub(super) hub: Option<Name>,
 }
 
 impl Scope {
@@ -29,20 +36,25 @@ impl Scope {
 /// The clusters that may not be as they were; `None` where something else may be, too.
 pub(super) fn of(
     snapshot: &Snapshot,
-    reports: Digest,
+    reports: &ReportsSince,
     store: &dyn Store,
     baseline: &Baseline,
+    index: &dyn DocumentIndex,
 ) -> Result<Option<Scope>, StoreError> {
-    if baseline.reports != reports
-        || !is_of_now(snapshot, baseline)
-        || !stands(snapshot, store, baseline)?
-    {
+    if !is_of_now(snapshot, baseline) || !stands(snapshot, store, baseline)? {
         return Ok(None);
     }
     let prefix = &snapshot.input.prefix;
     let Some(spec) = load::readable_fleet_spec(store, snapshot.input.tree, prefix)? else {
         return Ok(None);
     };
+    let hub = spec.control_plane.as_ref().and_then(|hub| Name::parse(&hub.name).ok());
+    let heard = if baseline.reports == reports.digest {
+        Some(Heard::default())
+    } else {
+        Heard::read(snapshot, store, reports, hub.as_deref())?
+    };
+    let Some(heard) = heard else { return Ok(None) };
     let roots = spec.roots.unwrap_or_default();
     let both = |path: &str| -> Result<[Option<Id>; 2], StoreError> {
         let path = paths::in_repository(prefix, path);
@@ -64,10 +76,14 @@ pub(super) fn of(
         return Ok(None);
     };
     let mut unsettled = baseline.unsettled.clone();
+    for name in &heard.clusters {
+        let Some(file) = index.file_of_cluster(name) else { return Ok(None) };
+        unsettled.insert(name.clone(), file);
+    }
     for name in changed.clusters().keys() {
         unsettled.remove(name);
     }
-    Ok(Some(Scope { changed, unsettled }))
+    Ok(Some(Scope { changed, unsettled, heard, hub }))
 }
 
 /// Whether it is this carp that left the fleet standing, and no deadline has passed since.

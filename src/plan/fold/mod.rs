@@ -13,6 +13,7 @@
 //!   ([`contradictions`]) and changes nothing.
 
 mod ahead;
+mod changes;
 mod contradiction;
 mod damping;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod tests;
 #[cfg(test)]
 mod twins;
 
+pub use changes::{clusters_said_otherwise, is_same_host};
 pub use contradiction::contradictions;
 
 use std::collections::{BTreeMap, BTreeSet};

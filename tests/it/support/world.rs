@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use carp::change::{TreeEdit, plan_digest};
 use carp::model::{
-    Build, Digest, Dir, EntryKind, Id, Input, Memo, Name, Proposal, Snapshot, Store, StoreError,
-    paths,
+    Build, Digest, Dir, EntryKind, Id, Input, Memo, Name, Proposal, ReportsSince, Snapshot, Store,
+    StoreError, paths,
 };
 use carp::pipeline::{fleet_document, propose};
 use carp::store::MemoryStore;
@@ -115,6 +115,16 @@ impl World {
     /// What tells the reports from any others.
     pub(crate) fn reported(&self) -> Digest {
         Digest::of_value(&self.reports)
+    }
+
+    /// The reports, since a run that had others.
+    pub(crate) fn reports_since(&self, last: Option<&BTreeMap<Name, Vec<u8>>>) -> ReportsSince {
+        let both = last.zip(self.reports.as_ref()).filter(|(last, now)| last.keys().eq(now.keys()));
+        let changed = both.map(|(last, now)| {
+            let changed = now.iter().filter(|(worker, bytes)| last.get(*worker) != Some(bytes));
+            changed.map(|(worker, bytes)| (worker.clone(), bytes.clone())).collect()
+        });
+        ReportsSince { digest: self.reported(), changed }
     }
 
     /// What the next run would commit.
