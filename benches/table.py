@@ -10,6 +10,8 @@ command can be repeated. The last column is the exponent with which processor ti
 size to the largest: 0 is flat, 1 is linear. Nothing is asserted.
 """
 import argparse
+import io
+import itertools
 import json
 import math
 import os
@@ -19,6 +21,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 
@@ -70,7 +73,7 @@ class Fleet:
     """A generated fleet in a repository without a remote."""
 
     def __init__(self, carp, folder, clusters):
-        self.carp, self.path, self.edits = carp, folder / "fleet", 0
+        self.carp, self.path, self.edits, self.reports = carp, folder / "fleet", 0, 0
         generator = ROOT / "target/dist/examples/generate-fleet"
         subprocess.run([generator, self.path, str(clusters)], check=True)
         git(self.path, "init", "--quiet", "--template=", "-b", "main")
@@ -112,6 +115,43 @@ class Fleet:
         texts = [first.replace(f"  name: {name}\n", f"  name: x{self.edits}-{i}\n") for i in range(count)]
         (self.path / f"fleet/clusters/more-{self.edits}.yaml").write_text("---\n".join(texts))
         self.commit()
+
+    def clusters_by_worker(self):
+        """Every placed cluster under its worker, as the records on the output branch say."""
+        archive = subprocess.run(
+            ["git", "archive", "carp/rendered", "decisions"], cwd=self.path, env=ENVIRONMENT, check=True, capture_output=True
+        )
+        found = {}
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as records:
+            for member in records:
+                if member.isfile() and member.name.endswith(".yaml"):
+                    text = records.extractfile(member).read().decode()
+                    fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+                    if "worker" in fields and "cluster" in fields:
+                        found.setdefault(fields["worker"], []).append(fields["cluster"])
+        return found
+
+    def report(self, workers, degraded=False):
+        """Each of these workers reports its clusters, as its agent would; all run, or the first one is degraded."""
+        self.reports += 1
+        time = f"2026-11-01T08:{self.reports // 60:02}:{self.reports % 60:02}Z"
+        stream = []
+        for worker, clusters in workers.items():
+            text = (
+                f"schemaVersion: 1\nworker: {worker}\nworkerUID: uid-{worker}\ntime: \"{time}\"\n"
+                "complete: true\nhealthy: true\nclusters:\n"
+            )
+            for at, cluster in enumerate(clusters):
+                phase = "Degraded" if degraded and at == 0 else "Running"
+                text += f"- {{name: {cluster}, uid: uid-{cluster}, phase: {phase}, version: v1.34.2}}\n"
+            stream.append(
+                f"commit refs/heads/carp/observed/{worker}\ncommitter agent <agent@example.com> {self.reports} +0000\n"
+                f"data 0\nM 644 inline report.yaml\ndata {len(text)}\n{text}\n"
+            )
+        subprocess.run(
+            ["git", "fast-import", "--quiet", "--force"],
+            cwd=self.path, env=ENVIRONMENT, check=True, input="".join(stream), text=True,
+        )
 
     def a_cluster(self):
         text = sorted((self.path / "fleet/clusters").rglob("*.yaml"))[0].read_text()
@@ -168,7 +208,21 @@ def table(carp, size, rounds, only):
         again("plan", nothing, lambda: fleet.run("plan"))
         again("explain of one cluster", nothing, lambda: fleet.run("explain", f"cluster/{cluster}"))
         again("status of one cluster", nothing, lambda: fleet.run("status", f"cluster/{cluster}"))
+        reports(fleet, again)
     return rows
+
+
+def reports(fleet, again):
+    """What agents say: one of them that all is as it was, one of a cluster, all of a cluster each."""
+    everybody = fleet.clusters_by_worker()
+    one = dict([min(everybody.items())])
+    fleet.report(everybody)
+    for _ in range(3):
+        fleet.reconcile()
+    down = itertools.cycle([True, False])
+    again("a sign of life of one worker", lambda: fleet.report(one), fleet.reconcile)
+    again("one report", lambda: fleet.report(one, degraded=next(down)), fleet.reconcile)
+    again("a report of every worker", lambda: fleet.report(everybody, degraded=next(down)), fleet.reconcile)
 
 
 def main():
