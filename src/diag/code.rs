@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::Severity;
 
 macro_rules! codes {
     ($( $(#[$doc:meta])* $variant:ident = $name:literal, $severity:ident; )*) => {
         /// The stable name of a rule. `docs/errors.md` has a section for each.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Code { $( $(#[$doc])* $variant, )* }
 
         impl Code {

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::Code;
 
 /// How bad a finding is. The order is the order of display: errors first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Severity {
     /// What the finding speaks of has no effect; its last good output stays.
     Error,
@@ -26,7 +28,7 @@ impl fmt::Display for Severity {
 }
 
 /// One step of a [`FieldPath`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Step {
     /// The value under a key of a mapping.
     Key(String),
@@ -35,7 +37,7 @@ pub enum Step {
 }
 
 /// Where in a document: `spec.nodePools[1].vmSize`. The empty path is the document itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FieldPath(pub Vec<Step>);
 
 impl FieldPath {
@@ -78,7 +80,7 @@ impl fmt::Display for FieldPath {
 }
 
 /// A position in a file as people count it: both from 1, columns in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position {
     /// The line, from 1.
     pub line: u32,
@@ -87,7 +89,7 @@ pub struct Position {
 }
 
 /// Where a finding is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The file, relative to the fleet's root, with `/`.
     pub file: String,
@@ -130,7 +132,7 @@ impl Place {
 }
 
 /// A user's mistake, or something a user should know.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,

@@ -19,7 +19,7 @@ use crate::model::{
 /// templates, and nothing else. What only the whole fleet can answer (whether a name is taken twice, policies
 /// tie, or a domain has no worker) is not asked.
 ///
-/// `None` where anything is found, or something is not where it is said to be: then the fleet is to be loaded
+/// `None` where an error is found, or something is not where it is said to be: then the fleet is to be loaded
 /// as a whole.
 ///
 /// # Errors
@@ -34,14 +34,14 @@ pub fn load_part(
 ) -> Result<Option<Loaded>, StoreError> {
     let Some(root) = tree::dir_at(store, input.tree, &input.prefix)? else { return Ok(None) };
     let file = fleet_file::read(store, Some(&root), &input.prefix)?;
-    let Some(spec) = file.spec.filter(|_| file.diagnostics.is_empty()) else { return Ok(None) };
+    let Some(spec) = file.spec else { return Ok(None) };
     let roots = spec.roots.clone().unwrap_or_default();
     let root = Dir::id(&root);
     let (templates, unread) = templates::read(store, root, &roots.templates)?;
     let mut desired = Desired::default();
     let policies = (roots.policies.as_str(), Root::Policies, &[POLICY_TESTS][..]);
     desired.root(store, root, policies, &remembered(store, root, &roots.policies, index)?)?;
-    if !unread.is_empty() || !desired.diagnostics.is_empty() || !desired.unloaded.is_empty() {
+    if !unread.is_empty() || !desired.unloaded.is_empty() {
         return Ok(None);
     }
     let Some(named) = named(store, root, sources)? else { return Ok(None) };
@@ -50,7 +50,11 @@ pub fn load_part(
     items.extend(changed.items);
     let documents = items.len();
     let (fleet, found) = assemble::assemble_part(Some(&spec), items, Vec::new(), previous);
-    Ok(found.is_empty().then_some(Loaded {
+    let mut diagnostics = file.diagnostics;
+    diagnostics.extend(desired.diagnostics);
+    diagnostics.extend(found);
+    Ok((!diagnostics.has_errors()).then_some(Loaded {
+        diagnostics,
         fleet: Fleet { name: file.name, ..fleet },
         parsed: changed.parsed,
         documents,

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, FactFile, FleetCounts, Id, Name};
+use super::{Digest, FactFile, FleetCounts, Gate, Hold, Id, Name};
+use crate::diag::Diagnostic;
 
 /// The version of [`Baseline`]'s format.
 pub const BASELINE_FORMAT: u32 = 2;
 
-/// The state of a fleet in which planning it again would change nothing and tell nothing, apart from the
+/// The state of a fleet in which planning it again would change nothing and tell nothing new, apart from the
 /// clusters in `unsettled`.
 ///
 /// It is a cache and never an input: it counts only where everything that it names is as it says, and a run
@@ -45,6 +46,15 @@ pub struct Baseline {
     pub counts: FleetCounts,
     /// The digest of what the workers say.
     pub reported: Digest,
+    /// The clusters and workers that are on their way, or of which something is told: a run to which one of them
+    /// matters looks at everything.
+    pub busy: BTreeSet<Name>,
+    /// What was found.
+    pub findings: Vec<Diagnostic>,
+    /// What guards hold.
+    pub holds: Vec<Hold>,
+    /// What keeps its last good folder.
+    pub gates: Vec<Gate>,
 }
 
 impl Baseline {

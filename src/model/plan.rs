@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::api::AcknowledgementKind;
 use super::{
@@ -204,7 +205,7 @@ pub enum WorkerState {
 }
 
 /// Something that a guard did not let happen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
     /// Which guard.
     pub kind: HoldKind,
@@ -223,7 +224,7 @@ impl Hold {
 }
 
 /// Which guard held something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum HoldKind {
     /// More deletions than `guards.maxDeletions`.
     MassDeletion,

@@ -142,7 +142,7 @@ pub enum ChangeKind {
 }
 
 /// A folder that kept its last good content.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
     /// The cluster or worker.
     pub name: Name,
@@ -153,7 +153,7 @@ pub struct Gate {
 }
 
 /// Why a folder kept its last good content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum GateReason {
     /// Its document did not load.
     NotLoaded,

@@ -7,13 +7,13 @@ use super::read::root_of;
 use super::status::FLEET_DOCUMENT;
 use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstraint};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, Digest, DocumentName, FactFile, Fleet, Id, Kept, KnownDocuments,
-    Memo, Name, Proposal, Snapshot, Store, StoreError, paths,
+    BASELINE_FORMAT, Baseline, Digest, DocumentName, FactFile, Fleet, Gate, Id, Kept,
+    KnownDocuments, Memo, Name, Plan, Proposal, Snapshot, Store, StoreError, paths,
 };
 
 /// What stands after a run that looked at everything, with what decisions about single clusters read besides
 /// their own documents: where those stand, and what `memo` knows of the policies. `None` after a run that
-/// changed something, or had anything to tell: what was not seen to stand is looked at again. `reports` tells the
+/// changed something, or found something of others on a branch of carp: what was not seen to stand is looked at again. `reports` tells the
 /// reports that the run was given from any others.
 ///
 /// # Errors
@@ -43,31 +43,43 @@ pub fn baseline(
         label_keys: label_keys(fleet),
         counts: proposal.counts.clone(),
         reported: proposal.reported,
+        busy: busy(&proposal.plan, &proposal.gates),
+        findings: proposal.diagnostics.iter().cloned().collect(),
+        holds: proposal.plan.holds.clone(),
+        gates: proposal.gates.clone(),
     };
     let clusters = fleet.clusters.iter().map(|(name, c)| (name.clone(), c.file.clone())).collect();
     let documents = KnownDocuments { files: files(fleet), clusters, facts: facts(memo) };
     Ok(Some((baseline, documents)))
 }
 
-/// Whether a run found everything as it should be.
+/// How much a baseline may have to tell. Where more is wrong, everything is looked at.
+const MOST_TOLD: usize = 200;
+
+/// Whether a run found everything as the run before it left it.
 fn stands(snapshot: &Snapshot, proposal: &Proposal) -> bool {
     let (plan, survey) = (&proposal.plan, &proposal.survey);
     let nothing_to_do = !proposal.stopped
         && !proposal.has_changes()
         && snapshot.status == Some(proposal.status_tree)
         && snapshot.input.rewound_from.is_none();
-    let nothing_to_tell = proposal.diagnostics.is_empty()
-        && plan.holds.is_empty()
-        && proposal.gates.is_empty()
-        && survey.drifted.is_empty()
+    let nobody_elses = survey.drifted.is_empty()
         && survey.foreign.is_empty()
         && proposal.previous.damaged.is_empty()
         && proposal.previous.kept == Kept::default();
-    let nobody_leaves = plan.moves.is_empty()
-        && plan.deletions.is_empty()
-        && plan.stays.is_empty()
-        && plan.violations.is_empty();
-    nothing_to_do && nothing_to_tell && nobody_leaves
+    let told = proposal.diagnostics.iter().count()
+        + proposal.gates.len()
+        + plan.holds.iter().map(|hold| hold.names.len()).sum::<usize>();
+    nothing_to_do && nobody_elses && told <= MOST_TOLD
+}
+
+/// What is on its way, and what something is told of.
+fn busy(plan: &Plan, gates: &[Gate]) -> BTreeSet<Name> {
+    let held = plan.holds.iter().flat_map(|hold| &hold.names);
+    let held = held.filter_map(|name| Name::parse(name).ok());
+    let Plan { moves, deletions, stays, violations, .. } = plan;
+    let going = moves.keys().chain(deletions.keys()).chain(stays.keys()).chain(violations.keys());
+    going.cloned().chain(gates.iter().map(|gate| gate.name.clone())).chain(held).collect()
 }
 
 /// What carp owns on an output tree.

@@ -260,7 +260,7 @@ pub fn count_standing(plan: &mut WorkerPlan, lock: &WorkerLock) -> bool {
     let rows: Vec<&ClusterRow> = lock.clusters.values().collect();
     plan.allocated = allocated(&rows);
     plan.clusters = rows.len() as u64;
-    rows.iter().all(|row| row.state == ClusterState::Bound)
+    rows.iter().all(|row| row.state == ClusterState::Bound && row.moves.is_none())
 }
 
 fn allocated(rows: &[&ClusterRow]) -> Resources {

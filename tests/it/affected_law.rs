@@ -87,8 +87,9 @@ fn assert_same(narrow: &Proposal, whole: &Proposal) {
     assert_eq!(narrow.form.is_some(), whole.form.is_some());
     let digest = |p: &Proposal| plan_digest(&p.plan, &p.previous);
     assert_eq!(digest(narrow), digest(whole));
-    assert!(whole.diagnostics.is_empty(), "{:?}", whole.diagnostics);
-    assert!(whole.plan.holds.is_empty() && whole.gates.is_empty());
+    assert_eq!(narrow.diagnostics.sorted(), whole.diagnostics.sorted());
+    assert_eq!(narrow.plan.holds, whole.plan.holds);
+    assert_eq!(narrow.gates, whole.gates);
     assert!(narrow.valid_until.is_none_or(|at| whole.valid_until.is_some_and(|by| at <= by)));
 }
 
@@ -178,8 +179,14 @@ proptest! {
             let clusters: Vec<_> = clusters.iter().map(|(at, phase)| (*at, PHASES[*phase])).collect();
             let said = Said { worker, minute, healthy: sick != 0, revision, clusters: &clusters };
             standing.hear(&said);
-            if let Some((cluster, version)) = edit {
-                apply(&mut standing.world, &Edit::Version(cluster, version));
+            if let Some((cluster, how)) = edit {
+                let edit = match how % 4 {
+                    0 => Edit::Add(cluster),
+                    1 => Edit::Remove(cluster),
+                    2 => Edit::Tag(cluster, how),
+                    _ => Edit::Version(cluster, how),
+                };
+                apply(&mut standing.world, &edit);
             }
             standing.run();
             standing.run();
@@ -205,6 +212,38 @@ fn a_report_looks_at_the_clusters_of_which_it_says_something_else() {
     assert_eq!(of(&Said { clusters: &[(0, "Gone"), (2, "Updating")], ..said }), Some(2));
     assert_eq!(of(&Said { healthy: false, ..said }), None, "placements read that");
     assert_eq!(of(&Said { worker: "w-new", ..said }), None, "a first report");
+}
+
+#[test]
+fn what_is_told_of_others_is_told_again() {
+    let stands = |edit: &dyn Fn(&mut World)| {
+        let mut standing = Standing::new();
+        for cluster in [1, 2] {
+            apply(&mut standing.world, &Edit::Add(cluster));
+        }
+        for _ in 0..3 {
+            standing.run();
+        }
+        edit(&mut standing.world);
+        for _ in 0..4 {
+            standing.run();
+        }
+        apply(&mut standing.world, &Edit::Tag(1, 1));
+        assert!(standing.run(), "only r01 is looked at");
+        let (baseline, _) = standing.baseline.take().unwrap();
+        (baseline.findings.len(), baseline.holds.len(), baseline.gates.len(), baseline.busy.len())
+    };
+    assert_eq!(stands(&|_| {}), (0, 0, 0, 0));
+    let broken = stands(&|world| apply(world, &Edit::Break(2)));
+    assert_eq!(broken, (1, 1, 0, 1), "a broken document, and no deletion may begin");
+    let going = stands(&|world| apply(world, &Edit::Remove(2)));
+    assert_eq!(going, (0, 0, 0, 1), "a deletion that waits for evidence");
+    let pasted = stands(&|world| {
+        let file = "fleet/clusters/r02.yaml";
+        let text = world.files[file].replace("metadata:\n", "metadata:\n  uid: 1-2-3\n");
+        world.write(file, &text);
+    });
+    assert_eq!(pasted, (1, 0, 0, 0), "a warning");
 }
 
 #[test]

@@ -57,9 +57,13 @@ type News<'a> = (&'a str, &'a dyn Fn(&Reconciled));
 
 #[test]
 fn whatever_changes_makes_a_run_look_at_everything() {
-    let news: [News<'_>; 4] = [
+    let news: [News<'_>; 5] = [
         ("an edit", &|fleet| {
             fleet.write("fleet/clusters/golf.yaml", cluster("golf", "eastus").as_bytes());
+            fleet.commit("golf");
+        }),
+        ("a file beside the documents", &|fleet| {
+            fleet.write("more/golf.yaml", cluster("golf", "eastus").as_bytes());
             fleet.commit("golf");
         }),
         ("a hand edit of the output", &|fleet| by_hand(fleet, "carp/rendered")),
@@ -243,9 +247,14 @@ fn what_there_is_to_tell_is_told_every_time() {
     let fleet = Reconciled::of(&files);
     let (first, _) = run(&fleet, &[]);
     assert!(first.err.contains("warning"), "{}", first.err);
+    run(&fleet, &[]);
     let (again, through) = run(&fleet, &[]);
-    assert!(through);
+    assert!(!through, "it looked at everything");
     assert_eq!(again.err, first.err);
+    pause(&fleet, "alpha");
+    let (edited, through) = run(&fleet, &[]);
+    assert!(!through, "it looked at everything");
+    assert!(edited.err.contains(first.err.lines().next().unwrap()), "{}", edited.err);
 
     let fleet = settled();
     fleet.write("fleet/clusters/alpha.yaml", b"not committed\n");

@@ -7,7 +7,8 @@
 //! - the workers whose reports changed are to decisions the hosts that they were (`heard`);
 //! - the clusters are placed, and what others read of them is the same: labels that a rule reads, tenant,
 //!   location, priority, class, their own rules, and what they take (`neutral`);
-//! - nothing comes of it that anybody must be told: no finding, hold, move or deletion.
+//! - nothing comes of it that anybody must be told and was not told before (`told`): no finding, hold, move or
+//!   deletion. What is held, kept, on its way or found stays so, and is told again.
 //!
 //! Where any of that is not so the answer is `None`, and everything is looked at. So this decides nothing of its
 //! own: it asks the same planner and the same writer about fewer clusters.
@@ -16,6 +17,7 @@ mod heard;
 mod neutral;
 mod read;
 mod scope;
+mod told;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +59,7 @@ pub fn propose_affected(
         return Ok(None);
     };
     let files = scope.files();
+    let changed_files = scope.changed.clusters();
     let ReportsSince { digest, changed } = reports;
     let snapshot = &Snapshot { reports: changed, ..snapshot.clone() };
     let Some(AffectedRead { mut read, locks, heard, anew }) =
@@ -76,8 +79,11 @@ pub fn propose_affected(
     if !is_wanted(&choice) {
         return Ok(None);
     }
-    let Choice { contents, standing, told, .. } = choice;
+    let Choice { contents, standing, mut told, .. } = choice;
     standing.settle(&mut decided.planning.plan, None, None);
+    // What is held and kept is so still.
+    decided.planning.plan.holds.clone_from(&baseline.holds);
+    told.gates.clone_from(&baseline.gates);
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
     let writing = Writing::new(run, contents, Vec::new(), Remembered::default());
     let Some((written, rewritten)) = writing.write_part()? else { return Ok(None) };
@@ -94,9 +100,11 @@ pub fn propose_affected(
         documents.write_part(snapshot, store, planned, &baseline.counts, &anew)?;
     let reported = heard.reported(baseline.reported, &read);
     let mut proposal = finish(snapshot, store, read, decided, (told, written), status)?;
-    if !proposal.diagnostics.is_empty() {
+    let edited = changed_files.values().map(String::as_str).collect();
+    if !told::is_the_same(baseline, &proposal.diagnostics, &edited) {
         return Ok(None);
     }
+    proposal.diagnostics = baseline.findings.iter().cloned().collect();
     proposal.reported = reported;
     proposal.valid_until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
     let changed: BTreeSet<Name> = rewritten.into_iter().chain(stated).collect();

@@ -7,8 +7,8 @@ use super::super::read::Read;
 use super::heard::Heard;
 use super::neutral::is_neutral;
 use super::scope::Scope;
+use super::told;
 use crate::change::entry_at;
-use crate::diag::Diagnostics;
 use crate::load::{self, Loaded};
 use crate::model::{
     Baseline, DecisionRecord, DocumentIndex, DocumentName, Id, Name, Observed, Previous,
@@ -41,6 +41,9 @@ pub(super) fn part(
     let Scope { heard, hub, .. } = &scope;
     let hosts = heard.last.keys().filter(|name| hub.as_ref() != Some(*name));
     let Some(locks) = locks(snapshot, store, &names, hosts)? else { return Ok(None) };
+    if told::is_busy(baseline, locks.workers.keys()) {
+        return Ok(None);
+    }
     let Some(sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
     let Scope { changed, heard, hub, .. } = scope;
     let loaded = load::load_part(&snapshot.input, store, changed, &sources, index, &locks)?;
@@ -51,11 +54,12 @@ pub(super) fn part(
     if !unread.is_empty() {
         return Ok(None);
     }
+    let diagnostics = loaded.diagnostics.clone();
     let mut read = Read {
         loaded,
         previous: locks.clone(),
         observed: Observed::default(),
-        diagnostics: Diagnostics::default(),
+        diagnostics,
         templates,
         drift: Drift::default(),
         valid_until: None,
@@ -69,8 +73,7 @@ pub(super) fn part(
     let Some(anew) = heard.folded_anew(&read) else { return Ok(None) };
     // A report is held against all that is on its worker.
     read.previous = of_clusters(&locks, &names);
-    let clean = !read.stopped && read.diagnostics.is_empty();
-    Ok(clean.then_some(AffectedRead { read, locks, heard, anew }))
+    Ok((!read.stopped).then_some(AffectedRead { read, locks, heard, anew }))
 }
 
 /// The locks of these workers and of those that the clusters are on; `None` where one is on none for good.

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use super::super::baseline::{output_entries, status_entries};
 use super::heard::Heard;
+use super::told;
 use crate::change::entry_at;
 use crate::load::{self, ChangedDocuments};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, DocumentIndex, EntryKind, Id, Name, ReportsSince, Snapshot, Store,
-    StoreError, paths,
+    BASELINE_FORMAT, Baseline, Dir, DocumentIndex, EntryKind, Id, Name, ReportsSince, Snapshot,
+    Store, StoreError, paths,
 };
 
 /// The clusters that a run looks at.
@@ -68,10 +69,15 @@ pub(super) fn of(
             return Ok(None);
         }
     }
-    let is_dir = |entry: crate::model::Entry| entry.kind == EntryKind::Dir;
-    let root = paths::in_repository(prefix, &roots.fleet);
-    let dir = |tree| Ok(entry_at(store, tree, &root)?.filter(|e| is_dir(*e)).map(|e| e.id));
-    let (before, after) = (dir(baseline.input)?, dir(snapshot.input.tree)?);
+    let dir = |tree, path: &str| -> Result<Option<Id>, StoreError> {
+        let entry = entry_at(store, tree, &paths::in_repository(prefix, path))?;
+        Ok(entry.filter(|entry| entry.kind == EntryKind::Dir).map(|entry| entry.id))
+    };
+    let both = |path: &str| Ok([dir(baseline.input, path)?, dir(snapshot.input.tree, path)?]);
+    if !is_same_beside(store, both("")?, &roots.fleet)? {
+        return Ok(None);
+    }
+    let [before, after] = both(&roots.fleet)?;
     let Some(changed) = load::changed_clusters(store, &roots.fleet, before, after)? else {
         return Ok(None);
     };
@@ -83,7 +89,35 @@ pub(super) fn of(
     for name in changed.clusters().keys() {
         unsettled.remove(name);
     }
-    Ok(Some(Scope { changed, unsettled, heard, hub }))
+    let scope = Scope { changed, unsettled, heard, hub };
+    let workers = scope.heard.last.keys();
+    let told = told::is_busy(baseline, scope.files().keys().chain(workers))
+        || (!scope.heard.last.is_empty() && told::of_no_file(baseline));
+    Ok((!told).then_some(scope))
+}
+
+/// Whether two directories hold the same, but for what is below this path: what lies beside the documents is told,
+/// too.
+fn is_same_beside(
+    store: &dyn Store,
+    sides: [Option<Id>; 2],
+    path: &str,
+) -> Result<bool, StoreError> {
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    let [Some(before), Some(after)] = sides else { return Ok(sides[0] == sides[1]) };
+    let [before, after] = [store.dir(before)?, store.dir(after)?];
+    let others = |dir: &Dir| -> Vec<_> {
+        let others = dir.iter().filter(|(name, _)| *name != first);
+        others.map(|(name, entry)| (name.to_owned(), entry)).collect()
+    };
+    if others(&before) != others(&after) {
+        return Ok(false);
+    }
+    if rest.is_empty() {
+        return Ok(true);
+    }
+    let below = |dir: &Dir| dir.get(first).filter(|e| e.kind == EntryKind::Dir).map(|e| e.id);
+    is_same_beside(store, [below(&before), below(&after)], rest)
 }
 
 /// Whether it is this carp that left the fleet standing, and no deadline has passed since.

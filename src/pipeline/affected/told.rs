@@ -1,0 +1,34 @@
+//! What is told of a fleet that stands, and was told before: the same findings, the same holds.
+
+use std::collections::BTreeSet;
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::model::{Baseline, Name};
+
+/// Whether nothing is found but what was found before, and of the files that changed all of that.
+pub(super) fn is_the_same(
+    baseline: &Baseline,
+    found: &Diagnostics,
+    changed: &BTreeSet<&str>,
+) -> bool {
+    let known: BTreeSet<&Diagnostic> = baseline.findings.iter().collect();
+    let found: BTreeSet<&Diagnostic> = found.iter().collect();
+    let mut of_changed = known.iter().filter(|finding| is_of(finding, changed));
+    found.is_subset(&known) && of_changed.all(|finding| found.contains(finding))
+}
+
+/// Whether a finding is in one of these files, or speaks of one.
+fn is_of(finding: &Diagnostic, files: &BTreeSet<&str>) -> bool {
+    let related = finding.related.iter().map(|(place, _)| place);
+    finding.place.iter().chain(related).any(|place| files.contains(place.file.as_str()))
+}
+
+/// Whether findings of no file are known, which reports may have caused.
+pub(super) fn of_no_file(baseline: &Baseline) -> bool {
+    baseline.findings.iter().any(|finding| finding.place.is_none())
+}
+
+/// Whether any of these is on its way, or something is told of it.
+pub(super) fn is_busy<'a>(baseline: &Baseline, mut names: impl Iterator<Item = &'a Name>) -> bool {
+    names.any(|name| baseline.busy.contains(name))
+}
