@@ -13,8 +13,8 @@ use crate::gate;
 use crate::load::{self, Loaded};
 use crate::model::api::DriftPolicy;
 use crate::model::{
-    Asked, Dir, EntryKind, FleetCounts, Hold, Id, Memo, Name, Observed, Owned, Plan, Previous,
-    Proposal, Snapshot, Store, StoreError, Work, paths,
+    Asked, Dir, EntryKind, FleetCounts, FoldedReport, Hold, Id, Memo, Name, Observed, Owned, Plan,
+    Previous, Proposal, Report, Snapshot, Store, StoreError, Work, paths,
 };
 use crate::plan::{self, FoldInput, PoolFoldInput};
 use crate::render::Templates;
@@ -29,6 +29,21 @@ pub(super) struct Read {
     pub(super) drift: Drift,
     pub(super) valid_until: Option<jiff::Timestamp>,
     pub(super) stopped: bool,
+}
+
+/// What the agents say, beside what is folded.
+#[derive(Default)]
+pub(super) struct Reports {
+    /// What is folded of the workers whose reports are read.
+    pub(super) last: BTreeMap<Name, FoldedReport>,
+    /// Their reports. `None` where none were looked for.
+    pub(super) said: Option<BTreeMap<Name, Report>>,
+    /// The workers whose report is there and cannot be used.
+    pub(super) unusable: BTreeSet<Name>,
+    /// What is folded of workers whose reports are known to be the same.
+    pub(super) standing: BTreeMap<Name, FoldedReport>,
+    /// Whether there are other workers besides.
+    pub(super) is_part: bool,
 }
 
 impl Read {
@@ -64,7 +79,7 @@ impl Read {
         if !read.stopped && (pools_are_back || !read.previous.damaged.is_empty()) {
             read.load_again(snapshot, store, memo)?;
         }
-        read.reports(snapshot, store, None)?;
+        read.reports(snapshot, store)?;
         Ok(read)
     }
 
@@ -134,38 +149,39 @@ impl Read {
         recall::recall(store, &mut self.previous)
     }
 
-    /// What is known of the workers, or of `only` these: then the reports of the snapshot are those that changed, and
-    /// of the others it is known that they are folded.
-    pub(super) fn reports(
-        &mut self,
-        snapshot: &Snapshot,
-        store: &dyn Store,
-        only: Option<&BTreeSet<Name>>,
-    ) -> Result<(), StoreError> {
+    /// What is known of the workers.
+    fn reports(&mut self, snapshot: &Snapshot, store: &dyn Store) -> Result<(), StoreError> {
         let prefix = &snapshot.input.prefix;
-        let (mut last, found) = load::folded(store, snapshot.status, prefix, only)?;
+        let (mut last, found) = load::folded(store, snapshot.status, prefix, None)?;
         last.retain(|name, _| self.is_known(name));
         self.stopped |= found.has_errors();
         self.diagnostics.extend(found);
-        let raw: Option<BTreeMap<_, _>> = snapshot.reports.as_ref().map(|all| all.iter().collect());
-        let stands = |name: &Name| only.is_some() && !raw.iter().any(|raw| raw.contains_key(name));
-        let (standing, last): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            last.into_iter().partition(|(name, _)| stands(name));
+        let raw = snapshot.reports.as_ref();
         let known = |name: &Name| self.is_known(name) || last.contains_key(name);
-        let reports = raw.clone().map(|raw| load::known_reports(raw, known));
+        let reports = raw.map(|raw| load::known_reports(raw, known));
         let (reports, found) = reports
             .map_or((None, Diagnostics::default()), |(reports, found)| (Some(reports), found));
-        let raw = raw.iter().flat_map(|all| all.keys().copied()).filter(|name| known(name));
-        let unusable: BTreeSet<_> = raw
-            .filter(|w| reports.as_ref().is_some_and(|r| !r.contains_key(*w)))
-            .cloned()
-            .collect();
+        let raw = raw.iter().flat_map(|all| all.keys()).filter(|name| known(name));
+        let unusable = raw.filter(|w| reports.as_ref().is_some_and(|r| !r.contains_key(*w)));
+        let unusable = unusable.cloned().collect();
         self.diagnostics.extend(found);
+        let of = Reports { last, said: reports, unusable, ..Reports::default() };
+        self.fold(snapshot, store, of)
+    }
+
+    /// Folds the reports into what was known, and asks what time did.
+    pub(super) fn fold(
+        &mut self,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+        of: Reports,
+    ) -> Result<(), StoreError> {
+        let Reports { last, said, unusable, standing, is_part } = of;
         let control_plane = self.loaded.fleet.spec.control_plane.as_ref();
         let control_plane = control_plane.map(|c| c.name.as_str());
         let mut fold = plan::fold(&FoldInput {
             last: &last,
-            reports: reports.as_ref(),
+            reports: said.as_ref(),
             unusable: &unusable,
             workers: &self.loaded.fleet.workers,
             control_plane,
@@ -173,6 +189,7 @@ impl Read {
         });
         fold.observed.workers.extend(standing);
         self.diagnostics.extend(fold.diagnostics);
+        let prefix = &snapshot.input.prefix;
         let (last, found) = load::folded_pools(store, snapshot.status, prefix)?;
         self.stopped |= found.has_errors();
         self.diagnostics.extend(found);
@@ -181,7 +198,7 @@ impl Read {
             fleet: &self.loaded.fleet,
             previous: &self.previous,
             observed: &fold.observed,
-            now: (reports.is_some() && only.is_none()).then_some(snapshot.now),
+            now: (said.is_some() && !is_part).then_some(snapshot.now),
         });
         let found = plan::contradictions(&self.previous, &fold.observed, control_plane);
         self.diagnostics.extend(found);

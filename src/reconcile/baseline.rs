@@ -56,7 +56,7 @@ impl Seen<'_> {
         let tips = changed.then(|| load_sealed::<Tips>(&paths.reports)).flatten();
         let tips = tips.filter(|tips| Reporting::digest_of(tips) == baseline.reports);
         let since = reports.since(tips.as_ref(), repository, names, store)?;
-        let affected = pipeline::propose_affected(snapshot, since, store, &baseline, &index)?;
+        let affected = pipeline::propose_affected(snapshot, &since, store, &baseline, &index)?;
         let next = |next: Baseline| NextBaseline { before: baseline.clone(), next, documents };
         Ok(affected.map(|(proposal, baseline)| (proposal, next(baseline))))
     }

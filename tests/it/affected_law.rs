@@ -39,7 +39,7 @@ impl Standing {
         let snapshot = Snapshot { reports: None, ..self.world.snapshot() };
         propose_affected(
             &snapshot,
-            self.world.reports_since(self.reports.as_ref()),
+            &self.world.reports_since(self.reports.as_ref()),
             &self.world.store,
             before,
             documents,

@@ -68,8 +68,7 @@ fn cost(world: &mut World, change: impl FnOnce(&mut World)) -> (Cost, Proposal) 
     change(world);
     let (snapshot, since) = (world.snapshot(), world.reports_since(reports.as_ref()));
     let store = Counting::new(&world.store);
-    let propose =
-        || propose_affected(&snapshot, since.clone(), &store, &before, &documents).unwrap();
+    let propose = || propose_affected(&snapshot, &since, &store, &before, &documents).unwrap();
     // What a process makes once is made.
     propose();
     store.reads.set(0);

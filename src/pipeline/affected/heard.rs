@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::read::Read;
+use super::super::read::{Read, Reports};
+use crate::diag::Diagnostics;
 use crate::load;
-use crate::model::{Digest, FoldedReport, Name, ReportsSince, Snapshot, Store, StoreError};
+use crate::model::{Digest, FoldedReport, Name, Report, ReportsSince, Snapshot, Store, StoreError};
 use crate::plan;
 
 /// The workers whose reports changed, as they were known before.
@@ -12,6 +13,8 @@ use crate::plan;
 pub(super) struct Heard {
     /// What is folded of each.
     pub(super) last: BTreeMap<Name, FoldedReport>,
+    /// What each says now.
+    reports: BTreeMap<Name, Report>,
     /// The clusters of which the reports say something else.
     pub(super) clusters: BTreeSet<Name>,
 }
@@ -42,7 +45,23 @@ impl Heard {
             }
             clusters.extend(otherwise);
         }
-        Ok(Some(Self { last, clusters }))
+        Ok(Some(Self { last, reports, clusters }))
+    }
+
+    /// These reports, beside what is folded of `workers`.
+    pub(super) fn among(
+        &self,
+        workers: &BTreeSet<Name>,
+        snapshot: &Snapshot,
+        store: &dyn Store,
+    ) -> Result<(Reports, Diagnostics), StoreError> {
+        let others = workers.iter().filter(|name| !self.last.contains_key(*name));
+        let others = others.cloned().collect();
+        let prefix = &snapshot.input.prefix;
+        let (standing, found) = load::folded(store, snapshot.status, prefix, Some(&others))?;
+        let (last, said) = (self.last.clone(), Some(self.reports.clone()));
+        let said = said.filter(|reports| !reports.is_empty());
+        Ok((Reports { last, said, standing, is_part: true, ..Reports::default() }, found))
     }
 
     /// Those of which something else is folded now; `None` where one of them is another host to decisions.

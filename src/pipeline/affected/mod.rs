@@ -50,18 +50,16 @@ use read::AffectedRead;
 /// The store failed. Nothing that was put counts then.
 pub fn propose_affected(
     snapshot: &Snapshot,
-    reports: ReportsSince,
+    reports: &ReportsSince,
     store: &dyn Store,
     baseline: &Baseline,
     index: &dyn DocumentIndex,
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
-    let Some(scope) = scope::of(snapshot, &reports, store, baseline, index)? else {
+    let Some(scope) = scope::of(snapshot, reports, store, baseline, index)? else {
         return Ok(None);
     };
     let files = scope.files();
     let changed_files = scope.changed.clusters();
-    let ReportsSince { digest, changed } = reports;
-    let snapshot = &Snapshot { reports: changed, ..snapshot.clone() };
     let Some(AffectedRead { mut read, locks, heard, anew }) =
         read::part(snapshot, store, baseline, scope, index)?
     else {
@@ -109,7 +107,7 @@ pub fn propose_affected(
     proposal.valid_until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
     let changed: BTreeSet<Name> = rewritten.into_iter().chain(stated).collect();
     let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
-    Ok(Some((proposal, Baseline { reports: digest, reported, ..next })))
+    Ok(Some((proposal, Baseline { reports: reports.digest, reported, ..next })))
 }
 
 /// Counts all clusters of these workers as there, for their status.

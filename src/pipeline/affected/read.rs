@@ -69,7 +69,11 @@ pub(super) fn part(
     // What the hub says of a worker is in that one's own status.
     let mut workers: BTreeSet<Name> = read.previous.workers.keys().cloned().collect();
     workers.extend(hub.filter(|_| !heard.last.is_empty()));
-    read.reports(snapshot, store, Some(&workers))?;
+    let (reports, found) = heard.among(&workers, snapshot, store)?;
+    if !found.is_empty() {
+        return Ok(None);
+    }
+    read.fold(snapshot, store, reports)?;
     let Some(anew) = heard.folded_anew(&read) else { return Ok(None) };
     // A report is held against all that is on its worker.
     read.previous = of_clusters(&locks, &names);
