@@ -6,34 +6,45 @@ use serde_json::Value;
 
 use crate::model::{Cidr, is_label_key, is_label_value};
 
+/// What stands at a path: `serde_json`'s `Value::pointer` for keys without a `~`, which no path of a rule has. It asks for
+/// every object and rule, and unescapes nothing.
+fn at<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    let mut keys = path.split('/').skip(1);
+    keys.try_fold(object, |value, key| match value {
+        Value::Object(fields) => fields.get(key),
+        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
 /// The text at a path; empty where there is none.
 pub(super) fn text<'a>(object: &'a Value, path: &str) -> &'a str {
-    object.pointer(path).and_then(Value::as_str).unwrap_or_default()
+    at(object, path).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The number at a path.
 pub(super) fn number(object: &Value, path: &str) -> Option<i64> {
-    object.pointer(path).and_then(Value::as_i64)
+    at(object, path).and_then(Value::as_i64)
 }
 
 /// The list at a path; empty where there is none.
 pub(super) fn list<'a>(object: &'a Value, path: &str) -> &'a [Value] {
-    object.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    at(object, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Whether something stands at a path.
 pub(super) fn has(object: &Value, path: &str) -> bool {
-    object.pointer(path).is_some_and(|value| !value.is_null())
+    at(object, path).is_some_and(|value| !value.is_null())
 }
 
 /// Whether the switch at a path is on.
 pub(super) fn on(object: &Value, path: &str) -> bool {
-    object.pointer(path) == Some(&Value::Bool(true))
+    at(object, path) == Some(&Value::Bool(true))
 }
 
 /// Whether a value stands at a path that is neither a number nor a percentage.
 pub(super) fn no_share(object: &Value, path: &str) -> bool {
-    match object.pointer(path) {
+    match at(object, path) {
         None | Some(Value::Null) => false,
         Some(Value::Number(n)) => n.as_i64().is_none(),
         Some(Value::String(text)) => {
@@ -74,8 +85,7 @@ pub(super) fn no_version(version: &str) -> bool {
 
 /// Whether labels or annotations of the metadata at a path are malformed (`ObjectMeta.Validate`).
 pub(super) fn bad_metadata(object: &Value, path: &str) -> bool {
-    let fields =
-        |field: &str| object.pointer(&format!("{path}/{field}")).and_then(Value::as_object);
+    let fields = |field: &str| at(object, &format!("{path}/{field}")).and_then(Value::as_object);
     let bad_label = |(key, value): (&String, &Value)| {
         !is_label_key(key) || value.as_str().is_none_or(|value| !is_label_value(value))
     };
@@ -85,7 +95,7 @@ pub(super) fn bad_metadata(object: &Value, path: &str) -> bool {
 
 /// Whether a label selector selects nothing, or is malformed.
 pub(super) fn bad_selector(object: &Value, path: &str) -> bool {
-    let labels = object.pointer(&format!("{path}/matchLabels")).and_then(Value::as_object);
+    let labels = at(object, &format!("{path}/matchLabels")).and_then(Value::as_object);
     let expressions = list_below(object, path, "matchExpressions");
     let bad = |e: &Value| {
         let empty = list(e, "/values").is_empty();
@@ -153,6 +163,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_path_leads_where_a_pointer_does() {
+        let value = json!({"a": {"b": [1, {"c": null}]}, "": {"0": 2}});
+        for path in
+            ["", "/", "/a", "/a/b/1/c", "/a/b/0", "/a/b/2", "/a/b/x", "//0", "/a/b/0/c", "/z"]
+        {
+            assert_eq!(at(&value, path), value.pointer(path), "{path}");
+        }
+    }
 
     #[test]
     fn versions_are_those_of_cluster_api() {
