@@ -16,6 +16,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import resource
 import shutil
 import statistics
@@ -107,6 +108,31 @@ class Fleet:
         path.write_text(text.replace(f"  labels:\n{before}", f"  labels:\n{label}", 1))
         self.commit()
 
+    def edit_policy(self):
+        """Another weight in the first policy."""
+        self.edits += 1
+        path = self.path / "policies/teams.yaml"
+        path.write_text(re.sub(r"weight: \d+", f"weight: {self.edits % 90 + 1}", path.read_text(), count=1))
+        self.commit()
+
+    def edit_class(self):
+        """Another description of the first class, of which a third of the clusters is."""
+        self.edits += 1
+        path = self.path / "fleet/classes.yaml"
+        note = f"  annotations: {{edited: \"{self.edits}\"}}\n"
+        text = re.sub(r"  annotations: .*\n", "", path.read_text())
+        path.write_text(text.replace("metadata:\n", f"metadata:\n{note}", 1))
+        self.commit()
+
+    def edit_template(self):
+        """A comment in the template of every cluster: all are rendered anew."""
+        self.edits += 1
+        path = self.path / "templates/kamaji-capz/cluster.yaml"
+        if not path.exists():
+            self.run("templates", "export", "kamaji-capz", "--out", "templates")
+        path.write_text(f"# {self.edits}\n" + path.read_text())
+        self.commit()
+
     def add(self, count):
         """More clusters, like the first one."""
         first = sorted((self.path / "fleet/clusters").rglob("*.yaml"))[0].read_text().split("---\n")[0]
@@ -177,6 +203,7 @@ def table(carp, size, rounds, only):
         rows["git fast-import of the same"] = measured(["git", "fast-import", "--quiet", "--force"], bare, stream)
         stream.unlink()
         shutil.rmtree(bare)
+        rows.update(beside(fleet, folder))
 
         def again(name, before, run):
             if only and only not in name:
@@ -203,12 +230,53 @@ def table(carp, size, rounds, only):
         again("one edit, with everything", lambda: (fleet.edit(), forget(*baseline)), fleet.reconcile)
         again("one more", lambda: fleet.add(1), fleet.reconcile)
         again("100 more", lambda: fleet.add(100), fleet.reconcile)
+        again("a policy edit", fleet.edit_policy, fleet.reconcile)
+        again("a class edit", fleet.edit_class, fleet.reconcile)
+        again("a template edit", fleet.edit_template, fleet.reconcile)
         cluster = fleet.a_cluster()
         again("validate", nothing, lambda: fleet.run("validate"))
         again("plan", nothing, lambda: fleet.run("plan"))
         again("explain of one cluster", nothing, lambda: fleet.run("explain", f"cluster/{cluster}"))
         again("status of one cluster", nothing, lambda: fleet.run("status", f"cluster/{cluster}"))
+        again("simulate of one more", nothing, lambda: fleet.run("simulate", "--add", "1"))
+        again("render of one cluster", nothing, lambda: fleet.run("render", "--cluster", cluster, "--out", f"{folder}/out"))
         reports(fleet, again)
+    return rows
+
+
+# What a script does that fills a template for each cluster: read its documents, fill, write.
+SCRIPT = """
+import pathlib, sys, jinja2, yaml
+fleet, template, out = map(pathlib.Path, sys.argv[1:])
+marks = dict(variable_start_string="<<", variable_end_string=">>", block_start_string="<%", comment_start_string="<#")
+filled = jinja2.Template(template.read_text(), **marks)
+for file in sorted(fleet.rglob("*.yaml")):
+    for document in yaml.load_all(file.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        name = document["metadata"]["name"]
+        (out / name).mkdir()
+        (out / name / "cluster.yaml").write_text(filled.render(name=name, spec=document["spec"]))
+"""
+
+
+def beside(fleet, folder):
+    """What others take for as much: Git for the same files, and a script that only fills a template."""
+    rows = {}
+    tree = folder / "files"
+    git(folder, "init", "--quiet", "--template=", str(tree))
+    archive = folder / "files.tar"
+    git(fleet.path, "archive", "--output", str(archive), "carp/rendered")
+    rows["files and git add of the same"] = measured(["sh", "-c", f"tar -xf {archive} && git add --all"], tree)
+    if subprocess.run([sys.executable, "-c", "import jinja2, yaml"], capture_output=True).returncode == 0:
+        cluster = next(tree.glob("workers/*/clusters/*/cluster.yaml"))
+        template = folder / "template"
+        template.write_text(cluster.read_text().replace(cluster.parent.name, "<< name >>").replace("v1.34.2", "<< spec.version >>"))
+        out = folder / "filled"
+        out.mkdir()
+        script = [sys.executable, "-c", SCRIPT, str(fleet.path / "fleet/clusters"), str(template), str(out)]
+        rows["Jinja2 and PyYAML, no checks, no Git"] = measured(script, folder)
+        shutil.rmtree(out)
+    shutil.rmtree(tree)
+    archive.unlink()
     return rows
 
 

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use super::Files;
 use super::choosing::{Choosing, placed_at};
 use super::contents::Choice;
 use super::folders::{put_folder, read_folder};
@@ -15,7 +14,7 @@ use crate::model::{
     Cluster, ClusterRow, ClusterState, Decision, Digest, Id, Name, Planned, SteppedVersions,
     StoreError, paths,
 };
-use crate::render::{self, Job};
+use crate::render::{self, FolderChange, Job};
 
 /// Chooses the content of every folder; `losses` says what is held of what they lose.
 ///
@@ -145,7 +144,10 @@ impl Choosing<'_> {
         if let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) {
             let last = read_folder(self.run.store, folder)?;
             same = render::same_objects(&last, &files);
-            self.may_follow(cluster, worker, old, (&last, &files))?;
+            // Where both say the same there is nothing to compare.
+            let change =
+                if same { FolderChange::default() } else { FolderChange::between(&last, &files) };
+            self.may_follow(cluster, worker, old, &change)?;
         }
         let folder = put_folder(self.run.store, &files)?;
         self.run.fits(&paths::cluster(worker, &cluster.name), before, folder)?;
@@ -165,15 +167,15 @@ impl Choosing<'_> {
         cluster: &Cluster,
         worker: &Name,
         old: &ClusterRow,
-        (last, new): (&Files, &Files),
+        change: &FolderChange,
     ) -> Result<(), Objection> {
-        let found = render::forbidden_changes(last, new).into_iter();
+        let found = render::forbidden_changes(change).into_iter();
         let found = found.map(|found| placed_at(found, &cluster.file, cluster.document));
         gate::forbidden_change(
             found.chain(self.run.version_change(cluster, worker, old)).collect(),
         )?;
         let own = self.own_change(cluster, old);
-        self.loses((&cluster.name, &cluster.tenant), (last, new), own)
+        self.loses((&cluster.name, &cluster.tenant), change, own)
     }
 }
 

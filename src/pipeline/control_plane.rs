@@ -7,14 +7,14 @@ use super::contents::ControlPlane;
 use super::folders::{put_files, put_folder, read_folder};
 use super::loss_guards::Remembered;
 use super::writing::Writing;
-use crate::change;
+use crate::change::{self, PLATFORM};
 use crate::gate::{self, NotMade};
 use crate::model::paths::WORKERS_INDEX;
 use crate::model::{
     ClusterState, ControlPlaneRow, Digest, FLEET_LOCK_SCHEMA, FleetLock, Id, LockName, Name, Owned,
     PoolLock, PoolPlan, Signers, StoreError, Worker, WorkerState, lock_to_bytes, paths,
 };
-use crate::render::{self, Job, OwnChange};
+use crate::render::{self, FolderChange, Job, OwnChange};
 
 impl Choosing<'_> {
     /// What the control plane gets; `None` where it is not written.
@@ -88,7 +88,8 @@ impl Choosing<'_> {
         if let Some(folder) = last {
             let last = read_folder(self.run.store, folder)?;
             same = render::same_objects(&last, &files);
-            let found = render::forbidden_changes(&last, &files).into_iter();
+            let change = FolderChange::between(&last, &files);
+            let found = render::forbidden_changes(&change).into_iter();
             let found = found.map(|found| placed_at(found, &worker.file, worker.document));
             gate::forbidden_change(found.collect())?;
             // The pools of a worker that a pool made are that pool's.
@@ -97,7 +98,7 @@ impl Choosing<'_> {
                 lock.is_some_and(|lock| lock.facts != worker.facts) && worker.made_by.is_none();
             let own = OwnChange { anything: own, pools: own, ..OwnChange::default() };
             if !same {
-                self.loses((&worker.name, change::PLATFORM), (&last, &files), own)?;
+                self.loses((&worker.name, PLATFORM), &change, own)?;
             }
         }
         let folder = put_folder(self.run.store, &files)?;

@@ -10,7 +10,7 @@ use crate::model::{
     Digest, Drifted, EntryKind, Hold, HoldKind, Id, Kept, LockName, Name, Owned, Previous, Store,
     StoreError, Survey, paths,
 };
-use crate::render::{self, OwnChange};
+use crate::render::{self, FolderChange, OwnChange};
 
 /// How many findings of one sort are shown before the rest is counted.
 const MOST_FINDINGS: usize = 20;
@@ -151,7 +151,10 @@ pub(super) fn would_prune(
             continue;
         }
         let files = |id: Id| Ok(Files::from([(drifted.path.clone(), store.blob(id)?.to_vec())]));
-        let losses = render::losses(&files(is.id)?, &files(was.id)?, OwnChange::default());
+        let losses = render::losses(
+            &FolderChange::between(&files(is.id)?, &files(was.id)?),
+            OwnChange::default(),
+        );
         if !losses.removed.is_empty() {
             pruned.insert(drifted.of.clone());
         }

@@ -7,7 +7,7 @@ use super::choosing::Choosing;
 use crate::change::{LossOwner, PLATFORM};
 use crate::gate::Objection;
 use crate::model::{Cluster, ClusterRow, Id, Name, StoreError, paths};
-use crate::render::{self, OwnChange};
+use crate::render::{self, FolderChange, OwnChange};
 
 impl Choosing<'_> {
     /// Whether a new folder may follow the last one, for what it leaves out or replaces.
@@ -17,11 +17,11 @@ impl Choosing<'_> {
     pub(super) fn loses(
         &mut self,
         (name, tenant): (&Name, &str),
-        (last, new): (&Files, &Files),
+        change: &FolderChange,
         own: OwnChange,
     ) -> Result<(), Objection> {
         let owner = LossOwner { name: name.as_str(), tenant };
-        self.losses.count(owner, render::losses(last, new, own))
+        self.losses.count(owner, render::losses(change, own))
     }
 
     /// What a cluster's own document changed. Pools of a class are the class's, unless the document took
@@ -46,7 +46,7 @@ impl Choosing<'_> {
         ids: &BTreeMap<String, Id>,
     ) -> Result<Result<(), Objection>, StoreError> {
         let (last, new) = self.differing(old, new, ids)?;
-        Ok(self.loses((name, PLATFORM), (&last, &new), OwnChange::default()))
+        Ok(self.loses((name, PLATFORM), &FolderChange::between(&last, &new), OwnChange::default()))
     }
 
     /// The same for the control plane's own files, which are of no worker.
@@ -57,7 +57,7 @@ impl Choosing<'_> {
         ids: &BTreeMap<String, Id>,
     ) -> Result<bool, StoreError> {
         let (last, new) = self.differing(old, new, ids)?;
-        let losses = render::losses(&last, &new, OwnChange::default());
+        let losses = render::losses(&FolderChange::between(&last, &new), OwnChange::default());
         let owner = LossOwner { name: paths::CONTROL_PLANE, tenant: PLATFORM };
         Ok(self.losses.count(owner, losses).is_err())
     }

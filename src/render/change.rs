@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::Files;
+use super::folder_change::FolderChange;
 use super::frozen::{self, Changed};
 use super::kubeadm;
-use super::object::{Object, objects};
+use super::object::Object;
 use crate::diag::{Code, Diagnostic, FieldPath};
 use crate::model::KubeVersion;
 
@@ -32,11 +32,9 @@ const DECIDED_BY: &[(&str, &str)] = &[
 ];
 
 /// Changes that the worker would refuse: each a finding that names the object, the field and both
-/// values. A folder that cannot be read has no objects here; other rules say so.
+/// values.
 #[must_use]
-pub fn forbidden_changes(last: &Files, new: &Files) -> Vec<Forbidden> {
-    let read = |files| objects(files).unwrap_or_default();
-    let (last, new) = (read(last), read(new));
+pub fn forbidden_changes(FolderChange { last, new }: &FolderChange) -> Vec<Forbidden> {
     let same = |object: &Object| new.iter().find(|o| o.identity() == object.identity());
     last.iter()
         .filter_map(|before| same(before).map(|after| (before, after)))
@@ -103,6 +101,7 @@ fn skew(message: String, help: impl Into<String>) -> Forbidden {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Files;
     use super::*;
 
     fn folder(kind: &str, spec: &str) -> Files {
@@ -111,7 +110,8 @@ mod tests {
     }
 
     fn change(kind: &str, before: &str, after: &str) -> Vec<String> {
-        let findings = forbidden_changes(&folder(kind, before), &folder(kind, after));
+        let findings =
+            forbidden_changes(&FolderChange::between(&folder(kind, before), &folder(kind, after)));
         assert!(findings.iter().all(|f| f.finding.code == Code::ImmutableField));
         findings.into_iter().map(|f| format!("{}: {}", f.field, f.finding.message)).collect()
     }
@@ -176,7 +176,8 @@ mod tests {
     #[test]
     fn a_workers_control_plane_goes_up_one_minor_at_a_time_too() {
         let at = |version: &str| folder("KubeadmControlPlane", &format!("{{version: {version}}}"));
-        let found = |last: &str, new: &str| forbidden_changes(&at(last), &at(new));
+        let found =
+            |last: &str, new: &str| forbidden_changes(&FolderChange::between(&at(last), &at(new)));
         assert_eq!(found("v1.33.1", "v1.34.0"), []);
         let skipped = found("v1.33.1", "v1.35.0");
         assert_eq!(skipped.len(), 1);

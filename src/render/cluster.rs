@@ -91,7 +91,7 @@ fn managed_cluster(cluster: &Cluster, versions: &Versions) -> Value {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{cluster_files, fleet, kinds, objects_of, text};
-    use super::super::{Files, forbidden_changes};
+    use super::super::{Files, FolderChange, forbidden_changes};
     use super::*;
     use crate::model::api::{Autoscale, NodePool};
 
@@ -154,7 +154,10 @@ mod tests {
         let config = name_of(&after, "KubeadmConfigTemplate");
         assert_eq!(spec["bootstrap"]["configRef"]["name"], config.as_str());
         assert!(text(&after).contains(&format!("{machine}-azure-json")));
-        assert!(forbidden_changes(&before, &after).is_empty(), "a new name is no change");
+        assert!(
+            forbidden_changes(&FolderChange::between(&before, &after)).is_empty(),
+            "a new name is no change"
+        );
     }
 
     #[test]

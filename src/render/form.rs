@@ -19,19 +19,34 @@ pub fn same_objects(last: &Files, new: &Files) -> bool {
 /// The same for one file.
 #[must_use]
 pub fn same_file(last: &[u8], new: &[u8]) -> bool {
-    last == new || values(last).is_some_and(|values| Some(values) == self::values(new))
+    if last == new {
+        return true;
+    }
+    let (Some(mut last), Some(mut new)) = (documents(last), documents(new)) else { return false };
+    // What is the same to the letter need not be read.
+    last.retain(|document| match new.iter().position(|other| other == document) {
+        Some(at) => {
+            new.swap_remove(at);
+            false
+        }
+        None => true,
+    });
+    values(&last).is_some_and(|values| Some(values) == self::values(&new))
 }
 
-/// The documents of a file in one order; `None` where one is none.
-fn values(bytes: &[u8]) -> Option<Vec<String>> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let mut values = text::documents(text)
-        .map(|document| {
-            let mut value = yaml::parse(&document).ok()?;
-            without_digest(&mut value);
-            Some(canonical_json(&value))
-        })
-        .collect::<Option<Vec<_>>>()?;
+/// The documents of a file; `None` where it is no text.
+fn documents(bytes: &[u8]) -> Option<Vec<String>> {
+    Some(text::documents(std::str::from_utf8(bytes).ok()?).collect())
+}
+
+/// What documents say, in one order; `None` where one says nothing.
+fn values(documents: &[String]) -> Option<Vec<String>> {
+    let value = |document: &String| {
+        let mut value = yaml::parse(document).ok()?;
+        without_digest(&mut value);
+        Some(canonical_json(&value))
+    };
+    let mut values = documents.iter().map(value).collect::<Option<Vec<_>>>()?;
     values.sort_unstable();
     Some(values)
 }

@@ -1,5 +1,6 @@
 //! One rendered object and where it stands.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value;
@@ -80,11 +81,26 @@ impl fmt::Display for Malformed {
 
 /// The objects of a folder, `kustomization.yaml` files apart.
 pub(super) fn objects(files: &Files) -> Result<Vec<Object>, Vec<Malformed>> {
+    objects_beside(files, &[])
+}
+
+/// The objects of a folder. What has the same text as one of `known` says what that says, and is not read again.
+pub(super) fn objects_beside(
+    files: &Files,
+    known: &[Object],
+) -> Result<Vec<Object>, Vec<Malformed>> {
+    let known: BTreeMap<&str, &Value> =
+        known.iter().map(|object| (object.text.as_str(), &object.value)).collect();
     let mut found = Vec::new();
     let mut malformed = Vec::new();
     for (file, bytes) in files.iter().filter(|(file, _)| !file.ends_with("kustomization.yaml")) {
         let content = String::from_utf8_lossy(bytes);
         for (nth, document) in (1..).zip(text::documents(&content)) {
+            if let Some(value) = known.get(document.as_str()) {
+                let value = (*value).clone();
+                found.push(Object { file: file.clone(), text: document, value });
+                continue;
+            }
             match object(file, document) {
                 Ok(object) => found.push(object),
                 Err(why) => malformed.push(Malformed { file: file.clone(), nth, why }),

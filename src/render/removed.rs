@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Files;
 use super::agent::LAYER as AGENT;
+use super::folder_change::FolderChange;
 use super::machines::{control_plane_version, machine_groups};
-use super::object::{Object, objects};
+use super::object::Object;
 use crate::model::api::GROUP;
 
 /// Kinds with nothing behind them, by API group; a group alone stands for all of its kinds.
@@ -70,11 +70,9 @@ pub struct OwnChange {
 /// goes with no machine: rotation makes another and leaves the old one there. Where a control plane gets
 /// another version its pools follow, now or in later runs, so their machines count with it.
 #[must_use]
-pub fn losses(last: &Files, new: &Files, own: OwnChange) -> Losses {
-    let read = |files| objects(files).unwrap_or_default();
-    let (last, new) = (read(last), read(new));
+pub fn losses(FolderChange { last, new }: &FolderChange, own: OwnChange) -> Losses {
     let by_identity: BTreeMap<_, _> = new.iter().map(|o| (o.identity(), o)).collect();
-    let pools = if own.pools { PoolsGone::between(&last, &new) } else { PoolsGone::default() };
+    let pools = if own.pools { PoolsGone::between(last, new) } else { PoolsGone::default() };
     let follows = last.iter().any(|object| {
         let version = |object| control_plane_version(object);
         let now = by_identity.get(&object.identity()).and_then(|new| version(new));
@@ -187,6 +185,7 @@ fn pools(owner: &Object) -> Vec<(String, Value)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Files;
     use super::super::fixture::{cluster_files, fleet};
     use super::*;
     use crate::model::api::NodePool;
@@ -194,7 +193,7 @@ mod tests {
     /// What is left out or scaled to zero and nobody asked for.
     fn removed_objects(last: &Files, new: &Files, own: bool) -> Vec<String> {
         let own = OwnChange { anything: own, pools: own, ..OwnChange::default() };
-        let removed = losses(last, new, own).removed.into_iter();
+        let removed = losses(&FolderChange::between(last, new), own).removed.into_iter();
         removed.filter(|loss| !loss.asked).map(|loss| loss.object).collect()
     }
 
@@ -313,13 +312,14 @@ mod tests {
         assert!(gone.contains(&format!("{pool} to 0")), "{gone:?}");
         assert!(removed_objects(&last, &none, true).is_empty());
         assert!(
-            losses(&none, &last, OwnChange::default()).removed.is_empty(),
+            losses(&FolderChange::between(&none, &last), OwnChange::default()).removed.is_empty(),
             "the other way nothing goes"
         );
 
         let version = of_pool.lines().find(|line| line.starts_with("      version: ")).unwrap();
         let other = edit(&last, version, "      version: v1.99.0");
-        let Losses { removed, replaced } = losses(&last, &other, OwnChange::default());
+        let Losses { removed, replaced } =
+            losses(&FolderChange::between(&last, &other), OwnChange::default());
         assert_eq!((removed.len(), replaced.len()), (0, 1));
         assert_eq!((replaced[0].object.as_str(), replaced[0].asked), (pool, false));
         assert!(replaced[0].machines > 0);
