@@ -24,8 +24,9 @@ use super::{
 pub const WORKER_LOCK_SCHEMA: u32 = 2;
 /// The format of [`PendingLock`].
 pub const PENDING_SCHEMA: u32 = 2;
-/// The format of [`FleetLock`].
-pub const FLEET_LOCK_SCHEMA: u32 = 2;
+/// The format of [`FleetLock`]. Format 2 had neither `held` nor `recent` and no signers of acknowledgements; what
+/// it has is read as it stands.
+pub const FLEET_LOCK_SCHEMA: u32 = 3;
 
 /// `workers/<worker>/carp.lock`: what carp owns below that folder, and who is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,7 +166,7 @@ pub struct PendingRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FleetLock {
-    /// [`FLEET_LOCK_SCHEMA`]; 1 where an earlier carp wrote it.
+    /// [`FLEET_LOCK_SCHEMA`], or less where an earlier carp wrote it.
     pub schema_version: u32,
     /// The guards in force: of these and the input's the stricter holds.
     #[serde(default)]
@@ -364,7 +365,7 @@ pub fn lock_from_bytes<T: DeserializeOwned>(bytes: &[u8], schema: u32) -> Result
     let version = value.get("schemaVersion").and_then(Value::as_u64);
     match version.ok_or_else(|| damaged(&"it has no schemaVersion"))? {
         newer if newer > u64::from(schema) => return Err(LockFault::Newer(newer)),
-        // Format 1 is format 2 without a digest, and without the ids of the records.
+        // Format 1 had no digest, and not the ids of the records.
         0 | 1 => {}
         _ => check_digest(&mut value).map_err(|why| damaged(&why))?,
     }

@@ -59,6 +59,7 @@ mod kind_flavor;
 mod kind_git;
 #[cfg(unix)]
 mod kind_rights;
+mod lock_formats;
 mod machines_replaced;
 mod memo_law;
 mod mirrors;
