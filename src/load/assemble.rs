@@ -15,18 +15,20 @@ use super::resolve;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec};
 use crate::model::{
-    Cluster, Fleet, Name, Policy, Pool, PoolLock, Previous, Sourced, Unloaded, Worker, worker_facts,
+    Catalogue, Cluster, Fleet, Name, Policy, Pool, PoolLock, Previous, Sourced, Unloaded, Worker,
+    worker_facts,
 };
 
 /// Makes the fleet of what was read. `spec` is `None` where `carp.yaml` did not load: then what does
 /// not need it is still checked.
 pub(super) fn assemble(
     spec: Option<&FleetSpec>,
+    catalogue: Catalogue,
     items: Vec<Item>,
     unloaded: Vec<Unloaded>,
     previous: &Previous,
 ) -> (Fleet, Diagnostics) {
-    let (fleet, mut diagnostics) = assemble_part(spec, items, unloaded, previous);
+    let (fleet, mut diagnostics) = assemble_part(spec, catalogue, items, unloaded, previous);
     diagnostics.extend(on_the_whole(&fleet));
     (fleet, once(diagnostics))
 }
@@ -34,6 +36,7 @@ pub(super) fn assemble(
 /// The same of a part of the documents, of which nothing is asked that only all of them can answer.
 pub(super) fn assemble_part(
     spec: Option<&FleetSpec>,
+    catalogue: Catalogue,
     mut items: Vec<Item>,
     unloaded: Vec<Unloaded>,
     previous: &Previous,
@@ -46,12 +49,14 @@ pub(super) fn assemble_part(
     let mut left_out = check::taken::check(&mut items, &ground);
     left_out.extend(check::duplicate::check(&mut items, &left_out));
     left_out.sort_unstable();
-    let scene = run_rules(spec, &mut items, names);
+    let scene = run_rules(spec, &catalogue, &mut items, names);
     let mut assembly = Assembly {
         fleet: Fleet {
             spec: spec.cloned().unwrap_or_default(),
             // A policy of the fleet takes the place of a built-in one of its name.
             policies: built_in::policies(),
+            networks_apart: catalogue.networks_apart(),
+            catalogue,
             unloaded,
             ..Fleet::default()
         },
@@ -84,7 +89,12 @@ pub(super) fn assemble_part(
 }
 
 /// Runs the rules, those on classes first, because a cluster needs its class.
-fn run_rules<'a>(spec: Option<&'a FleetSpec>, items: &mut [Item], held: Names<'a>) -> Scene<'a> {
+fn run_rules<'a>(
+    spec: Option<&'a FleetSpec>,
+    catalogue: &Catalogue,
+    items: &mut [Item],
+    held: Names<'a>,
+) -> Scene<'a> {
     let names = |kind: Kind| -> BTreeSet<String> {
         let of_kind = items.iter().filter(|i| i.kind.as_deref() == Some(kind.name()));
         of_kind.filter_map(|i| i.name.clone()).collect()
@@ -97,6 +107,7 @@ fn run_rules<'a>(spec: Option<&'a FleetSpec>, items: &mut [Item], held: Names<'a
     worker_names.extend(made.keys().cloned());
     let mut scene = Scene {
         fleet: spec,
+        catalogue: catalogue.clone(),
         class_names: names(Kind::ManagedClusterClass),
         worker_names,
         made,

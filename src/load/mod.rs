@@ -55,7 +55,7 @@ pub use yaml::emit_yaml;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::paths::FLEET_FILE;
-use crate::model::{Dir, Fleet, Input, Memo, Previous, Store, StoreError};
+use crate::model::{Catalogue, Dir, Fleet, Input, Memo, Previous, Store, StoreError};
 use desired::Desired;
 
 /// What people want, and what is wrong with it.
@@ -122,11 +122,18 @@ pub fn load_beside(
     let unloaded = std::mem::take(&mut desired.unloaded);
     loaded.documents = items.len() + unloaded.len();
     loaded.diagnostics.extend(std::mem::take(&mut desired.diagnostics));
-    let (fleet, found) = assemble::assemble(file.spec.as_ref(), items, unloaded, previous);
+    let catalogue = catalogue(&loaded.templates);
+    let spec = file.spec.as_ref();
+    let (fleet, found) = assemble::assemble(spec, catalogue, items, unloaded, previous);
     loaded.fleet = Fleet { name: file.name, ..fleet };
     loaded.diagnostics.extend(found);
     memo.files = desired.memo(&loaded.diagnostics);
     Ok(loaded)
+}
+
+/// The flavors that there are, with those among the texts of the fleet's own templates.
+fn catalogue(templates: &BTreeMap<String, String>) -> Catalogue {
+    Catalogue::with(templates.iter().map(|(path, text)| (path.as_str(), text.as_str())))
 }
 
 fn without_templates() -> Diagnostic {

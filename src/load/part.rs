@@ -49,7 +49,9 @@ pub fn load_part(
     items.extend(named);
     items.extend(changed.items);
     let documents = items.len();
-    let (fleet, found) = assemble::assemble_part(Some(&spec), items, Vec::new(), previous);
+    let catalogue = super::catalogue(&templates);
+    let (fleet, found) =
+        assemble::assemble_part(Some(&spec), catalogue, items, Vec::new(), previous);
     let mut diagnostics = file.diagnostics;
     diagnostics.extend(desired.diagnostics);
     diagnostics.extend(found);

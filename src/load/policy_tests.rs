@@ -59,7 +59,9 @@ pub fn policy_tests(
 }
 
 fn test(body: Body, out: &mut Findings, fleet: &Fleet) -> Option<PolicyTest> {
-    check::run(&body, &Scene { fleet: Some(&fleet.spec), ..Scene::default() }, out);
+    let catalogue = fleet.catalogue.clone();
+    let scene = Scene { fleet: Some(&fleet.spec), catalogue, ..Scene::default() };
+    check::run(&body, &scene, out);
     let Spec::PlacementPolicyTest(spec) = body.spec else { return None };
     let given = given(&spec, out, fleet);
     let (file, document) = (out.source.file.to_string(), out.source.document);
@@ -93,6 +95,7 @@ fn given(spec: &PlacementPolicyTestSpec, out: &mut Findings, fleet: &Fleet) -> F
     let items = own.chain(classes).collect();
     let (fleet, found) = assemble::assemble(
         Some(&placing_only(&fleet.spec)),
+        fleet.catalogue.clone(),
         items,
         Vec::new(),
         &Previous::default(),

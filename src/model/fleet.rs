@@ -6,7 +6,7 @@ use super::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
     PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec, WorkerSpec,
 };
-use super::{Digest, IndexRow, MadeBy, Name, Pool, Resources};
+use super::{Catalogue, Digest, IndexRow, MadeBy, Name, Pool, Resources};
 
 /// The desired state: every document that loaded, defaults resolved, overlays laid on.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct Fleet {
     pub classes: BTreeMap<Name, Sourced<ManagedClusterClassSpec>>,
     /// The placement policies, the built-in ones included.
     pub policies: BTreeMap<Name, Policy>,
+    /// The flavors that there are.
+    pub catalogue: Catalogue,
     /// The flavors whose clusters need other addresses than their worker has, as the flavors' manifests
     /// say.
     pub networks_apart: BTreeSet<String>,

@@ -1,10 +1,12 @@
 //! The nouns: names, ids, the API, records, reports, the plan and its reasons, and the [`Store`].
 //!
-//! Nothing here does I/O, reads a clock or knows of YAML text; every room above speaks in these words.
+//! Nothing here does I/O, reads a clock or knows of YAML text but what reads the manifests
+//! of flavors, which are built in; every room above speaks in these words.
 
 pub mod api;
 mod azure_cloud;
 mod baseline;
+mod catalogue;
 mod condition;
 mod counted;
 mod counts;
@@ -15,6 +17,7 @@ mod duration;
 mod evidence;
 #[cfg(test)]
 pub mod fixture;
+mod flavor;
 mod fleet;
 mod folded;
 mod held;
@@ -48,6 +51,7 @@ mod snapshot;
 mod store;
 mod supported;
 pub mod tables;
+mod templates;
 pub mod topology;
 mod turn;
 mod version;
@@ -59,6 +63,7 @@ pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{
     BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments, ReportsSince,
 };
+pub use catalogue::{Catalogue, flavor_of};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
 pub use counts::FleetCounts;
@@ -67,6 +72,10 @@ pub use digest::{Digest, canonical_json, without_defaults, write_canonical, writ
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use duration::duration_seconds;
 pub use evidence::{Observed, Refusal, WorkerHealth};
+pub use flavor::{
+    Flavor, FlavorFault, FlavorKind, FlavorObject, FlavorStep, Mobility, Need, Networks,
+    OnDeletion, read_flavor,
+};
 pub use fleet::{
     ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, KIND_FLAVOR,
     Policy, Sourced, Unloaded, Worker, provider_of,
@@ -106,6 +115,7 @@ pub use signers::{Allowed, Signers};
 pub use snapshot::{Build, Input, Snapshot};
 pub use store::{Store, StoreError};
 pub use supported::{Minor, Unsupported, is_known_release, oldest_release};
+pub use templates::BUILT_IN_TEMPLATES;
 pub use turn::{
     Attempt, FailureKind, HeldBack, Orders, TURN_SCHEMA, Turn, TurnCommit, TurnFailure,
     TurnOutcome, TurnStatus,

@@ -54,11 +54,10 @@ impl Read {
     ) -> Result<Self, StoreError> {
         let prefix = &snapshot.input.prefix;
         let (previous, found) = load::previous(store, snapshot.previous, prefix, memo)?;
-        let mut loaded = load::load_beside(&snapshot.input, store, memo, &previous)?;
+        let loaded = load::load_beside(&snapshot.input, store, memo, &previous)?;
         let mut diagnostics = loaded.diagnostics.clone();
         let (templates, unread) = Templates::built_in().with(&loaded.templates);
         diagnostics.extend(unread);
-        loaded.fleet.networks_apart = templates.networks_apart();
         let stopped = loaded.fleet_broken || found.has_errors();
         diagnostics.extend(found);
         let mut read = Self {
@@ -93,7 +92,6 @@ impl Read {
     ) -> Result<(), StoreError> {
         let mut again = load::load_beside(&snapshot.input, store, memo, &self.previous)?;
         again.parsed += self.loaded.parsed;
-        again.fleet.networks_apart = self.templates.networks_apart();
         // What was found without them may be found no more.
         let before: BTreeSet<_> = self.loaded.diagnostics.iter().collect();
         let found = std::mem::take(&mut self.diagnostics).into_iter();

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::context;
-use super::flavor::FlavorKind;
 use super::folder::{DIGEST_ANNOTATION, NO_DIGEST};
 use super::job::{Job, Scope};
 use super::templates::Templates;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
+use crate::model::FlavorKind;
 use crate::model::api::API_VERSION;
 use crate::model::{Cluster, Fleet, Name, Versions};
 

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::agent::Agent;
 use super::cluster::{CLUSTER_FILE, no_flavor};
 use super::context::{self, Components, Hosting};
-use super::flavor::FlavorKind;
 use super::flux::{FLUX_SYSTEM, Kustomization, ROOT, Repository, WORKER_APPLIER, object};
 use super::folder::{DIGEST_ANNOTATION, NO_DIGEST};
 use super::job::{Job, Scope};
 use super::layers::{self, Site};
 use super::templates::Templates;
 use crate::diag::Diagnostics;
+use crate::model::FlavorKind;
 use crate::model::api::API_VERSION;
 use crate::model::{ATTACHED_FLAVOR, Fleet, Worker, paths};
 

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::cluster::{CLUSTER_FILE, no_flavor};
-use super::flavor::{Flavor, OnDeletion};
 use super::flux::kustomization_file;
 use super::folder::{folder_digest, with_digest};
 use super::job::KUSTOMIZATION;
@@ -14,6 +13,7 @@ use super::templates::Templates;
 use super::{Files, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{DEFAULT_WORKER_FLAVOR, DeletionRow, DeletionStep};
+use crate::model::{Flavor, OnDeletion};
 
 /// The ConfigMap that says that the deletion has begun; with it a folder is never empty.
 pub(super) const TOMBSTONE: &str = "carp-tombstone";

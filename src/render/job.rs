@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::check;
 use super::crd::Crd;
-use super::flavor::FlavorKind;
 use super::flux::kustomization_file;
 use super::folder::with_digest;
 use super::object::{Malformed, Object, objects};
 use super::templates::Templates;
 use super::{Files, text, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::model::FlavorKind;
 use crate::model::{Digest, canonical_json, write_canonical, write_json};
 
 /// The form of what jobs make beside their templates; part of every key.

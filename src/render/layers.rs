@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::agent::{self, Agent};
 use super::context::{Components, Hosting, ProviderSite, providers};
 use super::crd::crds;
-use super::flavor::FlavorKind;
 use super::flux::{self, Kustomization, Repository};
 use super::health;
 use super::job::{Job, Scope};
 use super::mirror;
 use super::templates::Templates;
 use crate::model::AzureCloud;
+use crate::model::FlavorKind;
 
 /// The layers, each after the one before, with how long Flux waits for each.
 const LAYERS: [(&str, &str); 5] = [

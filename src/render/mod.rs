@@ -26,7 +26,6 @@ mod evidence;
 mod filters;
 #[cfg(test)]
 mod fixture;
-mod flavor;
 mod flux;
 mod folder;
 mod folder_change;
@@ -60,7 +59,6 @@ pub use cluster::{cluster_job, cluster_job_at};
 pub use control_plane::{control_plane_job, control_plane_worker_job};
 pub use deletion::{deletion_folder, deletion_row, worker_flavor, worker_place};
 pub use evidence::{Evidence, evidence};
-pub use flavor::{Flavor, FlavorKind, FlavorStep, Mobility, Networks, OnDeletion};
 pub use flux::Removal;
 pub use folder::{folder_digest, with_digest};
 pub use folder_change::FolderChange;

@@ -8,7 +8,6 @@
 use serde_json::Value;
 
 use super::control_plane::control_plane_worker_job;
-use super::flavor::{Flavor, FlavorStep};
 use super::flux::{self, Removal};
 use super::job::Job;
 use super::object::{Object, objects};
@@ -17,6 +16,7 @@ use super::templates::Templates;
 use super::{Files, cluster_job, clusters_index, worker_job};
 use crate::diag::Diagnostics;
 use crate::model::{Cluster, Fleet, Worker, paths};
+use crate::model::{Flavor, FlavorStep};
 
 /// The file with the Kustomizations of a worker's clusters, which come after its layers.
 const CLUSTERS_FILE: &str = "clusters.yaml";

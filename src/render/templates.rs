@@ -1,6 +1,6 @@
 //! The templates: the built-in ones, and what a fleet puts in their place.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,47 +8,20 @@ use minijinja::Environment;
 use serde_json::Value as Json;
 
 use super::engine::Texts;
-use super::flavor::{Flavor, FlavorKind, Networks};
-use super::{engine, unused, yaml};
+use super::{engine, unused};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
-use crate::model::Digest;
+use crate::model::{
+    BUILT_IN_TEMPLATES, Catalogue, Digest, Flavor, FlavorFault, FlavorKind, flavor_of,
+};
 
 /// The folder of a flavor's tests, below the flavor's.
 pub(super) const TESTS: &str = "/tests/";
 
-macro_rules! built_in {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../templates/", $name)))),*]
-    };
-}
-
-/// The built-in templates, by path below `templates/`.
-const BUILT_IN: &[(&str, &str)] = built_in![
-    "attached/flavor.yaml",
-    "capz/cluster.yaml",
-    "capz/flavor.yaml",
-    "components/agent.yaml",
-    "components/capi-operator.yaml",
-    "components/cert-manager.yaml",
-    "components/platform.yaml",
-    "components/providers.yaml",
-    "kamaji-capz/cluster.yaml",
-    "kamaji-capz/flavor.yaml",
-    "kind/cluster.yaml",
-    "kind/flavor.yaml",
-    "parts/addons.yaml",
-    "parts/autoscaler.yaml",
-    "parts/identity.yaml",
-    "parts/pools.yaml",
-    "parts/storage.yaml",
-];
 /// Built-in templates that stand elsewhere: the agent's rights are those of whoever installs it by hand.
 const ELSEWHERE: &[(&str, &str)] =
     &[("components/agent-rbac.yaml", include_str!("../../deploy/agent/rbac.yaml"))];
 /// What templates of every folder may include.
 const SHARED: &str = "parts";
-/// The name of a flavor's manifest in its folder.
-const MANIFEST: &str = "flavor.yaml";
 
 /// The templates of a run.
 #[derive(Clone)]
@@ -57,7 +30,7 @@ pub struct Templates(Arc<Inner>);
 struct Inner {
     texts: Texts,
     env: Environment<'static>,
-    flavors: BTreeMap<String, Flavor>,
+    catalogue: Catalogue,
     /// Templates that did not compile, and why.
     broken: BTreeMap<String, Diagnostic>,
     digests: BTreeMap<String, Digest>,
@@ -67,14 +40,14 @@ impl Templates {
     /// The built-in templates.
     #[must_use]
     pub fn built_in() -> Self {
-        let all = BUILT_IN.iter().chain(ELSEWHERE);
+        let all = BUILT_IN_TEMPLATES.iter().chain(ELSEWHERE);
         let texts = all.map(|(name, text)| ((*name).to_owned(), Arc::from(*text)));
-        Self::compile(texts.collect()).0
+        Self::compile(texts.collect(), Catalogue::default()).0
     }
 
     /// The files of the built-in templates, by path below `templates/`.
     pub fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
-        BUILT_IN.iter().copied()
+        BUILT_IN_TEMPLATES.iter().copied()
     }
 
     /// These templates with a fleet's own put in place of, or beside, those of the same path. A template
@@ -89,30 +62,26 @@ impl Templates {
         let own = overrides.iter().filter(|(name, _)| !name.contains(TESTS));
         let own: BTreeMap<_, _> = own.collect();
         texts.extend(own.iter().map(|(name, text)| ((*name).clone(), Arc::from(text.as_str()))));
-        let (templates, mut findings) = Self::compile(texts);
-        let known: Vec<_> = BUILT_IN.iter().chain(ELSEWHERE).map(|(name, _)| *name).collect();
-        let Inner { texts, flavors, .. } = &*templates.0;
-        findings.extend(unused::check(own.keys().copied(), texts, flavors, &known));
+        let manifests = own.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let (templates, mut findings) = Self::compile(texts, Catalogue::with(manifests));
+        let known: Vec<_> =
+            BUILT_IN_TEMPLATES.iter().chain(ELSEWHERE).map(|(name, _)| *name).collect();
+        let Inner { texts, catalogue, .. } = &*templates.0;
+        findings.extend(unused::check(own.keys().copied(), texts, catalogue, &known));
         (templates, findings)
     }
 
-    fn compile(texts: Texts) -> (Self, Diagnostics) {
+    fn compile(texts: Texts, catalogue: Catalogue) -> (Self, Diagnostics) {
         let mut env = engine::environment();
-        let mut flavors = BTreeMap::new();
-        let mut broken = BTreeMap::new();
-        for (name, text) in &texts {
-            if let Some(folder) = flavor_of(name) {
-                match manifest(name, text) {
-                    Ok(flavor) => drop(flavors.insert(folder.to_owned(), flavor)),
-                    Err(finding) => drop(broken.insert(name.clone(), *finding)),
-                }
-            } else if let Err(error) = env.add_template_owned(name.clone(), text.to_string()) {
+        let mut broken: BTreeMap<_, _> = catalogue.broken().map(unreadable).collect();
+        for (name, text) in texts.iter().filter(|(name, _)| flavor_of(name).is_none()) {
+            if let Err(error) = env.add_template_owned(name.clone(), text.to_string()) {
                 broken.insert(name.clone(), engine::finding(&error, name, &texts));
             }
         }
         let findings = broken.values().cloned().collect();
         let digests = digests(&texts);
-        (Self(Arc::new(Inner { texts, env, flavors, broken, digests })), findings)
+        (Self(Arc::new(Inner { texts, env, catalogue, broken, digests })), findings)
     }
 
     /// The digest of all texts that rendering from a folder can use: the folder's own and the shared
@@ -125,28 +94,17 @@ impl Templates {
     /// The manifest of a flavor.
     #[must_use]
     pub fn flavor(&self, name: &str) -> Option<&Flavor> {
-        self.0.flavors.get(name)
+        self.0.catalogue.flavor(name)
     }
 
     /// The names of the flavors for a kind, sorted.
     pub fn flavors(&self, kind: FlavorKind) -> impl Iterator<Item = &str> {
-        self.0
-            .flavors
-            .iter()
-            .filter(move |(_, f)| f.kinds.contains(&kind))
-            .map(|(name, _)| name.as_str())
+        self.0.catalogue.names(kind)
     }
 
     /// What of a folder, or of what it may include, did not compile.
     pub(super) fn broken(&self, folder: &str) -> impl Iterator<Item = &Diagnostic> {
         self.0.broken.iter().filter(move |(name, _)| belongs(name, folder)).map(|(_, d)| d)
-    }
-
-    /// The flavors whose clusters need other addresses than their worker has.
-    #[must_use]
-    pub fn networks_apart(&self) -> BTreeSet<String> {
-        let apart = self.0.flavors.iter().filter(|(_, flavor)| flavor.networks == Networks::Apart);
-        apart.map(|(name, _)| name.clone()).collect()
     }
 
     /// The manifests of flavors that cannot be read. What every flavor has a part in (which kinds a
@@ -167,21 +125,13 @@ impl fmt::Debug for Templates {
     }
 }
 
-/// The flavor that a file is the manifest of.
-fn flavor_of(name: &str) -> Option<&str> {
-    name.strip_suffix(MANIFEST)?.strip_suffix('/')
-}
-
-fn manifest(name: &str, text: &str) -> Result<Flavor, Box<Diagnostic>> {
-    let wrong = |message: String, line: u32| {
-        let message = format!("the flavor's manifest cannot be read: {message}");
-        let place = Place::file(format!("templates/{name}")).at(line, 1);
-        let help = "write `kind`, `mobility` and `objects` as the built-in flavors do";
-        Box::new(Diagnostic::new(Code::TemplateFailed, message).at(place).help(help))
-    };
-    let value = yaml::parse(text).map_err(|e| wrong(e.message, e.line.unwrap_or(1)))?;
-    let flavor: Flavor = serde_json::from_value(value).map_err(|e| wrong(e.to_string(), 1))?;
-    flavor.nonsense().map_or(Ok(flavor), |why| Err(wrong(why, 1)))
+/// A manifest that cannot be read, by its path.
+fn unreadable((flavor, fault): (&str, &FlavorFault)) -> (String, Diagnostic) {
+    let name = format!("{flavor}/flavor.yaml");
+    let message = format!("the flavor's manifest cannot be read: {}", fault.message);
+    let place = Place::file(format!("templates/{name}")).at(fault.line, fault.column);
+    let help = "write `kind`, `mobility` and `objects` as the built-in flavors do";
+    (name, Diagnostic::new(Code::TemplateFailed, message).at(place).help(help))
 }
 
 fn belongs(name: &str, folder: &str) -> bool {
@@ -233,7 +183,7 @@ mod tests {
             }
         }
         files.sort();
-        assert_eq!(files, BUILT_IN.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        assert_eq!(files, BUILT_IN_TEMPLATES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     }
 
     #[test]

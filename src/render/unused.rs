@@ -1,11 +1,9 @@
 //! `unused-template`: a file of the fleet's own templates that nothing reads. A folder with a misspelled name
 //! replaces nothing, and nobody would notice.
 
-use std::collections::BTreeMap;
-
 use super::engine::Texts;
-use super::flavor::Flavor;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, suggest};
+use crate::model::Catalogue;
 
 /// The template that makes a cluster.
 const CLUSTER: &str = "cluster.yaml";
@@ -14,21 +12,16 @@ const CLUSTER: &str = "cluster.yaml";
 pub(super) fn check<'a>(
     own: impl Iterator<Item = &'a String>,
     texts: &Texts,
-    flavors: &BTreeMap<String, Flavor>,
+    flavors: &Catalogue,
     built_in: &[&str],
 ) -> Diagnostics {
     let unused = own.filter(|name| !is_used(name, texts, flavors, built_in));
     unused.map(|name| finding(name, flavors, built_in)).collect()
 }
 
-fn is_used(
-    name: &str,
-    texts: &Texts,
-    flavors: &BTreeMap<String, Flavor>,
-    built_in: &[&str],
-) -> bool {
+fn is_used(name: &str, texts: &Texts, flavors: &Catalogue, built_in: &[&str]) -> bool {
     let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
-    let is_flavors = file == CLUSTER && flavors.contains_key(folder);
+    let is_flavors = file == CLUSTER && flavors.flavor(folder).is_some();
     let quoted = [format!("\"{name}\""), format!("'{name}'")];
     let names = |text: &str| quoted.iter().any(|quoted| text.contains(quoted));
     let others = texts.iter().filter(|(other, _)| other.as_str() != name);
@@ -38,12 +31,12 @@ fn is_used(
         || others.map(|(_, text)| text).any(|text| names(text))
 }
 
-fn finding(name: &str, flavors: &BTreeMap<String, Flavor>, built_in: &[&str]) -> Diagnostic {
+fn finding(name: &str, flavors: &Catalogue, built_in: &[&str]) -> Diagnostic {
     let place = Place::file(format!("templates/{name}"));
     let near = suggest::nearest(name, built_in.iter().copied());
     let help = near.map_or_else(
         || {
-            let all: Vec<_> = flavors.keys().map(String::as_str).collect();
+            let all: Vec<_> = flavors.flavors().map(|(name, _)| name).collect();
             format!(
                 "a flavor's folder has a flavor.yaml; the flavors are {}. `carp templates list` shows all files",
                 all.join(", ")

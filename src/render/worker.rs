@@ -2,11 +2,11 @@
 
 use super::agent::Agent;
 use super::context::{self, Components, Hosting};
-use super::flavor::FlavorKind;
 use super::flux::{CLUSTER_APPLIER, Repository};
 use super::job::Job;
 use super::layers::{self, Site};
 use super::templates::Templates;
+use crate::model::FlavorKind;
 use crate::model::{ATTACHED_FLAVOR, Fleet, KIND_FLAVOR, Worker, paths};
 
 /// The job that makes a worker's own files: `kustomization.yaml`, `layers.yaml` and a folder for each

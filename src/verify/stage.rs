@@ -35,6 +35,7 @@ impl Stage {
                 spec: fleet.spec.clone(),
                 classes: fleet.classes.clone(),
                 policies: fleet.policies.clone(),
+                catalogue: fleet.catalogue.clone(),
                 networks_apart: fleet.networks_apart.clone(),
                 workers: workers(test, fleet),
                 ..Fleet::default()

@@ -5,30 +5,28 @@ use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::model::{ATTACHED_FLAVOR, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, KIND_FLAVOR};
+use crate::model::FlavorKind;
 
-/// The flavors of a `ManagedCluster`.
-const CLUSTER_FLAVORS: &[&str] = &[DEFAULT_CLUSTER_FLAVOR, KIND_FLAVOR];
-/// The flavors of a Worker.
-const WORKER_FLAVORS: &[&str] = &[DEFAULT_WORKER_FLAVOR, ATTACHED_FLAVOR, KIND_FLAVOR];
-
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
-    let (flavor, known, what) = match &subject.body.spec {
-        Spec::ManagedCluster(c) => (&c.flavor, CLUSTER_FLAVORS, "a ManagedCluster"),
-        Spec::ManagedClusterClass(c) => (&c.flavor, CLUSTER_FLAVORS, "a ManagedCluster"),
-        Spec::Worker(w) => (&w.flavor, WORKER_FLAVORS, "a Worker"),
+pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+    let (flavor, kind, what) = match &subject.body.spec {
+        Spec::ManagedCluster(c) => (&c.flavor, FlavorKind::ManagedCluster, "a ManagedCluster"),
+        Spec::ManagedClusterClass(c) => (&c.flavor, FlavorKind::ManagedCluster, "a ManagedCluster"),
+        Spec::Worker(w) => (&w.flavor, FlavorKind::Worker, "a Worker"),
         _ => return,
     };
-    if let Some(flavor) = flavor.as_deref().filter(|f| !known.contains(f)) {
+    let catalogue = &scene.catalogue;
+    if let Some(flavor) = flavor.as_deref().filter(|name| !catalogue.may_be(name, kind)) {
         let message = format!("`{flavor}` is not a flavor of {what}");
-        let help = suggest::help(flavor, known.iter().copied(), "flavors");
+        let help = suggest::help(flavor, catalogue.names(kind), "flavors");
         out.add(Code::UnknownFlavor, FieldPath::keys("spec.flavor"), message, help);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::{class, cluster, finds, finds_nothing, worker};
+    use super::super::super::tests::{
+        CARP, class, cluster, files_find, finds, finds_nothing, load_files, worker,
+    };
     use super::*;
 
     #[test]
@@ -40,5 +38,20 @@ mod tests {
         finds_nothing(cluster("flavor: kamaji-capz\n  "));
         finds_nothing(cluster("flavor: kind\n  "));
         finds_nothing(worker("flavor: kind\n  "));
+    }
+
+    #[test]
+    fn a_flavor_of_the_fleets_own_templates_is_one() {
+        let manifest = "kind: ManagedCluster\nmobility: None\nobjects: []\n";
+        let own = cluster("flavor: moon\n  ");
+        let (file, at) = ("fleet/x.yaml", "templates/moon/flavor.yaml");
+        let loaded = load_files(&[("carp.yaml", CARP), (file, &own), (at, manifest)]);
+        assert!(!loaded.diagnostics.has_errors(), "{:?}", loaded.diagnostics);
+        assert_eq!(loaded.fleet.clusters.len(), 1);
+        let worker = worker("flavor: moon\n  ");
+        files_find(&[(file, &*worker), (at, manifest)], Code::UnknownFlavor, "spec.flavor");
+        // What cannot be read costs nobody a cluster: it loads, and its last good folder stays.
+        let loaded = load_files(&[("carp.yaml", CARP), (file, &own), (at, "kind: [")]);
+        assert_eq!(loaded.fleet.clusters.len(), 1);
     }
 }

@@ -68,7 +68,7 @@ use crate::model::api::{
     FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec, NodePool, PlacementTerm, PreferredTerm,
     Tenant, WorkerField,
 };
-use crate::model::{DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR};
+use crate::model::{Catalogue, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR};
 
 /// What a rule looks at.
 pub(super) struct Subject<'a> {
@@ -82,6 +82,8 @@ pub(super) struct Subject<'a> {
 pub(super) struct Scene<'a> {
     /// `carp.yaml`; `None` where it did not load, and rules that need it say nothing.
     pub(super) fleet: Option<&'a FleetSpec>,
+    /// The flavors that there are.
+    pub(super) catalogue: Catalogue,
     /// The classes that loaded.
     pub(super) classes: BTreeMap<String, ManagedClusterClassSpec>,
     /// The names of all classes that are there, loaded or not.

@@ -65,7 +65,6 @@ pub(super) fn part(
         valid_until: None,
         stopped: false,
     };
-    read.loaded.fleet.networks_apart = read.templates.networks_apart();
     // What the hub says of a worker is in that one's own status.
     let mut workers: BTreeSet<Name> = read.previous.workers.keys().cloned().collect();
     workers.extend(hub.filter(|_| !heard.last.is_empty()));

@@ -32,12 +32,12 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::flavor::FlavorKind;
     use super::super::job::Scope;
     use super::super::object::objects;
     use super::super::{Files, Templates};
     use super::*;
     use crate::diag::Code;
+    use crate::model::FlavorKind;
 
     /// A job whose folder is that of the cluster `a`.
     pub(crate) fn job() -> Job {

@@ -1,120 +1,52 @@
-//! A flavor's manifest: what its folders may hold, and when a deletion takes it out of them.
+//! A manifest's text as a flavor, and what in it can mean nothing.
 
 use std::fmt;
 
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, IntoDeserializer as _, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize as _, Deserializer};
+use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 
-/// `flavor.yaml` in a flavor's folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Flavor {
-    /// What the flavor makes: one kind, or a list.
-    #[serde(rename = "kind", deserialize_with = "one_or_more")]
-    pub kinds: Vec<FlavorKind>,
-    /// Whether a cluster of it can move to another worker.
-    pub mobility: Mobility,
-    /// Whether a cluster of it may have the addresses of its worker.
-    #[serde(default)]
-    pub networks: Networks,
-    /// The kinds that its folders may hold.
-    pub objects: Vec<FlavorObject>,
-    /// What brings a cluster of it up, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub readiness: Vec<FlavorStep>,
+use super::{Flavor, FlavorKind, FlavorObject};
+
+/// Why a text is no manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlavorFault {
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where, from 1; the first line where the whole is meant.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
 }
 
-/// One step from nothing to a cluster that runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct FlavorStep {
-    /// What happens, in a word or two.
-    pub step: String,
-    /// The kind of the objects that do it.
-    pub kind: String,
-    /// Their name, where only one of the kind does it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The steps that it waits for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after: Vec<String>,
-    /// A field with the name of an object on the worker that it needs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub needs: Option<Need>,
-}
-
-/// An object on the worker that a cluster's object names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Need {
-    /// The field, as a JSON pointer.
-    pub path: String,
-    /// The kind of what it names.
-    pub kind: String,
-}
-
-/// What a flavor makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum FlavorKind {
-    /// Clusters on a worker.
-    ManagedCluster,
-    /// Workers.
-    Worker,
-}
-
-/// Whether a cluster can move to another worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Mobility {
-    /// It never moves: its state is on the worker.
-    None,
-}
-
-/// Whether a cluster may have the addresses of its worker.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Networks {
-    /// It may: nothing routes between the two.
-    #[default]
-    Any,
-    /// Its pods and services need addresses that the worker's have not.
-    Apart,
-}
-
-/// One kind of a flavor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct FlavorObject {
-    /// The `apiVersion`.
-    pub api_version: String,
-    /// The `kind`.
-    pub kind: String,
-    /// The kind of flavor that has it, where only one of several does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<FlavorKind>,
-    /// When a deletion takes objects of it out of the folder.
-    pub on_deletion: OnDeletion,
-}
-
-/// When a deletion takes an object out of the folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OnDeletion {
-    /// At the first step, D1; Cluster API deletes it in its own order.
-    Drop,
-    /// At the second step, D2, once the cluster is gone: the end of the cluster needs it.
-    Follow,
-    /// With the folder: everything else lies in it, or acts by it.
-    Keep,
+/// Reads `flavor.yaml`.
+///
+/// # Errors
+/// It is not YAML, has a field that means nothing, or says what cannot be.
+pub fn read_flavor(text: &str) -> Result<Flavor, FlavorFault> {
+    let options = serde_saphyr::options! {
+        with_snippet: false,
+        budget: serde_saphyr::budget! { max_depth: 64 },
+    };
+    let flavor: Flavor = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let at = error.location();
+        let number = |of: Option<u64>| of.and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+        FlavorFault {
+            line: number(at.map(|at| at.line())),
+            column: number(at.map(|at| at.column())),
+            message: UserMessageFormatter.format_message(&error).into_owned(),
+        }
+    })?;
+    match flavor.nonsense() {
+        None => Ok(flavor),
+        Some(message) => Err(FlavorFault { message, line: 1, column: 1 }),
+    }
 }
 
 impl Flavor {
-    /// What is declared for a kind; `None` where the flavor does not have it.
-    #[must_use]
-    pub fn object(&self, api_version: &str, kind: &str) -> Option<&FlavorObject> {
-        self.objects.iter().find(|o| o.api_version == api_version && o.kind == kind)
-    }
-
     /// What in it can mean nothing, for its author.
-    pub(super) fn nonsense(&self) -> Option<String> {
+    fn nonsense(&self) -> Option<String> {
         if self.kinds.is_empty() {
             return Some("`kind` is an empty list".to_owned());
         }
@@ -155,11 +87,6 @@ impl Flavor {
             }
         })
     }
-
-    /// What is declared for objects that `makes` has.
-    pub fn objects_of(&self, makes: FlavorKind) -> impl Iterator<Item = &FlavorObject> {
-        self.objects.iter().filter(move |o| o.of.is_none_or(|of| of == makes))
-    }
 }
 
 /// As Kubernetes names kinds: `MachineDeployment`.
@@ -179,7 +106,7 @@ fn is_api_version(text: &str) -> bool {
 }
 
 /// A kind, or a list of kinds. An unknown one is told as what it is, which an untagged enum would not.
-fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlavorKind>, D::Error> {
+pub(super) fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlavorKind>, D::Error> {
     struct OneOrMore;
     impl<'de> Visitor<'de> for OneOrMore {
         type Value = Vec<FlavorKind>;
@@ -203,6 +130,7 @@ fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlavorKind>, D:
 mod tests {
     use serde_json::json;
 
+    use super::super::FlavorStep;
     use super::*;
 
     fn read(kind: serde_json::Value) -> Result<Flavor, String> {
