@@ -37,8 +37,8 @@ pub enum Error {
     },
     /// The report is larger than what carp reads.
     #[error(
-        "the report of {clusters} clusters has {bytes} bytes, more than carp reads; a worker of this size \
-         must be split"
+        "the report of {} has {bytes} bytes, more than carp reads; a worker of this size must be split",
+        crate::model::count(*clusters as u64, "cluster")
     )]
     TooLarge {
         /// Its size without what can be left out.

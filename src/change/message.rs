@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::diag::visible;
 use crate::model::{
     Change, ClusterState, Decision, Deletion, DeletionStep, Digest, Drifted, Ending, Gate, Hold,
-    Id, Move, MoveProgress, Name, Plan, Planned, Previous, Progress, ReasonCode, paths,
+    Id, Move, MoveProgress, Name, Plan, Planned, Previous, Progress, ReasonCode, count, paths,
 };
 
 /// How many lines of one sort, and how many names of one hold, a message lists before it counts the rest.
@@ -81,9 +81,9 @@ fn subject(of: MessageInput<'_>) -> String {
     let added = is(|d| matches!(d, Decision::Bind(_))).count();
     let going = starting(plan, previous).count();
     let edited = touched.len().saturating_sub(added + going);
-    let plural = if workers.len() == 1 { "" } else { "s" };
-    let mut subject =
-        format!("carp: {} worker{plural}, +{added} -{going} ~{edited} clusters", workers.len());
+    let workers = count(workers.len() as u64, "worker");
+    let plural = if added + going + edited == 1 { "" } else { "s" };
+    let mut subject = format!("carp: {workers}, +{added} -{going} ~{edited} cluster{plural}");
     if pending > 0 {
         let _ = write!(subject, ", {pending} pending");
     }

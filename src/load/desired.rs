@@ -11,7 +11,7 @@ use super::split::{Chunk, split};
 use super::tree;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::api::Roots;
-use crate::model::{Entry, EntryKind, FactFile, Id, Memo, Store, StoreError, Unloaded};
+use crate::model::{Entry, EntryKind, FactFile, Id, Memo, Store, StoreError, Unloaded, count};
 
 /// The most documents of one file.
 pub(super) const MAX_DOCUMENTS: usize = 1_000;
@@ -118,9 +118,8 @@ impl Desired {
             return;
         }
         if chunks.len() > MAX_DOCUMENTS {
-            let count = chunks.len();
-            let message =
-                format!("the file has {count} documents; carp reads up to {MAX_DOCUMENTS}");
+            let documents = count(chunks.len() as u64, "document");
+            let message = format!("the file has {documents}; carp reads up to {MAX_DOCUMENTS}");
             let finding = Diagnostic::new(Code::YamlBudget, message).at(Place::file(path));
             self.diagnostics.push(finding.help("split it into several files"));
             self.whole_file_unloaded(path, true);

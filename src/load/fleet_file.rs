@@ -11,7 +11,7 @@ use super::split::split;
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::model::api::FleetSpec;
 use crate::model::paths::FLEET_FILE;
-use crate::model::{Dir, Store, StoreError};
+use crate::model::{Dir, Store, StoreError, count};
 
 /// What `carp.yaml` says.
 #[derive(Default)]
@@ -70,7 +70,8 @@ impl FleetFile {
         }
         if chunks.len() > 1 {
             let mut second = Findings::of(source(1));
-            let message = format!("`{FLEET_FILE}` holds {} documents", chunks.len());
+            let message =
+                format!("`{FLEET_FILE}` holds {}", count(chunks.len() as u64, "document"));
             let help = "keep the one of kind Fleet and move the others below `fleet`";
             second.add(Code::InvalidValue, FieldPath::default(), message, help);
             findings.list.extend(second.list);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Hold, HoldKind};
+use super::{Hold, HoldKind, count};
 
 /// How many owners a line names before it counts the rest.
 const MOST_OWNERS: usize = 3;
@@ -52,7 +52,7 @@ impl Group<'_> {
         };
         let machines = match self.machines {
             0 => String::new(),
-            machines => format!(", {machines} machines"),
+            machines => format!(", {}", count(machines, "machine")),
         };
         format!("{pattern} in {}{more}{machines}", first.join(", "))
     }

@@ -8,6 +8,7 @@ mod azure_cloud;
 mod baseline;
 mod catalogue;
 mod condition;
+mod count;
 mod counted;
 mod counts;
 mod deletion;
@@ -65,6 +66,7 @@ pub use baseline::{
 };
 pub use catalogue::{Catalogue, flavor_of};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
+pub use count::{count, thousands};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
 pub use counts::FleetCounts;
 pub use deletion::{Deletion, DeletionRow, DeletionStep, Ending, Missing, Progress, Stuck};

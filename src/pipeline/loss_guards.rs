@@ -13,7 +13,7 @@ use crate::change::{
     was_held,
 };
 use crate::gate::{self, Objection};
-use crate::model::{FleetLock, Gate, GuardCounts, HeldSet, Hold, HoldKind, Name};
+use crate::model::{FleetLock, Gate, GuardCounts, HeldSet, Hold, HoldKind, Name, count};
 use crate::render::{self, Loss};
 
 /// What is held of the losses of a run, of each kind.
@@ -174,7 +174,7 @@ impl LossGuards {
             of(loss, 1, name)
         });
         let replaced = losses.replaced.into_iter().map(|loss| {
-            let name = format!("{} ({})", loss.object, machines(loss.machines));
+            let name = format!("{} ({})", loss.object, count(loss.machines, "machine"));
             let amount = loss.machines;
             of(loss, amount, name)
         });
@@ -183,10 +183,6 @@ impl LossGuards {
         gate::objects_removed(removed)?;
         gate::machines_replaced(replaced)
     }
-}
-
-fn machines(count: u64) -> String {
-    if count == 1 { "1 machine".to_owned() } else { format!("{count} machines") }
 }
 
 /// An object as the hold names it: a cluster's own are in the namespace of its name.

@@ -14,7 +14,7 @@ use crate::load::{self, Loaded};
 use crate::model::api::DriftPolicy;
 use crate::model::{
     Asked, Dir, EntryKind, FleetCounts, FoldedReport, Hold, Id, Memo, Name, Observed, Owned, Plan,
-    Previous, Proposal, Report, Snapshot, Store, StoreError, Work, paths,
+    Previous, Proposal, Report, Snapshot, Store, StoreError, Work, count, paths,
 };
 use crate::plan::{self, FoldInput, PoolFoldInput};
 use crate::render::Templates;
@@ -300,7 +300,8 @@ fn empty_read(loaded: &Loaded, previous: &Previous) -> Option<Diagnostic> {
     (nothing && known > 0).then(|| {
         let root = fleet.spec.roots.clone().unwrap_or_default().fleet;
         let message = format!(
-            "there is no document below `{root}/`, and the last output has {known} clusters and workers"
+            "there is no document below `{root}/`, and the last output has {} and workers",
+            count(known as u64, "cluster")
         );
         let place = Place::field(paths::FLEET_FILE, 0, FieldPath::keys("spec.roots.fleet"));
         Diagnostic::new(Code::FleetEmpty, message).at(place).help(format!(

@@ -7,7 +7,7 @@ use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, movi
 use crate::model::api::{ErrorStatus, Observation, WorkerStatus};
 use crate::model::{
     Condition, ConditionReason, ConditionStatus, ConditionType, FoldedReport, Freshness, Name,
-    Pending, Quantity, Resources, WorkerHealth, WorkerPhase, WorkerPlan, WorkerState,
+    Pending, Quantity, Resources, WorkerHealth, WorkerPhase, WorkerPlan, WorkerState, count,
 };
 
 /// The status document of a worker, the times of its conditions unset.
@@ -198,10 +198,10 @@ fn errors(
     if planned.state == WorkerState::RemovedInUse {
         all.push(ErrorStatus {
             code: "WorkerInUse".to_owned(),
-            message: match planned.clusters {
-                1 => "its document is gone and 1 cluster is on it".to_owned(),
-                clusters => format!("its document is gone and {clusters} clusters are on it"),
-            },
+            message: format!(
+                "its document is gone and it still has {}",
+                count(planned.clusters, "cluster")
+            ),
             user_error: true,
         });
     }

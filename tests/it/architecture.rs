@@ -85,7 +85,7 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries
         .flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] })

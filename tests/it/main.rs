@@ -74,6 +74,7 @@ mod placement_groups;
 mod placement_page;
 mod plan_is_apply;
 mod plan_words;
+mod plurals;
 mod policy_stories;
 mod policy_tests;
 mod pools;

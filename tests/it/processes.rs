@@ -79,7 +79,7 @@ fn a_run_without_a_remote_starts_no_program() {
     fleet.write("fleet/clusters/alpha.yaml", paused("alpha").as_bytes());
     fleet.commit("paused");
     let (said, asked) = git.reconcile(&fleet.path());
-    assert!(said.contains("+0 -0 ~1 clusters"), "{said}");
+    assert!(said.contains("+0 -0 ~1 cluster"), "{said}");
     assert!(asked.is_empty(), "{asked:?}");
 }
 
@@ -95,7 +95,7 @@ fn a_run_with_a_remote_asks_it_once_and_pushes_what_changed() {
     assert_eq!(asked, ["ls-remote"]);
     person.push_one("fleet/clusters/alpha.yaml", &paused("alpha"));
     let (said, asked) = git.reconcile(&person.path());
-    assert!(said.contains("+0 -0 ~1 clusters"), "{said}");
+    assert!(said.contains("+0 -0 ~1 cluster"), "{said}");
     // The version before the first push, and the output and the status.
     assert_eq!(asked, ["ls-remote", "--version", "push", "push"]);
 }

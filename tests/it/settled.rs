@@ -103,7 +103,7 @@ fn an_edit_of_one_cluster_is_all_that_a_run_looks_at() {
     let tree = planned(&fleet);
     let (ran, through) = run(&fleet, &[]);
     assert!(!through, "it looked at everything");
-    assert!(ran.out.contains("carp: 1 worker, +0 -0 ~1 clusters\n"), "{}", ran.out);
+    assert!(ran.out.contains("carp: 1 worker, +0 -0 ~1 cluster\n"), "{}", ran.out);
     assert_eq!(committed(&fleet), tree);
     // What was written is looked at once more, and after that nothing is.
     for _ in 0..2 {
@@ -142,7 +142,7 @@ fn old_trees_may_be_gone() {
     fs::remove_file(fleet.path().join(".git/objects").join(first).join(rest)).unwrap();
     let (ran, through) = run(&fleet, &[]);
     assert!(through, "the tree of the baseline is not there");
-    assert!(ran.out.contains("+0 -0 ~1 clusters\n"), "{}", ran.out);
+    assert!(ran.out.contains("+0 -0 ~1 cluster\n"), "{}", ran.out);
 }
 
 /// The agent of w-weu reports its three clusters for the first time.
@@ -179,7 +179,7 @@ fn reports_that_are_folded_are_not_read_again() {
     fs::remove_file(fleet.path().join(".git/objects").join(first).join(rest)).unwrap();
     let (ran, through) = run(&fleet, &[]);
     assert!(!through, "it looked at everything");
-    assert!(ran.out.contains("+0 -0 ~1 clusters\n"), "{}", ran.out);
+    assert!(ran.out.contains("+0 -0 ~1 cluster\n"), "{}", ran.out);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use tracing::{info, warn};
 
 use super::super::{Context, Error};
 use crate::agent::{Settings, Told, serve};
+use crate::model::count;
 use crate::observe::Trouble;
 
 /// Runs the agent until it is told to stop, or once.
@@ -33,10 +34,7 @@ pub fn agent(
 fn line(told: &Told) -> String {
     match told {
         Told::Reported { commit, clusters, unlisted } => {
-            let clusters = match clusters {
-                1 => "1 cluster".to_owned(),
-                n => format!("{n} clusters"),
-            };
+            let clusters = count(*clusters as u64, "cluster");
             let missing = if unlisted.is_empty() {
                 String::new()
             } else {

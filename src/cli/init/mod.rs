@@ -47,8 +47,9 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         (false, true) => "  git init -b main\n".to_owned(),
         (false, false) => format!("  cd {folder} && git init -b main\n"),
     };
+    let files = super::show::count(written as u64, "file");
     context.print(&format!(
-        "wrote {written} files to {folder}\n\nnext:\n{begin}  carp validate      names the placeholders to \
+        "wrote {files} to {folder}\n\nnext:\n{begin}  carp validate      names the placeholders to \
          replace\n  carp plan          shows what the first run would do\n"
     ))?;
     Ok(Exit::Fine)

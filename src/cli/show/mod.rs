@@ -21,6 +21,7 @@ pub mod tables;
 pub mod templates;
 mod wrap;
 
+pub use crate::model::count;
 pub use demo::DemoView;
 pub use drain::DrainedView;
 pub use explain::{
@@ -32,12 +33,6 @@ pub use plan::{progress_words, waiting_words};
 pub use replay::{ReplayRow, ReplayView};
 pub use status::{ClusterStatusRow, Extent, PoolStatusRow, StatusView, WorkerStatusRow};
 pub use templates::{TemplateRow, TemplateTestRow};
-
-/// `1 cluster`, `3 clusters`.
-#[must_use]
-pub fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
 
 /// A length as the `u64` that counts are.
 pub(crate) fn len<T>(items: &[T]) -> u64 {
@@ -55,15 +50,4 @@ pub(crate) fn versioned(schema: u32, view: &impl serde::Serialize) -> String {
     }
     let text = serde_json::to_string_pretty(&Versioned { schema, view });
     text.expect("views serialise to JSON") + "\n"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_read_as_english() {
-        assert_eq!(count(1, "file"), "1 file");
-        assert_eq!(count(0, "file"), "0 files");
-    }
 }

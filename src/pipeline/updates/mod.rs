@@ -9,7 +9,7 @@ mod objects;
 
 use std::collections::BTreeMap;
 
-use crate::model::{ChangeKind, Name, Proposal, Store, paths};
+use crate::model::{ChangeKind, Name, Proposal, Store, count, paths};
 
 /// What an update does to one cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +33,7 @@ impl Update {
         let mut parts = self.fields.clone();
         for (pool, machines) in &self.replaced {
             parts.push(match machines {
-                Some(1) => format!("{pool}: replaces 1 machine"),
-                Some(machines) => format!("{pool}: replaces {machines} machines"),
+                Some(machines) => format!("{pool}: replaces {}", count(*machines, "machine")),
                 None => format!("{pool}: replaces its machines"),
             });
         }

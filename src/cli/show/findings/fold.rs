@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Finding;
-use crate::cli::show::plan::thousands;
+use crate::model::thousands;
 
 /// So many findings of one rule are shown each.
 const EACH: usize = 20;
@@ -22,7 +22,7 @@ pub fn folded(findings: &[Finding]) -> (Vec<Finding>, Vec<String>) {
     }
     let line = |((severity, code), number): ((_, &str), usize)| {
         let more = number.checked_sub(EACH).filter(|more| *more > 0)?;
-        let more = thousands(more);
+        let more = thousands(more as u64);
         Some(format!("{severity}[{code}]: {more} more of these; `carp validate` shows each"))
     };
     let more = seen.into_iter().filter_map(line).collect();

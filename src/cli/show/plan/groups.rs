@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::len;
 use super::{Action, ClusterChange};
-use crate::model::Name;
+use crate::model::{Name, count, thousands};
 
 /// So many clusters of one action stand each on a line of its own.
 const EACH: usize = 10;
@@ -33,7 +34,7 @@ impl Group {
     pub fn who(&self) -> String {
         match self.clusters.as_slice() {
             [only] => only.to_string(),
-            many => format!("{} clusters", thousands(many.len())),
+            many => count(len(many), "cluster"),
         }
     }
 
@@ -43,7 +44,7 @@ impl Group {
         match workers.len() {
             0 => None,
             1 => workers.first().map(ToString::to_string),
-            more => Some(format!("{} workers", thousands(more))),
+            more => Some(count(more as u64, "worker")),
         }
     }
 }
@@ -132,7 +133,7 @@ fn together(action: Action, rest: Vec<Group>) -> Option<Group> {
         sum.to.extend(group.to);
     }
     sum.clusters.sort();
-    sum.why = format!("{} other changes ({})", thousands(different), some(&sum.clusters));
+    sum.why = format!("{} ({})", count(different as u64, "other change"), some(&sum.clusters));
     sum.action = action;
     Some(sum)
 }
@@ -142,22 +143,8 @@ fn some(names: &[Name]) -> String {
     let first = names.iter().take(NAMES).map(ToString::to_string).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(NAMES) {
         0 => first,
-        more => format!("{first} and {} more", thousands(more)),
+        more => format!("{first} and {} more", thousands(more as u64)),
     }
-}
-
-/// `4,750`.
-#[must_use]
-pub fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -192,7 +179,7 @@ mod tests {
         assert_eq!(
             lines(&changes),
             [
-                "4,750 clusters version v1.33.5 → v1.34.2; np0: replaces 14270 machines (c0000, c0001, \
+                "4,750 clusters version v1.33.5 → v1.34.2; np0: replaces 14,270 machines (c0000, c0001, \
               c0002 and 4,747 more)"
             ]
         );
@@ -210,10 +197,5 @@ mod tests {
             lines[LINES - 1],
             "286 clusters 286 other changes (c0014, c0015, c0016 and 283 more)"
         );
-    }
-
-    #[test]
-    fn a_number_reads_in_groups_of_three() {
-        assert_eq!([7, 999, 1000, 1_234_567].map(thousands), ["7", "999", "1,000", "1,234,567"]);
     }
 }

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::super::count;
 use super::super::findings::Finding;
+use super::super::{count, len};
 use super::{
     Action, Group, PlanView, WorkerLine, ack_command, against, deletions, gate_words, hold_words,
     listed,
@@ -52,7 +52,11 @@ pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> 
     }
     let all = diffs.len().max(view.telling);
     if shown < all {
-        let _ = writeln!(out, "\n{shown} of {all} diffs shown: run `carp plan --diff`.");
+        let _ = writeln!(
+            out,
+            "\n{shown} of {} shown: run `carp plan --diff`.",
+            count(all as u64, "diff")
+        );
     }
     out + &footer
 }
@@ -231,7 +235,7 @@ fn findings(findings: &[Finding]) -> String {
         let _ = writeln!(out, "- **{}** `{}`{at}: {message}", finding.severity, finding.code);
     }
     if findings.len() > ROWS {
-        let _ = writeln!(out, "\n{ROWS} of {} findings shown", findings.len());
+        let _ = writeln!(out, "\n{ROWS} of {} shown", count(len(findings), "finding"));
     }
     out
 }
@@ -334,7 +338,7 @@ mod tests {
         let mut view = PlanView::of(&proposal, "fleet-repo-example", "eu", &[]);
         view.telling = 5001;
         let comment = markdown(&view, &vec![diff("+ x\n"); 200], "1.2.3");
-        assert!(comment.contains("200 of 5001 diffs shown: run `carp plan --diff`."), "{comment}");
+        assert!(comment.contains("200 of 5,001 diffs shown: run `carp plan --diff`."), "{comment}");
     }
 
     #[test]

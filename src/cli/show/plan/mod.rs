@@ -17,7 +17,7 @@ mod workers;
 pub use against::{AgainstView, text as against_text};
 pub use clusters::{Action, ClusterChange, why_here};
 pub use deletions::{progress_words, waiting_words};
-pub use groups::{Group, groups, thousands};
+pub use groups::{Group, groups};
 pub use json::{PLAN_SCHEMA, json};
 pub(super) use json::{hold as hold_value, stays as stays_value};
 pub use markdown::{FileDiff, markdown};

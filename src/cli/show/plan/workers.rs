@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{FileCount, PlanView, WorkerChange, thousands};
-use crate::model::Reason;
+use super::{FileCount, PlanView, WorkerChange};
+use crate::model::{Reason, count};
 
 /// So many workers stand each on a line of its own.
 const EACH: usize = 10;
@@ -36,7 +36,7 @@ impl PlanView<'_> {
                     update: sum(|w| w.files.update),
                     delete: sum(|w| w.files.delete),
                 };
-                let who = format!("{} workers", thousands(many));
+                let who = count(many as u64, "worker");
                 vec![WorkerLine { who, clusters: format!("{before}{to}{after}"), files }]
             }
         };
