@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{Name, Progress, Proposal};
 
 /// How much there is that a change did not cause.
@@ -22,6 +22,11 @@ pub struct Others {
 #[must_use]
 pub fn caused(mut after: Proposal, before: &Proposal) -> (Proposal, Others) {
     let mut others = Others { files: before.changes.len() as u64, ..Others::default() };
+    let mut found = std::mem::take(&mut after.diagnostics).into_iter().collect::<Vec<_>>();
+    for finding in &mut found {
+        on_what_is_new(finding, before);
+    }
+    after.diagnostics.extend(found);
     let known: Vec<Diagnostic> = before.diagnostics.iter().cloned().collect();
     let (found, new) = new_findings(&after.diagnostics, &known);
     others.findings = found;
@@ -51,6 +56,28 @@ pub fn caused(mut after: Proposal, before: &Proposal) -> (Proposal, Others) {
     after.survey.drifted.retain(|drifted| !before.survey.drifted.contains(drifted));
     others.deletions = (waiting - waits(&after)) as u64;
     (after, others)
+}
+
+/// Of two documents of one name the one that the change adds is at fault.
+fn on_what_is_new(finding: &mut Diagnostic, before: &Proposal) {
+    let fleet = &before.fleet;
+    let clusters = fleet.clusters.values().map(|of| (&of.file, of.document));
+    let policies = fleet.policies.values().filter_map(|of| Some((of.file.as_ref()?, of.document)));
+    let classes = fleet.classes.values().map(|of| (&of.file, of.document));
+    let was_there = |place: &Place| {
+        let mut all = clusters.clone().chain(policies.clone()).chain(classes.clone());
+        all.any(|(file, document)| *file == place.file && document == place.document)
+    };
+    if finding.code != Code::DuplicateName {
+        return;
+    }
+    if let (Some(place), [(other, word)]) = (&mut finding.place, finding.related.as_mut_slice())
+        && was_there(place)
+        && !was_there(other)
+    {
+        std::mem::swap(place, other);
+        "this one was there before".clone_into(word);
+    }
 }
 
 fn without<T: PartialEq>(all: &mut BTreeMap<Name, T>, known: &BTreeMap<Name, T>) {
@@ -90,7 +117,6 @@ fn key(diagnostic: &Diagnostic) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::{Code, Place};
 
     fn found(message: &str, document: usize) -> Diagnostic {
         let place = Place { document, ..Place::file("fleet/a.yaml") };

@@ -47,7 +47,7 @@ pub(super) fn assemble_part(
     let tenants = spec.map(|spec| spec.tenants.as_slice()).unwrap_or_default();
     let ground = Ground { folders: &folders, names: &names, unloaded: &unloaded, tenants };
     let mut left_out = check::taken::check(&mut items, &ground);
-    left_out.extend(check::duplicate::check(&mut items, &left_out));
+    left_out.extend(check::duplicate::check(&mut items, &left_out, &names));
     left_out.sort_unstable();
     let scene = run_rules(spec, &catalogue, &mut items, names);
     let mut assembly = Assembly {

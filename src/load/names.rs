@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Name, PoolLock, Previous};
+use super::kind::Kind;
+use crate::model::{Digest, Name, PoolLock, Previous};
 
 /// The names that are held.
 #[derive(Debug, Default)]
@@ -11,6 +12,14 @@ pub(super) struct Names<'a> {
     previous: Option<&'a Previous>,
     /// The tenants of the placed clusters, those on their way out among them.
     placed: BTreeMap<&'a str, &'a str>,
+}
+
+/// Who has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Holder {
+    pub(super) kind: Kind,
+    /// The digest of the document; `None` where the locks do not know it.
+    pub(super) facts: Option<Digest>,
 }
 
 impl<'a> Names<'a> {
@@ -37,6 +46,20 @@ impl<'a> Names<'a> {
             let made = previous.fleet.as_ref().is_some_and(|lock| lock.workers.contains_key(name));
             made || previous.workers.contains_key(name) || previous.pool_of(name).is_some()
         })
+    }
+
+    /// Who has a name, and of which document that was made.
+    pub(super) fn holder(&self, name: &str) -> Option<Holder> {
+        let previous = self.previous?;
+        let of = |kind, facts| Some(Holder { kind, facts });
+        let mut rows = previous.workers.values().filter_map(|lock| lock.clusters.get(name));
+        let placed = rows.next().map(|row| row.facts);
+        if let Some(facts) = placed.or_else(|| previous.pending.clusters.get(name).map(|r| r.facts))
+        {
+            return of(Kind::ManagedCluster, Some(facts));
+        }
+        let facts = previous.workers.get(name).map(|lock| lock.facts);
+        if self.is_worker(name) { of(Kind::Worker, facts) } else { None }
     }
 
     /// Whether anybody has the name.

@@ -91,6 +91,7 @@ mod rendered_golden;
 mod rendered_kustomize;
 mod rendered_yaml;
 mod replay;
+mod reviewing;
 mod settled;
 mod signing;
 mod simulate;
