@@ -144,6 +144,10 @@ codes! {
     VersionExpires = "version-expires", Warning;
     /// Two policies weigh the same, so that only their names tell which one applies.
     PolicyTie = "policy-tie", Warning;
+    /// A selector of a policy selects nothing of the fleet.
+    MatchesNothing = "matches-nothing", Warning;
+    /// A document of a fleet stands where carp does not read it.
+    DocumentNotRead = "document-not-read", Warning;
     /// What a policy test expects does not hold.
     PolicyTestFailed = "policy-test-failed", Error;
     /// A template did not render.
@@ -182,6 +186,8 @@ codes! {
     AcknowledgementMismatch = "acknowledgement-mismatch", Warning;
     /// An acknowledgement was there before a run had held what it acknowledges.
     AcknowledgementTooEarly = "acknowledgement-too-early", Warning;
+    /// An acknowledgement that a commit has used is still there.
+    AcknowledgementSpent = "acknowledgement-spent", Note;
     /// The fleet is an example and is not meant for real remotes.
     ExampleFleet = "example-fleet", Note;
 }

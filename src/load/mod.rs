@@ -34,6 +34,7 @@ mod salvage;
 mod shape;
 mod short;
 mod split;
+mod strays;
 mod structure;
 mod templates;
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use policy_tests::{PolicyTest, policy_tests};
 pub use previous::previous;
 pub use reports::{folded, folded_pools, known_reports, reports};
 pub use split::without_documents;
+pub use strays::strays;
 pub use yaml::emit_yaml;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};

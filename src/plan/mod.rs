@@ -63,6 +63,7 @@ pub use moment::moments;
 pub use policy::{PolicyPair, Precedence, policy_of, policy_ties};
 pub use roster::count_standing;
 pub use scale::{PoolFoldInput, PoolFolding, PoolVerdict, fold_pools};
+pub use term::meets;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -45,7 +45,8 @@ pub(super) fn failures(term: &PlacementTerm, worker: &Worker, reasons: &mut Vec<
 }
 
 /// Whether the worker meets the term.
-pub(super) fn meets(term: &PlacementTerm, worker: &Worker) -> bool {
+#[must_use]
+pub fn meets(term: &PlacementTerm, worker: &Worker) -> bool {
     let mut reasons = Vec::new();
     failures(term, worker, &mut reasons);
     reasons.is_empty()

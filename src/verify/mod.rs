@@ -1,15 +1,18 @@
 //! What `carp validate` looks at besides the documents themselves: the tests that people write of their
-//! policies, and policies that are as strong as each other where they meet.
+//! policies, policies that are as strong as each other where they meet or that select nothing, documents where
+//! nobody reads them, and acknowledgements that are spent.
 //!
 //! Nothing here changes a decision or a byte of the output: a test that fails is a finding.
 
 mod expect;
+mod spent;
 mod stage;
 mod ties;
+mod unmatched;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::load;
-use crate::model::{Fleet, Input, Store, StoreError};
+use crate::model::{Fleet, Input, Previous, Store, StoreError};
 
 /// The most findings of policy tests that are told; of the others only how many there are.
 const MOST: usize = 50;
@@ -26,6 +29,23 @@ pub struct Verified {
     pub left_out: bool,
 }
 
+/// Verifies a fleet as it loaded: its policies, what nobody reads, and what is spent by `previous`.
+///
+/// # Errors
+/// The store failed.
+pub fn fleet(
+    input: &Input,
+    store: &dyn Store,
+    fleet: &Fleet,
+    previous: &Previous,
+) -> Result<Verified, StoreError> {
+    let mut verified = policies(input, store, fleet)?;
+    let roots = fleet.spec.roots.clone().unwrap_or_default();
+    verified.diagnostics.extend(load::strays(input, store, &roots)?);
+    verified.diagnostics.extend(spent::found(fleet, previous.fleet.as_ref()));
+    Ok(verified)
+}
+
 /// Verifies the policies of a fleet as it loaded.
 ///
 /// # Errors
@@ -38,6 +58,7 @@ pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verif
     let failures = tests.iter().flat_map(|test| stage::run(test, fleet)).collect();
     diagnostics.extend(bounded(failures));
     diagnostics.extend(ties::found(fleet));
+    diagnostics.extend(unmatched::found(fleet));
     Ok(Verified { diagnostics, tests: tests.len(), left_out: false })
 }
 

@@ -26,3 +26,68 @@ fn of_two_of_one_name_the_one_that_came_later_is_at_fault() {
     assert_eq!((ran.exit, places(&ran)), (1, vec!["--> fleet/aaa.yaml:4:9"]), "{}", ran.out);
     assert!(ran.out.contains("::: fleet/clusters/alpha.yaml:4:9"), "{}", ran.out);
 }
+
+#[test]
+fn an_acknowledgement_is_named_for_removal_once_it_is_spent() {
+    let fleet = Reconciled::of(&small::files());
+    for name in ["alpha", "bravo", "charlie", "delta"] {
+        fleet.remove(&format!("fleet/clusters/{name}.yaml"));
+    }
+    fleet.commit("four go");
+    let held = fleet.carp(&["reconcile", "--once"]);
+    assert_eq!(held.exit, 3, "{}{}", held.out, held.err);
+    let plan = fleet.carp(&["plan"]).out;
+    let line = plan.lines().find_map(|line| line.trim().strip_prefix("carp ack ")).unwrap();
+    // One that nothing holds is refused.
+    let mut wrong: Vec<_> = line.split(' ').map(str::to_owned).collect();
+    let digest = wrong.iter().position(|word| word == "--digest").unwrap() + 1;
+    let last = wrong[digest].pop().unwrap();
+    wrong[digest].push(if last == '0' { '1' } else { '0' });
+    let words: Vec<_> = ["ack".to_owned()].into_iter().chain(wrong).collect();
+    let ran = Ran::of(crate::support::people::carp(
+        &fleet.path(),
+        &words.iter().map(String::as_str).collect::<Vec<_>>(),
+    ));
+    assert_eq!(ran.exit, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("are held that have this count and digest"), "{}", ran.err);
+
+    let words: Vec<_> = ["ack"].into_iter().chain(line.split(' ')).collect();
+    let ran = Ran::of(crate::support::people::carp(&fleet.path(), &words));
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    let told = |of: &str, ran: &Ran| ran.out.contains("acknowledgement-spent") == (of == "spent");
+    fleet.commit("meant");
+    assert!(told("good", &fleet.carp(&["validate"])));
+    let ran = fleet.carp(&["reconcile", "--once"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    let ran = fleet.carp(&["validate"]);
+    assert!(ran.exit == 0 && told("spent", &ran), "{}", ran.out);
+    assert!(ran.out.contains("remove it from fleet/acknowledgements/deletions-"), "{}", ran.out);
+}
+
+#[test]
+fn what_nobody_reads_and_what_selects_nobody_is_told_and_costs_a_run_nothing() {
+    let mut files = small::files();
+    let policy = "apiVersion: carp.dev/v1alpha1\nkind: PlacementPolicy\nmetadata: {name: nobody}\nspec:\n  \
+                  clusterSelector: {matchLabels: {team: nobody}}\n";
+    files.insert("policies/nobody.yaml".to_owned(), policy.to_owned());
+    files.insert("clusters/golf.yaml".to_owned(), cluster("golf", "eastus"));
+    let json = r#"{"apiVersion": "carp.dev/v1alpha1", "kind": "ManagedCluster"}"#;
+    files.insert("fleet/clusters/hotel.json".to_owned(), json.to_owned());
+    let fleet = Reconciled::of(&files);
+    let ran = fleet.carp(&["validate"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    let wanted = [
+        "--> clusters/golf.yaml:1:1",
+        "--> fleet/clusters/hotel.json:1:1",
+        "--> policies/nobody.yaml:5:3",
+    ];
+    assert_eq!(places(&ran), wanted, "{}", ran.out);
+    // No run says it again and again, so each ends at once where nothing changed.
+    let plan = fleet.carp(&["plan"]);
+    assert!(!plan.out.contains("warning"), "{}", plan.out);
+    fleet.carp(&["reconcile", "--once"]);
+    let turn = fleet.carp(&["reconcile", "--once", "--output", "json"]);
+    assert!(!turn.err.contains("warning"), "{}", turn.err);
+    let turn: serde_json::Value = serde_json::from_str(&turn.out).unwrap();
+    assert_eq!((&turn["outcome"], &turn["work"]["blobsParsed"]), (&"unchanged".into(), &0.into()));
+}

@@ -54,7 +54,9 @@ pub(super) fn validate(
     let run = |look: &Look, tree, proposal: &Proposal| {
         let prefix = look.opened.source.prefix.clone();
         let input = Input { tree, prefix, commit: None, rewound_from: None };
-        let verified = look.sources.with(|store| verify::policies(&input, store, &proposal.fleet));
+        let verified = look
+            .sources
+            .with(|store| verify::fleet(&input, store, &proposal.fleet, &proposal.previous));
         let verified = verified.map_err(|error| failed(&error))?;
         verified.map_err(|error| failed(&error.into()))
     };

@@ -200,7 +200,9 @@ pub fn validate(
     let prefix = look.opened.source.prefix.clone();
     let input = Input { tree: look.input, prefix, commit: None, rewound_from: None };
     let proposal = &mut look.opened.proposal;
-    let verified = look.sources.with(|store| verify::policies(&input, store, &proposal.fleet));
+    let verified = look
+        .sources
+        .with(|store| verify::fleet(&input, store, &proposal.fleet, &proposal.previous));
     let verified = verified.map_err(|error| open::failed(&error))?;
     let verified = verified.map_err(|error| open::failed(&error.into()))?;
     proposal.diagnostics.extend(verified.diagnostics);
