@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use carp::change::TreeEdit;
 use carp::load::{self, Loaded};
-use carp::model::{Build, EntryKind, Id, Input, Memo, Name, Snapshot, Store};
+use carp::model::{Build, EntryKind, Id, Input, Memo, Name, Snapshot, Store, Vouching};
 use carp::store::MemoryStore;
 use serde_json::Value;
 
@@ -53,7 +53,13 @@ pub fn tree(store: &MemoryStore, files: &[(&str, &[u8])]) -> Id {
 
 /// The fleet of a tree, as people's input.
 pub fn input(tree: Id) -> Input {
-    Input { tree, prefix: String::new(), commit: None, rewound_from: None }
+    Input {
+        tree,
+        prefix: String::new(),
+        commit: None,
+        rewound_from: None,
+        vouching: Vouching::default(),
+    }
 }
 
 /// One run's view of it.

@@ -59,8 +59,8 @@ pub fn abandon_mismatches(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Sourced;
     use crate::model::api::AcknowledgementSpec;
+    use crate::model::{Sourced, Vouching};
 
     fn stuck(names: &[&str]) -> Stuck {
         Stuck { reporter: None, names: names.iter().map(|&n| n.to_owned()).collect() }
@@ -79,7 +79,7 @@ mod tests {
     fn exactly_one_workers_set_is_abandoned() {
         let (one, other) = (stuck(&["a", "b"]), stuck(&["c"]));
         let fleet = fleet(&one, AcknowledgementKind::Abandon);
-        let good = Acknowledged::new(&fleet, None);
+        let good = Acknowledged::new(&fleet, None, &Vouching::default());
         let both = [one, other.clone()];
         let abandoned = abandon(&both, &good);
         let names: Vec<_> = abandoned.names.iter().map(Name::as_str).collect();
@@ -91,13 +91,13 @@ mod tests {
     fn another_set_or_another_kind_abandons_nothing_and_is_told() {
         let (one, more) = (stuck(&["a"]), [stuck(&["a", "b"])]);
         let fleet_of_one = fleet(&one, AcknowledgementKind::Abandon);
-        let good = Acknowledged::new(&fleet_of_one, None);
+        let good = Acknowledged::new(&fleet_of_one, None, &Vouching::default());
         assert_eq!(abandon(&more, &good), Abandoned::default());
         let told = abandon_mismatches(&fleet_of_one, &good, &more, &[]);
         assert_eq!(told.len(), 1);
         assert!(told[0].help.iter().any(|help| help.contains("count: 2")), "{told:?}");
         let deletions = fleet(&one, AcknowledgementKind::Deletions);
-        let good = Acknowledged::new(&deletions, None);
+        let good = Acknowledged::new(&deletions, None, &Vouching::default());
         assert_eq!(abandon(&[one], &good), Abandoned::default());
     }
 }

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
 use crate::model::api::{AcknowledgementKind, Guards};
-use crate::model::{AcknowledgementSpent, Digest, Fleet, FleetLock, HeldSet, Hold, Name};
+use crate::model::{
+    AcknowledgementSpent, AllowedSigner, Digest, Fleet, FleetLock, HeldSet, Hold, Name, Signers,
+    Unvouched, Vouching,
+};
 
 /// Whose things are held for being more than one run may do, by kind.
 pub type Lasting = BTreeMap<AcknowledgementKind, BTreeSet<String>>;
@@ -17,6 +20,8 @@ pub struct Acknowledged {
     held: Vec<HeldSet>,
     /// Whether one counts that came together with what it acknowledges.
     same_commit: bool,
+    /// Who may sign them; empty where nobody's signature is asked for.
+    signers: BTreeSet<String>,
 }
 
 /// One of them, with how many it says that it names.
@@ -24,18 +29,24 @@ pub struct Acknowledged {
 struct Good {
     entry: AcknowledgementSpent,
     count: usize,
+    /// Why nobody who may vouches for it; it does not count then.
+    unvouched: Option<Unvouched>,
 }
 
 impl Acknowledged {
-    /// Reads them from the fleet, without those that the lock says are spent.
+    /// Reads them from the fleet, without those that the lock says are spent. Where the input or the lock asks for
+    /// signatures only those count that somebody who may vouches for.
     #[must_use]
-    pub fn new(fleet: &Fleet, lock: Option<&FleetLock>) -> Self {
+    pub fn new(fleet: &Fleet, lock: Option<&FleetLock>, vouching: &Vouching) -> Self {
+        let signers = signers(fleet, lock);
         let spent = lock.map(|lock| lock.spent.as_slice()).unwrap_or_default();
         let good = fleet.acknowledgements.iter().filter_map(|(name, sourced)| {
             let digest: Digest = sourced.value.digest.parse().ok()?;
             let count = usize::try_from(sourced.value.count).ok()?;
             let of = sourced.value.of;
-            Some(Good { entry: AcknowledgementSpent { name: name.clone(), of, digest }, count })
+            let unvouched = (!signers.is_empty()).then(|| vouching.refuses(name)).flatten();
+            let entry = AcknowledgementSpent { name: name.clone(), of, digest };
+            Some(Good { entry, count, unvouched })
         });
         let good = good.filter(|a| !spent.contains(&a.entry)).collect();
         // Of the input's guards and the lock's the stricter holds.
@@ -43,7 +54,7 @@ impl Acknowledged {
         let same_commit = allows(fleet.spec.guards.unwrap_or_default())
             && lock.is_none_or(|lock| allows(lock.guards));
         let held = lock.map(|lock| lock.held.clone()).unwrap_or_default();
-        Self { good, held, same_commit }
+        Self { good, held, same_commit, signers }
     }
 
     /// All of them as if they had been used.
@@ -59,11 +70,11 @@ impl Acknowledged {
     pub fn covers(&self, of: AcknowledgementKind, hold: &Hold) -> Option<Name> {
         let early = self.early(of, hold);
         let mut all = self.exactly(of, hold.names.len(), hold.digest());
-        all.find(|name| !early.contains(name)).cloned()
+        all.find(|a| a.counts() && !early.contains(&a.entry.name)).map(|a| a.entry.name.clone())
     }
 
-    /// The acknowledgements of exactly what is held that do not count yet: they were there when a run first
-    /// held it, so whoever wrote them could not have seen that.
+    /// The acknowledgements of exactly what is held that do not count yet, whoever signed them: they were there when
+    /// a run first held it, so whoever wrote them could not have seen that.
     #[must_use]
     pub fn early(&self, of: AcknowledgementKind, hold: &Hold) -> Vec<Name> {
         if self.same_commit || !is_of_a_run(of) {
@@ -71,7 +82,7 @@ impl Acknowledged {
         }
         let (count, digest) = (hold.names.len(), hold.digest());
         let before = self.held.iter().find(|h| (h.of, h.count, h.digest) == (of, count, digest));
-        let all = self.exactly(of, count, digest);
+        let all = self.exactly(of, count, digest).map(|a| &a.entry.name);
         let is_early = |name: &&Name| before.is_none_or(|held| held.early.contains(name));
         all.filter(is_early).cloned().collect()
     }
@@ -93,22 +104,23 @@ impl Acknowledged {
         all
     }
 
-    /// Those of exactly the set of so many names with that digest.
+    /// Those of exactly the set of so many names with that digest, whether they count or not.
     fn exactly(
         &self,
         of: AcknowledgementKind,
         count: usize,
         digest: Digest,
-    ) -> impl Iterator<Item = &Name> {
+    ) -> impl Iterator<Item = &Good> {
         let exactly =
             move |a: &&Good| a.entry.of == of && a.entry.digest == digest && a.count == count;
-        self.good.iter().filter(exactly).map(|a| &a.entry.name)
+        self.good.iter().filter(exactly)
     }
 
     /// The acknowledgement of exactly the set of so many names with that digest.
     #[must_use]
     pub fn names(&self, of: AcknowledgementKind, count: usize, digest: Digest) -> Option<Name> {
-        self.exactly(of, count, digest).next().cloned()
+        let mut all = self.exactly(of, count, digest).filter(|a| a.counts());
+        all.next().map(|a| a.entry.name.clone())
     }
 
     /// Whether the acknowledgement of that name is of exactly the set of so many names with that digest.
@@ -116,17 +128,41 @@ impl Acknowledged {
     pub fn is_of(&self, name: &Name, count: usize, digest: Digest) -> bool {
         let exactly =
             |a: &Good| a.entry.name == *name && a.entry.digest == digest && a.count == count;
-        self.good.iter().any(exactly)
+        self.good.iter().filter(|a| a.counts()).any(exactly)
     }
 
-    /// Those of a kind.
+    /// Those of a kind that count.
     pub fn of(&self, of: AcknowledgementKind) -> impl Iterator<Item = &Name> {
-        self.good.iter().map(|a| &a.entry).filter(move |a| a.of == of).map(|a| &a.name)
+        let counting = self.good.iter().filter(|a| a.counts()).map(|a| &a.entry);
+        counting.filter(move |a| a.of == of).map(|a| &a.name)
     }
 
     /// The entry of that name, as a lock keeps it.
     fn entry(&self, name: &Name) -> Option<&AcknowledgementSpent> {
         self.good.iter().map(|a| &a.entry).find(|a| a.name == *name)
+    }
+}
+
+impl Good {
+    fn counts(&self) -> bool {
+        self.unvouched.is_none()
+    }
+}
+
+/// Who may sign acknowledgements: of the input's and the lock's those who stand in both, where both ask for somebody.
+fn signers(fleet: &Fleet, lock: Option<&FleetLock>) -> BTreeSet<String> {
+    let principals = |signers: &Signers| -> BTreeSet<String> {
+        let lines = signers.acknowledgements.iter();
+        lines.filter_map(|l| AllowedSigner::parse(l).ok()).flat_map(|s| s.principals).collect()
+    };
+    let (input, in_force) = (Signers::of(&fleet.spec), lock.map(|lock| &lock.signers));
+    let (input, in_force) = (principals(&input), in_force.map(principals).unwrap_or_default());
+    match (input.is_empty(), in_force.is_empty()) {
+        (true, _) => in_force,
+        (_, true) => input,
+        // Where nobody stands in both nobody may sign; whoever is asked to is told of all of them.
+        _ if input.is_disjoint(&in_force) => input.into_iter().chain(in_force).collect(),
+        _ => input.intersection(&in_force).cloned().collect(),
     }
 }
 
@@ -162,12 +198,19 @@ pub fn spend(
     all
 }
 
-/// A warning for each good acknowledgement of a kind that is held now: the set is another, or nobody could have
-/// seen it held.
+/// A warning for each acknowledgement that nobody who may has signed, and for each good one of a kind that is held
+/// now: the set is another, or nobody could have seen it held.
 #[must_use]
 pub fn mismatches(fleet: &Fleet, good: &Acknowledged, holds: &[Hold]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for acknowledgement in good.good.iter().map(|a| &a.entry) {
+    for Good { entry: acknowledgement, unvouched, .. } in &good.good {
+        if let Some((why, sourced)) =
+            unvouched.as_ref().zip(fleet.acknowledgements.get(&acknowledgement.name))
+        {
+            let place = Place::field(&sourced.file, sourced.document, FieldPath::keys("metadata"));
+            found.push(not_vouched(&acknowledgement.name, why, &good.signers).at(place));
+            continue;
+        }
         let over = holds.iter().find(|h| h.kind.acknowledged_by() == Some(acknowledgement.of));
         let document = fleet.acknowledgements.get(&acknowledgement.name);
         let Some((hold, sourced)) = over.zip(document) else {
@@ -197,6 +240,27 @@ pub fn mismatches(fleet: &Fleet, good: &Acknowledged, holds: &[Hold]) -> Vec<Dia
         );
     }
     found
+}
+
+fn not_vouched(name: &Name, why: &Unvouched, signers: &BTreeSet<String>) -> Diagnostic {
+    let message = format!("acknowledgement `{name}` does not count: {why}");
+    let who: Vec<&str> = signers.iter().map(String::as_str).collect();
+    let others = match why {
+        Unvouched::OwnChange { .. } => "another of",
+        _ => "one of",
+    };
+    let help = match why {
+        Unvouched::ChangeNotKnown { .. } => {
+            "`acknowledgements.twoPerson` asks for the signature of a listed person on every commit that \
+             brought a part of it; take the change back and commit it anew, signed"
+                .to_owned()
+        }
+        _ => format!(
+            "let {others} those who may acknowledge commit it under another name, signed (`git commit -S`): {}",
+            who.join(", ")
+        ),
+    };
+    Diagnostic::new(Code::AcknowledgementNotVouched, message).help(help)
 }
 
 fn too_early(name: &Name) -> Diagnostic {

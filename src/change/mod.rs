@@ -12,6 +12,7 @@ mod guards;
 mod message;
 mod rebalance;
 mod survey;
+mod vouched;
 
 pub use abandon::{Abandoned, abandon, abandon_mismatches};
 pub use acknowledge::{Acknowledged, Lasting, mismatches, spend};
@@ -28,3 +29,4 @@ pub use guards::{
 pub use message::{MessageInput, commit_message, trailers};
 pub use rebalance::{Rebalancing, rebalance_digest, rebalance_mismatch, rebalances};
 pub use survey::{remember, survey};
+pub use vouched::vouched_then;

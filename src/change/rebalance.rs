@@ -75,8 +75,8 @@ pub fn rebalance_mismatch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Sourced;
     use crate::model::api::AcknowledgementSpec;
+    use crate::model::{Sourced, Vouching};
 
     fn moves(clusters: &[&str]) -> Vec<Rebalanced> {
         let name = |text: &str| Name::parse(text).unwrap();
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn exactly_the_set_is_let_through_in_whatever_order_it_was_chosen() {
         let fleet = fleet(AcknowledgementKind::Rebalance, &moves(&["a", "b"]));
-        let good = Acknowledged::new(&fleet, None);
+        let good = Acknowledged::new(&fleet, None, &Vouching::default());
         let asked = rebalances(&fleet, &good).remove(0);
         assert_eq!(asked.terms, Rebalance { most: 3, gain: 20 });
         assert!(asked.is_of(&moves(&["b", "a"]), &good));
@@ -112,9 +112,13 @@ mod tests {
     #[test]
     fn another_kind_requests_nothing_and_another_set_is_told() {
         let deletions = fleet(AcknowledgementKind::Deletions, &moves(&["a"]));
-        assert!(rebalances(&deletions, &Acknowledged::new(&deletions, None)).is_empty());
+        assert!(
+            rebalances(&deletions, &Acknowledged::new(&deletions, None, &Vouching::default()))
+                .is_empty()
+        );
         let fleet = fleet(AcknowledgementKind::Rebalance, &moves(&["a"]));
-        let asked = rebalances(&fleet, &Acknowledged::new(&fleet, None)).remove(0);
+        let asked =
+            rebalances(&fleet, &Acknowledged::new(&fleet, None, &Vouching::default())).remove(0);
         let told = rebalance_mismatch(&fleet, &asked, &moves(&["b", "a"])).unwrap();
         assert_eq!(told.code, Code::AcknowledgementMismatch);
         let help = told.help.unwrap();

@@ -188,6 +188,8 @@ codes! {
     AcknowledgementTooEarly = "acknowledgement-too-early", Warning;
     /// An acknowledgement that a commit has used is still there.
     AcknowledgementSpent = "acknowledgement-spent", Note;
+    /// Nobody who may has signed an acknowledgement.
+    AcknowledgementNotVouched = "acknowledgement-not-vouched", Warning;
     /// The fleet is an example and is not meant for real remotes.
     ExampleFleet = "example-fleet", Note;
 }

@@ -8,6 +8,7 @@
 //! - No credential that stands in a URL reaches an [`Error`]: see [`Redacted`].
 
 mod address;
+mod brought;
 mod commit;
 mod error;
 mod external;
@@ -36,6 +37,7 @@ mod verify;
 mod walk;
 mod worktree;
 
+pub use brought::{At, BroughtBy};
 pub use commit::CommitDraft;
 pub use error::Error;
 pub use fetch::{Fetched, Gone, RefSpec};

@@ -44,7 +44,9 @@ mod yaml;
 
 use std::collections::BTreeMap;
 
-pub use alone::{fleet_spec, read_yaml, readable_fleet_spec, worker_overlays};
+pub use alone::{
+    Acknowledgements, acknowledgements, fleet_spec, read_yaml, readable_fleet_spec, worker_overlays,
+};
 pub use changed::{ChangedDocuments, changed_clusters};
 pub use locate::{Located, locate};
 pub use part::load_part;

@@ -181,7 +181,7 @@ mod tests {
     use super::super::tests::{CARP, Memory, POLICY, class, cluster, load_files, worker};
     use super::*;
     use crate::diag::Code;
-    use crate::model::{Entry, EntryKind};
+    use crate::model::{Entry, EntryKind, Vouching};
 
     const TEST: &str = "\
 apiVersion: carp.dev/v1alpha1
@@ -218,7 +218,13 @@ spec:
         };
         let entries: Vec<_> = files.iter().map(|(path, text)| (*path, entry(text))).collect();
         let tree = store.tree(&entries);
-        let input = Input { tree, prefix: String::new(), commit: None, rewound_from: None };
+        let input = Input {
+            tree,
+            prefix: String::new(),
+            commit: None,
+            rewound_from: None,
+            vouching: Vouching::default(),
+        };
         let (tests, found) = policy_tests(&input, &store, &loaded.fleet).unwrap();
         (tests, found.into_iter().collect())
     }

@@ -143,6 +143,7 @@ mod tests {
     use super::super::tests::{Memory, cluster};
     use super::*;
     use crate::model::Id;
+    use crate::model::Vouching;
 
     fn told(files: &[(&str, &str)]) -> Vec<(String, String)> {
         let store = Memory::default();
@@ -152,7 +153,13 @@ mod tests {
         };
         let files: Vec<_> = files.iter().map(|(path, text)| (*path, entry(text))).collect();
         let tree: Id = store.tree(&files);
-        let input = Input { tree, prefix: String::new(), commit: None, rewound_from: None };
+        let input = Input {
+            tree,
+            prefix: String::new(),
+            commit: None,
+            rewound_from: None,
+            vouching: Vouching::default(),
+        };
         let found = strays(&input, &store, &Roots::default()).unwrap();
         let file = |d: &Diagnostic| d.place.as_ref().map_or("", |p| &p.file).to_owned();
         found.iter().map(|d| (file(d), d.message.clone())).collect()

@@ -10,7 +10,7 @@ use super::{Loaded, load, load_beside, locate};
 use crate::diag::{Code, Diagnostic};
 use crate::model::{
     Digest, Dir, Entry, EntryKind, FLEET_LOCK_SCHEMA, Fleet, Id, Input, Memo, Previous, Store,
-    StoreError, blob_id,
+    StoreError, Vouching, blob_id,
 };
 
 pub(super) const CARP: &str = "\
@@ -145,7 +145,13 @@ impl Store for Memory {
 }
 
 fn input(tree: Id) -> Input {
-    Input { tree, prefix: String::new(), commit: None, rewound_from: None }
+    Input {
+        tree,
+        prefix: String::new(),
+        commit: None,
+        rewound_from: None,
+        vouching: Vouching::default(),
+    }
 }
 
 /// Loads exactly these files.

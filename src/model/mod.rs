@@ -58,6 +58,7 @@ mod turn;
 mod version;
 mod versions;
 mod vm_size;
+mod vouching;
 mod words;
 
 pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
@@ -125,3 +126,4 @@ pub use turn::{
 pub use version::{KubeVersion, VersionError};
 pub use versions::{StepWait, SteppedVersions, VersionStep, Versions};
 pub use vm_size::{Architecture, VmFamily, is_vm_size, vm_family, vm_sizes};
+pub use vouching::{Unvouched, Vouching};

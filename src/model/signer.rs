@@ -59,6 +59,13 @@ impl AllowedSigner {
         format!("\"{principal}\" {}", self.rest)
     }
 
+    /// The key: its type and its value, without options.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        let before = self.rest.rmatch_indices(' ').nth(1);
+        before.map_or(&*self.rest, |(at, _)| &self.rest[at + 1..])
+    }
+
     /// Whether it names a principal outright, not by a pattern.
     #[must_use]
     pub fn names(&self, principal: &str) -> bool {
@@ -119,6 +126,7 @@ mod tests {
         let more = format!("*@x namespaces=\"git,file\",valid-before=\"20300101\" {KEY}");
         let signer = AllowedSigner::parse(&more).unwrap();
         assert!(!signer.names("a@x"), "a pattern is no name");
+        assert_eq!(signer.key(), KEY);
         assert!(signer.line().contains(" namespaces=\"git,file\",valid-before=\"20300101\" ssh-"));
     }
 

@@ -38,6 +38,12 @@ pub struct Signers {
     /// Reports, by OpenPGP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observed_openpgp: Vec<WorkerKey>,
+    /// Acknowledgements; none: they need no signature.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acknowledgements: Vec<String>,
+    /// Whether whoever acknowledges must be another than whoever brought what is acknowledged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub two_person: bool,
 }
 
 impl Signers {
@@ -46,11 +52,14 @@ impl Signers {
     pub fn of(spec: &FleetSpec) -> Self {
         let verify = spec.git.as_ref().and_then(|git| git.verify.as_ref());
         let observed = spec.observed.as_ref();
+        let asked = spec.acknowledgements.as_ref();
         Self {
             input: verify.map(|v| v.allowed_signers.clone()).unwrap_or_default(),
             observed: observed.map(|o| o.allowed_signers.clone()).unwrap_or_default(),
             input_openpgp: verify.map(|v| v.openpgp_keys.clone()).unwrap_or_default(),
             observed_openpgp: observed.map(|o| o.openpgp_keys.clone()).unwrap_or_default(),
+            acknowledgements: asked.map(|a| a.allowed_signers.clone()).unwrap_or_default(),
+            two_person: asked.is_some_and(|a| a.two_person),
         }
     }
 
@@ -77,6 +86,20 @@ impl Signers {
         }
     }
 
+    /// Who may sign acknowledgements.
+    #[must_use]
+    pub fn of_acknowledgements(&self) -> Allowed {
+        let lines = self.acknowledgements.iter();
+        let ssh = lines.filter_map(|l| AllowedSigner::parse(l).ok()).collect();
+        Allowed { ssh, openpgp: Vec::new() }
+    }
+
+    /// Whether acknowledgements need a signature.
+    #[must_use]
+    pub fn ask_of_acknowledgements(&self) -> bool {
+        !self.acknowledgements.is_empty()
+    }
+
     /// Whether input commits need a signature.
     #[must_use]
     pub fn ask_of_input(&self) -> bool {
@@ -90,6 +113,6 @@ impl Signers {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        !self.ask_of_input() && !self.ask_of_reports()
+        !self.ask_of_input() && !self.ask_of_reports() && !self.ask_of_acknowledgements()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Id, Name};
+use super::{Id, Name, Vouching};
 
 /// The inputs of a run, as values. Objects are named by id and read through the [`Store`](super::Store).
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct Input {
     /// The commit that the last output commit was made from, where the input is not a descendant of
     /// it: the input branch was rewound.
     pub rewound_from: Option<Id>,
+    /// Who vouches for its acknowledgements, where the fleet asks for that.
+    pub vouching: Vouching,
 }
 
 /// Who runs.

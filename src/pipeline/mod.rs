@@ -77,7 +77,8 @@ pub fn propose(
     if read.stopped {
         return read.stop(snapshot, store, Vec::new());
     }
-    if let Some(hold) = rewound(snapshot, &read) {
+    if let Some((hold, found)) = rewound(snapshot, &read) {
+        read.diagnostics.extend(found);
         return read.stop(snapshot, store, vec![hold]);
     }
     let (decided, told, written) = carry_out(snapshot, store, memo, &mut read)?;
@@ -163,19 +164,24 @@ pub fn withhold(
 }
 
 /// A rewound input branch is held until somebody says that it is meant.
-fn rewound(snapshot: &Snapshot, read: &Read) -> Option<Hold> {
+fn rewound(snapshot: &Snapshot, read: &Read) -> Option<(Hold, Vec<Diagnostic>)> {
     let from = snapshot.input.rewound_from?;
     let hold = Hold { kind: HoldKind::Rewind, names: vec![from.to_string()], allowed: None };
-    let good = acknowledged(read);
+    let good = acknowledged(snapshot, read);
     let of = AcknowledgementKind::Rewind;
-    good.covers(of, &hold).is_none().then_some(hold)
+    if good.covers(of, &hold).is_some() {
+        return None;
+    }
+    let found = change::mismatches(&read.loaded.fleet, &good, std::slice::from_ref(&hold));
+    Some((hold, found))
 }
 
 /// The acknowledgements that count. None does where its use cannot be recorded.
-fn acknowledged(read: &Read) -> Acknowledged {
+fn acknowledged(snapshot: &Snapshot, read: &Read) -> Acknowledged {
     let recordable = !read.previous.kept.control_plane;
     let lock = read.previous.fleet.as_ref();
-    let good = recordable.then(|| Acknowledged::new(&read.loaded.fleet, lock));
+    let vouching = &snapshot.input.vouching;
+    let good = recordable.then(|| Acknowledged::new(&read.loaded.fleet, lock, vouching));
     good.unwrap_or_default()
 }
 
@@ -211,7 +217,7 @@ fn decide(
         frozen,
         ..PlanInput::new(fleet, &read.previous, &read.observed)
     };
-    let good = acknowledged(read);
+    let good = acknowledged(snapshot, read);
     // Only where somebody abandons anything is it looked for twice.
     let asked = good.of(AcknowledgementKind::Abandon).next().is_some();
     let stuck = if asked { plan::stuck(&input) } else { Vec::new() };

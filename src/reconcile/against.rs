@@ -10,11 +10,12 @@ use super::missing::{Written, written};
 use super::past::resolve;
 use super::snapshot::{Clock, Keep, Opened, memo_key, memo_path, now};
 use super::sources::{Observing, Sources, names, remote, reports};
+use super::vouching::{History, propose_vouched};
 use super::{Error, Names, Place};
 use crate::git::{Gone, Merge, RefSpec, Repository};
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot};
+use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot, Vouching};
 use crate::pipeline;
 use crate::store::load_memo;
 
@@ -98,12 +99,32 @@ pub fn open_against(
     let now = now(clock, &spec)?;
     let path = sources.repository.as_ref().map(|r| memo_path(r, &prefix));
     let mut memo = path.map_or_else(Memo::default, |path| load_memo(&path, &memo_key(build)));
-    let input = |tree| Input { tree, prefix: prefix.clone(), commit: None, rewound_from: None };
-    let first =
+    let input = |tree| Input {
+        tree,
+        prefix: prefix.clone(),
+        commit: None,
+        rewound_from: None,
+        vouching: Vouching::default(),
+    };
+    let mut first =
         Snapshot { input: input(base_input), previous, status, reports, now, build: build.clone() };
-    let base = sources.with(|store| pipeline::propose(&first, store, &mut memo))??;
-    let snapshot = on_top(&first, &base, input(tree));
-    let proposal = sources.with(|store| pipeline::propose(&snapshot, store, &mut memo))??;
+    let repository = sources.repository.as_ref();
+    let output = repository.map(|r| r.resolve(&names.output())).transpose()?.flatten();
+    let mut history = History { repository, made_from: vec![sides.base], output };
+    let mut propose = |history: &History<'_>, snapshot: &mut Snapshot| {
+        sources.with(|store| {
+            propose_vouched(history, snapshot, store, |snapshot| {
+                Ok(pipeline::propose(snapshot, store, &mut memo)?)
+            })
+        })?
+    };
+    let base = propose(&history, &mut first)?;
+    let mut snapshot = on_top(&first, &base, input(tree));
+    history.made_from.push(sides.head);
+    for revision in &against.with {
+        history.made_from.extend(repository.map(|r| resolve(r, revision)).transpose()?);
+    }
+    let proposal = propose(&history, &mut snapshot)?;
     let input = tree;
     let opened = Opened { proposal, prefix, input, now, snapshot, memo, sources, notes, brought };
     Ok(Compared { opened, base, base_input, merged })

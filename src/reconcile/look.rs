@@ -7,6 +7,7 @@ use super::first_run::rewound_from;
 use super::reports::{Reports, reports_on_refs};
 use super::sources::{Observing, Sources, named_elsewhere, reports};
 use super::verify::{InForce, Vouched};
+use super::vouching::History;
 use super::{Error, Names};
 use crate::load;
 use crate::model::api::FleetSpec;
@@ -103,6 +104,18 @@ impl Look<'_> {
             notes.extend(since(&there));
         }
         Ok((Some(there), vouched))
+    }
+
+    /// The history of what is looked at: of the commit that it is, or of the one that is checked out.
+    pub(super) fn history(&self) -> Result<History<'_>, Error> {
+        let Some(repository) = &self.sources.repository else { return Ok(History::default()) };
+        let here = match self.input.1 {
+            Some(commit) => Some(commit),
+            None => repository.resolve("HEAD")?,
+        };
+        let output = repository.resolve(&self.names.output())?;
+        let made_from = here.into_iter().collect();
+        Ok(History { repository: Some(repository), made_from, output })
     }
 
     /// The commit that the last output was made from, where a reconcile would hold the input branch because

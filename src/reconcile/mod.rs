@@ -29,6 +29,7 @@ mod status_branch;
 mod turn;
 mod unknown;
 mod verify;
+mod vouching;
 
 pub use crate::model::{Orders, Turn};
 pub use against::{Against, Base, Compared, Merged, can_merge, open_against};

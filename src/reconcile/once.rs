@@ -23,7 +23,7 @@ use crate::load;
 use crate::model::api::{FleetSpec, GitSettings};
 use crate::model::{
     Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Memo, Orders, Proposal, Snapshot,
-    Turn,
+    Turn, Vouching,
 };
 use crate::status::FleetStatus;
 
@@ -197,6 +197,7 @@ impl<'a> Run<'a> {
                 prefix: place.prefix.clone(),
                 commit: Some(input),
                 rewound_from: rewound_from(repository, output, [input])?,
+                vouching: Vouching::default(),
             },
             previous: tree(output)?,
             status: tree(status)?,
@@ -204,8 +205,16 @@ impl<'a> Run<'a> {
             now: now(options.clock, &spec)?,
             build: options.build.clone(),
         };
-        let seen =
-            Seen { place, options, repository, names: &names, store: &store, spec: &spec, input };
+        let seen = Seen {
+            place,
+            options,
+            repository,
+            names: &names,
+            store: &store,
+            spec: &spec,
+            input,
+            output,
+        };
         let reported = Some(reports.digest());
         let Proposed { snapshot, proposal, vouched, asks_signatures, memo, next, tips } =
             seen.propose(snapshot, reports)?;

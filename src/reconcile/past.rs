@@ -7,6 +7,7 @@ use super::refresh::refresh;
 use super::snapshot::{Clock, Keep, Opened, open};
 use super::sources::{Observing, Sources, names};
 use super::{Error, Names, Place};
+use crate::change::vouched_then;
 use crate::git::{Provenance, Repository};
 use crate::load;
 use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot};
@@ -128,12 +129,14 @@ impl Run {
         let tree = self.tree_of(repository, "input", *input)?;
         let status =
             observed.map(|commit| self.tree_of(repository, "status", commit)).transpose()?;
+        let made = repository.commit_tree(self.commit)?;
         let snapshot = Snapshot {
             input: Input {
                 tree,
                 prefix: prefix.clone(),
                 commit: Some(*input),
                 rewound_from: repository.rewound_from(before, *input)?,
+                vouching: sources.with(|store| vouched_then(store, made, &prefix))??,
             },
             previous,
             status,

@@ -6,6 +6,7 @@ use super::once::Options;
 use super::reports::{Reporting, Tips};
 use super::snapshot::{memo_key, memo_path};
 use super::verify::{InForce, Vouched};
+use super::vouching::{History, propose_vouched};
 use super::{Error, Names, Place};
 use crate::git::{GitStore, Repository};
 use crate::model::api::FleetSpec;
@@ -36,6 +37,7 @@ pub(super) struct Seen<'a> {
     pub(super) store: &'a GitStore<'a>,
     pub(super) spec: &'a FleetSpec,
     pub(super) input: Id,
+    pub(super) output: Option<Id>,
 }
 
 impl Seen<'_> {
@@ -48,7 +50,8 @@ impl Seen<'_> {
         let _span = tracing::debug_span!("propose").entered();
         // People review a proposal by what it says of the whole fleet. Who may sign stands in a lock as well
         // as in the input, and no run in which anybody's signature is asked for leaves a baseline.
-        let unsigned = Signers::of(self.spec) == Signers::default();
+        let signers = Signers::of(self.spec);
+        let unsigned = !signers.ask_of_input() && !signers.ask_of_reports();
         if unsigned
             && !self.names.proposes
             && let Some((proposal, next)) = self.propose_affected(&snapshot, &reports)
@@ -75,18 +78,21 @@ impl Seen<'_> {
     }
 
     fn propose_whole(&self, snapshot: Snapshot, reports: Reporting) -> Result<Proposed, Error> {
-        let Self { place, options, repository, names, store, spec, input } = *self;
+        let Self { place, options, repository, names, store, spec, input, output } = *self;
         let in_force = InForce::read(store, spec, snapshot.previous, &place.prefix)?;
         let asks_signatures = in_force.asks_anything();
         let tips = reports.tips();
         let reports = reports.read(repository, names, store)?;
         let (reports, vouched) = in_force.vouch(repository, names, input, reports)?;
-        let snapshot = Snapshot { reports: Some(reports), ..snapshot };
+        let mut snapshot = Snapshot { reports: Some(reports), ..snapshot };
         let path = memo_path(repository, &place.prefix);
         let mut memo = load_memo(&path, &memo_key(&options.build));
         let ground =
             Ground { repository: Some(repository), names, spec, observing: &options.observing };
-        let proposal = ground.propose(&vouched, &snapshot, store, &mut memo)?;
+        let history = History { repository: Some(repository), made_from: vec![input], output };
+        let proposal = propose_vouched(&history, &mut snapshot, store, |snapshot| {
+            ground.propose(&vouched, snapshot, store, &mut memo)
+        })?;
         let (memo, next) = (Some(memo), None);
         Ok(Proposed { snapshot, proposal, vouched, asks_signatures, memo, next, tips })
     }

@@ -10,11 +10,12 @@ use super::missing::{Brought, MissingBranches, Written, written};
 use super::notes::hand_edits;
 use super::refresh::refresh;
 use super::sources::{Observing, Sources, names};
+use super::vouching::propose_vouched;
 use super::{Error, Names, Place};
 use crate::git::Repository;
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Build, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store};
+use crate::model::{Build, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store, Vouching};
 use crate::store::{BoundedStore, HashingStore, MemoryStore, load_memo, save_memo};
 
 /// How many bytes of files are kept to tell what changes in them.
@@ -116,8 +117,14 @@ pub fn open(
     let (reports, vouched) = look.believed(previous, &mut notes)?;
     let now = now(clock, &spec)?;
     let rewound_from = look.rewound_from()?;
-    let snapshot = Snapshot {
-        input: Input { tree, prefix: prefix.clone(), commit: None, rewound_from },
+    let mut snapshot = Snapshot {
+        input: Input {
+            tree,
+            prefix: prefix.clone(),
+            commit: None,
+            rewound_from,
+            vouching: Vouching::default(),
+        },
         previous,
         status,
         reports,
@@ -131,11 +138,15 @@ pub fn open(
         Ground { repository: sources.repository.as_ref(), names: &names, spec: &spec, observing };
     // What is about what people wrote need not know what carp wrote.
     let blind = !known && observing.missing == MissingBranches::Noted;
-    let proposal = if blind {
-        sources.with(|store| vouched.propose(&snapshot, store, &mut memo))??
-    } else {
-        sources.with(|store| ground.propose(&vouched, &snapshot, store, &mut memo))??
-    };
+    let history = look.history()?;
+    let proposal = sources.with(|store| {
+        propose_vouched(&history, &mut snapshot, store, |snapshot| {
+            if blind {
+                return Ok(vouched.propose(snapshot, store, &mut memo)?);
+            }
+            ground.propose(&vouched, snapshot, store, &mut memo)
+        })
+    })??;
     if let Some(repository) = &sources.repository {
         let output = repository.resolve(&names.output())?;
         notes.extend(hand_edits(repository, output, &proposal, &prefix));

@@ -68,8 +68,8 @@ impl InForce {
 
     /// Whether anybody's signature is asked for.
     pub(super) fn asks_anything(&self) -> bool {
-        let nobody = Signers::default();
-        self.input != nobody || self.lock != nobody
+        let asks = |signers: &Signers| signers.ask_of_input() || signers.ask_of_reports();
+        asks(&self.input) || asks(&self.lock)
     }
 
     /// Looks at the signatures of all that a run is to read.

@@ -121,6 +121,7 @@ impl Past<'_> {
                 prefix: self.prefix.to_owned(),
                 commit: Some(input),
                 rewound_from: repository.rewound_from(base, input)?,
+                vouching: change::vouched_then(&store, claim.tree, self.prefix)?,
             },
             previous,
             status: tree_of(claim.said.observed)?,

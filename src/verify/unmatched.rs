@@ -133,7 +133,7 @@ fn of_labels<'a>(
 mod tests {
     use super::*;
     use crate::load;
-    use crate::model::{Input, Memo, Store};
+    use crate::model::{Input, Memo, Store, Vouching};
     use crate::store::MemoryStore;
 
     const FLEET: &str =
@@ -159,7 +159,13 @@ mod tests {
             ("policies/p.yaml", policy),
         ];
         let tree = tree(&store, &files);
-        let input = Input { tree, prefix: String::new(), commit: None, rewound_from: None };
+        let input = Input {
+            tree,
+            prefix: String::new(),
+            commit: None,
+            rewound_from: None,
+            vouching: Vouching::default(),
+        };
         let fleet = load::load(&input, &store, &mut Memo::default()).unwrap().fleet;
         assert_eq!((fleet.clusters.len(), fleet.workers.len()), (1, 1), "{:?}", fleet.unloaded);
         let field = |d: &Diagnostic| d.place.as_ref().unwrap().field.as_ref().unwrap().to_string();

@@ -7,6 +7,7 @@
     reason = "a test fails where it cannot go on, and knows the names of its own files"
 )]
 
+mod acknowledgement_signers;
 mod affected_law;
 mod against;
 mod agent;

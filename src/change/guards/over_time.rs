@@ -2,13 +2,13 @@
 
 use super::tests::{acknowledging, deleting, fleet_lock, kept, now, placed};
 use super::*;
-use crate::model::GuardCounts;
+use crate::model::{GuardCounts, Vouching};
 
 #[test]
 fn a_set_that_shrinks_stays_held_until_it_is_acknowledged_or_gone() {
     let guarded = |count, previous: &Previous, fleet: &Fleet| {
         let mut plan = deleting(count);
-        let acknowledged = Acknowledged::new(fleet, previous.fleet.as_ref());
+        let acknowledged = Acknowledged::new(fleet, previous.fleet.as_ref(), &Vouching::default());
         let guarded = guard(&mut plan, GuardInput { fleet, previous, now: now() }, &acknowledged);
         let held = acknowledged.held(&plan.holds, &guarded.lasting);
         (held, plan, guarded)

@@ -18,6 +18,8 @@ const FLEET: Fields = &[
     ("git.verify.openpgpKeys", "list whose keys may sign"),
     ("observed.allowedSigners", "list the workers with their keys"),
     ("observed.openpgpKeys", "list the workers with their keys"),
+    ("acknowledgements", "list who may acknowledge below it, in `allowedSigners`"),
+    ("acknowledgements.allowedSigners", "list who may acknowledge"),
     ("tenants[].paths", "list the tenant's folders"),
 ];
 

@@ -40,6 +40,9 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     if let Some(found) = &spec.git {
         git::check(found, &FieldPath::keys("spec.git"), out);
     }
+    if let Some(found) = &spec.acknowledgements {
+        git::acknowledgements(found, &FieldPath::keys("spec.acknowledgements"), out);
+    }
     if let Some(found) = &spec.output {
         address::check(&found.url, &FieldPath::keys("spec.output.url"), out);
     }

@@ -3,7 +3,9 @@
 use super::address;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::model::api::{GitSettings, ObservedSettings, Signing, WriteMode};
+use crate::model::api::{
+    AcknowledgementSettings, GitSettings, ObservedSettings, Signing, WriteMode,
+};
 use crate::model::{AllowedSigner, Name, OpenpgpKey};
 
 /// Checks how commits are made.
@@ -55,6 +57,34 @@ pub(super) fn observed(observed: &ObservedSettings, path: &FieldPath, out: &mut 
         openpgp_key(&key.key, at.key("key"), out);
         if Name::parse(&key.worker).is_err() {
             no_worker(&key.worker, at.key("worker"), "write the name of the key's worker", out);
+        }
+    }
+}
+
+/// Checks who acknowledges. Two people have two keys, and each key is one person's: of a key behind two names nobody
+/// could say whose signature it made.
+pub(super) fn acknowledgements(
+    found: &AcknowledgementSettings,
+    path: &FieldPath,
+    out: &mut Findings,
+) {
+    let at = path.key("allowedSigners");
+    let all = signers(&found.allowed_signers, &at, out);
+    if found.two_person && found.allowed_signers.is_empty() {
+        let help = "list who may acknowledge in `allowedSigners`, or remove `twoPerson`";
+        let message = "nobody could tell two people apart: no signers are listed";
+        out.add(Code::MissingField, path.key("twoPerson"), message, help);
+    }
+    for (i, signer) in all.iter().filter(|_| found.two_person) {
+        let before = all.iter().take_while(|(other, _)| other < i);
+        let same = before.map(|(_, other)| other).find(|other| other.key() == signer.key());
+        if let Some(other) = same.filter(|other| other.principals != signer.principals) {
+            let message = format!(
+                "this key is also `{}`'s, so two names are one person",
+                other.principals.join(",")
+            );
+            let help = "write all names of one person before one key, parted by commas";
+            out.add(Code::InvalidValue, at.index(*i), message, help);
         }
     }
 }
@@ -132,6 +162,24 @@ mod tests {
             let carp = format!("{CARP}  git: {{signing: {{format: ssh, key: {good}}}}}\n");
             assert!(!load_files(&[("carp.yaml", &carp)]).fleet_broken, "{good}");
         }
+    }
+
+    #[test]
+    fn those_who_acknowledge_are_listed_and_have_keys_of_their_own() {
+        let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA";
+        let carp = |more: &str| format!("{CARP}  acknowledgements: {{{more}}}\n");
+        let two = |a: &str, b: &str| {
+            carp(&format!("twoPerson: true, allowedSigners: [\"{a} {key}\", \"{b} {key}B\"]"))
+        };
+        assert!(!load_files(&[("carp.yaml", &two("a@x", "b@x"))]).fleet_broken);
+        let same = two("a@x", "b@x").replace(&format!("{key}B"), key);
+        let path = "spec.acknowledgements.allowedSigners[1]";
+        files_find(&[("carp.yaml", &same)], Code::InvalidValue, path);
+        let path = "spec.acknowledgements.twoPerson";
+        files_find(&[("carp.yaml", &carp("twoPerson: true"))], Code::MissingField, path);
+        let path = "spec.acknowledgements.allowedSigners[0]";
+        let bad = carp("allowedSigners: [alice]");
+        files_find(&[("carp.yaml", &bad)], Code::InvalidValue, path);
     }
 
     #[test]

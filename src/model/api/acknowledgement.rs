@@ -31,6 +31,20 @@ pub struct AcknowledgementSpec {
     pub rebalance: Option<Rebalance>,
 }
 
+/// `spec.acknowledgements` of a fleet: whose acknowledgements count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AcknowledgementSettings {
+    /// Lets an Acknowledgement count only if the commit that brought it, as it is now, is signed by one of these: lines
+    /// of an SSH allowed-signers file, such as `alice@example.com ssh-ed25519 AAAA…`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_signers: Vec<String>,
+    /// Whether that must be another person than those who signed the commits that brought what is acknowledged. Default:
+    /// no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub two_person: bool,
+}
+
 /// The bounds of a rebalance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SupportedVersion;
+use super::acknowledgement::AcknowledgementSettings;
 use super::git::{GitSettings, ObservedSettings, OutputSettings};
 use super::guards::Guards;
 use super::together::Quota;
@@ -52,6 +53,9 @@ pub struct FleetSpec {
     /// How much may happen in one run before a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guards: Option<Guards>,
+    /// Whose acknowledgements count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledgements: Option<AcknowledgementSettings>,
     /// The Kubernetes versions that are offered to new clusters, and to those that change their version.
     /// Without a list all that carp knows are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -22,7 +22,9 @@ mod together;
 mod worker;
 mod worker_pool;
 
-pub use acknowledgement::{Acknowledgement, AcknowledgementKind, AcknowledgementSpec, Rebalance};
+pub use acknowledgement::{
+    Acknowledgement, AcknowledgementKind, AcknowledgementSettings, AcknowledgementSpec, Rebalance,
+};
 pub use affinity::{
     AffinityGroup, Failback, FieldExpression, PolicyAffinity, Strategy, WorkerField,
 };

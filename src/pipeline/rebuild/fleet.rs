@@ -7,7 +7,7 @@ use super::{Ground, no_key};
 use crate::change::{Acknowledged, files_of};
 use crate::model::{
     ClusterState, ControlPlaneRow, Drifted, Edit, EntryKind, FLEET_LOCK_SCHEMA, FleetLock, Id,
-    Name, Owned, PoolLock, PoolWorker, Signers, StoreError, paths,
+    Name, Owned, PoolLock, PoolWorker, Signers, StoreError, Vouching, paths,
 };
 use crate::pipeline::folders::{put_files, read_folder};
 use crate::render::{self, Files};
@@ -29,7 +29,7 @@ pub(super) fn rebuild(ground: Ground<'_>) -> Result<Rebuilt, StoreError> {
         guards: spec.guards.unwrap_or_default(),
         roots: spec.roots.clone().unwrap_or_default(),
         tenants: spec.tenants.clone(),
-        spent: Acknowledged::new(ground.fleet, None).into_spent(),
+        spent: Acknowledged::new(ground.fleet, None, &Vouching::default()).into_spent(),
         held: Vec::new(),
         recent: Vec::new(),
         signers: Signers::of(spec),

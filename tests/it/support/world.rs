@@ -103,6 +103,7 @@ impl World {
                 prefix: String::new(),
                 commit: None,
                 rewound_from: None,
+                vouching: carp::model::Vouching::default(),
             },
             previous: self.output,
             status: self.status,

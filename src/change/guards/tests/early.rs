@@ -12,7 +12,7 @@ fn an_acknowledgement_that_nobody_could_have_meant_covers_nothing() {
     let count = |previous: &Previous, fleet: &Fleet| {
         let mut plan = deleting(4);
         let used = run(&mut plan, fleet, previous);
-        let good = Acknowledged::new(fleet, previous.fleet.as_ref());
+        let good = Acknowledged::new(fleet, previous.fleet.as_ref(), &Vouching::default());
         (
             used.len(),
             kept(&plan),
@@ -44,4 +44,38 @@ fn an_acknowledgement_that_nobody_could_have_meant_covers_nothing() {
     );
     previous.fleet = Some(FleetLock { guards: both, ..lock(Vec::new()) });
     assert_eq!((count(&previous, &allowing).0, count(&previous, &fleet).0), (1, 0));
+}
+
+#[test]
+fn where_signatures_are_asked_for_only_who_may_is_heard_and_never_early() {
+    let mut plan = deleting(4);
+    let mut previous = placed(10);
+    run(&mut plan, &Fleet::default(), &previous);
+    let hold = plan.holds[0].clone();
+    let mut fleet = acknowledging(&hold);
+    let line = "alice@x ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA".to_owned();
+    fleet.spec.acknowledgements =
+        Some(AcknowledgementSettings { allowed_signers: vec![line.clone()], two_person: false });
+    let of = AcknowledgementKind::Deletions;
+    let good = |previous: &Previous, vouching: &Vouching| {
+        Acknowledged::new(&fleet, previous.fleet.as_ref(), vouching)
+    };
+    let (nobody, alice) = (Vouching::default(), Vouching::of_all([name("yes")]));
+    left(&mut previous, &hold, &[]);
+    assert_eq!(good(&previous, &nobody).covers(of, &hold), None, "nobody looked");
+    assert_eq!(good(&previous, &alice).covers(of, &hold), Some(name("yes")));
+    let told = mismatches(&fleet, &good(&previous, &nobody), &[]);
+    assert_eq!(told[0].code, crate::diag::Code::AcknowledgementNotVouched);
+    assert!(told[0].help.as_ref().unwrap().ends_with("alice@x"));
+    // Those in force are asked also where the input asks nobody any more.
+    let mut lock = previous.fleet.clone().unwrap();
+    lock.signers.acknowledgements = vec![line];
+    let quiet = acknowledging(&hold);
+    assert_eq!(Acknowledged::new(&quiet, Some(&lock), &nobody).covers(of, &hold), None);
+    // One that came too soon is early whoever signed it, and so it is once its signer may.
+    previous.fleet = None;
+    let sets = good(&previous, &nobody).held(&plan.holds, &Lasting::new());
+    assert_eq!(sets[0].early, [name("yes")]);
+    left(&mut previous, &hold, &["yes"]);
+    assert_eq!(good(&previous, &alice).covers(of, &hold), None);
 }

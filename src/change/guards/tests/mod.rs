@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::change::{mismatches, spend};
-use crate::model::api::{AcknowledgementKind, AcknowledgementSpec, DeletionPolicy, Guards};
+use crate::model::api::{
+    AcknowledgementKind, AcknowledgementSettings, AcknowledgementSpec, DeletionPolicy, Guards,
+};
 use crate::model::{
     AcknowledgementSpent, Binding, ClusterRow, Deletion, DeletionStep, Digest, FLEET_LOCK_SCHEMA,
-    FleetLock, HeldSet, Id, IndexRow, Missing, Planned, Resources, Sourced, Unloaded,
+    FleetLock, HeldSet, Id, IndexRow, Missing, Planned, Resources, Sourced, Unloaded, Vouching,
     WORKER_LOCK_SCHEMA, WorkerLock, WorkerPlan,
 };
 
@@ -66,7 +68,7 @@ pub(super) fn deleting(count: usize) -> Plan {
 }
 
 fn run(plan: &mut Plan, fleet: &Fleet, previous: &Previous) -> Vec<Name> {
-    let acknowledged = Acknowledged::new(fleet, previous.fleet.as_ref());
+    let acknowledged = Acknowledged::new(fleet, previous.fleet.as_ref(), &Vouching::default());
     guard(plan, GuardInput { fleet, previous, now: now() }, &acknowledged).spent
 }
 
@@ -159,7 +161,7 @@ fn an_acknowledgement_lets_exactly_its_set_through_and_is_spent() {
     assert_eq!(used, [name("yes")]);
     assert_eq!((kept(&plan), plan.holds.len()), (0, 0));
 
-    let good = Acknowledged::new(&fleet, None);
+    let good = Acknowledged::new(&fleet, None, &Vouching::default());
     let mut other = deleting(5);
     run(&mut other, &fleet, &previous);
     assert_eq!(kept(&other), 5, "five are not the four that were seen");
@@ -218,7 +220,7 @@ fn what_was_spent_is_remembered_as_long_as_its_document_is_there() {
     let mut plan = deleting(4);
     run(&mut plan, &Fleet::default(), &placed(10));
     let fleet = acknowledging(&plan.holds[0]);
-    let good = Acknowledged::new(&fleet, None);
+    let good = Acknowledged::new(&fleet, None, &Vouching::default());
     let spent = lock(spend(&fleet, None, &good, &[name("yes")]));
     assert_eq!(spend(&fleet, Some(&spent), &good, &[]), spent.spent);
     assert_eq!(spend(&Fleet::default(), Some(&spent), &good, &[]), []);
