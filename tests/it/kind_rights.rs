@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::kind::Machine;
 
-const USER: &str = "system:serviceaccount:carp-system:carp-kind";
+const USER: &str = "system:serviceaccount:carp-kind:carp-kind";
 
 fn file(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/kind").join(name)
@@ -64,14 +64,23 @@ fn the_rights_are_enough_and_none_is_left_over() {
     let Some(machine) = Machine::with_the_kind(test) else { return };
     machine.server.kubectl(&["apply", "-f", file("namespace.yaml").to_str().unwrap()]);
     machine.server.kubectl(&["apply", "-f", file("rbac.yaml").to_str().unwrap()]);
+    let secrets = file("secrets.yaml");
+    machine.server.kubectl(&["apply", "-n", "default", "-f", secrets.to_str().unwrap()]);
     machine.server.wait_for_rights();
+    for (namespace, allowed) in [("default", true), ("kube-system", false), ("carp-kind", false)] {
+        for verb in ["get", "create", "patch", "delete"] {
+            let may = machine.server.may(USER, verb, "secrets", namespace);
+            assert_eq!(may, allowed, "{verb} secrets in {namespace}");
+        }
+        assert!(!machine.server.may(USER, "list", "secrets", namespace), "{namespace}");
+    }
     let account = as_the_account(&machine);
     let args = [
         "--kubeconfig",
         &account,
         "--leader-election",
         "--leader-election-namespace",
-        "carp-system",
+        "carp-kind",
         "--lease-duration",
         "15s",
         "--host",
@@ -88,28 +97,25 @@ fn the_rights_are_enough_and_none_is_left_over() {
     drop(controller);
 
     // Without any of the rules something is missed.
-    let rules: Value = serde_json::from_str(&machine.server.kubectl(&[
-        "get",
-        "clusterrole",
-        "carp-kind",
-        "-o",
-        "json",
-    ]))
-    .unwrap();
-    let count = rules["rules"].as_array().unwrap().len();
-    for at in 0..count {
+    let count = |role: &str| {
+        let role = machine.server.kubectl(&["get", "clusterrole", role, "-o", "json"]);
+        serde_json::from_str::<Value>(&role).unwrap()["rules"].as_array().unwrap().len()
+    };
+    let all = ["carp-kind", "carp-kind-secrets"].map(|role| (role, count(role)));
+    let rules = all.iter().flat_map(|(role, count)| (0..*count).map(move |at| (*role, at)));
+    for (nth, (role, at)) in rules.enumerate() {
         let less = format!(r#"[{{"op": "remove", "path": "/rules/{at}"}}]"#);
-        machine.server.kubectl(&["patch", "clusterrole", "carp-kind", "--type=json", "-p", &less]);
+        machine.server.kubectl(&["patch", "clusterrole", role, "--type=json", "-p", &less]);
         machine.server.wait_for_rights();
         let controller = machine.controller(&["--kubeconfig", &account]);
-        let name = format!("less-{at}");
+        let name = format!("less-{nth}");
         owned(&machine, &name);
         let said = controller_or_object(&machine, &controller, &name);
-        assert!(said.contains("forbidden"), "rule {at}: {said}");
+        assert!(said.contains("forbidden"), "{role}, rule {at}: {said}");
         drop(controller);
         machine.server.kubectl(&["apply", "-f", file("rbac.yaml").to_str().unwrap()]);
     }
-    machine.server.kubectl(&["delete", "role", "carp-kind", "-n", "carp-system"]);
+    machine.server.kubectl(&["delete", "role", "carp-kind", "-n", "carp-kind"]);
     machine.server.wait_for_rights();
     let controller = machine.controller(&args);
     controller.wait_for("forbidden");
