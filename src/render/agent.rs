@@ -3,10 +3,12 @@
 //! It is a layer of its own on which no other depends, nor it on any: it reports from the first moment
 //! on, also why the layers below the clusters do not come up.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::context::Components;
-use super::flux::is_ssh;
+use super::flux::{is_ssh, port};
 use crate::model::api::{FleetSpec, Images, Observation};
 use crate::model::{Fleet, Worker};
 
@@ -18,6 +20,8 @@ pub(super) const NAMESPACE: &str = "carp-system";
 const GIT_SECRET: &str = "carp-agent-git";
 /// The Secret with the key that signs the reports.
 pub(super) const SIGNING_SECRET: &str = "carp-agent-signing";
+/// Where clusters serve their API: on 443 behind a load balancer, on 6443 by kubeadm's own rule.
+const API_SERVER_PORTS: [u16; 2] = [443, 6443];
 /// The component whose version is the image's tag.
 const COMPONENT: &str = "carp";
 
@@ -73,6 +77,7 @@ impl Agent {
     pub(super) fn context(&self) -> Value {
         json!({
             "name": self.name,
+            "ports": self.ports(),
             "repository": self.repository,
             "branch": self.branch,
             "image": self.image,
@@ -86,6 +91,11 @@ impl Agent {
     /// Whether git reaches the repository by ssh.
     pub(super) fn is_ssh(&self) -> bool {
         is_ssh(&self.repository)
+    }
+
+    /// The ports that it must reach, besides those of names: its repository's and the API server's, sorted.
+    fn ports(&self) -> BTreeSet<u16> {
+        API_SERVER_PORTS.into_iter().chain(port(&self.repository)).collect()
     }
 
     /// The branch of its reports.

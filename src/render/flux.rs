@@ -59,6 +59,25 @@ pub(super) fn is_ssh(url: &str) -> bool {
     }
 }
 
+/// The TCP port on which git reaches a repository; `None` for a folder of the machine.
+pub(super) fn port(url: &str) -> Option<u16> {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return is_ssh(url).then_some(22);
+    };
+    let host = rest.split('/').next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
+    // The colons of an address of IPv6 are in brackets.
+    let own = host.rsplit(']').next().unwrap_or_default().rsplit_once(':');
+    let usual = match scheme {
+        "ssh" => 22,
+        "https" => 443,
+        "http" => 80,
+        "git" => 9418,
+        _ => return None,
+    };
+    Some(own.and_then(|(_, port)| port.parse().ok()).unwrap_or(usual))
+}
+
 /// Any object in a namespace.
 pub(super) fn object(
     api_version: &str,
@@ -175,6 +194,25 @@ mod tests {
             ("/srv/f.git", false),
         ] {
             assert_eq!(is_ssh(url), ssh, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_repository_has_a_port() {
+        for (url, expected) in [
+            ("ssh://git@example.com/f.git", Some(22)),
+            ("ssh://git@example.com:2222/f.git", Some(2222)),
+            ("git@example.com:f.git", Some(22)),
+            ("https://me:word@example.com/f.git", Some(443)),
+            ("https://example.com:8443/f.git", Some(8443)),
+            ("https://[2001:db8::1]/f.git", Some(443)),
+            ("https://[2001:db8::1]:8443/f.git", Some(8443)),
+            ("http://example.com/f.git", Some(80)),
+            ("git://example.com/f.git", Some(9418)),
+            ("file:///srv/f.git", None),
+            ("/srv/f.git", None),
+        ] {
+            assert_eq!(port(url), expected, "{url}");
         }
     }
 

@@ -8,6 +8,7 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("agent.gitSecret", "The Secret with which the agent pushes its reports."),
     ("agent.image", "The agent's image, with its tag."),
     ("agent.name", "Whom the agent reports as."),
+    ("agent.ports[]", "The TCP ports of its repository and of API servers."),
     ("agent.repository", "Where the reports go."),
     ("agent.signed", "Whether reports are signed."),
     ("agent.signingSecret", "The Secret with the key that signs them."),

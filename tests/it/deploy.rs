@@ -107,6 +107,56 @@ fn the_image_is_built_from_what_is_there() {
     assert!(used.parse::<u32>().unwrap() >= rust);
 }
 
+/// The TCP ports that a policy lets out.
+fn ports_out(policy: &Value) -> BTreeSet<u64> {
+    let rules = policy["spec"]["egress"].as_array().unwrap().iter();
+    let ports = rules.flat_map(|rule| rule["ports"].as_array().expect("no rule without ports"));
+    let tcp = ports.filter(|port| port["protocol"] == "TCP");
+    tcp.map(|port| port["port"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn it_reaches_names_git_and_the_api_server_and_nothing_else() {
+    let Some(text) = built() else { return skip("deploy network", "there is no kubectl") };
+    let objects = objects(&text);
+    let policy = of_kind(&objects, "NetworkPolicy");
+    let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["metadata"]["labels"];
+    assert_eq!(&policy["spec"]["podSelector"]["matchLabels"], pod);
+    assert_eq!(policy["spec"]["policyTypes"], serde_json::json!(["Ingress", "Egress"]));
+    assert_eq!(ports_out(policy), [22, 53, 443, 6443].into());
+    for rule in policy["spec"]["egress"].as_array().unwrap() {
+        let names = rule["ports"].as_array().unwrap().iter().any(|port| port["port"] == 53);
+        assert_eq!(names, rule.get("to").is_some(), "names are asked of the cluster: {rule}");
+    }
+    let agent = manifests::built(&root().join("deploy/agent")).unwrap();
+    let agent: Vec<Value> = serde_saphyr::from_multiple(&agent).unwrap();
+    let policy = of_kind(&agent, "NetworkPolicy");
+    assert_eq!(ports_out(policy), [53, 443, 6443].into());
+    assert!(policy["spec"].get("ingress").is_none(), "nobody calls it");
+}
+
+/// What is applied for one does not undo what was applied for another.
+#[test]
+fn the_parts_share_no_object_but_the_namespace_and_that_is_the_same() {
+    let mut known = std::collections::BTreeMap::<String, Value>::new();
+    for folder in ["deploy", "deploy/agent", "deploy/kind"] {
+        let Some(text) = manifests::built(&root().join(folder)) else {
+            return skip("deploy parts", "there is no kubectl");
+        };
+        for object in objects(&text) {
+            let (kind, at) = (&object["kind"], &object["metadata"]);
+            if kind == "Namespace" {
+                let level = &at["labels"]["pod-security.kubernetes.io/enforce"];
+                assert_eq!(level, "restricted", "{folder}");
+            }
+            let name = format!("{kind} {} {}", at["namespace"], at["name"]);
+            if let Some(other) = known.insert(name, object.clone()) {
+                assert_eq!(other, object, "{folder}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_real_api_server_takes_it() {
     let name = "a_real_api_server_takes_it";

@@ -12,6 +12,8 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[
     ("v1", "ConfigMap", &["data"]),
     ("v1", "ServiceAccount", &["automountServiceAccountToken"]),
     ("apps/v1", "Deployment", &["spec"]),
+    ("networking.k8s.io/v1", "NetworkPolicy", &["spec"]),
+    ("policy/v1", "PodDisruptionBudget", &["spec"]),
     ("rbac.authorization.k8s.io/v1", "ClusterRole", &["rules"]),
     ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", &["roleRef", "subjects"]),
     ("rbac.authorization.k8s.io/v1", "Role", &["rules"]),
