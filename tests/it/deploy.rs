@@ -107,6 +107,87 @@ fn the_image_is_built_from_what_is_there() {
     assert!(used.parse::<u32>().unwrap() >= rust);
 }
 
+/// The folders and files of `deploy/` that say which image it is.
+const PINNED: [&str; 3] =
+    ["deploy/kustomization.yaml", "deploy/agent/kustomization.yaml", "deploy/flux/carp.yaml"];
+
+fn is_pinned(image: &str) -> bool {
+    let digest = image.split_once("@sha256:").map(|(_, digest)| digest);
+    digest.is_some_and(|d| d.len() == 64 && d.chars().all(|c| c.is_ascii_hexdigit()))
+}
+
+/// The images of all containers.
+fn images(objects: &[Value]) -> Vec<String> {
+    let pods = objects.iter().filter_map(|o| o.pointer("/spec/template/spec"));
+    let kinds = pods.flat_map(|pod| [&pod["containers"], &pod["initContainers"]]);
+    let all = kinds.filter_map(Value::as_array).flatten();
+    all.map(|container| container["image"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn no_image_is_named_by_a_tag_that_may_move() {
+    for folder in ["deploy", "deploy/agent"] {
+        let built = manifests::built(&root().join(folder));
+        let Some(text) = built else { return skip("deploy images", "there is no kubectl") };
+        let images = images(&objects(&text));
+        assert_eq!(images.len(), 1, "{folder}");
+        assert!(images.iter().all(|image| is_pinned(image)), "{folder}: {images:?}");
+    }
+    // What is not built: Flux's own transformer, and whatever comes later.
+    for folder in ["deploy", "deploy/agent", "deploy/flux", "deploy/kind"] {
+        for file in root().join(folder).read_dir().unwrap().map(|f| f.unwrap().path()) {
+            if file.is_file() {
+                let text = std::fs::read_to_string(&file).unwrap();
+                assert!(!text.contains("newTag:"), "{}", file.display());
+                let name = file.strip_prefix(root()).unwrap().to_str().unwrap();
+                let says = text.contains("\n    digest: sha256:")
+                    || text.contains("\n      digest: sha256:");
+                assert_eq!(says, PINNED.contains(&name), "{name}");
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_release_writes_which_image_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    for folder in ["deploy", "deploy/agent", "deploy/flux"] {
+        std::fs::create_dir_all(dir.path().join(folder)).unwrap();
+        for file in root().join(folder).read_dir().unwrap().map(|f| f.unwrap().path()) {
+            if file.is_file() {
+                let to = dir.path().join(file.strip_prefix(root()).unwrap());
+                std::fs::copy(&file, to).unwrap();
+            }
+        }
+    }
+    let pin = |digest: &str| {
+        let script = dir.path().join("deploy/image");
+        let args = ["pin", "r.example.com/team/carp", digest];
+        Command::new("sh").arg(script).args(args).output().unwrap()
+    };
+    let refused = pin("sha256:12");
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("and not sha256:12"));
+    let digest = format!("sha256:{}", "5a".repeat(32));
+    let output = pin(&digest);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let wanted = format!("r.example.com/team/carp@{digest}");
+    for folder in ["deploy", "deploy/agent"] {
+        let Some(text) = manifests::built(&dir.path().join(folder)) else {
+            return skip("deploy/image", "there is no kubectl");
+        };
+        assert_eq!(images(&objects(&text)), [wanted.as_str()], "{folder}");
+    }
+    let flux = std::fs::read_to_string(dir.path().join("deploy/flux/carp.yaml")).unwrap();
+    let kustomization = objects(&flux).pop().unwrap();
+    let image = &kustomization["spec"]["images"][0];
+    assert_eq!(
+        (&image["newName"], &image["digest"]),
+        (&"r.example.com/team/carp".into(), &digest.into())
+    );
+}
+
 /// The TCP ports that a policy lets out.
 fn ports_out(policy: &Value) -> BTreeSet<u64> {
     let rules = policy["spec"]["egress"].as_array().unwrap().iter();
