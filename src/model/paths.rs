@@ -15,6 +15,8 @@ pub const WORKER_LOCK: &str = "carp.lock";
 pub const SENTINEL: &str = "sentinel.yaml";
 /// The index of a worker's clusters, in its folder.
 pub const CLUSTERS_INDEX: &str = "clusters.yaml";
+/// What the clusters of a worker stand on, in its folder.
+pub const PLATFORM: &str = "platform/platform.yaml";
 /// The index of the workers that the control plane makes, in its folder.
 pub const WORKERS_INDEX: &str = "workers.yaml";
 /// The clusters' folder in a worker's folder.

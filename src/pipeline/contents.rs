@@ -7,6 +7,7 @@ use super::standing::Standing;
 use crate::diag::Diagnostics;
 use crate::model::paths::{CLUSTERS_INDEX, SENTINEL};
 use crate::model::{ClusterRow, ControlPlaneRow, Digest, Gate, Id, Name, WorkerLock};
+use crate::render::Appliers;
 
 /// What was chosen.
 pub(super) struct Choice {
@@ -43,6 +44,8 @@ pub(super) struct Own {
     pub(super) render_key: Digest,
     /// Without the sentinel, and without the index of its clusters unless that stays as it is.
     pub(super) files: BTreeMap<String, Id>,
+    /// The accounts that apply its clusters, where the files were just made; else they are to be read.
+    pub(super) appliers: Option<Appliers>,
 }
 
 impl Own {
@@ -51,7 +54,7 @@ impl Own {
         let made = |path: &str| !matches!(path, CLUSTERS_INDEX | SENTINEL);
         let files = lock.files.iter().filter(|(path, _)| made(path));
         let files = files.map(|(path, id)| (path.clone(), *id)).collect();
-        Self { facts, render_key: lock.render_key, files }
+        Self { facts, render_key: lock.render_key, files, appliers: None }
     }
 }
 

@@ -124,10 +124,10 @@ impl Writing<'_> {
             Some((key, files)) => (*key, files.clone()),
             None => (lock.render_key, lock.files.clone()),
         };
-        let index = self.index(name, &rows);
+        let index = self.index(name, &rows, &lock.files)?;
         files.remove(SENTINEL);
         files.extend(self.index_file(&lock.files, CLUSTERS_INDEX, &index)?);
-        self.write_worker(name, rows, Own { facts: lock.facts, render_key, files })
+        self.write_worker(name, rows, Own { facts: lock.facts, render_key, files, appliers: None })
     }
 
     fn form_of_control_plane(&mut self, lock: &FleetLock, forms: &Forms) -> Result<(), StoreError> {

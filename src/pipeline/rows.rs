@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{ClusterRow, DeletionStep, Digest, Id, Name, paths};
-use crate::render::{self, Removal};
+use crate::render::{IndexedCluster, Removal};
 
 /// What Flux does with a cluster's objects when its Kustomization goes.
 pub(super) fn removal(row: &ClusterRow) -> Removal {
@@ -13,12 +13,16 @@ pub(super) fn removal(row: &ClusterRow) -> Removal {
     }
 }
 
-/// The clusters that have a folder, and what Flux does with each when that goes.
+/// The clusters that have a folder.
 pub(super) fn rendered(
     rows: &BTreeMap<Name, ClusterRow>,
-) -> impl Iterator<Item = (&Name, render::Removal)> {
+) -> impl Iterator<Item = IndexedCluster<'_>> {
     let rendered = rows.iter().filter(|(_, row)| row.folder.is_some());
-    rendered.map(|(name, row)| (name, removal(row)))
+    rendered.map(|(name, row)| IndexedCluster {
+        name,
+        tenant: &row.row.tenant,
+        removal: removal(row),
+    })
 }
 
 /// The digest of a worker's folder without the lock and without the sentinel, which carries it.

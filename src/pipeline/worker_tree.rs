@@ -1,6 +1,7 @@
 //! `workers/<worker>/`: the worker's own files, the index of its clusters, the sentinel and the lock.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::choosing::Choosing;
 use super::contents::Own;
@@ -9,12 +10,12 @@ use super::folders::put_files;
 use super::rows::{folder_digest, rendered};
 use super::writing::Writing;
 use crate::gate;
-use crate::model::paths::{CLUSTERS_INDEX, SENTINEL};
+use crate::model::paths::{CLUSTERS_INDEX, PLATFORM, SENTINEL};
 use crate::model::{
-    ClusterRow, Digest, Name, Owned, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, WorkerState,
+    ClusterRow, Digest, Id, Name, Owned, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, WorkerState,
     lock_to_bytes, paths,
 };
-use crate::render;
+use crate::render::{self, Appliers};
 
 impl Choosing<'_> {
     /// The own files of every worker whose folder is written.
@@ -56,7 +57,8 @@ impl Choosing<'_> {
                     }
                     self.note_form(name, lock, (render_key, &files), &ids)?;
                 }
-                Ok(Some(Own { facts, render_key, files: ids }))
+                let appliers = files.get(PLATFORM).map(|platform| Appliers::of(platform));
+                Ok(Some(Own { facts, render_key, files: ids, appliers }))
             }
             Err(found) => {
                 self.object(name, gate::not_made(found));
@@ -65,7 +67,7 @@ impl Choosing<'_> {
                 }
                 let none = Digest::of(b"");
                 let files = put_files(self.run.store, &render::bare_folder(&[SENTINEL]))?;
-                Ok(Some(Own { facts: worker.facts, render_key: none, files }))
+                Ok(Some(Own { facts: worker.facts, render_key: none, files, appliers: None }))
             }
         }
     }
@@ -93,9 +95,12 @@ impl Writing<'_> {
         own: Own,
     ) -> Result<(), StoreError> {
         let old = self.run.read.previous.workers.get(name);
-        let Own { facts, render_key, mut files } = own;
+        let Own { facts, render_key, mut files, appliers } = own;
         if !files.contains_key(CLUSTERS_INDEX) {
-            let index = self.index(name, &rows);
+            let index = match appliers {
+                Some(appliers) => self.index_applied_by(name, &rows, &appliers),
+                None => self.index(name, &rows, &files)?,
+            };
             files.insert(CLUSTERS_INDEX.to_owned(), self.run.store.put_blob(&index)?);
         }
         let digest = folder_digest(&files, &rows);
@@ -128,10 +133,38 @@ impl Writing<'_> {
         self.set_file(&of, &format!("{root}/{}", paths::WORKER_LOCK), id, true)
     }
 
-    /// The list of a worker's clusters.
-    pub(super) fn index(&self, name: &Name, rows: &BTreeMap<Name, ClusterRow>) -> Vec<u8> {
+    /// The list of a worker's clusters, where its own files are those of the commit before.
+    pub(super) fn index(
+        &mut self,
+        name: &Name,
+        rows: &BTreeMap<Name, ClusterRow>,
+        files: &BTreeMap<String, Id>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let appliers = match files.get(PLATFORM) {
+            Some(platform) => self.appliers(*platform)?,
+            None => Rc::default(),
+        };
+        Ok(self.index_applied_by(name, rows, &appliers))
+    }
+
+    fn index_applied_by(
+        &self,
+        name: &Name,
+        rows: &BTreeMap<Name, ClusterRow>,
+        appliers: &Appliers,
+    ) -> Vec<u8> {
         let (fleet, prefix) = (&self.run.read.loaded.fleet, &self.run.snapshot.input.prefix);
-        render::clusters_index(fleet, name, rendered(rows), prefix)
+        render::clusters_index(fleet, name, rendered(rows), appliers, prefix)
+    }
+
+    /// The accounts of a platform layer. Workers of one flavor share its text, so few are read.
+    fn appliers(&mut self, platform: Id) -> Result<Rc<Appliers>, StoreError> {
+        if let Some(known) = self.appliers.get(&platform) {
+            return Ok(Rc::clone(known));
+        }
+        let read = Rc::new(Appliers::of(&self.run.store.blob(platform)?));
+        self.appliers.insert(platform, Rc::clone(&read));
+        Ok(read)
     }
 
     fn cluster_folders(

@@ -2,12 +2,14 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::contents::Contents;
 use super::loss_guards::Remembered;
 use super::run::Run;
 use crate::change::TreeEdit;
 use crate::model::{AcknowledgementSpent, ClusterState, Drifted, Id, Name, Owned, Previous};
+use crate::render::Appliers;
 
 /// What a run wrote.
 pub(super) struct Written {
@@ -30,6 +32,8 @@ pub(super) struct Writing<'a> {
     pub(super) remembered: Remembered,
     pub(super) edit: TreeEdit,
     pub(super) taken: BTreeMap<Owned, BTreeSet<String>>,
+    /// The accounts of the platform layers that were read, by the layer's text.
+    pub(super) appliers: BTreeMap<Id, Rc<Appliers>>,
     /// The clusters of all locks, once somebody asks.
     pub(super) placed: OnceCell<ListedClusters<'a>>,
 }
@@ -41,8 +45,16 @@ impl<'a> Writing<'a> {
         spent: Vec<AcknowledgementSpent>,
         remembered: Remembered,
     ) -> Self {
-        let (edit, taken, placed) = (TreeEdit::default(), BTreeMap::new(), OnceCell::new());
-        Self { run, contents, spent, remembered, edit, taken, placed }
+        Self {
+            run,
+            contents,
+            spent,
+            remembered,
+            edit: TreeEdit::default(),
+            taken: BTreeMap::new(),
+            appliers: BTreeMap::new(),
+            placed: OnceCell::new(),
+        }
     }
 }
 

@@ -49,6 +49,7 @@ pub fn control_plane_job(fleet: &Fleet, templates: &Templates, prefix: &str) -> 
         azure: context::azure_cloud(fleet),
         storage_class: false,
         applier: WORKER_APPLIER,
+        tenants: Vec::new(),
         applies: FlavorKind::Worker,
         containers: true,
         agent: Agent::of_control_plane(fleet),

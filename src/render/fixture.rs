@@ -8,7 +8,7 @@ use super::object::objects;
 use super::{Files, Templates, cluster_job};
 use crate::model::api::{
     AzureCredentials, Bootstrap, ControlPlaneCluster, Credentials, Delivery, FleetSpec, Images,
-    ManagedClusterSpec, NodePool, Observation, WorkerSpec,
+    ManagedClusterSpec, NodePool, Observation, Tenant, WorkerSpec,
 };
 use crate::model::{Cluster, Digest, Fleet, Name, Resources, Worker};
 
@@ -46,6 +46,14 @@ pub(super) fn fleet() -> Fleet {
     let mut fleet = Fleet { spec, ..Fleet::default() };
     fleet.workers.insert(worker.clone(), self::worker(worker));
     fleet.clusters.insert(cluster.clone(), self::cluster(cluster));
+    fleet
+}
+
+/// The same where `carp.yaml` has tenants.
+pub(super) fn of_tenants(names: &[&str]) -> Fleet {
+    let mut fleet = fleet();
+    let tenant = |name: &&str| Tenant { name: (*name).to_owned(), ..Tenant::default() };
+    fleet.spec.tenants = names.iter().map(tenant).collect();
     fleet
 }
 

@@ -2,10 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::flux::{self, CLUSTER_APPLIER, FLUX_SYSTEM, ROOT, Removal, Repository, WORKER_APPLIER};
+use super::appliers::Appliers;
+use super::flux::{self, FLUX_SYSTEM, ROOT, Removal, Repository, WORKER_APPLIER};
 use super::job::KUSTOMIZATION;
 use super::{Files, yaml};
 use crate::model::{Digest, Fleet, Name, paths};
+
+/// A cluster that has a folder on a worker.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexedCluster<'a> {
+    /// Its name.
+    pub name: &'a Name,
+    /// Its tenant, as whom its folder is applied where that has an account of its own.
+    pub tenant: &'a str,
+    /// What Flux does with its objects when its Kustomization goes.
+    pub removal: Removal,
+}
 
 /// `workers/<worker>/clusters.yaml`: one Flux Kustomization for each cluster, sorted; of one that is to be
 /// left alone when it goes, Flux is told so. Without a cluster it is a comment, which kustomize takes for a
@@ -14,15 +26,17 @@ use crate::model::{Digest, Fleet, Name, paths};
 pub fn clusters_index<'a>(
     fleet: &Fleet,
     worker: &Name,
-    clusters: impl Iterator<Item = (&'a Name, Removal)>,
+    clusters: impl Iterator<Item = IndexedCluster<'a>>,
+    appliers: &Appliers,
     prefix: &str,
 ) -> Vec<u8> {
     let repository = Repository { spec: &fleet.spec, prefix };
-    let entry = |cluster: &Name, removal| {
-        let path = repository.path(&paths::cluster(worker, cluster));
-        flux::cluster(cluster, &path, CLUSTER_APPLIER, removal)
+    let entry = |cluster: &IndexedCluster<'_>| {
+        let path = repository.path(&paths::cluster(worker, cluster.name));
+        let applier = appliers.of_tenant(cluster.tenant);
+        flux::cluster(cluster.name, &path, applier, cluster.removal)
     };
-    listing(clusters, entry, "# No cluster is placed here.\n")
+    listing(clusters, |cluster| cluster.name, entry, "# No cluster is placed here.\n")
 }
 
 /// `control-plane/workers.yaml`: one Flux Kustomization for each worker that the control plane makes.
@@ -33,25 +47,26 @@ pub fn control_plane_index<'a>(
     prefix: &str,
 ) -> Vec<u8> {
     let repository = Repository { spec: &fleet.spec, prefix };
-    let entry = |worker: &Name, removal| {
+    let entry = |worker: &&Name| {
         let path = repository.path(&paths::control_plane(worker));
-        flux::cluster(worker, &path, WORKER_APPLIER, removal)
+        flux::cluster(worker, &path, WORKER_APPLIER, Removal::Prune)
     };
-    listing(workers.map(|name| (name, Removal::Prune)), entry, "# No worker is made here.\n")
+    listing(workers, |worker| *worker, entry, "# No worker is made here.\n")
 }
 
-fn listing<'a>(
-    names: impl Iterator<Item = (&'a Name, Removal)>,
-    entry: impl Fn(&Name, Removal) -> Value,
+fn listing<'a, T>(
+    all: impl Iterator<Item = T>,
+    name: impl Fn(&T) -> &'a Name,
+    entry: impl Fn(&T) -> Value,
     none: &str,
 ) -> Vec<u8> {
-    let mut names: Vec<_> = names.collect();
-    names.sort_unstable();
-    names.dedup_by_key(|(name, _)| *name);
-    if names.is_empty() {
+    let mut all: Vec<_> = all.collect();
+    all.sort_unstable_by_key(&name);
+    all.dedup_by_key(|one| name(one));
+    if all.is_empty() {
         return none.as_bytes().to_vec();
     }
-    let entries: Vec<_> = names.into_iter().map(|(name, removal)| entry(name, removal)).collect();
+    let entries: Vec<_> = all.iter().map(entry).collect();
     yaml::emit_all(&entries).into_bytes()
 }
 
@@ -97,7 +112,12 @@ mod tests {
             String::from_utf8(clusters_index(
                 &fleet,
                 &name("w"),
-                names.into_iter().map(|n| (n, Removal::Prune)),
+                names.into_iter().map(|name| IndexedCluster {
+                    name,
+                    tenant: "pay",
+                    removal: Removal::Prune,
+                }),
+                &Appliers::default(),
                 "p",
             ))
             .unwrap()

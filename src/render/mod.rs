@@ -13,6 +13,7 @@
 //! | `control-plane/<w>/` | [`control_plane_worker_job`] |
 
 mod agent;
+mod appliers;
 mod budget;
 mod change;
 mod check;
@@ -54,6 +55,7 @@ mod yaml;
 use std::collections::BTreeMap;
 
 pub use agent::agent_missing;
+pub use appliers::Appliers;
 pub use change::{Forbidden, forbidden_changes, version_step};
 pub use cluster::{cluster_job, cluster_job_at};
 pub use control_plane::{control_plane_job, control_plane_worker_job};
@@ -63,7 +65,7 @@ pub use flux::Removal;
 pub use folder::{folder_digest, with_digest};
 pub use folder_change::FolderChange;
 pub use form::{same_file, same_objects};
-pub use index::{bare_folder, clusters_index, control_plane_index, sentinel};
+pub use index::{IndexedCluster, bare_folder, clusters_index, control_plane_index, sentinel};
 pub use job::Job;
 pub use machines::{MachineGroup, machine_groups};
 pub use readiness::{ReadinessStep, readiness};

@@ -13,7 +13,7 @@ use super::job::Job;
 use super::object::{Object, objects};
 use super::secrets::Where;
 use super::templates::Templates;
-use super::{Files, cluster_job, clusters_index, worker_job};
+use super::{Appliers, Files, IndexedCluster, cluster_job, clusters_index, worker_job};
 use crate::diag::Diagnostics;
 use crate::model::{Cluster, Fleet, Worker, paths};
 use crate::model::{Flavor, FlavorStep};
@@ -47,9 +47,14 @@ pub fn readiness(
     templates: &Templates,
     prefix: &str,
 ) -> Result<Vec<ReadinessStep>, Diagnostics> {
-    let names = clusters.iter().map(|cluster| (&cluster.name, Removal::Prune));
-    let index = clusters_index(fleet, &worker.name, names, prefix);
+    let listed = clusters.iter().map(|cluster| IndexedCluster {
+        name: &cluster.name,
+        tenant: &cluster.tenant,
+        removal: Removal::Prune,
+    });
     let mut layers = worker_job(fleet, worker, templates, prefix).render()?;
+    let appliers = layers.get(paths::PLATFORM).map(|p| Appliers::of(p)).unwrap_or_default();
+    let index = clusters_index(fleet, &worker.name, listed, &appliers, prefix);
     layers.insert(CLUSTERS_FILE.to_owned(), index);
     let on_worker = Folder::new(layers);
     let mut all = Vec::new();

@@ -13,7 +13,10 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("agent.signed", "Whether reports are signed."),
     ("agent.signingSecret", "The Secret with the key that signs them."),
     ("agent.ssh", "Whether the repository is reached by SSH."),
-    ("applier", "The service account that applies the folders of clusters."),
+    (
+        "applier",
+        "The service account that applies the folders of clusters; one of a tenant's own ends in the tenant.",
+    ),
     ("autoscaler", "The release of the cluster autoscaler; null where no pool has bounds."),
     ("azure", "The credentials, as IDs."),
     ("azure.clientID", "As whom Cluster API acts."),
@@ -93,6 +96,7 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("sources", "The mirror of charts and manifests; null where they come from the internet."),
     ("storageClass", "Whether carp makes the default StorageClass."),
     ("tenant", "The tenant; null for a worker."),
+    ("tenants[]", "The tenants whose clusters are applied by a service account of their own."),
     ("version", "The Kubernetes version; for kind its minor version."),
     ("workerNodes", "How many other nodes a cluster of kind has."),
 ];

@@ -23,6 +23,7 @@ pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix:
         azure: context::azure_cloud(fleet),
         storage_class: !is_kind && worker.flavor() != ATTACHED_FLAVOR,
         applier: CLUSTER_APPLIER,
+        tenants: fleet.spec.tenants.iter().map(|tenant| tenant.name.as_str()).collect(),
         applies: FlavorKind::ManagedCluster,
         containers: is_kind || worker.flavor() == ATTACHED_FLAVOR,
         agent: Agent::of_worker(fleet, worker),

@@ -77,6 +77,7 @@ fn one_cluster_change(world: &mut World) -> Proposal {
         format!("workers/{worker}/carp.lock"),
         format!("workers/{worker}/clusters.yaml"),
         format!("workers/{worker}/sentinel.yaml"),
+        format!("workers/{worker}/{}", paths::PLATFORM),
     ];
     let folder = format!("workers/{worker}/clusters/{cluster}/");
     files_below(&world.store, world.output.unwrap(), "", &mut |path, id| {

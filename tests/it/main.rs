@@ -14,6 +14,7 @@ mod agent;
 mod agent_layer;
 mod agent_scale;
 mod agent_watches;
+mod appliers;
 mod architecture;
 mod bad_input;
 mod bad_repository;

@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::pipeline::folders::{put_files, put_folder, read_folder};
 use crate::pipeline::rows::{folder_digest, rendered};
-use crate::render::{self, Evidence, Files};
+use crate::render::{self, Appliers, Evidence, Files};
 
 /// A rebuilt lock, and what of it is not as carp wrote it.
 pub(super) struct Rebuilt {
@@ -176,7 +176,9 @@ fn owned_files(
         .collect();
     let sentinel = sentinel(ground, worker, &all)?;
     let candidates = ids(all.iter().filter(|(path, _)| *path != paths::SENTINEL));
-    let expected = expected_files(ground, worker, rows)?;
+    let platform = all.get(paths::PLATFORM).map(|entry| ground.store.blob(entry.id)).transpose()?;
+    let appliers = platform.map(|platform| Appliers::of(&platform)).unwrap_or_default();
+    let expected = expected_files(ground, worker, rows, &appliers)?;
     let usual: BTreeMap<_, _> =
         candidates.iter().filter(|(path, _)| expected.contains_key(*path)).map(own).collect();
     let said = sentinel.as_ref().map(|(_, digest)| *digest);
@@ -218,13 +220,14 @@ fn expected_files(
     ground: Ground<'_>,
     worker: &Name,
     rows: &BTreeMap<Name, ClusterRow>,
+    appliers: &Appliers,
 ) -> Result<BTreeMap<String, Id>, StoreError> {
     let Ground { fleet, prefix, templates, store, .. } = ground;
     let job = fleet.workers.get(worker);
     let job = job.map(|document| render::worker_job(fleet, document, templates, prefix));
     let files = job.and_then(|job| job.render().ok()).unwrap_or_default();
     let mut files = put_files(store, &files)?;
-    let index = render::clusters_index(fleet, worker, rendered(rows), prefix);
+    let index = render::clusters_index(fleet, worker, rendered(rows), appliers, prefix);
     files.insert(paths::CLUSTERS_INDEX.to_owned(), store.put_blob(&index)?);
     Ok(files)
 }

@@ -231,7 +231,10 @@ fn a_deletion_reads_nothing_of_other_clusters() {
         let own = folder("alpha");
         let output = story.world.output.unwrap();
         files_below(&story.world.store, output, "", &mut |path, id| {
-            if path.ends_with(".lock") || (moves && path.starts_with(&own)) {
+            if path.ends_with(".lock")
+                || path.ends_with(carp::model::paths::PLATFORM)
+                || (moves && path.starts_with(&own))
+            {
                 allowed.insert(id);
             }
         });

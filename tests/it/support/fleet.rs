@@ -134,14 +134,15 @@ pub(crate) fn tree(fleet: &Fleet, prefix: &str) -> Files {
     for worker in fleet.workers.values() {
         let folder = paths::worker(&worker.name);
         let job = render::worker_job(fleet, worker, &templates, prefix);
-        put(folder.clone(), job.render().unwrap());
-        let clusters = fleet.clusters.keys();
-        let index = render::clusters_index(
-            fleet,
-            &worker.name,
-            clusters.map(|name| (name, render::Removal::Prune)),
-            prefix,
-        );
+        let files = job.render().unwrap();
+        let appliers = render::Appliers::of(&files[paths::PLATFORM]);
+        put(folder.clone(), files);
+        let clusters = fleet.clusters.values().map(|cluster| render::IndexedCluster {
+            name: &cluster.name,
+            tenant: &cluster.tenant,
+            removal: render::Removal::Prune,
+        });
+        let index = render::clusters_index(fleet, &worker.name, clusters, &appliers, prefix);
         let sentinel = render::sentinel(&worker.name, &Digest::of(b"folder"));
         put(
             folder,

@@ -1,0 +1,234 @@
+//! The service accounts that apply the folders of a worker's clusters: what each may do, asked of a real API
+//! server with the roles that carp renders, and of the admission policy that carp renders, whose expressions
+//! are evaluated here (the server of the tests is older than such policies).
+
+use carp::model::Fleet;
+use carp::model::api::Tenant;
+use kube_cel::cel::{Context, Program, Value as Cel};
+use serde_json::{Value, json};
+
+use crate::support::apiserver::ApiServer;
+use crate::support::{documents, fleet, skip};
+
+const BASE: &str = "system:serviceaccount:flux-system:carp-clusters";
+const PAY: &str = "system:serviceaccount:flux-system:carp-clusters-pay";
+const SHOP: &str = "system:serviceaccount:flux-system:carp-clusters-shop";
+const RBAC: &str = "rbac.authorization.k8s.io";
+/// The label by which Flux says which Kustomization made an object.
+const FLUX: &str = "kustomize.toolkit.fluxcd.io/name";
+
+/// A fleet with two tenants, one of which has a cluster; a second cluster is of nobody's.
+fn two_tenants() -> Fleet {
+    let mut fleet = fleet::plain();
+    let tenant = |name: &str| Tenant { name: name.to_owned(), ..Tenant::default() };
+    fleet.spec.tenants = vec![tenant("pay"), tenant("shop")];
+    let mut other = fleet.clusters.values().next().unwrap().clone();
+    other.name = carp::model::Name::parse("lab").unwrap();
+    "default".clone_into(&mut other.tenant);
+    fleet.clusters.insert(other.name.clone(), other);
+    fleet
+}
+
+fn platform(fleet: &Fleet) -> Vec<Value> {
+    let files = documents(&fleet::tree(fleet, "")).into_iter();
+    let own = files.filter(|(path, _)| path == "workers/wk-weu-1/platform/platform.yaml");
+    own.map(|(_, object)| object).collect()
+}
+
+#[test]
+fn a_tenants_clusters_are_applied_as_that_tenant() {
+    let tree = documents(&fleet::tree(&two_tenants(), ""));
+    let index = tree.iter().filter(|(path, _)| path == "workers/wk-weu-1/clusters.yaml");
+    let accounts: Vec<_> = index
+        .map(|(_, object)| (&object["metadata"]["name"], &object["spec"]["serviceAccountName"]))
+        .collect();
+    assert_eq!(
+        json!(accounts),
+        json!([["cluster-lab", "carp-clusters"], ["cluster-pay-eu", "carp-clusters-pay"]])
+    );
+}
+
+#[test]
+fn an_account_may_write_what_is_rendered_and_reads_nothing_else() {
+    let test = "an_account_may_write_what_is_rendered_and_reads_nothing_else";
+    let Some(server) = ApiServer::start() else {
+        return skip(test, "KUBEBUILDER_ASSETS is unset");
+    };
+    server.kubectl(&["create", "namespace", "flux-system"]);
+    let dir = tempfile::tempdir().unwrap();
+    let rights = platform(&two_tenants()).into_iter().filter(|object| {
+        let kind = object["kind"].as_str().unwrap();
+        kind == "ServiceAccount" || kind.starts_with("ClusterRole")
+    });
+    for (nth, object) in rights.enumerate() {
+        let file = dir.path().join(format!("{nth}.json"));
+        std::fs::write(&file, object.to_string()).unwrap();
+        server.kubectl(&["apply", "-f", file.to_str().unwrap()]);
+    }
+    server.wait_for_rights();
+    for user in [BASE, PAY, SHOP] {
+        for (verb, group, resource, name, allowed) in [
+            ("create", "", "namespaces", "", true),
+            ("patch", "", "configmaps", "a", true),
+            ("get", "controlplane.cluster.x-k8s.io", "kamajicontrolplanes", "a", true),
+            ("delete", "cluster.x-k8s.io", "clusters", "a", true),
+            ("bind", RBAC, "clusterroles", "carp-cluster-autoscaler", true),
+            ("bind", RBAC, "clusterroles", "cluster-admin", false),
+            ("list", "", "configmaps", "", false),
+            ("watch", "cluster.x-k8s.io", "clusters", "", false),
+            ("get", "", "secrets", "a", false),
+            ("get", "", "pods", "a", false),
+            ("impersonate", "", "serviceaccounts", "a", false),
+            ("create", RBAC, "clusterrolebindings", "", false),
+            ("escalate", RBAC, "clusterroles", "carp-clusters", false),
+            ("patch", "kustomize.toolkit.fluxcd.io", "kustomizations", "cluster-a", false),
+            ("patch", "kamaji.clastix.io", "datastores", "default", false),
+        ] {
+            let may = reviewed(&server, user, [verb, group, resource, name]);
+            assert_eq!(may, allowed, "{user}: {verb} {resource}.{group} {name}");
+        }
+    }
+    let nobody = "system:serviceaccount:flux-system:carp-clusters-lab";
+    let create = ["create", "", "namespaces", ""];
+    assert!(!reviewed(&server, nobody, create), "a tenant that there is not");
+}
+
+/// What the authorizer says, also of kinds that the server does not know.
+fn reviewed(server: &ApiServer, user: &str, [verb, group, resource, name]: [&str; 4]) -> bool {
+    let review = json!({
+        "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+        "spec": {"user": user, "resourceAttributes": {
+            "namespace": "any", "verb": verb, "group": group, "resource": resource, "name": name,
+        }},
+    });
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), review.to_string()).unwrap();
+    let create = ["create", "--validate=false", "-f", file.path().to_str().unwrap(), "-o", "json"];
+    let answer: Value = serde_json::from_str(&server.kubectl(&create)).unwrap();
+    answer["status"]["allowed"].as_bool().unwrap()
+}
+
+/// A request to the API server.
+struct Request {
+    operation: &'static str,
+    resource: &'static str,
+    /// The namespace of an object in one.
+    within: Value,
+    object: Value,
+    old: Value,
+}
+
+/// A Namespace with labels.
+fn namespace(name: &str, labels: Value) -> Value {
+    json!({"metadata": {"name": name, "labels": labels}})
+}
+
+/// The Namespace of a tenant's cluster, as it is rendered.
+fn of(tenant: &str) -> Value {
+    namespace("x", json!({"carp.dev/cluster": "x", "carp.dev/tenant": tenant}))
+}
+
+fn write_in(within: Value) -> Request {
+    let object = json!({"metadata": {"name": "a", "namespace": "x"}});
+    Request { operation: "CREATE", resource: "configmaps", within, object, old: Value::Null }
+}
+
+fn create(object: Value) -> Request {
+    let (within, old) = (Value::Null, Value::Null);
+    Request { operation: "CREATE", resource: "namespaces", within, object, old }
+}
+
+fn update(old: Value, object: Value) -> Request {
+    Request { operation: "UPDATE", resource: "namespaces", within: Value::Null, object, old }
+}
+
+fn delete(old: Value) -> Request {
+    let (within, object) = (Value::Null, Value::Null);
+    Request { operation: "DELETE", resource: "namespaces", within, object, old }
+}
+
+/// Whether the policy lets a request of somebody through; `None` where it does not look at it.
+fn admits(policy: &Value, user: &str, request: &Request) -> Option<bool> {
+    let Request { operation, resource, within, object, old } = request;
+    let mut context = Context::default();
+    let told = json!({
+        "userInfo": {"username": user}, "operation": operation, "resource": {"resource": resource},
+    });
+    for (name, value) in
+        [("request", &told), ("namespaceObject", within), ("object", object), ("oldObject", old)]
+    {
+        context.add_variable(name, value.clone()).unwrap();
+    }
+    let holds = |expression: &Value, context: &Context<'_>| {
+        let text = expression.as_str().unwrap();
+        let program = Program::compile(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        program.execute(context).unwrap_or_else(|e| panic!("{text}: {e}"))
+    };
+    let list = |field: &str| policy["spec"][field].as_array().unwrap().clone();
+    let is_met = |all: Vec<Value>, context: &Context<'_>| {
+        all.iter().all(|one| holds(&one["expression"], context) == Cel::Bool(true))
+    };
+    if !is_met(list("matchConditions"), &context) {
+        return None;
+    }
+    let mut variables = std::collections::BTreeMap::<String, Value>::new();
+    for variable in list("variables") {
+        context.add_variable("variables", json!(variables)).unwrap();
+        let value = match holds(&variable["expression"], &context) {
+            Cel::Bool(is_so) => json!(is_so),
+            Cel::String(text) => json!(*text),
+            other => panic!("{other:?}"),
+        };
+        variables.insert(variable["name"].as_str().unwrap().to_owned(), value);
+    }
+    context.add_variable("variables", json!(variables)).unwrap();
+    Some(is_met(list("validations"), &context))
+}
+
+#[test]
+fn an_account_reaches_the_namespaces_of_its_tenant_and_no_other() {
+    let platform = platform(&two_tenants());
+    let policy = platform.iter().find(|o| o["kind"] == "ValidatingAdmissionPolicy").unwrap();
+    let admits = |user: &str, request: &Request| admits(policy, user, request);
+    let foreign = || namespace("monitoring", json!({"team": "obs"}));
+    let bare = || json!({"metadata": {"name": "monitoring"}});
+    let unlabelled = |by: &str| namespace("x", json!({FLUX: by}));
+    let half = |by: &str| namespace("x", json!({FLUX: by, "carp.dev/cluster": "x"}));
+    for (what, request, base, pay, shop) in [
+        ("writes in pay's", write_in(of("pay")), false, true, false),
+        ("writes in nobody's", write_in(of("default")), true, false, false),
+        ("writes in a foreign one", write_in(foreign()), false, false, false),
+        ("writes in one without labels", write_in(bare()), false, false, false),
+        ("makes pay's", create(of("pay")), false, true, false),
+        ("makes one without labels", create(bare()), false, false, false),
+        ("changes pay's", update(of("pay"), of("pay")), false, true, false),
+        ("takes pay's", update(of("pay"), of("shop")), false, false, false),
+        ("takes a foreign one", update(foreign(), of("pay")), false, false, false),
+        ("strips pay's", update(of("pay"), bare()), false, false, false),
+        ("labels what it made", update(unlabelled("cluster-x"), of("pay")), false, true, false),
+        ("adds the tenant", update(half("cluster-x"), of("shop")), false, false, true),
+        ("labels another's", update(unlabelled("monitoring"), of("pay")), false, false, false),
+        ("deletes pay's", delete(of("pay")), false, true, false),
+        ("deletes nobody's", delete(of("default")), true, false, false),
+        ("deletes a foreign one", delete(foreign()), false, false, false),
+        ("deletes one without labels", delete(bare()), false, false, false),
+        ("deletes what has no label", delete(unlabelled("cluster-x")), false, false, false),
+    ] {
+        for (user, allowed) in [(BASE, base), (PAY, pay), (SHOP, shop)] {
+            assert_eq!(admits(user, &request), Some(allowed), "{user} {what}");
+        }
+        let others = ["system:serviceaccount:flux-system:kustomize-controller", "admin"];
+        assert!(others.iter().all(|user| admits(user, &request).is_none()), "people: {what}");
+    }
+}
+
+#[test]
+fn where_no_tenant_has_an_account_the_one_reaches_all_clusters() {
+    let platform = platform(&fleet::plain());
+    let policy = platform.iter().find(|o| o["kind"] == "ValidatingAdmissionPolicy").unwrap();
+    assert_eq!(admits(policy, BASE, &write_in(of("pay"))), Some(true));
+    assert_eq!(admits(policy, BASE, &delete(of("shop"))), Some(true));
+    assert_eq!(admits(policy, PAY, &write_in(of("pay"))), Some(true), "and has no rights");
+    let foreign = namespace("monitoring", json!({}));
+    assert_eq!(admits(policy, BASE, &delete(foreign)), Some(false));
+}
