@@ -14,7 +14,7 @@ use crate::load;
 use crate::model::api::{AcknowledgementKind, AcknowledgementSpec, Roots};
 use crate::model::{
     Digest, Entry, EntryKind, FLEET_LOCK_SCHEMA, FleetLock, HeldSet, Id, Store, StoreError,
-    Unvouched, lock_from_bytes, paths,
+    Unvouched, count, lock_from_bytes, paths,
 };
 
 /// How many runs are looked at for the one that held nothing of the kind.
@@ -40,7 +40,12 @@ pub(super) fn another(
     let not_known = |why| Ok(Err(Unvouched::ChangeNotKnown { why }));
     let commits = match or_not_here(commits(ask, acknowledgement))? {
         Ok(Some(commits)) if commits.len() <= MOST_COMMITS => commits,
-        Ok(_) => return not_known(format!("it may be any of more than {MOST_COMMITS} commits")),
+        Ok(_) => {
+            return not_known(format!(
+                "it may be any of more than {}",
+                count(MOST_COMMITS as u64, "commit")
+            ));
+        }
         Err(why) => return not_known(why),
     };
     let mut unknown = None;

@@ -15,7 +15,7 @@ use crate::load;
 use crate::model::api::AcknowledgementSpec;
 use crate::model::{
     Allowed, Digest, EntryKind, FleetLock, Id, Name, Proposal, Signers, Snapshot, Sourced, Store,
-    StoreError, Unvouched, Vouching, paths,
+    StoreError, Unvouched, Vouching, count, paths,
 };
 
 /// How many commits are looked at for the one that brought an acknowledgement.
@@ -141,7 +141,7 @@ impl Ask<'_> {
                 return Ok(Err(Unvouched::NotKnown { why }));
             }
             Ok(BroughtBy::TooLongAgo) => {
-                let why = format!("it was there before the last {MOST} commits");
+                let why = format!("it was there before the last {}", count(MOST as u64, "commit"));
                 return Ok(Err(Unvouched::NotKnown { why }));
             }
             Err(why) => return Ok(Err(Unvouched::NotKnown { why })),
