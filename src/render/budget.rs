@@ -8,8 +8,14 @@ use super::filters::{block, sha8, to_yaml};
 
 /// The most bytes of one value, and of one rendered file.
 pub(super) const MOST: usize = 1 << 20;
+/// The most bytes that filters and printed values take and make in one rendering, all together: what each of them
+/// may be, and more than a file needs, many times over.
+const MOST_IN_ALL: usize = 64 * MOST;
 /// The largest number that a filter counts to, as for `range`.
 const LARGEST: usize = 100_000;
+
+/// What the error says that [`spend`] makes.
+pub(super) const SPENT: &str = "its filters and values go through more than 64 MiB";
 
 /// How many bytes a filter makes of its arguments, at most.
 type Estimate = fn(&Args) -> usize;
@@ -20,15 +26,34 @@ pub(super) fn install(env: &mut Environment<'static>) {
         env.add_filter(name, move |state: &mut State, args: Rest<ValueOrKwargs>| {
             let args = args.into_values();
             // The arguments themselves first: the estimate counts on them.
-            args.iter().try_fold(0, |sum, arg| within(sum + size(arg, MOST)))?;
+            let taken = args.iter().try_fold(0, |sum, arg| within(sum + size(arg, MOST)))?;
+            spend(state, taken)?;
             within(estimate(&Args(&args)))?;
-            filter.call(state, &args)
+            let made = filter.call(state, &args)?;
+            spend(state, size(&made, MOST))?;
+            Ok(made)
         });
     }
     env.set_formatter(|out, state, value| {
-        within(size(value, MOST))?;
+        let printed = within(size(value, MOST))?;
+        spend(state, printed)?;
         escape_formatter(out, state, value)
     });
+}
+
+/// The bytes that a rendering has spent.
+#[derive(Default)]
+struct Spent(usize);
+
+/// Counts what is taken and made: `map` calls a filter for each item, and a loop does so for each of its turns, so
+/// that what each call may make adds up.
+fn spend(state: &mut State, bytes: usize) -> Result<(), Error> {
+    let spent = state.get_or_insert_extension_with(Spent::default);
+    spent.0 = spent.0.saturating_add(bytes);
+    if spent.0 <= MOST_IN_ALL {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::WriteFailure, SPENT))
 }
 
 fn table() -> Vec<(&'static str, Value, Estimate)> {
@@ -57,11 +82,24 @@ fn table() -> Vec<(&'static str, Value, Estimate)> {
         f("rejectattr", Value::from_function(filters::rejectattr), as_it_is),
         f("groupby", Value::from_function(filters::groupby), as_it_is),
         f("zip", Value::from_function(filters::zip), as_it_is),
-        f("sum", Value::from_function(filters::sum), as_it_is),
+        f("sum", Value::from_function(filters::sum), summed),
         f("min", Value::from_function(filters::min), as_it_is),
         f("max", Value::from_function(filters::max), as_it_is),
         f("lines", Value::from_function(filters::lines), as_it_is),
         f("split", Value::from_function(filters::split), as_it_is),
+        f("safe", Value::from_function(filters::safe), as_it_is),
+        f("escape", Value::from_function(filters::escape), as_it_is),
+        f("e", Value::from_function(filters::escape), as_it_is),
+        f("lower", Value::from_function(filters::lower), as_it_is),
+        f("upper", Value::from_function(filters::upper), as_it_is),
+        f("title", Value::from_function(filters::title), as_it_is),
+        f("capitalize", Value::from_function(filters::capitalize), as_it_is),
+        f("trim", Value::from_function(filters::trim), as_it_is),
+        f("dictsort", Value::from_function(filters::dictsort), as_it_is),
+        f("items", Value::from_function(filters::items), as_it_is),
+        f("chain", Value::from_function(filters::chain), as_it_is),
+        f("first", Value::from_function(filters::first), as_it_is),
+        f("last", Value::from_function(filters::last), as_it_is),
     ]
 }
 
@@ -125,6 +163,16 @@ fn as_it_is(_: &Args) -> usize {
 fn counted(args: &Args) -> usize {
     let count = args.get(1, "count").and_then(|count| count.as_usize()).unwrap_or(0);
     if count > LARGEST { usize::MAX } else { 0 }
+}
+
+/// A sum of texts or lists is made anew with each of its items, so its work is the square of its length.
+fn summed(args: &Args) -> usize {
+    let start = args.get(2, "start").unwrap_or_default();
+    if start.is_undefined() || start.is_number() {
+        return 0;
+    }
+    let items = args.own().len().unwrap_or(MOST);
+    size(args.own(), MOST).saturating_mul(items) / (MOST_IN_ALL / MOST)
 }
 
 /// Every line, or every part of a value in JSON, gets so many blanks.
@@ -213,6 +261,9 @@ mod tests {
             "{{ [1] | batch(900000000, 0) | length }}",
             "{{ [1] | slice(900000000, 0) | length }}",
             "{{ 'x' * 2000000 }}",
+            "{{ range(90000) | map('string') | map('indent', 1000000, true) | list | length }}",
+            "{% set x %}{% for i in range(90000) %}{{ 'x' * 1000000 }}{% endfor %}{% endset %}",
+            "{{ ('a ' * 200000) | split | sum(start='') | length }}",
         ] {
             assert_eq!(rendered(text), Err(Code::TemplateBudget), "{text}");
         }

@@ -9,8 +9,8 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
-use super::budget::{self, MOST};
-use super::filters;
+use super::budget::{self, MOST, SPENT};
+use super::{filters, under_way};
 use crate::diag::{Code, Diagnostic, Place};
 
 /// How many instructions one file may take. The largest built-in one takes some tens of thousands.
@@ -53,6 +53,7 @@ pub(super) fn render(
     template: &str,
     context: &Json,
 ) -> Result<String, Box<Diagnostic>> {
+    let _rendering = under_way::begin(template);
     let mut out = Bounded::default();
     env.get_template(template)
         .and_then(|t| t.render_captured_to(Value::from(Serde(context)), &mut out).map(|_| ()))
@@ -130,6 +131,7 @@ fn causes(error: &Error) -> impl Iterator<Item = &Error> {
 fn bound(error: &Error) -> Option<String> {
     causes(error).find_map(|e| match e.kind() {
         ErrorKind::OutOfFuel => Some(format!("it takes more than {FUEL} steps")),
+        ErrorKind::WriteFailure if e.detail() == Some(SPENT) => Some(SPENT.to_owned()),
         ErrorKind::WriteFailure => Some(format!("it makes more than {} MiB", MOST >> 20)),
         _ if e.detail().is_some_and(|d| d.contains("recursion limit")) => {
             Some(format!("it calls itself more than {RECURSION} levels deep"))

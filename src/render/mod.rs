@@ -14,6 +14,8 @@
 
 mod agent;
 mod appliers;
+#[cfg(test)]
+mod bombs;
 mod budget;
 mod change;
 mod check;
@@ -48,6 +50,7 @@ mod secrets;
 mod template_test;
 mod templates;
 mod text;
+mod under_way;
 mod unused;
 mod worker;
 mod yaml;
@@ -77,6 +80,7 @@ pub use secrets::{
 };
 pub use template_test::{run_template_test, template_tests};
 pub use templates::Templates;
+pub use under_way::rendering;
 pub use worker::worker_job;
 
 /// The files of a folder, by path relative to it.
