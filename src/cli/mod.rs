@@ -22,6 +22,7 @@ mod io;
 mod kind;
 mod log;
 mod man;
+mod memory;
 mod names;
 mod object;
 mod overlay;
@@ -142,11 +143,15 @@ fn watched(cli: &Cli, context: &Context<'_, '_>) -> Result<(), Error> {
     if context.io.program.is_none() {
         return Ok(());
     }
-    let is_turn = matches!(&cli.command, Command::Reconcile(args) if args.is_turn());
-    let watched = if is_turn { Watched::Turn } else { Watched::Command };
-    if is_turn {
-        engine::supervise::end_with_the_supervisor();
-    }
+    let watched = match &cli.command {
+        Command::Reconcile(args) if args.is_turn() => {
+            let memory = args.turn_memory();
+            engine::supervise::end_with_the_supervisor();
+            engine::supervise::bound_memory(memory);
+            Watched::Turn(memory)
+        }
+        _ => Watched::Command,
+    };
     watchdog::start(cli.read_timeout, watched)
         .map_err(|error| Error::failed("failed to start a thread").because(error))
 }

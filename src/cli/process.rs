@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 
-use super::{Exit, Io};
+use super::{Exit, Io, memory};
 
 /// The clock, for what runs on other threads.
 pub(super) fn now() -> Timestamp {
@@ -42,6 +42,28 @@ pub(super) fn columns() -> usize {
 /// Ends the process at once, as well: what was being done is abandoned.
 pub(super) fn leave() {
     std::process::exit(Exit::Fine.code().into());
+}
+
+/// The bytes of memory that this machine has, or that this container may have, where the system says it.
+pub(super) fn memory_of_the_machine() -> Option<u64> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    // In a container its own group is at the root; on a machine it has a path (cgroups(7)).
+    let own = read("/proc/self/cgroup").unwrap_or_default();
+    let own = own.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or_default().to_owned();
+    let limits = [
+        read("/sys/fs/cgroup/memory.max"),
+        read(&format!("/sys/fs/cgroup{own}/memory.max")),
+        read("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+    ];
+    let meminfo = read("/proc/meminfo").unwrap_or_default();
+    memory::least_of(limits.iter().flatten().map(String::as_str), &meminfo)
+}
+
+/// The bytes of memory that this process has for itself, where the system says it: what `RLIMIT_DATA` counts.
+pub(super) fn memory_in_use() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmData:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
 /// Runs carp with the arguments of the process.

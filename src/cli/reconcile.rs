@@ -10,9 +10,10 @@ use super::args::{interval, timeout};
 use super::engine::Turned;
 use super::engine::supervise::{self, How, Output, asked_to_end};
 use super::log::LogArgs;
+use super::memory::{TurnMemory, shown};
 use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
-use super::{Context, Error, Exit, FleetArgs, ObservedArgs, engine, plan};
+use super::{Context, Error, Exit, FleetArgs, ObservedArgs, engine, plan, process};
 use crate::model::Orders;
 use crate::observe::Election;
 
@@ -40,6 +41,11 @@ pub(super) struct Args {
     /// How long one turn may take; then it is ended
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = timeout)]
     turn_timeout: Duration,
+    /// How much memory one turn may have, such as 768Mi, or none; then it is ended
+    ///
+    /// auto is three quarters of what the container or the machine has. Only Linux bounds it.
+    #[arg(long, value_name = "SIZE", default_value_t = TurnMemory::Auto)]
+    turn_memory: TurnMemory,
     /// This process is a turn that another one supervises
     #[arg(long, hide = true, requires = "once")]
     turn: bool,
@@ -53,6 +59,11 @@ impl Args {
     /// Whether this process is a turn that another one supervises.
     pub(super) fn is_turn(&self) -> bool {
         self.turn
+    }
+
+    /// The bytes of memory that a turn may have.
+    pub(super) fn turn_memory(&self) -> Option<u64> {
+        self.turn_memory.bytes(process::memory_of_the_machine())
     }
 }
 
@@ -97,7 +108,7 @@ struct ControllerArgs {
 }
 
 impl ControllerArgs {
-    fn control(&self, turn_timeout: Duration, log: &LogArgs) -> engine::Control {
+    fn control(&self, args: &Args) -> engine::Control {
         let election = self.leader_election.then(|| Election {
             namespace: self.leader_election_namespace.clone(),
             name: self.leader_election_name.clone(),
@@ -107,10 +118,11 @@ impl ControllerArgs {
         engine::Control {
             interval: self.interval,
             grace: self.grace,
-            turn_timeout,
+            turn_timeout: args.turn_timeout,
+            turn_memory: args.turn_memory(),
             listen: self.listen,
             secret_file: self.webhook_secret_file.clone(),
-            log: log.as_args(),
+            log: args.log.as_args(),
             election,
         }
     }
@@ -123,7 +135,7 @@ fn orders(text: &str) -> Result<Orders, String> {
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     args.log.begin(context.err_palette());
     if !args.once {
-        let control = args.controller.control(args.turn_timeout, &args.log);
+        let control = args.controller.control(args);
         engine::reconcile_for_ever(context, &args.fleet, &args.observed, control)?;
         return Ok(Exit::Fine);
     }
@@ -146,19 +158,20 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
 
 /// One turn in a process of its own.
 fn supervised(args: &Args, context: &Context<'_, '_>, program: PathBuf) -> Result<Exit, Error> {
-    let deadline = args.turn_timeout;
-    let turn =
-        supervise::Turn { program, args: context.args.clone(), deadline, output: Output::Inherit };
+    let (deadline, memory) = (args.turn_timeout, args.turn_memory());
+    let (args, output) = (context.args.clone(), Output::Inherit);
+    let turn = supervise::Turn { program, args, deadline, memory, output };
     let ended = supervise::supervise(&turn)
         .map_err(|error| Error::failed("failed to start a process for the turn").because(error))?;
     match ended.how {
         How::Exited(exit) => Ok(exit),
-        how => Err(unusual(how, deadline)),
+        how => Err(unusual(how, &turn)),
     }
 }
 
 /// A turn that did not end by itself.
-fn unusual(how: How, deadline: Duration) -> Error {
+fn unusual(how: How, turn: &supervise::Turn) -> Error {
+    let deadline = turn.deadline;
     let next = "nothing is lost: the next run begins with what the repository has";
     match how {
         How::Killed(signal) if asked_to_end().is_some() => {
@@ -172,9 +185,17 @@ fn unusual(how: How, deadline: Duration) -> Error {
             Error::failed(format!("the turn did not end within {deadline:?}, so it was ended"))
                 .help(format!("{next}; --turn-timeout gives it longer"))
         }
+        How::OutOfMemory => Error::failed(out_of_memory(turn.memory))
+            .help(format!("{next}; what it lacked is told above; --turn-memory gives it more")),
         How::Hung | How::Exited(_) => Error::failed("reading the repository hung twice")
             .help("the notes above name the object; `git fsck` names all that is damaged"),
     }
+}
+
+/// What is said of a turn that ended so.
+pub(super) fn out_of_memory(memory: Option<u64>) -> String {
+    let most = memory.map_or_else(|| "there is".to_owned(), shown);
+    format!("the turn ran out of memory, of which it may have {most}, and was ended")
 }
 
 /// One turn, for people.

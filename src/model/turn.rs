@@ -144,13 +144,15 @@ pub enum FailureKind {
     Fleet,
     /// The turn took too long and was stopped.
     Deadline,
+    /// The turn needed more memory than it may have.
+    Memory,
     /// The process of the turn ended without saying how it went.
     Crashed,
 }
 
 impl FailureKind {
     /// Every one, in the order of the enum.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Refused,
         Self::Auth,
         Self::Unknown,
@@ -159,6 +161,7 @@ impl FailureKind {
         Self::Repository,
         Self::Fleet,
         Self::Deadline,
+        Self::Memory,
         Self::Crashed,
     ];
 
@@ -174,6 +177,7 @@ impl FailureKind {
             Self::Repository => "repository",
             Self::Fleet => "fleet",
             Self::Deadline => "deadline",
+            Self::Memory => "memory",
             Self::Crashed => "crashed",
         }
     }

@@ -40,6 +40,8 @@ mod drift_stories;
 mod editor;
 mod election;
 mod example;
+#[cfg(unix)]
+mod exhaustion;
 mod failure_modes;
 #[cfg(unix)]
 mod faults;

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use clap::ValueEnum as _;
 
+use super::super::memory::TurnMemory;
+use super::super::reconcile::out_of_memory;
 use super::super::{Context, Error, FleetArgs, ObservedArgs, process};
 use super::open::cache;
 use super::reconcile::turn;
@@ -25,6 +27,8 @@ pub struct Control {
     pub grace: Duration,
     /// How long one turn may take.
     pub turn_timeout: Duration,
+    /// How many bytes of memory one turn may have.
+    pub turn_memory: Option<u64>,
     /// Where to listen.
     pub listen: Option<SocketAddr>,
     /// The file with the webhook's secret.
@@ -66,10 +70,12 @@ pub(super) fn control(
     let child = context.io.program.clone();
     let make = |orders: &Orders| match &child {
         Some(program) => {
-            let args = arguments(context, fleet, observed, orders, &control.log);
-            let deadline = control.turn_timeout;
-            let output = Output::Capture;
-            Ok(elsewhere(&supervise::Turn { program: program.clone(), args, deadline, output }))
+            let mut args = arguments(context, fleet, observed, orders, &control.log);
+            let (deadline, memory) = (control.turn_timeout, control.turn_memory);
+            let bound = TurnMemory::exactly(memory).to_string();
+            args.extend(["--turn-memory".into(), bound.into()]);
+            let (program, output) = (program.clone(), Output::Capture);
+            Ok(elsewhere(&supervise::Turn { program, args, deadline, memory, output }))
         }
         // In a test that runs a command in its own process there is no program to start.
         None => turn(context, fleet, observed, orders.clone()).map(|done| done.0),
@@ -125,6 +131,10 @@ fn elsewhere(turn: &supervise::Turn) -> Turn {
         How::TimedOut => {
             let message = format!("the turn did not end within {:?}", turn.deadline);
             failed(FailureKind::Deadline, message)
+        }
+        How::OutOfMemory => {
+            let message = format!("{}; --turn-memory gives it more", out_of_memory(turn.memory));
+            failed(FailureKind::Memory, message)
         }
         How::Hung => failed(FailureKind::Crashed, "reading the repository hung twice".to_owned()),
         How::Killed(signal) => {

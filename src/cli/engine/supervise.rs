@@ -19,6 +19,9 @@ use super::super::Exit;
 /// The exit code of a turn that ended because a read did not (`EX_TEMPFAIL` of sysexits).
 pub const HUNG: i32 = 75;
 
+/// The exit code of a turn that ended because it needs more memory than it may have (`EX_OSERR` of sysexits).
+pub const OUT_OF_MEMORY: i32 = 71;
+
 /// The argument that says that a process is a turn, and does not start another.
 pub const TURN: &str = "--turn";
 
@@ -40,6 +43,8 @@ pub struct Turn {
     pub args: Vec<OsString>,
     /// How long it may take.
     pub deadline: Duration,
+    /// How many bytes of memory it may have, as its arguments say.
+    pub memory: Option<u64>,
     /// What becomes of its outputs.
     pub output: Output,
 }
@@ -66,6 +71,8 @@ pub enum How {
     Hung,
     /// It took too long, and was ended.
     TimedOut,
+    /// It needed more memory than it may have.
+    OutOfMemory,
 }
 
 /// Runs a turn to its end, and once more if a read in it hung. A signal that asks this process to end
@@ -110,10 +117,14 @@ fn run(turn: &Turn) -> io::Result<Ended> {
     if turn.output == Output::Capture {
         command.stdout(Stdio::piped());
     }
+    if turn.memory.is_some() {
+        // Else mimalloc asks for a GiB at once, all of which counts although little of it is used.
+        command.env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
+    }
     let mut child = command.spawn()?;
     let reading = child.stdout.take().map(read);
     let how = if let Some(status) = wait(&mut child, turn.deadline)? {
-        how(status)
+        how(status, turn.memory.is_some())
     } else {
         child.kill()?;
         child.wait()?;
@@ -169,13 +180,38 @@ pub fn end_with_the_supervisor() {
     }
 }
 
-fn how(status: ExitStatus) -> How {
+/// Bounds the memory of this process and of those that it starts: what is asked for beyond it is not there. The
+/// watchdog ends the process at the bound itself; this is an eighth more, for what grows faster than it looks.
+///
+/// What counts is what a process has for itself (`RLIMIT_DATA`, which since Linux 4.7 has private mappings that can
+/// be written to). Packs, which are mapped to be read, do not count, however large the repository is.
+pub fn bound_memory(bytes: Option<u64>) {
+    #[cfg(target_os = "linux")]
+    if let Some(bytes) = bytes {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Data);
+        let most = bytes.saturating_add(bytes / 8);
+        let most = limit.maximum.map_or(most, |maximum| maximum.min(most));
+        // Where the system refuses, the watchdog alone looks.
+        let _ = setrlimit(Resource::Data, Rlimit { current: Some(most), ..limit });
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = bytes;
+}
+
+fn how(status: ExitStatus, is_bounded: bool) -> How {
     match status.code() {
         Some(HUNG) => How::Hung,
+        Some(OUT_OF_MEMORY) => How::OutOfMemory,
+        // What finds no memory is aborted at once, which says so on its standard error.
+        None if is_bounded && signal_of(status) == ABORTED => How::OutOfMemory,
         Some(code) => How::Exited(Exit::of(code)),
         None => How::Killed(signal_of(status)),
     }
 }
+
+/// SIGABRT.
+const ABORTED: u8 = 6;
 
 #[cfg(unix)]
 fn signal_of(status: ExitStatus) -> u8 {
@@ -208,9 +244,13 @@ mod tests {
 
     /// Runs a shell script as if it were carp.
     fn ended(script: &str, deadline: Duration) -> Ended {
+        ended_within(script, deadline, None)
+    }
+
+    fn ended_within(script: &str, deadline: Duration, memory: Option<u64>) -> Ended {
         let args = ["-c", script, "sh"].map(OsString::from).to_vec();
-        let turn = Turn { program: "/bin/sh".into(), args, deadline, output: Output::Capture };
-        supervise(&turn).unwrap()
+        let (program, output) = ("/bin/sh".into(), Output::Capture);
+        supervise(&Turn { program, args, deadline, memory, output }).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -240,5 +280,16 @@ mod tests {
     #[test]
     fn a_turn_that_was_killed_says_by_which_signal() {
         assert_eq!(ended("kill -9 $$", LONG).how, How::Killed(9));
+        assert_eq!(ended("kill -6 $$", LONG).how, How::Killed(6));
+    }
+
+    #[test]
+    fn a_turn_that_ran_out_of_memory_says_so() {
+        let bound = Some(1 << 30);
+        for script in ["exit 71", "kill -6 $$"] {
+            let Ended { how, again, .. } = ended_within(script, LONG, bound);
+            assert_eq!((how, again), (How::OutOfMemory, false), "{script}");
+        }
+        assert_eq!(ended_within("kill -9 $$", LONG, bound).how, How::Killed(9));
     }
 }

@@ -100,6 +100,22 @@ pub(crate) fn carp(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// The same command under limits of the shell's (`ulimit -n 20`), which hold for what it starts, too.
+#[cfg(unix)]
+pub(crate) fn within(limits: &str, command: &Command) -> Command {
+    let mut bounded = Command::new("sh");
+    bounded.args(["-c", &format!("{limits} && exec \"$@\""), "sh"]);
+    bounded.arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
+    bounded.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => bounded.env(name, value),
+            None => bounded.env_remove(name),
+        };
+    }
+    bounded
+}
+
 /// What a program printed, both streams.
 pub(crate) fn printed(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

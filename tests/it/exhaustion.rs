@@ -1,0 +1,131 @@
+//! What is used up: the memory of a turn, its time, the files that it may open. Each is told as what it is, the
+//! repository is as it was, and the next run goes on.
+
+use std::fmt::Write as _;
+use std::process::Output;
+
+use crate::support::Remote;
+use crate::support::controller::Controller;
+use crate::support::people::{Person, printed, within};
+use crate::support::small;
+
+const OUTPUT: &str = "refs/heads/carp/rendered";
+const TEMPLATE: &str = "templates/kamaji-capz/cluster.yaml";
+
+/// A fleet that was reconciled once.
+fn reconciled() -> (Remote, Person) {
+    let remote = Remote::new();
+    let person = Person::cloning(&remote.url());
+    person.push(&small::files());
+    person.reconciles();
+    (remote, person)
+}
+
+/// The built-in template with something above it.
+fn with_above(text: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(TEMPLATE);
+    format!("{text}{}", std::fs::read_to_string(path).unwrap())
+}
+
+/// Each step makes twice of what there was, and counts as one: 4 TiB after forty of them.
+fn doubling() -> String {
+    let mut text = "{% set x = 'x' * 4 %}\n".to_owned();
+    for _ in 0..40 {
+        let _ = writeln!(text, "{{% set x = x ~ x %}}");
+    }
+    with_above(&text)
+}
+
+fn once(person: &Person, more: &[&str]) -> Output {
+    let args: Vec<_> = ["reconcile", "--once"].iter().chain(more).copied().collect();
+    person.carp(&args)
+}
+
+#[test]
+fn a_turn_that_runs_out_of_memory_says_so_and_the_next_one_goes_on() {
+    let (remote, person) = reconciled();
+    let before = remote.at(OUTPUT);
+    person.push_one(TEMPLATE, &doubling());
+    let output = once(&person, &["--turn-memory", "256Mi"]);
+    let told = printed(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("the turn ran out of memory, of which it may have 256 MiB"), "{told}");
+    assert!(told.contains("nothing is lost"), "{told}");
+    assert_eq!(remote.at(OUTPUT), before, "nothing was written");
+
+    person.push_one(TEMPLATE, &with_above("# mended\n"));
+    person.reconciles();
+    assert_ne!(remote.at(OUTPUT), before, "the next run goes on");
+}
+
+/// The watchdog looks every 20 ms, so what grows by and by is named.
+#[test]
+fn a_template_that_fills_memory_is_named() {
+    let (_remote, person) = reconciled();
+    let growing = "{% set ns = namespace(x=[]) %}\n{% for i in range(2000) %}\
+                   {% set ns.x = ns.x + ['x' * 1000000 ~ i] %}{% endfor %}\n";
+    person.push_one(TEMPLATE, &with_above(growing));
+    let output = once(&person, &["--turn-memory", "256Mi"]);
+    let told = printed(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let named =
+        format!("the turn needs more than 256 MiB of memory while it rendered `{TEMPLATE}`");
+    assert!(told.contains(&named), "{told}");
+}
+
+/// To look through a list counts as one step, however long it is: a billion looks here.
+#[test]
+fn a_template_that_takes_for_ever_is_named() {
+    let (remote, person) = reconciled();
+    let before = remote.at(OUTPUT);
+    let looks = "{% if -1 in all %}{% endif %}".repeat(10);
+    let text =
+        format!("{{% set all = range(9999)|list %}}{{% for i in all %}}{looks}{{% endfor %}}\n");
+    person.push_one(TEMPLATE, &with_above(&text));
+    let named = format!("rendering `{TEMPLATE}` did not end within 1s");
+    for command in [&["reconcile", "--once"][..], &["plan"]] {
+        let args: Vec<_> = command.iter().chain(&["--read-timeout", "1s"]).copied().collect();
+        let output = person.carp(&args);
+        let told = printed(&output);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains(&named), "{told}");
+    }
+    assert_eq!(remote.at(OUTPUT), before, "nothing was written");
+}
+
+#[test]
+fn a_controller_counts_turns_that_ran_out_of_memory_and_lives() {
+    let (remote, person) = reconciled();
+    let before = remote.at(OUTPUT);
+    person.push_one(TEMPLATE, &doubling());
+    let args = ["--turn-memory", "256Mi", "--interval", "1s"];
+    let mut controller = Controller::start(&person.path(), &args, &[]);
+    let series = "carp_reconcile_failures_total{kind=\"memory\"}";
+    controller.wait_until("a turn ran out of memory", |c| c.metric(series) > 0.0);
+    assert_eq!(controller.get("/healthz").code, 200, "it is alive");
+    person.push_one(TEMPLATE, &with_above("# mended\n"));
+    controller.wait_until("a turn ended well", |_| remote.at(OUTPUT) != before);
+    assert!(controller.logged().contains("ran out of memory"));
+}
+
+/// Whatever it cannot open is told as that, never as damage, and costs nothing.
+#[test]
+fn a_run_without_files_to_open_loses_nothing() {
+    let (remote, person) = reconciled();
+    for (number, files) in (0..).zip(4..24) {
+        let before = remote.at(OUTPUT);
+        let name = format!("x{number}");
+        person.push_one(&format!("fleet/clusters/{name}.yaml"), &small::cluster(&name, "eastus"));
+        let command = person.command(&["reconcile", "--once"]);
+        let output = within(&format!("ulimit -n {files}"), &command).output().unwrap();
+        let told = printed(&output);
+        assert!(!told.contains("panicked") && !told.contains("damaged"), "{files}: {told}");
+        if output.status.success() {
+            assert_ne!(remote.at(OUTPUT), before, "{files}: {told}");
+        } else {
+            assert!(told.contains("error") || told.contains("fatal"), "{files}: {told}");
+        }
+        person.reconciles();
+        assert_ne!(remote.at(OUTPUT), before, "{files}: the next run goes on");
+    }
+}
