@@ -40,6 +40,15 @@ pub struct Input {
     pub vouching: Vouching,
 }
 
+impl Input {
+    /// A tree of which no commit is known, and nothing is vouched for.
+    #[must_use]
+    pub fn of_tree(tree: Id, prefix: &str) -> Self {
+        let prefix = prefix.to_owned();
+        Self { tree, prefix, commit: None, rewound_from: None, vouching: Vouching::default() }
+    }
+}
+
 /// Who runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {

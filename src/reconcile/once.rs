@@ -23,7 +23,7 @@ use crate::load;
 use crate::model::api::{FleetSpec, GitSettings};
 use crate::model::{
     Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Memo, Orders, Proposal, Snapshot,
-    Turn, Vouching,
+    Turn,
 };
 use crate::status::FleetStatus;
 
@@ -123,6 +123,10 @@ fn reconcilable(place: &Place) -> Result<&Repository, Error> {
     }
 }
 
+fn tree_of(repository: &Repository, commit: Option<Id>) -> Result<Option<Id>, Error> {
+    Ok(commit.map(|commit| repository.commit_tree(commit)).transpose()?)
+}
+
 enum Attempt {
     Ended(Verdict, Option<StatusOutcome>),
     Raced,
@@ -188,19 +192,14 @@ impl<'a> Run<'a> {
         stays_on_this_machine(repository, &names, &spec)?;
         let output = repository.resolve(&names.output())?;
         let status = repository.resolve(&names.status())?;
-        let tree = |commit: Option<Id>| commit.map(|c| repository.commit_tree(c)).transpose();
         let from = (input_tree, place.prefix.as_str());
         let reports = reports_for_run(repository, &names, &store, from, &spec, &options.observing)?;
+        let rewound_from = rewound_from(repository, output, [input])?;
+        let of_tree = Input::of_tree(input_tree, &place.prefix);
         let snapshot = Snapshot {
-            input: Input {
-                tree: input_tree,
-                prefix: place.prefix.clone(),
-                commit: Some(input),
-                rewound_from: rewound_from(repository, output, [input])?,
-                vouching: Vouching::default(),
-            },
-            previous: tree(output)?,
-            status: tree(status)?,
+            input: Input { commit: Some(input), rewound_from, ..of_tree },
+            previous: tree_of(repository, output)?,
+            status: tree_of(repository, status)?,
             reports: None,
             now: now(options.clock, &spec)?,
             build: options.build.clone(),

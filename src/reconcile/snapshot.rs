@@ -15,7 +15,7 @@ use super::{Error, Names, Place};
 use crate::git::Repository;
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Build, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store, Vouching};
+use crate::model::{Build, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store};
 use crate::store::{BoundedStore, HashingStore, MemoryStore, load_memo, save_memo};
 
 /// How many bytes of files are kept to tell what changes in them.
@@ -118,13 +118,7 @@ pub fn open(
     let now = now(clock, &spec)?;
     let rewound_from = look.rewound_from()?;
     let mut snapshot = Snapshot {
-        input: Input {
-            tree,
-            prefix: prefix.clone(),
-            commit: None,
-            rewound_from,
-            vouching: Vouching::default(),
-        },
+        input: Input { rewound_from, ..Input::of_tree(tree, &prefix) },
         previous,
         status,
         reports,
