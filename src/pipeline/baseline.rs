@@ -116,7 +116,8 @@ fn files(fleet: &Fleet) -> BTreeMap<DocumentName, String> {
     let classes = fleet.classes.iter().map(|(name, class)| (name, &class.file));
     let overlays = fleet.overlays.iter().map(|(name, overlay)| (name, &overlay.file));
     let classes = classes.map(of("ManagedClusterClass"));
-    workers.chain(classes).chain(overlays.map(of("WorkerOverlay"))).collect()
+    let pools = fleet.pools.iter().map(|(name, pool)| (name, &pool.file)).map(of("WorkerPool"));
+    workers.chain(classes).chain(pools).chain(overlays.map(of("WorkerOverlay"))).collect()
 }
 
 /// What the memo knows of the files of policies.

@@ -246,6 +246,41 @@ fn what_is_told_of_others_is_told_again() {
     assert_eq!(pasted, (1, 0, 0, 0), "a warning");
 }
 
+/// A worker that a pool made, and that is running.
+fn pooled() -> Standing {
+    let mut files = small::files();
+    let pool = "apiVersion: carp.dev/v1alpha1\nkind: WorkerPool\nmetadata:\n  name: weu\nspec:\n  max: 2\n  template:\n    \
+                spec:\n      version: v1.34.2\n      location: northeurope\n      replicas: 3\n      capacity: 4\n      \
+                observation: Agent\n";
+    files.insert("fleet/pools/weu.yaml".to_owned(), pool.to_owned());
+    files.insert("fleet/clusters/north.yaml".to_owned(), small::cluster("north", "northeurope"));
+    let mut world = World::new(files);
+    world.reports = Some(BTreeMap::new());
+    world.run();
+    let worker = world.worker_of("north").expect("the pool made a worker for it");
+    let text = format!(
+        "schemaVersion: 1\nworker: {worker}\nworkerUID: u\ntime: \"2026-11-01T08:59:00Z\"\ncomplete: true\nhealthy: true\n"
+    );
+    world.reports = Some([(Name::parse(&worker).unwrap(), text.into_bytes())].into());
+    let mut standing = Standing { world, baseline: None, reports: None };
+    for _ in 0..4 {
+        standing.run();
+    }
+    standing
+}
+
+#[test]
+fn a_worker_that_a_pool_made_is_like_any_other_once_it_ran() {
+    let mut standing = pooled();
+    let text = standing.world.files["fleet/clusters/north.yaml"].clone();
+    let paused = text.replacen("spec:\n", "spec:\n  paused: true\n", 1);
+    standing.world.write("fleet/clusters/north.yaml", &paused);
+    let before = standing.world.output;
+    assert!(standing.run(), "only north is looked at");
+    assert_ne!(standing.world.output, before);
+    assert!(standing.run());
+}
+
 #[test]
 fn a_report_whose_status_waits_is_folded_by_the_next_run() {
     let mut standing = reporting();

@@ -14,6 +14,7 @@
 //! own: it asks the same planner and the same writer about fewer clusters.
 
 mod heard;
+mod made;
 mod neutral;
 mod read;
 mod scope;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::drift::Drift;
 use super::super::read::Read;
 use super::heard::Heard;
+use super::made::{self, Made};
 use super::neutral::is_neutral;
 use super::scope::Scope;
 use super::told;
@@ -44,9 +45,17 @@ pub(super) fn part(
     if told::is_busy(baseline, locks.workers.keys()) {
         return Ok(None);
     }
-    let Some(sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
+    let has_none = |worker: &&Name| index.file_of(&DocumentName::new("Worker", worker)).is_none();
+    let without = locks.workers.keys().filter(has_none).cloned().collect();
+    let Some(Made { lock, files }) = made::made(snapshot, store, &without, index)? else {
+        return Ok(None);
+    };
+    let Some(mut sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
+    sources.extend(files);
     let Scope { changed, heard, hub, .. } = scope;
-    let loaded = load::load_part(&snapshot.input, store, changed, &sources, index, &locks)?;
+    let beside = Previous { fleet: lock, ..locks.clone() };
+    let mut loaded = load::load_part(&snapshot.input, store, changed, &sources, index, &beside)?;
+    loaded.iter_mut().for_each(made::without_pools);
     let Some(loaded) = loaded.filter(|loaded| are_neutral(loaded, &locks, &names, baseline)) else {
         return Ok(None);
     };
@@ -118,7 +127,11 @@ fn of_clusters(locks: &Previous, names: &BTreeSet<Name>) -> Previous {
 }
 
 /// A file of the output branch.
-fn file(snapshot: &Snapshot, store: &dyn Store, path: &str) -> Result<Option<Id>, StoreError> {
+pub(super) fn file(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    path: &str,
+) -> Result<Option<Id>, StoreError> {
     let Some(output) = snapshot.previous else { return Ok(None) };
     let path = paths::in_repository(&snapshot.input.prefix, path);
     Ok(entry_at(store, output, &path)?.map(|entry| entry.id))
@@ -135,7 +148,7 @@ fn sources(
     let mut sources = BTreeMap::new();
     for (worker, lock) in &previous.workers {
         let document = DocumentName::new("Worker", worker);
-        sources.insert(document.clone(), index.file_of(&document)?);
+        sources.extend(index.file_of(&document).map(|file| (document, file)));
         let overlay = DocumentName::new("WorkerOverlay", worker);
         sources.extend(index.file_of(&overlay).map(|file| (overlay, file)));
         let rows = lock.clusters.iter().filter(|(name, _)| names.contains(*name));

@@ -1,0 +1,59 @@
+//! The workers that pools made. They have no document of their own: the pool's document says what they are, and the
+//! fleet's lock where.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::read::file;
+use crate::load::Loaded;
+use crate::model::{
+    DocumentIndex, DocumentName, FLEET_LOCK_SCHEMA, FleetLock, Name, Snapshot, Store, StoreError,
+    lock_from_bytes, paths,
+};
+
+/// Where the workers come from that have no document.
+#[derive(Default)]
+pub(super) struct Made {
+    /// The fleet's lock, of whose pools it has these workers alone. `None` where all workers have documents.
+    pub(super) lock: Option<FleetLock>,
+    /// The files of their pools.
+    pub(super) files: BTreeMap<DocumentName, String>,
+}
+
+/// Which pools made these workers. `None` where one of them was not running once, or leaves: pools decide about those.
+pub(super) fn made(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    workers: &BTreeSet<Name>,
+    index: &dyn DocumentIndex,
+) -> Result<Option<Made>, StoreError> {
+    if workers.is_empty() {
+        return Ok(Some(Made::default()));
+    }
+    let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
+    let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
+    let lock = lock_from_bytes::<FleetLock>(&store.blob(id)?, FLEET_LOCK_SCHEMA).ok();
+    let Some(mut lock) = lock.filter(|lock| lock.schema_version == FLEET_LOCK_SCHEMA) else {
+        return Ok(None);
+    };
+    for pool in lock.pools.values_mut() {
+        pool.workers.retain(|name, row| workers.contains(name) && row.running && !row.leaving);
+    }
+    lock.pools.retain(|_, pool| !pool.workers.is_empty());
+    let found: usize = lock.pools.values().map(|pool| pool.workers.len()).sum();
+    let mut files = BTreeMap::new();
+    for pool in lock.pools.keys() {
+        let document = DocumentName::new("WorkerPool", pool);
+        let Some(file) = index.file_of(&document) else { return Ok(None) };
+        files.insert(document, file);
+    }
+    Ok((found == workers.len()).then_some(Made { lock: Some(lock), files }))
+}
+
+/// Takes the pools out of what was loaded: what they make and give up is decided by looking at everything, and a worker
+/// that was running once is to clusters like any other.
+pub(super) fn without_pools(loaded: &mut Loaded) {
+    loaded.fleet.pools.clear();
+    for worker in loaded.fleet.workers.values_mut() {
+        worker.made_by = None;
+    }
+}
