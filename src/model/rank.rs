@@ -50,6 +50,8 @@ pub struct Rank {
     pub soft_violations: u32,
     /// The sum of the weights of the preferred terms that it meets.
     pub preferred: u64,
+    /// The part of this sum that a policy asks for which carp brings along: nobody of the fleet wrote it.
+    pub preferred_by_carp: u64,
     /// The distance of the locations, from the table in `policies/`.
     pub distance: u32,
     /// The largest share of a resource used after the pick: numerator and denominator.
@@ -63,6 +65,12 @@ pub struct Rank {
 }
 
 impl Rank {
+    /// The sum of the weights of the terms that it meets and that stand in the fleet.
+    #[must_use]
+    pub const fn own_preferred(&self) -> u64 {
+        self.preferred.saturating_sub(self.preferred_by_carp)
+    }
+
     /// Which of two workers is better (`Less` is better), and by which term.
     #[must_use]
     pub fn compare(&self, other: &Self) -> (std::cmp::Ordering, Term) {
@@ -112,6 +120,7 @@ mod tests {
             group: Some(1),
             soft_violations: 1,
             preferred: 1,
+            preferred_by_carp: 0,
             distance: 1,
             share: (1, 2),
             strategy: Strategy::Spread,

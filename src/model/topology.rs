@@ -1,6 +1,5 @@
 //! Domains of workers: what a topology key makes of a worker.
 
-use super::fleet::{ATTACHED_FLAVOR, KIND_FLAVOR};
 use super::{Worker, tables};
 
 /// What the keys of carp's own domains begin with. Every other key is that of a label.
@@ -31,19 +30,10 @@ pub fn domain<'a>(key: &str, worker: &'a Worker) -> Option<&'a str> {
             let location = tables::locations().get(&worker.spec.location);
             Some(location.map_or(&*worker.spec.location, |location| &location.geography))
         }
-        Some("provider") => provider(worker.flavor()),
+        Some("provider") => worker.provider(),
         Some("flavor") => Some(worker.flavor()),
         Some("pool") => worker.spec.pool.as_deref(),
         Some(_) => None,
-    }
-}
-
-/// Whose machines a worker of this flavor is made of, by Cluster API's name for its provider.
-fn provider(flavor: &str) -> Option<&'static str> {
-    match flavor {
-        ATTACHED_FLAVOR => None,
-        KIND_FLAVOR => Some("docker"),
-        _ => Some("azure"),
     }
 }
 

@@ -55,8 +55,8 @@ pub use clock::Clock;
 pub use deletion::stuck;
 pub use expiry::{Expiry, expire};
 pub use explain::{
-    Explanation, Fix, PolicyExplanation, PolicyLoss, Remedy, Verdict, WorkerExplanation,
-    explain_cluster, explain_policy, explain_worker,
+    Explanation, Fix, MOST_PROOFS, PolicyExplanation, PolicyLoss, Remedies, Remedy, Verdict,
+    WorkerExplanation, explain_cluster, explain_policy, explain_worker, remedies,
 };
 pub use fold::{Fold, FoldInput, clusters_said_otherwise, contradictions, fold, is_same_host};
 pub use moment::moments;

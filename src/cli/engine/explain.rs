@@ -32,7 +32,9 @@ fn of(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
     if asked(ObjectKind::Cluster)
         && let Some(explanation) = plan::explain_cluster(&input, name)
     {
-        return Ok(cluster(look, &explanation));
+        let remedies = plan::remedies(&input, name).list;
+        let remedies = remedies.iter().map(remedy).collect();
+        return Ok(ExplainView { remedies, ..cluster(look, &explanation) });
     }
     if asked(ObjectKind::Worker)
         && let Some(explanation) = plan::explain_worker(&input, name)
@@ -82,11 +84,14 @@ fn cluster(look: &Look, explanation: &Explanation) -> ExplainView {
             .collect(),
         rows: rows.into_iter().map(|(_, row)| row).collect(),
         pools: explanation.pools.iter().map(pool).collect(),
+        on: match &explanation.planned.decision {
+            Decision::Keep { worker } => Some(worker.to_string()),
+            _ => None,
+        },
         winner: explanation.winner.as_ref().map(ToString::to_string),
         runner_up: explanation.runner_up.as_ref().map(ToString::to_string),
         decided_by: explanation.decided_by.map(|term| term.to_string()),
         margin: explanation.margin.clone(),
-        remedies: explanation.remedies.iter().map(remedy).collect(),
         notes: cluster_notes(look, explanation),
         ..ExplainView::default()
     }
@@ -125,7 +130,7 @@ fn terms_of_all(rank: &Rank, share_used: &str) -> [(String, String); 5] {
     let share = if of > 0 { format!("{}%", used.saturating_mul(100) / of) } else { "-".to_owned() };
     [
         ("soft", rank.soft_violations.to_string()),
-        ("preferred", rank.preferred.to_string()),
+        ("preferred", rank.own_preferred().to_string()),
         ("distance", rank.distance.to_string()),
         (share_used, share),
         ("clusters", rank.clusters.to_string()),
@@ -179,6 +184,7 @@ fn remedy(remedy: &plan::Remedy) -> RemedyView {
     RemedyView {
         worker: remedy.worker.to_string(),
         changes: remedy.fixes.iter().map(ToString::to_string).collect(),
+        after: remedy.after.iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -1,20 +1,20 @@
 //! Terms, groups and pools that are widened, to see what would be so.
 
-use super::remedy::Scene;
+use super::remedy::Documents;
 use crate::model::Name;
 use crate::model::api::{AffinityGroup, ExpressionOperator, PlacementTerm, WorkerField};
 
 /// Changes every required term, the policy's and the cluster's own.
-pub(super) fn each_term(scene: &mut Scene, change: impl Fn(&mut PlacementTerm)) {
-    let policy = scene.policy.iter_mut().filter_map(|p| p.spec.affinity.as_mut());
-    let own = scene.cluster.spec.placement.iter_mut().filter_map(|p| p.affinity.as_mut());
+pub(super) fn each_term(of: &mut Documents, change: impl Fn(&mut PlacementTerm)) {
+    let policy = of.policy.iter_mut().filter_map(|p| p.spec.affinity.as_mut());
+    let own = of.cluster.spec.placement.iter_mut().filter_map(|p| p.affinity.as_mut());
     policy.flat_map(|affinity| &mut affinity.required).for_each(&change);
     own.flat_map(|affinity| &mut affinity.required).for_each(&change);
 }
 
 /// Allows the values of a worker's field.
-pub(super) fn field(scene: &mut Scene, field: WorkerField, values: &[String]) {
-    each_term(scene, |term| {
+pub(super) fn field(of: &mut Documents, field: WorkerField, values: &[String]) {
+    each_term(of, |term| {
         let list = match field {
             WorkerField::Location => &mut term.locations,
             WorkerField::Provider => &mut term.providers,
@@ -34,18 +34,18 @@ pub(super) fn field(scene: &mut Scene, field: WorkerField, values: &[String]) {
 }
 
 /// Adds a last group in which there is that worker alone.
-pub(super) fn group(scene: &mut Scene, worker: &Name) {
+pub(super) fn group(of: &mut Documents, worker: &Name) {
     let names = vec![worker.to_string()];
     let term = PlacementTerm { names, ..PlacementTerm::default() };
-    if let Some(affinity) = scene.policy.iter_mut().find_map(|p| p.spec.affinity.as_mut()) {
+    if let Some(affinity) = of.policy.iter_mut().find_map(|p| p.spec.affinity.as_mut()) {
         affinity.groups.push(AffinityGroup { name: worker.to_string(), required: vec![term] });
     }
 }
 
 /// Lets the policy and the cluster itself use a pool.
-pub(super) fn pool(scene: &mut Scene, pool: &str) {
-    let of_policy = scene.policy.iter_mut().map(|p| &mut p.spec.pools);
-    let own = scene.cluster.spec.placement.iter_mut().map(|p| &mut p.pools);
+pub(super) fn pool(of: &mut Documents, pool: &str) {
+    let of_policy = of.policy.iter_mut().map(|p| &mut p.spec.pools);
+    let own = of.cluster.spec.placement.iter_mut().map(|p| &mut p.pools);
     for pools in of_policy.chain(own) {
         widen(pools, pool);
     }

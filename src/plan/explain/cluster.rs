@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Explanation, PolicyLoss, Remedy, Verdict, margin, remedy, summary};
+use super::{Explanation, PolicyLoss, Verdict, margin, summary};
 use crate::model::{Cluster, Decision, Name, Planned, ReasonCode};
 use crate::plan::PlanInput;
 use crate::plan::assign::Run;
@@ -37,11 +37,12 @@ fn told(input: &PlanInput<'_>, run: &Run<'_>, name: &Name) -> Option<Explanation
     explanation.policy = request.policy.map(|p| p.name.clone());
     explanation.lost = lost(run, cluster);
     explanation.workers = table(&request, &roster);
-    explanation.summary = Some(summary::line(&explanation.workers));
-    if waits_for_room(&planned) {
+    let held = is_held(&planned);
+    let line = if held { summary::held } else { summary::line };
+    explanation.summary = Some(line(&explanation.workers));
+    if matches!(planned.decision, Decision::Wait { .. }) && !held {
         explanation.pools = scale::verdicts(input, run, cluster);
     }
-    explanation.remedies = remedies(&request, &roster, &planned);
     if let Some(pick) = pick(&explanation.workers) {
         if let Some((second, term)) = pick.second {
             explanation.margin = Some(margin::between(&pick.best, &second, term));
@@ -53,9 +54,9 @@ fn told(input: &PlanInput<'_>, run: &Run<'_>, name: &Name) -> Option<Explanation
     Some(explanation)
 }
 
-/// Whether a new worker could help a cluster.
-fn waits_for_room(planned: &Planned) -> bool {
-    matches!(&planned.decision, Decision::Wait { reasons, .. } if !reasons.contains(&ReasonCode::PlacementsHeld))
+/// Whether a cluster waits because a policy or class did not load, whatever the workers say.
+fn is_held(planned: &Planned) -> bool {
+    matches!(&planned.decision, Decision::Wait { reasons, .. } if reasons.contains(&ReasonCode::PlacementsHeld))
 }
 
 fn bare(name: &Name, planned: &Planned) -> Explanation {
@@ -71,7 +72,6 @@ fn bare(name: &Name, planned: &Planned) -> Explanation {
         margin: None,
         summary: None,
         pools: BTreeMap::new(),
-        remedies: Vec::new(),
     }
 }
 
@@ -136,20 +136,6 @@ fn lost(run: &Run<'_>, cluster: &Cluster) -> Vec<PolicyLoss> {
     selecting
         .map(|loser| PolicyLoss { policy: loser.name.clone(), to: precedence(winner, loser) })
         .collect()
-}
-
-fn remedies(request: &Request<'_>, roster: &Roster<'_>, planned: &Planned) -> Vec<Remedy> {
-    match &planned.decision {
-        // No change of a worker or cluster mends a policy that did not load.
-        Decision::Wait { reasons, .. } if reasons.contains(&ReasonCode::PlacementsHeld) => {
-            Vec::new()
-        }
-        Decision::Wait { .. } => remedy::to_place(request, roster),
-        Decision::Keep { worker } if planned.resize_blocked.is_some() => {
-            remedy::to_grow(request, roster, worker, &planned.demand)
-        }
-        _ => Vec::new(),
-    }
 }
 
 #[cfg(test)]

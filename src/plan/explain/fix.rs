@@ -3,9 +3,11 @@
 use std::fmt;
 
 use super::allow;
-use super::remedy::Scene;
-use crate::model::api::{Network, Taint, Toleration, TolerationOperator, WorkerField};
-use crate::model::{KubeVersion, Name, Policy, Quantity, Reason, WorkerHealth, topology};
+use super::remedy::Documents;
+use crate::model::api::{
+    Network, SpreadConstraint, Taint, Toleration, TolerationOperator, WorkerField,
+};
+use crate::model::{KubeVersion, Name, Quantity, Resources, topology};
 
 /// One change that a person could make, or wait for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -213,6 +215,14 @@ impl Fix {
             (Self::AllowZones { zones }, Self::AllowZones { zones: less }) => {
                 less.iter().all(|zone| zones.contains(zone))
             }
+            (
+                Self::Grow { worker, resource, by },
+                Self::Grow { worker: other, resource: of, by: less },
+            )
+            | (
+                Self::RaiseCeiling { worker, resource, by },
+                Self::RaiseCeiling { worker: other, resource: of, by: less },
+            ) => worker == other && resource == of && by >= less,
             _ => self == other,
         }
     }
@@ -247,89 +257,81 @@ impl Fix {
         }
     }
 
-    /// Makes the change in a scene.
-    pub(super) fn apply(&self, scene: &mut Scene<'_>) {
+    /// Makes the change in the documents that it is about. A report is no document: it says that the worker
+    /// is well.
+    pub(super) fn edit(&self, of: &mut Documents) {
         match self {
-            Self::Uncordon { .. } => scene.worker.spec.unschedulable = false,
-            Self::StopDraining { .. } => scene.worker.spec.drain = None,
-            Self::Grow { resource, by, .. } => {
-                let amount = scene.plan.capacity.entry(resource.clone()).or_default();
-                *amount = amount.plus(*by);
-            }
+            Self::Uncordon { .. } => of.worker.spec.unschedulable = false,
+            Self::StopDraining { .. } => of.worker.spec.drain = None,
+            Self::Grow { resource, by, .. } => more(&mut of.worker.spec.capacity, resource, *by),
             Self::RaiseCeiling { resource, by, .. } => {
-                let amount = scene.plan.ceiling.entry(resource.clone()).or_default();
-                *amount = amount.plus(*by);
+                more(&mut of.worker.spec.ceiling, resource, *by);
             }
             Self::Declare { resource, amount, .. } => {
-                scene.plan.capacity.insert(resource.clone(), *amount);
+                of.worker.spec.capacity.insert(resource.clone(), *amount);
             }
             Self::AllowLocation { location } => {
-                allow::field(scene, WorkerField::Location, std::slice::from_ref(location));
+                allow::field(of, WorkerField::Location, std::slice::from_ref(location));
             }
             Self::AllowProvider { provider } => {
-                allow::field(scene, WorkerField::Provider, std::slice::from_ref(provider));
+                allow::field(of, WorkerField::Provider, std::slice::from_ref(provider));
             }
-            Self::AllowZones { zones } => allow::field(scene, WorkerField::Zone, zones),
-            Self::AddGroup { worker } => allow::group(scene, worker),
-            Self::UsePool { pool } => allow::pool(scene, pool),
-            Self::TakeVersion { version } => scene.cluster.spec.version = version.to_string(),
+            Self::AllowZones { zones } => allow::field(of, WorkerField::Zone, zones),
+            Self::AddGroup { worker } => allow::group(of, worker),
+            Self::UsePool { pool } => allow::pool(of, pool),
+            Self::TakeVersion { version } => of.cluster.spec.version = version.to_string(),
             Self::OwnNetworks => {
-                let taken = scene.worker.ranges().unwrap_or_default();
-                scene.cluster.spec.network = Network::besides(&taken);
+                let taken = of.worker.ranges().unwrap_or_default();
+                of.cluster.spec.network = Network::besides(&taken);
             }
             Self::NameNetworks { .. } => {
-                scene.worker.spec.network = Network::besides(&scene.cluster.ranges());
+                of.worker.spec.network = Network::besides(&of.cluster.ranges());
             }
-            Self::AllowWorker { worker } => allow::each_term(scene, |term| {
+            Self::AllowWorker { worker } => allow::each_term(of, |term| {
                 allow::widen(&mut term.names, worker);
             }),
-            Self::StopExcluding { worker } => allow::each_term(scene, |term| {
+            Self::StopExcluding { worker } => allow::each_term(of, |term| {
                 term.exclude.retain(|name| name.as_str() != worker.as_str());
             }),
             Self::Label { key, value, .. } => {
-                scene.worker.labels.remove(key);
-                scene.worker.labels.extend(value.clone().map(|value| (key.clone(), value)));
+                of.worker.labels.remove(key);
+                of.worker.labels.extend(value.clone().map(|value| (key.clone(), value)));
             }
-            Self::Tolerate { taint } => tolerate(scene, taint),
+            Self::Tolerate { taint } => of.own_policy().tolerations.push(Toleration {
+                key: taint.key.clone(),
+                operator: TolerationOperator::Equal,
+                value: taint.value.clone(),
+                effect: Some(taint.effect),
+                toleration_seconds: None,
+            }),
             Self::GrantPool { pool, .. } => {
-                if let Some(pools) = &mut scene.pools {
-                    pools.push(pool.clone());
-                }
+                of.listed_tenant().pools.get_or_insert_default().push(pool.clone());
             }
-            Self::JoinPool { pool, .. } => scene.worker.spec.pool = Some(pool.clone()),
-            Self::RaiseMaxSkew { key, to } => {
-                let over = scene.scenes.spread.iter_mut().filter(|scene| scene.key == key);
-                over.for_each(|scene| scene.max_skew = scene.max_skew.max(*to));
+            Self::JoinPool { pool, .. } => of.worker.spec.pool = Some(pool.clone()),
+            Self::RaiseMaxSkew { key, to } => raise_skew(of, key, *to),
+            Self::RaiseQuota { location, resource, by, .. } => {
+                let quota = of.tenant.iter_mut().filter_map(|tenant| tenant.quota.as_mut());
+                quota.for_each(|quota| match location {
+                    Some(at) => more(quota.locations.entry(at.clone()).or_default(), resource, *by),
+                    None => more(&mut quota.total, resource, *by),
+                });
             }
-            Self::RaiseQuota { location, resource, .. } => {
-                raise(scene, location.as_ref(), resource);
-            }
-            Self::AwaitReport { .. } | Self::Mend { .. } => {
-                scene.health = Some(WorkerHealth::Healthy);
-            }
+            Self::AwaitReport { .. } | Self::Mend { .. } => of.well = true,
         }
     }
 }
 
-fn raise(scene: &mut Scene<'_>, of: Option<&String>, what: &String) {
-    scene.scenes.quota.retain(|reason| {
-        !matches!(reason, Reason::Quota { location, resource, .. }
-            if location.as_ref() == of && resource == what)
-    });
+fn more(amounts: &mut Resources, resource: &str, by: Quantity) {
+    let amount = amounts.entry(resource.to_owned()).or_default();
+    *amount = amount.plus(by);
 }
 
-fn tolerate(scene: &mut Scene<'_>, taint: &Taint) {
-    let own = scene.policy.get_or_insert_with(|| Policy {
-        name: scene.cluster.name.clone(),
-        file: None,
-        document: 0,
-        spec: crate::model::api::PlacementPolicySpec::default(),
-    });
-    own.spec.tolerations.push(Toleration {
-        key: taint.key.clone(),
-        operator: TolerationOperator::Equal,
-        value: taint.value.clone(),
-        effect: Some(taint.effect),
-        toleration_seconds: None,
-    });
+/// The rules over a key that refuse workers, the policy's and the cluster's own, are as wide at least.
+fn raise_skew(of: &mut Documents, key: &str, to: u32) {
+    let policy = of.policy.iter_mut().flat_map(|policy| &mut policy.spec.spread);
+    let own = of.cluster.spec.placement.iter_mut().flat_map(|own| &mut own.spread);
+    let over = |rule: &&mut SpreadConstraint| {
+        rule.topology_key == key && rule.when_unsatisfiable.refuses()
+    };
+    policy.chain(own).filter(over).for_each(|rule| rule.max_skew = rule.max_skew.max(to));
 }

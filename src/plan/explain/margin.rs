@@ -10,7 +10,11 @@ pub(super) fn between(best: &Rank, second: &Rank, term: Term) -> String {
             format!("{} against {}", best.soft_violations, second.soft_violations)
         }
         Term::PreferredAffinity => {
-            format!("weight {} against {}", best.preferred, second.preferred)
+            let (best, second) = (best.own_preferred(), second.own_preferred());
+            if best == second {
+                return "carp's own policy prefers it".to_owned();
+            }
+            format!("weight {best} against {second}")
         }
         Term::LocationDistance => {
             format!("{} against {}", distance(best.distance), distance(second.distance))
@@ -53,6 +57,15 @@ mod tests {
     fn the_margin_speaks_of_the_deciding_term() {
         for (world, margin) in [
             ("worker w1; worker w2 taint:k=v:PreferNoSchedule; cluster a", "0 against 1"),
+            (
+                "worker w1 label:z=1; worker w2 label:z=2; policy p built-in prefer:1:z=1;
+                 cluster a prefer:7:z=2",
+                "weight 7 against 0",
+            ),
+            (
+                "worker w1; worker w2 label:z=2; policy p built-in prefer:1:z=2; cluster a",
+                "carp's own policy prefers it",
+            ),
             (
                 "worker w1 label:z=1; worker w2; policy p prefer:7:z=1; cluster a",
                 "weight 7 against 0",

@@ -12,12 +12,10 @@ mod worker;
 
 use std::collections::BTreeMap;
 
-#[cfg(test)]
-pub(super) use remedy::places;
-
 pub use cluster::explain_cluster;
 pub use fix::Fix;
 pub use policy::explain_policy;
+pub use remedy::{MOST_PROOFS, remedies};
 pub use worker::explain_worker;
 
 use super::{PoolVerdict, Precedence};
@@ -52,9 +50,6 @@ pub struct Explanation {
     pub summary: Option<String>,
     /// For a cluster that waits: why each pool makes no worker for it.
     pub pools: BTreeMap<Name, PoolVerdict>,
-    /// For a cluster that waits, or whose growth is held: up to three smallest sets of changes of
-    /// which each would do.
-    pub remedies: Vec<Remedy>,
 }
 
 impl Explanation {
@@ -91,14 +86,25 @@ pub struct PolicyLoss {
     pub to: Precedence,
 }
 
-/// Changes that together would place a cluster; no smaller part of them would.
+/// What would place a cluster, or let it grow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remedies {
+    /// Up to three smallest sets of changes of which each would do, the smallest first.
+    pub list: Vec<Remedy>,
+    /// How many edited fleets were planned to find them; never more than [`MOST_PROOFS`].
+    pub proofs: u32,
+}
+
+/// Changes that together would place a cluster, as a plan of the fleet with these changes has it; no smaller
+/// part of them would.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// The worker that would take the cluster. Clusters that stand before it in the queue come first
-    /// there too.
+    /// The worker on which the cluster is then.
     pub worker: Name,
     /// What would have to change.
     pub fixes: Vec<Fix>,
+    /// The clusters that stand before it in the queue and are placed by the same changes, before it.
+    pub after: Vec<Name>,
 }
 
 /// What a worker has, who is there, and why it takes nothing new.

@@ -1,14 +1,21 @@
 //! The table in one line, as users of Kubernetes know it.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Verdict;
 use crate::model::Name;
 
+/// The same while nothing new is placed: whatever the workers say, none is available.
+pub(super) fn held(workers: &BTreeMap<Name, Verdict>) -> String {
+    let all = workers.len();
+    format!(
+        "0/{all} workers are available: nothing new is placed while a policy or class does not load."
+    )
+}
+
 /// `0/3 workers are available: 1 worker(s) had untolerated taint {k=v:NoSchedule}, 2 worker(s) did not
 /// match the placement affinity.`: sorted by count, then text. A worker that is doubly unfit counts
-/// for each of its reasons.
+/// for each of its reasons. (As kube-scheduler's `FitError` sorts them.)
 pub(super) fn line(workers: &BTreeMap<Name, Verdict>) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut available = 0;
@@ -31,11 +38,10 @@ pub(super) fn line(workers: &BTreeMap<Name, Verdict>) -> String {
     if counts.is_empty() {
         return format!("{head}.");
     }
-    let mut counts: Vec<_> =
-        counts.into_iter().map(|(text, count)| (Reverse(count), text)).collect();
+    let mut counts: Vec<_> = counts.into_iter().map(|(text, count)| (count, text)).collect();
     counts.sort();
     let counts: Vec<_> =
-        counts.iter().map(|(Reverse(count), text)| format!("{count} worker(s) {text}")).collect();
+        counts.iter().map(|(count, text)| format!("{count} worker(s) {text}")).collect();
     format!("{head}: {}.", counts.join(", "))
 }
 
@@ -54,8 +60,8 @@ mod tests {
                 "worker w1 taint:k=v:NoSchedule; worker w2; worker w3 at=eastus;
                   cluster a at=westus only=w1"
             ),
-            "0/3 workers are available: 2 worker(s) did not match the placement affinity, \
-             1 worker(s) had untolerated taint {k=v:NoSchedule}."
+            "0/3 workers are available: 1 worker(s) had untolerated taint {k=v:NoSchedule}, \
+             2 worker(s) did not match the placement affinity."
         );
         assert_eq!(line("cluster a"), "0/0 workers are available: the fleet has no worker.");
         assert_eq!(line("worker w1; cluster a"), "1/1 workers are available.");

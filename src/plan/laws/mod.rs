@@ -6,6 +6,7 @@
 mod history;
 mod leaving;
 mod placed;
+mod remedies;
 mod steps;
 
 use std::cell::{Cell, RefCell};
@@ -238,39 +239,6 @@ fn no_decision_exceeds_capacity() {
 }
 
 #[test]
-fn each_remedy_places_the_cluster_and_no_smaller_part_of_it_does() {
-    let (told, several) = <(Seen, Seen)>::default();
-    every_step(|world, planning| {
-        let waiting = planning.plan.clusters.iter().filter(|(_, p)| waits(p).is_some());
-        for (name, _) in waiting {
-            let Some(cluster) = world.fleet.clusters.get(name) else { continue };
-            let remedies = world.explain(name).remedies;
-            super::scale::settle(&world.input(), |_, run, _| {
-                let request = run.request(cluster);
-                let scenes = super::scenes::Scenes::of(&request, &run.roster, &run.roster.counts);
-                let request = request.within(&scenes);
-                for remedy in remedies {
-                    let of =
-                        |fixes: &[super::Fix]| super::explain::places(&request, &run.roster, fixes);
-                    prop_assert!(of(&remedy.fixes), "{:?} places {}", remedy.fixes, name);
-                    for without in 0..remedy.fixes.len() {
-                        let mut part = remedy.fixes.clone();
-                        let fix = part.remove(without);
-                        prop_assert!(!of(&part), "{:?} is not needed for {}", fix, name);
-                    }
-                    told.note(1);
-                    several.note(usize::from(remedy.fixes.len() > 1));
-                }
-                Ok(())
-            })?;
-        }
-        Ok(())
-    });
-    told.at_least(500);
-    several.at_least(100);
-}
-
-#[test]
 fn what_the_workers_take_is_what_their_clusters_take() {
     every_step(|world, planning| {
         for (name, worker) in &planning.plan.workers {
@@ -349,7 +317,7 @@ fn an_explanation_agrees_with_the_decision() {
             prop_assert_eq!(told.decided_by, binding.decided_by);
             prop_assert_eq!(&told.policy, &binding.policy);
             prop_assert_eq!(told.margin.is_some(), told.runner_up.is_some());
-            prop_assert!(told.remedies.is_empty());
+            prop_assert!(world.remedies(name).list.is_empty());
             asked.note(1);
             with_a_second.note(usize::from(binding.runner_up.is_some()));
         }

@@ -65,6 +65,7 @@ pub(super) fn rank(request: &Request<'_>, candidate: &Candidate<'_>, worker: &Wo
         group: group::of(request, worker),
         soft_violations: soft_violations::count(request, worker),
         preferred: preferred::weight(request, worker),
+        preferred_by_carp: preferred::by_carp(request, worker),
         distance: distance::between(request, worker),
         share,
         strategy: request.strategy(),

@@ -12,6 +12,19 @@ pub(super) fn weight(request: &Request<'_>, worker: &Worker) -> u64 {
     met.map(|preferred| u64::from(preferred.weight)).fold(0, u64::saturating_add)
 }
 
+/// The part of it that carp's own policy asks for, where that is the one that applies.
+pub(super) fn by_carp(request: &Request<'_>, worker: &Worker) -> u64 {
+    match request.policy {
+        Some(policy) if policy.file.is_none() => {
+            let affinity = policy.spec.affinity.as_ref();
+            let terms = affinity.into_iter().flat_map(|affinity| &affinity.preferred);
+            let met = terms.filter(|preferred| term::meets(&preferred.term, worker));
+            met.map(|preferred| u64::from(preferred.weight)).fold(0, u64::saturating_add)
+        }
+        _ => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::plan::world::check;

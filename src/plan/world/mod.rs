@@ -51,8 +51,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    Explanation, PlanInput, Planning, PolicyExplanation, Verdict, WorkerExplanation,
-    explain_cluster, explain_policy, explain_worker, plan,
+    Explanation, PlanInput, Planning, PolicyExplanation, Remedies, Verdict, WorkerExplanation,
+    explain_cluster, explain_policy, explain_worker, plan, remedies,
 };
 use crate::model::api::Rebalance;
 use crate::model::{
@@ -160,6 +160,10 @@ impl World {
 
     pub(super) fn explain(&self, cluster: &str) -> Explanation {
         self.try_explain(cluster).expect("the cluster is known")
+    }
+
+    pub(super) fn remedies(&self, cluster: &str) -> Remedies {
+        remedies(&self.input(), &name(cluster))
     }
 
     pub(super) fn explain_worker(&self, worker: &str) -> Option<WorkerExplanation> {

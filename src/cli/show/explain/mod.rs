@@ -35,7 +35,10 @@ pub struct ExplainView {
     pub rows: Vec<ExplainRow>,
     /// Every pool, with why it makes no worker. Pending clusters only.
     pub pools: Vec<PoolRow>,
-    /// The worker that would be taken now, or that the cluster is on.
+    /// The worker on which a placed cluster is; it stays there whatever would be taken now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+    /// The worker that would be taken now.
     pub winner: Option<String>,
     /// The worker that comes second.
     pub runner_up: Option<String>,
@@ -130,6 +133,9 @@ pub struct RemedyView {
     pub worker: String,
     /// The changes.
     pub changes: Vec<String>,
+    /// The clusters before it in the queue that the same changes place first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
 }
 
 /// A Secret that people make by hand.
@@ -155,15 +161,8 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
         out.push_str(&wrap(summary, "", 2));
     }
     out.push_str(&policy(view));
-    if let (Some(first), Some(second), Some(term)) =
-        (&view.winner, &view.runner_up, &view.decided_by)
-    {
-        let margin = view.margin.as_ref().map_or(String::new(), |margin| format!(", {margin}"));
-        out.push_str(&wrap(
-            &format!("decided by: {term}{margin} ({first} before {second})"),
-            "",
-            2,
-        ));
+    if let Some(line) = decided(view) {
+        out.push_str(&wrap(&line, "", 2));
     }
     out.push_str(&applies(view, palette));
     out.push_str(&fits(view, palette));
@@ -171,8 +170,12 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
     out.push_str(&pools(view));
     if !view.remedies.is_empty() {
         let _ = writeln!(out, "\n{}", strong("Any one of these would place it:"));
-        for RemedyView { worker, changes } in &view.remedies {
-            let line = format!("{} (then {worker} takes it)", changes.join(" and "));
+        for RemedyView { worker, changes, after } in &view.remedies {
+            let first = match after.as_slice() {
+                [] => String::new(),
+                names => format!(", after {}", super::plan::listed(names)),
+            };
+            let line = format!("{} (then {worker} takes it{first})", changes.join(" and "));
             out.push_str(&wrap(&line, "  - ", 4));
         }
     }
@@ -187,6 +190,23 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
         out.push_str(&told);
     }
     out
+}
+
+/// What tells the best worker from the second. That another one would be taken now moves no placed cluster.
+fn decided(view: &ExplainView) -> Option<String> {
+    let first = view.winner.as_ref()?;
+    let because = view.runner_up.as_ref().zip(view.decided_by.as_ref()).map(|(second, term)| {
+        let margin = view.margin.as_ref().map_or(String::new(), |margin| format!(", {margin}"));
+        format!("{term}{margin} ({first} before {second})")
+    });
+    match view.on.as_ref().filter(|on| *on != first) {
+        None => because.map(|because| format!("decided by: {because}")),
+        Some(on) => {
+            let because =
+                because.map_or_else(|| "no other takes it".to_owned(), |why| format!("by {why}"));
+            Some(format!("it stays on {on}; placed anew it would go to {first}: {because}"))
+        }
+    }
 }
 
 /// The policy that applies to a cluster, and those that lost.
@@ -252,17 +272,34 @@ fn fits(view: &ExplainView, palette: Palette) -> String {
     out
 }
 
-/// The workers that refuse it, each with all its reasons, one a line.
+/// How many names of workers that say the same stand in a line.
+const NAMES: usize = 5;
+
+/// The workers that refuse it, with all their reasons, one a line. What many say alike is said once.
 fn refusals(view: &ExplainView) -> String {
-    let refuse: Vec<_> = view.rows.iter().filter(|r| !r.refused.is_empty()).collect();
-    let Some(widest) = refuse.iter().map(|row| row.worker.chars().count()).max() else {
+    let mut groups: Vec<(Vec<&str>, &[ReasonView])> = Vec::new();
+    for row in view.rows.iter().filter(|row| !row.refused.is_empty()) {
+        let known = groups.iter_mut().find(|(_, reasons)| *reasons == row.refused);
+        match known {
+            Some((names, _)) => names.push(&row.worker),
+            None => groups.push((vec![&row.worker], &row.refused)),
+        }
+    }
+    let alone = groups.iter().filter_map(|(names, _)| match names.as_slice() {
+        [one] => Some(one.chars().count()),
+        _ => None,
+    });
+    let Some(width) = alone.chain([0]).max().filter(|_| !groups.is_empty()) else {
         return String::new();
     };
-    let width = widest.max("WORKER".len()) + 3;
+    let width = width.max("WORKER".len()) + 3;
     let mut out = format!("\n{:width$}REFUSES BECAUSE\n", "WORKER");
-    for row in refuse {
-        for (i, refused) in row.refused.iter().enumerate() {
-            let name = if i == 0 { row.worker.as_str() } else { "" };
+    for (names, reasons) in groups {
+        if names.len() > 1 {
+            out.push_str(&wrap(&super::plan::first(&names, NAMES), "", 2));
+        }
+        for (i, refused) in reasons.iter().enumerate() {
+            let name = if i == 0 && names.len() == 1 { names[0] } else { "" };
             out.push_str(&wrap(&refused.message, &format!("{name:width$}"), width + 2));
         }
     }

@@ -67,6 +67,7 @@ fn a_pending_cluster_shows_what_would_place_it() {
         remedies: vec![RemedyView {
             worker: "we-1".into(),
             changes: vec!["tolerate taint gpu=true:NoSchedule".into(), "uncordon we-1".into()],
+            after: vec!["ml-1".into(), "ml-2".into()],
         }],
         ..ExplainView::default()
     };
@@ -82,7 +83,8 @@ fn a_pending_cluster_shows_what_would_place_it() {
     weu    it has as many workers as it may (max 3)
 
     Any one of these would place it:
-      - tolerate taint gpu=true:NoSchedule and uncordon we-1 (then we-1 takes it)
+      - tolerate taint gpu=true:NoSchedule and uncordon we-1 (then we-1 takes it,
+        after ml-1, ml-2)
     ");
 }
 
@@ -156,6 +158,7 @@ fn the_longest_names_and_reasons_fit_into_eighty_columns() {
         remedies: vec![RemedyView {
             worker: long.clone(),
             changes: vec![format!("uncordon {long}"), format!("label {long} zone=1")],
+            after: vec![long.clone(); 30],
         }],
         notes: vec!["word ".repeat(40)],
         ..ExplainView::default()
@@ -163,4 +166,45 @@ fn the_longest_names_and_reasons_fit_into_eighty_columns() {
     for line in text(&view, Palette::plain()).lines() {
         assert!(line.chars().count() <= WIDTH, "{line}");
     }
+}
+
+#[test]
+fn what_many_workers_say_alike_is_said_once() {
+    let mut rows: Vec<_> =
+        (10..52).map(|n| row(&format!("we-{n}"), &["cordoned", "draining"], &[])).collect();
+    rows.push(row("ne-1", &["needs 1 clusters, 0 free"], &[]));
+    let view = ExplainView {
+        object: "cluster/ml".into(),
+        state: "pending, number 1 in the queue".into(),
+        rows,
+        ..ExplainView::default()
+    };
+    insta::assert_snapshot!(text(&view, Palette::plain()), @r"
+    cluster/ml: pending, number 1 in the queue
+
+    WORKER   REFUSES BECAUSE
+    we-10, we-11, we-12, we-13, we-14 and 37 more
+             cordoned
+             draining
+    ne-1     needs 1 clusters, 0 free
+    ");
+}
+
+#[test]
+fn that_another_worker_is_better_now_moves_nobody() {
+    let view = ExplainView {
+        object: "cluster/pay-eu".into(),
+        state: "bound to w1, and stays there".into(),
+        on: Some("w1".into()),
+        winner: Some("w2".into()),
+        runner_up: Some("w1".into()),
+        decided_by: Some("share used".into()),
+        margin: Some("25 % used against 50 %".into()),
+        ..ExplainView::default()
+    };
+    assert_eq!(
+        text(&view, Palette::plain()),
+        "cluster/pay-eu: bound to w1, and stays there\nit stays on w1; placed anew it would go to w2: by share \
+         used, 25 % used against\n  50 % (w2 before w1)\n"
+    );
 }

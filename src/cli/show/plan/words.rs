@@ -105,9 +105,14 @@ pub fn kept(gates: &[Gate]) -> BTreeMap<GateReason, Vec<&Name>> {
 /// Names for a line: the first ones, and how many more there are.
 #[must_use]
 pub fn listed(names: &[impl ToString]) -> String {
-    const SHOWN: usize = 20;
-    let first: Vec<_> = names.iter().take(SHOWN).map(ToString::to_string).collect();
-    match names.len().saturating_sub(SHOWN) {
+    first(names, 20)
+}
+
+/// The same with that many of them.
+#[must_use]
+pub fn first(names: &[impl ToString], shown: usize) -> String {
+    let first: Vec<_> = names.iter().take(shown).map(ToString::to_string).collect();
+    match names.len().saturating_sub(shown) {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
     }

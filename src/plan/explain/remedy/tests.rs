@@ -4,10 +4,11 @@ use super::*;
 use crate::plan::world::World;
 
 fn remedies(world: &str) -> Vec<String> {
-    let shown = World::read(world).explain("a").remedies;
+    let shown = World::read(world).remedies("a").list;
     let text = |r: Remedy| {
         let fixes: Vec<_> = r.fixes.iter().map(ToString::to_string).collect();
-        format!("{}: {}", r.worker, fixes.join(", "))
+        let after = if r.after.is_empty() { "" } else { " after " };
+        format!("{}: {}{after}{}", r.worker, fixes.join(", "), r.after.join(", "))
     };
     shown.into_iter().map(text).collect()
 }
@@ -111,6 +112,7 @@ fn what_no_change_mends_has_no_remedy() {
         "worker w1; tenant t pools=red; policy p pools=blue; cluster a tenant=t",
         "worker w1; policy p apart:worker; cluster x on=w1; cluster a",
         "worker w1; policy p spread:zone=1; cluster a",
+        "workerpool eu cap=2 label:zone=1; worker eu-1 made:eu=1 1/2; cluster a with:zone=2",
         "worker w1 cordoned; cluster a; unloaded PlacementPolicy ? blocking",
         "cluster a",
     ] {
@@ -178,17 +180,124 @@ fn no_change_is_made_in_vain() {
          policy p not=w1 only=w9; tenant t pools=red;
          cluster a tenant=t needs:mem=1 only-at=westus with:zone=1 in:zone=1,2 notin:tier=x",
     );
-    let told = world.explain("a");
+    let told = world.remedies("a").list;
     let input = world.input();
     let run = crate::plan::assign::Run::begin(&input);
     let request = run.request(&world.fleet.clusters["a"]);
-    let candidate = run.roster.get(&told.remedies[0].worker).expect("it is desired");
-    let scene = Scene::of(&request, candidate).expect("its document is there");
-    let fixes = &told.remedies[0].fixes;
+    let candidate = run.roster.get(&told[0].worker).expect("it is desired");
+    let scene = Scene::of(&request, candidate, &world.fleet).expect("its document is there");
+    let fixes = &told[0].fixes;
     assert_eq!(fixes.len(), 12);
     assert_eq!(scene.with(fixes).reasons(), []);
     for without in fixes {
         let others = fixes.iter().filter(|fix| *fix != without);
         assert_ne!(scene.with(others).reasons(), [], "{without} is needed");
     }
+}
+
+#[test]
+fn who_stands_before_it_in_the_queue_takes_what_opens_first() {
+    let queue = "cluster a1 seen=1; cluster a2 seen=2; cluster a seen=3; cluster b seen=4";
+    assert_eq!(
+        remedies(&format!("worker w1 1/1; {queue}")),
+        ["w1: +3 clusters on w1 after a1, a2"]
+    );
+    assert_eq!(
+        remedies(&format!("worker w1 1/1; {}", queue.replace("a1 seen", "a1 needs=2 seen"))),
+        ["w1: +4 clusters on w1 after a1, a2"]
+    );
+    assert_eq!(
+        remedies(&format!("worker w1 1/1; {}", queue.replace("a1 seen", "a1 only=w9 seen"))),
+        ["w1: +2 clusters on w1 after a2"],
+        "what cannot use it takes nothing"
+    );
+    assert_eq!(
+        remedies(&format!("worker w1 0/2 cordoned; {queue}")),
+        ["w1: uncordon w1, +1 clusters on w1 after a1, a2"]
+    );
+    assert_eq!(
+        remedies(&format!("worker w1 0/3 cordoned; {queue}")),
+        ["w1: uncordon w1 after a1, a2"]
+    );
+    assert_eq!(
+        remedies(&format!("worker w1 1/1 ceiling=2; {queue}")),
+        ["w1: raise the ceiling of w1 by 2 clusters after a2"],
+        "the first of them is placed already"
+    );
+    let tenant = "tenant t quota=1; cluster x on=w1 tenant=t; cluster a1 tenant=t seen=1";
+    assert_eq!(
+        remedies(&format!("worker w1; {tenant}; cluster a tenant=t seen=2")),
+        ["w1: raise the quota of tenant t by 2 clusters after a1"]
+    );
+}
+
+#[test]
+fn a_capacity_is_not_raised_beyond_its_ceiling() {
+    assert_eq!(
+        remedies("worker w1 1/1 ceiling=1; cluster a"),
+        ["w1: raise the ceiling of w1 by 1 clusters"]
+    );
+}
+
+#[test]
+fn what_a_cluster_may_use_then_is_spread_then() {
+    // Zone 1 has x, and zone 2, where there is no room, has none.
+    let world = "worker w1 at=eastus label:zone=1; worker w2 9/9 at=westus label:zone=2;
+        policy p for:app=s only-at=westus spread:zone=1; cluster x on=w1 label:app=s;
+        cluster a label:app=s";
+    assert_eq!(
+        remedies(world),
+        ["w2: +1 clusters on w2", "w1: allow location eastus, raise maxSkew over label zone to 2"]
+    );
+}
+
+#[test]
+fn the_worker_that_is_named_is_the_one_that_takes_it() {
+    // The taint is on both, and w1 is nearer.
+    let world =
+        "worker w0 at=eastus taint:k=v:NoSchedule; worker w1 taint:k=v:NoSchedule; cluster a";
+    assert_eq!(remedies(world), ["w1: tolerate taint k=v:NoSchedule"]);
+}
+
+#[test]
+fn what_carp_brings_along_is_not_edited_for_all() {
+    // The toleration is for this cluster alone, so nobody comes before it.
+    let world = "policy d built-in; worker w1 0/1 taint:k=v:NoSchedule; cluster a1 seen=1;
+        cluster a seen=2";
+    assert_eq!(remedies(world), ["w1: tolerate taint k=v:NoSchedule"]);
+    let own = world.replace("policy d built-in", "policy d");
+    assert_eq!(
+        remedies(&own),
+        ["w1: +1 clusters on w1, tolerate taint k=v:NoSchedule after a1"],
+        "its own policy is that of both"
+    );
+}
+
+#[test]
+fn a_growth_that_a_quota_holds_has_its_remedy_too() {
+    assert_eq!(
+        remedies("worker w1; tenant t quota=1; cluster a on=w1 tenant=t was=1 needs=2"),
+        ["w1: raise the quota of tenant t by 1 clusters"]
+    );
+}
+
+#[test]
+fn how_many_fleets_are_planned_is_bounded() {
+    let proofs = |world: &str| World::read(world).remedies("a").proofs;
+    assert_eq!(proofs("worker w1; cluster a"), 0, "it lacks nothing");
+    assert_eq!(proofs("worker w1; cluster a on=w1"), 0);
+    assert_eq!(proofs("worker w1 cordoned; cluster a"), 1);
+    assert_eq!(proofs("worker w1 cordoned 1/1; cluster a"), 3, "and each half of it");
+    let queue = "cluster a1 seen=1; cluster a2 seen=2; cluster a seen=3";
+    assert_eq!(
+        proofs(&format!("worker w1 1/1; {queue}")),
+        3,
+        "as it is, for all before it, as taken"
+    );
+    // Forty workers of which none can be opened without one more before it.
+    let workers: String =
+        (10..50).map(|n| format!("worker w{n} 1/1 cordoned taint:k=v{n}:NoSchedule;")).collect();
+    let all = World::read(&format!("{workers} policy p; {queue}")).remedies("a");
+    assert!(all.proofs <= MOST_PROOFS, "{}", all.proofs);
+    assert!(!all.list.is_empty());
 }

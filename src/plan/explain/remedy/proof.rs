@@ -1,0 +1,278 @@
+//! Proofs: the whole fleet, planned with some changes made.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::amounts::{self, Ahead};
+use super::{Documents, Goal, to_grow, to_place};
+use crate::model::{
+    Cluster, Counted, Decision, FOLDED_SCHEMA, Fleet, FoldedReport, Freshness, Name, Observed,
+    Quantity, Resources, Worker,
+};
+use crate::plan::assign::Run;
+use crate::plan::explain::{Fix, Remedy};
+use crate::plan::scenes::Scenes;
+use crate::plan::{PlanInput, amounts as demands, scale};
+
+/// What a plan of the edited fleet came to.
+pub(super) enum Outcome {
+    /// It is as it should be, by these changes. With amounts that are no larger than what was taken by then the
+    /// changes would be the second.
+    Reached(Box<Remedy>, Vec<Fix>),
+    /// It is not; what the worker says now asks for these changes.
+    Missed(Vec<Fix>),
+}
+
+/// The place in the queue: the smaller comes first.
+type Turn = (Reverse<i32>, u64, Name);
+
+/// Plans edited fleets, and counts how often.
+pub(super) struct Proof<'p> {
+    base: &'p PlanInput<'p>,
+    name: &'p Name,
+    goal: Goal,
+    /// A copy of the fleet, as it is between two plans.
+    fleet: Fleet,
+    observed: Observed,
+    counted: Arc<Counted>,
+    /// The clusters that wait where nothing is changed, with their turns.
+    waiting: BTreeMap<Name, Turn>,
+    turn: Turn,
+    /// The clusters that are on the move where nothing is changed, or would be if another worker took them.
+    moving: BTreeSet<Name>,
+    done: u32,
+}
+
+impl<'p> Proof<'p> {
+    /// Of a cluster, after a run in which nothing is changed.
+    pub(super) fn new(base: &'p PlanInput<'p>, run: &Run<'_>, name: &'p Name, goal: Goal) -> Self {
+        let turn = |name: &Name, seen| {
+            let priority = base.fleet.clusters.get(name).and_then(|c| c.spec.priority);
+            (Reverse(priority.unwrap_or(0)), seen, name.clone())
+        };
+        let waits = run.clusters.iter().filter_map(|(name, planned)| match &planned.decision {
+            Decision::Wait { seen, .. } => Some((name.clone(), turn(name, *seen))),
+            _ => None,
+        });
+        let waiting: BTreeMap<Name, Turn> = waits.collect();
+        Self {
+            base,
+            name,
+            goal,
+            fleet: base.fleet.clone(),
+            observed: base.observed.clone(),
+            counted: run.roster.counts.counted().0,
+            turn: waiting.get(name).cloned().unwrap_or_else(|| turn(name, 0)),
+            waiting,
+            moving: run.moves.keys().chain(run.stays.keys()).cloned().collect(),
+            done: 0,
+        }
+    }
+
+    /// How many fleets were planned.
+    pub(super) fn done(&self) -> u32 {
+        self.done
+    }
+
+    /// Plans the fleet with these changes, of which those of a worker are about this one.
+    pub(super) fn of(&mut self, worker: &Name, fixes: &[Fix]) -> Outcome {
+        let Some(documents) = self.edited(worker, fixes) else {
+            return Outcome::Missed(Vec::new());
+        };
+        self.done += 1;
+        documents.put(&mut self.fleet);
+        if documents.well {
+            self.observed.workers.insert(worker.clone(), well(self.base.observed, worker));
+        }
+        let input = PlanInput {
+            fleet: &self.fleet,
+            observed: &self.observed,
+            counted: Some(&self.counted),
+            ..*self.base
+        };
+        let outcome = scale::settle(&input, |_, run, _| self.outcome(&run, worker, fixes));
+        documents.put_back(&mut self.fleet, self.base.fleet);
+        if documents.well {
+            self.observed.workers.clone_from(&self.base.observed.workers);
+        }
+        outcome
+    }
+
+    /// Raises what the changes raise by what all before the cluster could take.
+    pub(super) fn widen(&self, fixes: &mut [Fix]) {
+        let mut ahead = Ahead::default();
+        let own = self.cluster();
+        for cluster in self.waiting.keys().filter(|name| self.is_ahead(name)) {
+            let Some(cluster) = self.base.fleet.clusters.get(cluster) else { continue };
+            ahead.count = ahead.count.saturating_add(1);
+            demands::add(&mut ahead.takes, &cluster.demand);
+            if own.is_some_and(|own| own.tenant == cluster.tenant) {
+                demands::add(&mut ahead.of_tenant, &cluster.demand);
+                if own.is_some_and(|own| own.spec.location == cluster.spec.location) {
+                    demands::add(&mut ahead.of_location, &cluster.demand);
+                }
+            }
+        }
+        amounts::widen(fixes, &ahead);
+    }
+
+    fn cluster(&self) -> Option<&'p Cluster> {
+        self.base.fleet.clusters.get(self.name)
+    }
+
+    fn is_ahead(&self, other: &Name) -> bool {
+        self.waiting.get(other).is_some_and(|turn| *turn < self.turn)
+    }
+
+    fn edited(&self, worker: &Name, fixes: &[Fix]) -> Option<Documents> {
+        let fleet = self.base.fleet;
+        let cluster = self.cluster()?;
+        let policy = crate::plan::policy::policy_of(fleet, cluster);
+        let mut documents = Documents::of(fleet, cluster, policy, fleet.workers.get(worker)?);
+        fixes.iter().for_each(|fix| fix.edit(&mut documents));
+        Some(documents)
+    }
+
+    fn outcome(&self, run: &Run<'_>, worker: &Name, fixes: &[Fix]) -> Outcome {
+        let taken_by = self.reached(run).filter(|_| self.moves_nobody(run));
+        match taken_by {
+            Some(taken_by) => {
+                let after = run.clusters.iter().filter_map(|(name, planned)| {
+                    let comes = matches!(planned.decision, Decision::Bind(_));
+                    (comes && self.is_ahead(name)).then(|| name.clone())
+                });
+                let after = if self.goal == Goal::Place { after.collect() } else { Vec::new() };
+                let remedy = Remedy { worker: taken_by, fixes: fixes.to_vec(), after };
+                let tight = amounts::cut(fixes, |fix| self.needed(run, fix));
+                Outcome::Reached(Box::new(remedy), tight)
+            }
+            None => Outcome::Missed(self.more(run, worker)),
+        }
+    }
+
+    /// The worker on which the cluster is as it should be.
+    fn reached(&self, run: &Run<'_>) -> Option<Name> {
+        let planned = run.clusters.get(self.name)?;
+        match (self.goal, &planned.decision) {
+            (Goal::Place, Decision::Bind(binding)) => Some(binding.worker.clone()),
+            (Goal::Grow, Decision::Keep { worker }) if planned.resize_blocked.is_none() => {
+                Some(worker.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether no cluster leaves its worker but those that are named already: a remedy costs nobody a cluster.
+    fn moves_nobody(&self, run: &Run<'_>) -> bool {
+        run.moves.keys().all(|name| self.moving.contains(name))
+    }
+
+    /// What the worker still lacks.
+    fn more(&self, run: &Run<'_>, worker: &Name) -> Vec<Fix> {
+        let only = Some(worker);
+        let sets = match self.goal {
+            Goal::Place => to_place(run, self.base, self.name, only),
+            Goal::Grow => to_grow(run, self.base, self.name).into_iter().collect(),
+        };
+        sets.into_iter().flat_map(|(_, fixes)| fixes).collect()
+    }
+
+    /// How much of what a change raises is taken in a plan, those left out that come after the cluster.
+    fn needed(&self, run: &Run<'_>, fix: &Fix) -> Option<Quantity> {
+        let of = |resources: &Resources, resource: &str| demands::of(resources, resource);
+        match fix {
+            Fix::Grow { worker, resource, .. }
+            | Fix::RaiseCeiling { worker, resource, .. }
+            | Fix::Declare { worker, resource, .. } => {
+                let plan = &run.roster.get(worker)?.plan;
+                let behind = self.behind(run, resource, |_, on| on == worker);
+                let taken = of(&plan.allocated, resource).plus(of(&plan.reserved, resource));
+                let spec = &self.base.fleet.workers.get(worker)?.spec;
+                let has = match fix {
+                    Fix::Grow { .. } => of(&spec.capacity, resource),
+                    Fix::RaiseCeiling { .. } => of(&spec.ceiling, resource),
+                    _ => Quantity::ZERO,
+                };
+                Some(taken.minus(behind).minus(has))
+            }
+            Fix::RaiseQuota { tenant, location, resource, .. } => {
+                let usage = run.roster.counts.usage(tenant)?;
+                let quota = self.base.fleet.tenant(tenant)?.quota.as_ref()?;
+                let (taken, limits) = match location {
+                    Some(at) => (usage.locations.get(at.as_str())?, quota.locations.get(at)?),
+                    None => (&usage.total, &quota.total),
+                };
+                let here = |cluster: &Cluster| {
+                    let at = location.as_ref().is_none_or(|at| *at == cluster.spec.location);
+                    at && cluster.tenant == *tenant
+                };
+                let behind = self.behind(run, resource, |cluster, _| here(cluster));
+                Some(of(taken, resource).minus(behind).minus(of(limits, resource)))
+            }
+            Fix::RaiseMaxSkew { key, .. } => {
+                let skew = skew(run, self.name, key)?;
+                Some(Quantity::units(i64::try_from(skew).unwrap_or(i64::MAX)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What the clusters take that are placed only with the changes made, and after the cluster.
+    fn behind(
+        &self,
+        run: &Run<'_>,
+        resource: &str,
+        counts: impl Fn(&Cluster, &Name) -> bool,
+    ) -> Quantity {
+        let behind = |name: &Name| self.waiting.get(name).is_some_and(|turn| *turn > self.turn);
+        let takes = run.clusters.iter().filter_map(|(name, planned)| {
+            let Decision::Bind(binding) = &planned.decision else { return None };
+            let cluster = self.base.fleet.clusters.get(name).filter(|_| behind(name))?;
+            counts(cluster, &binding.worker).then(|| demands::of(&planned.demand, resource))
+        });
+        takes.fold(Quantity::ZERO, Quantity::plus)
+    }
+}
+
+/// By how much the domain of a cluster's worker is ahead of the one that has the fewest.
+fn skew(run: &Run<'_>, name: &Name, key: &str) -> Option<u64> {
+    let worker = run.clusters.get(name)?.decision.worker()?;
+    let worker: &Worker = run.roster.get(worker)?.worker?;
+    let request = run.request_of(name)?;
+    let scenes = Scenes::of(&request, &run.roster, &run.roster.counts);
+    let over = scenes.spread.iter().filter(|scene| scene.refuses && scene.key == key);
+    let ahead = over.filter_map(|scene| {
+        let count = scene.count(crate::model::topology::domain(scene.key, worker)?)?;
+        Some(count.saturating_sub(scene.min()))
+    });
+    ahead.max()
+}
+
+/// The last report of a worker, as it would be if the worker were well and nothing else were changed.
+fn well(observed: &Observed, worker: &Name) -> FoldedReport {
+    match observed.workers.get(worker) {
+        Some(report) => {
+            FoldedReport { freshness: Freshness::Fresh, healthy: true, ..report.clone() }
+        }
+        None => FoldedReport {
+            schema_version: FOLDED_SCHEMA,
+            worker: worker.clone(),
+            worker_uid: String::new(),
+            freshness: Freshness::Fresh,
+            freshness_since: Timestamp::UNIX_EPOCH,
+            healthy: true,
+            healthy_since: Timestamp::UNIX_EPOCH,
+            reason: None,
+            message: None,
+            complete: true,
+            applied_revision: None,
+            applied_digest: None,
+            components: BTreeMap::new(),
+            ahead: None,
+            clusters: BTreeMap::new(),
+        },
+    }
+}
