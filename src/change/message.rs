@@ -43,7 +43,7 @@ pub fn commit_message(of: MessageInput<'_>) -> String {
     lines.extend(deletion_lines(plan));
     let mut out = subject(of);
     let mut sections = vec![lines];
-    sections.push(plan.holds.iter().map(hold_line).collect());
+    sections.push(plan.holds.iter().map(|hold| hold_line(hold, plan)).collect());
     sections.push(gates.iter().map(gate_line).collect());
     sections.push(set_back.iter().map(|drifted| set_back_line(drifted, prefix)).collect());
     for section in sections.iter().filter(|s| !s.is_empty()) {
@@ -116,8 +116,7 @@ fn decision_lines(plan: &Plan, previous: &Previous) -> Vec<String> {
             Some(format!("begin the deletion of {name} on {worker}"))
         }
         Decision::Wait { reasons, .. } if !waited_alike(name, reasons, previous) => {
-            let codes: Vec<_> = reasons.iter().map(|r| format!("{r:?}")).collect();
-            Some(format!("{name} waits: {}", codes.join(", ")))
+            Some(format!("{name} waits: {}", ReasonCode::sentence(reasons)))
         }
         Decision::Forget if previous.pending.clusters.contains_key(name) => {
             Some(format!("forget {name}, which was pending"))
@@ -199,8 +198,8 @@ fn waited_alike(name: &Name, reasons: &BTreeSet<ReasonCode>, previous: &Previous
     previous.pending.clusters.get(name).is_some_and(|row| row.reasons == *reasons)
 }
 
-fn hold_line(hold: &Hold) -> String {
-    let lines = hold.lines();
+fn hold_line(hold: &Hold, plan: &Plan) -> String {
+    let lines = plan.lines_of(hold);
     let named = lines.len().min(MOST_LINES);
     let more = match lines.len() - named {
         0 => String::new(),
@@ -245,11 +244,11 @@ mod tests {
     fn a_long_hold_names_the_first_and_counts_the_rest() {
         let names = (100..160).map(|i| format!("c{i}")).collect();
         let mut hold = Hold { kind: HoldKind::MassDeletion, names, allowed: Some(3) };
-        let line = hold_line(&hold);
+        let line = hold_line(&hold, &Plan::default());
         assert!(line.starts_with("held (MassDeletion): c100, c101, "), "{line}");
         assert!(line.ends_with(", c149 and 10 more"), "{line}");
         hold.names.truncate(2);
-        assert_eq!(hold_line(&hold), "held (MassDeletion): c100, c101");
+        assert_eq!(hold_line(&hold, &Plan::default()), "held (MassDeletion): c100, c101");
     }
 
     #[test]

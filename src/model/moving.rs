@@ -227,8 +227,13 @@ impl fmt::Display for Blocker {
             }
             Self::FolderKept => f.write_str("its files on the output branch are kept as they are"),
             Self::NoWorkerFits(codes) => {
-                let codes: Vec<_> = codes.iter().map(|code| format!("{code:?}")).collect();
-                write!(f, "no other worker takes it: {}", codes.join(", "))
+                // That it leaves the worker where it is goes without saying.
+                let others: BTreeSet<_> = codes.iter().copied().collect();
+                let others = &others - &BTreeSet::from([ReasonCode::Evicted]);
+                if others.is_empty() {
+                    return f.write_str("there is no other worker");
+                }
+                write!(f, "no other worker takes it: {}", ReasonCode::sentence(&others))
             }
             Self::WaitsItsTurn => f.write_str("as many as may be away at a time are away"),
             Self::FailoverBreaker => {

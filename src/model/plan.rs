@@ -38,6 +38,32 @@ pub struct Plan {
     pub valid_until: Option<Timestamp>,
 }
 
+impl Plan {
+    /// What a hold is about, for people: [`Hold::lines`], and of a worker that is in use the first of the clusters
+    /// on it: `we-1 (pay-eu, pay-us and 3 more)`.
+    #[must_use]
+    pub fn lines_of(&self, hold: &Hold) -> Vec<String> {
+        const FIRST: usize = 5;
+        if hold.kind != HoldKind::WorkerInUse {
+            return hold.lines();
+        }
+        let line = |worker: String| {
+            let here = |(_, planned): &(&Name, &Planned)| {
+                planned.decision.worker().is_some_and(|on| on.as_str() == worker)
+            };
+            let clusters: Vec<&str> =
+                self.clusters.iter().filter(here).map(|(name, _)| name.as_str()).collect();
+            let first = clusters[..clusters.len().min(FIRST)].join(", ");
+            match clusters.len().saturating_sub(FIRST) {
+                _ if clusters.is_empty() => worker,
+                0 => format!("{worker} ({first})"),
+                more => format!("{worker} ({first} and {more} more)"),
+            }
+        };
+        hold.lines().into_iter().map(line).collect()
+    }
+}
+
 /// What was decided about one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {

@@ -117,8 +117,13 @@ impl<'a> SpreadScene<'a> {
     /// The domain that has the fewest, the first by name; `None` where there is none, or where it is full
     /// for what is not known.
     pub(super) fn fewest(&self) -> Option<&'a str> {
-        let fewest = self.counts.iter().min_by_key(|(domain, count)| (**count, **domain));
-        fewest.map(|(domain, _)| *domain).filter(|domain| !self.is_full(domain))
+        self.lowest().filter(|domain| !self.is_full(domain))
+    }
+
+    /// The domain that has the fewest, the first by name, full or not.
+    pub(super) fn lowest(&self) -> Option<&'a str> {
+        let lowest = self.counts.iter().min_by_key(|(domain, count)| (**count, **domain));
+        lowest.map(|(domain, _)| *domain)
     }
 
     /// Takes in the workers whose documents did not load, and of which nobody knows where they belong. Only

@@ -1,7 +1,9 @@
 //! Matching a placement term with a worker.
 
+use std::collections::BTreeSet;
+
 use super::candidate::{Reads, Request};
-use crate::model::api::{PlacementTerm, WorkerField};
+use crate::model::api::{ExpressionOperator, FieldExpression, PlacementTerm, WorkerField};
 use crate::model::{Reason, Worker};
 
 /// What a term of a policy or cluster reads.
@@ -37,7 +39,7 @@ pub(super) fn failures(term: &PlacementTerm, worker: &Worker, reasons: &mut Vec<
         reasons.push(Reason::AffinityExcluded);
     }
     let fields = WorkerField::ALL.into_iter().filter(|field| !allows(term, *field, worker));
-    reasons.extend(fields.map(|field| field_reason(field, worker)));
+    reasons.extend(fields.map(|field| field_reason(term, field, worker)));
     let labels = term.match_labels.iter().filter(|(k, v)| worker.labels.get(*k) != Some(v));
     let expressions = term.match_expressions.iter().filter(|e| !e.matches(&worker.labels));
     let keys = labels.map(|(key, _)| key).chain(expressions.map(|e| &e.key));
@@ -81,16 +83,33 @@ fn allows(term: &PlacementTerm, field: WorkerField, worker: &Worker) -> bool {
     listed && expressions.all(|expression| expression.matches(&values))
 }
 
-fn field_reason(field: WorkerField, worker: &Worker) -> Reason {
+fn field_reason(term: &PlacementTerm, field: WorkerField, worker: &Worker) -> Reason {
+    let wanted = wanted(term, field);
     match field {
         WorkerField::Location => {
-            Reason::AffinityLocation { location: worker.spec.location.clone() }
+            Reason::AffinityLocation { location: worker.spec.location.clone(), wanted }
         }
         WorkerField::Provider => {
-            Reason::AffinityProvider { provider: worker.provider().map(str::to_owned) }
+            Reason::AffinityProvider { provider: worker.provider().map(str::to_owned), wanted }
         }
         WorkerField::Zone => {
-            Reason::AffinityZone { zones: worker.zones().into_iter().map(str::to_owned).collect() }
+            let zones = worker.zones().into_iter().map(str::to_owned).collect();
+            Reason::AffinityZone { zones, wanted }
         }
     }
+}
+
+/// The values of a field that a term names as good; none where it names only what is not.
+fn wanted(term: &PlacementTerm, field: WorkerField) -> Vec<String> {
+    let is_in = |e: &&FieldExpression| e.key == field && e.operator == ExpressionOperator::In;
+    let expressions = term.match_fields.iter().filter(is_in).flat_map(|e| &e.values);
+    let all = list(term, field).iter().chain(expressions);
+    let good = |value: &&String| {
+        let listed = list(term, field);
+        let mut expressions = term.match_fields.iter().filter(|e| e.key == field);
+        (listed.is_empty() || listed.contains(*value))
+            && expressions.all(|expression| expression.matches(&[value.as_str()]))
+    };
+    let good: BTreeSet<&String> = all.filter(good).collect();
+    good.into_iter().cloned().collect()
 }

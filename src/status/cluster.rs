@@ -7,7 +7,7 @@ use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, mov
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts, Observation};
 use crate::model::{
     ClusterPhase, Condition, ConditionReason, ConditionStatus, ConditionType, Decision,
-    FoldedCluster, Freshness, Hold, HoldKind, Name, Planned, VersionStep,
+    FoldedCluster, Freshness, Hold, HoldKind, Name, Planned, ReasonCode, VersionStep,
 };
 
 /// The status document of a cluster, the times of its conditions unset. `None` for one that is gone.
@@ -136,15 +136,12 @@ fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
         input.plan.holds.iter().any(|hold| hold.kind == kind && names(hold))
     };
     match &planned.decision {
-        Decision::Wait { reasons, .. } => {
-            let codes: Vec<_> = reasons.iter().map(|r| format!("{r:?}")).collect();
-            condition(
-                ConditionType::Placed,
-                ConditionStatus::False,
-                ConditionReason::NoWorkerFits,
-                codes.join(", "),
-            )
-        }
+        Decision::Wait { reasons, .. } => condition(
+            ConditionType::Placed,
+            ConditionStatus::False,
+            ConditionReason::NoWorkerFits,
+            ReasonCode::sentence(reasons),
+        ),
         Decision::Delete { worker, step } => condition(
             ConditionType::Placed,
             ConditionStatus::True,

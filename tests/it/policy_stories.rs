@@ -68,7 +68,7 @@ fn a_policy_is_edited_and_nothing_moves() {
     insta::assert_snapshot!(plan, @r"
     Plan for small: no changes; 0 waiting
 
-    VIOLATED: location westeurope is not one that the affinity allows; they stay
+    VIOLATED: location westeurope is not one that the affinity allows (eastus); they stay
       alpha
 
     files  +0 ~0 -0
@@ -81,15 +81,16 @@ fn a_policy_is_edited_and_nothing_moves() {
     cluster/alpha: bound to w-weu, and stays there
     policy: near (policies/near.yaml)
       before default: the fleet's own, not built in
+    it stays on w-weu; placed anew it would go to w-eus: no other takes it
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
     w-eus    0      0           3          25%          0
 
     WORKER   REFUSES BECAUSE
-    w-weu    location westeurope is not one that the affinity allows
+    w-weu    location westeurope is not one that the affinity allows (eastus)
 
     its policy would not place it there now: location westeurope is not one that the
-      affinity allows (PlacementViolated)
+      affinity allows (eastus) (PlacementViolated)
     ");
 
     // A cluster that is new goes where the policy says today.
@@ -120,8 +121,8 @@ fn a_revert_restores_the_placement() {
       before default: the fleet's own, not built in
 
     WORKER   REFUSES BECAUSE
-    w-eus    location eastus is not one that the affinity allows
-    w-weu    location westeurope is not one that the affinity allows
+    w-eus    location eastus is not one that the affinity allows (northeurope)
+    w-weu    location westeurope is not one that the affinity allows (northeurope)
 
     Any one of these would place it:
       - allow location eastus (then w-eus takes it)

@@ -90,7 +90,7 @@ fn what_does_not_happen_is_told_with_what_came_and_why() {
         "{cluster: alpha, worker: w-eus}",
         failed,
         "spec.expect[0].worker: `alpha` goes to `w-weu`; `w-eus` is expected",
-        "`w-eus` refuses it: location eastus is not one that the affinity allows",
+        "`w-eus` refuses it: location eastus is not one that the affinity allows (westeurope)",
     );
     fails(
         "",
@@ -125,7 +125,7 @@ fn what_does_not_happen_is_told_with_what_came_and_why() {
         "{cluster: alpha, refused: [{worker: w-eus, reasons: [Taint]}]}",
         failed,
         "spec.expect[0].refused[0].worker: `w-eus` refuses `alpha` for AffinityLocation; Taint is expected",
-        "`w-eus` refuses it: location eastus is not one that the affinity allows",
+        "`w-eus` refuses it: location eastus is not one that the affinity allows (westeurope)",
     );
     fails(
         "",
@@ -282,7 +282,7 @@ fn validate_shows_a_test_that_fails_in_every_form() {
     7 |     - {cluster: charlie, worker: w-weu}
       |                                  ^^^^^
       |
-      = help: `w-weu` refuses it: location westeurope is not one that the affinity allows
+      = help: `w-weu` refuses it: location westeurope is not one that the affinity allows (eastus)
 
     1 error; 1 policy test ran
     ");

@@ -17,6 +17,7 @@ pub mod schema;
 pub mod simulate;
 pub mod status;
 pub mod status_forms;
+mod status_waiting;
 pub mod tables;
 pub mod templates;
 mod wrap;

@@ -34,7 +34,7 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
     for hold in &proposal.plan.holds {
         let title = palette.paint(Tone::Bad, &format!("held {}", hold.kind.name()));
         let words = hold_words(hold.kind);
-        let _ = writeln!(out, "{title}: {}: {}", words.what, listed(&hold.lines()));
+        let _ = writeln!(out, "{title}: {}: {}", words.what, listed(&proposal.plan.lines_of(hold)));
         let _ = writeln!(out, "  help: {}", ack_command(hold).as_deref().unwrap_or(words.remedy));
     }
     for (reason, names) in kept(&proposal.gates) {

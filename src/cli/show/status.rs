@@ -146,6 +146,11 @@ pub fn text(view: &StatusView, extent: Extent, palette: Palette) -> String {
         out.push('\n');
         out.extend(lines.iter().map(|line| wrap(line, "", 2)));
     }
+    let waiting = super::status_waiting::lines(view);
+    if !waiting.is_empty() {
+        out.push('\n');
+        out.extend(waiting.iter().map(|line| wrap(line, "", 2)));
+    }
     if !left_out.is_empty() {
         let told = format!("not shown for want of room: {} (-o wide)", left_out.join(", "));
         let _ = writeln!(out, "{}", palette.paint(Tone::Faint, &told));

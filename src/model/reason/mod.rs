@@ -2,6 +2,7 @@
 //! commit messages.
 
 mod code;
+mod sentence;
 mod words;
 
 pub use code::ReasonCode;
@@ -63,6 +64,8 @@ pub enum Reason {
     AffinityLocation {
         /// Where the worker is.
         location: String,
+        /// The locations that the term names; empty where an expression fails that names none.
+        wanted: Vec<String>,
     },
     /// The worker's labels do not meet a required affinity term.
     AffinityLabels {
@@ -73,11 +76,15 @@ pub enum Reason {
     AffinityProvider {
         /// The worker's provider; `None` where it has none.
         provider: Option<String>,
+        /// The providers that the term names; empty where an expression fails that names none.
+        wanted: Vec<String>,
     },
     /// The zones of the worker do not meet a required affinity term.
     AffinityZone {
         /// The zones of its node pools, sorted.
         zones: Vec<String>,
+        /// The zones that the term names; empty where an expression fails that names none.
+        wanted: Vec<String>,
     },
     /// The worker is in none of the groups of the affinity that may be used.
     AffinityGroup,
@@ -129,6 +136,8 @@ pub enum Reason {
         domain: String,
         /// How many of the clusters that are spread are in the domain.
         count: u64,
+        /// The domain that has the fewest, the first by name.
+        fewest: Option<String>,
         /// How many are in the domain that has the fewest.
         min: u64,
         /// By how many a domain may be ahead.

@@ -71,23 +71,30 @@ impl fmt::Display for Reason {
             Self::CapacityUnknown { resource } => write!(f, "capacity for {resource} is not known"),
             Self::AffinityName => write!(f, "not among the workers that the affinity names"),
             Self::AffinityExcluded => write!(f, "excluded by the affinity"),
-            Self::AffinityLocation { location } => {
-                write!(f, "location {location} is not one that the affinity allows")
+            Self::AffinityLocation { location, wanted } => {
+                write!(f, "location {location} is not one that the affinity allows")?;
+                list(f, wanted)
             }
             Self::AffinityLabels { key } => {
                 write!(f, "label {key} does not meet the affinity")
             }
-            Self::AffinityProvider { provider: Some(provider) } => {
-                write!(f, "provider {provider} is not one that the affinity allows")
+            Self::AffinityProvider { provider, wanted } => {
+                match provider {
+                    Some(provider) => {
+                        write!(f, "provider {provider} is not one that the affinity allows")?;
+                    }
+                    None => write!(f, "its provider is not known, and the affinity asks for one")?,
+                }
+                list(f, wanted)
             }
-            Self::AffinityProvider { provider: None } => {
-                write!(f, "its provider is not known, and the affinity asks for one")
+            Self::AffinityZone { zones, wanted } => {
+                match zones.as_slice() {
+                    [] => write!(f, "its node pools name no zone, and the affinity asks for one")?,
+                    [zone] => write!(f, "zone {zone} does not meet the affinity")?,
+                    zones => write!(f, "zones {} do not meet the affinity", zones.join(", "))?,
+                }
+                list(f, wanted)
             }
-            Self::AffinityZone { zones } => match zones.as_slice() {
-                [] => write!(f, "its node pools name no zone, and the affinity asks for one"),
-                [zone] => write!(f, "zone {zone} does not meet the affinity"),
-                zones => write!(f, "zones {} do not meet the affinity", zones.join(", ")),
-            },
             Self::AffinityGroup => write!(f, "in no group of the affinity that may be used"),
             Self::PoolNotUsed { pool: Some(pool) } => {
                 write!(f, "pool {pool} is not one that the placement uses")
@@ -111,11 +118,12 @@ impl fmt::Display for Reason {
             Self::NetworkUnknown => {
                 write!(f, "its networks are not known, and the cluster's must be others")
             }
-            Self::Spread { key, domain, count, min, max_skew, unknown } => {
+            Self::Spread { key, domain, count, fewest, min, max_skew, unknown } => {
                 write!(f, "spread over {}: {domain} ", topology::spoken(key))?;
-                match unknown {
-                    None => write!(f, "has {count}, the fewest anywhere are {min}, ")?,
-                    Some(worker) => write!(
+                match (unknown, fewest) {
+                    (None, Some(fewest)) => write!(f, "has {count}, {fewest} has only {min}, ")?,
+                    (None, None) => write!(f, "has {count}, the fewest anywhere are {min}, ")?,
+                    (Some(worker), _) => write!(
                         f,
                         "may have {count}, and a domain may have only {min}, for that of {worker} is not \
                          known; "
@@ -150,4 +158,9 @@ impl fmt::Display for Reason {
             Self::Pool { pool: None } => write!(f, "in no pool that is granted to the tenant"),
         }
     }
+}
+
+/// What would do, where a list says it: ` (westeurope, northeurope)`.
+fn list(f: &mut fmt::Formatter<'_>, wanted: &[String]) -> fmt::Result {
+    if wanted.is_empty() { Ok(()) } else { write!(f, " ({})", wanted.join(", ")) }
 }

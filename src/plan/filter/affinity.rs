@@ -53,7 +53,7 @@ mod tests {
             [
                 "not among the workers that the affinity names",
                 "excluded by the affinity",
-                "location eastus is not one that the affinity allows",
+                "location eastus is not one that the affinity allows (westus)",
                 "label tier does not meet the affinity",
                 "label zone does not meet the affinity",
             ]
@@ -61,11 +61,14 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_fails_twice_is_named_once() {
+    fn each_part_that_fails_says_what_it_asks_for() {
         let world = "worker w1 at=eastus; policy p only-at=westus; cluster a only-at=westus2";
         assert_eq!(
             refusals(world, "a", "w1"),
-            ["location eastus is not one that the affinity allows"]
+            [
+                "location eastus is not one that the affinity allows (westus)",
+                "location eastus is not one that the affinity allows (westus2)",
+            ]
         );
     }
 
@@ -121,8 +124,8 @@ mod tests {
             refusals(world, "a", "w1"),
             [
                 "location westeurope is not one that the affinity allows",
-                "provider azure is not one that the affinity allows",
-                "zones 1, 2 do not meet the affinity",
+                "provider azure is not one that the affinity allows (gcp)",
+                "zones 1, 2 do not meet the affinity (3)",
             ]
         );
         assert_eq!(

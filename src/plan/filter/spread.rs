@@ -20,6 +20,7 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
                 key: key(),
                 domain: domain.to_owned(),
                 count: scene.count(domain).unwrap_or(0),
+                fewest: scene.lowest().map(str::to_owned),
                 min: scene.min(),
                 max_skew: scene.max_skew,
                 unknown: scene.unknown().cloned(),
@@ -81,11 +82,11 @@ mod tests {
         let world = format!("{three} cluster a label:app=s");
         assert_eq!(
             refusals(&world, "a", "w1"),
-            ["spread over label zone: 1 has 3, the fewest anywhere are 0, maxSkew is 1"]
+            ["spread over label zone: 1 has 3, 3 has only 0, maxSkew is 1"]
         );
         assert_eq!(
             refusals(&world, "a", "w2"),
-            ["spread over label zone: 2 has 1, the fewest anywhere are 0, maxSkew is 1"]
+            ["spread over label zone: 2 has 1, 3 has only 0, maxSkew is 1"]
         );
     }
 
@@ -150,8 +151,8 @@ mod tests {
         assert_eq!(
             refusals(world, "a", "w1"),
             [
-                "spread over location: eastus has 1, the fewest anywhere are 0, maxSkew is 1",
-                "spread over label zone: 1 has 1, the fewest anywhere are 0, maxSkew is 1",
+                "spread over location: eastus has 1, westus has only 0, maxSkew is 1",
+                "spread over label zone: 1 has 1, 2 has only 0, maxSkew is 1",
             ]
         );
         assert_eq!(refusals(world, "a", "w3"), ["cordoned"]);

@@ -98,7 +98,7 @@ mod tests {
             ),
             (
                 "workerpool p cap=2 at=westeurope,eastus; cluster a only-at=westus",
-                "a worker of it would refuse: location westeurope is not one that the affinity allows",
+                "a worker of it would refuse: location westeurope is not one that the affinity allows (westus)",
             ),
             (
                 "worker w ?; workerpool p cap=2; cluster a",

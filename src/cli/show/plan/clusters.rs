@@ -8,7 +8,7 @@ use super::deletions::progress_words;
 use crate::cli::show;
 use crate::model::{
     Binding, ClusterState, Decision, DeletionStep, Fleet, Move, MoveProgress, Name, Planned,
-    Progress, Proposal,
+    Progress, Proposal, ReasonCode,
 };
 use crate::pipeline::Update;
 
@@ -106,8 +106,7 @@ pub(super) fn change_of(
             if before.is_some_and(|row| row.reasons == *reasons) {
                 return None;
             }
-            let words: Vec<_> = reasons.iter().map(|r| format!("{r:?}")).collect();
-            (Action::Wait, words.join(", "))
+            (Action::Wait, ReasonCode::sentence(reasons))
         }
         Decision::Delete { worker, step } => {
             if is_deleting(name, worker, proposal) {

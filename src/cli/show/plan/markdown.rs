@@ -12,7 +12,7 @@ use super::{
     Action, Group, PlanView, WorkerLine, ack_command, against, deletions, gate_words, hold_words,
     listed,
 };
-use crate::model::{Gate, Hold, Name};
+use crate::model::{Gate, Hold, Name, Plan};
 
 /// The most characters of a comment.
 const BUDGET: usize = 60_000;
@@ -108,7 +108,7 @@ fn head(view: &PlanView<'_>) -> String {
     }
     out.push_str(&destructive(view));
     for hold in &view.proposal.plan.holds {
-        out.push_str(&held(hold));
+        out.push_str(&held(hold, &view.proposal.plan));
     }
     out
 }
@@ -148,9 +148,9 @@ fn pools(view: &PlanView<'_>, cluster: &Name) -> String {
     pools.map(|n| format!(" ({})", count(n, "node pool"))).unwrap_or_default()
 }
 
-fn held(hold: &Hold) -> String {
+fn held(hold: &Hold, plan: &Plan) -> String {
     let words = hold_words(hold.kind);
-    let lines = hold.lines();
+    let lines = plan.lines_of(hold);
     let names: Vec<_> = lines.iter().take(ROWS).map(|n| format!("`{}`", code(n))).collect();
     let mut out =
         format!("\n> [!WARNING]\n> **{}**: {}: {}", hold.kind.name(), words.what, names.join(", "));

@@ -267,7 +267,8 @@ mod tests {
             "create docs ->w1 the only worker that fits",
             "create shop ->w2 before w1 by location distance; policy near",
             "update pay w1>w1 control plane at v1.33.10, pools at v1.32.9, on the way to v1.34.2; 1 file",
-            "wait huge ->- Capacity, Taint",
+            "wait huge ->- some workers have too little room, some have a taint that is not tolerated \
+             (Capacity, Taint)",
             "forget lost ->- its document is gone",
         ];
         assert_eq!(rows(&sample::proposal()), wanted);

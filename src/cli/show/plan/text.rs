@@ -10,7 +10,7 @@ use super::{
     Action, FileDiff, Group, PlanView, WorkerLine, ack_command, against, deletions, gate_words,
     hold_words, kept, listed, moving, pool_lines,
 };
-use crate::model::{Gate, Hold, HoldKind, Name, Work};
+use crate::model::{Gate, Hold, HoldKind, Name, Plan, Work};
 
 /// The plan as text.
 #[must_use]
@@ -33,7 +33,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &violations(view, palette));
     section(&mut out, &moving::text(view, palette));
     section(&mut out, &deletions::text(view, palette));
-    section(&mut out, &holds_text(&view.proposal.plan.holds, palette));
+    section(&mut out, &holds_text(&view.proposal.plan.holds, &view.proposal.plan, palette));
     section(&mut out, &gates(&view.proposal.gates, palette));
     section(&mut out, &footer(view, palette));
     out
@@ -139,7 +139,7 @@ fn violations(view: &PlanView<'_>, palette: Palette) -> String {
 
 /// What guards held, and what lets it through.
 #[must_use]
-pub fn holds_text(holds: &[Hold], palette: Palette) -> String {
+pub fn holds_text(holds: &[Hold], plan: &Plan, palette: Palette) -> String {
     let mut out = String::new();
     for hold in holds {
         let words = hold_words(hold.kind);
@@ -152,7 +152,7 @@ pub fn holds_text(holds: &[Hold], palette: Palette) -> String {
             _ => format!(" ({} asked for, {allowed} allowed)", hold.names.len()),
         });
         let _ = writeln!(out, "{title}: {}{}", words.what, allowed.unwrap_or_default());
-        let _ = writeln!(out, "  {}", listed(&hold.lines()));
+        let _ = writeln!(out, "  {}", listed(&plan.lines_of(hold)));
         let _ = writeln!(out, "  help: {}", words.remedy);
         if let Some(command) = ack_command(hold) {
             let _ = writeln!(out, "    {}", palette.paint(Tone::Strong, &command));

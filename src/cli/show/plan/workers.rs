@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{FileCount, PlanView, WorkerChange};
-use crate::model::{Reason, count};
+use crate::model::{Name, Progress, Reason, WorkerState, count};
 
 /// So many workers stand each on a line of its own.
 const EACH: usize = 10;
@@ -40,6 +40,7 @@ impl PlanView<'_> {
                 vec![WorkerLine { who, clusters: format!("{before}{to}{after}"), files }]
             }
         };
+        lines.extend(self.leaving());
         if self.control_plane.total() > 0 {
             let (who, clusters) = ("(control plane)".to_owned(), "-".to_owned());
             lines.push(WorkerLine { who, clusters, files: self.control_plane });
@@ -47,8 +48,24 @@ impl PlanView<'_> {
         lines
     }
 
+    /// The workers that are empty and whose own deletion begins, or goes a step on. Their own folders say nothing
+    /// of it: what changes is the control plane's.
+    fn leaving(&self) -> impl Iterator<Item = WorkerLine> {
+        let plan = &self.proposal.plan;
+        let goes = |name: &&Name| {
+            let deletion = plan.deletions.get(*name);
+            deletion.is_some_and(|deletion| deletion.progress != Progress::Waits)
+        };
+        let retiring = plan.workers.iter().filter(|(_, p)| p.state == WorkerState::Retiring);
+        let told = |name: &&Name| self.workers.iter().any(|worker| worker.name == **name);
+        retiring.map(|(name, _)| name).filter(goes).filter(move |name| !told(name)).map(|name| {
+            let clusters = "being removed".to_owned();
+            WorkerLine { who: name.to_string(), clusters, files: FileCount::default() }
+        })
+    }
+
     /// The placed clusters whose policy would not place them there now, by why.
-    pub(super) fn violations(&self) -> BTreeMap<String, Vec<&crate::model::Name>> {
+    pub(super) fn violations(&self) -> BTreeMap<String, Vec<&Name>> {
         let mut alike: BTreeMap<String, Vec<_>> = BTreeMap::new();
         for (name, reasons) in &self.proposal.plan.violations {
             let words: Vec<_> = reasons.iter().map(Reason::to_string).collect();

@@ -29,7 +29,7 @@ pub fn text(view: &SimulateView<'_>, palette: Palette) -> String {
         moving(view, palette),
         left::text(view.left, palette),
         view.request.map(|request| rebalance::text(request, palette)).unwrap_or_default(),
-        holds_text(&view.holds(), palette),
+        holds_text(&view.holds(), &view.after.plan, palette),
         let_through(view, palette),
         gates(view, palette),
         runway(view.runway, palette),
