@@ -42,6 +42,9 @@ pub struct Baseline {
     pub unsettled: BTreeMap<Name, String>,
     /// The keys of clusters' labels that any rule reads.
     pub label_keys: BTreeSet<String>,
+    /// The clusters that say themselves which workers they may use, where any rule of spread refuses workers: an edit
+    /// of one may change the domains over which it is spread. `None` where none refuses.
+    pub narrowed: Option<BTreeSet<Name>>,
     /// What there is, as the documents on the status branch say.
     pub counts: FleetCounts,
     /// The digest of what the workers say.

@@ -23,6 +23,8 @@ pub struct Previous {
     pub damaged: Vec<Damage>,
     /// What this run does not write.
     pub kept: Kept,
+    /// Whether the locks have the rows of some clusters alone: what depends on all that is placed is not known.
+    pub partial: bool,
 }
 
 impl Previous {

@@ -41,6 +41,7 @@ pub fn baseline(
         until: proposal.valid_until,
         unsettled: BTreeMap::new(),
         label_keys: label_keys(fleet),
+        narrowed: narrowed(fleet),
         counts: proposal.counts.clone(),
         reported: proposal.reported,
         busy: busy(&proposal.plan, &proposal.gates),
@@ -55,6 +56,15 @@ pub fn baseline(
 
 /// How much a baseline may have to tell. Where more is wrong, everything is looked at.
 const MOST_TOLD: usize = 200;
+
+/// The clusters that narrow where they are spread; `None` where nothing is spread by a rule that refuses.
+fn narrowed(fleet: &Fleet) -> Option<BTreeSet<Name>> {
+    let of_policies = fleet.policies.values().flat_map(|policy| &policy.spec.spread);
+    let own = fleet.clusters.values().flat_map(|cluster| cluster.spec.own_spread());
+    let refuses = of_policies.chain(own).any(|rule| rule.when_unsatisfiable.refuses());
+    let narrowed = fleet.clusters.values().filter(|cluster| cluster.spec.narrows());
+    refuses.then(|| narrowed.map(|cluster| cluster.name.clone()).collect())
+}
 
 /// Whether a run found everything as the run before it left it.
 fn stands(snapshot: &Snapshot, proposal: &Proposal) -> bool {

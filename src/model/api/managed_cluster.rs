@@ -113,6 +113,13 @@ impl ManagedClusterSpec {
         self.placement.iter().flat_map(|p| p.affinity.iter()).flat_map(|a| a.required.iter())
     }
 
+    /// Whether the cluster itself says which workers it may use.
+    #[must_use]
+    pub fn narrows(&self) -> bool {
+        let pools = self.placement.as_ref().is_some_and(|own| !own.pools.is_empty());
+        pools || self.required_terms().next().is_some()
+    }
+
     /// The spread constraints that the cluster itself adds.
     #[must_use]
     pub fn own_spread(&self) -> &[SpreadConstraint] {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cluster, ClusterRow, ClusterState, IndexRow};
+use crate::model::{Cluster, ClusterRow, ClusterState, IndexRow, Name};
 
 /// Whether all that others read of a placed cluster is as the lock of its worker says: what it takes, and what
 /// rules of spread, anti-affinity and quota and the policies' selectors compare. What its own decision reads
@@ -20,6 +20,13 @@ pub(super) fn is_neutral(
     stands && row.demand == cluster.demand && seen(&row.row) == seen(&cluster.index_row())
 }
 
+/// Whether the domains over which a placed cluster is spread are what they were: it adds no terms or pools of
+/// its own to what its policy says, and added none before. `narrowed` are those that did; `None` where no rule of
+/// spread refuses anything.
+pub(super) fn is_spread_alike(cluster: &Cluster, narrowed: Option<&BTreeSet<Name>>) -> bool {
+    narrowed.is_none_or(|narrowed| !narrowed.contains(&cluster.name) && !cluster.spec.narrows())
+}
+
 /// What others read of a cluster: labels of which rules speak, and all else but its version and what its
 /// removal would do.
 fn seen_by_others(row: &IndexRow, label_keys: &BTreeSet<String>) -> IndexRow {
@@ -32,7 +39,7 @@ fn seen_by_others(row: &IndexRow, label_keys: &BTreeSet<String>) -> IndexRow {
 mod tests {
     use super::*;
     use crate::model::api::{DeletionPolicy, ManagedClusterSpec, SpreadConstraint};
-    use crate::model::{Digest, Id, Name, Quantity};
+    use crate::model::{Digest, Id, Quantity};
 
     fn cluster() -> Cluster {
         Cluster {
@@ -97,6 +104,17 @@ mod tests {
             c.spec.placement.get_or_insert_default().spread.push(rule);
         };
         assert!(!neutral(own), "a rule of its own");
+    }
+
+    #[test]
+    fn who_narrows_where_it_is_spread_is_looked_at_with_everything() {
+        let nobody = BTreeSet::new();
+        let mut narrows = cluster();
+        narrows.spec.placement.get_or_insert_default().pools.push("blue".to_owned());
+        assert!(is_spread_alike(&cluster(), Some(&nobody)));
+        assert!(!is_spread_alike(&narrows, Some(&nobody)), "it does now");
+        assert!(!is_spread_alike(&cluster(), Some(&[cluster().name].into())), "it did before");
+        assert!(is_spread_alike(&narrows, None), "nothing is spread");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::super::drift::Drift;
 use super::super::read::Read;
 use super::heard::Heard;
 use super::made::{self, Made};
-use super::neutral::is_neutral;
+use super::neutral::{is_neutral, is_spread_alike};
 use super::scope::Scope;
 use super::told;
 use crate::change::entry_at;
@@ -119,7 +119,7 @@ fn locks<'a>(
 
 /// The locks with the rows of these clusters alone.
 fn of_clusters(locks: &Previous, names: &BTreeSet<Name>) -> Previous {
-    let mut previous = locks.clone();
+    let mut previous = Previous { partial: true, ..locks.clone() };
     for lock in previous.workers.values_mut() {
         lock.clusters.retain(|name, _| names.contains(name));
     }
@@ -173,7 +173,10 @@ fn are_neutral(
     let rows: BTreeMap<_, _> = previous.workers.values().flat_map(|lock| &lock.clusters).collect();
     let neutral = |name: &Name| {
         let both = rows.get(name).zip(loaded.fleet.clusters.get(name));
-        both.is_some_and(|(row, cluster)| is_neutral(row, cluster, &baseline.label_keys))
+        both.is_some_and(|(row, cluster)| {
+            is_neutral(row, cluster, &baseline.label_keys)
+                && is_spread_alike(cluster, baseline.narrowed.as_ref())
+        })
     };
     let fleet = &loaded.fleet;
     fleet.unloaded.is_empty()

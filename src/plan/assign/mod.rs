@@ -266,6 +266,7 @@ impl<'a> Run<'a> {
         }
         self.evaluated += refused.iter().filter(|r| r.evaluated).count() as u64;
         self.wait(refused.into_iter().map(|r| (r.waiting.cluster, r.reasons)).collect());
+        moving::note_together(self);
     }
 
     /// Whether a worker that was given a cluster in this run has too little left for another one.

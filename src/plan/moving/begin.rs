@@ -57,7 +57,7 @@ fn note_violations(run: &mut Run<'_>) {
     for (name, planned) in &run.clusters {
         let Decision::Keep { worker } = &planned.decision else { continue };
         let Some(cluster) = fleet.clusters.get(name) else { continue };
-        let own = cause::asks(&cluster.spec);
+        let own = cluster.spec.narrows();
         if !asked && !own && Pools::of(fleet, &cluster.tenant) == Pools::All {
             continue;
         }

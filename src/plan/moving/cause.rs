@@ -2,9 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::model::api::{
-    ManagedClusterSpec, Observation, OnViolation, PlacementPolicySpec, Taint, TaintEffect,
-};
+use crate::model::api::{Observation, OnViolation, PlacementPolicySpec, Taint, TaintEffect};
 use crate::model::{Cluster, Freshness, MoveCause, Name, Observed, Offer, Reason, Worker};
 use crate::plan::candidate::{Pools, Request};
 use crate::plan::clock::after;
@@ -83,12 +81,6 @@ fn requires(policy: &PlacementPolicySpec) -> bool {
         || affinity.is_some_and(|a| !a.required.is_empty() || !a.groups.is_empty())
 }
 
-/// Whether a cluster itself asks anything of workers that the one it is on could fail.
-pub(super) fn asks(cluster: &ManagedClusterSpec) -> bool {
-    let pools = cluster.placement.as_ref().is_some_and(|own| !own.pools.is_empty());
-    pools || cluster.required_terms().next().is_some()
-}
-
 /// Why a placed cluster's policy would not place it there now; nothing where the worker, its overlay or a
 /// policy is not there to be read.
 pub(super) fn violations(
@@ -110,7 +102,7 @@ pub(super) fn violations(
         leaving: None,
     };
     let by_policy = request.policy.is_some_and(|policy| requires(&policy.spec));
-    if request.pools == Pools::All && !by_policy && !asks(&cluster.spec) {
+    if request.pools == Pools::All && !by_policy && !cluster.spec.narrows() {
         return Vec::new();
     }
     filter::violations(&request, worker)

@@ -12,11 +12,13 @@ mod rebalance;
 mod target;
 #[cfg(test)]
 mod tests;
+mod together;
 
 pub(super) use begin::{begin, begin_for_violations};
 pub(super) use cause::lost_since;
 pub(super) use rebalance::rebalance;
 pub(super) use target::{choose_again, give_up};
+pub(super) use together::note as note_together;
 
 use std::collections::BTreeMap;
 
