@@ -49,6 +49,8 @@ mod version;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod promises;
+#[cfg(test)]
 mod world;
 
 pub use clock::Clock;
