@@ -105,6 +105,7 @@ fn worker(number: usize, clusters: usize, random: &mut Random) -> Worker {
     let zone = (number / LOCATIONS.len() % 3 + 1).to_string();
     Worker {
         made_by: None,
+        catalogue: carp::model::Catalogue::default(),
         name: name(&text),
         labels: [("zone".to_owned(), zone), ("host".to_owned(), text.clone())].into(),
         facts: Digest::of(text.as_bytes()),
@@ -142,6 +143,7 @@ fn cluster(number: usize, random: &mut Random) -> Cluster {
         file: String::new(),
         document: 0,
         spec,
+        catalogue: carp::model::Catalogue::default(),
         demand: resources(1, SIZES[random.below(SIZES.len())]),
     }
 }

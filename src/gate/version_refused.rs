@@ -81,6 +81,7 @@ mod tests {
                 version: wanted.to_owned(),
                 ..ManagedClusterSpec::default()
             },
+            catalogue: crate::model::Catalogue::default(),
             demand: std::collections::BTreeMap::new(),
         };
         let change = VersionChange {

@@ -233,7 +233,8 @@ impl Assembly<'_> {
         let default = resolve::DEFAULT_HEARTBEAT;
         let seconds =
             |text: &Option<String>| text.as_deref().and_then(resolve::seconds).unwrap_or(default);
-        spec.template.spec = resolve::worker(&spec.template.spec, &self.fleet.spec);
+        spec.template.spec =
+            resolve::worker(&spec.template.spec, &self.fleet.spec, &self.fleet.catalogue);
         let pool = Pool {
             name: name.clone(),
             file,
@@ -242,6 +243,7 @@ impl Assembly<'_> {
             provision_timeout_seconds: seconds(&spec.provision_timeout),
             cool_down_seconds: seconds(&spec.cool_down),
             spec,
+            catalogue: self.fleet.catalogue.clone(),
         };
         self.fleet.pools.insert(name, pool);
     }
@@ -291,6 +293,7 @@ impl Assembly<'_> {
             name: name.clone(),
             tenant: body.tenant().to_owned(),
             demand: resolve::demand(class),
+            catalogue: self.fleet.catalogue.clone(),
             labels: body.labels,
             facts: body.digest,
             file,
@@ -310,7 +313,7 @@ impl Assembly<'_> {
         if let Some(overlay) = self.overlays.get(name.as_str()) {
             **spec = resolve::overlaid(spec, overlay);
         }
-        let resolved = resolve::worker(spec, &self.fleet.spec);
+        let resolved = resolve::worker(spec, &self.fleet.spec, &self.fleet.catalogue);
         let overlaid = self.overlays.contains_key(name.as_str());
         let facts = if overlaid { body.canonical_digest() } else { body.digest };
         let worker = Worker {
@@ -322,6 +325,7 @@ impl Assembly<'_> {
             document: source.document,
             spec: resolved,
             made_by: None,
+            catalogue: self.fleet.catalogue.clone(),
         };
         self.fleet.workers.insert(name, worker);
     }

@@ -115,7 +115,7 @@ fn given(spec: &PlacementPolicyTestSpec, out: &mut Findings, fleet: &Fleet) -> F
 fn placing_only(spec: &FleetSpec) -> FleetSpec {
     let mut spec = spec.clone();
     spec.example = Some(Example { now: String::new(), observed: None });
-    spec.credentials = vec![Credentials { name: "any".to_owned(), azure: None }];
+    spec.credentials = vec![Credentials { name: "any".to_owned(), ..Credentials::default() }];
     for tenant in &mut spec.tenants {
         // What a test gives stands in no tenant's folder.
         (tenant.credentials, tenant.paths) = (None, Vec::new());

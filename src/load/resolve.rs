@@ -1,11 +1,11 @@
 //! Defaults filled in and overlays laid on.
 
 use crate::model::api::{
-    ControlPlane, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec, Network, Taint, Tenant,
-    WorkerOverlaySpec, WorkerSpec,
+    ControlPlane, Credentials, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec, Network,
+    Taint, Tenant, WorkerOverlaySpec, WorkerSpec,
 };
 use crate::model::{
-    ATTACHED_FLAVOR, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, KIND_FLAVOR, Quantity,
+    Catalogue, CredentialsNeeded, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Quantity,
     Resources,
 };
 
@@ -30,27 +30,34 @@ pub(super) enum Chosen<'a> {
     Nothing,
 }
 
-/// The credentials that are named, else the tenant's first, else the only ones.
+/// The credentials that are named, else the tenant's first, else the only ones of those that are needed.
 pub(super) fn credentials<'a>(
     named: Option<&'a str>,
     tenant: Option<&'a Tenant>,
     fleet: &FleetSpec,
+    needed: Option<&CredentialsNeeded>,
 ) -> Chosen<'a> {
     let wanted = named.or_else(|| tenant.and_then(Tenant::default_credentials));
-    match (wanted, fleet.credentials.len()) {
-        (Some(name), _) => match fleet.credentials.iter().position(|c| c.name == name) {
-            Some(index) => Chosen::Entry(index),
-            None => Chosen::Unknown(name),
-        },
-        (None, 0) => Chosen::Nothing,
-        (None, 1) => Chosen::Entry(0),
-        (None, _) => Chosen::Ambiguous,
+    let all = || fleet.credentials.iter().enumerate();
+    if let Some(name) = wanted {
+        let at = all().find(|(_, entry)| entry.name == name);
+        return at.map_or(Chosen::Unknown(name), |(index, _)| Chosen::Entry(index));
+    }
+    let of_others = |entry: &Credentials| {
+        let of = entry.of();
+        of.is_some() && needed.is_some_and(|needed| of != Some(&*needed.of))
+    };
+    let mut fit = all().filter(|(_, entry)| !of_others(entry)).map(|(index, _)| index);
+    match (fit.next(), fit.next()) {
+        (None, _) => Chosen::Nothing,
+        (Some(index), None) => Chosen::Entry(index),
+        (Some(_), Some(_)) => Chosen::Ambiguous,
     }
 }
 
-/// Whether a flavor makes machines in a cloud, for which it needs credentials.
-pub(super) fn needs_credentials(flavor: &str) -> bool {
-    ![ATTACHED_FLAVOR, KIND_FLAVOR].contains(&flavor)
+/// The credentials that a flavor needs to make machines in a cloud.
+pub(super) fn needed<'a>(catalogue: &'a Catalogue, flavor: &str) -> Option<&'a CredentialsNeeded> {
+    catalogue.flavor(flavor)?.credentials.as_ref()
 }
 
 /// A cluster with the defaults of its class and of the fleet.
@@ -59,6 +66,7 @@ pub(super) fn cluster(
     class: Option<&ManagedClusterClassSpec>,
     tenant: Option<&Tenant>,
     fleet: &FleetSpec,
+    catalogue: &Catalogue,
 ) -> ManagedClusterSpec {
     let mut spec = own.clone();
     if let Some(class) = class {
@@ -73,8 +81,9 @@ pub(super) fn cluster(
         }
     }
     let flavor = spec.flavor.get_or_insert_with(|| DEFAULT_CLUSTER_FLAVOR.to_owned());
-    if needs_credentials(flavor)
-        && let Chosen::Entry(index) = credentials(spec.credentials.as_deref(), tenant, fleet)
+    if let Some(needed) = needed(catalogue, flavor)
+        && let Chosen::Entry(index) =
+            credentials(spec.credentials.as_deref(), tenant, fleet, Some(needed))
     {
         spec.credentials = Some(fleet.credentials[index].name.clone());
     }
@@ -129,11 +138,16 @@ pub(super) fn overlaid(own: &WorkerSpec, overlay: &WorkerOverlaySpec) -> WorkerS
 }
 
 /// A worker with the defaults of the fleet.
-pub(super) fn worker(overlaid: &WorkerSpec, fleet: &FleetSpec) -> WorkerSpec {
+pub(super) fn worker(
+    overlaid: &WorkerSpec,
+    fleet: &FleetSpec,
+    catalogue: &Catalogue,
+) -> WorkerSpec {
     let mut spec = overlaid.clone();
     let flavor = spec.flavor.get_or_insert_with(|| DEFAULT_WORKER_FLAVOR.to_owned());
-    if needs_credentials(flavor)
-        && let Chosen::Entry(index) = credentials(spec.credentials.as_deref(), None, fleet)
+    if let Some(needed) = needed(catalogue, flavor)
+        && let Chosen::Entry(index) =
+            credentials(spec.credentials.as_deref(), None, fleet, Some(needed))
     {
         spec.credentials = Some(fleet.credentials[index].name.clone());
     }

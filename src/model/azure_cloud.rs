@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The cloud of whoever names none.
 pub const PUBLIC_CLOUD: &str = "AzurePublicCloud";
 
 /// One cloud, and where it is spoken to.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AzureCloud {
     /// Its name, as Cluster API's provider has it.

@@ -1,29 +1,34 @@
-//! What a fleet can be made of: the flavors that are built in, and those of its own.
+//! What a fleet can be made of: the flavors and providers that are built in, and those of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor};
+use super::capi_provider::CapiProvider;
+use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor, read_manifest};
+use super::tables;
 use super::templates::BUILT_IN_TEMPLATES;
 
 /// The name of a flavor's manifest in its folder.
 const MANIFEST: &str = "flavor.yaml";
 
-/// The flavors that a fleet has. Cheap to clone.
+/// The folder of the providers of Cluster API.
+const PROVIDERS: &str = "providers/";
+
+/// The flavors that a fleet has, and the providers of Cluster API that they name. Cheap to clone.
 #[derive(Clone)]
 pub struct Catalogue(Arc<Inner>);
 
+#[derive(Default)]
 struct Inner {
     flavors: BTreeMap<String, Flavor>,
-    /// Manifests that cannot be read, by flavor.
+    providers: BTreeMap<String, CapiProvider>,
+    /// Files that cannot be read, by their path.
     broken: BTreeMap<String, FlavorFault>,
 }
 
-static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
-    let manifests = BUILT_IN_TEMPLATES.iter().copied();
-    Catalogue::of(manifests.filter_map(|(path, text)| Some((flavor_of(path)?, text))))
-});
+static BUILT_IN: LazyLock<Catalogue> =
+    LazyLock::new(|| Catalogue::of(BUILT_IN_TEMPLATES.iter().copied()));
 
 impl Default for Catalogue {
     /// The flavors that are built in.
@@ -33,31 +38,38 @@ impl Default for Catalogue {
 }
 
 impl Catalogue {
-    /// The flavors that are built in with a fleet's own, which are among the texts of its templates, by path.
-    /// One of the same name takes the place of carp's.
+    /// What is built in with a fleet's own, which is among the texts of its templates, by path. One of the same
+    /// path takes the place of carp's.
     #[must_use]
     pub fn with<'a>(own: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let own = own.into_iter().filter_map(|(path, text)| Some((flavor_of(path)?, text)));
+        let own = own.into_iter().filter(|(path, _)| declares(path));
         let own: BTreeMap<_, _> = own.collect();
         if own.is_empty() {
             return Self::default();
         }
-        let all = BUILT_IN_TEMPLATES.iter().copied();
-        let all = all.filter_map(|(path, text)| Some((flavor_of(path)?, text)));
-        let mut all: BTreeMap<_, _> = all.collect();
+        let mut all: BTreeMap<_, _> = BUILT_IN_TEMPLATES.iter().copied().collect();
         all.extend(own);
         Self::of(all)
     }
 
-    fn of<'a>(manifests: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let (mut flavors, mut broken) = (BTreeMap::new(), BTreeMap::new());
-        for (name, text) in manifests {
-            match read_flavor(text) {
-                Ok(flavor) => drop(flavors.insert(name.to_owned(), flavor)),
-                Err(fault) => drop(broken.insert(name.to_owned(), fault)),
-            }
+    fn of<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut all = Inner::default();
+        for (path, text) in texts {
+            all.read(path, text)
+                .unwrap_or_else(|fault| drop(all.broken.insert(path.into(), fault)));
         }
-        Self(Arc::new(Inner { flavors, broken }))
+        let unknown =
+            |flavor: &Flavor| flavor.providers.iter().find(|name| !all.has_provider(name)).cloned();
+        let lost = all.flavors.iter().filter_map(|(name, flavor)| Some((name, unknown(flavor)?)));
+        let lost: Vec<_> = lost.map(|(name, provider)| (name.clone(), provider)).collect();
+        for (name, provider) in lost {
+            let message = format!(
+                "there is no provider `{provider}`: `templates/{PROVIDERS}{provider}.yaml`"
+            );
+            all.flavors.remove(&name);
+            all.broken.insert(manifest_of(&name), FlavorFault { message, line: 1, column: 1 });
+        }
+        Self(Arc::new(all))
     }
 
     /// The manifest of a flavor; `None` where there is none that can be read.
@@ -80,11 +92,30 @@ impl Catalogue {
     /// then nobody knows what it is for.
     #[must_use]
     pub fn may_be(&self, name: &str, kind: FlavorKind) -> bool {
-        self.0.broken.contains_key(name)
+        self.0.broken.contains_key(&manifest_of(name))
             || self.flavor(name).is_some_and(|flavor| flavor.kinds.contains(&kind))
     }
 
-    /// The manifests that cannot be read, by flavor.
+    /// A provider of Cluster API, by the name of its file.
+    #[must_use]
+    pub fn provider(&self, name: &str) -> Option<&CapiProvider> {
+        self.0.providers.get(name)
+    }
+
+    /// Whether a Worker may say the version of a component: it is in carp's table, or the providers have it.
+    #[must_use]
+    pub fn has_component(&self, name: &str) -> bool {
+        tables::components().contains_key(name) || self.components().any(|own| own == name)
+    }
+
+    /// The components that the providers and the flavors name.
+    pub fn components(&self) -> impl Iterator<Item = &str> + Clone {
+        let of_providers = self.0.providers.values().map(|provider| provider.component.as_str());
+        let of_flavors = self.0.flavors.values().flat_map(|flavor| flavor.components.keys());
+        of_providers.chain(of_flavors.map(String::as_str))
+    }
+
+    /// The files that cannot be read, by path.
     pub fn broken(&self) -> impl Iterator<Item = (&str, &FlavorFault)> {
         self.0.broken.iter().map(|(name, fault)| (name.as_str(), fault))
     }
@@ -94,6 +125,23 @@ impl Catalogue {
     pub fn networks_apart(&self) -> BTreeSet<String> {
         let apart = self.flavors().filter(|(_, flavor)| flavor.networks == Networks::Apart);
         apart.map(|(name, _)| name.to_owned()).collect()
+    }
+}
+
+impl Inner {
+    fn read(&mut self, path: &str, text: &str) -> Result<(), FlavorFault> {
+        if let Some(name) = flavor_of(path) {
+            self.flavors.insert(name.to_owned(), read_flavor(text)?);
+        } else if let Some(name) = provider_of(path) {
+            self.providers.insert(name.to_owned(), read_manifest(text)?);
+        }
+        Ok(())
+    }
+
+    /// Whether there is a provider of that name, readable or not.
+    fn has_provider(&self, name: &str) -> bool {
+        self.providers.contains_key(name)
+            || self.broken.contains_key(&format!("{PROVIDERS}{name}.yaml"))
     }
 }
 
@@ -107,6 +155,20 @@ impl fmt::Debug for Catalogue {
 #[must_use]
 pub fn flavor_of(path: &str) -> Option<&str> {
     path.strip_suffix(MANIFEST)?.strip_suffix('/')
+}
+
+/// Whether a file declares something, and makes nothing itself.
+#[must_use]
+pub fn declares(path: &str) -> bool {
+    flavor_of(path).is_some() || provider_of(path).is_some()
+}
+
+fn provider_of(path: &str) -> Option<&str> {
+    path.strip_prefix(PROVIDERS)?.strip_suffix(".yaml")
+}
+
+fn manifest_of(flavor: &str) -> String {
+    format!("{flavor}/{MANIFEST}")
 }
 
 #[cfg(test)]
@@ -142,8 +204,25 @@ mod tests {
         let text = "kind: Worker\nmobility: None\nobjects: []\ncolour: blue\n";
         let all = Catalogue::with([("moon/flavor.yaml", text)]);
         assert!(all.may_be("moon", FlavorKind::Worker) && all.flavor("moon").is_none());
-        let (name, fault) = all.broken().next().unwrap();
-        assert_eq!((name, fault.line, fault.column), ("moon", 4, 1));
+        let (path, fault) = all.broken().next().unwrap();
+        assert_eq!((path, fault.line, fault.column), ("moon/flavor.yaml", 4, 1));
         assert!(fault.message.contains("unknown field `colour`"), "{}", fault.message);
+    }
+
+    #[test]
+    fn a_flavor_names_providers_that_there_are() {
+        let flavor =
+            "kind: Worker\nmobility: None\nobjects: []\nproviders: [infrastructure-moon]\n";
+        let all = Catalogue::with([("moon/flavor.yaml", flavor)]);
+        let (path, fault) = all.broken().next().unwrap();
+        assert_eq!(path, "moon/flavor.yaml");
+        assert!(fault.message.contains("infrastructure-moon"), "{}", fault.message);
+        let provider = "kind: InfrastructureProvider\nname: moon\nnamespace: moon-system\n\
+                        component: moon\nversion: v0.1.0\nimage: r/moon\nmanifests: r/m\n";
+        let path = "providers/infrastructure-moon.yaml";
+        let all = Catalogue::with([("moon/flavor.yaml", flavor), (path, provider)]);
+        assert_eq!(all.broken().next(), None);
+        assert_eq!(all.provider("infrastructure-moon").unwrap().container, "manager");
+        assert!(all.has_component("moon") && all.has_component("capi"));
     }
 }

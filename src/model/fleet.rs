@@ -6,7 +6,7 @@ use super::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
     PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec, WorkerSpec,
 };
-use super::{Catalogue, Digest, IndexRow, MadeBy, Name, Pool, Resources};
+use super::{Catalogue, Digest, Flavor, IndexRow, MadeBy, Name, Nodes, Pool, Resources};
 
 /// The desired state: every document that loaded, defaults resolved, overlays laid on.
 #[derive(Clone, Debug, Default)]
@@ -107,6 +107,8 @@ pub struct Cluster {
     /// What it takes of its worker: from the class and the pools at their maximum; `clusters: 1` at
     /// least.
     pub demand: Resources,
+    /// The flavors that there are.
+    pub catalogue: Catalogue,
 }
 
 impl Cluster {
@@ -114,6 +116,18 @@ impl Cluster {
     #[must_use]
     pub fn flavor(&self) -> &str {
         self.spec.flavor.as_deref().unwrap_or(DEFAULT_CLUSTER_FLAVOR)
+    }
+
+    /// The flavor's manifest; `None` where there is none that can be read.
+    #[must_use]
+    pub fn manifest(&self) -> Option<&Flavor> {
+        self.catalogue.flavor(self.flavor())
+    }
+
+    /// What its nodes are; machines where nobody can tell.
+    #[must_use]
+    pub fn nodes(&self) -> Nodes {
+        self.manifest().map(|flavor| flavor.nodes).unwrap_or_default()
     }
 
     /// What the locks keep of it.
@@ -138,10 +152,6 @@ impl Cluster {
 pub const DEFAULT_CLUSTER_FLAVOR: &str = "kamaji-capz";
 /// The flavor of a Worker that names none.
 pub const DEFAULT_WORKER_FLAVOR: &str = "capz";
-/// The flavor of a Worker that exists already.
-pub const ATTACHED_FLAVOR: &str = "attached";
-/// The flavor of a ManagedCluster or a Worker in containers on one machine.
-pub const KIND_FLAVOR: &str = "kind";
 
 /// A desired worker, its overlay laid on.
 #[derive(Clone, Debug)]
@@ -162,6 +172,8 @@ pub struct Worker {
     pub heartbeat_timeout_seconds: i64,
     /// The pool that made it; `None` where it has a document of its own.
     pub made_by: Option<MadeBy>,
+    /// The flavors that there are.
+    pub catalogue: Catalogue,
 }
 
 impl Worker {
@@ -171,10 +183,28 @@ impl Worker {
         self.spec.flavor.as_deref().unwrap_or(DEFAULT_WORKER_FLAVOR)
     }
 
+    /// The flavor's manifest; `None` where there is none that can be read.
+    #[must_use]
+    pub fn manifest(&self) -> Option<&Flavor> {
+        self.catalogue.flavor(self.flavor())
+    }
+
+    /// What its nodes are; machines where nobody can tell.
+    #[must_use]
+    pub fn nodes(&self) -> Nodes {
+        self.manifest().map(|flavor| flavor.nodes).unwrap_or_default()
+    }
+
+    /// Whose machines its flavor makes; `None` where it makes none.
+    #[must_use]
+    pub fn made_of(&self) -> Option<&str> {
+        self.manifest()?.provider.as_deref()
+    }
+
     /// Whose machines it is made of; `None` where an attached worker does not say.
     #[must_use]
     pub fn provider(&self) -> Option<&str> {
-        provider_of(self.flavor()).or(self.spec.provider.as_deref())
+        self.made_of().or(self.spec.provider.as_deref())
     }
 
     /// The zones that its node pools name, sorted, each once.
@@ -195,17 +225,6 @@ impl Worker {
             WorkerField::Provider => self.provider().into_iter().collect(),
             WorkerField::Zone => self.zones(),
         }
-    }
-}
-
-/// The provider of the machines that a flavor makes, by Cluster API's name for it (`clusterctl`,
-/// `client/config/providers_client.go`); `None` for a flavor that makes none.
-#[must_use]
-pub fn provider_of(flavor: &str) -> Option<&'static str> {
-    match flavor {
-        DEFAULT_WORKER_FLAVOR => Some("azure"),
-        KIND_FLAVOR => Some("docker"),
-        _ => None,
     }
 }
 

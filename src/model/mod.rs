@@ -6,6 +6,7 @@
 pub mod api;
 mod azure_cloud;
 mod baseline;
+mod capi_provider;
 mod catalogue;
 mod condition;
 mod count;
@@ -65,7 +66,8 @@ pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{
     BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments, ReportsSince,
 };
-pub use catalogue::{Catalogue, flavor_of};
+pub use capi_provider::{CapiProvider, DeploymentBeside};
+pub use catalogue::{Catalogue, declares, flavor_of};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
 pub use count::{count, thousands};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
@@ -76,12 +78,13 @@ pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use duration::duration_seconds;
 pub use evidence::{Observed, Refusal, WorkerHealth};
 pub use flavor::{
-    Flavor, FlavorFault, FlavorKind, FlavorObject, FlavorStep, Mobility, Need, Networks,
-    OnDeletion, read_flavor,
+    ControlPlaneDefaults, CredentialsNeeded, Flavor, FlavorFault, FlavorKind, FlavorObject,
+    FlavorStep, Mobility, Need, Networks, Nodes, OnDeletion, PlatformPart, Ranges, Sizes, WaitsFor,
+    read_flavor, read_manifest,
 };
 pub use fleet::{
-    ATTACHED_FLAVOR, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, KIND_FLAVOR,
-    Policy, Sourced, Unloaded, Worker, provider_of,
+    Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy, Sourced, Unloaded,
+    Worker,
 };
 pub use folded::{Ahead, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
@@ -94,7 +97,7 @@ pub use lock::{
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Rebalanced, Stay};
 pub use name::{Name, NameError};
-pub use network::{CLUSTER_RANGES, Cidr, DefaultRanges, KIND_RANGES, WORKER_RANGES};
+pub use network::Cidr;
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use phase::{ClusterPhase, WorkerPhase};

@@ -3,57 +3,59 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::api::Network;
-use super::{ATTACHED_FLAVOR, Cluster, KIND_FLAVOR, Worker};
+use super::{Cluster, Flavor, Nodes, Worker};
 
-/// The ranges of a cluster whose document names none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DefaultRanges {
-    /// Of the pods.
-    pub pods: &'static str,
-    /// Of the services.
-    pub services: &'static str,
+/// The ranges of a ManagedCluster that neither its document nor its flavor says.
+const CLUSTER_RANGES: (&str, &str) = ("10.244.0.0/16", "10.96.0.0/16");
+/// Those of a Worker that carp makes.
+const WORKER_RANGES: (&str, &str) = ("192.168.0.0/16", "10.96.0.0/12");
+
+/// Those that a flavor says, or else these.
+fn default_ranges<'a>(flavor: Option<&'a Flavor>, or: (&'a str, &'a str)) -> (&'a str, &'a str) {
+    let own = flavor.and_then(|flavor| flavor.ranges.as_ref());
+    own.map_or(or, |ranges| (&ranges.pods, &ranges.services))
 }
 
-/// Those of a ManagedCluster on a worker.
-pub const CLUSTER_RANGES: DefaultRanges =
-    DefaultRanges { pods: "10.244.0.0/16", services: "10.96.0.0/16" };
-/// Those of a Worker that carp makes in Azure.
-pub const WORKER_RANGES: DefaultRanges =
-    DefaultRanges { pods: "192.168.0.0/16", services: "10.96.0.0/12" };
-/// kind's own ones (`pkg/apis/config/v1alpha4/default.go`).
-pub const KIND_RANGES: DefaultRanges =
-    DefaultRanges { pods: "10.244.0.0/16", services: "10.96.0.0/16" };
-
 impl Cluster {
+    /// The ranges of the pods and those of the services of one that names none.
+    #[must_use]
+    pub fn default_ranges(&self) -> (&str, &str) {
+        default_ranges(self.manifest(), CLUSTER_RANGES)
+    }
+
     /// The ranges of its pods and services, as the document has them.
     #[must_use]
     pub fn ranges(&self) -> Vec<&str> {
-        let default = if self.flavor() == KIND_FLAVOR { KIND_RANGES } else { CLUSTER_RANGES };
-        ranges(self.spec.network.as_ref(), Some(default)).unwrap_or_default()
+        ranges(self.spec.network.as_ref(), Some(self.default_ranges())).unwrap_or_default()
     }
 }
 
 impl Worker {
+    /// The ranges of the pods and those of the services of one that names none.
+    #[must_use]
+    pub fn default_ranges(&self) -> (&str, &str) {
+        default_ranges(self.manifest(), WORKER_RANGES)
+    }
+
     /// The ranges of its pods and services, as the document has them; `None` where carp did not make it
     /// and its document does not name both.
     #[must_use]
     pub fn ranges(&self) -> Option<Vec<&str>> {
-        let default = match self.flavor() {
-            ATTACHED_FLAVOR => None,
-            KIND_FLAVOR => Some(KIND_RANGES),
-            _ => Some(WORKER_RANGES),
-        };
+        let default = (self.nodes() != Nodes::Existing).then(|| self.default_ranges());
         ranges(self.spec.network.as_ref(), default)
     }
 }
 
-fn ranges(network: Option<&Network>, default: Option<DefaultRanges>) -> Option<Vec<&str>> {
-    let pods = said_or(network.map(|n| &*n.pod_cidrs), default.map(|d| d.pods))?;
-    let services = said_or(network.map(|n| &*n.service_cidrs), default.map(|d| d.services))?;
+fn ranges<'a>(
+    network: Option<&'a Network>,
+    default: Option<(&'a str, &'a str)>,
+) -> Option<Vec<&'a str>> {
+    let pods = said_or(network.map(|n| &*n.pod_cidrs), default.map(|d| d.0))?;
+    let services = said_or(network.map(|n| &*n.service_cidrs), default.map(|d| d.1))?;
     Some([pods, services].concat())
 }
 
-fn said_or<'a>(said: Option<&'a [String]>, default: Option<&'static str>) -> Option<Vec<&'a str>> {
+fn said_or<'a>(said: Option<&'a [String]>, default: Option<&'a str>) -> Option<Vec<&'a str>> {
     match said {
         Some(said) if !said.is_empty() => Some(said.iter().map(String::as_str).collect()),
         _ => default.map(|default| vec![default]),

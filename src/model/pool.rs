@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::api::{Observation, WorkerPoolSpec};
-use super::{Digest, Name, Worker};
+use super::{Catalogue, Digest, Name, Worker};
 
 /// The format of [`PoolFold`].
 pub const POOL_FOLD_SCHEMA: u32 = 1;
@@ -33,6 +33,8 @@ pub struct Pool {
     pub provision_timeout_seconds: i64,
     /// `spec.coolDown` in seconds.
     pub cool_down_seconds: i64,
+    /// The flavors that there are.
+    pub catalogue: Catalogue,
 }
 
 impl Pool {
@@ -86,6 +88,7 @@ impl Pool {
             spec,
             heartbeat_timeout_seconds: self.heartbeat_timeout_seconds,
             made_by: Some(made_by),
+            catalogue: self.catalogue.clone(),
         };
         worker.facts = worker_facts(&worker);
         worker

@@ -81,7 +81,6 @@ impl Release {
 
 #[derive(Deserialize)]
 struct Table {
-    flavors: BTreeMap<String, Vec<String>>,
     components: BTreeMap<String, Component>,
 }
 
@@ -119,7 +118,8 @@ impl Worker {
     /// What the components of this worker support of clusters of that flavor.
     #[must_use]
     pub fn supports(&self, flavor: &str) -> Vec<Unsupported> {
-        let of_flavor = TABLE.flavors.get(flavor).into_iter().flatten();
+        let manifest = self.catalogue.flavor(flavor);
+        let of_flavor = manifest.into_iter().flat_map(|flavor| &flavor.supported_by);
         let known = of_flavor.filter_map(|component| {
             let own = self.spec.components.0.get(component);
             let release = own.or_else(|| components().get(component))?;
@@ -153,12 +153,13 @@ pub fn is_known_release(component: &str, release: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Catalogue;
     use crate::model::tables::managed_versions;
 
     #[test]
     fn the_table_is_well_formed_and_the_pinned_components_are_in_it() {
-        for (flavor, of_flavor) in &TABLE.flavors {
-            for component in of_flavor {
+        for (flavor, manifest) in Catalogue::default().flavors() {
+            for component in &manifest.supported_by {
                 let pinned = &components()[component];
                 assert!(is_known_release(component, pinned), "{flavor}: {component} {pinned}");
             }

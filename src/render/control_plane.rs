@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::cluster::{CLUSTER_FILE, no_flavor};
-use super::context::{self, Components, Hosting};
+use super::context::{self, Components};
 use super::flux::{FLUX_SYSTEM, Kustomization, ROOT, Repository, WORKER_APPLIER, object};
 use super::folder::{DIGEST_ANNOTATION, NO_DIGEST};
 use super::job::{Job, Scope};
@@ -16,7 +16,7 @@ use super::templates::Templates;
 use crate::diag::Diagnostics;
 use crate::model::FlavorKind;
 use crate::model::api::API_VERSION;
-use crate::model::{ATTACHED_FLAVOR, Fleet, Worker, paths};
+use crate::model::{Fleet, Nodes, Worker, paths};
 
 /// The Flux objects of a worker's bootstrap.
 const BOOTSTRAP_FILE: &str = "bootstrap.yaml";
@@ -45,8 +45,7 @@ pub fn control_plane_job(fleet: &Fleet, templates: &Templates, prefix: &str) -> 
         folder: paths::CONTROL_PLANE.to_owned(),
         repository: Repository { spec: &fleet.spec, prefix },
         components: Components::overlaid(overrides),
-        hosting: Hosting::None,
-        azure: context::azure_cloud(fleet),
+        in_containers: false,
         storage_class: false,
         applier: WORKER_APPLIER,
         tenants: Vec::new(),
@@ -69,7 +68,7 @@ pub fn control_plane_worker_job(
     prefix: &str,
 ) -> Option<Job> {
     let flavor = worker.flavor();
-    if flavor == ATTACHED_FLAVOR {
+    if worker.nodes() == Nodes::Existing {
         return None;
     }
     let mut problems = Diagnostics::default();
@@ -285,7 +284,7 @@ mod tests {
     fn an_attached_worker_has_no_folder_here() {
         let mut fleet = fleet();
         let worker = fleet.workers.values_mut().next().unwrap();
-        worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
+        worker.spec.flavor = Some("attached".to_owned());
         let worker = fleet.workers.values().next().unwrap();
         assert!(control_plane_worker_job(&fleet, worker, &Templates::built_in(), "").is_none());
     }

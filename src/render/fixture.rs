@@ -40,6 +40,7 @@ pub(super) fn fleet() -> Fleet {
                 node_identity: Some(NODES.into()),
                 ..AzureCredentials::default()
             }),
+            ..Credentials::default()
         }],
         ..FleetSpec::default()
     };
@@ -84,6 +85,7 @@ fn worker(name: Name) -> Worker {
         },
         heartbeat_timeout_seconds: 3600,
         made_by: None,
+        catalogue: crate::model::Catalogue::default(),
     }
 }
 
@@ -101,6 +103,7 @@ fn cluster(name: Name) -> Cluster {
             node_pools: pools(),
             ..ManagedClusterSpec::default()
         },
+        catalogue: crate::model::Catalogue::default(),
         demand: Resources::new(),
     }
 }

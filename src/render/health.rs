@@ -8,31 +8,54 @@
 
 use serde_json::{Value, json};
 
+use crate::model::PlatformPart;
+
 /// What says of a provider that its manifests are applied and its Deployment is available
 /// (`cluster-api-operator`, `internal/controller/healthcheck`).
 const READY: &str = "status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')";
 /// The group of the operator's kinds.
 const OPERATOR: &str = "operator.cluster.x-k8s.io/v1alpha2";
-/// The layers with kinds of their own, and for each kind what makes it current.
-const KINDS: &[(&str, &str, &str, &str)] = &[
-    ("providers", OPERATOR, "CoreProvider", READY),
-    ("providers", OPERATOR, "BootstrapProvider", READY),
-    ("providers", OPERATOR, "ControlPlaneProvider", READY),
-    ("providers", OPERATOR, "InfrastructureProvider", READY),
-    ("providers", OPERATOR, "AddonProvider", READY),
-    // clastix/kamaji, `api/v1alpha1/datastore_types.go`.
-    ("platform", "kamaji.clastix.io/v1alpha1", "DataStore", "status.ready"),
+/// The kinds of providers.
+const PROVIDERS: [&str; 5] = [
+    "CoreProvider",
+    "BootstrapProvider",
+    "ControlPlaneProvider",
+    "InfrastructureProvider",
+    "AddonProvider",
 ];
 
+/// What the layers of a cluster have.
+pub(super) struct Has<'a> {
+    /// The providers, as templates get them.
+    pub(super) providers: Value,
+    /// The parts of the platform.
+    pub(super) platform: Vec<&'a PlatformPart>,
+}
+
 /// The `healthCheckExprs` of a layer's Kustomization for the kinds that it has; `None` where kstatus is enough.
-pub(super) fn expressions(layer: &str, has: impl Fn(&str) -> bool) -> Option<Value> {
-    let of_layer = KINDS.iter().filter(|(of, _, kind, _)| *of == layer && has(kind));
-    let all: Vec<_> = of_layer
-        .map(|(_, api_version, kind, current)| {
-            json!({"apiVersion": api_version, "kind": kind, "current": current})
-        })
-        .collect();
+pub(super) fn expressions(layer: &str, has: &Has<'_>) -> Option<Value> {
+    let all: Vec<_> = match layer {
+        "providers" => {
+            let there = |kind: &&str| {
+                has.providers.as_array().into_iter().flatten().any(|p| p["kind"] == **kind)
+            };
+            PROVIDERS
+                .iter()
+                .filter(|kind| there(kind))
+                .map(|kind| expression(OPERATOR, kind, READY))
+                .collect()
+        }
+        "platform" => {
+            let kinds = has.platform.iter().flat_map(|part| &part.waits_for);
+            kinds.map(|of| expression(&of.api_version, &of.kind, &of.current)).collect()
+        }
+        _ => Vec::new(),
+    };
     (!all.is_empty()).then_some(Value::Array(all))
+}
+
+fn expression(api_version: &str, kind: &str, current: &str) -> Value {
+    json!({"apiVersion": api_version, "kind": kind, "current": current})
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! The component layers of a cluster with Cluster API: the same on workers and on the control plane.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::agent::{self, Agent};
-use super::context::{Components, Hosting, ProviderSite, providers};
+use super::context::{Components, ProviderSite, providers};
 use super::crd::crds;
 use super::flux::{self, Kustomization, Repository};
 use super::health;
 use super::job::{Job, Scope};
 use super::mirror;
 use super::templates::Templates;
-use crate::model::AzureCloud;
 use crate::model::FlavorKind;
 
 /// The layers, each after the one before, with how long Flux waits for each.
@@ -23,8 +24,6 @@ const LAYERS: [(&str, &str); 5] = [
 ];
 /// The folder of templates.
 const FOLDER: &str = "components";
-/// The kind of the store.
-const STORE: &str = "DataStore";
 /// The layer that carp makes itself, from its own types.
 const CRDS: &str = "crds";
 /// The file with the Flux objects.
@@ -33,8 +32,8 @@ const LAYERS_FILE: &str = "layers.yaml";
 const AGENT_TEMPLATES: [(&str, &str); 2] = [("agent", "agent"), ("agent-rbac", "rbac")];
 /// How long Flux waits for the agent. It holds a place in Flux's queue while it does.
 const AGENT_TIMEOUT: &str = "3m";
-/// What templates of the layers use of the table.
-const COMPONENTS: &[&str] = &["capi-operator", "cert-manager", "kamaji"];
+/// What templates of the layers use of the table, the parts of the platform apart.
+const COMPONENTS: [&str; 2] = ["capi-operator", "cert-manager"];
 
 /// What the layers of one cluster differ by.
 pub(super) struct Site<'a> {
@@ -42,9 +41,8 @@ pub(super) struct Site<'a> {
     pub(super) folder: String,
     pub(super) repository: Repository<'a>,
     pub(super) components: Components,
-    pub(super) hosting: Hosting,
-    /// The cloud of Azure that machines are made in from here.
-    pub(super) azure: Option<&'static AzureCloud>,
+    /// Whether only clusters in containers are made from here.
+    pub(super) in_containers: bool,
     /// Whether carp makes the cluster itself, and so its StorageClass too.
     pub(super) storage_class: bool,
     /// The service account that applies the folders of clusters.
@@ -62,9 +60,13 @@ pub(super) struct Site<'a> {
 }
 
 impl Site<'_> {
-    fn providers(&self) -> Value {
-        let site = ProviderSite { hosting: self.hosting, azure: self.azure };
-        providers(&self.components, site)
+    fn made_here<'a>(&'a self, templates: &'a Templates) -> ProviderSite<'a> {
+        ProviderSite {
+            catalogue: templates.catalogue(),
+            makes: self.applies,
+            in_containers: self.in_containers,
+            fleet: self.repository.spec,
+        }
     }
 }
 
@@ -91,7 +93,7 @@ pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
     }
     let root = site.beside.iter().copied().chain([LAYERS_FILE]).map(str::to_owned).collect();
     listed.push((String::new(), root));
-    let added = vec![(LAYERS_FILE.to_owned(), flux_objects(&site))];
+    let added = vec![(LAYERS_FILE.to_owned(), flux_objects(&site, templates))];
     let fixed = crds.into_iter().map(|crd| (format!("{CRDS}/{}", crd.file), crd)).collect();
     Job {
         context: context(&site, templates),
@@ -109,24 +111,45 @@ pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
 }
 
 fn context(site: &Site<'_>, templates: &Templates) -> Value {
-    json!({
-        "kamaji": site.hosting == Hosting::Hosted,
+    let made_here = site.made_here(templates);
+    let mut context = json!({
         "containers": site.containers,
         "storageClass": site.storage_class,
         "registry": site.repository.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
-        "components": site.components.only(COMPONENTS),
+        "components": site.components.only(&components(templates)),
         "sources": mirror::of(site.repository.spec),
-        "providers": site.providers(),
+        "providers": providers(&site.components, made_here),
         "applier": site.applier,
         "tenants": site.tenants,
         "rules": rules(templates, site.applies),
         "agent": site.agent.as_ref().map(Agent::context),
-    })
+    });
+    let wanted = made_here.platform();
+    for part in parts(templates) {
+        context[part] = wanted.iter().any(|wanted| wanted.name == part).into();
+    }
+    context
+}
+
+/// The names of all parts of the platform that any flavor names.
+fn parts(templates: &Templates) -> BTreeSet<&str> {
+    let all = templates.catalogue().flavors().flat_map(|(_, flavor)| &flavor.platform);
+    all.map(|part| part.name.as_str()).collect()
+}
+
+/// What templates of the layers use of the table.
+fn components(templates: &Templates) -> Vec<&str> {
+    COMPONENTS.iter().copied().chain(parts(templates)).collect()
 }
 
 /// The source, if carp delivers, and a Kustomization for each layer. Components are waited for.
-fn flux_objects(site: &Site<'_>) -> Vec<Value> {
+fn flux_objects(site: &Site<'_>, templates: &Templates) -> Vec<Value> {
     let mut objects: Vec<_> = site.repository.source(&site.folder).into_iter().collect();
+    let made_here = site.made_here(templates);
+    let has = health::Has {
+        providers: providers(&site.components, made_here),
+        platform: made_here.platform(),
+    };
     let mut before: Option<String> = None;
     for (id, timeout) in LAYERS {
         let name = format!("component-{id}");
@@ -134,7 +157,7 @@ fn flux_objects(site: &Site<'_>) -> Vec<Value> {
         let mut layer = Kustomization::new(&name, flux::FLUX_SYSTEM, &path)
             .with("timeout", timeout)
             .with("wait", true);
-        if let Some(expressions) = health::expressions(id, |kind| has_kind(site, kind)) {
+        if let Some(expressions) = health::expressions(id, &has) {
             layer = layer.with("healthCheckExprs", expressions);
         }
         if let Some(before) = before {
@@ -145,14 +168,6 @@ fn flux_objects(site: &Site<'_>) -> Vec<Value> {
     }
     objects.extend(site.agent.as_ref().map(|_| agent_layer(site)));
     objects
-}
-
-/// Whether the layers hold objects of one of the kinds whose health Flux is told of: those of the providers,
-/// and the store that hosted control planes need.
-fn has_kind(site: &Site<'_>, kind: &str) -> bool {
-    let providers = site.providers();
-    let of_provider = providers.as_array().into_iter().flatten().any(|p| p["kind"] == kind);
-    of_provider || kind == STORE && site.hosting == Hosting::Hosted
 }
 
 /// The agent's Kustomization: nothing waits for it, and it waits for nothing.
@@ -166,8 +181,7 @@ fn agent_layer(site: &Site<'_>) -> Value {
 
 /// The kinds of all flavors, as rules of a ClusterRole: a rule for each API group.
 fn rules(templates: &Templates, kind: FlavorKind) -> Value {
-    let mut groups =
-        std::collections::BTreeMap::<String, std::collections::BTreeSet<String>>::new();
+    let mut groups = std::collections::BTreeMap::<String, BTreeSet<String>>::new();
     for flavor in templates.flavors(kind).filter_map(|name| templates.flavor(name)) {
         for object in flavor.objects_of(kind) {
             let group = object.api_version.split_once('/').map_or("", |(group, _)| group);

@@ -270,7 +270,6 @@ mod tests {
 
     use super::super::fixture::{fleet, observed};
     use super::*;
-    use crate::model::{ATTACHED_FLAVOR, KIND_FLAVOR};
 
     fn steps(fleet: &Fleet, templates: &Templates) -> Vec<ReadinessStep> {
         let worker = fleet.workers.values().next().unwrap();
@@ -295,8 +294,8 @@ mod tests {
     fn every_link_from_nothing_to_a_cluster_is_there() {
         let kind = |fleet: Fleet| {
             let mut fleet = fleet;
-            fleet.workers.values_mut().for_each(|w| w.spec.flavor = Some(KIND_FLAVOR.to_owned()));
-            fleet.clusters.values_mut().for_each(|c| c.spec.flavor = Some(KIND_FLAVOR.to_owned()));
+            fleet.workers.values_mut().for_each(|w| w.spec.flavor = Some("kind".to_owned()));
+            fleet.clusters.values_mut().for_each(|c| c.spec.flavor = Some("kind".to_owned()));
             fleet
         };
         for fleet in [fleet(), observed(), kind(fleet())] {
@@ -379,7 +378,7 @@ mod tests {
     #[test]
     fn an_attached_worker_begins_with_its_own_flux() {
         let mut fleet = fleet();
-        fleet.workers.values_mut().for_each(|w| w.spec.flavor = Some(ATTACHED_FLAVOR.to_owned()));
+        fleet.workers.values_mut().for_each(|w| w.spec.flavor = Some("attached".to_owned()));
         let all = steps(&fleet, &Templates::built_in());
         assert_eq!(all[0].cluster, Where::Worker);
         assert_eq!(missing(&all), Vec::<String>::new());

@@ -4,7 +4,7 @@ use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
 use super::context::{find_azure, issuer};
 use super::flux::{FLUX_SYSTEM, ROOT, Repository, SOURCE, is_ssh};
 use super::roles;
-use crate::model::{ATTACHED_FLAVOR, Fleet, KIND_FLAVOR, Worker, paths};
+use crate::model::{Fleet, Nodes, Worker, paths};
 
 /// The cluster on which something is done.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,8 +61,8 @@ pub fn secrets_wanted(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
 /// without one: then people begin with a cluster that is there.
 #[must_use]
 pub fn is_bootstrapped(fleet: &Fleet, worker: &Worker) -> bool {
-    let alone = worker.flavor() == KIND_FLAVOR && fleet.spec.control_plane.is_none();
-    worker.flavor() != ATTACHED_FLAVOR && !alone && fleet.spec.delivery.is_some()
+    let alone = worker.nodes() == Nodes::Containers && fleet.spec.control_plane.is_none();
+    worker.nodes() != Nodes::Existing && !alone && fleet.spec.delivery.is_some()
 }
 
 fn flux_secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
@@ -180,13 +180,13 @@ fn git_credential(fleet: &Fleet, name: &str, cluster: Where) -> SecretWanted {
 pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Preparation> {
     let name = worker.name.as_str();
     let mut all = Vec::new();
-    if worker.flavor() == ATTACHED_FLAVOR
-        || worker.flavor() == KIND_FLAVOR && !is_bootstrapped(fleet, worker)
+    if worker.nodes() == Nodes::Existing
+        || worker.nodes() == Nodes::Containers && !is_bootstrapped(fleet, worker)
     {
         let repository = Repository { spec: &fleet.spec, prefix };
         all.extend(flux_commands(repository, Where::Worker, ROOT, &paths::worker(&worker.name)));
     }
-    if worker.flavor() == KIND_FLAVOR {
+    if worker.nodes() == Nodes::Containers {
         return all;
     }
     all.extend(roles::assignments(fleet));
@@ -298,7 +298,7 @@ mod tests {
         let hub = control_plane_secrets_wanted(&fleet);
         assert_eq!(names(&hub).last().unwrap(), "carp-system/carp-agent-git");
         for worker in fleet.workers.values_mut() {
-            worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
+            worker.spec.flavor = Some("attached".to_owned());
         }
         let direct = wanted(&fleet);
         assert_eq!(names(&direct), ["flux-system/git", "carp-system/carp-agent-git"]);
@@ -313,7 +313,7 @@ mod tests {
     fn an_attached_worker_is_told_how_to_begin() {
         let mut fleet = fleet();
         for worker in fleet.workers.values_mut() {
-            worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
+            worker.spec.flavor = Some("attached".to_owned());
         }
         assert_eq!(wanted(&fleet)[0].cluster, Where::Worker);
         assert!(wanted(&fleet)[0].command.contains("--from-file=identity="), "for ssh");
@@ -330,7 +330,7 @@ mod tests {
         fleet.spec.credentials[0].azure.as_mut().unwrap().oidc_issuer_prefix =
             Some("https://o".into());
         for worker in fleet.workers.values_mut() {
-            worker.spec.flavor = Some(KIND_FLAVOR.to_owned());
+            worker.spec.flavor = Some("kind".to_owned());
         }
         let steps = |fleet: &Fleet| preparations(fleet, fleet.workers.values().next().unwrap(), "");
         assert_eq!(wanted(&fleet)[0].cluster, Where::Worker);

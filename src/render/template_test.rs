@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::object::{Object, objects};
 use super::templates::{TESTS, Templates};
 use super::{cluster_job, control_plane_worker_job};
-use crate::model::api::{AzureCredentials, Credentials, FleetSpec, ManagedClusterSpec, WorkerSpec};
+use crate::model::api::{
+    AZURE, AzureCredentials, Credentials, FleetSpec, ManagedClusterSpec, WorkerSpec,
+};
 use crate::model::{Cluster, Digest, Fleet, Name, Resources, Worker};
 
 /// The name of the cluster that is made.
@@ -81,14 +83,15 @@ fn made(
     test: &TemplateTest,
     templates: &Templates,
 ) -> Result<Vec<Object>, Vec<String>> {
-    let fleet = fleet(test.registry.clone());
+    let mut fleet = fleet(test.registry.clone());
+    fleet.spec.credentials.extend(made_up(flavor, templates));
     let job = match (&test.cluster, &test.worker) {
         (Some(spec), None) => {
             let worker = parsed(WORKER)?;
-            cluster_job(&fleet, &cluster(flavor, spec)?, &worker, templates)
+            cluster_job(&fleet, &cluster(flavor, spec, templates)?, &worker, templates)
         }
         (None, Some(spec)) => {
-            let worker = worker(flavor, spec)?;
+            let worker = worker(flavor, spec, templates)?;
             let job = control_plane_worker_job(&fleet, &worker, templates, "");
             job.ok_or_else(|| vec![format!("the flavor `{flavor}` makes no workers")])?
         }
@@ -145,14 +148,35 @@ fn fleet(registry: Option<String>) -> Fleet {
     };
     let images = crate::model::api::Images { registry, ..crate::model::api::Images::default() };
     let spec = FleetSpec {
-        credentials: vec![Credentials { name: "test".to_owned(), azure: Some(azure) }],
+        credentials: vec![Credentials {
+            name: "test".to_owned(),
+            azure: Some(azure),
+            ..Credentials::default()
+        }],
         images: Some(images),
         ..FleetSpec::default()
     };
     Fleet { spec, ..Fleet::default() }
 }
 
-fn cluster(flavor: &str, spec: &ManagedClusterSpec) -> Result<Cluster, Vec<String>> {
+/// Credentials of whatever the flavor needs, where that is not Azure's.
+fn made_up(flavor: &str, templates: &Templates) -> Option<Credentials> {
+    let needed = templates.flavor(flavor)?.credentials.as_ref()?;
+    let values = needed.values.iter().map(|value| (value.clone(), format!("test-{value}")));
+    let of_azure = needed.of == AZURE;
+    (!of_azure).then(|| Credentials {
+        name: needed.of.clone(),
+        azure: None,
+        provider: Some(needed.of.clone()),
+        values: values.collect(),
+    })
+}
+
+fn cluster(
+    flavor: &str,
+    spec: &ManagedClusterSpec,
+    templates: &Templates,
+) -> Result<Cluster, Vec<String>> {
     Ok(Cluster {
         name: parsed(NAME)?,
         tenant: "team".to_owned(),
@@ -162,10 +186,11 @@ fn cluster(flavor: &str, spec: &ManagedClusterSpec) -> Result<Cluster, Vec<Strin
         document: 0,
         spec: ManagedClusterSpec { flavor: Some(flavor.to_owned()), ..spec.clone() },
         demand: Resources::new(),
+        catalogue: templates.catalogue().clone(),
     })
 }
 
-fn worker(flavor: &str, spec: &WorkerSpec) -> Result<Worker, Vec<String>> {
+fn worker(flavor: &str, spec: &WorkerSpec, templates: &Templates) -> Result<Worker, Vec<String>> {
     Ok(Worker {
         name: parsed(NAME)?,
         labels: BTreeMap::new(),
@@ -175,6 +200,7 @@ fn worker(flavor: &str, spec: &WorkerSpec) -> Result<Worker, Vec<String>> {
         spec: WorkerSpec { flavor: Some(flavor.to_owned()), ..spec.clone() },
         heartbeat_timeout_seconds: 3600,
         made_by: None,
+        catalogue: templates.catalogue().clone(),
     })
 }
 

@@ -5,13 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::Environment;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::engine::Texts;
 use super::{engine, unused};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
-    BUILT_IN_TEMPLATES, Catalogue, Digest, Flavor, FlavorFault, FlavorKind, flavor_of,
+    BUILT_IN_TEMPLATES, Catalogue, Digest, Flavor, FlavorFault, FlavorKind, declares, flavor_of,
 };
 
 /// The folder of a flavor's tests, below the flavor's.
@@ -74,21 +74,32 @@ impl Templates {
     fn compile(texts: Texts, catalogue: Catalogue) -> (Self, Diagnostics) {
         let mut env = engine::environment();
         let mut broken: BTreeMap<_, _> = catalogue.broken().map(unreadable).collect();
-        for (name, text) in texts.iter().filter(|(name, _)| flavor_of(name).is_none()) {
+        for (name, text) in texts.iter().filter(|(name, _)| !declares(name)) {
             if let Err(error) = env.add_template_owned(name.clone(), text.to_string()) {
                 broken.insert(name.clone(), engine::finding(&error, name, &texts));
             }
         }
         let findings = broken.values().cloned().collect();
-        let digests = digests(&texts);
+        let digests = digests(&texts, &catalogue);
         (Self(Arc::new(Inner { texts, env, catalogue, broken, digests })), findings)
     }
 
     /// The digest of all texts that rendering from a folder can use: the folder's own and the shared
-    /// parts. A folder without templates has the digest of the parts alone.
+    /// parts. A folder without templates has the digest of the parts alone. Of a manifest only the kinds count
+    /// that a folder may hold: its comments, and what the templates get of it anyway, change no key.
     #[must_use]
     pub fn flavor_digest(&self, folder: &str) -> Digest {
-        self.0.digests.get(folder).copied().unwrap_or_else(|| digest_of(&self.0.texts, folder))
+        self.0
+            .digests
+            .get(folder)
+            .copied()
+            .unwrap_or_else(|| digest_of(&self.0.texts, &self.0.catalogue, folder))
+    }
+
+    /// The flavors that there are.
+    #[must_use]
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.0.catalogue
     }
 
     /// The manifest of a flavor.
@@ -110,7 +121,7 @@ impl Templates {
     /// The manifests of flavors that cannot be read. What every flavor has a part in (which kinds a
     /// cluster's Flux may touch) cannot be made without them.
     pub(super) fn broken_manifests(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.0.broken.iter().filter(|(name, _)| flavor_of(name).is_some()).map(|(_, d)| d)
+        self.0.broken.iter().filter(|(name, _)| declares(name)).map(|(_, d)| d)
     }
 
     /// Renders one template.
@@ -125,9 +136,9 @@ impl fmt::Debug for Templates {
     }
 }
 
-/// A manifest that cannot be read, by its path.
-fn unreadable((flavor, fault): (&str, &FlavorFault)) -> (String, Diagnostic) {
-    let name = format!("{flavor}/flavor.yaml");
+/// A file that declares something and cannot be read, by its path.
+fn unreadable((name, fault): (&str, &FlavorFault)) -> (String, Diagnostic) {
+    let name = name.to_owned();
     let message = format!("the flavor's manifest cannot be read: {}", fault.message);
     let place = Place::file(format!("templates/{name}")).at(fault.line, fault.column);
     let help = "write `kind`, `mobility` and `objects` as the built-in flavors do";
@@ -139,15 +150,22 @@ fn belongs(name: &str, folder: &str) -> bool {
     within(folder) || within(SHARED)
 }
 
-fn digests(texts: &Texts) -> BTreeMap<String, Digest> {
+fn digests(texts: &Texts, catalogue: &Catalogue) -> BTreeMap<String, Digest> {
     let mut folders: Vec<_> =
         texts.keys().filter_map(|n| n.rsplit_once('/')).map(|f| f.0).collect();
     folders.dedup();
-    folders.into_iter().map(|f| (f.to_owned(), digest_of(texts, f))).collect()
+    folders.into_iter().map(|f| (f.to_owned(), digest_of(texts, catalogue, f))).collect()
 }
 
-fn digest_of(texts: &Texts, folder: &str) -> Digest {
-    let used: BTreeMap<_, _> = texts.iter().filter(|(name, _)| belongs(name, folder)).collect();
+fn digest_of(texts: &Texts, catalogue: &Catalogue, folder: &str) -> Digest {
+    let used = texts.iter().filter(|(name, _)| belongs(name, folder));
+    let used: BTreeMap<_, _> = used
+        .map(|(name, text)| match flavor_of(name) {
+            None => (name, Json::from(&**text)),
+            // What else a manifest says of a folder is in what its templates get.
+            Some(flavor) => (name, json!(catalogue.flavor(flavor).map(|flavor| &flavor.objects))),
+        })
+        .collect();
     Digest::of_value(&used)
 }
 

@@ -3,7 +3,7 @@
 
 use super::engine::Texts;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, suggest};
-use crate::model::Catalogue;
+use crate::model::{Catalogue, Flavor};
 
 /// The template that makes a cluster.
 const CLUSTER: &str = "cluster.yaml";
@@ -28,7 +28,13 @@ fn is_used(name: &str, texts: &Texts, flavors: &Catalogue, built_in: &[&str]) ->
     built_in.contains(&name)
         || is_flavors
         || file == "flavor.yaml" && !folder.is_empty()
+        || folder == "providers" && flavors.flavors().any(|(_, flavor)| named(flavor, file))
         || others.map(|(_, text)| text).any(|text| names(text))
+}
+
+/// Whether a flavor names the provider that a file declares.
+fn named(flavor: &Flavor, file: &str) -> bool {
+    flavor.providers.iter().any(|name| file.strip_suffix(".yaml") == Some(name))
 }
 
 fn finding(name: &str, flavors: &Catalogue, built_in: &[&str]) -> Diagnostic {

@@ -1,31 +1,31 @@
 //! `workers/<w>/`: what a worker's Flux syncs, its clusters' folders apart.
 
 use super::agent::Agent;
-use super::context::{self, Components, Hosting};
+use super::context::Components;
 use super::flux::{CLUSTER_APPLIER, Repository};
 use super::job::Job;
 use super::layers::{self, Site};
 use super::templates::Templates;
 use crate::model::FlavorKind;
-use crate::model::{ATTACHED_FLAVOR, Fleet, KIND_FLAVOR, Worker, paths};
+use crate::model::{Fleet, Nodes, Worker, paths};
 
 /// The job that makes a worker's own files: `kustomization.yaml`, `layers.yaml` and a folder for each
 /// layer. `clusters.yaml`, `sentinel.yaml` and `carp.lock` change with the clusters and have doors of
 /// their own.
 #[must_use]
 pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix: &str) -> Job {
-    let is_kind = worker.flavor() == KIND_FLAVOR;
+    let nodes = worker.nodes();
+    let in_containers = nodes == Nodes::Containers;
     let site = Site {
         folder: paths::worker(&worker.name),
         repository: Repository { spec: &fleet.spec, prefix },
         components: Components::overlaid(&worker.spec.components.0),
-        hosting: if is_kind { Hosting::Containers } else { Hosting::Hosted },
-        azure: context::azure_cloud(fleet),
-        storage_class: !is_kind && worker.flavor() != ATTACHED_FLAVOR,
+        in_containers,
+        storage_class: nodes == Nodes::Machines,
         applier: CLUSTER_APPLIER,
         tenants: fleet.spec.tenants.iter().map(|tenant| tenant.name.as_str()).collect(),
         applies: FlavorKind::ManagedCluster,
-        containers: is_kind || worker.flavor() == ATTACHED_FLAVOR,
+        containers: nodes != Nodes::Machines,
         agent: Agent::of_worker(fleet, worker),
         beside: &["clusters.yaml", "sentinel.yaml"],
     };
@@ -74,7 +74,7 @@ mod tests {
         let mut fleet = fleet();
         assert!(text(&files(&fleet)).contains("kind: StorageClass"));
         let worker = fleet.workers.values_mut().next().unwrap();
-        worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
+        worker.spec.flavor = Some("attached".to_owned());
         assert!(!text(&files(&fleet)).contains("kind: StorageClass"));
     }
 
@@ -84,7 +84,7 @@ mod tests {
         assert!(text(&files(&fleet)).contains("InfrastructureProvider"));
         fleet.spec.credentials.clear();
         let worker = fleet.workers.values_mut().next().unwrap();
-        worker.spec.flavor = Some(ATTACHED_FLAVOR.to_owned());
+        worker.spec.flavor = Some("attached".to_owned());
         assert!(!text(&files(&fleet)).contains("InfrastructureProvider"));
     }
 
@@ -110,7 +110,7 @@ mod tests {
         let full = text(&files(&fleet));
         assert!(!full.contains("carp-kind-cluster-api"), "nobody makes them there");
         let worker = fleet.workers.values_mut().next().unwrap();
-        worker.spec.flavor = Some(KIND_FLAVOR.to_owned());
+        worker.spec.flavor = Some("kind".to_owned());
         let light = files(&fleet);
         let light = text(&light);
         for gone in ["kamaji-system", "InfrastructureProvider", "StorageClass"] {

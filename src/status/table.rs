@@ -58,6 +58,7 @@ fn fleet(observation: Observation) -> Fleet {
         document: 0,
         spec: WorkerSpec { observation, ..WorkerSpec::default() },
         heartbeat_timeout_seconds: 3600,
+        catalogue: crate::model::Catalogue::default(),
         made_by: None,
     };
     Fleet { workers: [(name("w"), worker)].into(), ..Fleet::default() }

@@ -197,6 +197,7 @@ pub(super) fn worker_document(
         document: 0,
         spec,
         heartbeat_timeout_seconds: 3600,
+        catalogue: crate::model::Catalogue::default(),
         made_by: None,
     };
     let fleet = Fleet { workers: [(name("w"), worker)].into(), ..Fleet::default() };

@@ -1,10 +1,10 @@
 //! Rendered variations: what a template branches on, in every pair of values, valid against the CRDs. A part of
 //! them runs with all other tests; all of them, the full product, with `cargo test variations -- --ignored`.
 
+use carp::model::Fleet;
 use carp::model::api::{
     Autoscale, ControlPlane, Images, Network, NodePool, OsDisk, Sources, Taint, TaintEffect,
 };
-use carp::model::{ATTACHED_FLAVOR, Fleet, KIND_FLAVOR};
 use carp::render::Files;
 
 use crate::rendered_crds;
@@ -47,7 +47,7 @@ const AZURE: &[Choice] = &[
         &[
             |_| (),
             |f| {
-                f.workers.values_mut().for_each(|w| w.spec.flavor = Some(ATTACHED_FLAVOR.into()));
+                f.workers.values_mut().for_each(|w| w.spec.flavor = Some("attached".into()));
             },
         ],
     ),
@@ -269,6 +269,6 @@ fn every_variation_is_valid() {
 #[test]
 fn a_fleet_of_kind_has_no_machines() {
     let tree = tree(&fleet::kind(), KIND, &[0; KIND.len()]);
-    assert!(fleet::kind().workers.values().all(|w| w.flavor() == KIND_FLAVOR));
+    assert!(fleet::kind().workers.values().all(|w| w.flavor() == "kind"));
     assert!(documents(&tree).iter().all(|(_, object)| object["kind"] != "MachineDeployment"));
 }

@@ -9,7 +9,7 @@ use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath, suggest};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::load::resolve::{Chosen, needs_credentials};
+use crate::load::resolve::Chosen;
 use crate::model::api::{AzureCredentials, FleetSpec};
 use crate::model::tables::locations;
 use crate::model::{PUBLIC_CLOUD, azure_cloud, azure_clouds};
@@ -42,10 +42,7 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
         Spec::Worker(w) => &w.location,
         _ => return,
     };
-    let Some(fleet) = scene.fleet.filter(|_| subject.flavor().is_some_and(needs_credentials))
-    else {
-        return;
-    };
+    let Some(fleet) = scene.fleet.filter(|_| subject.is_in_azure(scene)) else { return };
     let Some(Chosen::Entry(index)) = subject.credentials(scene) else { return };
     let (Some(azure), Some(known)) =
         (&fleet.credentials[index].azure, locations().get(location.as_str()))

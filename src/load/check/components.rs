@@ -8,11 +8,12 @@ use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::model::tables::components;
-use crate::model::{is_known_release, oldest_release};
+use crate::model::{Catalogue, is_known_release, oldest_release};
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     if let Spec::Worker(worker) = &subject.body.spec {
-        known(&worker.components.0, &FieldPath::keys("spec.components"), out);
+        let path = FieldPath::keys("spec.components");
+        known(&worker.components.0, &path, &scene.catalogue, out);
         releases(&worker.components.0, &FieldPath::keys("spec.components"), out);
     }
 }
@@ -28,8 +29,13 @@ fn releases(named: &BTreeMap<String, String>, path: &FieldPath, out: &mut Findin
 }
 
 /// Checks the names of components at a path.
-pub(super) fn known(named: &BTreeMap<String, String>, path: &FieldPath, out: &mut Findings) {
-    for name in named.keys().filter(|name| !components().contains_key(*name)) {
+pub(super) fn known(
+    named: &BTreeMap<String, String>,
+    path: &FieldPath,
+    catalogue: &Catalogue,
+    out: &mut Findings,
+) {
+    for name in named.keys().filter(|name| !catalogue.has_component(name)) {
         let message = format!("`{name}` is not a component that carp installs");
         let help = suggest::help(name, components().keys().map(String::as_str), "components");
         out.add_on_key(Code::UnknownField, path.key(name), message, help);

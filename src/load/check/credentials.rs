@@ -5,7 +5,7 @@ use super::{Scene, Subject};
 use crate::diag::Code;
 use crate::diag::suggest;
 use crate::load::finding::Findings;
-use crate::load::resolve::{Chosen, needs_credentials};
+use crate::load::resolve::Chosen;
 
 pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     let (Some(fleet), Some(flavor)) = (scene.fleet, subject.flavor()) else { return };
@@ -16,7 +16,7 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
             let help = suggest::help(name, known(), "the credentials in `carp.yaml`");
             out.add(Code::UnknownCredentials, subject.credentials_path(), message, help);
         }
-        Some(Chosen::Ambiguous) if needs_credentials(flavor) => {
+        Some(Chosen::Ambiguous) if subject.needed(scene).is_some() => {
             let message =
                 format!("`{flavor}` needs credentials, `carp.yaml` has several and none is named");
             let help = format!("add `credentials:` with one of {}", known().join(", "));

@@ -11,8 +11,8 @@ use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::load::resolve::seconds;
 use crate::model::api::{Branches, FleetSpec, Roots};
-use crate::model::is_dns_label;
 use crate::model::paths::{CONTROL_PLANE, DECISIONS, WORKERS};
+use crate::model::{Catalogue, is_dns_label};
 
 /// Checks what `carp.yaml` says.
 pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
@@ -34,7 +34,9 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     if let Some(control_plane) = &spec.control_plane {
         let path = FieldPath::keys("spec.controlPlane");
         label(&control_plane.name, path.key("name"), "a control plane", out);
-        components::known(&control_plane.components, &path.key("components"), out);
+        let path = path.key("components");
+        let built_in = Catalogue::default();
+        components::known(&control_plane.components, &path, &built_in, out);
     }
     times(spec, out);
     if let Some(found) = &spec.git {

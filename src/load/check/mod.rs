@@ -65,10 +65,12 @@ use super::names::Names;
 use super::resolve;
 use crate::diag::FieldPath;
 use crate::model::api::{
-    FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec, NodePool, PlacementTerm, PreferredTerm,
-    Tenant, WorkerField,
+    AZURE, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec, NodePool, PlacementTerm,
+    PreferredTerm, Tenant, WorkerField,
 };
-use crate::model::{Catalogue, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR};
+use crate::model::{
+    Catalogue, CredentialsNeeded, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Flavor,
+};
 
 /// What a rule looks at.
 pub(super) struct Subject<'a> {
@@ -160,7 +162,13 @@ impl Scene<'_> {
         let Spec::ManagedCluster(own) = &body.spec else { return None };
         let class = own.class.as_ref().and_then(|c| self.classes.get(c));
         let none = FleetSpec::default();
-        Some(resolve::cluster(own, class, self.tenant(body), self.fleet.unwrap_or(&none)))
+        Some(resolve::cluster(
+            own,
+            class,
+            self.tenant(body),
+            self.fleet.unwrap_or(&none),
+            &self.catalogue,
+        ))
     }
 }
 
@@ -172,9 +180,27 @@ impl Subject<'_> {
                 let named = self.cluster.as_ref().and_then(|c| c.flavor.as_deref());
                 Some(named.unwrap_or(DEFAULT_CLUSTER_FLAVOR))
             }
+            Spec::ManagedClusterClass(c) => {
+                Some(c.flavor.as_deref().unwrap_or(DEFAULT_CLUSTER_FLAVOR))
+            }
             Spec::Worker(w) => Some(w.flavor.as_deref().unwrap_or(DEFAULT_WORKER_FLAVOR)),
             _ => None,
         }
+    }
+
+    /// The manifest of its flavor.
+    fn manifest<'s>(&self, scene: &'s Scene<'_>) -> Option<&'s Flavor> {
+        scene.catalogue.flavor(self.flavor()?)
+    }
+
+    /// The credentials that its flavor needs.
+    fn needed<'s>(&self, scene: &'s Scene<'_>) -> Option<&'s CredentialsNeeded> {
+        self.manifest(scene)?.credentials.as_ref()
+    }
+
+    /// Whether its flavor makes machines in Azure.
+    fn is_in_azure(&self, scene: &Scene<'_>) -> bool {
+        self.needed(scene).is_some_and(|needed| needed.of == AZURE)
     }
 
     /// The credentials of what has some. A cluster's own, its class's and its tenant's are resolved
@@ -185,7 +211,7 @@ impl Subject<'_> {
             Spec::Worker(w) => w.credentials.as_deref(),
             _ => return None,
         };
-        Some(resolve::credentials(named, None, scene.fleet?))
+        Some(resolve::credentials(named, None, scene.fleet?, self.needed(scene)))
     }
 
     /// Where a `ManagedCluster`'s or Worker's credentials are named.

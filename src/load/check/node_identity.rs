@@ -13,7 +13,7 @@ use super::placeholder::{add, is_placeholder};
 use super::{Scene, Subject};
 use crate::diag::FieldPath;
 use crate::load::finding::Findings;
-use crate::load::resolve::{Chosen, needs_credentials};
+use crate::load::resolve::Chosen;
 use crate::model::api::Credentials;
 
 /// The resource id of a managed identity, with or without what CAPZ puts before it.
@@ -30,7 +30,7 @@ const EXAMPLE: &str = "/subscriptions/…/resourceGroups/…/providers/Microsoft
 
 pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     let Some(fleet) = scene.fleet else { return };
-    if !subject.flavor().is_some_and(needs_credentials) {
+    if !subject.is_in_azure(scene) {
         return;
     }
     if let Some(Chosen::Entry(index)) = subject.credentials(scene) {

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use super::{Scene, Subject};
 use crate::diag::{Code, Diagnostic, FieldPath};
 use crate::load::finding::{Findings, Source};
-use crate::load::resolve::{Chosen, needs_credentials};
-use crate::model::api::{AzureCredentials, Credentials};
+use crate::load::resolve::Chosen;
+use crate::model::CredentialsNeeded;
+use crate::model::api::{AZURE, AzureCredentials, Credentials};
 use crate::model::paths::FLEET_FILE;
 
 /// What the files that `carp init` writes have in place of a real value.
@@ -19,10 +20,18 @@ const ZEROS: &str = "00000000-0000-0000-0000-";
 
 pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     let Some(fleet) = scene.fleet.filter(|f| f.example.is_none()) else { return };
-    if !subject.flavor().is_some_and(needs_credentials) {
+    let Some(needed) = subject.needed(scene) else { return };
+    let path = FieldPath::keys("spec.credentials");
+    if needed.of != AZURE {
+        match subject.credentials(scene) {
+            Some(Chosen::Nothing) => nothing(needed, path, out),
+            Some(Chosen::Entry(index)) => {
+                values(&fleet.credentials[index], needed, &path.index(index), out);
+            }
+            _ => {}
+        }
         return;
     }
-    let path = FieldPath::keys("spec.credentials");
     match subject.credentials(scene) {
         Some(Chosen::Nothing) => {
             let message = "no credentials are listed, and clusters and workers need some";
@@ -32,6 +41,50 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
         }
         Some(Chosen::Entry(index)) => entry(&fleet.credentials[index], &path.index(index), out),
         _ => {}
+    }
+}
+
+/// There are no credentials of another provider than Azure.
+fn nothing(needed: &CredentialsNeeded, path: FieldPath, out: &mut Findings) {
+    let of = &needed.of;
+    let message =
+        format!("no credentials of `{of}` are listed, and clusters and workers need some");
+    let values = needed.values.join(", ");
+    let help = format!("add an entry that has `name`, `provider: {of}` and `values: {{{values}}}`");
+    add(path, message, help, out);
+}
+
+/// The values of an entry of another provider than Azure.
+fn values(
+    credentials: &Credentials,
+    needed: &CredentialsNeeded,
+    path: &FieldPath,
+    out: &mut Findings,
+) {
+    let (name, of) = (&credentials.name, &needed.of);
+    if credentials.provider.as_ref() != Some(of) {
+        let message = format!("the credentials `{name}` are not of `{of}`");
+        add(path.clone(), message, format!("add `provider: {of}`, or name others"), out);
+        return;
+    }
+    for wanted in &needed.values {
+        match credentials.values.get(wanted) {
+            None => {
+                let message = format!("the credentials `{name}` have no `{wanted}`");
+                add(path.key("values"), message, format!("add `{wanted}` to `values`"), out);
+            }
+            Some(value) if is_placeholder(value) => {
+                let message =
+                    format!("`{wanted}` of the credentials `{name}` is a placeholder: `{value}`");
+                add(
+                    path.key("values").key(wanted),
+                    message,
+                    format!("write the real {wanted}"),
+                    out,
+                );
+            }
+            Some(_) => {}
+        }
     }
 }
 

@@ -6,37 +6,38 @@ use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
+use crate::model::Flavor;
 use crate::model::api::WorkerField;
-use crate::model::provider_of;
 use crate::model::tables::providers;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     if let Spec::Worker(worker) = &subject.body.spec
         && let Some(provider) = &worker.provider
     {
         let path = FieldPath::keys("spec.provider");
         let flavor = subject.flavor().unwrap_or_default();
-        match provider_of(flavor) {
+        match subject.manifest(scene).and_then(|flavor| flavor.provider.as_deref()) {
             Some(made) if made != provider => {
                 let message = format!("a worker of the flavor `{flavor}` is made of `{made}`");
                 let help = "remove `provider`: only an attached worker says it itself";
                 out.add(Code::UnknownProvider, path, message, help);
             }
-            _ => one(provider, path, out),
+            _ => one(provider, path, scene, out),
         }
     }
     for (path, term) in subject.terms() {
         for (i, provider) in term.providers.iter().enumerate() {
-            one(provider, path.key("providers").index(i), out);
+            one(provider, path.key("providers").index(i), scene, out);
         }
         for (path, provider) in super::field_values(term, &path, WorkerField::Provider) {
-            one(provider, path, out);
+            one(provider, path, scene, out);
         }
     }
 }
 
-fn one(provider: &str, path: FieldPath, out: &mut Findings) {
-    if !providers().contains(provider) {
+fn one(provider: &str, path: FieldPath, scene: &Scene<'_>, out: &mut Findings) {
+    let of_flavor = |(_, flavor): (_, &Flavor)| flavor.provider.as_deref() == Some(provider);
+    if !providers().contains(provider) && !scene.catalogue.flavors().any(of_flavor) {
         let known = providers().iter().map(String::as_str);
         let help = suggest::help(provider, known, "providers");
         let message = format!("`{provider}` is not a provider that Cluster API knows");

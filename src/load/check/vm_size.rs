@@ -14,7 +14,8 @@ use super::{Scene, Subject};
 use crate::diag::{Code, FieldPath, suggest};
 use crate::load::finding::Findings;
 use crate::load::kind::Spec;
-use crate::model::{Architecture, is_vm_size, vm_family, vm_sizes};
+use crate::model::api::AZURE;
+use crate::model::{Architecture, Nodes, Sizes, is_vm_size, vm_family, vm_sizes};
 
 /// The form of Azure's names of VM sizes; the first number is that of the virtual CPUs.
 static FORM: LazyLock<Regex> = LazyLock::new(|| {
@@ -25,7 +26,20 @@ static FORM: LazyLock<Regex> = LazyLock::new(|| {
 /// The fewest virtual CPUs of a control plane that kubeadm's preflight checks accept.
 const CONTROL_PLANE_CPUS: u32 = 2;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+    let flavor = subject.manifest(scene);
+    // carp's table is Azure's. A flavor of another provider has its own in its manifest, or none.
+    let elsewhere = flavor.is_some_and(|flavor| {
+        flavor.nodes == Nodes::Machines && flavor.provider.as_deref() != Some(AZURE)
+    });
+    let sizes = flavor.filter(|_| elsewhere).map(|flavor| flavor.sizes.as_ref());
+    let form = |size: &str, path: FieldPath, out: &mut Findings| match sizes {
+        Some(sizes) => {
+            of_flavor(size, sizes, path, out);
+            None
+        }
+        None => form(size, path, out),
+    };
     for (path, pool) in subject.node_pools() {
         if let Some(size) = &pool.vm_size {
             // Of thousands of clusters most name one that is known: the form is looked at where it is not.
@@ -49,6 +63,17 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
             out.add(Code::SuspiciousVmSize, path, message, help);
         }
     }
+}
+
+/// Looks a size up in the table of its flavor's manifest.
+fn of_flavor(size: &str, sizes: Option<&Sizes>, path: FieldPath, out: &mut Findings) {
+    let known = sizes.map(|sizes| sizes.known.as_slice()).unwrap_or_default();
+    if known.is_empty() || known.iter().any(|one| one == size) {
+        return;
+    }
+    let help = suggest::help(size, known.iter().map(String::as_str), "sizes");
+    let message = format!("the flavor's manifest lists no size `{size}`");
+    out.add(Code::SuspiciousVmSize, path, message, help);
 }
 
 /// Checks the form and returns the number of virtual CPUs.

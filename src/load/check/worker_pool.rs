@@ -8,21 +8,21 @@ use crate::load::finding::Findings;
 use crate::load::kind::Spec;
 use crate::load::resolve::seconds;
 use crate::model::api::WorkerPoolSpec;
-use crate::model::{ATTACHED_FLAVOR, pool_locations, worker_name};
+use crate::model::{Nodes, pool_locations, worker_name};
 
 /// An ordinal that no pool outlives: a name with it must be one.
 const LONGEST_ORDINAL: u64 = 9999;
 
 pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
     let Spec::WorkerPool(pool) = &subject.body.spec else { return };
-    own(&subject.body.name, pool, out);
+    own(&subject.body.name, pool, scene, out);
     for location in pool_locations(pool) {
         as_worker(subject.body, pool, location, scene, out);
     }
 }
 
 /// The fields of the pool itself.
-fn own(name: &str, pool: &WorkerPoolSpec, out: &mut Findings) {
+fn own(name: &str, pool: &WorkerPoolSpec, scene: &Scene<'_>, out: &mut Findings) {
     let spec = FieldPath::keys("spec");
     let template = FieldPath::keys("spec.template.spec");
     let worker = &pool.template.spec;
@@ -50,7 +50,8 @@ fn own(name: &str, pool: &WorkerPoolSpec, out: &mut Findings) {
         let message = format!("the workers of the WorkerPool `{name}` are in the pool `{name}`");
         out.add(Code::InvalidPool, template.key("pool"), message, "remove the line");
     }
-    if worker.flavor.as_deref() == Some(ATTACHED_FLAVOR) {
+    let flavor = worker.flavor.as_deref().and_then(|name| scene.catalogue.flavor(name));
+    if flavor.is_some_and(|flavor| flavor.nodes == Nodes::Existing) {
         let message = "carp makes the workers of a pool, and an attached one exists already";
         out.add(Code::InvalidPool, template.key("flavor"), message, "take another flavor");
     }

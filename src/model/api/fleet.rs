@@ -223,7 +223,24 @@ pub struct Credentials {
     /// Azure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub azure: Option<AzureCredentials>,
+    /// Whose they are, where carp has no field for it: what a flavor of the fleet's own asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// What the templates of that flavor get: IDs and names, no secret.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
 }
+
+impl Credentials {
+    /// Whose they are; `None` where the entry says nothing.
+    #[must_use]
+    pub fn of(&self) -> Option<&str> {
+        self.provider.as_deref().or(self.azure.as_ref().map(|_| AZURE))
+    }
+}
+
+/// Whose credentials the field `azure` holds.
+pub const AZURE: &str = "azure";
 
 /// IDs in Azure. Access itself comes from workload identity on the worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

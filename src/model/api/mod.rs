@@ -31,7 +31,7 @@ pub use affinity::{
 pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds, kind_crd};
 pub use fleet::{
-    AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
+    AZURE, AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
     DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Sources, Tenant,
 };
 pub use git::{

@@ -1,8 +1,11 @@
-//! A flavor's manifest: what its folders may hold, and when a deletion takes it out of them.
+//! A flavor's manifest: what it makes, of what and with what, what its folders may hold, and when a deletion
+//! takes it out of them.
 
 mod read;
 
-pub use read::{FlavorFault, read_flavor};
+pub use read::{FlavorFault, read_flavor, read_manifest};
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +23,40 @@ pub struct Flavor {
     /// Whether a cluster of it may have the addresses of its worker.
     #[serde(default)]
     pub networks: Networks,
+    /// What its nodes are.
+    #[serde(default)]
+    pub nodes: Nodes,
+    /// Whose machines it makes, by Cluster API's name for the provider (`clusterctl`,
+    /// `client/config/providers_client.go`); `None` where it makes none, or where each Worker says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The credentials that it needs; `None` where it needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<CredentialsNeeded>,
+    /// The sizes of its machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
+    /// The control plane of a cluster that says nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_plane: Option<ControlPlaneDefaults>,
+    /// The ranges of addresses of a cluster that names none; `None` takes carp's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranges: Option<Ranges>,
+    /// The components of the table whose versions its templates get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub add_ons: Vec<String>,
+    /// Versions of components that are not in the table, which its templates get as well.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub components: BTreeMap<String, String>,
+    /// The providers of Cluster API that must run where its objects are applied, by the names of their files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub providers: Vec<String>,
+    /// The parts of the platform that must run there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub platform: Vec<PlatformPart>,
+    /// The components of a worker whose supported Kubernetes versions decide whether it takes a cluster.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supported_by: Vec<String>,
     /// The kinds that its folders may hold.
     pub objects: Vec<FlavorObject>,
     /// What brings a cluster of it up, in order.
@@ -80,6 +117,82 @@ pub enum Networks {
     Any,
     /// Its pods and services need addresses that the worker's have not.
     Apart,
+}
+
+/// What the nodes of a flavor are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Nodes {
+    /// Machines that Cluster API makes.
+    #[default]
+    Machines,
+    /// Containers on one machine: there are no sizes, no zones and no credentials.
+    Containers,
+    /// Those of a cluster that exists already: carp makes what runs on it and not the cluster.
+    Existing,
+}
+
+/// The credentials that a flavor needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CredentialsNeeded {
+    /// Whose they are: `azure`, or the `provider` of an entry with `values`.
+    pub of: String,
+    /// The names of the values that an entry must have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
+}
+
+/// The sizes of a flavor's machines, by the provider's names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Sizes {
+    /// The size of a machine that names none.
+    pub default: String,
+    /// The sizes that there are; empty where any may be, or where carp has a table of the provider's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<String>,
+}
+
+/// The control plane of a cluster that says nothing of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ControlPlaneDefaults {
+    /// How many replicas.
+    pub replicas: u32,
+}
+
+/// A part of the layer `platform`: what clusters of a flavor need on their worker besides providers. Templates of
+/// the layers get its name as a value that says whether the part is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PlatformPart {
+    /// Its name, which is that of its component too.
+    pub name: String,
+    /// What Flux waits for, where it cannot tell by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<WaitsFor>,
+}
+
+/// A kind of the platform whose health Flux cannot tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WaitsFor {
+    /// The `apiVersion`.
+    pub api_version: String,
+    /// The `kind`.
+    pub kind: String,
+    /// The expression in CEL that holds once it is current.
+    pub current: String,
+}
+
+/// Ranges of addresses, as CIDRs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Ranges {
+    /// Of the pods.
+    pub pods: String,
+    /// Of the services.
+    pub services: String,
 }
 
 /// One kind of a flavor.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::value::SeqAccessDeserializer;
-use serde::de::{self, IntoDeserializer as _, SeqAccess, Visitor};
+use serde::de::{self, DeserializeOwned, IntoDeserializer as _, SeqAccess, Visitor};
 use serde::{Deserialize as _, Deserializer};
 use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 
@@ -25,11 +25,23 @@ pub struct FlavorFault {
 /// # Errors
 /// It is not YAML, has a field that means nothing, or says what cannot be.
 pub fn read_flavor(text: &str) -> Result<Flavor, FlavorFault> {
+    let flavor: Flavor = read_manifest(text)?;
+    match flavor.nonsense() {
+        None => Ok(flavor),
+        Some(message) => Err(FlavorFault { message, line: 1, column: 1 }),
+    }
+}
+
+/// Reads any file of templates that declares something.
+///
+/// # Errors
+/// It is not YAML, or has a field that means nothing.
+pub fn read_manifest<T: DeserializeOwned>(text: &str) -> Result<T, FlavorFault> {
     let options = serde_saphyr::options! {
         with_snippet: false,
         budget: serde_saphyr::budget! { max_depth: 64 },
     };
-    let flavor: Flavor = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let at = error.location();
         let number = |of: Option<u64>| of.and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
         FlavorFault {
@@ -37,11 +49,7 @@ pub fn read_flavor(text: &str) -> Result<Flavor, FlavorFault> {
             column: number(at.map(|at| at.column())),
             message: UserMessageFormatter.format_message(&error).into_owned(),
         }
-    })?;
-    match flavor.nonsense() {
-        None => Ok(flavor),
-        Some(message) => Err(FlavorFault { message, line: 1, column: 1 }),
-    }
+    })
 }
 
 impl Flavor {

@@ -53,6 +53,7 @@ mod tests {
                 version: "v1.34.2".to_owned(),
                 ..ManagedClusterSpec::default()
             },
+            catalogue: crate::model::Catalogue::default(),
             demand: [("clusters".to_owned(), Quantity::units(1))].into(),
         }
     }

@@ -35,6 +35,7 @@ pub(super) fn desired() -> BTreeMap<Name, Worker> {
         spec: crate::model::api::WorkerSpec::default(),
         heartbeat_timeout_seconds: HOUR,
         made_by: None,
+        catalogue: crate::model::Catalogue::default(),
     };
     [(name("w1"), worker)].into()
 }

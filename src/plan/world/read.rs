@@ -296,10 +296,10 @@ pub(super) fn plain_worker(text: &str) -> Worker {
         },
         heartbeat_timeout_seconds: 3600,
         made_by: None,
+        catalogue: crate::model::Catalogue::default(),
     }
 }
 
-/// A cluster about which nothing is said.
 fn plain_cluster(text: &str) -> Cluster {
     Cluster {
         name: name(text),
@@ -313,6 +313,7 @@ fn plain_cluster(text: &str) -> Cluster {
             location: "westeurope".to_owned(),
             ..ManagedClusterSpec::default()
         },
+        catalogue: crate::model::Catalogue::default(),
         demand: clusters(1),
     }
 }

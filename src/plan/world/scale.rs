@@ -72,6 +72,7 @@ impl World {
             heartbeat_timeout_seconds: 3600,
             provision_timeout_seconds: timeout,
             cool_down_seconds: cool,
+            catalogue: crate::model::Catalogue::default(),
         };
         if let Some(last) = last {
             self.pool_lock(&pool.name).last = last;

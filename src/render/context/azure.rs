@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
+use crate::model::Fleet;
 use crate::model::api::AzureCredentials;
 use crate::model::paths::FLEET_FILE;
-use crate::model::{AzureCloud, Fleet, PUBLIC_CLOUD, azure_cloud};
 
 /// The Azure credentials of that name, or the only ones where no name is given.
 pub(in crate::render) fn find<'a>(
@@ -18,12 +18,6 @@ pub(in crate::render) fn find<'a>(
         None => all.next().filter(|_| fleet.spec.credentials.len() == 1),
     };
     entry?.azure.as_ref()
-}
-
-/// The cloud of Azure that a fleet is in; `None` where it has no credentials for one. All are of the same.
-pub(in crate::render) fn cloud(fleet: &Fleet) -> Option<&'static AzureCloud> {
-    let azure = fleet.spec.credentials.iter().find_map(|c| c.azure.as_ref())?;
-    azure_cloud(azure.environment.as_deref().unwrap_or(PUBLIC_CLOUD))
 }
 
 /// What templates get of it for the cluster `name`; null and a finding where there is none.
@@ -81,6 +75,7 @@ mod tests {
         let entry = |name: &str| Credentials {
             name: name.into(),
             azure: Some(AzureCredentials { client_id: name.into(), ..AzureCredentials::default() }),
+            ..Credentials::default()
         };
         let mut fleet = Fleet::default();
         fleet.spec.credentials.push(entry("a"));

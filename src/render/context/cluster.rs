@@ -4,14 +4,12 @@ use serde_json::{Value, json};
 
 use super::pool::{Role, autoscaler, pool, taint_keys};
 use super::{
-    Components, HOSTED_REPLICAS, VM_SIZE, azure, cloud_images, containers, hosted_taint, or_default,
+    Components, HOSTED_REPLICAS, cloud_images, containers, credentials, default_size, hosted_taint,
+    or_default, replicas,
 };
 use crate::diag::Diagnostics;
-use crate::model::{CLUSTER_RANGES, Cidr, Cluster, Fleet, KIND_FLAVOR, Name, Versions};
+use crate::model::{Cidr, Cluster, Fleet, Name, Nodes, Versions};
 use crate::render::mirror;
-
-/// The add-ons that every cluster gets.
-pub(super) const ADD_ONS: &[&str] = &["azuredisk-csi", "calico", "cloud-provider-azure"];
 
 /// The context of a cluster on a worker.
 pub(in crate::render) fn cluster(
@@ -21,40 +19,47 @@ pub(in crate::render) fn cluster(
     versions: &Versions,
     problems: &mut Diagnostics,
 ) -> Value {
-    if cluster.flavor() == KIND_FLAVOR {
+    if cluster.nodes() == Nodes::Containers {
         return containers::cluster(fleet, cluster, problems);
     }
     let spec = &cluster.spec;
     let network = spec.network.as_ref();
     let control_plane = spec.control_plane.clone().unwrap_or_default();
     let own = fleet.workers.get(worker).map(|w| w.spec.components.0.clone()).unwrap_or_default();
+    let size = default_size(cluster.manifest());
     let pools = spec.node_pools.iter();
     let pools: Vec<_> =
-        pools.map(|p| pool(&cluster.name, p, Role::General, &versions.pools)).collect();
-    let services = or_default(network.map(|n| &n.service_cidrs), CLUSTER_RANGES.services);
-    json!({
+        pools.map(|p| pool(&cluster.name, p, Role::General, &versions.pools, size)).collect();
+    let (default_pods, default_services) = cluster.default_ranges();
+    let services = or_default(network.map(|n| &n.service_cidrs), default_services);
+    let manifest = cluster.manifest();
+    let mut context = json!({
         "name": cluster.name,
         "tenant": cluster.tenant,
         "version": versions.control_plane,
         "location": spec.location,
         "paused": spec.paused,
         "controlPlane": {
-            "replicas": control_plane.replicas.unwrap_or(HOSTED_REPLICAS),
-            "vmSize": control_plane.size.as_deref().unwrap_or(VM_SIZE),
+            "replicas": control_plane.replicas.unwrap_or(replicas(manifest, HOSTED_REPLICAS)),
+            "vmSize": control_plane.size.as_deref().unwrap_or(size),
         },
-        "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), CLUSTER_RANGES.pods),
+        "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), default_pods),
         "dnsServiceIPs": dns_service_ips(&services),
         "serviceCIDRs": services,
-        "azure": azure::azure(fleet, spec.credentials.as_deref(), &cluster.name, problems),
         "pools": pools,
         "poolTaints": taint_keys(&spec.node_pools),
         "autoscaler": autoscaler(&spec.node_pools, &versions.control_plane),
-        "cloudImages": cloud_images(&versions.control_plane),
-        "components": Components::overlaid(&own).only(ADD_ONS),
+        "components": Components::overlaid(&own).of_flavor(manifest),
         "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "hostedTaint": hosted_taint(),
-    })
+    });
+    let who = credentials::Of { name: &cluster.name, chosen: spec.credentials.as_deref() };
+    credentials::add(&mut context, fleet, manifest, who, problems);
+    if credentials::are_azure(manifest) {
+        context["cloudImages"] = cloud_images(&versions.control_plane).into();
+    }
+    context
 }
 
 /// The address of the cluster's DNS. Kamaji's provider passes on the first range only, and the address is the

@@ -1,4 +1,4 @@
-//! What templates of the flavor `kind` get: nodes are containers, so there are no machines, no zones and
+//! What templates of flavors in containers get: nodes are containers, so there are no machines, no zones and
 //! no credentials. Of pools only their size counts.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::or_default;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::api::{ControlPlane, Network, NodePool};
-use crate::model::{Cluster, Fleet, KIND_RANGES, KubeVersion, Worker, tables};
+use crate::model::{Cluster, Fleet, KubeVersion, Worker, tables};
 
 /// The nodes of a control plane that names no replicas: one machine has one etcd to lose.
 const CONTROL_PLANE_NODES: u32 = 1;
@@ -23,6 +23,7 @@ struct Wanted<'a> {
     control_plane: Option<&'a ControlPlane>,
     pools: &'a [NodePool],
     network: Option<&'a Network>,
+    ranges: (&'a str, &'a str),
 }
 
 /// The context of a cluster of kind.
@@ -37,6 +38,7 @@ pub(super) fn cluster(fleet: &Fleet, cluster: &Cluster, problems: &mut Diagnosti
         control_plane: spec.control_plane.as_ref(),
         pools: &spec.node_pools,
         network: spec.network.as_ref(),
+        ranges: cluster.default_ranges(),
     };
     context(fleet, &wanted, problems)
 }
@@ -53,6 +55,7 @@ pub(super) fn worker(fleet: &Fleet, worker: &Worker, problems: &mut Diagnostics)
         control_plane: spec.control_plane.as_ref(),
         pools: &spec.node_pools,
         network: spec.network.as_ref(),
+        ranges: worker.default_ranges(),
     };
     context(fleet, &wanted, problems)
 }
@@ -76,8 +79,8 @@ fn context(fleet: &Fleet, wanted: &Wanted<'_>, problems: &mut Diagnostics) -> Va
         "registry": registry,
         "controlPlaneNodes": replicas.unwrap_or(CONTROL_PLANE_NODES),
         "workerNodes": wanted.pools.iter().map(nodes).sum::<u32>(),
-        "podCIDRs": or_default(wanted.network.map(|n| &n.pod_cidrs), KIND_RANGES.pods),
-        "serviceCIDRs": or_default(wanted.network.map(|n| &n.service_cidrs), KIND_RANGES.services),
+        "podCIDRs": or_default(wanted.network.map(|n| &n.pod_cidrs), wanted.ranges.0),
+        "serviceCIDRs": or_default(wanted.network.map(|n| &n.service_cidrs), wanted.ranges.1),
         "networking": wanted.network.map(networking).filter(|n| !n.is_empty()),
     })
 }

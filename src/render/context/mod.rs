@@ -4,20 +4,19 @@ mod azure;
 mod cluster;
 mod components;
 mod containers;
+mod credentials;
 mod pool;
 mod worker;
 
-pub(super) use azure::{cloud as azure_cloud, find as find_azure, issuer};
+pub(super) use azure::{find as find_azure, issuer};
 pub(super) use cluster::cluster;
-pub(super) use components::{Components, Hosting, MACHINE_TAINTS, Site as ProviderSite, providers};
+pub(super) use components::{Components, MACHINE_TAINTS, Site as ProviderSite, providers};
 pub(super) use worker::worker;
 
 use serde_json::{Value, json};
 
-use crate::model::KubeVersion;
+use crate::model::{Flavor, KubeVersion};
 
-/// The VM size of a machine that names none.
-const VM_SIZE: &str = "Standard_D4s_v5";
 /// The replicas of a self-managed control plane that names none: etcd wants an odd number.
 const CONTROL_PLANE_REPLICAS: u32 = 3;
 /// The replicas of a hosted control plane that names none.
@@ -33,6 +32,16 @@ fn cloud_images(version: &str) -> &'static str {
     } else {
         "mcr.microsoft.com/oss/v2/kubernetes"
     }
+}
+
+/// The size of a machine that names none; empty where the flavor has no sizes.
+fn default_size(flavor: Option<&Flavor>) -> &str {
+    flavor.and_then(|flavor| flavor.sizes.as_ref()).map_or("", |sizes| &sizes.default)
+}
+
+/// The replicas of a control plane that names none.
+fn replicas(flavor: Option<&Flavor>, or: u32) -> u32 {
+    flavor.and_then(|flavor| flavor.control_plane).map_or(or, |defaults| defaults.replicas)
 }
 
 /// The taint of the pools that carry hosted control planes.

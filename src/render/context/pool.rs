@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{VM_SIZE, hosted_taint};
+use super::hosted_taint;
 use crate::model::api::{Autoscale, NodePool, TaintEffect};
 use crate::model::tables;
 
@@ -33,8 +33,8 @@ pub(super) enum Role {
     HostedControlPlanes,
 }
 
-/// A pool of the cluster `cluster`, its nodes of a version.
-pub(super) fn pool(cluster: &str, pool: &NodePool, role: Role, version: &str) -> Value {
+/// A pool of the cluster `cluster`, its nodes of a version, and of a size where it names none.
+pub(super) fn pool(cluster: &str, pool: &NodePool, role: Role, version: &str, size: &str) -> Value {
     let (synced, mut plain): (BTreeMap<_, _>, BTreeMap<_, _>) =
         pool.labels.clone().into_iter().partition(|(key, _)| is_synced(key));
     let mut machine_labels = synced;
@@ -54,7 +54,7 @@ pub(super) fn pool(cluster: &str, pool: &NodePool, role: Role, version: &str) ->
     json!({
         "name": pool.name,
         "version": version,
-        "vmSize": pool.vm_size.as_deref().unwrap_or(VM_SIZE),
+        "vmSize": pool.vm_size.as_deref().unwrap_or(size),
         "osDiskGB": pool.os_disk.map_or(OS_DISK_GB, |d| d.size_gb),
         "spot": pool.spot,
         "machineLabels": machine_labels,
@@ -130,7 +130,13 @@ mod tests {
     use super::*;
 
     fn of(pool: NodePool) -> Value {
-        super::pool("c", &NodePool { name: "np0".into(), ..pool }, Role::General, "v1.34.2")
+        super::pool(
+            "c",
+            &NodePool { name: "np0".into(), ..pool },
+            Role::General,
+            "v1.34.2",
+            "large",
+        )
     }
 
     #[test]
@@ -179,7 +185,8 @@ mod tests {
 
     #[test]
     fn a_pool_for_hosted_control_planes_keeps_the_rest_away() {
-        let pool = super::pool("c", &NodePool::default(), Role::HostedControlPlanes, "v1.34.2");
+        let pool =
+            super::pool("c", &NodePool::default(), Role::HostedControlPlanes, "v1.34.2", "large");
         assert_eq!(pool["taints"], json!([hosted_taint()]));
         assert_eq!(of(NodePool::default())["taints"], json!([]));
     }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::cluster::ADD_ONS;
 use super::pool::{Role, autoscaler, pool};
 use super::{
-    CONTROL_PLANE_REPLICAS, Components, VM_SIZE, azure, cloud_images, containers, or_default,
+    CONTROL_PLANE_REPLICAS, Components, azure, cloud_images, containers, credentials, default_size,
+    or_default, replicas,
 };
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
-use crate::model::{Fleet, KIND_FLAVOR, WORKER_RANGES, Worker};
+use crate::model::{Fleet, Nodes, Worker};
 use crate::render::mirror;
 
 /// The pool without a taint that every worker has, for everything but hosted control planes. A worker
@@ -24,46 +24,53 @@ pub(in crate::render) fn worker(
     worker: &Worker,
     problems: &mut Diagnostics,
 ) -> Value {
-    if worker.flavor() == KIND_FLAVOR {
+    if worker.nodes() == Nodes::Containers {
         return containers::worker(fleet, worker, problems);
     }
     let spec = &worker.spec;
     let network = spec.network.as_ref();
     let control_plane = spec.control_plane.clone().unwrap_or_default();
-    let credentials = azure::find(fleet, spec.credentials.as_deref());
-    json!({
+    let manifest = worker.manifest();
+    let (default_pods, default_services) = worker.default_ranges();
+    let mut context = json!({
         "name": worker.name,
         "tenant": null,
         "version": spec.version,
         "location": spec.location,
         "controlPlane": {
-            "replicas": control_plane.replicas.unwrap_or(CONTROL_PLANE_REPLICAS),
-            "vmSize": control_plane.size.as_deref().unwrap_or(VM_SIZE),
+            "replicas": control_plane.replicas.unwrap_or(replicas(manifest, CONTROL_PLANE_REPLICAS)),
+            "vmSize": control_plane.size.as_deref().unwrap_or(default_size(manifest)),
         },
-        "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), WORKER_RANGES.pods),
-        "serviceCIDRs": or_default(network.map(|n| &n.service_cidrs), WORKER_RANGES.services),
-        "azure": azure::azure(fleet, spec.credentials.as_deref(), &worker.name, problems),
-        "issuer": credentials.and_then(|c| azure::issuer(c, &worker.name)),
+        "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), default_pods),
+        "serviceCIDRs": or_default(network.map(|n| &n.service_cidrs), default_services),
         "pools": pools(worker),
         // The system pool has none, and nothing but hosted control planes is wanted on the others.
         "poolTaints": [],
         "autoscaler": autoscaler(&spec.node_pools, &spec.version),
-        "cloudImages": cloud_images(&spec.version),
-        "components": Components::overlaid(&spec.components.0).only(ADD_ONS),
+        "components": Components::overlaid(&spec.components.0).of_flavor(manifest),
         "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
-    })
+    });
+    let who = credentials::Of { name: &worker.name, chosen: spec.credentials.as_deref() };
+    credentials::add(&mut context, fleet, manifest, who, problems);
+    if credentials::are_azure(manifest) {
+        let azure = azure::find(fleet, spec.credentials.as_deref());
+        context["issuer"] = json!(azure.and_then(|c| azure::issuer(c, &worker.name)));
+        context["cloudImages"] = cloud_images(&spec.version).into();
+    }
+    context
 }
 
 fn pools(worker: &Worker) -> Vec<Value> {
     let listed = &worker.spec.node_pools;
+    let size = default_size(worker.manifest());
     let system = listed.iter().find(|p| p.name == SYSTEM_POOL).cloned().unwrap_or(NodePool {
         name: SYSTEM_POOL.to_owned(),
         replicas: Some(SYSTEM_REPLICAS),
         ..NodePool::default()
     });
     let hosting = listed.iter().filter(|p| p.name != SYSTEM_POOL);
-    let of = |p: &NodePool, role| pool(&worker.name, p, role, &worker.spec.version);
+    let of = |p: &NodePool, role| pool(&worker.name, p, role, &worker.spec.version, size);
     let hosting = hosting.map(|p| of(p, Role::HostedControlPlanes));
     std::iter::once(of(&system, Role::General)).chain(hosting).collect()
 }

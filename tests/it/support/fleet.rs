@@ -6,7 +6,7 @@ use carp::model::api::{
     AzureCredentials, Bootstrap, ControlPlaneCluster, Credentials, Delivery, FleetSpec, Images,
     ManagedClusterSpec, NodePool, Observation, ObservedSettings, Sources, WorkerSpec,
 };
-use carp::model::{Cluster, Digest, Fleet, KIND_FLAVOR, Name, Resources, Worker, paths};
+use carp::model::{Cluster, Digest, Fleet, Name, Resources, Worker, paths};
 use carp::render::{self, Files, Templates};
 
 /// The identity of the nodes.
@@ -60,7 +60,11 @@ pub(crate) fn plain() -> Fleet {
     let spec = FleetSpec {
         delivery: Some(delivery),
         bootstrap: Some(Bootstrap { credential_ref: "carp-bootstrap".into() }),
-        credentials: vec![Credentials { name: "main".into(), azure: Some(azure) }],
+        credentials: vec![Credentials {
+            name: "main".into(),
+            azure: Some(azure),
+            ..Credentials::default()
+        }],
         ..FleetSpec::default()
     };
     let (worker, cluster) = (worker(), cluster());
@@ -77,7 +81,7 @@ pub(crate) fn plain() -> Fleet {
 pub(crate) fn kind() -> Fleet {
     let mut fleet = plain();
     fleet.spec.credentials.clear();
-    let flavor = || Some(KIND_FLAVOR.to_owned());
+    let flavor = || Some("kind".to_owned());
     fleet.workers.values_mut().for_each(|w| w.spec.flavor = flavor());
     fleet.clusters.values_mut().for_each(|c| c.spec.flavor = flavor());
     fleet
@@ -102,6 +106,7 @@ fn worker() -> Worker {
         },
         heartbeat_timeout_seconds: 3600,
         made_by: None,
+        catalogue: carp::model::Catalogue::default(),
     }
 }
 
@@ -119,6 +124,7 @@ fn cluster() -> Cluster {
             node_pools: vec![pool("np0")],
             ..ManagedClusterSpec::default()
         },
+        catalogue: carp::model::Catalogue::default(),
         demand: Resources::new(),
     }
 }

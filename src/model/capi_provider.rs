@@ -1,0 +1,73 @@
+//! A provider of Cluster API, as a file below `templates/providers/` declares it. The file has clusterctl's name
+//! of the provider (`infrastructure-azure`), by which flavors name it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// The container of nearly every provider.
+const MANAGER: &str = "manager";
+
+/// One provider: what the operator installs. Its name is clusterctl's, by which the operator knows where its
+/// releases are (Cluster API, `cmd/clusterctl/client/config/providers_client.go`). A container that is not in the
+/// provider's Deployment ends in `cannot find container`, and nothing of the provider is installed
+/// (`cluster-api-operator`, `internal/controller/component_customizer.go`).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CapiProvider {
+    /// The operator's kind: `InfrastructureProvider`.
+    pub kind: String,
+    /// Its name without what it provides: `azure`.
+    pub name: String,
+    /// The namespace of its controller.
+    pub namespace: String,
+    /// The component whose version it has, which `components` of a Worker may say.
+    pub component: String,
+    /// Its version where neither the Worker nor carp's table has one.
+    #[serde(default)]
+    pub version: String,
+    /// Where its releases are, for one that clusterctl does not know.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// The image of its controller, without a tag.
+    pub image: String,
+    /// The container that has it.
+    #[serde(default = "manager")]
+    pub container: String,
+    /// Where its manifests are behind a mirror: where it is released, and which of the release's they are.
+    pub manifests: String,
+    /// The feature gates that are on.
+    #[serde(default)]
+    pub feature_gates: Vec<String>,
+    /// Whose credentials a fleet must have for it to be installed; `None`: it always is.
+    #[serde(default)]
+    pub credentials: Option<String>,
+    /// What it is told of a cloud of Azure that is not the public one: variables, each with the field of the
+    /// table of clouds.
+    #[serde(default)]
+    pub cloud_settings: BTreeMap<String, String>,
+    /// Its Deployments besides its controller's.
+    #[serde(default)]
+    pub beside: Vec<DeploymentBeside>,
+}
+
+/// A Deployment of a provider besides its own controller's: the operator leaves it as it is unless it is named.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeploymentBeside {
+    /// Its name.
+    pub deployment: String,
+    /// Its container.
+    #[serde(default = "manager")]
+    pub container: String,
+    /// The component whose version it has.
+    pub component: String,
+    /// Its image, without a tag.
+    pub image: String,
+    /// Since which release of the provider its first init container has the provider's own image.
+    pub init_since: String,
+}
+
+fn manager() -> String {
+    MANAGER.to_owned()
+}
