@@ -335,3 +335,29 @@ impl HoldKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_is_in_use_is_told_with_the_clusters_on_it() {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let placed = |text: &str, worker: &str| {
+            let decision = Decision::Keep { worker: name(worker) };
+            let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+            (name(text), planned)
+        };
+        let mut clusters: BTreeMap<_, _> = (1..8).map(|n| placed(&format!("c{n}"), "w1")).collect();
+        clusters.extend([placed("other", "w2")]);
+        let plan = Plan { clusters, ..Plan::default() };
+        let names = ["w1", "w2", "w3"].map(str::to_owned).to_vec();
+        let hold = Hold { kind: HoldKind::WorkerInUse, names: names.clone(), allowed: None };
+        assert_eq!(
+            plan.lines_of(&hold),
+            ["w1 (c1, c2, c3, c4, c5 and 2 more)", "w2 (other)", "w3"]
+        );
+        let hold = Hold { kind: HoldKind::DeletionsHeld, ..hold };
+        assert_eq!(plan.lines_of(&hold), names);
+    }
+}

@@ -52,7 +52,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("kind", 2),
     ("load", 4),
     ("pipeline", 0),
-    ("plan", 18),
+    ("plan", 16),
     ("reconcile", 8),
     ("render", 5),
     ("verify", 2),

@@ -39,3 +39,53 @@ fn why(row: &ClusterStatusRow) -> Option<&str> {
     let waits = placed.status == ConditionStatus::False && !placed.message.is_empty();
     waits.then_some(placed.message.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Condition;
+    use crate::model::api::ManagedClusterStatus;
+
+    fn row(name: &str, status: ConditionStatus, message: &str) -> ClusterStatusRow {
+        let placed = Condition {
+            kind: ConditionType::Placed.name().to_owned(),
+            status,
+            reason: "NoWorkerFits".to_owned(),
+            message: message.to_owned(),
+            last_transition_time: None,
+            observed_generation: None,
+        };
+        ClusterStatusRow {
+            name: Name::parse(name).unwrap(),
+            tenant: "shop".to_owned(),
+            version: "v1.34.2".to_owned(),
+            location: "westeurope".to_owned(),
+            class: None,
+            labels: BTreeMap::new(),
+            spec: None,
+            status: ManagedClusterStatus {
+                conditions: vec![placed],
+                ..ManagedClusterStatus::default()
+            },
+        }
+    }
+
+    #[test]
+    fn the_most_frequent_reason_comes_first_with_the_first_of_those_that_have_it() {
+        let mut clusters: Vec<_> =
+            (1..9).map(|n| row(&format!("c{n}"), ConditionStatus::False, "it is full")).collect();
+        clusters.push(row("a", ConditionStatus::False, "it is closed"));
+        clusters.push(row("b", ConditionStatus::True, "it is placed"));
+        let view = StatusView {
+            now: "2026-11-01T09:04:00Z".parse().unwrap(),
+            warnings: Vec::new(),
+            workers: Vec::new(),
+            pools: Vec::new(),
+            clusters,
+        };
+        assert_eq!(
+            lines(&view),
+            ["c1, c2, c3, c4, c5 and 3 more wait: it is full", "a waits: it is closed"]
+        );
+    }
+}

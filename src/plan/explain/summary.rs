@@ -77,6 +77,15 @@ mod tests {
     }
 
     #[test]
+    fn while_nothing_new_is_placed_no_worker_is_available() {
+        let held = "worker w1; worker w2; cluster a; unloaded PlacementPolicy ? blocking";
+        assert_eq!(
+            line(held),
+            "0/2 workers are available: nothing new is placed while a policy or class does not load."
+        );
+    }
+
+    #[test]
     fn a_doubly_unfit_worker_counts_for_each_reason_and_once_for_alike_ones() {
         assert_eq!(
             line("worker w1 1/1 cordoned; cluster a only=w9 not=w1"),

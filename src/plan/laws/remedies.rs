@@ -66,9 +66,11 @@ fn with(world: &World, cluster: &Name, taker: &Name, fixes: &[Fix]) -> World {
 }
 
 fn make(world: &mut World, cluster: &Name, on: &Name, fix: &Fix) {
+    if let Fix::GrantPool { .. } | Fix::RaiseQuota { .. } = fix {
+        return of_tenant(world, cluster, fix);
+    }
     let policy = policy_of(&world.fleet, &world.fleet.clusters[cluster]).map(|p| p.name.clone());
     let own = policy.as_ref().and_then(|name| world.fleet.policies.get(name)?.file.clone());
-    let tenant = world.fleet.clusters[cluster].tenant.clone();
     match fix {
         Fix::AwaitReport { worker } | Fix::Mend { worker, .. } => well(world, worker),
         Fix::Tolerate { taint } => {
@@ -82,26 +84,6 @@ fn make(world: &mut World, cluster: &Name, on: &Name, fix: &Fix) {
                 effect: Some(taint.effect),
                 toleration_seconds: None,
             });
-        }
-        Fix::GrantPool { pool, .. } => {
-            let tenants = &mut world.fleet.spec.tenants;
-            if tenants.iter().all(|t| t.name != tenant) {
-                let none = Some(Vec::new());
-                tenants.push(Tenant { name: tenant.clone(), pools: none, ..Tenant::default() });
-            }
-            let granted =
-                tenants.iter_mut().find(|t| t.name == tenant).and_then(|t| t.pools.as_mut());
-            granted.expect("it is bounded").push(pool.clone());
-        }
-        Fix::RaiseQuota { location, resource, by, .. } => {
-            let mut tenants = world.fleet.spec.tenants.iter_mut();
-            let quota = tenants.find(|t| t.name == tenant).and_then(|t| t.quota.as_mut());
-            let quota = quota.expect("it has one");
-            let limits = match location {
-                Some(location) => quota.locations.get_mut(location).expect("it has one"),
-                None => &mut quota.total,
-            };
-            raise(limits, resource, *by);
         }
         Fix::TakeVersion { version } => {
             let cluster = world.fleet.clusters.get_mut(cluster).expect("it is desired");
@@ -141,6 +123,33 @@ fn make(world: &mut World, cluster: &Name, on: &Name, fix: &Fix) {
             affinity.groups.push(AffinityGroup { name: "new".to_owned(), required: vec![term] });
         }
         _ => of_terms(world, cluster, policy.as_ref(), fix),
+    }
+}
+
+fn of_tenant(world: &mut World, cluster: &Name, fix: &Fix) {
+    let tenant = world.fleet.clusters[cluster].tenant.clone();
+    match fix {
+        Fix::GrantPool { pool, .. } => {
+            let tenants = &mut world.fleet.spec.tenants;
+            if tenants.iter().all(|t| t.name != tenant) {
+                let none = Some(Vec::new());
+                tenants.push(Tenant { name: tenant.clone(), pools: none, ..Tenant::default() });
+            }
+            let granted =
+                tenants.iter_mut().find(|t| t.name == tenant).and_then(|t| t.pools.as_mut());
+            granted.expect("it is bounded").push(pool.clone());
+        }
+        Fix::RaiseQuota { location, resource, by, .. } => {
+            let mut tenants = world.fleet.spec.tenants.iter_mut();
+            let quota = tenants.find(|t| t.name == tenant).and_then(|t| t.quota.as_mut());
+            let quota = quota.expect("it has one");
+            let limits = match location {
+                Some(location) => quota.locations.get_mut(location).expect("it has one"),
+                None => &mut quota.total,
+            };
+            raise(limits, resource, *by);
+        }
+        other => panic!("how is this made? {other}"),
     }
 }
 

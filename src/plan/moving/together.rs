@@ -13,11 +13,13 @@ use std::collections::BTreeMap;
 
 use crate::model::api::{ManagedClusterPlacement, PlacementTerm};
 use crate::model::{Cluster, Decision, Name, Reason, Worker, topology};
+use crate::plan::Way;
 use crate::plan::assign::Run;
 use crate::plan::candidate::Request;
+use crate::plan::choose::Choice;
 use crate::plan::counts::Part;
 use crate::plan::group::{Keeping, Values};
-use crate::plan::scenes::{Scenes, SpreadScene};
+use crate::plan::scenes::SpreadScene;
 
 /// Adds what is violated after a run. Where only a part of what is placed was read there is nothing to compare.
 pub(in crate::plan) fn note(run: &mut Run<'_>) {
@@ -25,7 +27,8 @@ pub(in crate::plan) fn note(run: &mut Run<'_>) {
     if input.previous.partial || input.fleet.holds_placements() || !rules_refuse(run) {
         return;
     }
-    let mut known = Known::default();
+    let choice = Choice::of(input.fleet).by(Way::Index);
+    let mut known = Known { choice, spread: BTreeMap::new(), apart: BTreeMap::new() };
     let placed = run.clusters.iter().filter_map(|(name, planned)| {
         let Decision::Keep { worker } = &planned.decision else { return None };
         let cluster = input.fleet.clusters.get(name)?;
@@ -72,8 +75,9 @@ struct Like<'a> {
 type Domains<'a> = BTreeMap<&'a str, (&'a Name, Option<&'a Name>)>;
 
 /// What is worked out already.
-#[derive(Default)]
 struct Known<'a> {
+    /// Who may use which workers, and how many are in each domain.
+    choice: Choice<'a>,
     spread: BTreeMap<Like<'a>, Vec<SpreadScene<'a>>>,
     apart: BTreeMap<(Keeping<'a>, Values<'a>, bool), Domains<'a>>,
 }
@@ -92,8 +96,9 @@ impl<'a> Known<'a> {
             values: refusing().map(|(_, group)| group.values(&who)).collect(),
             own: own(request.cluster),
         };
+        let choice = &mut self.choice;
         let scenes = self.spread.entry(like).or_insert_with(|| {
-            let scenes = Scenes::of(request, &run.roster, &run.roster.counts).spread;
+            let scenes = choice.scenes(request, &run.roster).spread;
             scenes.into_iter().filter(|scene| scene.refuses && scene.unknown().is_none()).collect()
         });
         scenes.iter().filter_map(|scene| too_many(scene, worker)).collect()

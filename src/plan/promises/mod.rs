@@ -101,7 +101,7 @@ fn capacity_and_ceilings() {
 }
 
 #[test]
-fn affinity_and_groups() {
+fn affinity() {
     play(&[
         (
             "the cluster narrows what its policy allows and never widens",
@@ -118,11 +118,7 @@ fn affinity_and_groups() {
             "worker w1 zones=1,2; worker w2; cluster a field:zone:NotIn=2",
             "a -> w2",
         ),
-        (
-            "preferred terms refuse nobody",
-            "worker w1; cluster a prefer:100:zone=9",
-            "a -> w1",
-        ),
+        ("preferred terms refuse nobody", "worker w1; cluster a prefer:100:zone=9", "a -> w1"),
         (
             "preferred comes before distance",
             "worker w1 at=eastus label:z=1; worker w2; cluster a prefer:1:z=1",
@@ -133,6 +129,12 @@ fn affinity_and_groups() {
             "worker w1 label:z=1 taint:k=v:PreferNoSchedule; worker w2; cluster a prefer:100:z=1",
             "a -> w2",
         ),
+    ]);
+}
+
+#[test]
+fn ordered_groups() {
+    play(&[
         (
             "a group weighs more than all scores",
             "worker w1 8/9 at=eastus taint:k=v:PreferNoSchedule; worker w2;

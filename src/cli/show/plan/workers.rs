@@ -74,3 +74,37 @@ impl PlanView<'_> {
         alike
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::{Deletion, DeletionStep, Resources, WorkerPlan};
+
+    #[test]
+    fn an_empty_worker_whose_deletion_begins_stands_in_the_table() {
+        let mut proposal = sample::unchanged();
+        let name = Name::parse("w7").unwrap();
+        let worker = WorkerPlan {
+            state: WorkerState::Retiring,
+            capacity: Resources::new(),
+            reserved: Resources::new(),
+            ceiling: Resources::new(),
+            allocated: Resources::new(),
+            clusters: 0,
+            pending: None,
+        };
+        proposal.plan.workers.insert(name.clone(), worker);
+        let lines = |progress| {
+            let deletion =
+                Deletion { reporter: None, step: Some(DeletionStep::D1), progress, missing: None };
+            let mut proposal = proposal.clone();
+            proposal.plan.deletions.insert(name.clone(), deletion);
+            let view = PlanView::of(&proposal, "", "", &[]);
+            let lines = view.worker_lines(" -> ").into_iter();
+            lines.map(|line| format!("{}: {}", line.who, line.clusters)).collect::<Vec<_>>()
+        };
+        assert!(lines(Progress::Begins).contains(&"w7: being removed".to_owned()));
+        assert!(!lines(Progress::Waits).contains(&"w7: being removed".to_owned()));
+    }
+}

@@ -142,15 +142,8 @@ impl<'a> Scene<'a> {
             | Reason::AntiAffinity { .. } => return None,
             Reason::Draining => Fix::StopDraining { worker },
             Reason::Cordoned => Fix::Uncordon { worker },
-            // A ceiling that is the capacity is told from none by the document alone, and no capacity
-            // goes beyond it.
-            Reason::Capacity { resource, needs, free }
-                if self.documents.worker.spec.ceiling.contains_key(resource) =>
-            {
-                Fix::RaiseCeiling { worker, resource: resource.clone(), by: needs.minus(*free) }
-            }
             Reason::Capacity { resource, needs, free } => {
-                Fix::Grow { worker, resource: resource.clone(), by: needs.minus(*free) }
+                self.room_fix(resource, needs.minus(*free))
             }
             Reason::Ceiling { resource, needs, left } => {
                 Fix::RaiseCeiling { worker, resource: resource.clone(), by: needs.minus(*left) }
@@ -193,6 +186,17 @@ impl<'a> Scene<'a> {
                 by: used.plus(*needs).minus(*limit),
             },
         })
+    }
+
+    /// More capacity. A ceiling that is the capacity is told from none by the document alone, and no capacity
+    /// goes beyond it.
+    fn room_fix(&self, resource: &str, by: Quantity) -> Fix {
+        let Worker { name, spec, .. } = &self.documents.worker;
+        let (worker, resource) = (name.clone(), resource.to_owned());
+        if spec.ceiling.contains_key(&resource) {
+            return Fix::RaiseCeiling { worker, resource, by };
+        }
+        Fix::Grow { worker, resource, by }
     }
 
     /// The capacity at which what the cluster needs is free.
