@@ -73,6 +73,12 @@ pub(super) fn shown(bytes: u64) -> String {
     }
 }
 
+/// What is said of a turn that ended so.
+pub(super) fn out_of_memory(memory: Option<u64>) -> String {
+    let most = memory.map_or_else(|| "there is".to_owned(), shown);
+    format!("the turn ran out of memory, of which it may have {most}, and was ended")
+}
+
 /// What a container may have at most, by the files that the kernel keeps of it, and the machine by `/proc/meminfo`:
 /// the least that any of them says. Where nothing bounds a container they say `max`, or a number beyond all memory.
 pub(super) fn least_of<'a>(

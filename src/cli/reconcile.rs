@@ -10,7 +10,7 @@ use super::args::{interval, timeout};
 use super::engine::Turned;
 use super::engine::supervise::{self, How, Output, asked_to_end};
 use super::log::LogArgs;
-use super::memory::{TurnMemory, shown};
+use super::memory::{TurnMemory, out_of_memory};
 use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, engine, plan, process};
@@ -190,12 +190,6 @@ fn unusual(how: How, turn: &supervise::Turn) -> Error {
         How::Hung | How::Exited(_) => Error::failed("reading the repository hung twice")
             .help("the notes above name the object; `git fsck` names all that is damaged"),
     }
-}
-
-/// What is said of a turn that ended so.
-pub(super) fn out_of_memory(memory: Option<u64>) -> String {
-    let most = memory.map_or_else(|| "there is".to_owned(), shown);
-    format!("the turn ran out of memory, of which it may have {most}, and was ended")
 }
 
 /// One turn, for people.

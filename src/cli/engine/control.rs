@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum as _;
 
-use super::super::memory::TurnMemory;
-use super::super::reconcile::out_of_memory;
+use super::super::memory::{TurnMemory, out_of_memory};
 use super::super::{Context, Error, FleetArgs, ObservedArgs, process};
 use super::open::cache;
 use super::reconcile::turn;
