@@ -16,6 +16,8 @@ pub(super) struct Counts {
     pub(super) runs: u64,
     /// Of them, runs that were killed.
     pub(super) killed: u64,
+    /// Of them, runs that had too few files or too little memory to end well.
+    pub(super) starved: u64,
     /// Races that carps lost, as they say themselves.
     pub(super) races: u64,
     /// carp's commits on the output branch.
@@ -34,6 +36,7 @@ impl Counts {
         self.people += other.people;
         self.runs += other.runs;
         self.killed += other.killed;
+        self.starved += other.starved;
         self.races += other.races;
         self.commits += other.commits;
         self.held += other.held;
@@ -46,12 +49,13 @@ impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} rounds, {} people's commits, {} runs ({} killed, {} races lost), {} of carp's commits; \
+            "{} rounds, {} people's commits, {} runs ({} killed, {} starved, {} races lost), {} of carp's commits; \
              {} rounds held, {} restored, {} clones replaced",
             self.rounds,
             self.people,
             self.runs,
             self.killed,
+            self.starved,
             self.races,
             self.commits,
             self.held,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::support::generator::Random;
-use crate::support::people::{Person, carp, printed};
+use crate::support::people::{Person, carp, printed, within};
 
 /// The longest that a run may take. It is a bound, not a promise.
 const LONGEST: Duration = Duration::from_secs(90);
@@ -30,12 +30,18 @@ pub(super) enum Fate {
     KilledDuringPush(u64),
     /// Killed by its own `git`, after the n-th push was done.
     KilledAfterPush(u64),
+    /// It and its `git` may have so many files open.
+    FewFiles(u64),
+    /// It and its `git` may have so many MiB of memory, each.
+    LittleMemory(u64),
 }
 
 impl Fate {
     pub(super) fn choose(random: &mut Random) -> Self {
         let n = |random: &mut Random| random.below(3) as u64 + 1;
-        match random.below(10) {
+        match random.below(13) {
+            10 | 11 => Self::FewFiles(random.below(28) as u64 + 4),
+            12 => Self::LittleMemory(random.below(160) as u64 + 16),
             0 => Self::KilledAfter(random.below(400) as u64),
             1 => Self::KilledBeforePush(n(random)),
             2 => Self::KilledDuringPush(n(random)),
@@ -80,6 +86,8 @@ pub(super) struct Runner {
 pub(super) struct Ended {
     pub(super) code: Option<i32>,
     pub(super) text: String,
+    /// Whether it had less than a run needs.
+    pub(super) starved: bool,
 }
 
 impl Runner {
@@ -102,8 +110,15 @@ impl Runner {
             Fate::KilledDuringPush(n) => command.env("CARP_TEST_KILL_DURING", n.to_string()),
             Fate::Dawdles(n) => command.env("CARP_TEST_DAWDLE", format!("0.{n:03}")),
             Fate::KilledAfterPush(n) => command.env("CARP_TEST_KILL_AFTER", n.to_string()),
-            Fate::Lives | Fate::KilledAfter(_) => &mut command,
+            Fate::Lives | Fate::KilledAfter(_) | Fate::FewFiles(_) | Fate::LittleMemory(_) => {
+                &mut command
+            }
         };
+        match fate {
+            Fate::FewFiles(n) => command = within(&format!("ulimit -n {n}"), &command),
+            Fate::LittleMemory(n) => command = within(&format!("ulimit -v {}", n << 10), &command),
+            _ => {}
+        }
         // A group of its own, so that what outlives it is known.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -139,14 +154,15 @@ impl Runner {
         }
         let output = child.wait_with_output().unwrap();
         output.status.code()?;
-        Some(Ended { code: output.status.code(), text: printed(&output) })
+        let starved = matches!(fate, Fate::FewFiles(_) | Fate::LittleMemory(_));
+        Some(Ended { code: output.status.code(), text: printed(&output), starved })
     }
 
     /// Runs once, in peace.
     pub(super) fn run(&mut self, now: &str) -> Ended {
         self.wait();
         let output = self.clone.carp(&["reconcile", "--once", "--now", now]);
-        Ended { code: output.status.code(), text: printed(&output) }
+        Ended { code: output.status.code(), text: printed(&output), starved: false }
     }
 }
 
