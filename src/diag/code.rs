@@ -40,6 +40,8 @@ codes! {
     FleetEmpty = "fleet-empty", Error;
     /// The file is larger than carp reads.
     FileTooLarge = "file-too-large", Error;
+    /// A document, a tenant's folders or the whole fleet hold more than carp reads.
+    TooMuch = "too-much", Error;
     /// The file is a symbolic link, a submodule or a pointer to large-file storage.
     FileNotPlain = "file-not-plain", Error;
     /// The file is not UTF-8.

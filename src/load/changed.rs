@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::check::rule_count::rules;
 use super::desired::{MAX_DOCUMENTS, is_desired};
 use super::document::{self, Item};
 use super::finding::Source;
 use super::kind::{Kind, Root};
+use super::meter::blocks;
 use super::read;
 use super::split::{Chunk, split};
 use crate::model::{Digest, Dir, Entry, EntryKind, Id, Name, Store, StoreError};
@@ -136,6 +138,8 @@ struct Changed {
     /// document: which file a tenant's documents are in matters.
     before: BTreeMap<(String, String), Digest>,
     after: BTreeMap<(String, String), Item>,
+    /// How many rules of placement stand there, before and after.
+    rules: [usize; 2],
     parsed: u64,
 }
 
@@ -151,6 +155,11 @@ impl Changed {
             }
             let Ok(read) = read::text(store, &file.path, entry)? else { return Ok(false) };
             *text = Some(read);
+        }
+        // Whoever has more than before may have too much.
+        let size = |text: &Option<String>| blocks(text.as_ref().map_or(0, |t| t.len() as u64));
+        if size(&texts[1]) > size(&texts[0]) {
+            return Ok(false);
         }
         self.parsed += u64::from(texts[1].is_some());
         let chunks = texts.each_ref().map(|text| {
@@ -171,6 +180,7 @@ impl Changed {
         for (document, chunk) in before.iter().enumerate().filter(|(_, c)| !has.contains(c.text)) {
             let Some(item) = cluster(chunk, &file.path, document) else { return Ok(false) };
             let digest = item.body.as_ref().map(|body| body.digest);
+            self.rules[0] += item.body.as_ref().map_or(0, |body| rules(&body.spec));
             let (Some(name), Some(digest)) = (item.name, digest) else { return Ok(false) };
             if self.before.insert((file.path.clone(), name), digest).is_some() {
                 return Ok(false);
@@ -179,6 +189,7 @@ impl Changed {
         for (document, chunk) in after.iter().enumerate().filter(|(_, c)| !had.contains(c.text)) {
             let Some(item) = cluster(chunk, &file.path, document) else { return Ok(false) };
             let Some(name) = item.name.clone() else { return Ok(false) };
+            self.rules[1] += item.body.as_ref().map_or(0, |body| rules(&body.spec));
             if self.after.insert((file.path.clone(), name), item).is_some() {
                 return Ok(false);
             }
@@ -188,7 +199,7 @@ impl Changed {
 
     /// The documents that say something else; `None` where one is new or gone.
     fn into_edited(self) -> Option<ChangedDocuments> {
-        if !self.before.keys().eq(self.after.keys()) {
+        if !self.before.keys().eq(self.after.keys()) || self.rules[1] > self.rules[0] {
             return None;
         }
         let same = |item: &Item| item.body.as_ref().map(|body| body.digest);

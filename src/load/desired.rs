@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::check::rule_count::rules;
 use super::document::{self, Item};
 use super::finding::Source;
 use super::kind::Root;
+use super::meter::{Amounts, Meter, blocks};
 use super::read;
 use super::split::{Chunk, split};
 use super::tree;
@@ -44,20 +46,23 @@ impl Desired {
     ) -> Result<Self, StoreError> {
         let mut tests = Self::default();
         let folder = format!("{}/{POLICY_TESTS}", roots.policies);
-        tests.root(store, fleet, (&folder, Root::PolicyTests, &[]), &Memo::default())?;
+        let all = &mut Meter::default();
+        tests.root(store, fleet, (&folder, Root::PolicyTests, &[]), &Memo::default(), all)?;
         Ok(tests)
     }
 
-    /// Reads everything below the desired roots.
+    /// Reads everything below the desired roots that is not too much.
     pub(super) fn read(
         store: &dyn Store,
         fleet: Id,
         roots: &Roots,
         memo: &Memo,
+        meter: &mut Meter<'_>,
     ) -> Result<Self, StoreError> {
         let mut desired = Self::default();
-        desired.root(store, fleet, (&roots.fleet, Root::Fleet, &[]), memo)?;
-        desired.root(store, fleet, (&roots.policies, Root::Policies, &[POLICY_TESTS]), memo)?;
+        desired.root(store, fleet, (&roots.fleet, Root::Fleet, &[]), memo, meter)?;
+        let policies = (roots.policies.as_str(), Root::Policies, &[POLICY_TESTS][..]);
+        desired.root(store, fleet, policies, memo, meter)?;
         Ok(desired)
     }
 
@@ -67,14 +72,45 @@ impl Desired {
         fleet: Id,
         (folder, root, skip): (&str, Root, &[&str]),
         memo: &Memo,
+        meter: &mut Meter<'_>,
     ) -> Result<(), StoreError> {
         let Some(dir) = tree::dir_at(store, fleet, folder)? else { return Ok(()) };
-        for (path, entry) in tree::files(store, dir, skip)? {
-            if is_desired(&path, entry) {
-                self.file(store, &format!("{folder}/{path}"), entry, root, memo)?;
+        let one = Amounts { entries: 1, ..Amounts::default() };
+        let mut may = |path: &str| meter.add(&format!("{folder}/{path}"), one);
+        for (path, entry) in tree::files_that(store, dir, skip, &mut may)? {
+            let full = format!("{folder}/{path}");
+            if is_desired(&path, entry) && has_room(store, &full, entry, meter)? {
+                let before = self.items.len();
+                self.file(store, &full, entry, root, memo)?;
+                self.count(&full, before, meter);
             }
         }
+        if !meter.is_fine() {
+            self.leave_out(meter);
+        }
         Ok(())
+    }
+
+    /// Counts what was read of a file. Whoever has too much by now loses all of it.
+    fn count(&mut self, path: &str, before: usize, meter: &mut Meter<'_>) {
+        let read = &self.items[before..];
+        let of = |item: &Item| item.body.as_ref().map_or(0, |body| rules(&body.spec)) as u64;
+        let amounts = Amounts {
+            documents: read.len() as u64,
+            rules: read.iter().map(of).sum(),
+            ..Amounts::default()
+        };
+        if !meter.add(path, amounts) {
+            self.leave_out(meter);
+        }
+    }
+
+    fn leave_out(&mut self, meter: &Meter<'_>) {
+        self.items.retain(|item| meter.may(&item.findings.source.file));
+        self.unloaded.retain(|whole| meter.may(&whole.file));
+        let whole = |d: &Diagnostic| d.place.as_ref().is_none_or(|place| meter.may(&place.file));
+        self.diagnostics =
+            std::mem::take(&mut self.diagnostics).into_iter().filter(whole).collect();
     }
 
     fn file(
@@ -167,6 +203,23 @@ impl Desired {
             .map(|(id, (facts, _))| (id, facts))
             .collect()
     }
+}
+
+/// Counts the bytes of a file, by its header, and says whether it is to be read.
+fn has_room(
+    store: &dyn Store,
+    path: &str,
+    entry: Entry,
+    meter: &mut Meter<'_>,
+) -> Result<bool, StoreError> {
+    let plain = matches!(entry.kind, EntryKind::File | EntryKind::Executable);
+    if !plain || !meter.may(path) || !meter.wants_bytes(path) {
+        return Ok(meter.may(path));
+    }
+    let size = store.blob_size(entry.id)?;
+    // A file that is larger is not read, which is told of it alone.
+    let bytes = if size > read::MAX_FILE { 0 } else { blocks(size) };
+    Ok(meter.add(path, Amounts { bytes, ..Amounts::default() }))
 }
 
 /// YAML, or something that may stand for a whole folder of it.

@@ -44,6 +44,11 @@ impl<'a> Folders<'a> {
         &[]
     }
 
+    /// The first folder of these tenants.
+    pub(super) fn folder_of(&self, tenants: &[&str]) -> Option<&'a str> {
+        self.0.iter().find(|(_, of)| *of == tenants).map(|(folder, _)| *folder)
+    }
+
     /// What did not load, with whose it is. In a tenant's folder it can be nothing but a cluster.
     pub(super) fn whose(&self, unloaded: Unloaded) -> Unloaded {
         let tenants = self.tenants_of(&unloaded.file);

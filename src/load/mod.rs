@@ -23,6 +23,7 @@ mod habits;
 mod kind;
 mod locate;
 mod mend;
+mod meter;
 mod names;
 mod part;
 mod policy_tests;
@@ -61,6 +62,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::paths::FLEET_FILE;
 use crate::model::{Catalogue, Dir, Fleet, Input, Memo, Previous, Store, StoreError};
 use desired::Desired;
+use meter::Meter;
 
 /// What people want, and what is wrong with it.
 #[derive(Clone, Debug, Default)]
@@ -120,7 +122,13 @@ pub fn load_beside(
         loaded.diagnostics.extend(unread);
         loaded.diagnostics.push(without_templates());
     }
-    let mut desired = Desired::read(store, root, &roots, memo)?;
+    let mut meter = Meter::of(file.spec.as_ref());
+    let mut desired = Desired::read(store, root, &roots, memo, &mut meter)?;
+    for (finding, unloaded) in meter.findings(&roots.fleet) {
+        loaded.fleet_broken |= unloaded.is_none();
+        loaded.diagnostics.push(finding);
+        desired.unloaded.extend(unloaded);
+    }
     loaded.parsed = desired.parsed;
     let items = std::mem::take(&mut desired.items);
     let unloaded = std::mem::take(&mut desired.unloaded);

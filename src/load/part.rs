@@ -8,6 +8,7 @@ use super::desired::{Desired, POLICY_TESTS};
 use super::document::{self, Item};
 use super::finding::Source;
 use super::kind::Root;
+use super::meter::Meter;
 use super::split::split;
 use super::{Loaded, assemble, fleet_file, read, templates, tree};
 use crate::model::{
@@ -40,7 +41,8 @@ pub fn load_part(
     let (templates, unread) = templates::read(store, root, &roots.templates)?;
     let mut desired = Desired::default();
     let policies = (roots.policies.as_str(), Root::Policies, &[POLICY_TESTS][..]);
-    desired.root(store, root, policies, &remembered(store, root, &roots.policies, index)?)?;
+    let known = remembered(store, root, &roots.policies, index)?;
+    desired.root(store, root, policies, &known, &mut Meter::default())?;
     if !unread.is_empty() || !desired.unloaded.is_empty() {
         return Ok(None);
     }

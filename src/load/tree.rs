@@ -27,11 +27,25 @@ pub(super) fn dir_at(
 /// Everything below a directory that is not a directory itself. A name that is not UTF-8 is kept with
 /// `\u{fffd}` for what could not be read; `skip` names folders, by their path, that are left out.
 pub(super) fn files(store: &dyn Store, dir: Arc<Dir>, skip: &[&str]) -> Result<Files, StoreError> {
+    files_that(store, dir, skip, &mut |_| true)
+}
+
+/// The same of what `may` be looked at, which is asked of each file and each folder. A few objects can be folders in
+/// folders without end.
+pub(super) fn files_that(
+    store: &dyn Store,
+    dir: Arc<Dir>,
+    skip: &[&str],
+    may: &mut dyn FnMut(&str) -> bool,
+) -> Result<Files, StoreError> {
     let mut found = Files::new();
     let mut open = vec![(String::new(), dir)];
     while let Some((prefix, dir)) = open.pop() {
         for (name, entry) in dir.iter_bytes() {
             let path = format!("{prefix}{}", String::from_utf8_lossy(name));
+            if !may(&path) {
+                continue;
+            }
             if entry.kind != EntryKind::Dir {
                 found.insert(path, entry);
             } else if !skip.contains(&path.as_str()) {

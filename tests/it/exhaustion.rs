@@ -129,3 +129,67 @@ fn a_run_without_files_to_open_loses_nothing() {
         assert_ne!(remote.at(OUTPUT), before, "{files}: the next run goes on");
     }
 }
+
+/// Fleets whose tenant `red` has a folder of its own.
+fn with_red(person: &Person) {
+    let fleet = small::files().remove("carp.yaml").unwrap();
+    let tenants = "  tenants:\n  - {name: red, paths: [fleet/red]}\n  - {name: shop, paths: [fleet/clusters]}\n";
+    person.push_one("carp.yaml", &format!("{fleet}{tenants}"));
+}
+
+#[test]
+fn a_file_of_600_mb_is_not_read_and_stops_nobody() {
+    let (remote, person) = reconciled();
+    with_red(&person);
+    person.reconciles();
+    let huge = person.path().join("fleet/red/huge.yaml");
+    std::fs::create_dir_all(huge.parent().unwrap()).unwrap();
+    // It takes no room: there is nothing but zeros in it.
+    std::fs::File::create(&huge).unwrap().set_len(600 << 20).unwrap();
+    let before = remote.at(OUTPUT);
+    person.push_one("fleet/clusters/hotel.yaml", &small::cluster("hotel", "eastus"));
+    let output = once(&person, &["--turn-memory", "128Mi"]);
+    let told = printed(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains("error[file-too-large]") && told.contains("fleet/red/huge.yaml"),
+        "{told}"
+    );
+    assert!(!told.contains("damaged"), "{told}");
+    assert_ne!(remote.at(OUTPUT), before, "the rest goes on: {told}");
+    let tree = crate::support::git(&remote.path(), &["ls-tree", "-r", "--name-only", OUTPUT]);
+    assert!(tree.contains("clusters/hotel/cluster.yaml"), "{tree}");
+}
+
+/// 120 clusters of 1,000 own rules each, 14 MiB: of a tenant, whose folder is left out before most of it is read, and
+/// of the platform.
+#[test]
+fn rules_by_the_thousand_take_little_memory() {
+    let rule = |i: usize| {
+        format!(
+            "    - {{topologyKey: location, labelSelector: {{matchLabels: {{example.com/a-label: a-value-that-is-long-{i}}}}}}}\n"
+        )
+    };
+    let rules: String = (0..1000).map(rule).collect();
+    for (folder, tenant) in [("fleet/red", "red"), ("fleet/clusters", "shop")] {
+        let (_remote, person) = reconciled();
+        if tenant == "red" {
+            with_red(&person);
+        }
+        for number in 0..120 {
+            let text = small::cluster(&format!("x{number}"), "eastus")
+                .replace("namespace: shop", &format!("namespace: {tenant}"))
+                .replace(
+                    "  deletionPolicy",
+                    &format!("  placement:\n    antiAffinity:\n{rules}  deletionPolicy"),
+                );
+            person.write(&format!("{folder}/x{number}.yaml"), &text);
+        }
+        let command = person.command(&["validate"]);
+        let output = within(&format!("ulimit -v {}", 448 << 10), &command).output().unwrap();
+        let told = printed(&output);
+        assert_eq!(output.status.code(), Some(1), "{tenant}: {told:.2000}");
+        assert!(told.contains("error[too-much]"), "{tenant}: {told:.2000}");
+        assert!(!told.contains("memory allocation"), "{tenant}: {told:.2000}");
+    }
+}

@@ -44,6 +44,7 @@ mod provider;
 mod quantity;
 mod quota;
 mod reserved;
+pub(super) mod rule_count;
 mod selector;
 mod taint_time;
 pub(super) mod taken;
@@ -129,6 +130,7 @@ const RULES: &[Rule] = &[
     selector::check,
     affinity::check,
     together::check,
+    rule_count::check,
     max_priority::check,
     paths::check,
     taint_time::check,

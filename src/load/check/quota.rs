@@ -4,13 +4,20 @@
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::model::Resources;
 use crate::model::api::FleetSpec;
 use crate::model::tables::locations;
+use crate::model::{Quantity, Resources};
 
 /// Checks the quotas of all tenants.
 pub(super) fn check(spec: &FleetSpec, out: &mut Findings) {
     for (i, tenant) in spec.tenants.iter().enumerate() {
+        if let Some(bytes) = tenant.limits.as_ref().and_then(|limits| limits.bytes)
+            && bytes <= Quantity::ZERO
+        {
+            let path = FieldPath::keys("spec.tenants").index(i).key("limits.bytes");
+            let message = format!("a tenant whose files have {bytes} bytes has none");
+            out.add(Code::InvalidQuantity, path, message, "write more than 0, such as 128Mi");
+        }
         let Some(quota) = &tenant.quota else { continue };
         let path = FieldPath::keys("spec.tenants").index(i).key("quota");
         amounts(&quota.total, &path.key("total"), out);

@@ -6,6 +6,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::super::Quantity;
 use super::SupportedVersion;
 use super::acknowledgement::AcknowledgementSettings;
 use super::git::{GitSettings, ObservedSettings, OutputSettings};
@@ -295,6 +296,28 @@ pub struct Tenant {
     /// domain. With an empty list none. Unset: all. Policies choose clusters by their labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
+    /// How much may stand in its folders. Beyond that nothing of them is read until less stands there: its clusters stay
+    /// as they are, and nobody else is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<TenantLimits>,
+}
+
+/// How much may stand in a tenant's folders.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TenantLimits {
+    /// The most documents. Default: 20000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub documents: Option<u32>,
+    /// The most bytes of its files, each counted in whole blocks of 4 KiB. Default: `128Mi`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Quantity>,
+    /// The most rules of its clusters' own: terms of affinity with their expressions, spread, anti-affinity.
+    /// Default: 20000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rules: Option<u32>,
 }
 
 impl Tenant {

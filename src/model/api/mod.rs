@@ -33,6 +33,7 @@ pub use crds::{all_crds, crds, kind_crd};
 pub use fleet::{
     AZURE, AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
     DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Sources, Tenant,
+    TenantLimits,
 };
 pub use git::{
     GitSettings, ObservedSettings, OutputSettings, Signing, SigningFormat, Verify, WorkerKey,

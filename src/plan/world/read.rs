@@ -235,6 +235,7 @@ impl World {
             paths: Vec::new(),
             credentials: None,
             labels: None,
+            limits: None,
         });
     }
 
