@@ -246,7 +246,7 @@ fn the_edits_of_rules_and_quotas_are_read_and_counted() {
         let proposal = world.run();
         assert!(!proposal.diagnostics.has_errors(), "{:?}", proposal.diagnostics.sorted());
     }
-    // The quota's tenant is new to the workers' own files, and so the locks are.
+    // The tenant of the quota is new: both workers got an account for it, and are counted once more.
     assert!(!world.run().has_changes());
     assert_eq!(world.propose_afresh().work.workers_counted, 2);
     assert_eq!(world.propose().work.workers_counted, 0);
