@@ -26,6 +26,12 @@ impl Quantity {
         Self(units as i128 * 1000)
     }
 
+    /// That many thousandths.
+    #[must_use]
+    pub const fn from_thousandths(thousandths: i128) -> Self {
+        Self(thousandths)
+    }
+
     /// The amount in thousandths.
     #[must_use]
     pub const fn thousandths(self) -> i128 {

@@ -30,6 +30,10 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("containers", "Whether clusters of kind may be made from here."),
     ("controlPlane", "The control plane, defaults filled in."),
     ("controlPlane.replicas", "How many replicas."),
+    (
+        "controlPlane.requests",
+        "What the containers of each replica of a hosted one ask for; null where the class demands nothing of it.",
+    ),
     ("controlPlane.vmSize", "The VM size of its machines; nothing for a hosted one."),
     ("controlPlaneNodes", "How many nodes of a cluster of kind are its control plane."),
     ("dnsServiceIPs", "The address of the cluster's DNS, in a list."),

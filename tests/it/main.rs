@@ -55,6 +55,7 @@ mod gates;
 mod git_push;
 mod git_store;
 mod golden;
+mod hosted_planes;
 mod kept;
 #[cfg(unix)]
 mod kind;

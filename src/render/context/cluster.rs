@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::pool::{Role, autoscaler, pool, taint_keys};
+use super::requests::requests;
 use super::{
     Components, HOSTED_REPLICAS, cloud_images, containers, credentials, default_size, hosted_taint,
     or_default, replicas,
@@ -33,6 +34,7 @@ pub(in crate::render) fn cluster(
     let (default_pods, default_services) = cluster.default_ranges();
     let services = or_default(network.map(|n| &n.service_cidrs), default_services);
     let manifest = cluster.manifest();
+    let planes = control_plane.replicas.unwrap_or(replicas(manifest, HOSTED_REPLICAS));
     let mut context = json!({
         "name": cluster.name,
         "tenant": cluster.tenant,
@@ -40,7 +42,8 @@ pub(in crate::render) fn cluster(
         "location": spec.location,
         "paused": spec.paused,
         "controlPlane": {
-            "replicas": control_plane.replicas.unwrap_or(replicas(manifest, HOSTED_REPLICAS)),
+            "replicas": planes,
+            "requests": requests(&cluster.demand, planes),
             "vmSize": control_plane.size.as_deref().unwrap_or(size),
         },
         "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), default_pods),

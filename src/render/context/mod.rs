@@ -6,6 +6,7 @@ mod components;
 mod containers;
 mod credentials;
 mod pool;
+mod requests;
 mod worker;
 
 pub(super) use azure::{find as find_azure, issuer};

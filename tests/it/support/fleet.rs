@@ -39,6 +39,9 @@ pub(crate) fn full() -> Fleet {
     for cluster in fleet.clusters.values_mut() {
         cluster.spec.node_pools.clone_from(&pools);
         cluster.spec.paused = true;
+        let demand = [("cpu", "1500m"), ("memory", "4Gi")];
+        let demand = demand.map(|(name, amount)| (name.to_owned(), amount.parse().unwrap()));
+        cluster.demand = demand.into();
     }
     fleet
 }
