@@ -88,7 +88,6 @@ mod processes;
 mod promises;
 mod proposals;
 mod published;
-mod queue_stories;
 mod races;
 mod reference;
 mod rendered_crds;
@@ -102,6 +101,8 @@ mod signing;
 mod simulate;
 #[cfg(unix)]
 mod status_races;
+#[cfg(unix)]
+mod stories;
 mod support;
 mod templates_page;
 mod tenants;
