@@ -59,8 +59,13 @@ macro_rules! stories {
 }
 
 stories! {
+    a_decision_is_explained_later
+    a_policy_is_edited_and_nothing_moves
+    a_policy_is_reverted
+    a_revision_that_no_run_made
     a_stale_report_places_nobody
     one_place_for_two
+    the_same_documents_placed_anew
 }
 
 #[test]
