@@ -36,7 +36,6 @@ mod deletions;
 mod deploy;
 mod docs;
 mod drift;
-mod drift_stories;
 mod editor;
 mod election;
 mod example;

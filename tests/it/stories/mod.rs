@@ -60,10 +60,15 @@ macro_rules! stories {
 
 stories! {
     a_decision_is_explained_later
+    a_lock_is_deleted_by_hand
+    a_merge_conflict_is_committed
     a_policy_is_edited_and_nothing_moves
     a_policy_is_reverted
     a_revision_that_no_run_made
     a_stale_report_places_nobody
+    an_edit_by_hand_is_held
+    an_edit_by_hand_is_set_back
+    an_output_without_locks_is_no_first_run
     one_place_for_two
     the_same_documents_placed_anew
 }
