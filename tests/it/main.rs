@@ -74,14 +74,12 @@ mod never_widens;
 mod objects_removed;
 mod partial_clones;
 mod placement;
-mod placement_groups;
 mod placement_page;
 mod plan_is_apply;
 mod plan_words;
 mod plurals;
 mod policy_stories;
 mod policy_tests;
-mod pools;
 #[cfg(unix)]
 mod processes;
 mod promises;
