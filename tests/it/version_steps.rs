@@ -1,10 +1,9 @@
 //! A cluster goes from v1.32 to v1.34: the story, and the reports that must not move it on.
 
-use carp::diag::Code;
-use carp::model::{GateReason, Name, Proposal};
+use carp::model::{Name, Proposal};
 use carp::render::{Templates, cluster_job};
 
-use crate::support::small::{self, cluster};
+use crate::support::small;
 use crate::support::world::World;
 
 const ALPHA: &str = "workers/w-weu/clusters/alpha/cluster.yaml";
@@ -224,78 +223,4 @@ fn the_twins_of_good_evidence_move_nothing() {
     report(&mut world, &good);
     assert!(world.run().has_changes(), "the evidence itself moves it on");
     is_at(&world, "1.33.10", "v1.33.10");
-}
-
-#[test]
-fn what_another_worker_says_of_it_is_told_and_moves_nothing() {
-    let mut world = stepping();
-    world.edit("fleet/workers/w-eus.yaml", "spec:\n", "spec:\n  observation: Agent\n");
-    world.run();
-    let good = Seen::at(&world, "v1.33.10", "v1.32.9");
-    let stale = Seen { digest: None, ..good.clone() };
-    world.reports = Some(
-        [("w-weu", stale.text("w-weu")), ("w-eus", good.text("w-eus"))]
-            .map(|(worker, text)| (name(worker), text.into_bytes()))
-            .into(),
-    );
-    let proposal = world.run();
-    is_at(&world, "1.33.10", "v1.32.9");
-    let told: Vec<_> = proposal.diagnostics.iter().map(|d| (d.code, d.message.as_str())).collect();
-    let message = "the worker w-eus reports the cluster alpha, whose record says w-weu";
-    assert_eq!(told, [(Code::ReportContradiction, message)]);
-}
-
-#[test]
-fn a_lost_lock_does_not_forget_the_step() {
-    let mut world = stepping();
-    let lock = world.output_text(LOCK).unwrap();
-    assert!(lock.contains("\"versions\":{\"controlPlane\":\"v1.33.10\""), "{lock}");
-    world.remove_by_hand(LOCK);
-    world.run();
-    is_at(&world, "1.33.10", "v1.32.9");
-    assert!(world.output_text(LOCK).unwrap().contains("\"controlPlane\":\"v1.33.10\""));
-    // That a lock was rebuilt is told once.
-    world.run();
-    is_settled(&mut world);
-    let good = Seen::at(&world, "v1.33.10", "v1.32.9");
-    report(&mut world, &good);
-    world.run();
-    is_at(&world, "1.33.10", "v1.33.10");
-}
-
-#[test]
-fn a_way_back_is_refused_and_another_change_goes_through_meanwhile() {
-    let mut world = stepping();
-    world.edit("fleet/clusters/alpha.yaml", "replicas: 2", "replicas: 5");
-    world.run();
-    is_at(&world, "1.33.10", "v1.32.9");
-    assert!(world.output_text(ALPHA).unwrap().contains("replicas: 5"));
-    is_settled(&mut world);
-    world.edit("fleet/clusters/alpha.yaml", "v1.34.2", "v1.32.9");
-    let proposal = world.run();
-    is_at(&world, "1.33.10", "v1.32.9");
-    let gate = proposal.gates.iter().find(|gate| gate.name.as_str() == "alpha").unwrap();
-    assert_eq!(
-        (gate.reason, gate.findings[0].code),
-        (GateReason::ForbiddenChange, Code::VersionSkew)
-    );
-}
-
-#[test]
-fn where_nobody_looks_a_minor_version_goes_at_once_and_two_are_refused() {
-    let mut world = World::new(small::files());
-    world.write(
-        "fleet/clusters/golf.yaml",
-        &cluster("golf", "eastus").replace("v1.34.2", "v1.33.9"),
-    );
-    world.run();
-    let golf = "workers/w-eus/clusters/golf/cluster.yaml";
-    world.edit("fleet/clusters/golf.yaml", "v1.33.9", "v1.34.2");
-    let proposal = world.run();
-    assert!(proposal.gates.is_empty(), "{:?}", proposal.gates);
-    let text = world.output_text(golf).unwrap();
-    assert!(text.contains("v1.34.2") && !text.contains("1.33.9"), "{text}");
-    world.edit("fleet/clusters/golf.yaml", "v1.34.2", "v1.36.0");
-    let proposal = world.run();
-    assert_eq!(proposal.gates[0].findings[0].code, Code::VersionSkew);
 }

@@ -59,20 +59,25 @@ macro_rules! stories {
 }
 
 stories! {
+    a_cluster_goes_up_two_minors
     a_decision_is_explained_later
     a_lock_is_deleted_by_hand
     a_lost_lock_forgets_no_worker_of_a_pool
+    a_lost_lock_keeps_the_version_step
     a_merge_conflict_is_committed
     a_policy_is_edited_and_nothing_moves
     a_policy_is_reverted
     a_pool_grows_and_shrinks
     a_revision_that_no_run_made
     a_stale_report_places_nobody
+    a_version_that_goes_back
     a_worker_of_a_pool_gets_a_document
     a_worker_that_does_not_come_up
     an_edit_by_hand_is_held
     an_edit_by_hand_is_set_back
     an_output_without_locks_is_no_first_run
+    an_upgrade_where_nobody_looks
+    another_worker_reports_the_cluster
     groups_are_filled_in_order
     one_place_for_two
     pools_in_the_status
