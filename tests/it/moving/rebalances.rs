@@ -20,31 +20,6 @@ fn mismatches(proposal: &Proposal) -> usize {
 }
 
 #[test]
-fn exactly_what_was_acknowledged_is_made_anew_elsewhere() {
-    // Eight of twenty against none: 35 points, then 25, then 15.
-    let mut stage = Stage::uneven(8);
-    stage.rebalance(&["c0", "c1"]);
-    let proposal = stage.tick();
-    assert_eq!(leaving(&proposal), [("c0", DeletionStep::D1), ("c1", DeletionStep::D1)]);
-    assert!(proposal.plan.holds.is_empty(), "no guard counts them: {:?}", proposal.plan.holds);
-    assert_eq!((proposal.plan.workers[OLD].clusters, proposal.plan.workers[NEW].clusters), (8, 2));
-    assert!(proposal.message.contains("c0 leaves w-weu"), "{}", proposal.message);
-    assert!(proposal.message.contains("a new, empty cluster is made on w-eus"));
-    assert!(stage.record("c0").contains("cause: Rebalance\n"), "{}", stage.record("c0"));
-    let told = stage.cluster_status("c0");
-    assert!(told.contains("reason: Rebalance\n") && told.contains("new, empty cluster"), "{told}");
-    let lock = stage.file("control-plane/fleet.lock");
-    assert!(lock.contains("\"of\":\"rebalance\""), "it is spent: {lock}");
-    for _ in 0..9 {
-        let proposal = stage.tick();
-        assert_eq!(mismatches(&proposal), 0, "what is spent is not told of");
-        assert!(Stage::away(&proposal) <= 2, "{}", stage.told);
-    }
-    assert_eq!((stage.on(OLD).len(), stage.on(NEW).len()), (6, 2), "{}", stage.told);
-    insta::assert_snapshot!("rebalance_of_two", stage.told);
-}
-
-#[test]
 fn nothing_moves_where_the_set_is_another_one_by_then() {
     let mut stage = Stage::uneven(8);
     let rebuild = "  onWorkerLoss: Rebuild\n";

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use carp::model::{MoveProgress, Name, Proposal, Stuck};
+use carp::model::{MoveProgress, Name, Proposal};
 
 use crate::support::small;
 use crate::support::world::{World, after_nine, record};
@@ -114,11 +114,6 @@ impl Stage {
         }
     }
 
-    /// How many clusters are away.
-    pub(super) fn away(proposal: &Proposal) -> usize {
-        proposal.plan.moves.values().filter(|moved| moved.is_away()).count()
-    }
-
     /// The clusters whose folder is on a worker.
     pub(super) fn on(&self, worker: &str) -> BTreeSet<String> {
         let below = format!("workers/{worker}/clusters/");
@@ -162,19 +157,6 @@ impl Stage {
         let text = String::from_utf8(report.clone()).unwrap();
         let time = text.lines().find(|line| line.starts_with("time:")).unwrap().to_owned();
         *report = text.replace(&time, &format!("time: \"{}\"", after_nine(minute))).into_bytes();
-    }
-
-    /// Somebody says that what is stuck will never be reported.
-    pub(super) fn abandon(&mut self) -> Stuck {
-        let set = Stuck::sets(&self.world.propose().plan.deletions).remove(0);
-        let (count, digest) = (set.names.len(), set.digest());
-        let text = format!(
-            "apiVersion: carp.dev/v1alpha1\nkind: Acknowledgement\nmetadata:\n  name: gone-{}\nspec:\n  of: \
-             abandon\n  count: {count}\n  digest: \"{digest}\"\n",
-            self.minute
-        );
-        self.world.write("fleet/acknowledgements/gone.yaml", &text);
-        set
     }
 
     /// Somebody requests a rebalance of at most three moves of 20 points, of exactly these clusters.

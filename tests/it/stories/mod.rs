@@ -60,17 +60,25 @@ macro_rules! stories {
 
 stories! {
     a_cluster_goes_up_two_minors
+    a_cluster_on_the_move_is_removed
     a_decision_is_explained_later
+    a_drain_is_lifted_in_time
+    a_drain_two_at_a_time
+    a_drain_without_room_elsewhere
     a_lock_is_deleted_by_hand
     a_lost_lock_forgets_no_worker_of_a_pool
     a_lost_lock_keeps_the_version_step
     a_merge_conflict_is_committed
     a_policy_is_edited_and_nothing_moves
     a_policy_is_reverted
+    a_policy_that_moves_is_held
     a_pool_grows_and_shrinks
+    a_rebalance_of_two
     a_revision_that_no_run_made
     a_stale_report_places_nobody
     a_version_that_goes_back
+    a_worker_dies_and_returns
+    a_worker_is_gone_for_ever
     a_worker_of_a_pool_gets_a_document
     a_worker_that_does_not_come_up
     an_edit_by_hand_is_held
@@ -82,6 +90,7 @@ stories! {
     one_place_for_two
     pools_in_the_status
     the_same_documents_placed_anew
+    the_target_of_a_move_is_removed
 }
 
 #[test]

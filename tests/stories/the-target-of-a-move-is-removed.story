@@ -1,0 +1,37 @@
+# Somebody removes the worker that a cluster is on its way to. The cluster waits for another place.
+
+worker w-weu westeurope capacity=20 observation=Agent
+worker w-eus eastus capacity=20 observation=Agent
+cluster c0 westeurope onWorkerLoss=Rebuild
+minutes 3
+    09:01 bind c0 to w-weu (location distance, before w-eus)
+
+$ carp drain w-weu
+    worker/w-weu drained: wrote fleet/overlays/w-weu.yaml
+
+    1 cluster leaves it:
+      c0
+
+silent w-weu
+minutes 1
+    09:04 c0 leaves w-weu, which is drained: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
+
+remove worker w-eus
+back w-weu
+minutes 5
+    09:05 c0 is reported gone on w-weu: its add-ons go
+          begin the deletion of the worker w-eus
+
+          held (NameStillDeleting): c0
+    09:05 exit 3
+    09:06 c0 waits: BeingRemoved, Draining
+          the deletion of c0 on w-weu is complete
+
+$ carp status cluster/c0
+    CLUSTER   TENANT   PHASE     WORKER   VERSION   NODES   READY   REASON    AGE
+    c0        shop     Pending   -        v1.34.2   -       False   Pending   6m
+
+    CONDITION   STATUS   REASON         MESSAGE                  AGE
+    Ready       False    Pending        -                        6m
+    Placed      False    NoWorkerFits   BeingRemoved, Draining   3m
+    Rendered    False    NotPlaced      -                        3m
