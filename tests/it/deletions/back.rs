@@ -1,8 +1,6 @@
 //! A document that comes back under a name that is being deleted.
 
-use carp::model::{Decision, Ending, HoldKind, Progress};
-
-use super::story::{EMPTY, GONE, RUNNING, Report, Row, Story, WORKER, deletion, folder, held};
+use super::story::{EMPTY, GONE, RUNNING, Report, Row, Story, WORKER, folder, held};
 use crate::support::small::cluster;
 use crate::support::world::record;
 
@@ -19,18 +17,6 @@ fn reverted() -> (Story, String, String) {
     let first = story.digest(&folder("alpha"));
     story.world.write(ALPHA, &text);
     (story, before, first)
-}
-
-#[test]
-fn a_revert_before_the_first_step_was_applied_calls_it_off() {
-    let (mut story, before, _) = reverted();
-    let proposal = story.hear(vec![Row::new("alpha", &before, RUNNING)]);
-    assert_eq!(deletion(&proposal, "alpha").progress, Progress::Cancelled);
-    assert!(held(&proposal).is_empty());
-    assert!(proposal.message.contains("call off the deletion of alpha"), "{}", proposal.message);
-    assert_eq!(story.digest(&folder("alpha")), before, "the very folder that was there");
-    assert!(story.file(&record("alpha")).contains("state: Bound\n"));
-    assert!(!story.status("alpha").unwrap().contains("ClusterGone"));
 }
 
 #[test]
@@ -54,25 +40,6 @@ fn what_does_not_show_it_untouched_calls_nothing_off() {
         let known = which == "of another cluster";
         assert_eq!(held(&proposal).is_empty(), known, "{which}: {:?}", proposal.plan.deletions);
     }
-}
-
-#[test]
-fn another_document_of_the_name_waits_for_the_end_and_is_made_anew() {
-    let (mut story, _, first) = reverted();
-    story.world.edit(ALPHA, "replicas: 2", "replicas: 3");
-    let proposal = story.hear(vec![Row::new("alpha", &first, RUNNING)]);
-    assert_eq!(held(&proposal), [HoldKind::NameStillDeleting]);
-    let proposal = story.hear(vec![Row::new("alpha", &first, GONE)]);
-    assert_eq!(held(&proposal), [HoldKind::NameStillDeleting]);
-    let second = story.digest(&folder("alpha"));
-    let proposal = story.hear(vec![Row::new("alpha", &second, EMPTY)]);
-    assert_eq!(deletion(&proposal, "alpha").progress, Progress::Ends(Ending::Deleted));
-    assert!(held(&proposal).is_empty());
-    assert!(matches!(proposal.plan.clusters["alpha"].decision, Decision::Bind(_)));
-    assert!(story.file(&record("alpha")).contains("state: Bound\n"));
-    let text = story.file(&format!("{}/cluster.yaml", folder("alpha")));
-    assert!(text.contains("kind: Cluster\n") && text.contains("replicas: 3\n"));
-    assert!(!text.contains("carp-tombstone"));
 }
 
 #[test]

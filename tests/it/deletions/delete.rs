@@ -7,7 +7,7 @@ use carp::model::{Decision, DeletionStep, Ending, Missing, Progress};
 use carp::pipeline::propose;
 
 use super::story::{EMPTY, GONE, RUNNING, Row, Story, WORKER, deletion, folder, held};
-use crate::support::world::{Tripwire, cluster_status, files_below, record, text_at};
+use crate::support::world::{Tripwire, cluster_status, files_below, text_at};
 
 const ALPHA: &str = "fleet/clusters/alpha.yaml";
 
@@ -34,45 +34,6 @@ fn second() -> (Story, String, String) {
     assert_eq!(deletion(&proposal, "alpha").progress, Progress::Steps);
     let second = story.digest(&folder("alpha"));
     (story, first, second)
-}
-
-#[test]
-fn a_cluster_goes_in_three_commits_each_with_its_evidence() {
-    let (mut story, before, first) = begun();
-    let text = story.file(&format!("{}/cluster.yaml", folder("alpha")));
-    assert!(!text.contains("kind: Cluster\n") && text.contains("kind: HelmChartProxy\n"));
-    assert!(story.file(&record("alpha")).contains("step: D1\n"));
-
-    // Cluster API takes its time: what is reported on the way moves nothing.
-    for row in [
-        Row::new("alpha", &before, RUNNING),
-        Row { phase: "Deleting", ..Row::new("alpha", &first, RUNNING) },
-        Row::new("alpha", &first, &["AzureCluster", "HelmChartProxy", "Namespace"]),
-    ] {
-        assert!(!story.hear(vec![row]).has_changes());
-    }
-
-    let proposal = story.hear(vec![Row::new("alpha", &first, GONE)]);
-    assert!(proposal.message.contains("alpha is reported gone on w-weu"), "{}", proposal.message);
-    let text = story.file(&format!("{}/cluster.yaml", folder("alpha")));
-    for gone in ["HelmChartProxy", "prune: disabled"] {
-        assert!(!text.contains(gone), "{gone} in {text}");
-    }
-    for left in ["kind: Namespace\n", "kind: AzureClusterIdentity\n", "kind: ManagedCluster\n"] {
-        assert!(text.contains(left), "{left} not in {text}");
-    }
-    assert!(story.file(&record("alpha")).contains("step: D2\n"));
-
-    let second = story.digest(&folder("alpha"));
-    let proposal = story.hear(vec![Row::new("alpha", &second, EMPTY)]);
-    assert_eq!(deletion(&proposal, "alpha").progress, Progress::Ends(Ending::Deleted));
-    let message = &proposal.message;
-    assert!(message.contains("the deletion of alpha on w-weu is complete"), "{message}");
-    assert!(story.world.output_files().keys().all(|path| !path.contains("alpha")));
-    assert!(!story.file("workers/w-weu/clusters.yaml").contains("cluster-alpha"));
-    assert!(story.file("workers/w-weu/clusters.yaml").contains("cluster-bravo"));
-    assert_eq!(story.status("alpha"), None);
-    assert!(!story.hear(Vec::new()).has_changes(), "and nothing comes back");
 }
 
 #[test]

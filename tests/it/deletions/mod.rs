@@ -4,7 +4,6 @@
 mod abandoned;
 mod back;
 mod delete;
-mod on_refs;
 mod orphan;
 mod story;
 mod workers;

@@ -1,6 +1,6 @@
 //! `deletionPolicy: Orphan`: two commits, and nothing is deleted.
 
-use carp::model::{Ending, Missing, Progress};
+use carp::model::{Missing, Progress};
 
 use super::story::{RUNNING, Report, Row, Story, WORKER, deletion, folder};
 use crate::support::world::record;
@@ -19,27 +19,6 @@ fn begun() -> (Story, String, String) {
     assert!(proposal.message.contains("let go of alpha on w-weu"), "{}", proposal.message);
     let marked = story.digest(&folder("alpha"));
     (story, before, marked)
-}
-
-#[test]
-fn flux_is_told_twice_to_leave_everything_alone_before_the_folder_goes() {
-    let (mut story, _, marked) = begun();
-    let text = story.file(&format!("{}/cluster.yaml", folder("alpha")));
-    let documents: Vec<_> = text.split("---\n").collect();
-    assert!(documents.len() > 8);
-    for document in documents {
-        assert!(document.contains("kustomize.toolkit.fluxcd.io/prune: disabled"), "{document}");
-    }
-    let index = story.file(INDEX);
-    let own = index.split("---\n").find(|text| text.contains("cluster-alpha")).unwrap();
-    assert!(own.contains("deletionPolicy: Orphan") && own.contains("prune: false"), "{own}");
-    assert_eq!(index.matches("deletionPolicy: Orphan").count(), 1, "of alpha alone");
-    assert!(story.file(&record("alpha")).contains("step: Orphan\n"));
-
-    let proposal = story.hear(vec![Row::new("alpha", &marked, RUNNING)]);
-    assert_eq!(deletion(&proposal, "alpha").progress, Progress::Ends(Ending::Orphaned));
-    assert!(story.world.output_files().keys().all(|path| !path.contains("alpha")));
-    assert!(!story.file(INDEX).contains("cluster-alpha"));
 }
 
 #[test]

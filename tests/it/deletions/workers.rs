@@ -119,41 +119,6 @@ fn a_revert_calls_the_deletion_of_a_worker_off() {
 }
 
 #[test]
-fn an_attached_worker_goes_at_once_when_it_is_empty() {
-    let mut files = small::files();
-    let attached = small::worker("w-eus", "eastus", 4).replace("replicas: 3", "flavor: attached");
-    files.insert(EUS.to_owned(), attached.clone());
-    let mut story = Story::of(files);
-    assert!(story.world.output_text("control-plane/w-eus/cluster.yaml").is_none());
-    story.world.remove(EUS);
-    let proposal = story.run();
-    assert_eq!(held(&proposal), [HoldKind::WorkerInUse], "clusters are on it");
-    story.world.write(EUS, &attached);
-    for name in ["charlie", "delta", "foxtrot"] {
-        let path = format!("fleet/clusters/{name}.yaml");
-        story.world.edit(&path, "deletionPolicy: Delete", "deletionPolicy: Orphan");
-    }
-    story.run();
-    for name in ["charlie", "delta", "foxtrot"] {
-        story.world.remove(&format!("fleet/clusters/{name}.yaml"));
-    }
-    story.run();
-    // It has no agent, so somebody must say that Flux has let go.
-    let sets = carp::model::Stuck::sets(&story.world.propose().plan.deletions);
-    let text = format!(
-        "apiVersion: carp.dev/v1alpha1\nkind: Acknowledgement\nmetadata:\n  name: known\nspec:\n  of: \
-         abandon\n  count: 3\n  digest: \"{}\"\n",
-        sets[0].digest()
-    );
-    story.world.write("fleet/acknowledgements/yes.yaml", &text);
-    story.run();
-    story.world.remove(EUS);
-    let proposal = story.run();
-    assert_eq!(deletion(&proposal, "w-eus").progress, Progress::Ends(Ending::Detached));
-    assert!(story.world.output_files().keys().all(|path| !path.contains("w-eus")));
-}
-
-#[test]
 fn what_was_reported_under_a_name_is_forgotten_with_the_worker() {
     let mut story = fleet();
     let running = Row::new("w-eus", &story.digest(MADE), THERE);

@@ -60,8 +60,12 @@ macro_rules! stories {
 
 stories! {
     a_cluster_goes_up_two_minors
+    a_cluster_is_let_go
     a_cluster_on_the_move_is_removed
     a_decision_is_explained_later
+    a_deletion_in_three_commits
+    a_deletion_is_called_off
+    a_deletion_that_nobody_sees
     a_drain_is_lifted_in_time
     a_drain_two_at_a_time
     a_drain_without_room_elsewhere
@@ -69,6 +73,7 @@ stories! {
     a_lost_lock_forgets_no_worker_of_a_pool
     a_lost_lock_keeps_the_version_step
     a_merge_conflict_is_committed
+    a_name_that_comes_back
     a_policy_is_edited_and_nothing_moves
     a_policy_is_reverted
     a_policy_that_moves_is_held
@@ -78,14 +83,18 @@ stories! {
     a_stale_report_places_nobody
     a_version_that_goes_back
     a_worker_dies_and_returns
+    a_worker_in_use_is_removed
     a_worker_is_gone_for_ever
     a_worker_of_a_pool_gets_a_document
+    a_worker_retires
     a_worker_that_does_not_come_up
+    an_attached_worker_goes
     an_edit_by_hand_is_held
     an_edit_by_hand_is_set_back
     an_output_without_locks_is_no_first_run
     an_upgrade_where_nobody_looks
     another_worker_reports_the_cluster
+    deletions_on_a_dead_worker
     groups_are_filled_in_order
     one_place_for_two
     pools_in_the_status
