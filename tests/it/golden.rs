@@ -4,6 +4,9 @@
 //! run (a file `REMOVE` lists paths that go, and `reports/` has what the workers report then, with
 //! `DIGEST OF <folder>` for what that folder of the output carries), and `commits.patch` is what carp commits, messages
 //! included. `UPDATE=1 cargo test golden` writes the patches anew.
+//!
+//! A case that begins with `0/` begins after that run, which is not shown. CRDs and the layers of components, which are the
+//! same for every worker, are shown by their length when they are new: `rendered_golden` has them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -42,6 +45,11 @@ fn every_golden_case_commits_what_its_patch_says() {
 fn run_case(case: &Path) -> String {
     let mut world = World::new(BTreeMap::new());
     let mut out = String::new();
+    let before_the_first = case.join("0");
+    if before_the_first.is_dir() {
+        write_step(&mut world, &before_the_first, &before_the_first);
+        world.run();
+    }
     for step in 1.. {
         let folder = case.join(step.to_string());
         if !folder.is_dir() {
@@ -115,10 +123,8 @@ fn patch(out: &mut String, world: &World, proposal: &Proposal) {
         let name = |there: bool, side: &str| {
             if there { format!("{side}/{}", change.path) } else { "/dev/null".to_owned() }
         };
-        if change.path.ends_with(".carp.dev.yaml") {
-            let lines = after.lines().count();
-            let _ =
-                writeln!(out, "+++ b/{} ({lines} lines, as `carp crds` prints them)", change.path);
+        if change.kind == ChangeKind::Create && is_the_same_everywhere(&change.path) {
+            let _ = writeln!(out, "+++ b/{} ({} lines)", change.path, after.lines().count());
             continue;
         }
         let diff = TextDiff::from_lines(&before, &after);
@@ -132,4 +138,10 @@ fn patch(out: &mut String, world: &World, proposal: &Proposal) {
         );
     }
     out.push('\n');
+}
+
+/// Whether a file is of the layers of components, or of what Flux is told of them.
+fn is_the_same_everywhere(path: &str) -> bool {
+    const LAYERS: [&str; 5] = ["capi-operator", "cert-manager", "crds", "platform", "providers"];
+    path.ends_with("/layers.yaml") || path.split('/').any(|part| LAYERS.contains(&part))
 }

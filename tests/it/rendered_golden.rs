@@ -28,6 +28,13 @@ fn a_worker() {
 }
 
 #[test]
+fn the_control_plane() {
+    let mut tree = fleet::tree(&fleet::plain(), "");
+    tree.retain(|path, _| !path.starts_with("control-plane/wk-weu-1/"));
+    insta::assert_snapshot!("control_plane", shown(&tree, "control-plane/"));
+}
+
+#[test]
 fn a_fleet_of_kind() {
     let tree = fleet::tree(&fleet::kind(), "");
     insta::assert_snapshot!("kind_cluster", shown(&tree, "workers/wk-weu-1/clusters/"));
