@@ -78,7 +78,6 @@ mod placement_page;
 mod plan_is_apply;
 mod plan_words;
 mod plurals;
-mod policy_stories;
 mod policy_tests;
 #[cfg(unix)]
 mod processes;

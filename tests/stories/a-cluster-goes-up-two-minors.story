@@ -10,7 +10,7 @@ report w-weu
 run
 cluster alpha version=v1.34.2
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       alpha: control plane at v1.33.10, pools at v1.32.9, on the way to v1.34.2
@@ -32,7 +32,7 @@ $ carp status cluster/alpha
 report w-weu
   alpha: {version: v1.33.10, controlPlaneVersion: v1.33.10, poolVersion: v1.32.9}
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       alpha: at v1.33.10, on the way to v1.34.2
@@ -44,7 +44,7 @@ $ carp reconcile --once
 report w-weu
   alpha: {version: v1.33.10, controlPlaneVersion: v1.33.10, poolVersion: v1.33.10}
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       alpha: control plane at v1.34.2, pools at v1.33.10, on the way to v1.34.2
@@ -57,7 +57,7 @@ $ carp reconcile --once
 report w-weu
   alpha: {version: v1.34.2, controlPlaneVersion: v1.34.2, poolVersion: v1.33.10}
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       alpha: the last step from v1.34.2/v1.33.10

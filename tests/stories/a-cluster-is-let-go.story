@@ -8,7 +8,7 @@ report w-weu
 run
 remove cluster alpha
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -1 ~0 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -1 ~0 cluster
     status: carp/status <id>
     carp/rendered:
       let go of alpha on w-weu: Flux is to leave it alone
@@ -21,10 +21,10 @@ $ carp reconcile --once
       ~ workers/w-weu/sentinel.yaml
 
 $ git show carp/rendered:workers/w-weu/clusters/alpha/cluster.yaml | grep -c '^kind: '
-    15
+    17
 
 $ git show carp/rendered:workers/w-weu/clusters/alpha/cluster.yaml | grep -c 'kustomize.toolkit.fluxcd.io/prune: disabled'
-    15
+    17
 
 $ git diff -U0 carp/rendered~1 carp/rendered -- workers/w-weu/clusters.yaml | grep '^[-+] '
     -  deletionPolicy: WaitForTermination
@@ -35,7 +35,7 @@ $ git diff -U0 carp/rendered~1 carp/rendered -- workers/w-weu/clusters.yaml | gr
 report w-weu
   alpha: {phase: Running, uid: uid-of-alpha, present: [Cluster, ManagedCluster, Namespace]}
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       alpha is let go of on w-weu, and runs without carp

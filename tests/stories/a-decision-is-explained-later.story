@@ -24,7 +24,7 @@ $ carp explain cluster/bravo
     w-eus    0      0           3          22%          1
 
     WORKER   REFUSES BECAUSE
-    w-weu    location westeurope is not one that the affinity allows
+    w-weu    location westeurope is not one that the affinity allows (eastus)
 
 $ carp explain cluster/bravo --at carp/rendered
     as the run of 2026-11-02T09:00:00Z saw it: output commit <id>, made from input commit <id>
@@ -36,7 +36,7 @@ $ carp explain cluster/bravo --at carp/rendered
     w-eus    0      0           3          22%          1
 
     WORKER   REFUSES BECAUSE
-    w-weu    location westeurope is not one that the affinity allows
+    w-weu    location westeurope is not one that the affinity allows (eastus)
 
 $ carp explain cluster/bravo --at carp/rendered~1
     as the run of 2026-11-01T09:00:00Z saw it: output commit <id>, made from input commit <id>
@@ -46,12 +46,12 @@ $ carp explain cluster/bravo --at carp/rendered~1
       before default: the fleet's own, not built in
 
     WORKER   REFUSES BECAUSE
-    w-eus    location eastus is not one that the affinity allows
-    w-weu    location westeurope is not one that the affinity allows
+    w-eus    location eastus is not one that the affinity allows (northeurope)
+    w-weu    location westeurope is not one that the affinity allows (northeurope)
 
     Any one of these would place it:
-      - allow location eastus (then w-eus takes it)
-      - allow location westeurope (then w-weu takes it)
+      - allow location eastus (then w-eus takes it, after alpha)
+      - allow location westeurope (then w-weu takes it, after alpha)
 
 # The same from the input commit of that run, and in a bare repository.
 $ carp explain cluster/bravo --at main~1
@@ -62,12 +62,12 @@ $ carp explain cluster/bravo --at main~1
       before default: the fleet's own, not built in
 
     WORKER   REFUSES BECAUSE
-    w-eus    location eastus is not one that the affinity allows
-    w-weu    location westeurope is not one that the affinity allows
+    w-eus    location eastus is not one that the affinity allows (northeurope)
+    w-weu    location westeurope is not one that the affinity allows (northeurope)
 
     Any one of these would place it:
-      - allow location eastus (then w-eus takes it)
-      - allow location westeurope (then w-weu takes it)
+      - allow location eastus (then w-eus takes it, after alpha)
+      - allow location westeurope (then w-weu takes it, after alpha)
 
 $ cd ../remote.git && carp explain cluster/bravo --at carp/rendered~1
     as the run of 2026-11-01T09:00:00Z saw it: output commit <id>, made from input commit <id>
@@ -77,12 +77,12 @@ $ cd ../remote.git && carp explain cluster/bravo --at carp/rendered~1
       before default: the fleet's own, not built in
 
     WORKER   REFUSES BECAUSE
-    w-eus    location eastus is not one that the affinity allows
-    w-weu    location westeurope is not one that the affinity allows
+    w-eus    location eastus is not one that the affinity allows (northeurope)
+    w-weu    location westeurope is not one that the affinity allows (northeurope)
 
     Any one of these would place it:
-      - allow location eastus (then w-eus takes it)
-      - allow location westeurope (then w-weu takes it)
+      - allow location eastus (then w-eus takes it, after alpha)
+      - allow location westeurope (then w-weu takes it, after alpha)
 
 $ carp explain policy/near --at carp/rendered~1
     as the run of 2026-11-01T09:00:00Z saw it: output commit <id>, made from input commit <id>

@@ -25,7 +25,7 @@ $ carp plan
     work   0 files parsed, 0 clusters planned, 0 rendered, 13 objects written
 
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -1 ~0 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -1 ~0 cluster
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       begin the deletion of alpha on w-weu
@@ -77,7 +77,7 @@ $ carp reconcile --once
 later 5m
 report w-weu
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       alpha is reported gone on w-weu: its add-ons go
@@ -96,7 +96,7 @@ $ git show origin/carp/rendered:workers/w-weu/clusters/alpha/cluster.yaml | grep
 
 report w-weu
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       the deletion of alpha on w-weu is complete

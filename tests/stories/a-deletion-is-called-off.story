@@ -10,7 +10,7 @@ run
 report w-weu
 remove cluster alpha
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -1 ~0 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -1 ~0 cluster
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       begin the deletion of alpha on w-weu
@@ -23,7 +23,7 @@ $ carp reconcile --once
 
 do git revert --no-edit HEAD
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       call off the deletion of alpha on w-weu

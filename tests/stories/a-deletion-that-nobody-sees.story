@@ -6,7 +6,7 @@ cluster charlie,delta eastus
 run
 remove cluster charlie
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -1 ~0 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -1 ~0 cluster
     status: carp/status <id>
     carp/rendered:
       begin the deletion of charlie on w-eus
@@ -50,7 +50,7 @@ $ carp ack abandon --count 1 --digest sha256:999d1d048ee9123272dd9b718680551c83e
     commit it once a run has held exactly this set: the next one lets it through
 
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       ABANDON the deletion of charlie on w-eus: what is left of it stays behind

@@ -61,9 +61,10 @@ $ carp status
 $ carp explain cluster/c4
     cluster/c4: bound to w-weu, and stays there
     policy: default (built-in)
+    it stays on w-weu; placed anew it would go to w-eus: no other takes it
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
-    w-eus    0      1           3          25%          4
+    w-eus    0      0           3          25%          4
 
     WORKER   REFUSES BECAUSE
     w-weu    draining

@@ -10,8 +10,8 @@ minutes 3
 $ carp drain w-weu
     worker/w-weu drained: wrote fleet/overlays/w-weu.yaml
 
-    2 clusters stay: no other worker takes it: Capacity, Draining, Evicted
-      (NoWorkerFits)
+    2 clusters stay: no other worker takes it: some workers have too little room,
+      some are being drained (Capacity, Draining) (NoWorkerFits)
       c0, c1
 
 minutes 2
@@ -25,5 +25,5 @@ $ carp explain cluster/c0
     w-eus    needs 1 clusters, 0 free
     w-weu    draining
 
-    w-weu is drained; it stays: no other worker takes it: Capacity, Draining,
-      Evicted (NoWorkerFits)
+    w-weu is drained; it stays: no other worker takes it: some workers have too
+      little room, some are being drained (Capacity, Draining) (NoWorkerFits)

@@ -22,7 +22,7 @@ $ carp reconcile --once
 report w-weu
   alpha: {version: v1.33.10, controlPlaneVersion: v1.33.10, poolVersion: v1.32.9}
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       alpha: at v1.33.10, on the way to v1.34.2

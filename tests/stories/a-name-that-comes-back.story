@@ -27,13 +27,13 @@ $ carp explain cluster/alpha
     policy: default (built-in)
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
-    w-weu    0      1           0          50%          1
+    w-weu    0      0           0          50%          1
 
     held by a guard: NameStillDeleting
 
 report w-weu
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id> (pushed to origin)
     held NameStillDeleting: a document came back under a name whose deletion has begun: alpha
       help: wait: at the end of the deletion it is made anew; or take another name
@@ -50,7 +50,7 @@ $ carp reconcile --once
 
 report w-weu
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +1 -0 ~0 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +1 -0 ~0 cluster
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       bind alpha to w-weu

@@ -12,7 +12,7 @@ policy near
 $ carp plan
     Plan for small: no changes; 0 waiting
 
-    VIOLATED: location westeurope is not one that the affinity allows; they stay
+    VIOLATED: location westeurope is not one that the affinity allows (eastus); they stay
       alpha
 
     tree   <id>
@@ -28,20 +28,21 @@ $ carp explain cluster/alpha
     cluster/alpha: bound to w-weu, and stays there
     policy: near (policies/near.yaml)
       before default: the fleet's own, not built in
+    it stays on w-weu; placed anew it would go to w-eus: no other takes it
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
     w-eus    0      0           3          25%          0
 
     WORKER   REFUSES BECAUSE
-    w-weu    location westeurope is not one that the affinity allows
+    w-weu    location westeurope is not one that the affinity allows (eastus)
 
     its policy would not place it there now: location westeurope is not one that the
-      affinity allows (PlacementViolated)
+      affinity allows (eastus) (PlacementViolated)
 
 # A cluster that is new goes where the policy says today.
 cluster bravo westeurope
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +1 -0 ~0 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +1 -0 ~0 cluster
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       bind bravo to w-eus

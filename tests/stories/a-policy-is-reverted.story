@@ -15,7 +15,7 @@ $ carp reconcile --once
     committed carp/rendered <id> (pushed to origin): carp: 0 workers, +0 -0 ~0 clusters, 1 pending
     status: carp/status <id> (pushed to origin)
     carp/rendered:
-      bravo waits: AffinityLocation
+      bravo waits: all workers are in a location that the affinity does not allow (AffinityLocation)
 
       + decisions/f1/bravo.yaml
       ~ decisions/pending.lock
@@ -27,8 +27,8 @@ $ carp explain cluster/bravo
       before default: the fleet's own, not built in
 
     WORKER   REFUSES BECAUSE
-    w-eus    location eastus is not one that the affinity allows
-    w-weu    location westeurope is not one that the affinity allows
+    w-eus    location eastus is not one that the affinity allows (northeurope)
+    w-weu    location westeurope is not one that the affinity allows (northeurope)
 
     Any one of these would place it:
       - allow location eastus (then w-eus takes it)
@@ -40,7 +40,7 @@ $ carp reconcile --once
 
 do git revert --no-edit HEAD~1
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +1 -0 ~0 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +1 -0 ~0 cluster
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       bind bravo to w-weu

@@ -7,7 +7,7 @@ cluster alpha,bravo westeurope
 run
 cluster charlie westeurope
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 clusters
+    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 cluster
     status: carp/status <id>
     carp/rendered:
       bind charlie to weu-1
@@ -38,7 +38,7 @@ $ carp status
 later 20m
 report weu-1
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       ~ control-plane/fleet.lock
@@ -132,7 +132,7 @@ $ carp status
 # A number is never used again.
 cluster golf westeurope
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 clusters
+    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 cluster
     status: carp/status <id>
     carp/rendered:
       bind golf to weu-3

@@ -11,7 +11,7 @@ $ carp explain cluster/alpha --at main
     policy: default (built-in)
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
-    w-weu    0      1           0          25%          0
+    w-weu    0      0           0          25%          0
 
 $ carp explain cluster/alpha --at nowhere
     error: `nowhere` names no commit here: revspec 'nowhere' not found

@@ -16,8 +16,8 @@ $ carp reconcile --once
     committed carp/rendered <id>: carp: 1 worker, +0 -0 ~0 clusters, 2 pending
     status: carp/status <id>
     carp/rendered:
-      early-bird waits: Silent
-      zulu-early waits: Silent
+      early-bird waits: all workers stopped reporting (Silent)
+      zulu-early waits: all workers stopped reporting (Silent)
 
       ~ control-plane/fleet.lock
       ~ control-plane/w-weu/cluster.yaml
@@ -40,10 +40,10 @@ $ carp explain cluster/zulu-early
 # A report comes, and the place goes to the cluster that waits longer.
 report w-weu
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 clusters, 1 pending
+    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 cluster, 1 pending
     status: carp/status <id>
     carp/rendered:
-      early-bird waits: Capacity
+      early-bird waits: all workers have too little room (Capacity)
       bind zulu-early to w-weu
 
       ~ decisions/5a/zulu-early.yaml
@@ -65,3 +65,5 @@ $ carp status
     zulu-early   shop     Scheduled   w-weu    v1.34.2   -       False   Scheduled   11m
 
     4 clusters: 2 Running, 1 Pending, 1 Scheduled
+
+    early-bird waits: all workers have too little room (Capacity)

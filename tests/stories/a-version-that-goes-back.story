@@ -11,7 +11,7 @@ cluster alpha version=v1.34.2
 run
 cluster alpha replicas=5
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       ~ workers/w-weu/carp.lock

@@ -10,7 +10,7 @@ $ carp plan
     Plan for small: 0 to create, 0 to move, 0 to update, 0 to delete; 0 waiting; 1 held
 
     HELD WorkerInUse: the worker's document is gone and clusters are on it
-      w-eus
+      w-eus (charlie, delta)
       help: bring the document back, or remove its clusters first; a new name is another worker, for carp renames nothing
 
     tree   <id>
@@ -22,6 +22,6 @@ $ carp plan
 $ carp reconcile --once
     nothing to commit; 0 waiting
     status: carp/status <id>
-    held WorkerInUse: the worker's document is gone and clusters are on it: w-eus
+    held WorkerInUse: the worker's document is gone and clusters are on it: w-eus (charlie, delta)
       help: bring the document back, or remove its clusters first; a new name is another worker, for carp renames nothing
     exit 3

@@ -20,7 +20,7 @@ $ carp reconcile --once
 later 2m
 report w-weu
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 2 workers, +1 -0 ~0 clusters
+    committed carp/rendered <id>: carp: 2 workers, +1 -0 ~0 cluster
     status: carp/status <id>
     carp/rendered:
       bind charlie to weu-2
@@ -47,7 +47,7 @@ $ carp status worker/weu-1
 report weu-1
 report weu-2
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       ~ control-plane/fleet.lock
@@ -59,7 +59,7 @@ $ carp reconcile --once
 # The late one is a worker like any other.
 cluster delta westeurope
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 clusters
+    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 cluster
     status: carp/status <id>
     carp/rendered:
       bind delta to weu-1 (share used, before weu-2)

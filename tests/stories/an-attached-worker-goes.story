@@ -8,7 +8,7 @@ remove worker w-eus
 $ carp reconcile --once
     nothing to commit; 0 waiting
     status: carp/status <id>
-    held WorkerInUse: the worker's document is gone and clusters are on it: w-eus
+    held WorkerInUse: the worker's document is gone and clusters are on it: w-eus (charlie, delta)
       help: bring the document back, or remove its clusters first; a new name is another worker, for carp renames nothing
     exit 3
 

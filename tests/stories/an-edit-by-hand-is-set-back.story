@@ -39,7 +39,7 @@ $ carp reconcile --once
     warning[hand-edit]: `workers/w-weu/clusters/alpha/cluster.yaml` was changed by hand on the output branch
     --> workers/w-weu/clusters/alpha/cluster.yaml
      = help: it is set back; what is to stay belongs into the fleet's own files (`git log` on that path names the author)
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       SET BACK workers/w-weu/clusters/alpha/cluster.yaml, which was changed by hand

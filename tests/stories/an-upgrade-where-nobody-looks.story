@@ -5,7 +5,7 @@ cluster golf eastus version=v1.33.9
 run
 cluster golf version=v1.34.2
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
       ~ workers/w-eus/carp.lock

@@ -13,7 +13,7 @@ $ carp reconcile --once
     committed carp/rendered <id>: carp: 0 workers, +0 -0 ~0 clusters, 2 pending
     status: carp/status <id>
     carp/rendered:
-      early-bird waits: Capacity
+      early-bird waits: all workers have too little room (Capacity)
 
       + decisions/6b/early-bird.yaml
       ~ decisions/pending.lock
@@ -30,6 +30,8 @@ $ carp status
 
     4 clusters: 2 Pending, 2 Scheduled
 
+    early-bird, zulu-early wait: all workers have too little room (Capacity)
+
 $ carp explain cluster/early-bird
     cluster/early-bird: pending, number 2 in the queue
     0/1 workers are available: 1 worker(s) had insufficient clusters.
@@ -39,7 +41,7 @@ $ carp explain cluster/early-bird
     w-weu    needs 1 clusters, 0 free
 
     Any one of these would place it:
-      - +1 clusters on w-weu (then w-weu takes it)
+      - +2 clusters on w-weu (then w-weu takes it, after zulu-early)
 
 worker w-weu capacity=3
 $ carp plan
@@ -58,7 +60,7 @@ $ carp plan
     work   1 file parsed, 2 clusters planned, 1 rendered, 18 objects written
 
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 clusters, 1 pending
+    committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 cluster, 1 pending
     status: carp/status <id>
     carp/rendered:
       bind zulu-early to w-weu
@@ -83,6 +85,8 @@ $ carp status
     zulu-early   shop     Scheduled   w-weu    v1.34.2   -       False   Scheduled   0s
 
     4 clusters: 3 Scheduled, 1 Pending
+
+    early-bird waits: all workers have too little room (Capacity)
 
 $ carp explain cluster/early-bird
     cluster/early-bird: pending, number 2 in the queue

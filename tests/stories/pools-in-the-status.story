@@ -37,15 +37,16 @@ $ carp status
     3 workers: 2 Pending, 1 Running; 8 of 8 places taken
     9 clusters: 8 Scheduled, 1 Pending
 
+    a9 waits: all workers have too little room (Capacity)
+
 $ carp explain cluster/a9
     cluster/a9: pending, number 1 in the queue
     0/3 workers are available: 3 worker(s) had insufficient clusters.
     policy: default (built-in)
 
     WORKER   REFUSES BECAUSE
-    w-weu    needs 1 clusters, 0 free
-    weu-1    needs 1 clusters, 0 free
-    weu-2    needs 1 clusters, 0 free
+    w-weu, weu-1, weu-2
+             needs 1 clusters, 0 free
 
     POOL   MAKES NO WORKER BECAUSE
     gpu    a worker of it would refuse: untolerated taint {gpu:NoSchedule}

@@ -6,7 +6,7 @@ cluster alpha westeurope
 policy near
   affinity: {required: [{locations: [eastus]}]}
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 2 workers, +1 -0 ~0 clusters
+    committed carp/rendered <id>: carp: 2 workers, +1 -0 ~0 cluster
     status: carp/status <id>
     carp/rendered:
       bind alpha to w-eus

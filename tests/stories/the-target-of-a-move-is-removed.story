@@ -24,14 +24,14 @@ minutes 5
 
           held (NameStillDeleting): c0
     09:05 exit 3
-    09:06 c0 waits: BeingRemoved, Draining
+    09:06 c0 waits: some workers are being removed, some are being drained (BeingRemoved, Draining)
           the deletion of c0 on w-weu is complete
 
 $ carp status cluster/c0
     CLUSTER   TENANT   PHASE     WORKER   VERSION   NODES   READY   REASON    AGE
     c0        shop     Pending   -        v1.34.2   -       False   Pending   6m
 
-    CONDITION   STATUS   REASON         MESSAGE                  AGE
-    Ready       False    Pending        -                        6m
-    Placed      False    NoWorkerFits   BeingRemoved, Draining   3m
-    Rendered    False    NotPlaced      -                        3m
+    CONDITION   STATUS   REASON         MESSAGE                                                                           AGE
+    Ready       False    Pending        -                                                                                 6m
+    Placed      False    NoWorkerFits   some workers are being removed, some are being drained (BeingRemoved, Draining)   3m
+    Rendered    False    NotPlaced      -                                                                                 3m
