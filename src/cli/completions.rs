@@ -29,6 +29,15 @@ _carp_names() {
 complete -F _carp_names -o bashdefault -o default carp
 "#;
 
+/// How clap's file for zsh ends: it binds its own function, and calls it where zsh loads the file for the first
+/// completion.
+const ZSH_END: &str = r#"if [ "$funcstack[1]" = "_carp" ]; then
+    _carp "$@"
+else
+    compdef _carp carp
+fi
+"#;
+
 const ZSH: &str = r#"
 _carp_names() {
     local -a offered
@@ -40,6 +49,9 @@ _carp_names() {
     fi
 }
 compdef _carp_names carp
+if [ "$funcstack[1]" = "_carp" ]; then
+    _carp_names "$@"
+fi
 "#;
 
 const FISH: &str = r"
@@ -49,7 +61,7 @@ complete -c carp -a '(carp names -- (commandline -opc)[2..] (commandline -ct) 2>
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut super::command(), "carp", &mut text);
-    context.print(&String::from_utf8_lossy(&text))?;
+    context.print(&String::from_utf8_lossy(&text).replace(ZSH_END, ""))?;
     context.print(match args.shell {
         Shell::Bash => BASH,
         Shell::Zsh => ZSH,

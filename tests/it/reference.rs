@@ -7,7 +7,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::people;
-use crate::support::reconciled::Ran;
+use crate::support::reconciled::{Ran, Reconciled};
+use crate::support::small;
 
 /// `carp ARGS` in a folder without a fleet.
 fn carp(args: &[&str]) -> Ran {
@@ -147,4 +148,39 @@ fn a_shell_offers_the_names_of_the_fleet() {
     assert_eq!(offered("carp get cluster/shop-e"), ["cluster/shop-eu"]);
     assert_eq!(offered("carp status --tenant p"), ["payments"]);
     assert_eq!(offered("carp vali"), ["validate"], "what carp offers nothing for is clap's");
+}
+
+/// zsh and fish are on few machines, so nothing is asked of them where they are not.
+#[test]
+fn zsh_and_fish_offer_the_names_too_and_read_their_files_without_a_complaint() {
+    let fleet = Reconciled::of(&small::files());
+    let folder = tempfile::tempdir().unwrap();
+    let zsh = "compdef() { : }; compadd() { print -l -- ${(P)2} }; source ./carp.zsh; cd $FLEET; \
+               words=(carp drain w); CURRENT=3; _carp_names";
+    let fish = "source ./carp.fish; cd $FLEET; complete -C 'carp drain w-'";
+    for (shell, script) in [("zsh", zsh), ("fish", fish)] {
+        if Command::new(shell).arg("--version").output().is_err() {
+            eprintln!("{shell} is not here to be asked");
+            continue;
+        }
+        let file = fleet.carp(&["completions", shell]).out;
+        assert_eq!(file.matches("compdef _carp carp").count(), 0, "names come with the first key");
+        let name = format!("carp.{shell}");
+        fs::write(folder.path().join(&name), file).unwrap();
+        let run = |args: &[&str]| {
+            let program = Path::new(env!("CARGO_BIN_EXE_carp")).parent().unwrap();
+            let path = std::env::var("PATH").unwrap_or_default();
+            let mut command = Command::new(shell);
+            command.args(args).current_dir(folder.path()).env("FLEET", fleet.path());
+            command.env("HOME", folder.path()).env_remove("CARP_FLEET");
+            command.env("PATH", format!("{}:{path}", program.display()));
+            Ran::of(command)
+        };
+        let read = run(&["-n", &name]);
+        assert_eq!((read.exit, read.err.as_str()), (0, ""), "{shell}");
+        let ran = run(&["-c", script]);
+        let offered: Vec<_> =
+            ran.out.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        assert_eq!(offered, ["w-eus", "w-weu"], "{shell}: {}{}", ran.out, ran.err);
+    }
 }
