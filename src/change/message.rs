@@ -59,6 +59,26 @@ pub fn commit_message(of: MessageInput<'_>) -> String {
     out
 }
 
+/// A message with one more section of lines, such as what its updates do.
+#[must_use]
+pub fn with_lines(message: &str, lines: &[String], more: usize) -> String {
+    let mut out = message.to_owned();
+    if !lines.is_empty() {
+        out.push('\n');
+    }
+    let left = lines.len().saturating_sub(MOST_LINES);
+    for line in lines.iter().take(MOST_LINES) {
+        let _ = writeln!(out, "{}", visible::line(line));
+    }
+    if left > 0 {
+        let _ = writeln!(out, "… and {left} more");
+    }
+    if more > 0 {
+        let _ = writeln!(out, "… and {}", count(more as u64, "more cluster"));
+    }
+    out
+}
+
 /// `carp: 3 workers, +2 -1 ~4 clusters`.
 fn subject(of: MessageInput<'_>) -> String {
     let MessageInput { plan, previous, changes, prefix, pending, .. } = of;
@@ -249,6 +269,17 @@ mod tests {
         assert!(line.ends_with(", c149 and 10 more"), "{line}");
         hold.names.truncate(2);
         assert_eq!(hold_line(&hold, &Plan::default()), "held (MassDeletion): c100, c101");
+    }
+
+    #[test]
+    fn lines_are_added_as_a_section_and_what_is_left_out_is_counted() {
+        let lines: Vec<_> = (0..60).map(|n| format!("update c{n}: label a\nb")).collect();
+        let message = with_lines("carp: x\n", &lines, 4000);
+        assert!(message.starts_with("carp: x\n\nupdate c0: label a␊b\n"), "{message}");
+        assert!(
+            message.ends_with("update c49: label a␊b\n… and 10 more\n… and 4,000 more clusters\n")
+        );
+        assert_eq!(with_lines("carp: x\n", &[], 0), "carp: x\n");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod form;
 mod guards;
 mod message;
 mod rebalance;
+mod strain;
 mod survey;
 mod vouched;
 
@@ -26,7 +27,8 @@ pub use guards::{
     GuardInput, GuardLimits, Guarded, HeldLosses, Limit, LossGuard, LossLimit, LossOwner, Lost,
     PLATFORM, guard, next_room, remember_run, remembered_until, was_held,
 };
-pub use message::{MessageInput, commit_message, trailers};
+pub use message::{MessageInput, commit_message, trailers, with_lines};
 pub use rebalance::{Rebalancing, rebalance_digest, rebalance_mismatch, rebalances};
+pub use strain::{Strain, Used, strain};
 pub use survey::{remember, survey};
 pub use vouched::vouched_then;

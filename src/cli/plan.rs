@@ -80,6 +80,9 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let (label, prefix) = (&source.label, &source.prefix);
     let mut view = PlanView::told(&opened.proposal, label, prefix, &findings, &opened.updates);
     view.against = opened.against.as_ref();
+    if let Some(against) = &opened.against {
+        view.strain = against.strain.clone();
+    }
     view.warnings = &source.notes;
     view.telling = opened.telling;
     let text = match args.output {

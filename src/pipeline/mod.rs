@@ -59,7 +59,7 @@ use writing::{Writing, Written};
 pub use affected::propose_affected;
 pub use baseline::baseline;
 pub use status::{FleetDocument, fleet_document};
-pub use updates::{Update, updates};
+pub use updates::{Update, nodes_words, update_lines, updates, updates_of_some};
 
 /// Works out what one run would commit.
 ///

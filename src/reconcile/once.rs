@@ -1,6 +1,7 @@
 //! One run: observe, propose, commit, push. A lost race reads again and plans again; nothing is ever
 //! rebased, because a rebase would replay an output that was made from old inputs.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::baseline::NextBaseline;
@@ -22,9 +23,10 @@ use crate::git::{GitStore, Repository};
 use crate::load;
 use crate::model::api::{FleetSpec, GitSettings};
 use crate::model::{
-    Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Memo, Orders, Proposal, Snapshot,
-    Turn,
+    Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Memo, Name, Orders, Proposal,
+    Snapshot, Turn,
 };
+use crate::pipeline::Update;
 use crate::status::FleetStatus;
 
 /// How often a lost race is planned again within one run, on the output branch and on the status branch.
@@ -39,7 +41,7 @@ pub struct Options {
     /// Who runs.
     pub build: Build,
     /// What people read of a proposal, as Markdown, given the fleet's root in its repository.
-    pub describe: fn(&Proposal, &str) -> String,
+    pub describe: fn(&Proposal, &str, &BTreeMap<Name, Update>) -> String,
     /// How long to wait after the n-th lost race; random, so that two writers do not keep in step.
     pub wait: fn(u32) -> Duration,
     /// What the controller holds back; nothing for a run of its own.

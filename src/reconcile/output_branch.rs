@@ -1,5 +1,6 @@
 //! The output branch within one run: a commit of its own, or a proposal for people to merge.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Error;
@@ -7,7 +8,13 @@ use super::once::Run;
 use super::outcome::Verdict;
 use super::proposal_branch::{Wanted, propose};
 use super::publish::Published;
-use crate::change::{plan_digest, trailers};
+use crate::change::{plan_digest, trailers, with_lines};
+use crate::model::Name;
+use crate::pipeline::{Update, update_lines, updates_of_some};
+
+/// Of so many clusters a message says what their updates do: to read manifests takes time, and who wants to know
+/// it of all asks `carp plan`, or reads the commit.
+const MOST_UPDATES: usize = 500;
 
 impl Run<'_> {
     /// `None` where another writer was faster.
@@ -44,7 +51,8 @@ impl Run<'_> {
 
     fn propose_output(&mut self) -> Result<Option<Verdict>, Error> {
         let subject = self.proposal.message.lines().next().unwrap_or_default();
-        let plan = (self.options.describe)(&self.proposal, &self.place.prefix);
+        let (updates, _) = self.updates();
+        let plan = (self.options.describe)(&self.proposal, &self.place.prefix, &updates);
         let message = self.with_trailers(&format!("{subject}\n\n{}\n", plan.trim_end()));
         let wanted = Wanted { proposal: &self.proposal, output: self.output, message };
         let verdict = propose(&self.writer(&self.identity()), &self.store, wanted)?;
@@ -55,7 +63,14 @@ impl Run<'_> {
     }
 
     fn message(&self) -> String {
-        self.with_trailers(&self.proposal.message)
+        let (updates, more) = self.updates();
+        let lines = update_lines(&updates);
+        self.with_trailers(&with_lines(&self.proposal.message, &lines, more))
+    }
+
+    /// What the updates do, and of how many more nobody looked at that.
+    fn updates(&self) -> (BTreeMap<Name, Update>, usize) {
+        updates_of_some(&self.store, &self.proposal, &self.place.prefix, MOST_UPDATES)
     }
 
     fn with_trailers(&self, message: &str) -> String {

@@ -86,7 +86,7 @@ fn turn(url: &str, cache: &Path, number: u32) -> Turn {
     let minutes = jiff::SignedDuration::from_mins(i64::from(number) * 10);
     let wall = "2026-11-01T00:00:00Z".parse::<jiff::Timestamp>().unwrap() + minutes;
     let options = Options {
-        describe: |_, _| String::new(),
+        describe: |_, _, _| String::new(),
         clock: Clock { given: None, wall },
         observing: Observing::default(),
         build: Build { version: "test".to_owned() },

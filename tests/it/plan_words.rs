@@ -1,5 +1,6 @@
 //! What a reviewer reads of a change: what it does to what, once.
 
+use crate::support::git;
 use crate::support::people;
 use crate::support::reconciled::{Ran, Reconciled};
 use crate::support::small::{self, cluster, worker};
@@ -65,8 +66,7 @@ fn the_same_change_in_many_clusters_is_one_line_with_one_diff() {
     write_alike(&fleet, |text| text.replace("replicas: 2", "replicas: 3"));
     let ran = fleet.carp(&["plan", "--diff"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
-    let one =
-        "14 clusters update w-neu w-neu np0: nodes 2 → 3 (same10, same11, same12 and 11 more)";
+    let one = "14 clusters update w-neu w-neu np0: nodes 2 → 3; +14 nodes (same10, same11, same12 and 11 more)";
     assert_eq!(rows(&ran), [one], "{}", ran.out);
     assert_eq!(ran.out.matches("+  replicas: 3").count(), 1, "{}", ran.out);
     let comment = fleet.carp(&["plan", "--output", "markdown"]).out;
@@ -102,4 +102,62 @@ fn many_new_clusters_are_a_line_and_their_manifests_no_diff() {
     assert_eq!(exit(&[]), 0);
     assert_eq!(exit(&["--fail-on", "violated,held"]), 0);
     assert_eq!(exit(&["--fail-on", "waiting,violated"]), 1);
+}
+
+#[test]
+fn a_commit_says_field_by_field_what_it_updates_as_the_plan_does() {
+    let fleet = fleet();
+    let edited = cluster("alpha", "westeurope").replace("v1.34.2", "v1.34.3");
+    fleet.write("fleet/clusters/alpha.yaml", edited.as_bytes());
+    write_alike(&fleet, |text| text.replace("replicas: 2", "replicas: 3"));
+    fleet.commit("more nodes");
+    let plan = fleet.carp(&["plan", "--output", "json"]).out;
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    assert_eq!(plan["counts"]["nodes"], 14);
+    assert!(fleet.carp(&["plan"]).out.contains("0 held; +14 nodes\n"));
+    let ran = fleet.carp(&["reconcile", "--once"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    let message = git(&fleet.path(), &["log", "-1", "--format=%B", "carp/rendered"]);
+    let wanted = "\n\nupdate 14 clusters (same10, same11, same12 and 11 more): np0: nodes 2 → 3; +14 nodes\n\
+                  update alpha: version v1.34.2 → v1.34.3; np0: replaces 2 machines; the control plane restarts\n\n\
+                  Carp-Input: ";
+    assert!(message.contains(wanted), "{message}");
+    assert!(message.starts_with(plan["message"].as_str().unwrap()), "{plan:#}\n{message}");
+}
+
+#[test]
+fn what_is_at_its_limit_and_who_waits_stands_in_every_form() {
+    let fleet = fleet();
+    let small = worker("w-neu", "northeurope", 5);
+    fleet.write("fleet/workers/w-neu.yaml", small.as_bytes());
+    let text = fleet.carp(&["plan", "--against", "main"]).out;
+    assert!(text.contains("OVERCOMMITTED: more is on these"), "{text}");
+    assert!(text.contains("\n  w-neu: 14 of 5 clusters\n"), "{text}");
+    let comment = fleet.carp(&["plan", "--output", "markdown"]).out;
+    assert!(comment.contains("\n- w-neu: 14 of 5 clusters\n"), "{comment}");
+    let plan = fleet.carp(&["plan", "--output", "json"]).out;
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let over = &plan["overcommitted"][0];
+    assert_eq!(
+        (&over["worker"], &over["used"], &over["of"]),
+        (&"w-neu".into(), &"14".into(), &"5".into())
+    );
+
+    // Once it is merged, the next change did not cause it.
+    fleet.commit("less room");
+    fleet.carp(&["reconcile", "--once"]);
+    let edited = cluster("bravo", "westeurope").replace("replicas: 2", "replicas: 5");
+    fleet.write("fleet/clusters/bravo.yaml", edited.as_bytes());
+    assert!(!fleet.carp(&["plan", "--against", "main"]).out.contains("OVERCOMMITTED"));
+    assert!(fleet.carp(&["plan"]).out.contains("OVERCOMMITTED"));
+
+    let waiting = cluster("waits", "northeurope")
+        + "  placement:\n    affinity:\n      required:\n        - names: [w-neu]\n";
+    fleet.write("fleet/clusters/waits.yaml", waiting.as_bytes());
+    fleet.commit("one that waits");
+    fleet.carp(&["reconcile", "--once"]);
+    let text = fleet.carp(&["plan"]).out;
+    assert!(text.contains("\n  Capacity, AffinityName: waits\n"), "{text}");
+    assert_eq!(fleet.carp(&["plan", "--fail-on", "waiting"]).exit, 1);
+    assert_eq!(fleet.carp(&["plan", "--fail-on", "held,violated"]).exit, 0);
 }

@@ -129,7 +129,7 @@ fn a_large_work_tree_is_looked_through_where_somebody_watches() {
     let place = Place::find(&fleet.path().display().to_string(), fleet.path().as_path()).unwrap();
     let run = |watched| {
         let options = Options {
-            describe: |_, _| String::new(),
+            describe: |_, _, _| String::new(),
             clock: Clock { given: None, wall: "2026-11-01T09:00:00Z".parse().unwrap() },
             observing: Observing::default(),
             build: Build { version: "test".to_owned() },

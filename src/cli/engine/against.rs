@@ -99,8 +99,9 @@ fn look(
     } else {
         change::caused(opened.proposal, &base)
     };
+    let strain = change::strain(&proposal).beyond(&change::strain(&base));
     opened.proposal = proposal;
     let mut look = open::looked(fleet, opened, shown_prefix);
-    look.opened.against = Some(AgainstView { merged, others });
+    look.opened.against = Some(AgainstView { merged, others, strain });
     Ok((look, base, base_input))
 }

@@ -1,5 +1,6 @@
 //! One turn of the reconciler, for the command line.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -8,7 +9,8 @@ use super::super::{Context, Error, Exit, FleetArgs, ObservedArgs, plan};
 use super::open::{build, cache, clock, failed, shown, text_of};
 use super::{Opened, Outcome, Reconciled, Source, Turned, Written};
 use crate::git::Repository;
-use crate::model::{Digest, Orders, Proposal, Turn};
+use crate::model::{Digest, Name, Orders, Proposal, Turn};
+use crate::pipeline::Update;
 use crate::reconcile::{
     self, Committed, Keep, Observing, Options, Place, ReconcileResult, Sources, StatusOutcome,
     Verdict,
@@ -95,8 +97,8 @@ fn program(context: &Context<'_, '_>) -> Option<Digest> {
 }
 
 /// The plan as a pull request shows it. The diffs are its own to show.
-fn describe(proposal: &Proposal, prefix: &str) -> String {
-    let view = PlanView::of(proposal, "", prefix, &[]);
+fn describe(proposal: &Proposal, prefix: &str, updates: &BTreeMap<Name, Update>) -> String {
+    let view = PlanView::told(proposal, "", prefix, &[], updates);
     markdown(&view, &[], env!("CARGO_PKG_VERSION"))
 }
 

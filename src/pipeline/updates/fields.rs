@@ -82,6 +82,13 @@ fn pools(before: &Value, after: &Value, out: &mut Vec<String>) {
     }
 }
 
+/// How many nodes a cluster's document asks for; of a pool that scales by itself the fewest.
+pub(super) fn nodes(document: &Value) -> i64 {
+    let pools = document["spec"]["nodePools"].as_array().into_iter().flatten();
+    let of = |pool: &Value| pool["replicas"].as_i64().or_else(|| pool["autoscale"]["min"].as_i64());
+    pools.filter_map(of).sum()
+}
+
 /// `3 × Standard_D4s_v5`.
 fn size(pool: &Value) -> String {
     let size = pool["vmSize"].as_str().unwrap_or("machines");
@@ -150,5 +157,6 @@ mod tests {
             ]
         );
         assert_eq!(changed(&before, &before), [""; 0]);
+        assert_eq!((nodes(&before), nodes(&after), nodes(&Value::Null)), (4, 7, 0));
     }
 }

@@ -5,11 +5,14 @@
 //! document, a class, a template, another carp.
 
 mod fields;
+mod lines;
 mod objects;
+
+pub use lines::update_lines;
 
 use std::collections::BTreeMap;
 
-use crate::model::{ChangeKind, Name, Proposal, Store, count, paths};
+use crate::model::{Change, ChangeKind, Id, Name, Proposal, Store, count, paths};
 
 /// What an update does to one cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +24,10 @@ pub struct Update {
     /// The pools whose machines are replaced, with how many these are; `None` where they scale by
     /// themselves.
     pub replaced: BTreeMap<String, Option<u64>>,
-    /// Other objects that change, as `Kind/name`. Only where none of the above does.
+    /// By how many nodes the cluster grows; of a pool that scales by itself the fewest count.
+    pub nodes: i64,
+    /// Other objects that change, as `Kind/name` without the cluster's own name. Only where none of the above
+    /// does.
     pub objects: Vec<String>,
 }
 
@@ -46,8 +52,16 @@ impl Update {
         parts.join("; ")
     }
 
+    /// The words for many clusters, with what it costs them together.
+    #[must_use]
+    pub fn words_of_many(&self) -> String {
+        let nodes = (self.nodes != 0).then(|| nodes_words(self.nodes));
+        [self.words()].into_iter().chain(nodes).collect::<Vec<_>>().join("; ")
+    }
+
     /// Takes the machines of another cluster of which the same is said otherwise.
     pub fn add(&mut self, other: &Self) {
+        self.nodes += other.nodes;
         for (pool, machines) in &mut self.replaced {
             let more = other.replaced.get(pool).copied().flatten();
             *machines = machines.zip(more).map(|(one, more)| one + more);
@@ -58,28 +72,48 @@ impl Update {
     #[must_use]
     pub fn kind(&self) -> Self {
         let replaced = self.replaced.keys().map(|pool| (pool.clone(), None)).collect();
-        Self { replaced, ..self.clone() }
+        Self { replaced, nodes: 0, ..self.clone() }
     }
+}
+
+/// `+14 nodes`.
+#[must_use]
+pub fn nodes_words(nodes: i64) -> String {
+    let sign = if nodes < 0 { '-' } else { '+' };
+    format!("{sign}{}", count(nodes.unsigned_abs(), "node"))
 }
 
 /// What changes in each cluster whose manifests are there before and after. A cluster whose files cannot be
 /// read is left out: this is for people, and no decision stands on it.
 #[must_use]
 pub fn updates(store: &dyn Store, proposal: &Proposal, prefix: &str) -> BTreeMap<Name, Update> {
+    updates_of_some(store, proposal, prefix, usize::MAX).0
+}
+
+/// The same of the first so many clusters, and how many others there are.
+#[must_use]
+pub fn updates_of_some(
+    store: &dyn Store,
+    proposal: &Proposal,
+    prefix: &str,
+    most: usize,
+) -> (BTreeMap<Name, Update>, usize) {
     let root = paths::in_repository(prefix, "");
-    let update = |change: &crate::model::Change| {
-        if change.kind != ChangeKind::Update {
-            return None;
-        }
+    let updated = |change: &Change| {
+        let (before, after) = (change.before?, change.after?);
         let path = change.path.strip_prefix(&root).unwrap_or(&change.path);
         let mut parts = path.split('/').skip_while(|part| *part != paths::CLUSTERS).skip(1);
         let name = Name::parse(parts.next()?).ok()?;
         parts.next().filter(|file| *file == "cluster.yaml")?;
+        (change.kind == ChangeKind::Update).then_some((name, before, after))
+    };
+    let all: Vec<_> = proposal.changes.iter().filter_map(updated).collect();
+    let more = all.len().saturating_sub(most);
+    let update = |(name, before, after): (Name, Id, Id)| {
         let text =
             |id| store.blob(id).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let (before, after) = (text(change.before?)?, text(change.after?)?);
-        let update = objects::compare(&name, &before, &after);
+        let update = objects::compare(&name, &text(before)?, &text(after)?);
         (update != Update::default()).then_some((name, update))
     };
-    proposal.changes.iter().filter_map(update).collect()
+    (all.into_iter().take(most).filter_map(update).collect(), more)
 }

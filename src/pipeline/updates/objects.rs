@@ -29,12 +29,21 @@ pub(super) fn compare(cluster: &Name, before: &str, after: &str) -> Update {
     }
     if update.fields.is_empty() && update.replaced.is_empty() && !update.control_plane {
         update.objects =
-            gone.keys().chain(come.keys()).map(|(kind, name)| format!("{kind}/{name}")).collect();
+            gone.keys().chain(come.keys()).map(|object| without_cluster(cluster, object)).collect();
         update.objects.sort();
         update.objects.dedup();
-        update.objects.retain(|object| !object.starts_with("ManagedCluster/"));
+        update.objects.retain(|object| object != "ManagedCluster");
     }
     update
+}
+
+/// An object by what tells it from others of the cluster: the same change in two clusters reads the same.
+fn without_cluster(cluster: &Name, (kind, name): &(String, String)) -> String {
+    match name.strip_prefix(cluster.as_str()).map(|rest| rest.trim_start_matches('-')) {
+        Some("") => kind.clone(),
+        Some(rest) => format!("{kind}/{rest}"),
+        None => format!("{kind}/{name}"),
+    }
 }
 
 fn look(
@@ -47,6 +56,7 @@ fn look(
 ) {
     if kind == "ManagedCluster" {
         update.fields = fields::changed(before, after);
+        update.nodes = fields::nodes(after) - fields::nodes(before);
         return;
     }
     if before.is_null() {
@@ -153,7 +163,7 @@ spec: {version: v1.33.5}
     fn what_is_changed_in_place_replaces_nothing() {
         assert_eq!(
             of(|text| text.replace("replicas: 2", "replicas: 3").replace("600", "900")),
-            "changes HostedControlPlane/pay, MachineDeployment/pay-np0"
+            "changes HostedControlPlane, MachineDeployment/np0"
         );
     }
 

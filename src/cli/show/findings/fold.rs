@@ -1,32 +1,33 @@
 //! Many findings of one rule, as the first of them and a number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use crate::model::thousands;
 
-/// So many findings of one rule are shown each.
-const EACH: usize = 20;
+/// Up to so many findings of one rule are shown each; of more the first.
+const EACH: usize = 3;
 
 /// The findings to show, and a line for each rule of which there are more. `carp validate` shows all.
 #[must_use]
 pub fn folded(findings: &[Finding]) -> (Vec<Finding>, Vec<String>) {
-    let mut seen = BTreeMap::new();
-    let mut shown = Vec::new();
+    let rule = |finding: &Finding| (finding.severity, finding.code.name());
+    let mut all: BTreeMap<_, usize> = BTreeMap::new();
     for finding in findings {
-        let number = seen.entry((finding.severity, finding.code.name())).or_insert(0_usize);
-        *number += 1;
-        if *number <= EACH {
-            shown.push(finding.clone());
-        }
+        *all.entry(rule(finding)).or_default() += 1;
     }
-    let line = |((severity, code), number): ((_, &str), usize)| {
-        let more = number.checked_sub(EACH).filter(|more| *more > 0)?;
-        let more = thousands(more as u64);
-        Some(format!("{severity}[{code}]: {more} more of these; `carp validate` shows each"))
+    all.retain(|_, number| *number > EACH);
+    let mut seen = BTreeSet::new();
+    let first = |finding: &&Finding| {
+        let rule = rule(finding);
+        !all.contains_key(&rule) || seen.insert(rule)
     };
-    let more = seen.into_iter().filter_map(line).collect();
-    (shown, more)
+    let shown: Vec<_> = findings.iter().filter(first).cloned().collect();
+    let line = |((severity, code), number): (&(_, &str), &usize)| {
+        let more = thousands(*number as u64 - 1);
+        format!("{severity}[{code}]: {more} more of these; `carp validate` shows each")
+    };
+    (shown, all.iter().map(line).collect())
 }
 
 #[cfg(test)]
@@ -35,12 +36,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_hundred_of_one_rule_are_twenty_and_a_number() {
+    fn three_hundred_of_one_rule_are_one_and_a_number() {
         let one = findings().remove(0);
         let code = one.code.name();
         let (shown, more) = folded(&vec![one; 300]);
-        assert_eq!(shown.len(), EACH);
-        let line = format!("error[{code}]: 280 more of these; `carp validate` shows each");
+        assert_eq!(shown.len(), 1);
+        let line = format!("error[{code}]: 299 more of these; `carp validate` shows each");
         assert_eq!(more, [line]);
         assert_eq!(folded(&findings()), (findings(), Vec::new()));
     }

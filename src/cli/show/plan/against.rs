@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::super::{Palette, Tone, count};
-use crate::change::Others;
+use crate::change::{Others, Strain};
 use crate::reconcile::Merged;
 
 /// What a plan shows a part of.
@@ -15,6 +15,8 @@ pub struct AgainstView {
     pub merged: Merged,
     /// What is left out because the change did not cause it.
     pub others: Others,
+    /// What is at its limits because of it.
+    pub strain: Strain,
 }
 
 impl AgainstView {
@@ -76,7 +78,7 @@ pub(super) fn lines(against: Option<&AgainstView>) -> Vec<String> {
 
 /// For a program.
 pub(super) fn value(against: Option<&AgainstView>) -> Value {
-    let Some(AgainstView { merged, others }) = against else { return Value::Null };
+    let Some(AgainstView { merged, others, .. }) = against else { return Value::Null };
     json!({
         "base": merged.base,
         "commit": merged.commit,

@@ -7,9 +7,9 @@ use super::{Action, ClusterChange};
 use crate::model::{Name, count, thousands};
 
 /// So many clusters of one action stand each on a line of its own.
-const EACH: usize = 10;
+const EACH: usize = 8;
 /// The most lines of one action; the rest is counted.
-const LINES: usize = 15;
+const LINES: usize = 8;
 /// How many names stand beside a number of clusters.
 const NAMES: usize = 3;
 
@@ -110,7 +110,7 @@ fn group(action: Action, why: String, all: &[&ClusterChange]) -> Group {
             Some(sum) => sum.add(update),
         }
     }
-    let what = sum.map_or(why, |sum| sum.words());
+    let what = sum.map_or(why, |sum| sum.words_of_many());
     let clusters: Vec<_> = all.iter().map(|change| change.name.clone()).collect();
     let some = some(&clusters);
     Group {
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(lines.len(), LINES);
         assert_eq!(
             lines[LINES - 1],
-            "286 clusters 286 other changes (c0014, c0015, c0016 and 283 more)"
+            "293 clusters 293 other changes (c0007, c0008, c0009 and 290 more)"
         );
     }
 }

@@ -6,10 +6,12 @@ use serde_json::{Value, json};
 
 use super::super::findings::{Tally, findings_value};
 use super::{Action, ClusterChange, FileCount, Group, PlanView, form};
+use crate::change::with_lines;
 use crate::model::{
     Decision, Drifted, Gate, Hold, Move, Name, Planned, PoolPlan, Reason, Stay, WorkerPlan,
     WorkerState,
 };
+use crate::pipeline::update_lines;
 
 /// The version of the format.
 pub const PLAN_SCHEMA: u32 = 1;
@@ -23,6 +25,8 @@ pub fn json(view: &PlanView<'_>) -> String {
 fn value(view: &PlanView<'_>) -> Value {
     let proposal = view.proposal;
     let (deletions, stuck) = super::deletions::json(&proposal.plan);
+    let (overcommitted, quotas) = super::limits::json(view);
+    let lines = update_lines(&view.updates());
     let tally = Tally::of(view.findings.iter().map(|f| f.severity));
     json!({
         "schemaVersion": PLAN_SCHEMA,
@@ -44,6 +48,8 @@ fn value(view: &PlanView<'_>) -> Value {
         "moves": moves(view),
         "stays": stays(&view.proposal.plan.stays),
         "violations": violations(view),
+        "overcommitted": overcommitted,
+        "quotas": quotas,
         "groups": view.groups.iter().map(group).collect::<Value>(),
         "holds": proposal.plan.holds.iter().map(hold).collect::<Value>(),
         "gates": proposal.gates.iter().map(gate).collect::<Value>(),
@@ -60,7 +66,7 @@ fn value(view: &PlanView<'_>) -> Value {
             "clustersRendered": proposal.work.clusters_rendered,
             "objectsWritten": proposal.work.objects_written,
         },
-        "message": proposal.message,
+        "message": with_lines(&proposal.message, &lines, 0),
         "against": super::against::value(view.against),
         "warnings": view.warnings,
     })
@@ -85,6 +91,7 @@ fn counts(view: &PlanView<'_>) -> Value {
         Action::ALL.iter().map(|a| (a.name().to_owned(), json!(view.count(*a)))).collect();
     counts.insert("waiting".to_owned(), json!(view.waiting));
     counts.insert("held".to_owned(), json!(view.held()));
+    counts.insert("nodes".to_owned(), json!(view.nodes()));
     counts.insert("files".to_owned(), json!(view.files.total()));
     Value::Object(counts)
 }
@@ -111,6 +118,7 @@ fn cluster(name: &Name, planned: &Planned, view: &PlanView<'_>) -> Value {
                 .map(|(pool, machines)| json!({"pool": pool, "machines": machines}))
                 .collect::<Value>(),
             "controlPlaneRestarts": update.control_plane,
+            "nodes": update.nodes,
             "objects": update.objects,
         })),
         "decision": decision(&planned.decision),

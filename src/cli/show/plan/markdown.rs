@@ -10,7 +10,7 @@ use super::super::findings::Finding;
 use super::super::{count, len};
 use super::{
     Action, Group, PlanView, WorkerLine, ack_command, against, deletions, gate_words, hold_words,
-    listed,
+    limits, listed,
 };
 use crate::model::{Gate, Hold, Name, Plan};
 
@@ -42,8 +42,15 @@ pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> 
     let mut left_out = 0;
     let moves = super::moving::markdown(view, ROWS);
     let deletions = deletions::markdown(view, ROWS);
-    let tables = [clusters(view), workers(view), violations(view), moves, deletions, gates(view)];
-    for part in tables.into_iter().chain([findings(view.findings)]) {
+    let limits = limits::markdown(view, cell);
+    let tables =
+        [clusters(view), workers(view), violations(view), limits, moves, deletions, gates(view)];
+    let (shown, folded) = super::super::findings::folded(view.findings);
+    let mut found = findings(&shown);
+    for line in folded {
+        let _ = writeln!(found, "- {}", cell(&line));
+    }
+    for part in tables.into_iter().chain([found]) {
         left_out += u64::from(!push(&mut out, &part, room));
     }
     let shown = diffs.iter().take_while(|diff| push(&mut out, &details(diff), room)).count();
@@ -80,9 +87,10 @@ fn head(view: &PlanView<'_>) -> String {
         comment(if view.prefix.is_empty() { "." } else { view.prefix }),
         code(view.fleet()),
     );
+    let nodes = view.nodes_words().map(|nodes| format!(" · {nodes}")).unwrap_or_default();
     let _ = writeln!(
         out,
-        "**{} create · {} move · {deletes} {delete} · {} update · {} waiting · {} held** over {} of {} \
+        "**{} create · {} move · {deletes} {delete} · {} update · {} waiting · {} held{nodes}** over {} of {} \
          · {}",
         n(Action::Create),
         n(Action::Move),

@@ -6,6 +6,7 @@ mod deletions;
 mod form;
 mod groups;
 mod json;
+mod limits;
 mod markdown;
 mod moving;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use words::{HoldWords, ack_command, first, gate_words, hold_words, kept, lis
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::Finding;
+use crate::change::{Strain, strain};
 use crate::model::api::DriftPolicy;
 use crate::model::{ChangeKind, Name, Proposal, Quantity, WorkerState, paths};
 use crate::pipeline::Update;
@@ -62,6 +64,8 @@ pub struct PlanView<'a> {
     pub against: Option<&'a AgainstView>,
     /// What people should know before they read the plan.
     pub warnings: &'a [String],
+    /// What it leaves at its limits.
+    pub strain: Strain,
     /// How many files have a diff that says something new, shown or not.
     pub telling: usize,
 }
@@ -149,6 +153,7 @@ impl<'a> PlanView<'a> {
             files: files.all,
             waiting: proposal.counts.pending,
             against: None,
+            strain: strain(proposal),
             warnings: &[],
             telling: 0,
             proposal,
@@ -156,6 +161,12 @@ impl<'a> PlanView<'a> {
             prefix,
             findings,
         }
+    }
+
+    /// What the updates do, by cluster.
+    fn updates(&self) -> BTreeMap<Name, Update> {
+        let told = |change: &ClusterChange| Some((change.name.clone(), change.update.clone()?));
+        self.clusters.iter().filter_map(told).collect()
     }
 
     /// How many clusters an action happens to.

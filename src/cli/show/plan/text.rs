@@ -8,7 +8,7 @@ use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone, count};
 use super::{
     Action, FileDiff, Group, PlanView, WorkerLine, ack_command, against, deletions, gate_words,
-    hold_words, kept, listed, moving, pool_lines,
+    hold_words, kept, limits, listed, moving, pool_lines,
 };
 use crate::model::{Gate, Hold, HoldKind, Name, Plan, Work};
 
@@ -30,7 +30,8 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &pools(view, palette));
     section(&mut out, &view.form_words());
     section(&mut out, &steps(view, palette));
-    section(&mut out, &violations(view, palette));
+    section(&mut out, &limits::violations(view, palette));
+    section(&mut out, &limits::text(view, palette));
     section(&mut out, &moving::text(view, palette));
     section(&mut out, &deletions::text(view, palette));
     section(&mut out, &holds_text(&view.proposal.plan.holds, &view.proposal.plan, palette));
@@ -54,8 +55,9 @@ fn headline(view: &PlanView<'_>) -> String {
         .iter()
         .map(|action| format!("{} to {}", view.count(*action), action.name()))
         .collect();
+    let nodes = view.nodes_words().map(|nodes| format!("; {nodes}")).unwrap_or_default();
     format!(
-        "Plan for {fleet}: {}; {} waiting; {} held",
+        "Plan for {fleet}: {}; {} waiting; {} held{nodes}",
         counts.join(", "),
         view.waiting,
         view.held()
@@ -123,16 +125,6 @@ fn steps(view: &PlanView<'_>, palette: Palette) -> String {
     for ((waits, words, why), names) in alike {
         let title = palette.paint(Tone::Warn, &format!("STEP {waits}"));
         let _ = writeln!(out, "{title}: {}, {words}\n  {why}", listed(&names));
-    }
-    out
-}
-
-/// The placed clusters whose policy would not place them there now, by why.
-fn violations(view: &PlanView<'_>, palette: Palette) -> String {
-    let mut out = String::new();
-    for (why, names) in view.violations() {
-        let title = palette.paint(Tone::Warn, "VIOLATED");
-        let _ = writeln!(out, "{title}: {why}; they stay\n  {}", listed(&names));
     }
     out
 }

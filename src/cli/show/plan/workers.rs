@@ -6,7 +6,7 @@ use super::{FileCount, PlanView, WorkerChange};
 use crate::model::{Name, Progress, Reason, WorkerState, count};
 
 /// So many workers stand each on a line of its own.
-const EACH: usize = 10;
+const EACH: usize = 5;
 
 /// A line: a worker, or all of them.
 pub(super) struct WorkerLine {
