@@ -1,7 +1,11 @@
 //! What a change is said to be at fault for, and what of a fleet is told that nobody reads.
 
+use std::path::Path;
+use std::process::Command;
+
 use crate::support::reconciled::{Ran, Reconciled};
 use crate::support::small::{self, cluster};
+use crate::support::{self, generator};
 
 /// The lines that say where findings are.
 fn places(ran: &Ran) -> Vec<&str> {
@@ -90,4 +94,28 @@ fn what_nobody_reads_and_what_selects_nobody_is_told_and_costs_a_run_nothing() {
     assert!(!turn.err.contains("warning"), "{}", turn.err);
     let turn: serde_json::Value = serde_json::from_str(&turn.out).unwrap();
     assert_eq!((&turn["outcome"], &turn["work"]["blobsParsed"]), (&"unchanged".into(), &0.into()));
+}
+
+/// `benches/reviewing.py` makes each kind of change in a fleet, and fails where its plan is longer than a screen, or
+/// than what is known to be longer.
+#[test]
+fn a_reviewer_reads_a_screen_of_any_change_of_one_kind() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return support::skip("reviewing", "python3 is not there");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in generator::fleet(120, 1) {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/reviewing.py");
+    let mut command = Command::new("python3");
+    command.arg(script).args(["--most", "25", "--carp", env!("CARGO_BIN_EXE_carp"), "--fleet"]);
+    let ran = Ran::of({
+        command.arg(folder.path());
+        command
+    });
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.lines().count() > 50, "{}", ran.out);
 }
