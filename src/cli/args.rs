@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
+use crate::model::api::ForgeKind;
 use crate::model::{Name, NameError};
-use crate::reconcile::{Against, Base};
+use crate::reconcile::{Against, Base, ForgeChoice};
 
 /// Which fleet a command reads.
 #[derive(Clone, Debug, clap::Args)]
@@ -62,6 +63,45 @@ pub struct AgainstArgs {
     /// Look at the files by themselves, in a pull request's workflow too
     #[arg(long, conflicts_with_all = ["against", "with"])]
     pub no_against: bool,
+}
+
+/// What the forge is told of each turn.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct ForgeArgs {
+    /// Tell this forge how each commit fared, by a status and a comment; the token is `CARP_FORGE_TOKEN`.
+    /// Without it as spec.forge of carp.yaml says
+    #[arg(long, value_enum, value_name = "FORGE")]
+    pub forge: Option<ForgeName>,
+    /// The page of the repository there, such as `https://git.example.com/org/fleet`, where it does not
+    /// follow from the remote's address
+    #[arg(long, value_name = "URL")]
+    pub forge_url: Option<String>,
+}
+
+/// A forge on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ForgeName {
+    /// Nobody is told
+    Off,
+    /// github.com, or GitHub Enterprise
+    Github,
+    /// GitLab
+    Gitlab,
+    /// Gitea, or Forgejo
+    Gitea,
+}
+
+impl ForgeName {
+    /// Whether the forge is told, and which one it is.
+    #[must_use]
+    pub fn choice(self) -> ForgeChoice {
+        match self {
+            Self::Off => ForgeChoice::Off,
+            Self::Github => ForgeChoice::On(ForgeKind::GitHub),
+            Self::Gitlab => ForgeChoice::On(ForgeKind::GitLab),
+            Self::Gitea => ForgeChoice::On(ForgeKind::Gitea),
+        }
+    }
 }
 
 /// The variables in which workflows say what a pull request is to be merged into: of GitHub, Gitea and

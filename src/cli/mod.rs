@@ -48,7 +48,7 @@ use std::time::Duration;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use jiff::Timestamp;
 
-pub use args::{AgainstArgs, FleetArgs, FolderArgs, ObservedArgs};
+pub use args::{AgainstArgs, FleetArgs, FolderArgs, ForgeArgs, ForgeName, ObservedArgs};
 pub use example::EXAMPLE;
 pub use exit::{Error, Exit};
 pub use io::{ColorChoice, Context, Io, choose};

@@ -13,7 +13,7 @@ use super::log::LogArgs;
 use super::memory::{TurnMemory, out_of_memory};
 use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
-use super::{Context, Error, Exit, FleetArgs, ObservedArgs, engine, plan, process};
+use super::{Context, Error, Exit, FleetArgs, ForgeArgs, ObservedArgs, engine, plan, process};
 use crate::model::Orders;
 use crate::observe::Election;
 
@@ -29,6 +29,8 @@ pub(super) struct Args {
     fleet: FleetArgs,
     #[command(flatten)]
     observed: ObservedArgs,
+    #[command(flatten)]
+    forge: ForgeArgs,
     /// Do one turn and exit
     #[arg(long)]
     once: bool,
@@ -56,6 +58,11 @@ pub(super) struct Args {
 }
 
 impl Args {
+    /// What a turn is told.
+    fn told(&self) -> engine::TurnArgs<'_> {
+        engine::TurnArgs { fleet: &self.fleet, observed: &self.observed, forge: &self.forge }
+    }
+
     /// Whether this process is a turn that another one supervises.
     pub(super) fn is_turn(&self) -> bool {
         self.turn
@@ -136,7 +143,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     args.log.begin(context.err_palette());
     if !args.once {
         let control = args.controller.control(args);
-        engine::reconcile_for_ever(context, &args.fleet, &args.observed, control)?;
+        engine::reconcile_for_ever(context, &args.told(), control)?;
         return Ok(Exit::Fine);
     }
     if !args.turn
@@ -148,8 +155,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         Form::Text => text(args, context),
         Form::Json => {
             let orders = args.orders.clone().unwrap_or_default();
-            let (turn, exit) =
-                engine::reconcile_turn(context, &args.fleet, &args.observed, orders)?;
+            let (turn, exit) = engine::reconcile_turn(context, &args.told(), orders)?;
             context.print(&show::reconcile::json(&turn))?;
             Ok(exit)
         }
@@ -194,11 +200,12 @@ fn unusual(how: How, turn: &supervise::Turn) -> Error {
 
 /// One turn, for people.
 fn text(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    let turn = match engine::reconcile_once(context, &args.fleet, &args.observed)? {
+    let turn = match engine::reconcile_once(context, &args.told())? {
         Turned::Through(turn) => turn,
         Turned::Settled(turn) => {
             turn.notes.iter().try_for_each(|note| context.note(note))?;
-            context.print(&show::reconcile::settled(&turn))?;
+            let palette = context.palette();
+            context.print(&show::reconcile::settled(&turn, palette))?;
             return Ok(Exit::Fine);
         }
     };

@@ -16,7 +16,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::bell::Hint;
 use super::process::Process;
-use crate::model::{FailureKind, Turn, TurnOutcome, TurnStatus};
+use crate::model::{FailureKind, Turn, TurnForge, TurnOutcome, TurnStatus};
 
 /// The media type of what [`Metrics::text`] returns.
 pub(super) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -82,6 +82,7 @@ pub struct Metrics {
     status_commits: Counter,
     hints: Family<Label, Counter>,
     hooks: Family<Label, Counter>,
+    forge: Family<Label, Counter>,
     clusters: Counts,
     workers: Counts,
     holds: Counts,
@@ -104,6 +105,7 @@ impl Default for Metrics {
             status_commits: Counter::default(),
             hints: Family::default(),
             hooks: Family::default(),
+            forge: Family::default(),
             clusters: Counts::new("phase", &CLUSTER_PHASES),
             workers: Counts::new("phase", &WORKER_PHASES),
             holds: Counts::new("kind", &[]),
@@ -120,6 +122,7 @@ impl Default for Metrics {
             (&metrics.failures, "kind", &FailureKind::ALL.map(FailureKind::name)),
             (&metrics.hints, "hint", &Hint::ALL.map(Hint::name)),
             (&metrics.hooks, "result", &HOOK_RESULTS),
+            (&metrics.forge, "result", &TurnForge::RESULTS),
         ] {
             for name in names {
                 let _ = family.get_or_create(&[(label, (*name).to_owned())]);
@@ -146,6 +149,11 @@ impl Metrics {
         r.register("status_commits", help, self.status_commits.clone());
         r.register("hints", "Pauses that ended early, by who said so", self.hints.clone());
         r.register("hooks", "Webhook calls by result", self.hooks.clone());
+        r.register(
+            "forge",
+            "Turns that had something to tell the forge, by result",
+            self.forge.clone(),
+        );
         r.register("clusters", "ManagedClusters by phase", self.clusters.family.clone());
         r.register("workers", "Workers by phase", self.workers.family.clone());
         r.register("holds", "Names that guards hold, by guard", self.holds.family.clone());
@@ -172,6 +180,9 @@ impl Metrics {
         self.races.inc_by(u64::from(turn.races));
         if matches!(turn.status, Some(TurnStatus::Committed(_))) {
             self.status_commits.inc();
+        }
+        if let Some(forge) = &turn.forge {
+            self.forge.get_or_create(&[("result", forge.result().to_owned())]).inc();
         }
         self.failing.set(i64::from(failures));
         self.breaker.set(i64::from(is_breaker_open));
@@ -234,6 +245,7 @@ mod tests {
             outcome: TurnOutcome::Committed,
             failure: None,
             races: 2,
+            forge: Some(TurnForge::Failed { message: "down".to_owned() }),
             milliseconds: 1500,
             valid_until: Some(now),
             holds: BTreeMap::from([("MassDeletion".to_owned(), 7)]),
@@ -253,6 +265,8 @@ mod tests {
             ("carp_last_success_timestamp_seconds", 1_793_491_200.0),
             ("carp_valid_until_timestamp_seconds", 1_793_491_200.0),
             ("carp_leader", 1.0),
+            ("carp_forge_total{result=\"failed\"}", 1.0),
+            ("carp_forge_total{result=\"told\"}", 0.0),
         ] {
             assert_eq!(value(&text, series), Some(wanted), "{series} in\n{text}");
         }

@@ -11,7 +11,9 @@ use super::breaker::Breaker;
 use super::health::Health;
 use super::metrics::Metrics;
 use super::pace::Pace;
-use crate::model::{Attempt, FailureKind, HeldBack, Orders, Turn, TurnOutcome, TurnStatus};
+use crate::model::{
+    Attempt, FailureKind, HeldBack, Orders, Turn, TurnForge, TurnOutcome, TurnStatus,
+};
 
 /// How long to wait after a hint for others: a push often moves several refs.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -42,6 +44,7 @@ pub struct Turns<'a> {
     failures: u32,
     budget: Option<u32>,
     notes: Vec<String>,
+    untold: Option<String>,
 }
 
 impl<'a> Turns<'a> {
@@ -61,6 +64,7 @@ impl<'a> Turns<'a> {
             failures: 0,
             budget: None,
             notes: Vec::new(),
+            untold: None,
         }
     }
 
@@ -155,6 +159,18 @@ impl<'a> Turns<'a> {
         }
     }
 
+    /// A forge that is down for a day is told of once.
+    fn tell_of_forge(&mut self, forge: &TurnForge) {
+        let untold = match forge {
+            TurnForge::Failed { message } => Some(message.clone()),
+            TurnForge::Told { .. } => None,
+        };
+        if let Some(message) = untold.as_ref().filter(|_| untold != self.untold) {
+            warn!("the forge was not told and is tried again: {message}");
+        }
+        self.untold = untold;
+    }
+
     /// One line for people, and fields for programs. What was told is not told again.
     fn tell(&mut self, turn: &Turn) {
         let Turn { outcome, milliseconds, races, summary, .. } = turn;
@@ -177,6 +193,9 @@ impl<'a> Turns<'a> {
         }
         if let Some(TurnStatus::Failed { message }) = &turn.status {
             warn!("the status branch was not written and is tried again: {message}");
+        }
+        if let Some(forge) = &turn.forge {
+            self.tell_of_forge(forge);
         }
         if turn.outcome != TurnOutcome::Failed && self.notes != turn.notes {
             turn.notes.iter().filter(|n| !self.notes.contains(n)).for_each(|n| warn!("{n}"));

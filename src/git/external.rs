@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::program::Output;
+use super::program::{NOT_GITS, Output};
 
 /// How long each look at a running program waits.
 const STEP: Duration = Duration::from_millis(10);
@@ -20,6 +20,9 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> io::R
     stdin.rewind()?;
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command.stdin(stdin).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
+    for name in NOT_GITS {
+        command.env_remove(name);
+    }
     let mut child = command.spawn()?;
     // The command would keep its ends of the files open.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

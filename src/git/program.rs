@@ -35,6 +35,9 @@ const ANOTHER_REPOSITORY: [&str; 11] = [
     "GIT_REPLACE_REF_BASE",
 ];
 
+/// What is nothing to git and the hooks that it runs.
+pub(super) const NOT_GITS: [&str; 1] = ["CARP_FORGE_TOKEN"];
+
 /// What they write to the error output would be taken for Git's own words.
 const TALKATIVE: [&str; 6] = [
     "GIT_TRACE",
@@ -100,7 +103,7 @@ impl Program {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
-        for name in ANOTHER_REPOSITORY.iter().chain(&TALKATIVE) {
+        for name in ANOTHER_REPOSITORY.iter().chain(&TALKATIVE).chain(&NOT_GITS) {
             command.env_remove(name);
         }
         command.env("LC_ALL", "C").env_remove("LANGUAGE");

@@ -123,7 +123,7 @@ pub use store::{Store, StoreError};
 pub use supported::{Minor, Unsupported, is_known_release, oldest_release};
 pub use templates::BUILT_IN_TEMPLATES;
 pub use turn::{
-    Attempt, FailureKind, HeldBack, Orders, TURN_SCHEMA, Turn, TurnCommit, TurnFailure,
+    Attempt, FailureKind, HeldBack, Orders, TURN_SCHEMA, Turn, TurnCommit, TurnFailure, TurnForge,
     TurnOutcome, TurnStatus,
 };
 pub use version::{KubeVersion, VersionError};

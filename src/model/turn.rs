@@ -33,6 +33,9 @@ pub struct Turn {
     /// How the status branch fared; absent where nothing was to be written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<TurnStatus>,
+    /// How the forge was told; absent where there was nothing to tell, or nobody to tell it to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forge: Option<TurnForge>,
     /// How often a push was lost to another writer and planned again.
     #[serde(default)]
     pub races: u32,
@@ -225,6 +228,36 @@ pub enum TurnStatus {
     },
 }
 
+/// How the forge was told of a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TurnForge {
+    /// Its status says how the commit fared, and so does its comment, where there is a request for it.
+    Told {
+        /// The repository there: `github.com/org/fleet`.
+        repository: String,
+    },
+    /// It could not be told; the turn succeeded all the same, and the next one tries again.
+    Failed {
+        /// Why.
+        message: String,
+    },
+}
+
+impl TurnForge {
+    /// Every result, as users see it.
+    pub const RESULTS: [&str; 2] = ["told", "failed"];
+
+    /// The result as users see it.
+    #[must_use]
+    pub const fn result(&self) -> &'static str {
+        match self {
+            Self::Told { .. } => Self::RESULTS[0],
+            Self::Failed { .. } => Self::RESULTS[1],
+        }
+    }
+}
+
 /// What a turn would write, and on what: two attempts that are equal would make the same commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -251,6 +284,7 @@ impl Turn {
             held: None,
             written: None,
             status: None,
+            forge: None,
             races: 0,
             pushes: 0,
             push_budget: None,

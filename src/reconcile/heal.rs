@@ -5,6 +5,7 @@ use super::once::{Options, once};
 use super::outcome::ReconcileResult;
 use super::place::Own;
 use super::sources::remote;
+use super::telling::Telling;
 use super::{Error, Place};
 use crate::git::{OwnClone, Repository};
 
@@ -14,7 +15,7 @@ const CHANGES: usize = 2;
 /// Where the clone of carp's own lies in carp's folder of a person's Git directory.
 const BESIDE: &str = "clone.git";
 
-/// Reconciles a fleet once, and once more on another clone if this one is damaged.
+/// Reconciles a fleet once, and once more on another clone if this one is damaged. Then the forge is told.
 ///
 /// # Errors
 /// As for [`once`]; the clone is damaged and there is no remote to make another from.
@@ -35,6 +36,7 @@ pub fn once_on_a_sound_clone(
                     ReconcileResult::Settled(turn) => &mut turn.notes,
                 };
                 notes.splice(0..0, told);
+                tell_forge(place, options, &mut ran);
                 return Ok(ran);
             }
             Err(error) if error.is_damage() && told.len() < CHANGES => {
@@ -43,6 +45,13 @@ pub fn once_on_a_sound_clone(
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Comes last: a forge that does not answer holds up nothing of the turn.
+fn tell_forge(place: &Place, options: &Options, ran: &mut ReconcileResult) {
+    let Some(repository) = &place.repository else { return };
+    let now = options.clock.wall;
+    Telling { repository, prefix: &place.prefix, options: &options.forge, now }.of(ran);
 }
 
 /// Lets the place be read from another clone, and says so.

@@ -14,6 +14,7 @@ use super::publish::Writer;
 use super::refresh::{Refreshed, refresh};
 use super::refuse::{last_of_people, stays_on_this_machine};
 use super::reports::Tips;
+use super::said::ForgeOptions;
 use super::snapshot::{Clock, input_commit, keep_memo, now};
 use super::sources::{Observing, reports_for_run};
 use super::stamp::{self, Fingerprint};
@@ -49,6 +50,8 @@ pub struct Options {
     /// What tells this program from any other that may have run here; `None`: that is not known, and every
     /// run looks at everything.
     pub program: Option<Digest>,
+    /// What the forge is told.
+    pub forge: ForgeOptions,
     /// Whether somebody watches, who is told of uncommitted edits however long it takes to find them.
     pub watched: bool,
 }
@@ -326,6 +329,7 @@ impl<'a> Run<'a> {
             proposal: self.proposal,
             verdict,
             status,
+            forge: None,
             fleet: self.fleet,
             attempt,
             races: self.races.output + self.races.status,

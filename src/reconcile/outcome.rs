@@ -1,6 +1,6 @@
 //! What a run of the reconciler comes to.
 
-use crate::model::{Attempt as Attempted, HeldBack, Id, Proposal, Turn};
+use crate::model::{Attempt as Attempted, HeldBack, Id, Proposal, Turn, TurnForge};
 use crate::status::FleetStatus;
 
 /// How a run went.
@@ -19,6 +19,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// How the status branch fared; `None` where nothing was to be written.
     pub status: Option<StatusOutcome>,
+    /// How the forge was told; `None` where there was nothing to tell, or nobody to tell it to.
+    pub forge: Option<TurnForge>,
     /// `fleet.yaml` as it is now; `None` where the run was stopped.
     pub fleet: Option<FleetStatus>,
     /// What was seen and would be written.

@@ -27,7 +27,7 @@ const FORMAT: u32 = 1;
 pub(super) struct Fingerprint {
     format: u32,
     program: Digest,
-    /// The names of the branches, and the addresses that they are read from and written to.
+    /// The names of the branches, the addresses that they are read from and written to, and who is told.
     settings: Digest,
     pub(super) input: Id,
     pub(super) output: Option<Id>,
@@ -61,7 +61,7 @@ impl Fingerprint {
         Ok(Some(Self {
             format: FORMAT,
             program,
-            settings: settings(repository, names),
+            settings: settings(repository, names, options),
             input: input_commit(repository, names)?,
             output: repository.resolve(&names.output())?,
             status: repository.resolve(&names.status())?,
@@ -70,12 +70,13 @@ impl Fingerprint {
     }
 }
 
-fn settings(repository: &Repository, names: &Names) -> Digest {
+fn settings(repository: &Repository, names: &Names, options: &Options) -> Digest {
     let address =
         |remote: &str| (repository.fetch_address(remote), repository.push_address(remote));
     let addresses: Vec<_> =
         names.remote.iter().map(String::as_str).chain(names.target()).map(address).collect();
-    Digest::of(format!("{names:?} {addresses:?}").as_bytes())
+    let told = options.forge.shown();
+    Digest::of(format!("{names:?} {addresses:?} {told}").as_bytes())
 }
 
 /// The turn that a run would come to, where the last one saw the same and found nothing to do.

@@ -43,6 +43,7 @@ impl Outcome {
             held,
             written,
             status: self.status.as_ref().map(status),
+            forge: self.forge.clone(),
             races: self.races,
             pushes: self.pushes,
             push_budget: proposal.fleet.spec.git.as_ref().and_then(|git| git.push_budget),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use carp::model::{Build, Orders, Turn};
 use carp::reconcile::{Clock, Observing, Options, Place, ReconcileResult, once};
 
+use crate::support::nobody_is_told;
 use crate::support::people::Person;
 use crate::support::small::{self, cluster};
 use crate::support::{Remote, breadth, git};
@@ -89,6 +90,7 @@ fn turn(url: &str, cache: &Path, number: u32) -> Turn {
         describe: |_, _, _| String::new(),
         clock: Clock { given: None, wall },
         observing: Observing::default(),
+        forge: nobody_is_told(),
         build: Build { version: "test".to_owned() },
         wait: |_| Duration::ZERO,
         orders: Orders { status_pause: 60, ..Orders::default() },

@@ -47,6 +47,8 @@ mod faults;
 mod flapping;
 mod fold_first;
 mod footprint;
+#[cfg(unix)]
+mod forge;
 mod format_only;
 #[cfg(unix)]
 mod full_disk;

@@ -11,6 +11,7 @@ use carp::reconcile::{Clock, Observing, Options, Place, ReconcileResult, once};
 use tempfile::TempDir;
 
 use crate::support::Remote;
+use crate::support::nobody_is_told;
 use crate::support::people::{self, Person, printed};
 use crate::support::reconciled::Reconciled;
 use crate::support::small::{self, cluster};
@@ -132,6 +133,7 @@ fn a_large_work_tree_is_looked_through_where_somebody_watches() {
             describe: |_, _, _| String::new(),
             clock: Clock { given: None, wall: "2026-11-01T09:00:00Z".parse().unwrap() },
             observing: Observing::default(),
+            forge: nobody_is_told(),
             build: Build { version: "test".to_owned() },
             wait: |_| Duration::ZERO,
             orders: Orders::default(),

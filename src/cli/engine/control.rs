@@ -9,7 +9,8 @@ use std::time::Duration;
 use clap::ValueEnum as _;
 
 use super::super::memory::{TurnMemory, out_of_memory};
-use super::super::{Context, Error, FleetArgs, ObservedArgs, process};
+use super::super::{Context, Error, process};
+use super::TurnArgs;
 use super::open::cache;
 use super::reconcile::turn;
 use super::supervise::{self, How, Output};
@@ -41,8 +42,7 @@ pub struct Control {
 /// Makes turns until the process is told to stop.
 pub(super) fn control(
     context: &Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
+    args: &TurnArgs<'_>,
     control: Control,
 ) -> Result<(), Error> {
     let failed = |error: controller::Error| Error::failed(error.to_string());
@@ -62,14 +62,14 @@ pub(super) fn control(
         tracing::info!("listening on {address}");
     }
     // A fleet that is not found now is reported by its first turn.
-    let place = Place::find(&fleet.fleet, &cache(context)).ok();
+    let place = Place::find(&args.fleet.fleet, &cache(context)).ok();
     let folder = place.as_ref().and_then(Place::watched);
     let _watch = folder.and_then(|folder| Watch::refs(&folder, &shared));
     drop(place);
     let child = context.io.program.clone();
     let make = |orders: &Orders| match &child {
         Some(program) => {
-            let mut args = arguments(context, fleet, observed, orders, &control.log);
+            let mut args = arguments(context, args, orders, &control.log);
             let (deadline, memory) = (control.turn_timeout, control.turn_memory);
             let bound = TurnMemory::exactly(memory).to_string();
             args.extend(["--turn-memory".into(), bound.into()]);
@@ -77,7 +77,7 @@ pub(super) fn control(
             Ok(elsewhere(&supervise::Turn { program, args, deadline, memory, output }))
         }
         // In a test that runs a command in its own process there is no program to start.
-        None => turn(context, fleet, observed, orders.clone()).map(|done| done.0),
+        None => turn(context, args, orders.clone()).map(|done| done.0),
     };
     let clock = || (context.io.clock)();
     let turns = Turns::new(Arc::clone(&shared), &clock, control.interval, process::number());
@@ -89,11 +89,11 @@ pub(super) fn control(
 /// The command line of one turn in a process of its own.
 fn arguments(
     context: &Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
+    told: &TurnArgs<'_>,
     orders: &Orders,
     log: &[OsString],
 ) -> Vec<OsString> {
+    let TurnArgs { fleet, observed, forge } = told;
     let mut args: Vec<OsString> =
         ["reconcile", "--once", "--output", "json", "--fleet", &fleet.fleet].map(Into::into).into();
     if let Some(folder) = &observed.observed {
@@ -101,6 +101,12 @@ fn arguments(
     }
     if observed.first_run {
         args.push("--first-run".into());
+    }
+    if let Some(name) = forge.forge.and_then(|forge| forge.to_possible_value()) {
+        args.extend(["--forge".into(), name.get_name().into()]);
+    }
+    if let Some(url) = &forge.forge_url {
+        args.extend(["--forge-url".into(), url.into()]);
     }
     if let Some(now) = context.pinned_now {
         args.extend(["--now".into(), now.to_string().into()]);
@@ -153,7 +159,7 @@ fn named(election: Election, context: &Context<'_, '_>) -> Election {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{ColorChoice, Io};
+    use super::super::super::{ColorChoice, FleetArgs, ForgeArgs, ForgeName, Io, ObservedArgs};
     use super::*;
 
     #[test]
@@ -182,11 +188,16 @@ mod tests {
             ObservedArgs { observed: Some("o".into()), first_run: true },
         );
         let log = ["--log-format", "json", "--log-level", "debug"].map(OsString::from);
-        let args = arguments(&context, &fleet, &observed, &Orders::default(), &log);
+        let url = "https://git.example.com/org/fleet".to_owned();
+        let forge = ForgeArgs { forge: Some(ForgeName::Gitea), forge_url: Some(url) };
+        let told = TurnArgs { fleet: &fleet, observed: &observed, forge: &forge };
+        let args = arguments(&context, &told, &Orders::default(), &log);
         let args: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap()).collect();
         for pair in [
             ["--fleet", "f"],
             ["--observed", "o"],
+            ["--forge", "gitea"],
+            ["--forge-url", "https://git.example.com/org/fleet"],
             ["--now", "1970-01-01T00:00:00Z"],
             ["--read-timeout", "1500ms"],
             ["--log-format", "json"],

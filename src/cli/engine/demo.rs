@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::super::show::DemoView;
-use super::super::{Context, EXAMPLE, Error, ObservedArgs, files};
+use super::super::{Context, EXAMPLE, Error, ForgeArgs, ObservedArgs, files};
 use super::open::clock;
-use super::{Outcome, Reconciled, Turned, explain, open, reconcile};
+use super::{Outcome, Reconciled, TurnArgs, Turned, explain, open, reconcile};
 use crate::change::{TreeEdit, diff};
 use crate::git::{self, CommitDraft, Repository, Swap};
 use crate::model::{Binding, Decision, Id, Name, Store as _, paths};
@@ -33,7 +33,9 @@ pub(super) fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoV
         repository.configure(key, value).map_err(git_failed)?;
     }
     let args = reconcile::argument(&clone);
-    match reconcile::once(context, &args, &ObservedArgs::default())? {
+    let (observed, forge) = (ObservedArgs::default(), ForgeArgs::default());
+    let args = TurnArgs { fleet: &args, observed: &observed, forge: &forge };
+    match reconcile::once(context, &args)? {
         Turned::Through(turn) => view(context, folder, &repository, &turn),
         Turned::Settled(_) => Err(Error::failed("the clone that was just made is not new")),
     }

@@ -36,6 +36,7 @@ use crate::reconcile::Keep;
 use crate::verify;
 
 pub use control::Control;
+pub use reconcile::TurnArgs;
 pub use status::Query;
 
 pub use simulate::{Asked, At, WhatIf, simulate};
@@ -123,6 +124,8 @@ pub struct Reconciled {
     pub outcome: Outcome,
     /// How the status branch fared: `None` where nothing was to be written.
     pub status: Option<Result<Written, String>>,
+    /// How the forge was told: where, or why not; `None` where there was nothing to tell.
+    pub forge: Option<Result<String, String>>,
     /// How often a push was lost to another writer and planned again.
     pub races: u32,
     /// The time that was used.
@@ -311,13 +314,9 @@ pub fn status(
 ///
 /// # Errors
 /// A repository or remote failed, or the folder is no fleet's root.
-pub fn reconcile_once(
-    context: &mut Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
-) -> Result<Turned, Error> {
+pub fn reconcile_once(context: &mut Context<'_, '_>, args: &TurnArgs<'_>) -> Result<Turned, Error> {
     let _progress = context.progress("reconciling the fleet");
-    reconcile::once(context, fleet, observed)
+    reconcile::once(context, args)
 }
 
 /// The same, told as a document; a failure of the world, too. It comes with how the command exits.
@@ -326,11 +325,10 @@ pub fn reconcile_once(
 /// The command line names what cannot be reconciled.
 pub fn reconcile_turn(
     context: &mut Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
+    args: &TurnArgs<'_>,
     orders: Orders,
 ) -> Result<(Turn, Exit), Error> {
-    reconcile::turn(context, fleet, observed, orders)
+    reconcile::turn(context, args, orders)
 }
 
 /// Turn after turn, until the process is told to stop.
@@ -340,11 +338,10 @@ pub fn reconcile_turn(
 /// for the election.
 pub fn reconcile_for_ever(
     context: &mut Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
+    args: &TurnArgs<'_>,
     control: Control,
 ) -> Result<(), Error> {
-    control::control(context, fleet, observed, control)
+    control::control(context, args, control)
 }
 
 /// Makes the demonstration in a folder: a bare remote, a clone of it, one turn of the reconciler.

@@ -4,30 +4,38 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
+use super::super::show::forge;
 use super::super::show::plan::{PlanView, markdown};
-use super::super::{Context, Error, Exit, FleetArgs, ObservedArgs, plan};
+use super::super::{Context, Error, Exit, FleetArgs, ForgeArgs, ForgeName, ObservedArgs, plan};
 use super::open::{build, cache, clock, failed, shown, text_of};
 use super::{Opened, Outcome, Reconciled, Source, Turned, Written};
+use crate::forge::Token;
 use crate::git::Repository;
-use crate::model::{Digest, Name, Orders, Proposal, Turn};
+use crate::model::{Digest, Name, Orders, Proposal, Turn, TurnForge};
 use crate::pipeline::Update;
 use crate::reconcile::{
-    self, Committed, Keep, Observing, Options, Place, ReconcileResult, Sources, StatusOutcome,
-    Verdict,
+    self, Committed, ForgeChoice, ForgeOptions, Keep, Observing, Options, Place, ReconcileResult,
+    Sources, StatusOutcome, Verdict,
 };
 
+/// What a turn of the reconciler is told.
+#[derive(Clone, Copy)]
+pub struct TurnArgs<'a> {
+    /// The fleet.
+    pub fleet: &'a FleetArgs,
+    /// Where reports come from.
+    pub observed: &'a ObservedArgs,
+    /// What the forge is told.
+    pub forge: &'a ForgeArgs,
+}
+
 /// Runs once.
-pub(super) fn once(
-    context: &Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
-) -> Result<Turned, Error> {
-    let (place, ran) =
-        attempt(context, fleet, observed, Orders::default()).map_err(|error| failed(&error))?;
+pub(super) fn once(context: &Context<'_, '_>, args: &TurnArgs<'_>) -> Result<Turned, Error> {
+    let (place, ran) = attempt(context, args, Orders::default()).map_err(|error| failed(&error))?;
     Ok(match ran {
         ReconcileResult::Settled(turn) => Turned::Settled(turn),
         ReconcileResult::Through(outcome) => {
-            Turned::Through(Box::new(opened(place, fleet, *outcome)?))
+            Turned::Through(Box::new(opened(place, args.fleet, *outcome)?))
         }
     })
 }
@@ -36,12 +44,11 @@ pub(super) fn once(
 /// did nothing else would exit comes with it.
 pub(super) fn turn(
     context: &Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
+    args: &TurnArgs<'_>,
     orders: Orders,
 ) -> Result<(Turn, Exit), Error> {
     let begun = (context.io.clock)();
-    let (mut turn, exit) = match attempt(context, fleet, observed, orders) {
+    let (mut turn, exit) = match attempt(context, args, orders) {
         Ok((_, ReconcileResult::Settled(turn))) => (*turn, Exit::Fine),
         Ok((place, ReconcileResult::Through(outcome))) => {
             let mut turn = outcome.turn();
@@ -61,10 +68,10 @@ pub(super) fn turn(
 
 fn attempt(
     context: &Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
+    args: &TurnArgs<'_>,
     orders: Orders,
 ) -> Result<(Place, ReconcileResult), reconcile::Error> {
+    let TurnArgs { fleet, observed, forge } = args;
     let mut place = Place::find(&fleet.fleet, &cache(context))?;
     if let Some(revision) = place.revision {
         return Err(reconcile::Error::Revision { revision });
@@ -82,10 +89,22 @@ fn attempt(
         wait: jitter,
         orders,
         program: program(context),
+        forge: forge_options(context, forge),
         watched: context.io.err_is_terminal,
     };
     let ran = reconcile::once_on_a_sound_clone(&mut place, &options)?;
     Ok((place, ran))
+}
+
+/// The token stands in the environment: everybody on the machine can read a command line.
+fn forge_options(context: &Context<'_, '_>, args: &ForgeArgs) -> ForgeOptions {
+    let token = context.io.env.get("CARP_FORGE_TOKEN").map_or("", String::as_str);
+    ForgeOptions {
+        choice: args.forge.map_or(ForgeChoice::Fleet, ForgeName::choice),
+        url: args.forge_url.clone(),
+        token: Token::new(token),
+        report: forge::report,
+    }
 }
 
 /// What tells this program from any other: its version, and its file's size and time. A program without a file
@@ -149,9 +168,18 @@ fn opened(
             StatusOutcome::Failed(why) => Some(Err(why)),
             StatusOutcome::Waiting(_) => None,
         }),
+        forge: outcome.forge.map(told),
         races: outcome.races,
         now: outcome.now,
     })
+}
+
+/// Where the forge was told, or why it was not.
+fn told(forge: TurnForge) -> Result<String, String> {
+    match forge {
+        TurnForge::Told { repository } => Ok(repository),
+        TurnForge::Failed { message } => Err(message),
+    }
 }
 
 fn written(committed: Committed) -> Written {

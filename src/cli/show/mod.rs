@@ -7,6 +7,7 @@ pub mod drain;
 pub mod explain;
 pub mod fields;
 pub mod findings;
+pub mod forge;
 pub mod kind;
 mod palette;
 pub mod plan;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::engine::{Outcome, Reconciled, Written};
 use super::plan::{PlanView, ack_command, gate_words, hold_words, kept, listed};
 use super::{Palette, Tone, count};
-use crate::model::Turn;
+use crate::model::{Turn, TurnForge};
 
 /// The turn in a few lines, without the findings.
 #[must_use]
@@ -27,6 +27,10 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
             let _ = writeln!(out, "{}: {why}", palette.paint(Tone::Warn, "status not written"));
         }
     }
+    match &turn.forge {
+        None => {}
+        Some(told) => out.push_str(&forge(told.as_deref().map_err(String::as_str), palette)),
+    }
     if turn.races > 0 {
         let times = count(u64::from(turn.races), "time");
         let _ = writeln!(out, "another writer was faster {times}; planned again each time");
@@ -46,8 +50,21 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
 
 /// A turn that ended at once, because nothing is different.
 #[must_use]
-pub fn settled(turn: &Turn) -> String {
-    nothing_to_commit(turn.counts.pending)
+pub fn settled(turn: &Turn, palette: Palette) -> String {
+    let told = match &turn.forge {
+        None => String::new(),
+        Some(TurnForge::Told { repository }) => forge(Ok(repository), palette),
+        Some(TurnForge::Failed { message }) => forge(Err(message), palette),
+    };
+    nothing_to_commit(turn.counts.pending) + &told
+}
+
+/// Where the forge was told, or why it was not: that fails no run, but people should know.
+fn forge(told: Result<&str, &str>, palette: Palette) -> String {
+    match told {
+        Ok(repository) => format!("forge: told {repository}\n"),
+        Err(why) => format!("{}: {why}\n", palette.paint(Tone::Warn, "forge not told")),
+    }
 }
 
 fn nothing_to_commit(waiting: impl std::fmt::Display) -> String {
@@ -126,6 +143,7 @@ mod tests {
             },
             outcome: Outcome::Committed(commit("carp/rendered")),
             status: Some(Ok(commit("carp/status"))),
+            forge: Some(Err("github.com did not answer".into())),
             races: 2,
             now: jiff::Timestamp::UNIX_EPOCH,
         };

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::Quantity;
 use super::SupportedVersion;
 use super::acknowledgement::AcknowledgementSettings;
+use super::forge::ForgeSettings;
 use super::git::{GitSettings, ObservedSettings, OutputSettings};
 use super::guards::Guards;
 use super::together::Quota;
@@ -80,6 +81,9 @@ pub struct FleetSpec {
     /// The workers' reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<ObservedSettings>,
+    /// Tells the forge that hosts the fleet how each commit fared. Unset: nothing is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forge: Option<ForgeSettings>,
     /// Pins time and reports, for demonstrations. Such a fleet can be pushed to a local path only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<Example>,

@@ -9,6 +9,7 @@ mod affinity;
 mod class;
 mod crds;
 mod fleet;
+mod forge;
 mod git;
 mod guards;
 mod kind_cluster;
@@ -35,6 +36,7 @@ pub use fleet::{
     DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Sources, Tenant,
     TenantLimits,
 };
+pub use forge::{ForgeKind, ForgeSettings};
 pub use git::{
     GitSettings, ObservedSettings, OutputSettings, Signing, SigningFormat, Verify, WorkerKey,
     WriteMode,

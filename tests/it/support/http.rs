@@ -76,16 +76,17 @@ fn backend() -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-struct Request {
-    method: String,
-    path: String,
-    query: String,
+/// A request that was read whole.
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: String,
     headers: Vec<(String, String)>,
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)
     }
 }
@@ -114,7 +115,7 @@ fn answer(
     stream.write_all(&http_of_cgi(&response))
 }
 
-fn read_request(stream: &TcpStream) -> std::io::Result<Request> {
+pub(crate) fn read_request(stream: &TcpStream) -> std::io::Result<Request> {
     let mut reader = BufReader::new(stream);
     let first = line(&mut reader)?;
     let mut words = first.split(' ');

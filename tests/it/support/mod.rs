@@ -9,6 +9,8 @@ pub(crate) mod definitions;
 pub(crate) mod disk;
 pub(crate) mod fleet;
 pub(crate) mod flux;
+#[cfg(unix)]
+pub(crate) mod forge;
 pub(crate) mod generator;
 pub(crate) mod golden;
 mod http;
@@ -37,6 +39,16 @@ pub(crate) use http::{Access, Server};
 pub(crate) use repositories::{Clone, Remote, draft, git, git_may_fail};
 #[cfg(unix)]
 pub(crate) use servers::{Daemon, Ssh};
+
+/// A run that tells no forge anything.
+pub(crate) fn nobody_is_told() -> carp::reconcile::ForgeOptions {
+    carp::reconcile::ForgeOptions {
+        choice: carp::reconcile::ForgeChoice::Off,
+        url: None,
+        token: Err(carp::forge::Error::NoToken),
+        report: carp::cli::show::forge::report,
+    }
+}
 
 /// Says that a test was skipped, and why. With `CARP_NO_SKIP=1` that is a failure.
 pub(crate) fn skip(name: &str, why: &str) {

@@ -1,0 +1,31 @@
+//! The forge that hosts the fleet's repository: GitHub, GitLab, Gitea and Forgejo through their REST APIs. A turn
+//! tells there how it went: a status on the input commit, and one comment on the request that brought it.
+//!
+//! - What is told is decided before, purely, as a [`ForgeReport`]; this room only sends it.
+//! - What is there already is read first, and nothing is written that says the same: a turn may be repeated as
+//!   often as one likes.
+//! - Everything is bounded: the time of a call and of all of them, the size of an answer, the tries. A forge that
+//!   is down costs a turn no more than that.
+//! - The token goes to the address that it was given for and nowhere else: no redirect is followed, nothing but
+//!   https is spoken (and http on this machine), and no message has it.
+//!
+//! The requests are those of the forges' own pages: GitHub "Create a commit status", "List pull requests
+//! associated with a commit", "Issue comments"; GitLab "Set commit pipeline status", "List merge requests
+//! associated with a commit", "Notes"; Gitea's swagger, `repoCreateStatus`, `repoGetCommitPullRequest` and
+//! `issueCreateComment`.
+
+mod address;
+mod call;
+mod client;
+mod error;
+mod gitea;
+mod github;
+mod gitlab;
+mod report;
+mod tell;
+
+pub use address::Target;
+pub use client::{Limits, Token};
+pub use error::Error;
+pub use report::{ForgeReport, MOST_COMMENT, MOST_DESCRIPTION, ReportState};
+pub use tell::tell;
