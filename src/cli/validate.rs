@@ -31,8 +31,8 @@ enum Form {
     Text,
     /// For programs; has a schemaVersion
     Json,
-    /// SARIF 2.1.0, which code hosts show beside the lines; with `CARP_DOCS_URL`, the address of
-    /// docs/errors.md, each rule says what it means
+    /// SARIF 2.1.0, which code hosts show beside the lines, with what each rule means; the variable
+    /// `CARP_DOCS_URL` says where docs/errors.md can be read, for links to it
     Sarif,
     /// Workflow commands of GitHub Actions
     Github,
@@ -49,8 +49,10 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         Form::Text => people(&validated, &findings, context),
         Form::Json => findings::json(&findings),
         Form::Sarif => {
-            let page = context.io.env.get("CARP_DOCS_URL").filter(|url| !url.is_empty());
-            findings::sarif(&findings, env!("CARGO_PKG_VERSION"), page.map(String::as_str))
+            let version = env!("CARGO_PKG_VERSION");
+            let said = context.io.env.get("CARP_DOCS_URL").filter(|url| !url.is_empty()).cloned();
+            let own = || findings::published_page(env!("CARGO_PKG_REPOSITORY"), version);
+            findings::sarif(&findings, version, said.or_else(own).as_deref())
         }
         Form::Github => findings::github(&findings),
     };

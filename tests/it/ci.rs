@@ -7,9 +7,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use carp::model::api::ForgeKind;
 use serde_yaml::Value;
 use tempfile::TempDir;
 
+use crate::support::forge::{Forge, TOKEN};
 use crate::support::git;
 use crate::support::people;
 use crate::support::reconciled::Ran;
@@ -17,7 +19,7 @@ use crate::support::reconciled::Ran;
 /// The calls of a forge's API are files in its folder: what is answered to a list, and what was asked.
 const FORGE: &str = r#"#!/bin/sh
 for last; do :; done
-case $last in file://*) exec /usr/bin/curl "$@" ;; esac
+case $last in file://*|http://127.0.0.1:*) exec /usr/bin/curl "$@" ;; esac
 data= request=GET
 while [ $# -gt 0 ]; do
   case $1 in
@@ -228,6 +230,108 @@ fn gitlabs_jobs_plan_the_merge_and_edit_their_note() {
     assert!(asked.ends_with("PUT api/v4/projects/42/merge_requests/7/notes/5\n"), "{asked}");
     assert_eq!(jobs[".carp"]["allow_failure"]["exit_codes"], 3);
     assert_eq!(jobs["plan"]["interruptible"], true);
+}
+
+/// What a runner says whose forge is on this machine.
+fn on(forge: &Forge, said: &[(&'static str, &'static str)]) -> Vec<(&'static str, String)> {
+    let server = forge.url().trim_end_matches("/our/fleet").to_owned();
+    let own = [
+        ("GITHUB_API_URL", format!("{server}/api/v3")),
+        ("GITHUB_SERVER_URL", server.clone()),
+        ("GH_TOKEN", TOKEN.to_owned()),
+        ("CI_API_V4_URL", format!("{server}/api/v4")),
+        ("CI_PROJECT_ID", "our%2Ffleet".to_owned()),
+        ("CARP_TOKEN", TOKEN.to_owned()),
+    ];
+    let said = said.iter().map(|(name, value)| (*name, (*value).to_owned()));
+    // Of a runner of GitHub's nothing is said that only GitLab says.
+    let is_said = |name: &str| said.clone().any(|(n, _)| n == name) || name == "GITHUB_SERVER_URL";
+    let own: Vec<_> = own.into_iter().filter(|(name, _)| is_said(name)).collect();
+    said.clone().filter(|(name, _)| own.iter().all(|(n, _)| n != name)).chain(own.clone()).collect()
+}
+
+#[test]
+fn the_steps_speak_to_a_forge_and_what_is_merged_gets_its_status() {
+    let script = |step: &str| format!("sh .carp/ci.sh {step}");
+    let cases = [(ForgeKind::GitHub, GITHUB), (ForgeKind::GitLab, GITLAB)];
+    for (kind, said) in cases {
+        let (world, forge) = (World::new(), Forge::start(kind));
+        let env = on(&forge, said);
+        let mut env: Vec<_> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let install = world.step("sh .carp/ci.sh install >> \"$GITHUB_PATH\"", &env);
+        assert_eq!(install.exit, 0, "{}", install.err);
+        for _ in 0..2 {
+            assert_eq!(world.step(&script("plan"), &env).exit, 0);
+            let commented = world.step(&script("comment"), &env);
+            assert_eq!(commented.exit, 0, "{}{}", commented.out, commented.err);
+        }
+        {
+            let has = forge.has();
+            assert_eq!(has.comments.len(), 1, "{kind:?}: {:?}", has.asked);
+            assert!(has.comments[0].starts_with("<!-- carp plan -->\n"), "{kind:?}");
+        }
+        let url = forge.url();
+        env.push(match kind {
+            ForgeKind::GitHub => ("CARP_FORGE_TOKEN", TOKEN),
+            _ => ("CI_PROJECT_URL", url.as_str()),
+        });
+        let reconciled = world.step(&script("reconcile"), &env);
+        assert_eq!(reconciled.exit, 0, "{}{}", reconciled.out, reconciled.err);
+        assert!(reconciled.out.contains("forge: told "), "{}", reconciled.out);
+        let has = forge.has();
+        assert_eq!(has.statuses.len(), 1, "{kind:?}");
+        assert!(has.statuses[0].2.contains(" placed"), "{:?}", has.statuses);
+        assert!(has.comments[1].starts_with("<!-- carp reconcile -->\n"), "{kind:?}");
+    }
+}
+
+#[test]
+fn in_a_queue_a_change_that_waits_is_not_merged() {
+    let world = World::new();
+    let plan = github(&world, "plan");
+    assert_eq!(world.step(&plan["Install carp"], GITHUB).exit, 0);
+    let reconcile = &github(&world, "reconcile")["Reconcile"];
+    assert_eq!(world.step(reconcile, GITHUB).exit, 0);
+    let fleet = world.fleet();
+    git(&fleet, &["fetch", "--quiet", "origin"]);
+    let waits = "apiVersion: carp.dev/v1alpha1\nkind: ManagedCluster\nmetadata:\n  name: shop-late\n  namespace: \
+                 shop\nspec:\n  version: v1.34.2\n  location: westeurope\n  class: small\n  placement:\n    \
+                 affinity:\n      required:\n        - names: [no-such-worker]\n";
+    fs::write(fleet.join("fleet/shop/late.yaml"), waits).unwrap();
+    git(&fleet, &["add", "--all"]);
+    git(&fleet, &["commit", "--quiet", "-m", "a cluster that fits nowhere"]);
+    let with = |name, value| [GITHUB, &[(name, value)]].concat();
+    let request = world.step(&plan["Plan"], &with("GITHUB_BASE_REF", "main"));
+    assert_eq!(request.exit, 0, "a person may want that: {}{}", request.out, request.err);
+    let planned = fs::read_to_string(fleet.join("plan.md")).unwrap();
+    assert!(planned.contains("shop-late") && !planned.contains("shop-web"), "{planned}");
+    let queued = world.step(&plan["Plan"], &with("QUEUE_BASE", "refs/heads/main"));
+    assert_eq!(queued.exit, 1, "{}{}", queued.out, queued.err);
+    let workflow = yaml(&world, ".github/workflows/carp.yaml");
+    let text = fs::read_to_string(fleet.join(".github/workflows/carp.yaml")).unwrap();
+    assert!(text.contains("QUEUE_BASE: ${{ github.event.merge_group.base_ref }}"), "{text}");
+    assert_eq!(workflow["jobs"]["reconcile"]["permissions"]["statuses"], "write");
+}
+
+#[test]
+fn renovate_finds_what_it_is_to_keep_up_to_date() {
+    let world = World::new();
+    let text = fs::read_to_string(world.fleet().join("renovate.json")).unwrap();
+    let preset: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let found = |manager: usize, text: &str| -> Vec<String> {
+        let pattern = preset["customManagers"][manager]["matchStrings"][0].as_str().unwrap();
+        let pattern = regex_lite::Regex::new(pattern).unwrap();
+        pattern.captures_iter(text).map(|found| found["currentValue"].to_owned()).collect()
+    };
+    let sum = "a".repeat(64);
+    let pinned = format!(
+        "# renovate: depName=org/carp\nCARP_URL=https://github.com/org/carp/releases/download/v0.1.0/carp\n\
+         CARP_SHA256={sum}\n"
+    );
+    assert_eq!(found(0, &pinned), ["v0.1.0"]);
+    let clusters = fs::read_to_string(world.fleet().join("fleet/shop/production.yaml")).unwrap();
+    let versions = clusters.matches("\n  version: v1.").count();
+    assert!(versions > 1 && found(1, &clusters).len() == versions, "{clusters}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 #   sh .carp/ci.sh install [DIR]  puts carp into DIR and prints DIR
 #   sh .carp/ci.sh plan           validates and plans; leaves plan.md and carp.sarif
 #   sh .carp/ci.sh comment        shows plan.md as carp's one comment on the pull or merge request
-#   sh .carp/ci.sh reconcile      one turn of the reconciler
+#   sh .carp/ci.sh reconcile      one turn of the reconciler, which tells the forge
 #   sh .carp/ci.sh staged         validates what is about to be committed
 # Exits as carp does: 0 fine, 1 findings or failure, 3 a guard holds something. GitHub knows only right and
 # wrong, so what is held is a warning there.
@@ -54,15 +54,28 @@ verdict() {
   exit "$1"
 }
 
+# What the change is merged into: of a pull request, of a merge queue (`refs/heads/main`), of a merge request.
+target() {
+  queue=${QUEUE_BASE:-}
+  echo "${GITHUB_BASE_REF:-${CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-${queue#refs/heads/}}}"
+}
+
 plan() {
   . "$(dirname "$0")/carp.env"
   export CARP_DOCS_URL
   format=text
   if [ -n "${GITHUB_ACTIONS:-}" ]; then format=github; fi
+  # Only what the change causes is shown; without a target all that a run would do.
+  into=$(target)
+  if [ -n "$into" ]; then set -- --against "origin/$into"; else set --; fi
   found=0 planned=0
-  carp validate --output "$format" || found=$?
-  carp validate --output sarif > carp.sarif || true
-  carp plan --output markdown > plan.md || planned=$?
+  carp validate "$@" --output "$format" || found=$?
+  carp validate "$@" --output sarif > carp.sarif || true
+  # A queue has merged what goes before already, and what is fine alone may not be so together.
+  if [ -n "${QUEUE_BASE:-}" ] || [ "${CI_MERGE_REQUEST_EVENT_TYPE:-}" = merge_train ]; then
+    set -- "$@" --fail-on waiting,violated
+  fi
+  carp plan "$@" --output markdown > plan.md || planned=$?
   cat plan.md >> "${GITHUB_STEP_SUMMARY:-/dev/stdout}"
   if [ "$found" -ne 0 ]; then verdict "$found"; fi
   verdict "$planned"
@@ -103,7 +116,14 @@ comment() {
 
 reconcile() {
   code=0
-  carp reconcile --once || code=$?
+  # The forge is told how the commit fared, where there is a token that may.
+  if [ -n "${GITHUB_ACTIONS:-}" ] && [ -n "${CARP_FORGE_TOKEN:-}" ]; then
+    set -- --forge github --forge-url "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY"
+  elif [ -n "${CI_PROJECT_URL:-}" ] && [ -n "${CARP_TOKEN:-}" ]; then
+    export CARP_FORGE_TOKEN="$CARP_TOKEN"
+    set -- --forge gitlab --forge-url "$CI_PROJECT_URL"
+  fi
+  carp reconcile --once "$@" || code=$?
   verdict "$code"
 }
 
@@ -121,7 +141,7 @@ case ${1:-} in
   install) shift; install_carp "$@" ;;
   plan) plan ;;
   comment) comment ;;
-  reconcile) reconcile ;;
+  reconcile) shift; reconcile "$@" ;;
   staged) staged ;;
   *) sed -n '2,9s/^# //p' "$0" >&2; exit 64 ;;
 esac

@@ -26,6 +26,7 @@ const OWN: &[(&str, &str)] = &[
     (".github/workflows/carp.yaml", include_str!("github.yaml")),
     (".gitlab-ci.yml", include_str!("gitlab.yaml")),
     (".pre-commit-config.yaml", include_str!("pre-commit.yaml")),
+    ("renovate.json", include_str!("renovate.json")),
     (".carp/ci.sh", include_str!("ci.sh")),
     (".carp/carp.env", include_str!("carp.env")),
 ];

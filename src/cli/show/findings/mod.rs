@@ -161,6 +161,15 @@ pub fn help_uri(code: Code) -> String {
     format!("docs/errors.md#{code}")
 }
 
+/// The address of the page of errors, as carp's own package says where it is published; `None` where it does not.
+/// Forges show a file of a tag below `blob`.
+#[must_use]
+pub fn published_page(repository: &str, version: &str) -> Option<String> {
+    let repository = repository.trim_end_matches('/').trim_end_matches(".git");
+    let is_absolute = repository.starts_with("https://");
+    is_absolute.then(|| format!("{repository}/blob/v{version}/docs/errors.md"))
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -201,6 +210,17 @@ pub(super) mod tests {
             }
         };
         resolve(&all, &Sources { text: &text, locate: &locate, prefix: "eu" })
+    }
+
+    #[test]
+    fn the_page_is_absolute_or_not_known() {
+        let page = "https://git.example.com/org/carp/blob/v1.2.3/docs/errors.md";
+        for repository in
+            ["https://git.example.com/org/carp", "https://git.example.com/org/carp.git"]
+        {
+            assert_eq!(published_page(repository, "1.2.3").as_deref(), Some(page));
+        }
+        assert_eq!(published_page("", "1.2.3"), None);
     }
 
     #[test]

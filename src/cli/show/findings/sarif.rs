@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::Palette;
-use super::{Finding, Spot, help_uri};
+use super::{Finding, Spot};
 use crate::diag::{Code, Severity};
 use crate::model::Digest;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The SARIF log, with a final newline. Paths must be relative to the repository. With the address of the page
-/// of errors each rule has its section in words, and a link to it.
+/// The SARIF log, with a final newline. Paths must be relative to the repository. Each rule has its section of
+/// the page of errors in words and, with the address of that page, a link to it.
 #[must_use]
 pub fn sarif(findings: &[Finding], carp_version: &str, page: Option<&str>) -> String {
     let codes: Vec<_> = findings
@@ -39,18 +39,18 @@ pub fn sarif(findings: &[Finding], carp_version: &str, page: Option<&str>) -> St
 }
 
 fn rule(code: Code, page: Option<&str>) -> Value {
+    let text = super::super::code::text(code.name(), Palette::plain()).unwrap_or_default();
+    // The heading comes first, then what the rule is about.
+    let about = text.split("\n\n").nth(1).unwrap_or_default().replace('\n', " ");
     let mut rule = json!({
         "id": code.name(),
-        "helpUri": help_uri(code),
+        "shortDescription": {"text": about},
+        "help": {"text": text},
         "defaultConfiguration": {"level": level(code.severity())},
     });
+    // SARIF wants an absolute one (§3.49.12); a relative one leads nowhere.
     if let Some(page) = page {
         rule["helpUri"] = json!(format!("{page}#{code}"));
-        let text = super::super::code::text(code.name(), Palette::plain()).unwrap_or_default();
-        // The heading comes first, then what the rule is about.
-        let about = text.split("\n\n").nth(1).unwrap_or_default().replace('\n', " ");
-        rule["shortDescription"] = json!({"text": about});
-        rule["help"] = json!({"text": text});
     }
     rule
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn with_the_page_each_rule_says_what_it_is() {
+    fn each_rule_says_what_it_is_and_with_the_page_where_that_stands() {
         let page = "https://docs.example.com/errors.md";
         let log: Value = serde_json::from_str(&sarif(&findings(), "1.2.3", Some(page))).unwrap();
         for rule in log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap() {
@@ -148,6 +148,11 @@ mod tests {
             let about = rule["shortDescription"]["text"].as_str().unwrap();
             assert!(about.len() > 20 && !about.contains('\n'), "{id}: {about}");
             assert!(rule["help"]["text"].as_str().unwrap().contains("To do: "), "{id}");
+        }
+        let alone: Value = serde_json::from_str(&sarif(&findings(), "1.2.3", None)).unwrap();
+        for rule in alone["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap() {
+            assert_eq!(rule.get("helpUri"), None, "no link is better than one that leads nowhere");
+            assert!(rule["help"]["text"].as_str().unwrap().contains("To do: "));
         }
     }
 
