@@ -88,6 +88,8 @@ mod proposals;
 mod published;
 mod races;
 mod reference;
+#[cfg(unix)]
+mod release;
 mod rendered_crds;
 mod rendered_golden;
 mod rendered_kustomize;
