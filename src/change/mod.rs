@@ -7,6 +7,7 @@ mod compare;
 mod decisions;
 mod diff;
 mod edit;
+mod forced;
 mod form;
 mod guards;
 mod message;
@@ -22,6 +23,7 @@ pub use compare::{Expected, Unlike, beside_foreign, compare, files_of};
 pub use decisions::plan_digest;
 pub use diff::{Difference, diff};
 pub use edit::{TreeEdit, entry_at, in_the_way};
+pub use forced::{Certified, Forced, forced};
 pub use form::{form_message, with_form, workers_of};
 pub use guards::{
     GuardInput, GuardLimits, Guarded, HeldLosses, Limit, LossGuard, LossLimit, LossOwner, Lost,

@@ -84,6 +84,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         view.strain = against.strain.clone();
     }
     view.warnings = &source.notes;
+    view.certificate = &opened.certificate;
     view.telling = opened.telling;
     let text = match args.output {
         Form::Text if args.diff => {

@@ -24,6 +24,7 @@ mod kind;
 mod locate;
 mod mend;
 mod meter;
+mod named;
 mod names;
 mod part;
 mod policy_tests;
@@ -50,6 +51,7 @@ pub use alone::{
 };
 pub use changed::{ChangedDocuments, changed_clusters};
 pub use locate::{Located, locate};
+pub use named::named_documents;
 pub use part::load_part;
 pub use policy_tests::{PolicyTest, policy_tests};
 pub use previous::previous;

@@ -126,7 +126,9 @@ pub fn open_against(
     }
     let proposal = propose(&history, &mut snapshot)?;
     let input = tree;
-    let opened = Opened { proposal, prefix, input, now, snapshot, memo, sources, notes, brought };
+    let tip = Some(sides.head);
+    let opened =
+        Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, notes, brought };
     Ok(Compared { opened, base, base_input, merged })
 }
 

@@ -3,6 +3,7 @@
 
 mod against;
 mod baseline;
+mod certificate;
 mod coalesce;
 mod error;
 mod first_run;
@@ -35,6 +36,7 @@ mod vouching;
 
 pub use crate::model::{Orders, Turn};
 pub use against::{Against, Base, Compared, Merged, can_merge, open_against};
+pub use certificate::History;
 pub use error::Error;
 pub use heal::once_on_a_sound_clone;
 pub use missing::{Brought, MissingBranches};

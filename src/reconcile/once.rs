@@ -160,7 +160,7 @@ pub(super) struct Run<'a> {
     pub(super) input: Id,
     /// The last commit of people on the input branch.
     pub(super) people: Id,
-    input_tree: Id,
+    pub(super) input_tree: Id,
     pub(super) output: Option<Id>,
     pub(super) status: Option<Id>,
     pub(super) now: jiff::Timestamp,

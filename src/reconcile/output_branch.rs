@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Error;
+use super::certificate::History;
 use super::once::Run;
 use super::outcome::Verdict;
 use super::proposal_branch::{Wanted, propose};
 use super::publish::Published;
 use crate::change::{plan_digest, trailers, with_lines};
+use crate::diag::visible;
 use crate::model::Name;
 use crate::pipeline::{Update, update_lines, updates_of_some};
 
@@ -53,7 +55,8 @@ impl Run<'_> {
         let subject = self.proposal.message.lines().next().unwrap_or_default();
         let (updates, _) = self.updates();
         let plan = (self.options.describe)(&self.proposal, &self.place.prefix, &updates);
-        let message = self.with_trailers(&format!("{subject}\n\n{}\n", plan.trim_end()));
+        let forced = self.forced_by();
+        let message = self.with_trailers(&format!("{subject}\n\n{}\n{forced}", plan.trim_end()));
         let wanted = Wanted { proposal: &self.proposal, output: self.output, message };
         let verdict = propose(&self.writer(&self.identity()), &self.store, wanted)?;
         self.races.pushes += u32::from(matches!(verdict, None | Some(Verdict::Proposes(_))));
@@ -65,12 +68,32 @@ impl Run<'_> {
     fn message(&self) -> String {
         let (updates, more) = self.updates();
         let lines = update_lines(&updates);
-        self.with_trailers(&with_lines(&self.proposal.message, &lines, more))
+        let message = with_lines(&self.proposal.message, &lines, more);
+        self.with_trailers(&format!("{message}{}", self.forced_by()))
     }
 
     /// What the updates do, and of how many more nobody looked at that.
     fn updates(&self) -> (BTreeMap<Name, Update>, usize) {
         updates_of_some(&self.store, &self.proposal, &self.place.prefix, MOST_UPDATES)
+    }
+
+    /// What people wrote that forced each deletion and move which begins.
+    fn forced_by(&self) -> String {
+        let history = History {
+            repository: self.repository,
+            store: &self.store,
+            tree: self.input_tree,
+            tip: self.input,
+            prefix: &self.place.prefix,
+        };
+        let lines = history.certificate(&self.proposal);
+        let mut out = String::new();
+        for line in &lines {
+            let before = if out.is_empty() { "\nforced by\n" } else { "" };
+            // A file's name is one line whatever stands in it: it adds no trailer.
+            let _ = writeln!(out, "{before}  {}", visible::line(&line.to_string()));
+        }
+        out
     }
 
     fn with_trailers(&self, message: &str) -> String {

@@ -162,7 +162,8 @@ impl Run {
             ));
         }
         let (input, brought) = (tree, None);
-        Ok(Opened { proposal, prefix, input, now, snapshot, memo, sources, notes, brought })
+        let tip = None;
+        Ok(Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, notes, brought })
     }
 
     fn tree_of(&self, repository: &Repository, whose: &str, commit: Id) -> Result<Id, Error> {

@@ -38,6 +38,8 @@ pub struct Opened {
     pub prefix: String,
     /// The input tree, whose files findings speak of.
     pub input: Id,
+    /// The commit whose tree that is, or on which it stands where it is not committed; `None`: not known.
+    pub tip: Option<Id>,
     /// The time that was used.
     pub now: Timestamp,
     /// What was seen.
@@ -146,7 +148,9 @@ pub fn open(
         notes.extend(hand_edits(repository, output, &proposal, &prefix));
     }
     let input = tree;
-    Ok(Opened { proposal, prefix, input, now, snapshot, memo, sources, notes, brought })
+    let head = || sources.repository.as_ref()?.rev_parse("HEAD").ok();
+    let tip = commit.or_else(head);
+    Ok(Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, notes, brought })
 }
 
 /// Whether carp writes to a repository on this machine, or to none.

@@ -21,6 +21,7 @@ mod bad_repository;
 #[cfg(unix)]
 mod broken_worlds;
 mod captures;
+mod certificate;
 #[cfg(unix)]
 mod ci;
 mod cli_help;

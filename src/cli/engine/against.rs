@@ -36,6 +36,7 @@ pub(super) fn propose(
 ) -> Result<Opened, Error> {
     let (mut look, _, _) = look(context, fleet, observed, against, MissingBranches::Brought)?;
     look.show(diffs)?;
+    look.certify()?;
     Ok(look.opened)
 }
 

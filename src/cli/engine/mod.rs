@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use super::show::plan::{AgainstView, FileDiff};
 use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
+use crate::change::Certified;
 use crate::diag::{Place, Position};
 use crate::model::{Hold, Input, Name, Orders, Proposal, Turn, Vouching};
 use crate::pipeline::Update;
@@ -59,6 +60,8 @@ pub struct Opened {
     pub telling: usize,
     /// What the updates of clusters do, for `plan`.
     pub updates: BTreeMap<Name, Update>,
+    /// What people wrote that forced each deletion and move which begins, for `plan`.
+    pub certificate: Vec<Certified>,
     /// What it was merged into, where that was asked for: then only what the change causes is here.
     pub against: Option<AgainstView>,
 }
@@ -236,6 +239,7 @@ pub fn propose(
     }
     let mut look = open::look_as_reconcile(context, fleet, observed, Keep::Telling)?;
     look.show(diffs)?;
+    look.certify()?;
     Ok(look.opened)
 }
 

@@ -12,7 +12,9 @@ use crate::model::{
     Build, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
 };
 use crate::pipeline;
-use crate::reconcile::{self, Brought, Clock, Keep, MissingBranches, Observing, Place, Sources};
+use crate::reconcile::{
+    self, Brought, Clock, History, Keep, MissingBranches, Observing, Place, Sources,
+};
 use crate::store::{Prune, checkout};
 
 /// A look at a fleet, with the stores that it was read from.
@@ -20,6 +22,8 @@ pub(super) struct Look {
     pub(super) opened: Opened,
     /// The input tree.
     pub(super) input: Id,
+    /// The commit that it is of, or stands on.
+    pub(super) tip: Option<Id>,
     pub(super) sources: std::rc::Rc<Sources>,
     pub(super) now: jiff::Timestamp,
     pub(super) snapshot: Snapshot,
@@ -107,7 +111,8 @@ fn look_at(
 }
 
 pub(super) fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix: String) -> Look {
-    let reconcile::Opened { proposal, prefix, input, now, snapshot, memo, sources, .. } = opened;
+    let reconcile::Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, .. } =
+        opened;
     let mut notes = opened.notes;
     notes.extend(opened.brought.map(|brought| brought_words(&brought, now)));
     let sources = std::rc::Rc::new(sources);
@@ -124,9 +129,10 @@ pub(super) fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix:
         diffs: Vec::new(),
         telling: 0,
         updates: BTreeMap::new(),
+        certificate: Vec::new(),
         against: None,
     };
-    Look { opened, input, sources, now, snapshot, memo }
+    Look { opened, input, tip, sources, now, snapshot, memo }
 }
 
 /// What was brought, and how old it is: a clone that is not fetched again stays at that.
@@ -155,6 +161,22 @@ impl Look {
         let (updates, (shown, telling)) = told.map_err(|error| failed(&error))?;
         let opened = &mut self.opened;
         (opened.updates, opened.diffs, opened.telling) = (updates, shown, telling);
+        Ok(())
+    }
+}
+
+impl Look {
+    /// Finds what people wrote that forced the deletions and moves which begin.
+    pub(super) fn certify(&mut self) -> Result<(), Error> {
+        let Opened { proposal, source, .. } = &self.opened;
+        let (Some(repository), Some(tip)) = (&self.sources.repository, self.tip) else {
+            return Ok(());
+        };
+        let certificate = self.sources.with(|store| {
+            let (tree, prefix) = (self.input, source.prefix.as_str());
+            History { repository, store, tree, tip, prefix }.certificate(proposal)
+        });
+        self.opened.certificate = certificate.map_err(|error| failed(&error))?;
         Ok(())
     }
 }

@@ -152,6 +152,7 @@ fn opened(
             diffs: Vec::new(),
             telling: 0,
             updates: std::collections::BTreeMap::new(),
+            certificate: Vec::new(),
             against: None,
         },
         outcome: match outcome.verdict {

@@ -139,6 +139,7 @@ mod tests {
                 diffs: Vec::new(),
                 telling: 0,
                 updates: std::collections::BTreeMap::new(),
+                certificate: Vec::new(),
                 against: None,
             },
             outcome: Outcome::Committed(commit("carp/rendered")),

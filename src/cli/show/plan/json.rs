@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::findings::{Tally, findings_value};
-use super::{Action, ClusterChange, FileCount, Group, PlanView, form};
+use super::{Action, ClusterChange, FileCount, Group, PlanView, certificate, form};
 use crate::change::with_lines;
 use crate::model::{
     Decision, Drifted, Gate, Hold, Move, Name, Planned, PoolPlan, Reason, Stay, WorkerPlan,
@@ -46,6 +46,7 @@ fn value(view: &PlanView<'_>) -> Value {
         "deletions": deletions,
         "stuck": stuck,
         "moves": moves(view),
+        "certificate": certificate::json(view),
         "stays": stays(&view.proposal.plan.stays),
         "violations": violations(view),
         "overcommitted": overcommitted,

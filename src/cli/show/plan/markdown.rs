@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use super::super::findings::Finding;
 use super::super::{count, len};
 use super::{
-    Action, Group, PlanView, WorkerLine, ack_command, against, deletions, gate_words, hold_words,
-    limits, listed,
+    Action, Group, PlanView, WorkerLine, ack_command, against, certificate, deletions, gate_words,
+    hold_words, limits, listed,
 };
 use crate::model::{Gate, Hold, Name, Plan};
 
@@ -115,6 +115,7 @@ fn head(view: &PlanView<'_>) -> String {
         let _ = write!(out, "\n{}", neutral(&form));
     }
     out.push_str(&destructive(view));
+    out.push_str(&certificate::markdown(view, ROWS));
     for hold in &view.proposal.plan.holds {
         out.push_str(&held(hold, &view.proposal.plan));
     }

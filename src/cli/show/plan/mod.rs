@@ -1,6 +1,7 @@
 //! What a plan changes, as people think of it: clusters, workers, holds; and its three forms.
 
 mod against;
+mod certificate;
 mod clusters;
 mod deletions;
 mod form;
@@ -31,7 +32,7 @@ pub use words::{HoldWords, ack_command, first, gate_words, hold_words, kept, lis
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::Finding;
-use crate::change::{Strain, strain};
+use crate::change::{Certified, Strain, strain};
 use crate::model::api::DriftPolicy;
 use crate::model::{ChangeKind, Name, Proposal, Quantity, WorkerState, paths};
 use crate::pipeline::Update;
@@ -66,6 +67,8 @@ pub struct PlanView<'a> {
     pub warnings: &'a [String],
     /// What it leaves at its limits.
     pub strain: Strain,
+    /// What people wrote that forced each deletion and move which begins.
+    pub certificate: &'a [Certified],
     /// How many files have a diff that says something new, shown or not.
     pub telling: usize,
 }
@@ -155,6 +158,7 @@ impl<'a> PlanView<'a> {
             against: None,
             strain: strain(proposal),
             warnings: &[],
+            certificate: &[],
             telling: 0,
             proposal,
             label,

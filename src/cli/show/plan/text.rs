@@ -7,8 +7,8 @@ use super::super::findings::{self, Tally};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone, count};
 use super::{
-    Action, FileDiff, Group, PlanView, WorkerLine, ack_command, against, deletions, gate_words,
-    hold_words, kept, limits, listed, moving, pool_lines,
+    Action, FileDiff, Group, PlanView, WorkerLine, ack_command, against, certificate, deletions,
+    gate_words, hold_words, kept, limits, listed, moving, pool_lines,
 };
 use crate::model::{Gate, Hold, HoldKind, Name, Plan, Work};
 
@@ -34,6 +34,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &limits::text(view, palette));
     section(&mut out, &moving::text(view, palette));
     section(&mut out, &deletions::text(view, palette));
+    section(&mut out, &certificate::text(view, palette));
     section(&mut out, &holds_text(&view.proposal.plan.holds, &view.proposal.plan, palette));
     section(&mut out, &gates(&view.proposal.gates, palette));
     section(&mut out, &footer(view, palette));
