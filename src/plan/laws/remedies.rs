@@ -184,10 +184,16 @@ fn of_terms(world: &mut World, cluster: &Name, policy: Option<&Name>, fix: &Fix)
             terms(&|term| term.exclude.retain(|name| *name != **worker), world);
         }
         Fix::AllowLocation { location } => {
-            terms(&|term| field(term, WorkerField::Location, std::slice::from_ref(location)), world)
+            terms(
+                &|term| field(term, WorkerField::Location, std::slice::from_ref(location)),
+                world,
+            );
         }
         Fix::AllowProvider { provider } => {
-            terms(&|term| field(term, WorkerField::Provider, std::slice::from_ref(provider)), world)
+            terms(
+                &|term| field(term, WorkerField::Provider, std::slice::from_ref(provider)),
+                world,
+            );
         }
         Fix::AllowZones { zones } => terms(&|term| field(term, WorkerField::Zone, zones), world),
         _ => of_worker(world, fix),

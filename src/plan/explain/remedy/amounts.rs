@@ -21,16 +21,12 @@ pub(super) fn join(fixes: &mut Vec<Fix>, more: &[Fix]) -> bool {
 fn raise(known: &mut Fix, more: &Fix) -> bool {
     match (known, more) {
         (
-            Fix::Grow { worker, resource, by },
+            Fix::Grow { worker, resource, by } | Fix::Declare { worker, resource, amount: by },
             Fix::Grow { worker: same, resource: of, by: more },
         )
         | (
             Fix::RaiseCeiling { worker, resource, by },
             Fix::RaiseCeiling { worker: same, resource: of, by: more },
-        )
-        | (
-            Fix::Declare { worker, resource, amount: by },
-            Fix::Grow { worker: same, resource: of, by: more },
         ) if worker == same && resource == of => *by = by.plus(*more),
         (
             Fix::RaiseQuota { tenant, location, resource, by },

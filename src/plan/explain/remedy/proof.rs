@@ -132,7 +132,9 @@ impl<'p> Proof<'p> {
         let cluster = self.cluster()?;
         let policy = crate::plan::policy::policy_of(fleet, cluster);
         let mut documents = Documents::of(fleet, cluster, policy, fleet.workers.get(worker)?);
-        fixes.iter().for_each(|fix| fix.edit(&mut documents));
+        for fix in fixes {
+            fix.edit(&mut documents);
+        }
         Some(documents)
     }
 

@@ -295,8 +295,8 @@ fn how_many_fleets_are_planned_is_bounded() {
         "as it is, for all before it, as taken"
     );
     // Forty workers of which none can be opened without one more before it.
-    let workers: String =
-        (10..50).map(|n| format!("worker w{n} 1/1 cordoned taint:k=v{n}:NoSchedule;")).collect();
+    let worker = |n: usize| format!("worker w{n} 1/1 cordoned taint:k=v{n}:NoSchedule;");
+    let workers = (10..50).map(worker).collect::<Vec<_>>().concat();
     let all = World::read(&format!("{workers} policy p; {queue}")).remedies("a");
     assert!(all.proofs <= MOST_PROOFS, "{}", all.proofs);
     assert!(!all.list.is_empty());
