@@ -75,6 +75,7 @@ mod moving;
 mod networks;
 mod never_widens;
 mod objects_removed;
+mod own_flavor;
 mod partial_clones;
 mod placement;
 mod placement_page;
