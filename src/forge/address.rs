@@ -71,19 +71,16 @@ struct Place {
 
 impl Place {
     fn of(address: &str) -> Option<Self> {
-        let (scheme, authority, path) = match address.split_once("://") {
-            Some((scheme, rest)) => {
-                let (authority, path) = rest.split_once('/')?;
-                (scheme, authority, path)
+        // `git@host:org/fleet` has no scheme, and a path has a `/` before any colon.
+        let (scheme, authority, path) = if let Some((scheme, rest)) = address.split_once("://") {
+            let (authority, path) = rest.split_once('/')?;
+            (scheme, authority, path)
+        } else {
+            let (authority, path) = address.split_once(':')?;
+            if authority.contains(['/', '\\']) || authority.len() < 2 {
+                return None;
             }
-            // `git@host:org/fleet`: a path has a `/` before any colon.
-            None => {
-                let (authority, path) = address.split_once(':')?;
-                if authority.contains(['/', '\\']) || authority.len() < 2 {
-                    return None;
-                }
-                ("ssh", authority, path)
-            }
+            ("ssh", authority, path)
         };
         let host = authority.rsplit('@').next()?.to_ascii_lowercase();
         let (scheme, host) = match scheme {

@@ -135,7 +135,10 @@ fn gone(store: &dyn Store, prefix: &str, before: Id, after: Id) -> Vec<(String, 
         prefix => entry_at(store, tree, prefix).ok().flatten().map(|entry| entry.id),
     };
     let changes = diff(store, below(before), below(after)).map(|found| found.changes);
-    let is_yaml = |path: &str| path.ends_with(".yaml") || path.ends_with(".yml");
+    let is_yaml = |path: &str| {
+        let ending = path.rsplit_once('.').map(|(_, ending)| ending);
+        matches!(ending, Some("yaml" | "yml"))
+    };
     let were = changes.unwrap_or_default().into_iter().filter(|change| is_yaml(&change.path));
     were.filter_map(|c| Some((paths::in_repository(prefix, &c.path), c.before?))).collect()
 }

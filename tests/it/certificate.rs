@@ -39,14 +39,14 @@ fn a_deletion_names_the_line_that_is_gone_and_the_commit_that_removed_it() {
     fs::remove_file(person.path().join("fleet/clusters/delta.yaml")).unwrap();
     let planned = printed(&person.carp(&["plan"]));
     assert!(planned.contains("FORCED BY: "), "{planned}");
-    assert!(planned.contains("\n  bravo: fleet/clusters/alpha.yaml:15, removed\n"), "{planned}");
+    assert!(planned.contains("\n  bravo: fleet/clusters/alpha.yaml:13, removed\n"), "{planned}");
 
     person.push_one("fleet/clusters/alpha.yaml", &alone);
     let removed = head(&person);
     // What comes later is not what forced it.
     let edited = format!("# ours\n{alone}");
     person.push_one("fleet/clusters/alpha.yaml", &edited);
-    let bravo = format!("bravo: fleet/clusters/alpha.yaml:15, removed in {removed}");
+    let bravo = format!("bravo: fleet/clusters/alpha.yaml:13, removed in {removed}");
     let delta = format!("delta: fleet/clusters/delta.yaml:1, removed in {removed}");
     let planned = printed(&person.carp(&["plan"]));
     assert!(planned.contains(&bravo) && planned.contains(&delta), "{planned}");
@@ -54,7 +54,7 @@ fn a_deletion_names_the_line_that_is_gone_and_the_commit_that_removed_it() {
     assert!(comment.contains(&format!("**Forced by**\n\n- `{bravo}`\n- `{delta}`\n")), "{comment}");
     let json = printed(&person.carp(&["plan", "--output", "json"]));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["certificate"][0]["line"], 15);
+    assert_eq!(json["certificate"][0]["line"], 13);
 
     person.reconciles();
     let message = git(&remote.path(), &["log", "-1", "--format=%B", "carp/rendered"]);
