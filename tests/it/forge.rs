@@ -58,7 +58,7 @@ fn each_forge_is_told_once_and_again_only_of_what_is_new() {
         told(&forge, kind, &fine, LIMITS).unwrap();
         let written = forge.written();
         assert!(
-            written[1].starts_with("P") && written[1].ends_with("/60"),
+            written[1].starts_with('P') && written[1].ends_with("/60"),
             "{kind:?}: {written:?}"
         );
         let has = forge.has();
@@ -90,7 +90,7 @@ fn each_forge_has_its_word_for_how_a_commit_fared() {
 fn a_commit_that_no_request_brought_gets_a_status_alone() {
     for kind in FORGES {
         let forge = Forge::start(kind);
-        forge.has().has_request = false;
+        forge.has().is_requested = false;
         told(&forge, kind, &report(ReportState::Fine, "1 of 1 placed"), LIMITS).unwrap();
         let has = forge.has();
         assert_eq!((has.statuses.len(), has.comments.len()), (1, 0), "{kind:?}");

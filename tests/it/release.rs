@@ -62,8 +62,8 @@ fn what_is_packed_is_the_same_each_time_and_has_the_name_of_its_version() {
     list.arg("tzf").arg(out.join(&archive));
     let listed = Ran::of(list).out;
     let wanted = ["", "CHANGELOG.md", "LICENSE", "README.md", "carp"];
-    let wanted: String = wanted.iter().map(|file| format!("{name}/{file}\n")).collect();
-    assert_eq!(listed, wanted);
+    let wanted = wanted.map(|file| format!("{name}/{file}"));
+    assert_eq!(listed.lines().collect::<Vec<_>>(), wanted);
     let refused = release(&["archive", "m68k-unknown-none", "/bin/sh", out.to_str().unwrap()]);
     assert_eq!(refused.exit, 1, "{}", refused.err);
     assert!(refused.err.contains("no target m68k-unknown-none"), "{}", refused.err);
@@ -138,9 +138,8 @@ fn the_workflow_calls_the_parts_for_every_target() {
     let workflow: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
     let matrix =
         workflow["jobs"]["program"]["strategy"]["matrix"]["include"].as_sequence().unwrap();
-    let targets: String =
-        matrix.iter().map(|one| format!("{}\n", one["target"].as_str().unwrap())).collect();
-    assert_eq!(targets, released(&["targets"]));
+    let targets: Vec<_> = matrix.iter().map(|one| one["target"].as_str().unwrap()).collect();
+    assert_eq!(targets, released(&["targets"]).lines().collect::<Vec<_>>());
     assert_eq!(released(&["version"]).trim(), env!("CARGO_PKG_VERSION"));
     let script = fs::read_to_string(root().join(".ci/release")).unwrap();
     let called: BTreeSet<&str> = text

@@ -38,7 +38,7 @@ pub(crate) struct Has {
     /// The comments, the first one first: their texts.
     pub(crate) comments: Vec<String>,
     /// Whether a commit was brought by a request.
-    pub(crate) has_request: bool,
+    pub(crate) is_requested: bool,
     /// `METHOD path`.
     pub(crate) asked: Vec<String>,
 }
@@ -60,7 +60,7 @@ impl Forge {
             mood: Mood::Well,
             statuses: Vec::new(),
             comments: Vec::new(),
-            has_request: true,
+            is_requested: true,
             asked: Vec::new(),
         }));
         let stop = Arc::new(AtomicBool::new(false));
@@ -206,9 +206,9 @@ fn github(
             let open = json!({"number": 9, "merged_at": null, "base": {"ref": "main"}});
             let other =
                 json!({"number": 8, "merged_at": "2026-11-01T09:00:00Z", "base": {"ref": "next"}});
-            ("200 OK", if has.has_request { json!([open, other, pull]) } else { json!([open]) })
+            ("200 OK", if has.is_requested { json!([open, other, pull]) } else { json!([open]) })
         }
-        ("GET", ["commits", _, "pull"]) if is_gitea && has.has_request => {
+        ("GET", ["commits", _, "pull"]) if is_gitea && has.is_requested => {
             ("200 OK", json!({"number": NUMBER, "merged": true, "base": {"ref": "main"}}))
         }
         ("GET", ["issues", "7", "comments"]) => ("200 OK", comments(request, has, !is_gitea)),
@@ -238,7 +238,7 @@ fn gitlab(request: &Request, parts: &[&str], body: &Value, has: &mut Has) -> (&'
                 "merge_commit_sha": commit,
             });
             let open = json!({"iid": 9, "state": "opened", "target_branch": "main"});
-            ("200 OK", if has.has_request { json!([open, request]) } else { json!([open]) })
+            ("200 OK", if has.is_requested { json!([open, request]) } else { json!([open]) })
         }
         ("GET", ["merge_requests", "7", "notes"]) => ("200 OK", comments(request, has, true)),
         ("POST", ["merge_requests", "7", "notes"]) => comment(has, body),
