@@ -80,10 +80,15 @@ impl Flux {
     fn apply(&self, on: &Worker, by: &str, folder: &Path) {
         let folder = folder.to_str().unwrap();
         let text = on.server.kubectl(&["kustomize", folder]);
+        // The oldest servers know the disruption budget by its older version only.
+        let text = text.replace("apiVersion: policy/v1\n", "apiVersion: policy/v1beta1\n");
+        let file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
+        std::fs::write(file.path(), &text).unwrap();
         let objects: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
         let wanted: BTreeSet<Reference> = objects.iter().map(reference).collect();
         let apply = ["apply", "--server-side", "--force-conflicts", "--validate=false"];
-        let rest = ["--field-manager=kustomize-controller", "-k", folder];
+        let file = file.path().to_str().unwrap();
+        let rest = ["--field-manager=kustomize-controller", "-f", file];
         on.server.kubectl(&[&apply[..], &rest].concat());
         let before = self.inventory.borrow_mut().insert(by.to_owned(), wanted.clone());
         self.prune(on, before.unwrap_or_default().difference(&wanted));
