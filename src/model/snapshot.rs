@@ -41,11 +41,11 @@ pub struct Input {
 }
 
 impl Input {
-    /// A tree of which no commit is known, and nothing is vouched for.
+    /// Files as they stand, of no commit that is known.
     #[must_use]
-    pub fn of_tree(tree: Id, prefix: &str) -> Self {
-        let prefix = prefix.to_owned();
-        Self { tree, prefix, commit: None, rewound_from: None, vouching: Vouching::default() }
+    pub fn of_files(tree: Id, prefix: &str) -> Self {
+        let vouching = Vouching::default();
+        Self { tree, prefix: prefix.to_owned(), commit: None, rewound_from: None, vouching }
     }
 }
 

@@ -15,7 +15,7 @@ use super::{Error, Names, Place};
 use crate::git::{Gone, Merge, RefSpec, Repository};
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot, Vouching};
+use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot};
 use crate::pipeline;
 use crate::store::load_memo;
 
@@ -99,13 +99,7 @@ pub fn open_against(
     let now = now(clock, &spec)?;
     let path = sources.repository.as_ref().map(|r| memo_path(r, &prefix));
     let mut memo = path.map_or_else(Memo::default, |path| load_memo(&path, &memo_key(build)));
-    let input = |tree| Input {
-        tree,
-        prefix: prefix.clone(),
-        commit: None,
-        rewound_from: None,
-        vouching: Vouching::default(),
-    };
+    let input = |tree| Input::of_files(tree, &prefix);
     let mut first =
         Snapshot { input: input(base_input), previous, status, reports, now, build: build.clone() };
     let repository = sources.repository.as_ref();

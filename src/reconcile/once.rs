@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
         let from = (input_tree, place.prefix.as_str());
         let reports = reports_for_run(repository, &names, &store, from, &spec, &options.observing)?;
         let rewound_from = rewound_from(repository, output, [input])?;
-        let of_tree = Input::of_tree(input_tree, &place.prefix);
+        let of_tree = Input::of_files(input_tree, &place.prefix);
         let snapshot = Snapshot {
             input: Input { commit: Some(input), rewound_from, ..of_tree },
             previous: tree_of(repository, output)?,
@@ -209,16 +209,8 @@ impl<'a> Run<'a> {
             now: now(options.clock, &spec)?,
             build: options.build.clone(),
         };
-        let seen = Seen {
-            place,
-            options,
-            repository,
-            names: &names,
-            store: &store,
-            spec: &spec,
-            input,
-            output,
-        };
+        let seen =
+            Seen { place, options, repository, names: &names, store: &store, spec: &spec, input };
         let reported = Some(reports.digest());
         let Proposed { snapshot, proposal, vouched, asks_signatures, memo, next, tips } =
             seen.propose(snapshot, reports)?;

@@ -37,7 +37,6 @@ pub(super) struct Seen<'a> {
     pub(super) store: &'a GitStore<'a>,
     pub(super) spec: &'a FleetSpec,
     pub(super) input: Id,
-    pub(super) output: Option<Id>,
 }
 
 impl Seen<'_> {
@@ -78,7 +77,7 @@ impl Seen<'_> {
     }
 
     fn propose_whole(&self, snapshot: Snapshot, reports: Reporting) -> Result<Proposed, Error> {
-        let Self { place, options, repository, names, store, spec, input, output } = *self;
+        let Self { place, options, repository, names, store, spec, input } = *self;
         let in_force = InForce::read(store, spec, snapshot.previous, &place.prefix)?;
         let asks_signatures = in_force.asks_anything();
         let tips = reports.tips();
@@ -89,6 +88,7 @@ impl Seen<'_> {
         let mut memo = load_memo(&path, &memo_key(&options.build));
         let ground =
             Ground { repository: Some(repository), names, spec, observing: &options.observing };
+        let output = repository.resolve(&names.output())?;
         let history = History { repository: Some(repository), made_from: vec![input], output };
         let proposal = propose_vouched(&history, &mut snapshot, store, |snapshot| {
             ground.propose(&vouched, snapshot, store, &mut memo)

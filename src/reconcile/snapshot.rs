@@ -120,7 +120,7 @@ pub fn open(
     let now = now(clock, &spec)?;
     let rewound_from = look.rewound_from()?;
     let mut snapshot = Snapshot {
-        input: Input { rewound_from, ..Input::of_tree(tree, &prefix) },
+        input: Input { rewound_from, ..Input::of_files(tree, &prefix) },
         previous,
         status,
         reports,

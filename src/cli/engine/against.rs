@@ -6,7 +6,7 @@ use super::open::{self, Look, build, clock, failed};
 use super::{Diffs, Opened, Validated};
 use crate::change::{self, Others};
 use crate::diag::Diagnostic;
-use crate::model::{Id, Input, Proposal, Vouching};
+use crate::model::{Id, Input, Proposal};
 use crate::reconcile::{self, Against, Compared, MissingBranches, Observing};
 use crate::verify;
 
@@ -54,8 +54,7 @@ pub(super) fn validate(
     }
     let run = |look: &Look, tree, proposal: &Proposal| {
         let prefix = look.opened.source.prefix.clone();
-        let input =
-            Input { tree, prefix, commit: None, rewound_from: None, vouching: Vouching::default() };
+        let input = Input::of_files(tree, &prefix);
         let verified = look
             .sources
             .with(|store| verify::fleet(&input, store, &proposal.fleet, &proposal.previous));

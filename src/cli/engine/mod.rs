@@ -31,7 +31,7 @@ use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::change::Certified;
 use crate::diag::{Place, Position};
-use crate::model::{Hold, Input, Name, Orders, Proposal, Turn, Vouching};
+use crate::model::{Hold, Input, Name, Orders, Proposal, Turn};
 use crate::pipeline::Update;
 use crate::reconcile::Keep;
 use crate::verify;
@@ -204,13 +204,7 @@ pub fn validate(
         return Ok(Validated { opened: look.opened, tests: 0, left_out: false });
     }
     let prefix = look.opened.source.prefix.clone();
-    let input = Input {
-        tree: look.input,
-        prefix,
-        commit: None,
-        rewound_from: None,
-        vouching: Vouching::default(),
-    };
+    let input = Input::of_files(look.input, &prefix);
     let proposal = &mut look.opened.proposal;
     let verified = look
         .sources
