@@ -1,11 +1,10 @@
 //! The way back: a tree becomes files below a folder.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::medium;
+use super::opened::{Folder, Standing};
 use crate::model::{Dir, Entry, EntryKind, Id, Store, StoreError};
 
 const STORE: &str = "the output folder";
@@ -44,9 +43,9 @@ pub fn checkout(
     dir: &Path,
     prune: Prune,
 ) -> Result<CheckedOut, StoreError> {
-    fs::create_dir_all(dir).map_err(|e| medium(STORE, "making", dir, e))?;
+    let folder = Folder::named(dir).map_err(|e| medium(STORE, "making", dir, e))?;
     let mut run = Run { store, prune, done: CheckedOut::default() };
-    run.folder(tree, dir, "")?;
+    run.folder(tree, &folder, "")?;
     Ok(run.done)
 }
 
@@ -57,49 +56,68 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn folder(&mut self, tree: Id, at: &Path, below: &str) -> Result<(), StoreError> {
+    fn folder(&mut self, tree: Id, at: &Folder, below: &str) -> Result<(), StoreError> {
         let dir = self.store.dir(tree)?;
         if self.prune == Prune::Remove {
             self.remove_foreign(&dir, at, below)?;
         }
         for (name, entry) in dir.iter_bytes() {
             let name = safe_name(tree, name)?;
-            let (path, shown) = (at.join(name), join(below, name));
+            let shown = join(below, name);
             match entry.kind {
-                EntryKind::Dir => self.subfolder(entry.id, &path, &shown)?,
-                EntryKind::File | EntryKind::Executable => self.file(entry, &path, shown)?,
+                EntryKind::Dir => self.subfolder(entry.id, (at, name), &shown)?,
+                EntryKind::File | EntryKind::Executable => self.file(entry, (at, name), shown)?,
                 EntryKind::Symlink | EntryKind::Submodule => self.done.skipped.push(shown),
             }
         }
         Ok(())
     }
 
-    fn subfolder(&mut self, id: Id, path: &Path, shown: &str) -> Result<(), StoreError> {
-        match look(path)? {
+    fn subfolder(
+        &mut self,
+        id: Id,
+        (at, name): (&Folder, &str),
+        shown: &str,
+    ) -> Result<(), StoreError> {
+        match look(at, name)? {
             Some(Standing::Dir) | None => {}
-            Some(other) => self.clear(other, path, shown)?,
+            Some(other) => self.clear(other, (at, name), shown)?,
         }
-        fs::create_dir_all(path).map_err(|e| medium(STORE, "making", path, e))?;
-        self.folder(id, path, shown)
+        let below = at.folder(name).map_err(|e| medium(STORE, "making", &at.shown(name), e))?;
+        self.folder(id, &below, shown)
     }
 
-    fn file(&mut self, entry: Entry, path: &Path, shown: String) -> Result<(), StoreError> {
+    fn file(
+        &mut self,
+        entry: Entry,
+        (at, name): (&Folder, &str),
+        shown: String,
+    ) -> Result<(), StoreError> {
         let bytes = self.store.blob(entry.id)?;
-        match look(path)? {
-            Some(Standing::File(kind)) if kind == entry.kind && holds(path, &bytes)? => {
+        let failed = |what| move |e| medium(STORE, what, &at.shown(name), e);
+        match look(at, name)? {
+            Some(Standing::File(kind))
+                if kind == entry.kind && at.holds(name, &bytes).map_err(failed("reading"))? =>
+            {
                 self.done.unchanged += 1;
                 return Ok(());
             }
             None | Some(Standing::File(_)) => {}
-            Some(other) => self.clear(other, path, &shown)?,
+            Some(other) => self.clear(other, (at, name), &shown)?,
         }
-        write(path, &bytes, entry.kind).map_err(|e| medium(STORE, "writing", path, e))?;
+        at.write(name, &bytes, entry.kind).map_err(failed("writing"))?;
         self.done.written.push(shown);
         Ok(())
     }
 
     /// Takes away what stands where the tree needs the place, if that was asked for.
-    fn clear(&mut self, what: Standing, path: &Path, shown: &str) -> Result<(), StoreError> {
+    fn clear(
+        &mut self,
+        what: Standing,
+        (at, name): (&Folder, &str),
+        shown: &str,
+    ) -> Result<(), StoreError> {
+        let path = at.shown(name);
         if self.prune == Prune::Keep {
             let detail = format!(
                 "`{}` is {}, and carp does not write through or over it; move it away, or name \
@@ -109,112 +127,28 @@ impl Run<'_> {
             );
             return Err(StoreError::Medium { store: STORE.to_owned(), detail });
         }
-        remove(path).map_err(|e| medium(STORE, "removing", path, e))?;
+        at.remove(name).map_err(|e| medium(STORE, "removing", &path, e))?;
         self.done.removed.push(shown.to_owned());
         Ok(())
     }
 
-    fn remove_foreign(&mut self, dir: &Dir, at: &Path, below: &str) -> Result<(), StoreError> {
-        let listing = fs::read_dir(at).map_err(|e| medium(STORE, "listing", at, e))?;
-        let mut names = Vec::new();
-        for item in listing {
-            names.push(item.map_err(|e| medium(STORE, "listing", at, e))?.file_name());
-        }
-        names.sort();
+    fn remove_foreign(&mut self, dir: &Dir, at: &Folder, below: &str) -> Result<(), StoreError> {
+        let names = at.names().map_err(|e| medium(STORE, "listing", &at.shown(""), e))?;
         for name in names.iter().filter(|name| !belongs(dir, name)) {
-            let path = at.join(name);
-            remove(&path).map_err(|e| medium(STORE, "removing", &path, e))?;
-            self.done.removed.push(join(below, &name.to_string_lossy()));
+            let shown = name.to_string_lossy();
+            at.remove(name).map_err(|e| medium(STORE, "removing", &at.shown(&shown), e))?;
+            self.done.removed.push(join(below, &shown));
         }
         Ok(())
     }
 }
 
+fn look(at: &Folder, name: &str) -> Result<Option<Standing>, StoreError> {
+    at.look(name).map_err(|e| medium(STORE, "looking at", &at.shown(name), e))
+}
+
 fn belongs(dir: &Dir, name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git") || name.to_str().is_some_and(|name| dir.get(name).is_some())
-}
-
-/// What stands at a path now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    File(EntryKind),
-    Dir,
-    Link,
-    Special,
-}
-
-impl Standing {
-    fn name(self) -> &'static str {
-        match self {
-            Self::File(_) => "a file",
-            Self::Dir => "a folder",
-            Self::Link => "a symbolic link",
-            Self::Special => "a device, pipe or socket",
-        }
-    }
-}
-
-fn look(path: &Path) -> Result<Option<Standing>, StoreError> {
-    match fs::symlink_metadata(path) {
-        Ok(about) if about.is_symlink() => Ok(Some(Standing::Link)),
-        Ok(about) if about.is_dir() => Ok(Some(Standing::Dir)),
-        Ok(about) if about.is_file() => Ok(Some(Standing::File(mode_of(&about)))),
-        Ok(_) => Ok(Some(Standing::Special)),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(medium(STORE, "looking at", path, e)),
-    }
-}
-
-#[cfg(unix)]
-fn mode_of(about: &fs::Metadata) -> EntryKind {
-    use std::os::unix::fs::PermissionsExt as _;
-    let executable = about.permissions().mode() & 0o100 != 0;
-    if executable { EntryKind::Executable } else { EntryKind::File }
-}
-
-#[cfg(not(unix))]
-fn mode_of(_: &fs::Metadata) -> EntryKind {
-    EntryKind::File
-}
-
-fn holds(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
-    let failed = |e| medium(STORE, "reading", path, e);
-    let same_size = fs::metadata(path).map_err(failed)?.len() == bytes.len() as u64;
-    Ok(same_size && fs::read(path).map_err(failed)? == bytes)
-}
-
-fn write(path: &Path, bytes: &[u8], kind: EntryKind) -> io::Result<()> {
-    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    let mut file = builder(kind).tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    let _: File = file.persist(path).map_err(|e| e.error)?;
-    Ok(())
-}
-
-#[cfg(unix)]
-fn builder(kind: EntryKind) -> tempfile::Builder<'static, 'static> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mode = if kind == EntryKind::Executable { 0o777 } else { 0o666 };
-    let mut builder = tempfile::Builder::new();
-    // What the person's umask leaves of it is what any other program would have made.
-    builder.prefix(".carp-").permissions(fs::Permissions::from_mode(mode));
-    builder
-}
-
-#[cfg(not(unix))]
-fn builder(_: EntryKind) -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".carp-");
-    builder
-}
-
-/// Removes a file, a link itself, or a folder with all that is in it; no link is followed.
-fn remove(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() {
-        fs::remove_dir_all(path)
-    } else {
-        fs::remove_file(path)
-    }
 }
 
 /// A name of a tree that may become a file's: not one that leads out of the folder or into `.git`.
@@ -241,6 +175,7 @@ mod tests {
     use super::super::{FolderStore, Limits, MemoryStore};
     use super::*;
     use std::collections::BTreeMap;
+    use std::fs;
 
     fn tree(store: &MemoryStore, files: &[(&str, &str)]) -> Id {
         let mut dir = Dir::default();
@@ -318,6 +253,40 @@ mod tests {
         check(&store, id, &out, Prune::Remove);
         assert!(elsewhere.read_dir().unwrap().next().is_none());
         assert!(out.join("b/c").exists());
+    }
+
+    /// Somebody exchanges a folder for a link to another one, again and again, while files are written.
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_a_link_that_is_exchanged_meanwhile() {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use std::os::unix::fs::symlink;
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let (store, dir) = (MemoryStore::new(), tempfile::tempdir().unwrap());
+        let [out, elsewhere, link] = ["out", "elsewhere", "link"].map(|n| dir.path().join(n));
+        fs::create_dir_all(out.join("b")).unwrap();
+        fs::create_dir_all(&elsewhere).unwrap();
+        symlink(&elsewhere, &link).unwrap();
+        let exchange =
+            || renameat_with(CWD, &link, CWD, out.join("b"), RenameFlags::EXCHANGE).is_ok();
+        if !exchange() || !exchange() {
+            return; // This file system cannot exchange two names.
+        }
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    exchange();
+                }
+            });
+            for i in 0..2_000 {
+                let id = tree(&store, &[("b/c", &*format!("{i}")), ("b/d", "2")]);
+                // It may find the link there, and say so.
+                let _ = checkout(&store, id, &out, Prune::Keep);
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(elsewhere.read_dir().unwrap().count(), 0, "nothing is written there");
     }
 
     #[cfg(unix)]

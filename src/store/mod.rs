@@ -12,6 +12,7 @@ mod folder;
 mod hashing;
 mod memo_file;
 mod memory;
+mod opened;
 mod overlay;
 mod scan;
 
