@@ -46,6 +46,7 @@ mod failure_modes;
 #[cfg(unix)]
 mod faults;
 mod flapping;
+mod flavor_change;
 mod fold_first;
 mod footprint;
 #[cfg(unix)]
