@@ -147,9 +147,8 @@ pub fn open(
         let output = repository.resolve(&names.output())?;
         notes.extend(hand_edits(repository, output, &proposal, &prefix));
     }
+    let tip = commit.or_else(|| sources.repository.as_ref()?.rev_parse("HEAD").ok());
     let input = tree;
-    let head = || sources.repository.as_ref()?.rev_parse("HEAD").ok();
-    let tip = commit.or_else(head);
     Ok(Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, notes, brought })
 }
 
