@@ -19,6 +19,7 @@ mod placement;
 pub mod planned;
 mod policy_test;
 mod shared;
+mod tenant;
 mod together;
 mod worker;
 mod worker_pool;
@@ -33,8 +34,7 @@ pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds, kind_crd};
 pub use fleet::{
     AZURE, AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
-    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Sources, Tenant,
-    TenantLimits,
+    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Sources,
 };
 pub use forge::{ForgeKind, ForgeSettings};
 pub use git::{
@@ -64,6 +64,7 @@ pub use policy_test::{
 pub use shared::{
     Autoscale, ControlPlane, ErrorStatus, Network, NodePool, OsDisk, Taint, TaintEffect,
 };
+pub use tenant::{Tenant, TenantLimits};
 pub use together::{AntiAffinity, Quota, SpreadConstraint, WhenUnsatisfiable};
 pub use worker::{
     Components, Drain, Observation, Worker, WorkerOverlay, WorkerOverlaySpec, WorkerSpec,
