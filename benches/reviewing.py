@@ -68,7 +68,13 @@ spec:
 CHANGES = []
 # What is longer than `--most` so far, with its own bound: a finding in full beside what is held for it, and one line for
 # each of a few clusters that wait for something else now.
-LONGER = {"a broken class": 40, "an unknown VM size": 27, "all capacities down": 26}
+LONGER = {
+    "a broken class": 40,
+    "an unknown VM size": 27,
+    "all capacities down": 26,
+    "a quota below what is used": 27,
+    "a tenant too few": 27,
+}
 
 
 def change(name):

@@ -15,6 +15,8 @@ $ carp reconcile --once
     carp/rendered:
       alpha: control plane at v1.33.10, pools at v1.32.9, on the way to v1.34.2
 
+      update alpha: version v1.32.9 → v1.34.2; the control plane restarts
+
       ~ workers/w-weu/carp.lock
       ~ workers/w-weu/clusters/alpha/cluster.yaml
       ~ workers/w-weu/sentinel.yaml
@@ -37,6 +39,8 @@ $ carp reconcile --once
     carp/rendered:
       alpha: at v1.33.10, on the way to v1.34.2
 
+      update alpha: np0: replaces 2 machines
+
       ~ workers/w-weu/carp.lock
       ~ workers/w-weu/clusters/alpha/cluster.yaml
       ~ workers/w-weu/sentinel.yaml
@@ -48,6 +52,8 @@ $ carp reconcile --once
     status: carp/status <id>
     carp/rendered:
       alpha: control plane at v1.34.2, pools at v1.33.10, on the way to v1.34.2
+
+      update alpha: the control plane restarts
 
       ~ control-plane/fleet.lock
       ~ workers/w-weu/carp.lock
@@ -61,6 +67,8 @@ $ carp reconcile --once
     status: carp/status <id>
     carp/rendered:
       alpha: the last step from v1.34.2/v1.33.10
+
+      update alpha: np0: replaces 2 machines
 
       ~ workers/w-weu/carp.lock
       ~ workers/w-weu/clusters/alpha/cluster.yaml

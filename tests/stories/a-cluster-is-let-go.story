@@ -13,6 +13,9 @@ $ carp reconcile --once
     carp/rendered:
       let go of alpha on w-weu: Flux is to leave it alone
 
+      forced by
+        alpha: fleet/clusters/alpha.yaml:1, removed in <id>
+
       ~ control-plane/fleet.lock
       ~ decisions/8e/alpha.yaml
       ~ workers/w-weu/carp.lock

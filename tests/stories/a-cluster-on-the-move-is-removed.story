@@ -16,6 +16,9 @@ silent w-weu
 minutes 1
     09:04 c0 leaves w-weu, which is drained: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
 
+          forced by
+            c0: fleet/overlays/w-weu.yaml:6, written in <id>
+
 remove cluster c0
 back w-weu
 minutes 5

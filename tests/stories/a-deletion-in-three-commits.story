@@ -19,6 +19,9 @@ $ carp plan
     w-weu             2 -> 2 of 4   +0 ~3 -0
     (control plane)   -             +0 ~1 -0
 
+    FORCED BY: what was written for each deletion and move that begins
+      alpha: fleet/clusters/alpha.yaml:1, removed in <id>
+
     tree   <id>
     files  +0 ~5 -0
     valid  until 2026-11-01T10:00:00Z
@@ -29,6 +32,9 @@ $ carp reconcile --once
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       begin the deletion of alpha on w-weu
+
+      forced by
+        alpha: fleet/clusters/alpha.yaml:1, removed in <id>
 
       ~ control-plane/fleet.lock
       ~ decisions/8e/alpha.yaml

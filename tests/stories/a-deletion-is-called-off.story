@@ -15,6 +15,9 @@ $ carp reconcile --once
     carp/rendered:
       begin the deletion of alpha on w-weu
 
+      forced by
+        alpha: fleet/clusters/alpha.yaml:1, removed in <id>
+
       ~ control-plane/fleet.lock
       ~ decisions/8e/alpha.yaml
       ~ workers/w-weu/carp.lock

@@ -11,6 +11,9 @@ $ carp reconcile --once
     carp/rendered:
       begin the deletion of charlie on w-eus
 
+      forced by
+        charlie: fleet/clusters/charlie.yaml:1, removed in <id>
+
       ~ control-plane/fleet.lock
       ~ decisions/b9/charlie.yaml
       ~ workers/w-eus/carp.lock
@@ -54,6 +57,9 @@ $ carp reconcile --once
     status: carp/status <id>
     carp/rendered:
       ABANDON the deletion of charlie on w-eus: what is left of it stays behind
+
+      forced by
+        charlie: fleet/acknowledgements/abandon-999d1d04.yaml:2, written in <id>
 
       ~ control-plane/fleet.lock
       - decisions/b9/charlie.yaml

@@ -28,6 +28,10 @@ $ carp drain w-weu --max-unavailable 2
 minutes 10
     09:04 c0 leaves w-weu, which is drained: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
           c1 leaves w-weu, which is drained: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
+
+          forced by
+            c0: fleet/overlays/w-weu.yaml:6, written in <id>
+            c1: fleet/overlays/w-weu.yaml:6, written in <id>
     09:05 c0 is reported gone on w-weu: its add-ons go
           c1 is reported gone on w-weu: its add-ons go
     09:06 c0 is gone from w-weu, which is drained: a new, empty cluster is made on w-eus
@@ -36,6 +40,10 @@ minutes 10
           the deletion of c1 on w-weu is complete
     09:08 c2 leaves w-weu, which is drained: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
           c3 leaves w-weu, which is drained: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
+
+          forced by
+            c2: fleet/overlays/w-weu.yaml:6, written in <id>
+            c3: fleet/overlays/w-weu.yaml:6, written in <id>
     09:09 c2 is reported gone on w-weu: its add-ons go
           c3 is reported gone on w-weu: its add-ons go
     09:10 c2 is gone from w-weu, which is drained: a new, empty cluster is made on w-eus

@@ -27,6 +27,8 @@ $ carp reconcile --once
     carp/rendered:
       alpha: at v1.33.10, on the way to v1.34.2
 
+      update alpha: np0: replaces 2 machines
+
       ~ workers/w-weu/carp.lock
       ~ workers/w-weu/clusters/alpha/cluster.yaml
       ~ workers/w-weu/sentinel.yaml

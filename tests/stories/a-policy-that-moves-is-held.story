@@ -58,6 +58,10 @@ $ carp ack moves --count 2 --digest sha256:3ae9c290d1dee665f4664f0841ea8933df7a9
 minutes 6
     09:04 c0 leaves w-weu, which is one where the policy would not place it now: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
           c1 leaves w-weu, which is one where the policy would not place it now: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
+
+          forced by
+            c0: policies/mine.yaml:10, written in <id>
+            c1: policies/mine.yaml:10, written in <id>
     09:05 c0 is reported gone on w-weu: its add-ons go
           c1 is reported gone on w-weu: its add-ons go
     09:06 c0 is gone from w-weu, which is one where the policy would not place it now: a new, empty cluster is made on w-eus

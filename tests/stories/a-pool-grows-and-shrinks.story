@@ -105,6 +105,9 @@ $ carp reconcile --once
     carp/rendered:
       begin the deletion of the worker weu-2
 
+      forced by
+        weu-2: fleet/pools/weu.yaml:2, written in <id>
+
       ~ control-plane/fleet.lock
       - control-plane/weu-2/bootstrap/ (2 files)
       - control-plane/weu-2/bootstrap.yaml

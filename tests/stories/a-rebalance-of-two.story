@@ -39,6 +39,10 @@ minutes 1
     09:04 c0 leaves w-weu, which is to be less full, as was acknowledged: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
           c1 leaves w-weu, which is to be less full, as was acknowledged: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
 
+          forced by
+            c0: fleet/acknowledgements/rebalance-3ae9c290.yaml:2, written in <id>
+            c1: fleet/acknowledgements/rebalance-3ae9c290.yaml:2, written in <id>
+
 $ carp status cluster/c0
     CLUSTER   TENANT   PHASE      WORKER   VERSION   NODES   READY   REASON     AGE
     c0        shop     Deleting   w-weu    v1.34.2   -       False   Deleting   60s

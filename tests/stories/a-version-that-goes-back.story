@@ -14,6 +14,8 @@ $ carp reconcile --once
     committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
+      update alpha: np0: nodes 2 → 5
+
       ~ workers/w-weu/carp.lock
       ~ workers/w-weu/clusters/alpha/cluster.yaml
       ~ workers/w-weu/sentinel.yaml

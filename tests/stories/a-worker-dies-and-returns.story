@@ -25,6 +25,10 @@ $ carp reconcile --once
       c0 is to leave w-weu, which is lost for longer than the policy's grace and is not heard of: nothing is deleted there, and once somebody acknowledges that w-weu is gone for ever a new, empty cluster is made on w-eus
       c1 is to leave w-weu, which is lost for longer than the policy's grace and is not heard of: nothing is deleted there, and once somebody acknowledges that w-weu is gone for ever a new, empty cluster is made on w-eus
 
+      forced by
+        c0: policies/failing-over.yaml:6, written in <id>
+        c1: policies/failing-over.yaml:6, written in <id>
+
       ~ decisions/12/c0.yaml
       ~ decisions/d0/c1.yaml
       ~ workers/w-eus/carp.lock

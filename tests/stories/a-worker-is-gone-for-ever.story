@@ -21,6 +21,10 @@ minutes 1
     10:36 c0 is to leave w-weu, which is lost for longer than the policy's grace and is not heard of: nothing is deleted there, and once somebody acknowledges that w-weu is gone for ever a new, empty cluster is made on w-eus
           c1 is to leave w-weu, which is lost for longer than the policy's grace and is not heard of: nothing is deleted there, and once somebody acknowledges that w-weu is gone for ever a new, empty cluster is made on w-eus
 
+          forced by
+            c0: policies/failing-over.yaml:6, written in <id>
+            c1: policies/failing-over.yaml:6, written in <id>
+
 $ carp plan
     Plan for small: no changes; 0 waiting
 
@@ -55,6 +59,10 @@ $ carp reconcile --once
       c1 is gone from w-weu, which is lost for longer than the policy's grace: a new, empty cluster is made on w-eus
       ABANDON the deletion of c0 on w-weu: what is left of it stays behind
       ABANDON the deletion of c1 on w-weu: what is left of it stays behind
+
+      forced by
+        c0: fleet/acknowledgements/abandon-3ae9c290.yaml:2, written in <id>
+        c1: fleet/acknowledgements/abandon-3ae9c290.yaml:2, written in <id>
 
       ~ control-plane/fleet.lock
       ~ decisions/12/c0.yaml

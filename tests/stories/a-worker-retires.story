@@ -14,6 +14,9 @@ $ carp reconcile --once
     carp/rendered:
       begin the deletion of the worker w-eus
 
+      forced by
+        w-eus: fleet/workers/w-eus.yaml:1, removed in <id>
+
       ~ control-plane/fleet.lock
       - control-plane/w-eus/bootstrap/ (2 files)
       - control-plane/w-eus/bootstrap.yaml

@@ -23,6 +23,10 @@ $ carp reconcile --once
       let go of charlie on w-eus: Flux is to leave it alone
       let go of delta on w-eus: Flux is to leave it alone
 
+      forced by
+        charlie: fleet/clusters/charlie.yaml:1, removed in <id>
+        delta: fleet/clusters/delta.yaml:1, removed in <id>
+
       ~ control-plane/fleet.lock
       ~ decisions/4f/delta.yaml
       ~ decisions/b9/charlie.yaml
@@ -42,6 +46,10 @@ $ carp reconcile --once
     carp/rendered:
       ABANDON the deletion of charlie on w-eus: what is left of it stays behind
       ABANDON the deletion of delta on w-eus: what is left of it stays behind
+
+      forced by
+        charlie: fleet/acknowledgements/abandon-6ff3176e.yaml:2, written in <id>
+        delta: fleet/acknowledgements/abandon-6ff3176e.yaml:2, written in <id>
 
       ~ control-plane/fleet.lock
       - decisions/4f/delta.yaml

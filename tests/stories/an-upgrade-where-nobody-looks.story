@@ -8,6 +8,8 @@ $ carp reconcile --once
     committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
     status: carp/status <id>
     carp/rendered:
+      update golf: version v1.33.9 → v1.34.2; np0: replaces 2 machines; the control plane restarts
+
       ~ workers/w-eus/carp.lock
       ~ workers/w-eus/clusters/golf/cluster.yaml
       ~ workers/w-eus/sentinel.yaml

@@ -45,7 +45,7 @@ $ carp explain cluster/early-bird
 
 worker w-weu capacity=3
 $ carp plan
-    Plan for small: 1 to create, 0 to move, 0 to update, 0 to delete; 1 waiting; 0 held
+    Plan for small: 1 to create, 0 to move, 0 to update, 0 to delete; 1 waiting; 0 held; +2 nodes
 
     CLUSTER      ACTION   FROM   TO      WHY
     zulu-early   create   -      w-weu   the only worker that fits
@@ -53,6 +53,9 @@ $ carp plan
     WORKER            CLUSTERS      FILES
     w-weu             2 -> 3 of 3   +2 ~3 -0
     (control plane)   -             +0 ~2 -0
+
+    WAITING: no worker takes these; `carp explain cluster/NAME` says what would help
+      Capacity: early-bird
 
     tree   <id>
     files  +2 ~7 -0

@@ -16,6 +16,9 @@ silent w-weu
 minutes 1
     09:04 c0 leaves w-weu, which is drained: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus
 
+          forced by
+            c0: fleet/overlays/w-weu.yaml:6, written in <id>
+
 remove worker w-eus
 back w-weu
 minutes 5
@@ -23,6 +26,9 @@ minutes 5
           begin the deletion of the worker w-eus
 
           held (NameStillDeleting): c0
+
+          forced by
+            w-eus: fleet/workers/w-eus.yaml:1, removed in <id>
     09:05 exit 3
     09:06 c0 waits: some workers are being removed, some are being drained (BeingRemoved, Draining)
           the deletion of c0 on w-weu is complete

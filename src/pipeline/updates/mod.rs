@@ -12,7 +12,7 @@ pub use lines::update_lines;
 
 use std::collections::BTreeMap;
 
-use crate::model::{Change, ChangeKind, Id, Name, Proposal, Store, count, paths};
+use crate::model::{Change, ChangeKind, Decision, Id, Name, Owned, Proposal, Store, count, paths};
 
 /// What an update does to one cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,6 +90,16 @@ pub fn updates(store: &dyn Store, proposal: &Proposal, prefix: &str) -> BTreeMap
     updates_of_some(store, proposal, prefix, usize::MAX).0
 }
 
+/// Whether the cluster stays and is brought up to date. What a deletion or a move does, and what is set back, is said as
+/// that.
+fn is_updated(proposal: &Proposal, name: &Name) -> bool {
+    let planned = proposal.plan.clusters.get(name);
+    let stays = planned.is_none_or(|planned| matches!(planned.decision, Decision::Keep { .. }));
+    let comes_back = proposal.plan.deletions.contains_key(name);
+    let of = Owned::Cluster(name.clone());
+    stays && !comes_back && proposal.survey.drifted.iter().all(|drifted| drifted.of != of)
+}
+
 /// The same of the first so many clusters, and how many others there are.
 #[must_use]
 pub fn updates_of_some(
@@ -105,7 +115,8 @@ pub fn updates_of_some(
         let mut parts = path.split('/').skip_while(|part| *part != paths::CLUSTERS).skip(1);
         let name = Name::parse(parts.next()?).ok()?;
         parts.next().filter(|file| *file == "cluster.yaml")?;
-        (change.kind == ChangeKind::Update).then_some((name, before, after))
+        let updated = change.kind == ChangeKind::Update && is_updated(proposal, &name);
+        updated.then_some((name, before, after))
     };
     let all: Vec<_> = proposal.changes.iter().filter_map(updated).collect();
     let more = all.len().saturating_sub(most);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use carp::model::{Dir, Entry, EntryKind, Id, Store};
 
+use crate::support::golden::without_ids;
 use crate::support::world::files_below;
 
 /// A commit's message without what differs from run to run, and what differs between two trees.
@@ -23,7 +24,7 @@ pub(super) fn told(store: &dyn Store, message: &str, before: Option<Id>, after: 
 /// The message without its first line, which a run prints, and without its trailers.
 pub(super) fn said(message: &str) -> String {
     let lines = message.lines().skip(2).filter(|line| !line.starts_with("Carp-"));
-    lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    without_ids(&lines.collect::<Vec<_>>().join("\n")).trim_end().to_owned()
 }
 
 fn changes(store: &dyn Store, before: Option<Id>, after: Id, at: &str, out: &mut String) {

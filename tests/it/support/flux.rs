@@ -80,8 +80,9 @@ impl Flux {
     fn apply(&self, on: &Worker, by: &str, folder: &Path) {
         let folder = folder.to_str().unwrap();
         let text = on.server.kubectl(&["kustomize", folder]);
-        // The oldest servers know the disruption budget by its older version only.
+        // The oldest servers know the disruption budget by its older version only, with fewer fields.
         let text = text.replace("apiVersion: policy/v1\n", "apiVersion: policy/v1beta1\n");
+        let text = text.replace("  unhealthyPodEvictionPolicy: AlwaysAllow\n", "");
         let file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
         std::fs::write(file.path(), &text).unwrap();
         let objects: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
