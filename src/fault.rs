@@ -93,7 +93,7 @@ mod armed {
     const ENOSPC: i32 = 28;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum Action {
+    enum FaultAction {
         /// The process dies at once, as if it were killed.
         Abort,
         /// The step fails.
@@ -107,7 +107,7 @@ mod armed {
     #[derive(Debug, PartialEq, Eq)]
     struct Armed {
         point: Point,
-        action: Action,
+        action: FaultAction,
         /// At which passage, from 1.
         passage: u32,
     }
@@ -135,10 +135,10 @@ mod armed {
         let (point, action) = text.split_once('=')?;
         let (name, passage) = point.split_once('@').unwrap_or((point, "1"));
         let action = match action {
-            "abort" => Action::Abort,
-            "error" => Action::Error,
-            "enospc" => Action::Full,
-            "hang" => Action::Hang,
+            "abort" => FaultAction::Abort,
+            "error" => FaultAction::Error,
+            "enospc" => FaultAction::Full,
+            "hang" => FaultAction::Hang,
             _ => return None,
         };
         let point = Point::ALL.iter().copied().find(|point| point.name() == name)?;
@@ -157,10 +157,10 @@ mod armed {
         // The test looks for this line: it shows that the point was hit.
         let _ = writeln!(io::stderr(), "fault: {} ({:?})", point.name(), armed.action);
         match armed.action {
-            Action::Abort => std::process::abort(),
-            Action::Error => Err(io::Error::other(format!("the fault {}", point.name()))),
-            Action::Full => Err(io::Error::from_raw_os_error(ENOSPC)),
-            Action::Hang => loop {
+            FaultAction::Abort => std::process::abort(),
+            FaultAction::Error => Err(io::Error::other(format!("the fault {}", point.name()))),
+            FaultAction::Full => Err(io::Error::from_raw_os_error(ENOSPC)),
+            FaultAction::Hang => loop {
                 std::thread::sleep(Duration::from_secs(3600));
             },
         }
@@ -173,8 +173,8 @@ mod armed {
         #[test]
         fn a_fault_is_a_point_a_passage_and_an_action() {
             let armed = |point, action, passage| Some(Armed { point, action, passage });
-            assert_eq!(parse("push.after=abort"), armed(Point::AfterPush, Action::Abort, 1));
-            assert_eq!(parse("memo.half@2=enospc"), armed(Point::HalfMemo, Action::Full, 2));
+            assert_eq!(parse("push.after=abort"), armed(Point::AfterPush, FaultAction::Abort, 1));
+            assert_eq!(parse("memo.half@2=enospc"), armed(Point::HalfMemo, FaultAction::Full, 2));
             for wrong in ["", "push.after", "push=abort", "push.after=boom", "push.after@x=abort"] {
                 assert_eq!(parse(wrong), None, "{wrong}");
             }

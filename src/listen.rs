@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// A listening socket for [`axum::serve()`].
-pub struct Door {
+pub struct ServedSocket {
     /// Kept, so that the spare one can be made anew.
     socket: net::TcpListener,
     listener: TcpListener,
@@ -38,7 +38,7 @@ pub struct Door {
     is_short: bool,
 }
 
-impl Door {
+impl ServedSocket {
     /// A door to an address. It must be made inside a tokio runtime.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Door {
     }
 }
 
-impl Listener for Door {
+impl Listener for ServedSocket {
     type Io = Guest;
     type Addr = SocketAddr;
 
@@ -223,7 +223,7 @@ mod tests {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(async {
                 let router = Router::new().route("/healthz", get(|| async { "ok\n" }));
-                axum::serve(Door::new(socket).unwrap(), router).await.unwrap();
+                axum::serve(ServedSocket::new(socket).unwrap(), router).await.unwrap();
             });
         });
         address
@@ -279,7 +279,7 @@ mod tests {
         runtime.block_on(async {
             let socket = net::TcpListener::bind("127.0.0.1:0").unwrap();
             let address = socket.local_addr().unwrap();
-            let mut door = Door::new(socket).unwrap();
+            let mut door = ServedSocket::new(socket).unwrap();
             let _caller = call(address);
             let (mut guest, _) = door.accept().await;
             let full = io::Error::from(io::ErrorKind::Other);

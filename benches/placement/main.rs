@@ -16,7 +16,7 @@ mod fleet;
 use std::io::{Write, stdout};
 use std::time::Duration;
 
-use carp::plan::{PlanInput, Planning, Queue, Way};
+use carp::plan::{PlanInput, Planning, Queue, SearchMode};
 use fleet::{Generated, Together};
 
 const RUNS: usize = 3;
@@ -36,13 +36,13 @@ fn main() -> std::io::Result<()> {
     writeln!(stdout(), "clusters workers rules  scan µs  index µs  ratio  indexed")?;
     for ((clusters, workers), rules) in all {
         let generated = Generated::new(clusters, workers, rules);
-        let (index, told) = measure(&generated, Way::Index);
+        let (index, told) = measure(&generated, SearchMode::Index);
         let per_cluster = |total: f64| total / number(told.plan.clusters.len() as u64);
         let share = 100.0 * number(told.indexed) / number(told.searched);
         let index = per_cluster(index);
         write!(stdout(), "{clusters:>8} {workers:>7} {rules:?}")?;
         if with_scan {
-            let (scan, scanned) = measure(&generated, Way::Scan);
+            let (scan, scanned) = measure(&generated, SearchMode::Scan);
             assert!(scanned.plan == told.plan, "the index decides as the plain scan does");
             let scan = per_cluster(scan);
             write!(stdout(), " {scan:>8.2}  {index:>8.2} {:>6.0}", scan / index)?;
@@ -59,12 +59,12 @@ fn next_runs(all: impl Iterator<Item = ((usize, usize), Together)>) -> std::io::
     writeln!(stdout(), "clusters workers rules  counted µs  remembered µs  ratio")?;
     for ((clusters, workers), rules) in all {
         let generated = Generated::new(clusters, workers, rules);
-        let plan = Queue::new(&generated.input(), Way::Index).serve().plan;
+        let plan = Queue::new(&generated.input(), SearchMode::Index).serve().plan;
         let placed = generated.after(&plan);
         let input = placed.input();
-        let afresh = Queue::new(&input, Way::Index).serve();
+        let afresh = Queue::new(&input, SearchMode::Index).serve();
         let remembered = PlanInput { counted: Some(&afresh.counted), ..input };
-        let again = Queue::new(&remembered, Way::Index).serve();
+        let again = Queue::new(&remembered, SearchMode::Index).serve();
         assert!(again.context == afresh.context && again.counted_anew == 0, "the counts agree");
         let per_cluster = |input| begin(input) / number(plan.clusters.len() as u64);
         let (counted, known) = (per_cluster(&input), per_cluster(&remembered));
@@ -82,7 +82,7 @@ fn begin(input: &PlanInput<'_>) -> f64 {
     let mut times = Vec::new();
     for _ in 0..RUNS {
         let before = processor_time();
-        let queue = Queue::new(input, Way::Index);
+        let queue = Queue::new(input, SearchMode::Index);
         times.push(processor_time() - before);
         drop(queue);
     }
@@ -97,7 +97,7 @@ fn size(text: &str) -> Option<(usize, usize)> {
 }
 
 /// The microseconds that serving the whole queue takes, and what is decided.
-fn measure(generated: &Generated, way: Way) -> (f64, Planning) {
+fn measure(generated: &Generated, way: SearchMode) -> (f64, Planning) {
     let mut times = Vec::new();
     let mut last = None;
     for _ in 0..RUNS {

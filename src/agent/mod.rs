@@ -12,7 +12,7 @@ mod service;
 mod status;
 
 pub use error::Error;
-pub use pace::Pace;
-pub use publish::Target;
-pub use run::{Settings, Told, run};
+pub use pace::ReportPace;
+pub use publish::PublishTarget;
+pub use run::{AgentSettings, AgentTurn, run};
 pub use service::serve;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// How often the agent reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct ReportPace {
     /// The least time between two reports: what happens meanwhile is told together.
     pub least: Duration,
     /// How long a first change waits for those that come with it, at least; twice that at most. Never
@@ -22,7 +22,7 @@ pub struct Pace {
     pub patience: Duration,
 }
 
-impl Default for Pace {
+impl Default for ReportPace {
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self {
@@ -38,7 +38,7 @@ impl Default for Pace {
 /// When the next report is due. Every moment is the time since the agent began.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    pace: Pace,
+    pace: ReportPace,
     random: u64,
     /// What is taken off the heartbeat, or added to the wait for what comes with a change, of a thousand:
     /// agents that were started together do not push all at once.
@@ -52,7 +52,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// Nothing was reported yet. The seed makes two agents differ.
-    pub(super) fn new(pace: Pace, seed: u64) -> Self {
+    pub(super) fn new(pace: ReportPace, seed: u64) -> Self {
         let (tried, sent, news, again) = (None, None, None, None);
         let mut new = Self { pace, random: seed, share: 0, tried, sent, news, again, failures: 0 };
         new.mix();
@@ -135,8 +135,8 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-    fn pace() -> Pace {
-        Pace::default()
+    fn pace() -> ReportPace {
+        ReportPace::default()
     }
 
     /// An agent that reports whenever that is due and there is a reason, for a time. `heard` says at

@@ -13,7 +13,7 @@ const ATTEMPTS: u32 = 3;
 
 /// Where reports go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct PublishTarget {
     /// The fleet's repository, as this worker reaches it.
     pub url: String,
     /// The prefix of the report branches: `spec.branches.observed` of the fleet.
@@ -29,7 +29,7 @@ pub struct Target {
     pub scratch: PathBuf,
 }
 
-impl Target {
+impl PublishTarget {
     /// The ref of a worker's reports.
     fn name(&self, report: &Report) -> String {
         format!("refs/heads/{}/{}", self.prefix, report.worker)
@@ -112,8 +112,8 @@ mod tests {
     use crate::model::{Name, REPORT_SCHEMA};
     use crate::observe::{Listing, Reporter, report};
 
-    fn target(remote: &Path, scratch: &Path) -> Target {
-        Target {
+    fn target(remote: &Path, scratch: &Path) -> PublishTarget {
+        PublishTarget {
             url: remote.display().to_string(),
             prefix: "carp/observed".to_owned(),
             author: "carp".to_owned(),
@@ -156,7 +156,7 @@ mod tests {
         let (remote, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let there = Repository::init_bare(remote.path(), "main").unwrap();
         let key = Some("/no/such/key".into());
-        let target = Target { signing_key: key, ..target(remote.path(), scratch.path()) };
+        let target = PublishTarget { signing_key: key, ..target(remote.path(), scratch.path()) };
         let error = target.publish(&said(0)).unwrap_err().to_string();
         assert!(error.contains("`/no/such/key`") && error.contains("--signing-key"), "{error}");
         assert!(!error.contains("carp.yaml"), "an agent has none: {error}");

@@ -10,11 +10,13 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::pace::{Pace, Schedule};
-use super::publish::Target;
+use super::pace::{ReportPace, Schedule};
+use super::publish::PublishTarget;
 use super::{Error, status};
 use crate::model::{Digest, Id, Name, Report};
-use crate::observe::{Change, Kind, Reporter, Server, Trouble, Watched, report, says_the_same};
+use crate::observe::{
+    ObservedKind, Reporter, Server, WatchEvent, WatchTrouble, WatchedKinds, report, says_the_same,
+};
 
 /// How long a first look may take before a single report counts as impossible.
 const FIRST_LOOK: Duration = Duration::from_secs(60);
@@ -30,13 +32,13 @@ const STATUSES_AT_ONCE: usize = 8;
 
 /// How the agent works.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct AgentSettings {
     /// The worker that it reports for.
     pub worker: Name,
     /// Where reports go.
-    pub target: Target,
+    pub target: PublishTarget,
     /// How often.
-    pub pace: Pace,
+    pub pace: ReportPace,
     /// One report, then the end.
     pub once: bool,
     /// Whether the status of the ManagedCluster objects is written.
@@ -45,7 +47,7 @@ pub struct Settings {
 
 /// What the agent did, for the log.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum AgentTurn {
     /// A report is on its ref.
     Reported {
         /// Its commit.
@@ -58,7 +60,7 @@ pub enum Told {
     /// Something failed and is tried again.
     Failed(String),
     /// A kind cannot be watched, and is tried again.
-    Watch(Kind, Trouble),
+    Watch(ObservedKind, WatchTrouble),
 }
 
 /// Watches a worker and reports until `stop` is ready, or once.
@@ -67,25 +69,25 @@ pub enum Told {
 /// With `once`: the worker cannot be observed or the report does not arrive. Otherwise nothing ends it:
 /// what fails is told and tried again.
 pub async fn run(
-    settings: &Settings,
+    settings: &AgentSettings,
     server: &Server,
     clock: &dyn Fn() -> Timestamp,
-    tell: &mut dyn FnMut(Told),
+    tell: &mut dyn FnMut(AgentTurn),
     stop: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let (send, receive) = mpsc::channel(WAITING_CHANGES);
     let mut watches = tokio::task::JoinSet::new();
-    for kind in Kind::ALL {
+    for kind in ObservedKind::ALL {
         watches.spawn(watch(server.clone(), kind, send.clone()));
     }
     drop(send);
-    let mut agent = Agent {
+    let mut agent = AgentRun {
         settings,
         server,
         clock,
         begun: Instant::now(),
         schedule: Schedule::new(settings.pace, seed(&settings.worker)),
-        watched: Watched::default(),
+        watched: WatchedKinds::default(),
         broken: None,
         last: None,
         written: BTreeMap::new(),
@@ -103,12 +105,12 @@ fn seed(worker: &Name) -> u64 {
 }
 
 /// Watches one kind for ever: a watch that fails begins again with a list.
-async fn watch(server: Server, kind: Kind, send: mpsc::Sender<(Kind, Change)>) {
+async fn watch(server: Server, kind: ObservedKind, send: mpsc::Sender<(ObservedKind, WatchEvent)>) {
     let mut pause = WATCH_PAUSE.0;
     loop {
         let mut changes = std::pin::pin!(server.watch(kind));
         while let Some(change) = changes.next().await {
-            if change == Change::Complete {
+            if change == WatchEvent::Complete {
                 pause = WATCH_PAUSE.0;
             }
             if send.send((kind, change)).await.is_err() {
@@ -120,27 +122,27 @@ async fn watch(server: Server, kind: Kind, send: mpsc::Sender<(Kind, Change)>) {
     }
 }
 
-struct Agent<'a> {
-    settings: &'a Settings,
+struct AgentRun<'a> {
+    settings: &'a AgentSettings,
     server: &'a Server,
     clock: &'a dyn Fn() -> Timestamp,
     begun: Instant,
     schedule: Schedule,
-    watched: Watched,
+    watched: WatchedKinds,
     /// Since when a watch is broken off, by the time since the agent began.
     broken: Option<Duration>,
     /// The last report that arrived.
     last: Option<Report>,
     /// The statuses that were written, by cluster, with the UID of the object that has it.
     written: BTreeMap<Name, (String, Value)>,
-    troubles: BTreeMap<Kind, Trouble>,
+    troubles: BTreeMap<ObservedKind, WatchTrouble>,
 }
 
-impl Agent<'_> {
+impl AgentRun<'_> {
     async fn work(
         &mut self,
-        mut changes: mpsc::Receiver<(Kind, Change)>,
-        tell: &mut dyn FnMut(Told),
+        mut changes: mpsc::Receiver<(ObservedKind, WatchEvent)>,
+        tell: &mut dyn FnMut(AgentTurn),
     ) -> Result<(), Error> {
         loop {
             let settled = self.watched.is_settled();
@@ -177,7 +179,7 @@ impl Agent<'_> {
             };
             match failed {
                 Some(error) if self.settings.once => return Err(error),
-                Some(error) => tell(Told::Failed(error.to_string())),
+                Some(error) => tell(AgentTurn::Failed(error.to_string())),
                 None if self.settings.once => return Ok(()),
                 None => {}
             }
@@ -196,11 +198,11 @@ impl Agent<'_> {
     }
 
     /// A trouble is told when it begins or changes, not each time it is met.
-    fn tell_troubles(&mut self, tell: &mut dyn FnMut(Told)) {
+    fn tell_troubles(&mut self, tell: &mut dyn FnMut(AgentTurn)) {
         let now = self.watched.troubles();
         for (kind, trouble) in &now {
             if self.troubles.get(kind) != Some(trouble) {
-                tell(Told::Watch(*kind, trouble.clone()));
+                tell(AgentTurn::Watch(*kind, trouble.clone()));
             }
         }
         self.troubles = now;
@@ -208,7 +210,10 @@ impl Agent<'_> {
 
     /// Reports what is known, unless it was reported and the heartbeat is not due. Beside it stands what
     /// became of the statuses: one that cannot be written is no failure of the report.
-    async fn report(&mut self, settled: bool) -> Result<(Option<Told>, Result<(), Error>), Error> {
+    async fn report(
+        &mut self,
+        settled: bool,
+    ) -> Result<(Option<AgentTurn>, Result<(), Error>), Error> {
         if !settled || self.watched.is_blind() {
             return Err(Error::Blind(self.why_blind()));
         }
@@ -228,7 +233,7 @@ impl Agent<'_> {
         let to_send = Arc::clone(&sent);
         let pushed = tokio::task::spawn_blocking(move || target.publish(&to_send)).await;
         let commit = pushed.unwrap_or_else(|e| Err(Error::Runtime(e.to_string())))?;
-        let told = Told::Reported {
+        let told = AgentTurn::Reported {
             commit,
             clusters: sent.clusters.len(),
             unlisted: sent.unlisted.clone(),
@@ -246,10 +251,10 @@ impl Agent<'_> {
     fn why_blind(&self) -> String {
         let first = self.watched.troubles().into_iter().next();
         match first {
-            Some((kind, Trouble::NotServed)) => {
+            Some((kind, WatchTrouble::NotServed)) => {
                 format!("the API server knows no {}", kind.name())
             }
-            Some((kind, Trouble::Denied(why) | Trouble::Broken(why))) => {
+            Some((kind, WatchTrouble::Denied(why) | WatchTrouble::Broken(why))) => {
                 format!("{}: {why}", kind.name())
             }
             None => "the API server does not answer".to_owned(),
@@ -267,7 +272,7 @@ impl Agent<'_> {
         for cluster in &report.clusters {
             let Some(object) = managed.get(&cluster.name) else { continue };
             let before = object.ready.as_ref();
-            let seen = status::Seen { cluster, generation: object.generation, before, now };
+            let seen = status::StatusInputs { cluster, generation: object.generation, before, now };
             let Ok(status) = status::of(object.kind, &self.settings.worker, &seen) else {
                 continue;
             };
@@ -277,7 +282,7 @@ impl Agent<'_> {
             }
         }
         let server = self.server;
-        let write = |(kind, name, status): (Kind, Name, (String, Value))| async move {
+        let write = |(kind, name, status): (ObservedKind, Name, (String, Value))| async move {
             let written = server.apply_status(kind, &name, status.1.clone()).await;
             written.map(|()| (name, status))
         };

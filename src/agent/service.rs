@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Error, Settings, Told, run};
+use super::{AgentSettings, AgentTurn, Error, run};
 use crate::observe::Server;
 
 /// How long a report that is on its way may take when the process is asked to end. Kubernetes gives half
@@ -19,10 +19,10 @@ const GRACE: Duration = Duration::from_secs(15);
 /// There is no cluster to observe; with [`Settings::once`], the worker cannot be observed or the report
 /// does not arrive.
 pub fn serve(
-    settings: &Settings,
+    settings: &AgentSettings,
     (kubeconfig, context): (Option<&Path>, Option<&str>),
     clock: &dyn Fn() -> Timestamp,
-    tell: &mut dyn FnMut(Told),
+    tell: &mut dyn FnMut(AgentTurn),
 ) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| Error::Runtime(e.to_string()))?;

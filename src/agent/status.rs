@@ -8,10 +8,10 @@ use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts, WorkerSta
 use crate::model::{
     ClusterPhase, Condition, ConditionStatus, ConditionType, Name, ReportedCluster, WorkerPhase,
 };
-use crate::observe::Kind;
+use crate::observe::ObservedKind;
 
 /// What a status is made of.
-pub(super) struct Seen<'a> {
+pub(super) struct StatusInputs<'a> {
     /// What the report says.
     pub(super) cluster: &'a ReportedCluster,
     /// The generation of the object that gets the status.
@@ -26,14 +26,18 @@ pub(super) struct Seen<'a> {
 ///
 /// # Errors
 /// Never in practice: a status serialises to JSON.
-pub(super) fn of(kind: Kind, by: &Name, seen: &Seen<'_>) -> serde_json::Result<Value> {
+pub(super) fn of(
+    kind: ObservedKind,
+    by: &Name,
+    seen: &StatusInputs<'_>,
+) -> serde_json::Result<Value> {
     match kind {
-        Kind::Worker => serde_json::to_value(of_worker(seen)),
+        ObservedKind::Worker => serde_json::to_value(of_worker(seen)),
         _ => serde_json::to_value(of_cluster(by, seen)),
     }
 }
 
-fn of_cluster(worker: &Name, seen: &Seen<'_>) -> ManagedClusterStatus {
+fn of_cluster(worker: &Name, seen: &StatusInputs<'_>) -> ManagedClusterStatus {
     let cluster = seen.cluster;
     ManagedClusterStatus {
         phase: Some(cluster.phase.clone()),
@@ -49,7 +53,7 @@ fn of_cluster(worker: &Name, seen: &Seen<'_>) -> ManagedClusterStatus {
 
 /// The status of a worker as far as its own cluster goes; what runs on it its own agent says, and the
 /// whole of it stands on the status branch.
-fn of_worker(seen: &Seen<'_>) -> WorkerStatus {
+fn of_worker(seen: &StatusInputs<'_>) -> WorkerStatus {
     let phase = match seen.cluster.phase.as_str() {
         word if word == ClusterPhase::Updating.name() => WorkerPhase::Running.name(),
         word if word == ClusterPhase::Deleting.name() => WorkerPhase::Terminating.name(),
@@ -73,13 +77,13 @@ fn errors(cluster: &ReportedCluster) -> Vec<ErrorStatus> {
     told.collect()
 }
 
-fn conditions(seen: &Seen<'_>, phase: &str) -> Vec<Condition> {
+fn conditions(seen: &StatusInputs<'_>, phase: &str) -> Vec<Condition> {
     let mut all = vec![ready(seen, phase)];
     all.extend(seen.cluster.conditions.iter().cloned());
     all
 }
 
-fn ready(seen: &Seen<'_>, phase: &str) -> Condition {
+fn ready(seen: &StatusInputs<'_>, phase: &str) -> Condition {
     let status = if ClusterPhase::reported(phase).is_available() {
         ConditionStatus::True
     } else {
@@ -114,14 +118,14 @@ mod tests {
     use super::*;
     use crate::model::fixture;
 
-    fn status(kind: Kind, phase: &str, before: Option<&Condition>, second: i64) -> Value {
+    fn status(kind: ObservedKind, phase: &str, before: Option<&Condition>, second: i64) -> Value {
         let (by, cluster) = (Name::parse("w1").unwrap(), fixture::reported("a", phase));
         let now = Timestamp::from_second(second).unwrap();
-        of(kind, &by, &Seen { cluster: &cluster, generation: 1, before, now }).unwrap()
+        of(kind, &by, &StatusInputs { cluster: &cluster, generation: 1, before, now }).unwrap()
     }
 
     fn ready_of(phase: &str, before: Option<&Condition>, second: i64) -> Condition {
-        let mut status = status(Kind::ManagedCluster, phase, before, second);
+        let mut status = status(ObservedKind::ManagedCluster, phase, before, second);
         serde_json::from_value(status["conditions"][0].take()).unwrap()
     }
 
@@ -147,10 +151,13 @@ mod tests {
             ("Degraded", "Degraded"),
             ("Deleting", "Terminating"),
         ] {
-            let status = status(Kind::Worker, cluster, None, 0);
+            let status = status(ObservedKind::Worker, cluster, None, 0);
             assert_eq!(status["phase"], worker);
             assert_eq!(status.get("assignedWorker"), None, "it is on no worker");
         }
-        assert_eq!(status(Kind::ManagedCluster, "Updating", None, 0)["assignedWorker"], "w1");
+        assert_eq!(
+            status(ObservedKind::ManagedCluster, "Updating", None, 0)["assignedWorker"],
+            "w1"
+        );
     }
 }

@@ -8,11 +8,11 @@ use crate::model::{Dir, Entry, EntryKind, Id, Store, StoreError};
 /// Paths to set and to remove below one directory. Whatever is not named stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeEdit {
-    children: BTreeMap<String, Step>,
+    children: BTreeMap<String, EditStep>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum EditStep {
     Set(Entry),
     Remove,
     Into(TreeEdit),
@@ -21,22 +21,22 @@ enum Step {
 impl TreeEdit {
     /// Sets a file.
     pub fn file(&mut self, path: &str, id: Id) {
-        self.put(path, Step::Set(Entry { kind: EntryKind::File, id }));
+        self.put(path, EditStep::Set(Entry { kind: EntryKind::File, id }));
     }
 
     /// Sets a whole directory, in place of what was there.
     pub fn dir(&mut self, path: &str, id: Id) {
-        self.put(path, Step::Set(Entry { kind: EntryKind::Dir, id }));
+        self.put(path, EditStep::Set(Entry { kind: EntryKind::Dir, id }));
     }
 
     /// Sets an entry of any kind.
     pub fn set(&mut self, path: &str, entry: Entry) {
-        self.put(path, Step::Set(entry));
+        self.put(path, EditStep::Set(entry));
     }
 
     /// Removes a file or directory; nothing happens where there is none.
     pub fn remove(&mut self, path: &str) {
-        self.put(path, Step::Remove);
+        self.put(path, EditStep::Remove);
     }
 
     /// Whether nothing is edited.
@@ -45,18 +45,18 @@ impl TreeEdit {
         self.children.is_empty()
     }
 
-    fn put(&mut self, path: &str, step: Step) {
+    fn put(&mut self, path: &str, step: EditStep) {
         match path.split_once('/') {
             None => {
                 self.children.insert(path.to_owned(), step);
             }
             Some((first, rest)) => {
                 let child = self.children.entry(first.to_owned());
-                let child = child.or_insert_with(|| Step::Into(Self::default()));
-                if !matches!(child, Step::Into(_)) {
-                    *child = Step::Into(Self::default());
+                let child = child.or_insert_with(|| EditStep::Into(Self::default()));
+                if !matches!(child, EditStep::Into(_)) {
+                    *child = EditStep::Into(Self::default());
                 }
-                if let Step::Into(edit) = child {
+                if let EditStep::Into(edit) = child {
                     edit.put(rest, step);
                 }
             }
@@ -75,11 +75,11 @@ impl TreeEdit {
         let mut after = (*before).clone();
         for (name, step) in &self.children {
             match step {
-                Step::Set(entry) => after.insert(name, *entry),
-                Step::Remove => {
+                EditStep::Set(entry) => after.insert(name, *entry),
+                EditStep::Remove => {
                     after.remove(name);
                 }
-                Step::Into(edit) => {
+                EditStep::Into(edit) => {
                     let inner = before.get(name).filter(|e| e.kind == EntryKind::Dir);
                     let id = edit.apply(store, inner.map(|e| e.id))?;
                     if id == Id::EMPTY_DIR {

@@ -19,7 +19,7 @@ mod vouched;
 pub use abandon::{Abandoned, abandon, abandon_mismatches};
 pub use acknowledge::{Acknowledged, Lasting, mismatches, spend};
 pub use caused::{Others, caused, new_findings};
-pub use compare::{Expected, Unlike, beside_foreign, compare, files_of};
+pub use compare::{ExpectedFolder, Unlike, beside_foreign, compare, files_of};
 pub use decisions::plan_digest;
 pub use diff::{Difference, diff};
 pub use edit::{TreeEdit, entry_at, in_the_way};

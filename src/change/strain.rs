@@ -71,8 +71,8 @@ fn overcommitted(plan: &Plan) -> BTreeMap<Name, Vec<Used>> {
 
 fn quotas(proposal: &Proposal) -> BTreeMap<String, Vec<Used>> {
     let with_quota = proposal.fleet.spec.tenants.iter().filter(|tenant| tenant.quota.is_some());
-    let mut usage: BTreeMap<&str, Usage> =
-        with_quota.clone().map(|tenant| (tenant.name.as_str(), Usage::default())).collect();
+    let mut usage: BTreeMap<&str, StrainUsage> =
+        with_quota.clone().map(|tenant| (tenant.name.as_str(), StrainUsage::default())).collect();
     if usage.is_empty() {
         return BTreeMap::new();
     }
@@ -101,12 +101,12 @@ fn is_placed(planned: &Planned) -> bool {
 }
 
 #[derive(Default)]
-struct Usage {
+struct StrainUsage {
     total: Resources,
     locations: BTreeMap<String, Resources>,
 }
 
-impl Usage {
+impl StrainUsage {
     fn add(&mut self, location: &str, demand: &Resources) {
         let here = self.locations.entry(location.to_owned()).or_default();
         for (resource, amount) in demand {

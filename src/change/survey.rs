@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::compare::{Expected, Unlike, compare};
+use super::compare::{ExpectedFolder, Unlike, compare};
 use crate::model::{
     Clean, Dir, Drifted, Entry, EntryKind, FleetLock, Id, Name, Owned, Previous, Store, StoreError,
     Survey, WorkerLock, paths,
@@ -93,7 +93,7 @@ fn surveyed_workers(
 }
 
 /// What a worker's lock lists.
-fn of_worker(lock: &WorkerLock) -> Expected {
+fn of_worker(lock: &WorkerLock) -> ExpectedFolder {
     let files = lock.files.iter().map(|(path, id)| (path.clone(), file(*id)));
     let folders = lock
         .clusters
@@ -102,7 +102,7 @@ fn of_worker(lock: &WorkerLock) -> Expected {
     files.chain(folders).collect()
 }
 
-fn of_control_plane(lock: &FleetLock) -> Expected {
+fn of_control_plane(lock: &FleetLock) -> ExpectedFolder {
     let files = lock.files.iter().map(|(path, id)| (path.clone(), file(*id)));
     let folders =
         lock.workers.iter().filter_map(|(name, row)| Some((name.to_string(), dir(row.folder?))));
@@ -129,7 +129,7 @@ fn decisions(
     let waiting = previous.pending.clusters.iter();
     let waiting = waiting.filter_map(|(name, row)| Some((name, row.record?)));
     let mut names = BTreeMap::new();
-    let mut expected = Expected::new();
+    let mut expected = ExpectedFolder::new();
     for (name, id) in placed.chain(waiting) {
         let path = format!("{}/{name}.yaml", paths::shard(name));
         names.insert(path.clone(), name.clone());

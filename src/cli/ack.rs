@@ -15,7 +15,7 @@ use crate::model::{Digest, Hold, Name};
 pub(super) struct Args {
     /// What the guard holds
     #[arg(value_enum, value_name = "WHAT")]
-    of: Of,
+    of: AckOf,
     /// How many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
@@ -36,7 +36,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Of {
+enum AckOf {
     /// More deletions than the guard allows
     Deletions,
     /// More moves than the guard allows
@@ -53,16 +53,16 @@ enum Of {
     Machines,
 }
 
-impl From<Of> for AcknowledgementKind {
-    fn from(of: Of) -> Self {
+impl From<AckOf> for AcknowledgementKind {
+    fn from(of: AckOf) -> Self {
         match of {
-            Of::Deletions => Self::Deletions,
-            Of::Moves => Self::Moves,
-            Of::Abandon => Self::Abandon,
-            Of::Rewind => Self::Rewind,
-            Of::Rebalance => Self::Rebalance,
-            Of::Objects => Self::Objects,
-            Of::Machines => Self::Machines,
+            AckOf::Deletions => Self::Deletions,
+            AckOf::Moves => Self::Moves,
+            AckOf::Abandon => Self::Abandon,
+            AckOf::Rewind => Self::Rewind,
+            AckOf::Rebalance => Self::Rebalance,
+            AckOf::Objects => Self::Objects,
+            AckOf::Machines => Self::Machines,
         }
     }
 }
@@ -148,7 +148,7 @@ mod tests {
     fn whatever_a_plan_tells_to_acknowledge_can_be() {
         for kind in HoldKind::ALL {
             let Some(of) = kind.acknowledged_by() else { continue };
-            let read = Of::from_str(&of.to_string(), false);
+            let read = AckOf::from_str(&of.to_string(), false);
             assert_eq!(read.map(AcknowledgementKind::from), Ok(of), "{}", kind.name());
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::log::LogArgs;
 use super::{Context, Error, Exit, args, engine};
-use crate::agent::{Pace, Settings, Target};
+use crate::agent::{AgentSettings, PublishTarget, ReportPace};
 use crate::model::Name;
 
 /// Watch this worker's clusters and report them to the fleet's repository
@@ -62,9 +62,9 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     if args.heartbeat < args.interval {
         return Err(Error::usage("--heartbeat is shorter than --interval"));
     }
-    let settings = Settings {
+    let settings = AgentSettings {
         worker: args.worker.clone(),
-        target: Target {
+        target: PublishTarget {
             url: args.repository.clone(),
             prefix: args.branch.trim_matches('/').to_owned(),
             author: "carp".to_owned(),
@@ -72,7 +72,11 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
             signing_key: args.signing_key.clone(),
             scratch: args.scratch.clone().unwrap_or_else(std::env::temp_dir),
         },
-        pace: Pace { least: args.interval, heartbeat: args.heartbeat, ..Pace::default() },
+        pace: ReportPace {
+            least: args.interval,
+            heartbeat: args.heartbeat,
+            ..ReportPace::default()
+        },
         once: args.once,
         write_status: !args.no_status,
     };

@@ -34,11 +34,11 @@ pub(super) struct Args {
     bootstrap: bool,
     /// The form of the explanation
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
-    output: Form,
+    output: ExplainForm,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
-pub(super) enum Form {
+pub(super) enum ExplainForm {
     /// For people
     #[default]
     Text,
@@ -56,8 +56,8 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let view = engine::explain(context, &args.fleet, &args.observed, &object, at, args.bootstrap)?;
     view.warnings.iter().try_for_each(|note| context.note(note))?;
     let text = match args.output {
-        Form::Text => show::explain::text(&view, context.palette()),
-        Form::Json => show::explain::json(&view),
+        ExplainForm::Text => show::explain::text(&view, context.palette()),
+        ExplainForm::Json => show::explain::json(&view),
     };
     context.print(&text)?;
     let broken = view.bootstrap.iter().any(|step| !step.missing.is_empty());

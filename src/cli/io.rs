@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::exit::Error;
-use super::show::progress::{Progress, Watcher};
+use super::show::progress::{Spinner, Watcher};
 use super::show::{Colour, Palette};
 use crate::diag::visible::{is_harmless, picture};
 
@@ -106,9 +106,9 @@ impl Context<'_, '_> {
     }
 
     /// Shows a word on standard error while long work goes on, if that is a terminal.
-    pub fn progress(&self, word: &'static str) -> Progress {
+    pub fn progress(&self, word: &'static str) -> Spinner {
         let terminal = self.io.err_is_terminal;
-        Progress::start(if terminal { Watcher::Terminal } else { Watcher::Nobody }, word)
+        Spinner::start(if terminal { Watcher::Terminal } else { Watcher::Nobody }, word)
     }
 
     /// Writes what was asked for.

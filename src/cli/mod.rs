@@ -55,7 +55,7 @@ pub use io::{ColorChoice, Context, Io, choose};
 pub use object::{ObjectKind, ObjectRef, Target};
 pub use process::main;
 pub use selector::Selector;
-use watchdog::Watched;
+use watchdog::WatchedProcess;
 
 /// Kubernetes clusters, scheduled like pods, with a Git repository as the control plane.
 #[derive(Parser)]
@@ -148,9 +148,9 @@ fn watched(cli: &Cli, context: &Context<'_, '_>) -> Result<(), Error> {
             let memory = args.turn_memory();
             engine::supervise::end_with_the_supervisor();
             engine::supervise::bound_memory(memory);
-            Watched::Turn(memory)
+            WatchedProcess::Turn(memory)
         }
-        _ => Watched::Command,
+        _ => WatchedProcess::Command,
     };
     watchdog::start(cli.read_timeout, watched)
         .map_err(|error| Error::failed("failed to start a thread").because(error))

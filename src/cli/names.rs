@@ -13,7 +13,7 @@ pub(super) struct Args {
 
 /// What is offered in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum OfferedNames {
     Kinds,
     Names(ObjectKind),
     /// The fleet's tenants.
@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let Some((typed, before)) = args.words.split_last() else { return Ok(Exit::Fine) };
     let offered: Vec<String> = match wanted(before, typed) {
         None => Vec::new(),
-        Some((Wanted::Kinds, _)) => ["cluster", "worker", "pool"].map(str::to_owned).into(),
+        Some((OfferedNames::Kinds, _)) => ["cluster", "worker", "pool"].map(str::to_owned).into(),
         // A fleet that cannot be read offers nothing: a shell is no place for its findings.
         Some((wanted, prefix)) => names(context, before, wanted)
             .unwrap_or_default()
@@ -42,33 +42,35 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
 }
 
 /// What is offered after some words for one that begins like this, and what stands before each name.
-fn wanted(before: &[String], typed: &str) -> Option<(Wanted, String)> {
+fn wanted(before: &[String], typed: &str) -> Option<(OfferedNames, String)> {
     let (command, after) = before.split_first()?;
     let last = after.last().map(String::as_str);
     let plain = |wanted| Some((wanted, String::new()));
     match (command.as_str(), last) {
-        (_, Some("--worker" | "--lose")) => return plain(Wanted::Names(ObjectKind::Worker)),
-        (_, Some("--cluster")) => return plain(Wanted::Names(ObjectKind::Cluster)),
-        (_, Some("--tenant")) => return plain(Wanted::Tenants),
+        (_, Some("--worker" | "--lose")) => return plain(OfferedNames::Names(ObjectKind::Worker)),
+        (_, Some("--cluster")) => return plain(OfferedNames::Names(ObjectKind::Cluster)),
+        (_, Some("--tenant")) => return plain(OfferedNames::Tenants),
         (_, Some(flag)) if flag.starts_with("--") && !flag.contains('=') => return None,
         _ if typed.starts_with('-') => return None,
-        ("cordon" | "uncordon" | "drain", _) => return plain(Wanted::Names(ObjectKind::Worker)),
+        ("cordon" | "uncordon" | "drain", _) => {
+            return plain(OfferedNames::Names(ObjectKind::Worker));
+        }
         ("status" | "get" | "explain", _) => {}
         _ => return None,
     }
     if let Some((kind, _)) = typed.split_once('/') {
-        return Some((Wanted::Names(ObjectKind::of_word(kind)?), format!("{kind}/")));
+        return Some((OfferedNames::Names(ObjectKind::of_word(kind)?), format!("{kind}/")));
     }
     match last.and_then(ObjectKind::of_word) {
-        Some(kind) => plain(Wanted::Names(kind)),
-        None => plain(Wanted::Kinds),
+        Some(kind) => plain(OfferedNames::Names(kind)),
+        None => plain(OfferedNames::Kinds),
     }
 }
 
 fn names(
     context: &mut Context<'_, '_>,
     before: &[String],
-    wanted: Wanted,
+    wanted: OfferedNames,
 ) -> Result<Vec<String>, Error> {
     let named = before.iter().position(|word| word == "--fleet").and_then(|at| before.get(at + 1));
     let from_env = context.io.env.get("CARP_FLEET");
@@ -78,8 +80,8 @@ fn names(
         return Ok(Vec::new());
     }
     let target = match wanted {
-        Wanted::Names(kind) => Target::Kind(kind),
-        Wanted::Kinds | Wanted::Tenants => Target::Kind(ObjectKind::Cluster),
+        OfferedNames::Names(kind) => Target::Kind(kind),
+        OfferedNames::Kinds | OfferedNames::Tenants => Target::Kind(ObjectKind::Cluster),
     };
     let query = Query {
         target,
@@ -90,7 +92,7 @@ fn names(
         specs: false,
     };
     let view = engine::status(context, &FleetArgs { fleet }, &ObservedArgs::default(), &query)?;
-    let mut offered: Vec<String> = if wanted == Wanted::Tenants {
+    let mut offered: Vec<String> = if wanted == OfferedNames::Tenants {
         view.clusters.into_iter().map(|row| row.tenant).collect()
     } else {
         let workers = view.workers.iter().map(|row| row.name.to_string());
@@ -114,14 +116,14 @@ mod tests {
             wanted(before, typed)
         };
         let plain = |wanted| Some((wanted, String::new()));
-        assert_eq!(of("explain "), plain(Wanted::Kinds));
-        assert_eq!(of("explain cluster "), plain(Wanted::Names(ObjectKind::Cluster)));
+        assert_eq!(of("explain "), plain(OfferedNames::Kinds));
+        assert_eq!(of("explain cluster "), plain(OfferedNames::Names(ObjectKind::Cluster)));
         assert_eq!(
             of("get worker/w"),
-            Some((Wanted::Names(ObjectKind::Worker), "worker/".to_owned()))
+            Some((OfferedNames::Names(ObjectKind::Worker), "worker/".to_owned()))
         );
-        assert_eq!(of("drain w"), plain(Wanted::Names(ObjectKind::Worker)));
-        assert_eq!(of("status --tenant s"), plain(Wanted::Tenants));
+        assert_eq!(of("drain w"), plain(OfferedNames::Names(ObjectKind::Worker)));
+        assert_eq!(of("status --tenant s"), plain(OfferedNames::Tenants));
         assert_eq!(of("status --fleet "), None, "a folder is the shell's own matter");
         assert_eq!(of("status --wo"), None);
         assert_eq!(of("plan "), None);

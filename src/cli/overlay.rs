@@ -13,7 +13,7 @@ use crate::model::Name;
 use crate::model::api::{API_VERSION, Drain, WorkerOverlaySpec};
 
 /// A field that is set, and the value as it is written.
-struct Edit {
+struct FieldEdit {
     field: &'static str,
     value: String,
     apply: WorkerOverlaySpec,
@@ -22,21 +22,25 @@ struct Edit {
 const CORDON: &str = "unschedulable";
 const DRAIN: &str = "drain";
 
-fn cordoned() -> Edit {
+fn cordoned() -> FieldEdit {
     let apply = WorkerOverlaySpec { unschedulable: Some(true), ..WorkerOverlaySpec::default() };
-    Edit { field: CORDON, value: "true".to_owned(), apply }
+    FieldEdit { field: CORDON, value: "true".to_owned(), apply }
 }
 
-fn drained(max_unavailable: Option<u32>) -> Edit {
+fn drained(max_unavailable: Option<u32>) -> FieldEdit {
     let value = match max_unavailable {
         Some(most) => format!("{{maxUnavailable: {most}}}"),
         None => "true".to_owned(),
     };
     let drain = Some(Drain { max_unavailable, ..Drain::default() });
-    Edit { field: DRAIN, value, apply: WorkerOverlaySpec { drain, ..WorkerOverlaySpec::default() } }
+    FieldEdit {
+        field: DRAIN,
+        value,
+        apply: WorkerOverlaySpec { drain, ..WorkerOverlaySpec::default() },
+    }
 }
 
-impl Edit {
+impl FieldEdit {
     /// The spec with the field set.
     fn on(&self, spec: WorkerOverlaySpec) -> WorkerOverlaySpec {
         WorkerOverlaySpec {
@@ -67,7 +71,7 @@ pub(super) fn drain(
     write(fleet, worker, &drained(max_unavailable), "drained")
 }
 
-fn write(fleet: &Writable, worker: &Name, edit: &Edit, done: &str) -> Result<String, Error> {
+fn write(fleet: &Writable, worker: &Name, edit: &FieldEdit, done: &str) -> Result<String, Error> {
     check_worker(fleet, worker)?;
     let path = place(fleet, worker)?;
     let before = files::read(&path)?;
@@ -152,8 +156,13 @@ fn spec(text: &str, worker: &Name, path: &Path) -> Result<WorkerOverlaySpec, Err
 }
 
 /// The text with the field set.
-fn set(before: Option<&str>, worker: &Name, path: &Path, edit: &Edit) -> Result<String, Error> {
-    let Edit { field, value, .. } = edit;
+fn set(
+    before: Option<&str>,
+    worker: &Name,
+    path: &Path,
+    edit: &FieldEdit,
+) -> Result<String, Error> {
+    let FieldEdit { field, value, .. } = edit;
     let Some(text) = before else {
         return Ok(format!(
             "apiVersion: {API_VERSION}\nkind: WorkerOverlay\nmetadata:\n  name: {worker}\nspec:\n  \

@@ -23,7 +23,7 @@ pub(super) struct Args {
     against: AgainstArgs,
     /// The form of the plan
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
-    output: Form,
+    output: PlanForm,
     /// Exit 2 if there are changes and nothing is wrong or held
     #[arg(long)]
     detailed_exitcode: bool,
@@ -58,7 +58,7 @@ impl FailOn {
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
-enum Form {
+enum PlanForm {
     /// For people
     #[default]
     Text,
@@ -69,12 +69,12 @@ enum Form {
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    let shown = args.diff || matches!(args.output, Form::Markdown);
+    let shown = args.diff || matches!(args.output, PlanForm::Markdown);
     let diffs = if shown { Diffs::Shown } else { Diffs::Left };
     let opened = engine::propose(context, &args.fleet, &args.observed, &args.against, diffs)?;
     notes(&opened, context)?;
     let audience =
-        if matches!(args.output, Form::Text) { Audience::Person } else { Audience::Program };
+        if matches!(args.output, PlanForm::Text) { Audience::Person } else { Audience::Program };
     let findings = located(&opened, audience);
     let source = &opened.source;
     let (label, prefix) = (&source.label, &source.prefix);
@@ -87,13 +87,13 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     view.certificate = &opened.certificate;
     view.telling = opened.telling;
     let text = match args.output {
-        Form::Text if args.diff => {
+        PlanForm::Text if args.diff => {
             let palette = context.palette();
             plan::text(&view, palette) + &plan::diffs_text(&opened.diffs, palette)
         }
-        Form::Text => plan::text(&view, context.palette()),
-        Form::Json => plan::json(&view),
-        Form::Markdown => plan::markdown(&view, &opened.diffs, env!("CARGO_PKG_VERSION")),
+        PlanForm::Text => plan::text(&view, context.palette()),
+        PlanForm::Json => plan::json(&view),
+        PlanForm::Markdown => plan::markdown(&view, &opened.diffs, env!("CARGO_PKG_VERSION")),
     };
     context.print(&text)?;
     let exit = match exit_of(&opened.proposal) {

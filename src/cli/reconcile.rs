@@ -8,13 +8,13 @@ use clap::ValueEnum;
 
 use super::args::{interval, timeout};
 use super::engine::Turned;
-use super::engine::supervise::{self, How, Output, asked_to_end};
+use super::engine::supervise::{self, How, TurnOutputs, asked_to_end};
 use super::log::LogArgs;
 use super::memory::{TurnMemory, out_of_memory};
 use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
 use super::{Context, Error, Exit, FleetArgs, ForgeArgs, ObservedArgs, engine, plan, process};
-use crate::model::Orders;
+use crate::model::TurnConstraints;
 use crate::observe::Election;
 
 /// Reconcile the output and status branches with the fleet: plan, commit, push where there is a remote
@@ -36,10 +36,10 @@ pub(super) struct Args {
     once: bool,
     /// The form of what the one turn did
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM", requires = "once")]
-    output: Form,
+    output: ReconcileForm,
     /// What the turn is to hold back, as the controller tells it
     #[arg(long, value_name = "JSON", hide = true, requires = "once", value_parser = orders)]
-    orders: Option<Orders>,
+    orders: Option<TurnConstraints>,
     /// How long one turn may take; then it is ended
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = timeout)]
     turn_timeout: Duration,
@@ -75,7 +75,7 @@ impl Args {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum ReconcileForm {
     /// For people
     #[default]
     Text,
@@ -135,7 +135,7 @@ impl ControllerArgs {
     }
 }
 
-fn orders(text: &str) -> Result<Orders, String> {
+fn orders(text: &str) -> Result<TurnConstraints, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
@@ -152,8 +152,8 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         return supervised(args, context, program);
     }
     match args.output {
-        Form::Text => text(args, context),
-        Form::Json => {
+        ReconcileForm::Text => text(args, context),
+        ReconcileForm::Json => {
             let orders = args.orders.clone().unwrap_or_default();
             let (turn, exit) = engine::reconcile_turn(context, &args.told(), orders)?;
             context.print(&show::reconcile::json(&turn))?;
@@ -165,8 +165,8 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
 /// One turn in a process of its own.
 fn supervised(args: &Args, context: &Context<'_, '_>, program: PathBuf) -> Result<Exit, Error> {
     let (deadline, memory) = (args.turn_timeout, args.turn_memory());
-    let (args, output) = (context.args.clone(), Output::Inherit);
-    let turn = supervise::Turn { program, args, deadline, memory, output };
+    let (args, output) = (context.args.clone(), TurnOutputs::Inherit);
+    let turn = supervise::SupervisedTurn { program, args, deadline, memory, output };
     let ended = supervise::supervise(&turn)
         .map_err(|error| Error::failed("failed to start a process for the turn").because(error))?;
     match ended.how {
@@ -176,7 +176,7 @@ fn supervised(args: &Args, context: &Context<'_, '_>, program: PathBuf) -> Resul
 }
 
 /// A turn that did not end by itself.
-fn unusual(how: How, turn: &supervise::Turn) -> Error {
+fn unusual(how: How, turn: &supervise::SupervisedTurn) -> Error {
     let deadline = turn.deadline;
     let next = "nothing is lost: the next run begins with what the repository has";
     match how {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::engine::{self, Part};
+use super::engine::{self, RenderPart};
 use super::show::{count, findings};
 use super::validate::{Audience, located, notes};
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, args::name, plan};
@@ -27,7 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    let part = Part { worker: args.worker.clone(), cluster: args.cluster.clone() };
+    let part = RenderPart { worker: args.worker.clone(), cluster: args.cluster.clone() };
     let rendered = engine::render(context, &args.fleet, &args.observed, &args.out, &part)?;
     notes(&rendered.opened, context)?;
     let found = located(&rendered.opened, Audience::Person);

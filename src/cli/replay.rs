@@ -1,6 +1,6 @@
 //! `carp replay`: proof that a past commit follows from its inputs.
 
-use super::explain::Form;
+use super::explain::ExplainForm;
 use super::{Context, Error, Exit, FleetArgs, engine, show};
 
 /// Prove that a past commit of the output branch follows from its inputs
@@ -25,14 +25,14 @@ pub(super) struct Args {
     fleet: FleetArgs,
     /// The form of the answer
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
-    output: Form,
+    output: ExplainForm,
 }
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let view = engine::replay(context, &args.fleet, args.revision.as_deref())?;
     let text = match args.output {
-        Form::Text => show::replay::text(&view, context.palette()),
-        Form::Json => show::replay::json(&view),
+        ExplainForm::Text => show::replay::text(&view, context.palette()),
+        ExplainForm::Json => show::replay::json(&view),
     };
     context.print(&text)?;
     Ok(if view.proves() { Exit::Fine } else { Exit::Findings })

@@ -5,13 +5,13 @@ use std::str::FromStr;
 use jiff::{SignedDuration, Timestamp};
 
 use super::args::name;
-use super::engine::{self, Asked, At};
-use super::explain::Form;
+use super::engine::{self, SimulateOptions, SimulatedTime};
+use super::explain::ExplainForm;
 use super::plan::exit_of;
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, show};
 use crate::model::api::Rebalance;
 use crate::model::{Name, Quantity};
-use crate::simulate::{Amount, By, Change, Clusters};
+use crate::simulate::{Amount, By, Clusters, SimulatedChange};
 
 /// What a move of a rebalance gains at least, in percent points, where nobody says it: less is hardly worth
 /// a cluster.
@@ -38,13 +38,13 @@ pub(super) struct Args {
     /// List at most N moves of at least GAIN percent points [default: 20] that even the workers out, and
     /// the command that requests exactly these; each cluster is made anew, and empty
     #[arg(long, value_name = "N[:GAIN]")]
-    rebalance: Option<Rebalancing>,
+    rebalance: Option<RebalanceRequest>,
     /// Count how many more clusters of each class fit, where, and what stops the next one
     #[arg(long)]
     runway: bool,
     /// The form of the answer
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
-    output: Form,
+    output: ExplainForm,
 }
 
 /// The changes; each may be given several times.
@@ -102,7 +102,7 @@ struct Drained {
 
 /// `N[:GAIN]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rebalancing(Rebalance);
+struct RebalanceRequest(Rebalance);
 
 /// `WORKER=AMOUNTS`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,44 +126,51 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     answer.notes.iter().try_for_each(|note| context.note(note))?;
     let view = answer.view();
     let text = match args.output {
-        Form::Text => show::simulate::text(&view, context.palette()),
-        Form::Json => show::simulate::json(&view),
+        ExplainForm::Text => show::simulate::text(&view, context.palette()),
+        ExplainForm::Json => show::simulate::json(&view),
     };
     context.print(&text)?;
     Ok(exit_of(answer.after()))
 }
 
 impl Args {
-    fn asked(&self) -> Asked {
+    fn asked(&self) -> SimulateOptions {
         let Changes { lose, cordon, uncordon, drain, capacity, add, remove, remove_policy, .. } =
             &self.changes;
         let mut changes = Vec::new();
-        let mut each = |names: &[Name], change: fn(Name) -> Change, word: &str| {
+        let mut each = |names: &[Name], change: fn(Name) -> SimulatedChange, word: &str| {
             let words = names.iter().map(|n| (change(n.clone()), format!("{word} {n}")));
             changes.extend(words);
         };
-        each(lose, Change::Lose, "lose");
-        each(cordon, Change::Cordon, "cordon");
-        each(uncordon, Change::Uncordon, "uncordon");
-        each(remove, Change::Remove, "remove");
-        each(remove_policy, Change::RemovePolicy, "remove policy");
+        each(lose, SimulatedChange::Lose, "lose");
+        each(cordon, SimulatedChange::Cordon, "cordon");
+        each(uncordon, SimulatedChange::Uncordon, "uncordon");
+        each(remove, SimulatedChange::Remove, "remove");
+        each(remove_policy, SimulatedChange::RemovePolicy, "remove policy");
         changes.extend(drain.iter().map(|drained| {
             let Drained { worker, max_unavailable } = drained;
-            (Change::Drain(worker.clone(), *max_unavailable), drained.words())
+            (SimulatedChange::Drain(worker.clone(), *max_unavailable), drained.words())
         }));
         changes.extend(capacity.iter().map(|capacity| {
-            let change = Change::Capacity(capacity.worker.clone(), capacity.amounts.clone());
+            let change =
+                SimulatedChange::Capacity(capacity.worker.clone(), capacity.amounts.clone());
             (change, format!("capacity {}", capacity.words))
         }));
-        changes.extend(add.iter().map(|added| (Change::Add(self.clusters(added)), added.words())));
-        let at = self.changes.at.map(At::Time).or(self.changes.after.map(At::After));
+        changes.extend(
+            add.iter().map(|added| (SimulatedChange::Add(self.clusters(added)), added.words())),
+        );
+        let at = self
+            .changes
+            .at
+            .map(SimulatedTime::Time)
+            .or(self.changes.after.map(SimulatedTime::After));
         let none = Added { count: 0, class: None, location: None };
         let runway = self.runway.then(|| self.clusters(&none));
-        let rebalance = self.rebalance.map(|Rebalancing(terms)| {
+        let rebalance = self.rebalance.map(|RebalanceRequest(terms)| {
             let moves = show::count(u64::from(terms.most), "move");
             (terms, format!("rebalance by at most {moves} of at least {} points", terms.gain))
         });
-        Asked { changes, at, runway, rebalance }
+        SimulateOptions { changes, at, runway, rebalance }
     }
 
     fn clusters(&self, added: &Added) -> Clusters {
@@ -228,7 +235,7 @@ impl FromStr for Drained {
     }
 }
 
-impl FromStr for Rebalancing {
+impl FromStr for RebalanceRequest {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -304,7 +311,8 @@ mod tests {
 
     #[test]
     fn a_rebalance_is_so_many_moves_of_such_a_gain() {
-        let terms = |text: &str| text.parse::<Rebalancing>().map(|Rebalancing(terms)| terms);
+        let terms =
+            |text: &str| text.parse::<RebalanceRequest>().map(|RebalanceRequest(terms)| terms);
         assert_eq!(terms("3"), Ok(Rebalance { most: 3, gain: 20 }));
         assert_eq!(terms("12:5"), Ok(Rebalance { most: 12, gain: 5 }));
         for wrong in ["", "0", "1001", "3:", "3:0", "3:101", "x:20", ":20"] {

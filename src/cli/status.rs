@@ -40,7 +40,7 @@ pub(super) struct Args {
     phase: Vec<String>,
     /// The form of the status
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
-    output: Form,
+    output: StatusForm,
     /// Look again and again, and show what has changed, until it is interrupted
     #[arg(long, short = 'w')]
     watch: bool,
@@ -50,7 +50,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum StatusForm {
     /// For people
     #[default]
     Text,
@@ -105,16 +105,16 @@ fn show(
     view: &StatusView,
     context: &mut Context<'_, '_>,
 ) -> Result<(), Error> {
-    let extent = Extent { wide: args.output == Form::Wide, width: context.width() };
+    let extent = Extent { wide: args.output == StatusForm::Wide, width: context.width() };
     let palette = context.palette();
     let text = match args.output {
-        Form::Json => show::status::json(view),
-        Form::Yaml => show::status_forms::yaml(view),
-        Form::Name => show::status_forms::names(view),
-        Form::Text | Form::Wide if matches!(query.target, Target::Object(_)) => {
+        StatusForm::Json => show::status::json(view),
+        StatusForm::Yaml => show::status_forms::yaml(view),
+        StatusForm::Name => show::status_forms::names(view),
+        StatusForm::Text | StatusForm::Wide if matches!(query.target, Target::Object(_)) => {
             show::status::detail(view, extent, palette)
         }
-        Form::Text | Form::Wide => show::status::text(view, extent, palette),
+        StatusForm::Text | StatusForm::Wide => show::status::text(view, extent, palette),
     };
     if args.watch && context.io.out_is_terminal {
         context.clear(CLEAR)?;
@@ -130,7 +130,7 @@ impl Args {
             tenant: self.tenant.clone(),
             worker: self.worker.clone(),
             phases: self.phase.clone(),
-            specs: self.output == Form::Yaml,
+            specs: self.output == StatusForm::Yaml,
         })
     }
 }

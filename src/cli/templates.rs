@@ -12,11 +12,11 @@ use super::{Context, Error, Exit, FleetArgs, files, show};
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: TemplatesCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum TemplatesCommand {
     /// List every template, and whose it is: carp's own, replaced by the fleet, or the fleet's
     List {
         #[command(flatten)]
@@ -47,13 +47,13 @@ enum Command {
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     match &args.command {
-        Command::List { fleet } => {
+        TemplatesCommand::List { fleet } => {
             let all = engine::templates::list(context, fleet)?;
             context.print(&show::templates::list(&all, context.palette()))?;
             Ok(Exit::Fine)
         }
-        Command::Export { names, out } => export(names, out, context),
-        Command::Test { fleet } => {
+        TemplatesCommand::Export { names, out } => export(names, out, context),
+        TemplatesCommand::Test { fleet } => {
             let ran = engine::templates::test(context, fleet)?;
             context.print(&show::templates::tests(&ran, context.palette()))?;
             let failed = ran.iter().any(|test| !test.wrong.is_empty());

@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 
-use super::engine::{self, Opened, Validated};
-use super::show::findings::{self, Finding, Sources, Tally};
+use super::engine::{self, OpenedFleet, Validated};
+use super::show::findings::{self, Finding, SeverityTally, TextSources};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, ObservedArgs};
 
 /// Check the fleet and its policies, and show every finding at once
@@ -21,11 +21,11 @@ pub(super) struct Args {
     against: AgainstArgs,
     /// The form of the findings
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
-    output: Form,
+    output: ValidateForm,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
-enum Form {
+enum ValidateForm {
     /// For people
     #[default]
     Text,
@@ -42,19 +42,22 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let validated = engine::validate(context, &args.fleet, &args.observed, &args.against)?;
     let opened = &validated.opened;
     notes(opened, context)?;
-    let audience =
-        if matches!(args.output, Form::Text) { Audience::Person } else { Audience::Program };
+    let audience = if matches!(args.output, ValidateForm::Text) {
+        Audience::Person
+    } else {
+        Audience::Program
+    };
     let findings = located(opened, audience);
     let text = match args.output {
-        Form::Text => people(&validated, &findings, context),
-        Form::Json => findings::json(&findings),
-        Form::Sarif => {
+        ValidateForm::Text => people(&validated, &findings, context),
+        ValidateForm::Json => findings::json(&findings),
+        ValidateForm::Sarif => {
             let version = env!("CARGO_PKG_VERSION");
             let said = context.io.env.get("CARP_DOCS_URL").filter(|url| !url.is_empty()).cloned();
             let own = || findings::published_page(env!("CARGO_PKG_REPOSITORY"), version);
             findings::sarif(&findings, version, said.or_else(own).as_deref())
         }
-        Form::Github => findings::github(&findings),
+        ValidateForm::Github => findings::github(&findings),
     };
     context.print(&text)?;
     Ok(if opened.proposal.diagnostics.has_errors() { Exit::Findings } else { Exit::Fine })
@@ -63,7 +66,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
 fn people(validated: &Validated, findings: &[Finding], context: &Context<'_, '_>) -> String {
     let palette = context.palette();
     let fleet = &validated.opened.proposal.fleet;
-    let tally = Tally::of(findings.iter().map(|f| f.severity));
+    let tally = SeverityTally::of(findings.iter().map(|f| f.severity));
     let of = |number: usize, noun| super::show::count(number as u64, noun);
     let tests = of(validated.tests, "policy test");
     let last = match findings::summary(tally, palette) {
@@ -93,17 +96,17 @@ pub(super) enum Audience {
 }
 
 /// The findings of a proposal with their places found.
-pub(super) fn located(opened: &Opened, audience: Audience) -> Vec<Finding> {
+pub(super) fn located(opened: &OpenedFleet, audience: Audience) -> Vec<Finding> {
     let source = &opened.source;
     let prefix = match audience {
         Audience::Person => &source.shown_prefix,
         Audience::Program => &source.prefix,
     };
-    let sources = Sources { text: &source.text, locate: &engine::locate, prefix };
+    let sources = TextSources { text: &source.text, locate: &engine::locate, prefix };
     findings::resolve(&opened.proposal.diagnostics, &sources)
 }
 
 /// Prints what people should know before they read the output.
-pub(super) fn notes(opened: &Opened, context: &mut Context<'_, '_>) -> Result<(), Error> {
+pub(super) fn notes(opened: &OpenedFleet, context: &mut Context<'_, '_>) -> Result<(), Error> {
     opened.source.notes.iter().try_for_each(|note| context.note(note))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::explain::Form;
+use super::explain::ExplainForm;
 use super::{Context, Error, Exit, show};
 use crate::model::api::{API_VERSION, OLD_API_VERSION};
 
@@ -14,7 +14,7 @@ const SCHEMA: u32 = 1;
 pub(super) struct Args {
     /// The form of the answer
     #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
-    output: Form,
+    output: ExplainForm,
 }
 
 #[derive(Serialize)]
@@ -30,8 +30,8 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let version = env!("CARGO_PKG_VERSION");
     let view = View { version, api_versions: [API_VERSION, OLD_API_VERSION], platform };
     let text = match args.output {
-        Form::Json => show::versioned(SCHEMA, &view),
-        Form::Text => format!(
+        ExplainForm::Json => show::versioned(SCHEMA, &view),
+        ExplainForm::Text => format!(
             "carp {version} ({})\nreads {API_VERSION}, and {OLD_API_VERSION} with a warning\n",
             view.platform
         ),

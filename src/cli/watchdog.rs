@@ -20,14 +20,14 @@ const MEMORY_TICK: Duration = Duration::from_millis(20);
 
 /// Who is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Watched {
+pub(super) enum WatchedProcess {
     /// A command that a person waits for.
     Command,
     /// A turn, whose supervisor starts it again, and the bytes of memory that it may have.
     Turn(Option<u64>),
 }
 
-impl Watched {
+impl WatchedProcess {
     const fn memory(self) -> Option<u64> {
         match self {
             Self::Command => None,
@@ -37,16 +37,16 @@ impl Watched {
 }
 
 /// Begins to watch, until the process ends.
-pub(super) fn start(limit: Duration, watched: Watched) -> io::Result<()> {
+pub(super) fn start(limit: Duration, watched: WatchedProcess) -> io::Result<()> {
     let thread = std::thread::Builder::new().name("watchdog".to_owned());
     thread.spawn(move || watch(limit, watched))?;
     Ok(())
 }
 
-fn watch(limit: Duration, watched: Watched) {
+fn watch(limit: Duration, watched: WatchedProcess) {
     let tick = (limit / 10).clamp(Duration::from_millis(1), Duration::from_secs(1));
     let tick = watched.memory().map_or(tick, |_| tick.min(MEMORY_TICK));
-    let (mut reads, mut renders) = (Progress::default(), Progress::default());
+    let (mut reads, mut renders) = (ReadProgress::default(), ReadProgress::default());
     loop {
         std::thread::sleep(tick);
         if let Some(most) = watched.memory()
@@ -69,12 +69,12 @@ fn watch(limit: Duration, watched: Watched) {
 
 /// The work that was under way at the last tick, and for how many ticks it has been.
 #[derive(Default)]
-struct Progress {
+struct ReadProgress {
     number: Option<u64>,
     ticks: u32,
 }
 
-impl Progress {
+impl ReadProgress {
     /// For how many ticks the work that is under way now has been.
     fn tick(&mut self, now: Option<u64>) -> u32 {
         self.ticks = if now.is_some() && now == self.number { self.ticks + 1 } else { 0 };
@@ -83,15 +83,15 @@ impl Progress {
     }
 }
 
-fn unread(reading: &Reading, limit: Duration, watched: Watched) -> ! {
+fn unread(reading: &Reading, limit: Duration, watched: WatchedProcess) -> ! {
     let what = reading.id.map_or_else(|| "the history".to_owned(), |id| format!("object {id}"));
     let place = reading.directory.display();
     let told = format!("reading {what} in `{place}` did not end within {limit:?}: it is damaged");
     // Without a mark the next run hangs for as long; that is all.
     let _ = reading.mark();
     match watched {
-        Watched::Turn(_) => end(HUNG, &format!("note: {told}")),
-        Watched::Command => failed(&format!(
+        WatchedProcess::Turn(_) => end(HUNG, &format!("note: {told}")),
+        WatchedProcess::Command => failed(&format!(
             "error: {told}\nhelp: `git --git-dir={place} fsck` names what is damaged; `carp reconcile` goes \
              on with a clone of its own"
         )),
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn only_a_read_that_stays_counts() {
-        let mut progress = Progress::default();
+        let mut progress = ReadProgress::default();
         let ticks: Vec<u32> = [None, Some(1), Some(1), Some(1), Some(2), None, Some(2), Some(2)]
             .into_iter()
             .map(|now| progress.tick(now))

@@ -42,19 +42,19 @@ pub enum Woken {
 
 /// Wakes the loop. Rings while a turn runs are kept for the pause after it.
 #[derive(Debug, Default)]
-pub struct Bell {
-    state: Mutex<State>,
+pub struct Wakeup {
+    state: Mutex<WakeupState>,
     rung: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WakeupState {
     hints: BTreeSet<Hint>,
     is_follower: bool,
     is_stopped: bool,
 }
 
-impl Bell {
+impl Wakeup {
     /// Something may have changed.
     pub fn ring(&self, hint: Hint) {
         self.state().hints.insert(hint);
@@ -85,14 +85,14 @@ impl Bell {
 
     /// Waits for the lead. `false`: the controller is to stop.
     pub fn wait_for_lead(&self) -> bool {
-        let waits = |state: &mut State| state.is_follower && !state.is_stopped;
+        let waits = |state: &mut WakeupState| state.is_follower && !state.is_stopped;
         let state = self.rung.wait_while(self.state(), waits);
         !state.unwrap_or_else(PoisonError::into_inner).is_stopped
     }
 
     /// Waits at most so long.
     pub fn wait(&self, pause: Duration) -> Woken {
-        let quiet = |s: &mut State| s.hints.is_empty() && !s.is_follower && !s.is_stopped;
+        let quiet = |s: &mut WakeupState| s.hints.is_empty() && !s.is_follower && !s.is_stopped;
         let waited = self.rung.wait_timeout_while(self.state(), pause, quiet);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if state.is_stopped {
@@ -109,13 +109,13 @@ impl Bell {
     /// Waits exactly so long, for more hints to come, unless the controller is to stop. What came is
     /// forgotten: the turn that follows sees it all.
     pub fn settle(&self, pause: Duration) {
-        let goes_on = |state: &mut State| !state.is_stopped;
+        let goes_on = |state: &mut WakeupState| !state.is_stopped;
         let waited = self.rung.wait_timeout_while(self.state(), pause, goes_on);
         waited.unwrap_or_else(PoisonError::into_inner).0.hints.clear();
     }
 
     /// What is in there is whole at every moment, so a thread that panicked does no harm.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WakeupState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_ring_before_the_pause_counts_and_once_only() {
-        let bell = Bell::default();
+        let bell = Wakeup::default();
         bell.ring(Hint::Hook);
         bell.ring(Hint::Folder);
         assert_eq!(bell.wait(LONG), Woken::Hinted([Hint::Hook, Hint::Folder].into()));
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_stop_ends_every_wait() {
-        let bell = Arc::new(Bell::default());
+        let bell = Arc::new(Wakeup::default());
         bell.lead(false);
         let waiting = Arc::clone(&bell);
         let waiting = std::thread::spawn(move || waiting.wait_for_lead());
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn losing_the_lead_ends_a_pause() {
-        let bell = Bell::default();
+        let bell = Wakeup::default();
         assert!(bell.wait_for_lead(), "without an election everybody leads");
         bell.lead(false);
         assert_eq!(bell.wait(LONG), Woken::Unseated);

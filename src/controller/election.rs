@@ -11,11 +11,11 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use super::turns::Shared;
-use crate::observe::{Candidate, Standing};
+use crate::observe::{ElectionStanding, LeaseCandidate};
 
 /// Stands for election until told to stop, then gives the lead up.
 pub(super) async fn campaign(
-    mut candidate: Candidate,
+    mut candidate: LeaseCandidate,
     clock: fn() -> Timestamp,
     shared: Arc<Shared>,
     mut stop: watch::Receiver<bool>,
@@ -26,8 +26,8 @@ pub(super) async fn campaign(
         let now = clock();
         // One that does not answer in time did not answer.
         match tokio::time::timeout(every, candidate.stand(now)).await {
-            Ok(Ok(Standing::Leading)) => seat.won(now),
-            Ok(Ok(Standing::Following { holder })) => seat.lost(&format!("{holder} leads")),
+            Ok(Ok(ElectionStanding::Leading)) => seat.won(now),
+            Ok(Ok(ElectionStanding::Following { holder })) => seat.lost(&format!("{holder} leads")),
             Ok(Err(error)) => seat.unsure(&error.to_string(), now, candidate.duration()),
             Err(_) => seat.unsure("the API server did not answer", now, candidate.duration()),
         }

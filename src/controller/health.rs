@@ -54,11 +54,11 @@ impl fmt::Display for Readiness {
 /// What is known of the controller's health.
 #[derive(Debug, Default)]
 pub struct Health {
-    state: Mutex<State>,
+    state: Mutex<HealthState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct HealthState {
     is_standby: bool,
     is_stopping: bool,
     running_since: Option<Timestamp>,
@@ -119,7 +119,7 @@ impl Health {
             .then(|| format!("the turn that began at {since} has not ended"))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, HealthState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

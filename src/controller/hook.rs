@@ -40,25 +40,25 @@ impl Caller {
     }
 
     /// What a header claims, if it has the form of a proof at all.
-    pub(super) fn claim(self, header: &[u8]) -> Option<Claim> {
+    pub(super) fn claim(self, header: &[u8]) -> Option<HookCredential> {
         match self {
-            Self::Gitlab => Some(Claim::Token(header.to_owned())),
+            Self::Gitlab => Some(HookCredential::Token(header.to_owned())),
             Self::Github | Self::Generic => {
-                header.strip_prefix(b"sha256=").and_then(unhex).map(Claim::Signature)
+                header.strip_prefix(b"sha256=").and_then(unhex).map(HookCredential::Signature)
             }
         }
     }
 }
 
 /// What a caller says to prove that it knows the secret.
-pub(super) enum Claim {
+pub(super) enum HookCredential {
     /// The secret itself.
     Token(Vec<u8>),
     /// The HMAC of the body.
     Signature(Vec<u8>),
 }
 
-impl Claim {
+impl HookCredential {
     /// A check that gets the body as it comes, part by part; `None` where the claim is wrong whatever the
     /// body is. Comparisons take as long for a wrong one as for a right one.
     pub(super) fn check(self, secret: &Secret) -> Option<Check> {

@@ -22,13 +22,13 @@ const MOST_BODY: usize = 2 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the handlers know.
-pub(super) struct Door {
+pub(super) struct AppState {
     pub(super) shared: Arc<Shared>,
     pub(super) secret: Option<SecretFile>,
     pub(super) clock: fn() -> jiff::Timestamp,
 }
 
-impl Door {
+impl AppState {
     pub(super) fn new(
         shared: Arc<Shared>,
         secret: Option<SecretFile>,
@@ -48,26 +48,26 @@ impl Door {
     }
 }
 
-async fn healthz(State(door): State<Arc<Door>>) -> Response {
+async fn healthz(State(door): State<Arc<AppState>>) -> Response {
     match door.shared.health.stuck((door.clock)()) {
         None => (StatusCode::OK, "ok\n").into_response(),
         Some(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("stuck: {why}\n")).into_response(),
     }
 }
 
-async fn readyz(State(door): State<Arc<Door>>) -> Response {
+async fn readyz(State(door): State<Arc<AppState>>) -> Response {
     let readiness = door.shared.health.readiness();
     let code = if readiness.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (code, format!("{readiness}\n")).into_response()
 }
 
-async fn metrics(State(door): State<Arc<Door>>) -> Response {
+async fn metrics(State(door): State<Arc<AppState>>) -> Response {
     ([(header::CONTENT_TYPE, MEDIA_TYPE)], door.shared.metrics.text()).into_response()
 }
 
 /// Rings, if the caller knows the secret. What else it says is not looked at.
 async fn hook(
-    State(door): State<Arc<Door>>,
+    State(door): State<Arc<AppState>>,
     Path(kind): Path<String>,
     headers: HeaderMap,
     body: Body,
@@ -83,7 +83,7 @@ async fn hook(
 }
 
 async fn called(
-    door: &Door,
+    door: &AppState,
     kind: &str,
     headers: &HeaderMap,
     body: Body,

@@ -46,13 +46,13 @@ type Real = Gauge<f64, AtomicU64>;
 
 /// A gauge with one label. What is not there any more is 0, not gone.
 #[derive(Debug)]
-struct Counts {
+struct LabelledGauge {
     label: &'static str,
     family: Family<Label, Gauge>,
     known: Mutex<BTreeMap<String, u64>>,
 }
 
-impl Counts {
+impl LabelledGauge {
     fn new(label: &'static str, known: &[&str]) -> Self {
         let known: BTreeMap<_, _> = known.iter().map(|name| ((*name).to_owned(), 0)).collect();
         let counts = Self { label, family: Family::default(), known: Mutex::default() };
@@ -83,10 +83,10 @@ pub struct Metrics {
     hints: Family<Label, Counter>,
     hooks: Family<Label, Counter>,
     forge: Family<Label, Counter>,
-    clusters: Counts,
-    workers: Counts,
-    holds: Counts,
-    findings: Counts,
+    clusters: LabelledGauge,
+    workers: LabelledGauge,
+    holds: LabelledGauge,
+    findings: LabelledGauge,
     last_success: Real,
     valid_until: Real,
     failing: Gauge,
@@ -106,10 +106,10 @@ impl Default for Metrics {
             hints: Family::default(),
             hooks: Family::default(),
             forge: Family::default(),
-            clusters: Counts::new("phase", &CLUSTER_PHASES),
-            workers: Counts::new("phase", &WORKER_PHASES),
-            holds: Counts::new("kind", &[]),
-            findings: Counts::new("severity", &SEVERITIES),
+            clusters: LabelledGauge::new("phase", &CLUSTER_PHASES),
+            workers: LabelledGauge::new("phase", &WORKER_PHASES),
+            holds: LabelledGauge::new("kind", &[]),
+            findings: LabelledGauge::new("severity", &SEVERITIES),
             last_success: Real::default(),
             valid_until: Real::default(),
             failing: Gauge::default(),

@@ -13,9 +13,9 @@ use tracing::{info, warn};
 use super::Error;
 use super::election::campaign;
 use super::hook::SecretFile;
-use super::http::Door;
+use super::http::AppState;
 use super::turns::Shared;
-use crate::observe::{Candidate, Election};
+use crate::observe::{Election, LeaseCandidate};
 
 /// How long open requests may take when the controller stops.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
@@ -65,12 +65,12 @@ impl Service {
                 shared.bell.lead(false);
                 shared.health.standby(true);
                 shared.metrics.leads(false);
-                Some(runtime.block_on(Candidate::connect(election))?)
+                Some(runtime.block_on(LeaseCandidate::connect(election))?)
             }
             None => None,
         };
         let (stop, stopped) = watch::channel(false);
-        let beside = Beside { setup, shared: Arc::clone(shared), stopped };
+        let beside = SideTask { setup, shared: Arc::clone(shared), stopped };
         let thread = std::thread::Builder::new()
             .name("service".to_owned())
             .spawn(move || runtime.block_on(beside.run(listener, signals, candidate)))
@@ -93,25 +93,25 @@ fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
     TcpListener::bind(address).map_err(failed)
 }
 
-struct Beside {
+struct SideTask {
     setup: Setup,
     shared: Arc<Shared>,
     stopped: watch::Receiver<bool>,
 }
 
-impl Beside {
+impl SideTask {
     async fn run(
         self,
         listener: Option<TcpListener>,
         signals: Signals,
-        candidate: Option<Candidate>,
+        candidate: Option<LeaseCandidate>,
     ) {
         let Setup { secret, clock, grace, leave, .. } = self.setup;
         let watching = tokio::spawn(heed(signals, Arc::clone(&self.shared), grace, leave));
         let campaign = candidate.map(|candidate| {
             tokio::spawn(campaign(candidate, clock, Arc::clone(&self.shared), self.stopped.clone()))
         });
-        let door = Door::new(self.shared, secret, clock);
+        let door = AppState::new(self.shared, secret, clock);
         let serving = listener.map(|l| tokio::spawn(serve(l, door, self.stopped.clone())));
         let mut stopped = self.stopped;
         // Where the sender is gone, the controller is, too.
@@ -127,9 +127,9 @@ impl Beside {
     }
 }
 
-async fn serve(listener: TcpListener, door: Door, mut stopped: watch::Receiver<bool>) {
+async fn serve(listener: TcpListener, door: AppState, mut stopped: watch::Receiver<bool>) {
     let served = async {
-        let listener = crate::listen::Door::new(listener)?;
+        let listener = crate::listen::ServedSocket::new(listener)?;
         let stop = async move {
             let _ = stopped.wait_for(|stop| *stop).await;
         };

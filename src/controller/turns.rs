@@ -6,13 +6,13 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, error, info, warn};
 
-use super::bell::{Bell, Woken};
+use super::bell::{Wakeup, Woken};
 use super::breaker::Breaker;
 use super::health::Health;
 use super::metrics::Metrics;
 use super::pace::Pace;
 use crate::model::{
-    Attempt, FailureKind, HeldBack, Orders, Turn, TurnForge, TurnOutcome, TurnStatus,
+    Attempt, FailureKind, HeldBack, Turn, TurnConstraints, TurnForge, TurnOutcome, TurnStatus,
 };
 
 /// How long to wait after a hint for others: a push often moves several refs.
@@ -27,7 +27,7 @@ const STATUS_PAUSE: u32 = 60;
 #[derive(Debug, Default)]
 pub struct Shared {
     /// What ends a pause.
-    pub bell: Bell,
+    pub bell: Wakeup,
     /// What `/healthz` and `/readyz` say.
     pub health: Health,
     /// What `/metrics` says.
@@ -73,7 +73,10 @@ impl<'a> Turns<'a> {
     ///
     /// # Errors
     /// As `turn`: the controller cannot go on at all.
-    pub fn run<E>(mut self, mut turn: impl FnMut(&Orders) -> Result<Turn, E>) -> Result<(), E> {
+    pub fn run<E>(
+        mut self,
+        mut turn: impl FnMut(&TurnConstraints) -> Result<Turn, E>,
+    ) -> Result<(), E> {
         while self.shared.bell.wait_for_lead() {
             self.shared.health.began((self.clock)());
             let taken = turn(&self.orders())?;
@@ -99,13 +102,13 @@ impl<'a> Turns<'a> {
         Ok(())
     }
 
-    fn orders(&self) -> Orders {
+    fn orders(&self) -> TurnConstraints {
         let now = (self.clock)();
         let is_recent = |at: &Timestamp| *at <= now && now.duration_since(*at) < SLOW_POLL;
         let refused = self.refused.as_ref().filter(|(_, at)| is_recent(at));
-        Orders {
+        TurnConstraints {
             refused: refused.map(|(attempt, _)| attempt.clone()),
-            still: self.breaker.still(),
+            breaker: self.breaker.still(),
             status_pause: STATUS_PAUSE,
         }
     }
@@ -225,8 +228,8 @@ mod tests {
     fn orders_of(
         turns: usize,
         step: i64,
-        world: impl Fn(&Orders, Timestamp) -> Turn,
-    ) -> Vec<Orders> {
+        world: impl Fn(&TurnConstraints, Timestamp) -> Turn,
+    ) -> Vec<TurnConstraints> {
         let second = Cell::new(0);
         let clock = || Timestamp::from_second(second.get()).unwrap();
         let shared = Arc::new(Shared::default());
@@ -247,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_was_refused_for_good_is_not_tried_again_until_late() {
-        let world = |orders: &Orders, now| match &orders.refused {
+        let world = |orders: &TurnConstraints, now| match &orders.refused {
             Some(_) => ended(TurnOutcome::Held, now),
             None => Turn {
                 attempt: Some(attempt()),
@@ -262,12 +265,12 @@ mod tests {
 
     #[test]
     fn commits_that_feed_themselves_are_stopped() {
-        let world = |orders: &Orders, now| match orders.still {
+        let world = |orders: &TurnConstraints, now| match orders.breaker {
             Some(_) => ended(TurnOutcome::Held, now),
             None => ended(TurnOutcome::Committed, now),
         };
         let orders = orders_of(14, 1, world);
-        let still = orders.iter().filter(|o| o.still.is_some()).count();
+        let still = orders.iter().filter(|o| o.breaker.is_some()).count();
         assert_eq!(still, 3, "eleven commits, and no more");
     }
 

@@ -5,7 +5,7 @@ use crate::model::api::ForgeKind;
 
 /// A repository on a forge, and the address of its API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct ForgeTarget {
     /// Which API is spoken.
     pub kind: ForgeKind,
     /// The scheme and host of the API: `https://api.github.com`.
@@ -31,15 +31,15 @@ const KNOWN: [(&str, ForgeKind); 4] = [
 const FOR_GIT: [(&str, &str); 2] =
     [("ssh.github.com", "github.com"), ("altssh.gitlab.com", "gitlab.com")];
 
-impl Target {
+impl ForgeTarget {
     /// The repository of an address: of git's (`https://…`, `ssh://…`, `git@host:path`), or of a browser's.
     /// Credentials in it are left out.
     ///
     /// # Errors
     /// It is none of a forge, its forge is not known and `kind` does not name it, or it is not safe.
     pub fn of(kind: Option<ForgeKind>, address: &str) -> Result<Self, Error> {
-        let place = Place::of(address).ok_or_else(|| Error::NoAddress(harmless(address)))?;
-        let Place { scheme, host, repository } = place;
+        let place = ForgePlace::of(address).ok_or_else(|| Error::NoAddress(harmless(address)))?;
+        let ForgePlace { scheme, host, repository } = place;
         if scheme == "http" && !is_this_machine(&host) {
             return Err(Error::Insecure(format!("http://{host}")));
         }
@@ -63,13 +63,13 @@ impl Target {
     }
 }
 
-struct Place {
+struct ForgePlace {
     scheme: &'static str,
     host: String,
     repository: String,
 }
 
-impl Place {
+impl ForgePlace {
     fn of(address: &str) -> Option<Self> {
         // `git@host:org/fleet` has no scheme, and a path has a `/` before any colon.
         let (scheme, authority, path) = if let Some((scheme, rest)) = address.split_once("://") {
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     fn api(kind: Option<ForgeKind>, address: &str) -> String {
-        match Target::of(kind, address) {
+        match ForgeTarget::of(kind, address) {
             Ok(t) => format!("{} {}{} {}", t.kind.name(), t.origin, t.base, t.repository),
             Err(error) => error.to_string(),
         }

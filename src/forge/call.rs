@@ -44,7 +44,7 @@ impl Call {
 
 /// A status that stands on a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct ForgeStanding {
     pub(super) state: String,
     pub(super) description: String,
 }
@@ -58,7 +58,7 @@ pub(super) trait Dialect {
     /// Asks for the statuses of a commit.
     fn statuses(&self, report: &ForgeReport) -> Call;
     /// carp's own one among them.
-    fn standing(&self, answer: &Value, report: &ForgeReport) -> Option<Standing>;
+    fn standing(&self, answer: &Value, report: &ForgeReport) -> Option<ForgeStanding>;
     /// Sets it.
     fn set_status(&self, report: &ForgeReport) -> Call;
     /// Asks for the requests that brought a commit.

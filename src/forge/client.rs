@@ -12,7 +12,7 @@ use kube::{Client, Config};
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
-use super::address::Target;
+use super::address::ForgeTarget;
 use super::call::{Call, Dialect};
 use super::error::Error;
 use crate::diag::visible;
@@ -53,7 +53,7 @@ impl fmt::Debug for Token {
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct CallLimits {
     /// All of them together.
     pub whole: Duration,
     /// One call, each time it is tried.
@@ -62,7 +62,7 @@ pub struct Limits {
     pub pause: Duration,
 }
 
-impl Default for Limits {
+impl Default for CallLimits {
     fn default() -> Self {
         Self {
             whole: Duration::from_secs(10),
@@ -75,17 +75,17 @@ impl Default for Limits {
 /// A session.
 pub(super) struct Session<'a> {
     client: Client,
-    target: &'a Target,
+    target: &'a ForgeTarget,
     token: &'a Token,
-    limits: Limits,
+    limits: CallLimits,
     now: Timestamp,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn open(
-        target: &'a Target,
+        target: &'a ForgeTarget,
         token: &'a Token,
-        limits: Limits,
+        limits: CallLimits,
         now: Timestamp,
     ) -> Result<Self, Error> {
         let down = |detail: String| Error::Down {

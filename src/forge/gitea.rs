@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::call::{Call, Dialect, PAGE, Standing, elements, text};
+use super::call::{Call, Dialect, ForgeStanding, PAGE, elements, text};
 use super::github::GitHub;
 use super::report::{ForgeReport, ReportState};
 use crate::model::Id;
@@ -41,10 +41,10 @@ impl Dialect for Gitea {
     }
 
     /// The field is `status`, and names differ by their case.
-    fn standing(&self, answer: &Value, report: &ForgeReport) -> Option<Standing> {
+    fn standing(&self, answer: &Value, report: &ForgeReport) -> Option<ForgeStanding> {
         let status = elements(answer).find(|status| text(status, "context") == report.context)?;
         let of = |field| text(status, field).to_owned();
-        Some(Standing { state: of("status"), description: of("description") })
+        Some(ForgeStanding { state: of("status"), description: of("description") })
     }
 
     fn set_status(&self, report: &ForgeReport) -> Call {

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::call::{Call, Dialect, PAGE, Standing, elements, encoded, text};
+use super::call::{Call, Dialect, ForgeStanding, PAGE, elements, encoded, text};
 use super::report::{ForgeReport, ReportState};
 use crate::model::Id;
 
@@ -41,11 +41,11 @@ impl Dialect for GitHub {
     }
 
     /// The latest one comes first; names differ by more than their case.
-    fn standing(&self, answer: &Value, report: &ForgeReport) -> Option<Standing> {
+    fn standing(&self, answer: &Value, report: &ForgeReport) -> Option<ForgeStanding> {
         let ours = |status: &&Value| text(status, "context").eq_ignore_ascii_case(&report.context);
         let status = elements(answer).find(ours)?;
         let of = |field| text(status, field).to_owned();
-        Some(Standing { state: of("state"), description: of("description") })
+        Some(ForgeStanding { state: of("state"), description: of("description") })
     }
 
     fn set_status(&self, report: &ForgeReport) -> Call {

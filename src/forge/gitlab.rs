@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::call::{Call, Dialect, PAGE, Standing, elements, encoded, text};
+use super::call::{Call, Dialect, ForgeStanding, PAGE, elements, encoded, text};
 use super::report::{ForgeReport, ReportState};
 use crate::model::Id;
 
@@ -40,11 +40,11 @@ impl Dialect for GitLab {
         Call::get(what, format!("{}/repository/commits/{commit}/statuses?{asked}", self.base))
     }
 
-    fn standing(&self, answer: &Value, report: &ForgeReport) -> Option<Standing> {
+    fn standing(&self, answer: &Value, report: &ForgeReport) -> Option<ForgeStanding> {
         let ours = elements(answer).filter(|status| text(status, "name") == report.context);
         let status = ours.max_by_key(|status| status["id"].as_u64())?;
         let of = |field| text(status, field).to_owned();
-        Some(Standing { state: of("status"), description: of("description") })
+        Some(ForgeStanding { state: of("status"), description: of("description") })
     }
 
     fn set_status(&self, report: &ForgeReport) -> Call {

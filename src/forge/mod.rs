@@ -24,8 +24,8 @@ mod gitlab;
 mod report;
 mod tell;
 
-pub use address::Target;
-pub use client::{Limits, Token};
+pub use address::ForgeTarget;
+pub use client::{CallLimits, Token};
 pub use error::Error;
 pub use report::{ForgeReport, MOST_COMMENT, MOST_DESCRIPTION, ReportState};
 pub use tell::tell;

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::address::Target;
+use super::address::ForgeTarget;
 use super::call::{Dialect, PAGE, elements, text};
-use super::client::{Limits, Session, Token};
+use super::client::{CallLimits, Session, Token};
 use super::error::Error;
 use super::gitea::Gitea;
 use super::github::GitHub;
@@ -23,10 +23,10 @@ const MOST_PAGES: usize = 20;
 /// # Errors
 /// The forge did not answer, or did not take it. What was told before that stays told.
 pub fn tell(
-    target: &Target,
+    target: &ForgeTarget,
     token: &Token,
     report: &ForgeReport,
-    limits: Limits,
+    limits: CallLimits,
     now: Timestamp,
 ) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -38,13 +38,13 @@ pub fn tell(
         let dialect = dialect(target);
         let telling = async {
             let session = Session::open(target, token, limits, now)?;
-            Telling { session, dialect: &*dialect, report }.all().await
+            ForgeTeller { session, dialect: &*dialect, report }.all().await
         };
         timeout(limits.whole, telling).await.unwrap_or(Err(Error::Slow(limits.whole)))
     })
 }
 
-fn dialect(target: &Target) -> Box<dyn Dialect> {
+fn dialect(target: &ForgeTarget) -> Box<dyn Dialect> {
     let repository = &target.repository;
     match target.kind {
         ForgeKind::GitHub => Box::new(GitHub::new(repository)),
@@ -53,13 +53,13 @@ fn dialect(target: &Target) -> Box<dyn Dialect> {
     }
 }
 
-struct Telling<'a> {
+struct ForgeTeller<'a> {
     session: Session<'a>,
     dialect: &'a dyn Dialect,
     report: &'a ForgeReport,
 }
 
-impl Telling<'_> {
+impl ForgeTeller<'_> {
     /// The one is told where the other is not allowed, too.
     async fn all(&self) -> Result<(), Error> {
         let status = self.status().await;
@@ -73,7 +73,7 @@ impl Telling<'_> {
     async fn status(&self) -> Result<(), Error> {
         let (dialect, report) = (self.dialect, self.report);
         let answer = self.call(&dialect.statuses(report)).await?;
-        let says = |standing: super::call::Standing| {
+        let says = |standing: super::call::ForgeStanding| {
             standing.state == dialect.state(report) && standing.description == report.description
         };
         // GitHub takes a thousand statuses of one name on a commit and no more.

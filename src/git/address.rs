@@ -15,7 +15,7 @@ const HELPER: &str = "!f() { test \"$1\" = get && printf 'username=%s\\npassword
 
 /// What git is told beside its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct GitEnvironment {
     /// Settings, in order; a name may be there more than once.
     pub(super) settings: Vec<(String, String)>,
     /// Variables for the helper.
@@ -24,9 +24,9 @@ pub(super) struct Told {
 
 /// What lets git use an address in place of the one that it is known by here, which is the same without its
 /// credentials: so nothing that git writes has them.
-pub(super) fn reach_by(address: &str, known: &str) -> Told {
-    let mut told = Told::default();
-    let Some(parts) = Parts::of(address) else {
+pub(super) fn reach_by(address: &str, known: &str) -> GitEnvironment {
+    let mut told = GitEnvironment::default();
+    let Some(parts) = AddressParts::of(address) else {
         if address != known {
             // Not http: git has no question that could be answered.
             told.settings.push((format!("url.{address}.insteadOf"), known.to_owned()));
@@ -65,7 +65,7 @@ pub(super) fn as_variables(settings: &[(String, String)], count: usize) -> Vec<(
 }
 
 /// An http address, taken apart.
-struct Parts {
+struct AddressParts {
     user: String,
     password: Option<String>,
     /// `https://host:port`.
@@ -74,7 +74,7 @@ struct Parts {
     bare: String,
 }
 
-impl Parts {
+impl AddressParts {
     /// `None` for what is no http address, and for one that git would read in another way.
     fn of(address: &str) -> Option<Self> {
         let (scheme, rest) = address.split_once("://")?;
@@ -117,7 +117,7 @@ fn decoded(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn values<'a>(told: &'a Told, name: &str) -> Vec<&'a str> {
+    fn values<'a>(told: &'a GitEnvironment, name: &str) -> Vec<&'a str> {
         told.settings.iter().filter(|(n, _)| n == name).map(|(_, v)| v.as_str()).collect()
     }
 
@@ -143,7 +143,7 @@ mod tests {
         let told = reach_by("https://h/r?private_token=x", "https://h/r");
         assert_eq!(values(&told, "url.https://h/r?private_token=x.insteadOf"), ["https://h/r"]);
         for same in ["https://h/r", "/srv/r.git", "git@h:r"] {
-            assert_eq!(reach_by(same, same), Told::default());
+            assert_eq!(reach_by(same, same), GitEnvironment::default());
         }
     }
 

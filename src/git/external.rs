@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::program::{NOT_GITS, Output};
+use super::program::{NOT_GITS, ProgramOutput};
 
 /// How long each look at a running program waits.
 const STEP: Duration = Duration::from_millis(10);
@@ -14,7 +14,11 @@ const STEP: Duration = Duration::from_millis(10);
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Runs a program with an input and waits. It is killed when its time is up; then it has no exit code.
-pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> io::Result<Output> {
+pub(super) fn run(
+    command: &mut Command,
+    input: &[u8],
+    limit: Duration,
+) -> io::Result<ProgramOutput> {
     let mut stdin = tempfile::tempfile()?;
     stdin.write_all(input)?;
     stdin.rewind()?;
@@ -31,7 +35,7 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> io::R
     if code.is_none() && stderr.trim().is_empty() {
         stderr = format!("no answer within {} s", limit.as_secs());
     }
-    Ok(Output { code, stdout, stderr })
+    Ok(ProgramOutput { code, stdout, stderr })
 }
 
 fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<i32>> {
@@ -60,7 +64,7 @@ fn text(file: &mut File) -> io::Result<String> {
 mod tests {
     use super::*;
 
-    fn sh(script: &str, input: &str, limit: Duration) -> Output {
+    fn sh(script: &str, input: &str, limit: Duration) -> ProgramOutput {
         run(Command::new("sh").args(["-c", script]), input.as_bytes(), limit).unwrap()
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::external;
-use super::program::Output;
+use super::program::ProgramOutput;
 use super::verify::{Signed, not};
 use super::{Error, Redacted, Repository};
 use crate::model::{Id, OpenpgpKey};
@@ -88,7 +88,7 @@ fn said<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = &'a str> {
 
 /// What a look at a signature came to. One signature must be good, of a listed key that has neither ended
 /// nor been revoked, and there must be no other.
-fn judged(output: &Output, keys: &BTreeSet<String>) -> Signed {
+fn judged(output: &ProgramOutput, keys: &BTreeSet<String>) -> Signed {
     let text = &output.stderr;
     let is = |word| said(text, word).next().is_some();
     for (word, why) in [
@@ -122,7 +122,8 @@ mod tests {
 
     fn of(code: i32, lines: &[&str]) -> Signed {
         let lines: Vec<_> = lines.iter().map(|line| format!("[GNUPG:] {line}")).collect();
-        let output = Output { code: Some(code), stdout: String::new(), stderr: lines.join("\n") };
+        let output =
+            ProgramOutput { code: Some(code), stdout: String::new(), stderr: lines.join("\n") };
         judged(&output, &[KEY.to_owned()].into())
     }
 

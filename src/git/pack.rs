@@ -11,13 +11,13 @@ use crate::model::Id;
 
 /// The kinds of objects that carp writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ObjectType {
     Commit,
     Tree,
     Blob,
 }
 
-impl Kind {
+impl ObjectType {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Commit => "commit",
@@ -45,8 +45,8 @@ impl Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    kind: Kind,
+struct PackPlace {
+    kind: ObjectType,
     /// Where the compressed bytes begin and end in `bytes`.
     start: usize,
     end: usize,
@@ -57,7 +57,7 @@ struct Place {
 /// The entries of one pack in memory: whole objects, lightly compressed, each once.
 pub(super) struct Entries {
     bytes: Vec<u8>,
-    places: BTreeMap<Id, Place>,
+    places: BTreeMap<Id, PackPlace>,
     deflate: Compress,
     /// Compressed bytes on their way into `bytes`. They take this step because flate2 clears all the
     /// spare room of the vector it writes to, and that of `bytes` grows with the run.
@@ -83,7 +83,7 @@ impl Entries {
     }
 
     /// The kind and size of an object.
-    pub(super) fn header(&self, id: Id) -> Option<(Kind, usize)> {
+    pub(super) fn header(&self, id: Id) -> Option<(ObjectType, usize)> {
         self.places.get(&id).map(|place| (place.kind, place.size))
     }
 
@@ -95,14 +95,14 @@ impl Entries {
         Some(read.map(|_| body))
     }
 
-    pub(super) fn add(&mut self, id: Id, kind: Kind, body: &[u8]) {
+    pub(super) fn add(&mut self, id: Id, kind: ObjectType, body: &[u8]) {
         if self.contains(id) {
             return;
         }
         entry_header(&mut self.bytes, kind, body.len());
         let start = self.bytes.len();
         self.compress(body);
-        let place = Place { kind, start, end: self.bytes.len(), size: body.len() };
+        let place = PackPlace { kind, start, end: self.bytes.len(), size: body.len() };
         self.places.insert(id, place);
     }
 
@@ -147,7 +147,7 @@ impl Entries {
 }
 
 /// Kind and size: four bits of the size in the first byte, seven in each byte that follows.
-fn entry_header(to: &mut Vec<u8>, kind: Kind, size: usize) {
+fn entry_header(to: &mut Vec<u8>, kind: ObjectType, size: usize) {
     let low = |bits: usize, mask: u8| u8::try_from(bits & usize::from(mask)).unwrap_or(mask);
     let mut byte = (kind.number() << 4) | low(size, 0x0f);
     let mut rest = size >> 4;
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn ids_are_gits() {
-        assert_eq!(Kind::Blob.id(b"hello"), blob_id(b"hello"));
-        assert_eq!(Kind::Tree.id(&Dir::default().to_tree()), Id::EMPTY_DIR);
+        assert_eq!(ObjectType::Blob.id(b"hello"), blob_id(b"hello"));
+        assert_eq!(ObjectType::Tree.id(&Dir::default().to_tree()), Id::EMPTY_DIR);
     }
 
     #[test]
@@ -180,14 +180,14 @@ mod tests {
             })
             .collect();
         for body in &bodies {
-            entries.add(Kind::Blob.id(body), Kind::Blob, body);
-            entries.add(Kind::Blob.id(body), Kind::Blob, body);
+            entries.add(ObjectType::Blob.id(body), ObjectType::Blob, body);
+            entries.add(ObjectType::Blob.id(body), ObjectType::Blob, body);
         }
         assert_eq!(entries.len(), bodies.len());
         for body in &bodies {
-            let id = Kind::Blob.id(body);
+            let id = ObjectType::Blob.id(body);
             assert_eq!(&entries.read(id).unwrap().unwrap(), body);
-            assert_eq!(entries.header(id), Some((Kind::Blob, body.len())));
+            assert_eq!(entries.header(id), Some((ObjectType::Blob, body.len())));
         }
     }
 
@@ -195,7 +195,7 @@ mod tests {
     fn an_entry_header_is_as_the_format_says() {
         let header = |size| {
             let mut bytes = Vec::new();
-            entry_header(&mut bytes, Kind::Blob, size);
+            entry_header(&mut bytes, ObjectType::Blob, size);
             bytes
         };
         assert_eq!(header(0), [0x30]);

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-use super::address::{self, Told, as_variables};
+use super::address::{self, GitEnvironment, as_variables};
 use super::outcome::explain;
 use super::{Error, Redacted, Repository};
 
@@ -53,12 +53,12 @@ pub(super) struct Program {
     path: OsString,
     checked: OnceLock<()>,
     /// What every run is told beside its arguments.
-    told: Told,
+    told: GitEnvironment,
 }
 
 /// What a run of it came to.
 #[derive(Clone, Debug)]
-pub(super) struct Output {
+pub(super) struct ProgramOutput {
     /// The exit code; `None` if it was killed, by us after its time was up or by a signal.
     pub(super) code: Option<i32>,
     pub(super) stdout: String,
@@ -73,7 +73,7 @@ impl Default for Program {
 
 impl Program {
     pub(super) fn new(path: impl Into<OsString>) -> Self {
-        Self { path: path.into(), checked: OnceLock::new(), told: Told::default() }
+        Self { path: path.into(), checked: OnceLock::new(), told: GitEnvironment::default() }
     }
 
     pub(super) fn clone_repository(&self, url: &str, dir: &Path) -> Result<(), Error> {
@@ -86,7 +86,7 @@ impl Program {
     }
 
     /// Runs git and waits. Its outputs are read as UTF-8 with replacements.
-    fn run(&self, mut command: Command, limit: Duration) -> Result<Output, Error> {
+    fn run(&self, mut command: Command, limit: Duration) -> Result<ProgramOutput, Error> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let missing = |e: std::io::Error| Error::ProgramMissing {
             program: self.name(),
@@ -98,7 +98,7 @@ impl Program {
         let Ok((out, err)) = read.recv_timeout(limit) else { return Ok(give_up(child, limit)) };
         let code = child.wait().map_err(missing)?.code();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Output { code, stdout: text(out), stderr: text(err) })
+        Ok(ProgramOutput { code, stdout: text(out), stderr: text(err) })
     }
 
     fn command(&self) -> Command {
@@ -152,7 +152,7 @@ impl Repository {
         &self,
         args: impl IntoIterator<Item = S>,
         limit: Duration,
-    ) -> Result<Output, Error> {
+    ) -> Result<ProgramOutput, Error> {
         self.git_with(args, None, limit)
     }
 
@@ -162,7 +162,7 @@ impl Repository {
         args: impl IntoIterator<Item = S>,
         variable: Option<(&str, &OsStr)>,
         limit: Duration,
-    ) -> Result<Output, Error> {
+    ) -> Result<ProgramOutput, Error> {
         self.program.check_version()?;
         self.program.run(self.command(args, variable), limit)
     }
@@ -171,7 +171,7 @@ impl Repository {
     pub(super) fn ask<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,
-    ) -> Result<Output, Error> {
+    ) -> Result<ProgramOutput, Error> {
         let output = self.program.run(self.command(args, None), ASK)?;
         if output.code != Some(0) {
             self.program.check_version()?;
@@ -225,12 +225,12 @@ fn all_of(pipe: Option<impl Read>) -> Vec<u8> {
     bytes
 }
 
-fn give_up(mut child: Child, limit: Duration) -> Output {
+fn give_up(mut child: Child, limit: Duration) -> ProgramOutput {
     // A process that has just ended cannot be killed, which is just as well.
     let _ = child.kill();
     let _ = child.wait();
     let stderr = format!("fatal: no answer within {} s", limit.as_secs());
-    Output { code: None, stdout: String::new(), stderr }
+    ProgramOutput { code: None, stdout: String::new(), stderr }
 }
 
 fn version(text: &str) -> Option<(u32, u32)> {

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::external;
-use super::program::{ASK, Output};
+use super::program::{ASK, ProgramOutput};
 use super::{CommitDraft, Error, Redacted, Repository};
 use crate::model::api::{Signing, SigningFormat};
 
@@ -174,7 +174,7 @@ fn program(means: &Means) -> Command {
 }
 
 /// What a program says about why it failed: its last words, without those that are for programs.
-fn why(output: &Output) -> String {
+fn why(output: &ProgramOutput) -> String {
     let said = output.stderr.lines().map(str::trim);
     let said: Vec<_> = said.filter(|l| !l.is_empty() && !l.starts_with("[GNUPG:]")).collect();
     match said.last() {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use git2::{ErrorClass, ErrorCode, Odb, OdbLookupFlags};
 
 use super::locks::sweep_packs;
-use super::pack::{Entries, Kind};
+use super::pack::{Entries, ObjectType};
 use super::reading::begin;
 use super::repository::{Repository, oid};
 use super::{CommitDraft, Error, Redacted, Signature};
@@ -21,10 +21,10 @@ pub struct GitStore<'r> {
     odb: Odb<'r>,
     name: String,
     directory: Arc<Path>,
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingObjects>,
 }
 
-struct Pending {
+struct PendingObjects {
     entries: Entries,
     /// Objects in packs that were flushed before.
     flushed: u64,
@@ -50,7 +50,7 @@ impl Repository {
             odb,
             name: self.name(),
             directory: Arc::clone(&self.directory),
-            pending: Mutex::new(Pending { entries: Entries::new(), flushed: 0 }),
+            pending: Mutex::new(PendingObjects { entries: Entries::new(), flushed: 0 }),
         })
     }
 }
@@ -64,12 +64,12 @@ impl GitStore<'_> {
 
     /// Puts a commit beside the files and directories of its tree, and returns its id. No ref moves.
     pub fn commit(&self, draft: &CommitDraft) -> Id {
-        self.put(Kind::Commit, &draft.to_bytes())
+        self.put(ObjectType::Commit, &draft.to_bytes())
     }
 
     /// The same with a signature of the draft in the commit's header.
     pub fn signed_commit(&self, draft: &CommitDraft, signature: &Signature) -> Id {
-        self.put(Kind::Commit, &draft.to_signed_bytes(signature.as_str()))
+        self.put(ObjectType::Commit, &draft.to_signed_bytes(signature.as_str()))
     }
 
     /// Writes everything that was put as one pack with its index, and returns when both are on disk.
@@ -101,7 +101,8 @@ impl GitStore<'_> {
         sync(&pack).map_err(|e| self.sync_failed(&pack, &e))?;
         sweep_packs(&pack);
         self.odb.refresh().map_err(|e| failed(&e))?;
-        *pending = Pending { entries: Entries::new(), flushed: pending.flushed + objects as u64 };
+        *pending =
+            PendingObjects { entries: Entries::new(), flushed: pending.flushed + objects as u64 };
         Ok(Flushed { objects, pack: Some(pack) })
     }
 
@@ -119,7 +120,7 @@ impl GitStore<'_> {
         }
     }
 
-    fn put(&self, kind: Kind, body: &[u8]) -> Id {
+    fn put(&self, kind: ObjectType, body: &[u8]) -> Id {
         let id = kind.id(body);
         if self.pending().entries.contains(id) {
             return id;
@@ -133,7 +134,7 @@ impl GitStore<'_> {
     }
 
     /// The body of an object that must be of a kind.
-    fn read(&self, id: Id, wanted: Kind) -> Result<Vec<u8>, StoreError> {
+    fn read(&self, id: Id, wanted: ObjectType) -> Result<Vec<u8>, StoreError> {
         let pending = self.pending();
         if let Some((kind, _)) = pending.entries.header(id) {
             self.expect(id, kind.name(), wanted)?;
@@ -147,7 +148,7 @@ impl GitStore<'_> {
         Ok(object.data().to_vec())
     }
 
-    fn expect(&self, id: Id, found: &str, wanted: Kind) -> Result<(), StoreError> {
+    fn expect(&self, id: Id, found: &str, wanted: ObjectType) -> Result<(), StoreError> {
         if found == wanted.name() {
             return Ok(());
         }
@@ -172,7 +173,7 @@ impl GitStore<'_> {
         StoreError::Damaged { id, store: self.name.clone(), detail }
     }
 
-    fn pending(&self) -> MutexGuard<'_, Pending> {
+    fn pending(&self) -> MutexGuard<'_, PendingObjects> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -182,29 +183,29 @@ impl Store for GitStore<'_> {
         if id == Id::EMPTY_DIR {
             return Ok(Arc::default());
         }
-        let body = self.read(id, Kind::Tree)?;
+        let body = self.read(id, ObjectType::Tree)?;
         parse_tree(&body)
             .map(Arc::new)
             .ok_or_else(|| self.damaged(id, "it is not a tree".to_owned()))
     }
 
     fn blob(&self, id: Id) -> Result<Arc<[u8]>, StoreError> {
-        self.read(id, Kind::Blob).map(Arc::from)
+        self.read(id, ObjectType::Blob).map(Arc::from)
     }
 
     fn blob_size(&self, id: Id) -> Result<u64, StoreError> {
         if let Some((kind, size)) = self.pending().entries.header(id) {
-            self.expect(id, kind.name(), Kind::Blob)?;
+            self.expect(id, kind.name(), ObjectType::Blob)?;
             return Ok(size as u64);
         }
         let _reading = begin(Some(id), &self.directory);
         let (size, kind) = self.odb.read_header(oid(id)).map_err(|e| self.unreadable(id, &e))?;
-        self.expect(id, kind.str(), Kind::Blob)?;
+        self.expect(id, kind.str(), ObjectType::Blob)?;
         Ok(size as u64)
     }
 
     fn put_blob(&self, bytes: &[u8]) -> Result<Id, StoreError> {
-        Ok(self.put(Kind::Blob, bytes))
+        Ok(self.put(ObjectType::Blob, bytes))
     }
 
     fn put_dir(&self, dir: &Dir) -> Result<Id, StoreError> {
@@ -214,7 +215,7 @@ impl Store for GitStore<'_> {
                 detail: format!("`{}` cannot be a name in a tree", String::from_utf8_lossy(name)),
             });
         }
-        Ok(self.put(Kind::Tree, &dir.to_tree()))
+        Ok(self.put(ObjectType::Tree, &dir.to_tree()))
     }
 }
 
@@ -285,7 +286,7 @@ mod tests {
     #[test]
     fn a_tree_parses_to_what_it_was_written_from() {
         let mut dir = Dir::default();
-        let id = Kind::Blob.id(b"x");
+        let id = ObjectType::Blob.id(b"x");
         for (name, kind) in [
             ("file", EntryKind::File),
             ("run", EntryKind::Executable),

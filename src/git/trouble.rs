@@ -1,6 +1,6 @@
 //! What the `git` program's words say about the clone that it runs in: that it is damaged, or locked.
 
-use super::program::Output;
+use super::program::ProgramOutput;
 use super::{Error, Redacted, Repository};
 
 /// What git says of objects that are not what they were, or not there.
@@ -36,7 +36,7 @@ enum Trouble<'a> {
 
 impl Repository {
     /// Tells a command that failed because of this clone from one that failed because of the remote.
-    pub(super) fn is_sound(&self, what: &str, output: &Output) -> Result<(), Error> {
+    pub(super) fn is_sound(&self, what: &str, output: &ProgramOutput) -> Result<(), Error> {
         if output.code == Some(0) || output.stdout.lines().any(|line| line.starts_with("!\t")) {
             return Ok(());
         }

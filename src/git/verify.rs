@@ -6,7 +6,7 @@
 use std::io::Write as _;
 
 use super::outcome::why;
-use super::program::{ASK, Output};
+use super::program::{ASK, ProgramOutput};
 use super::repository::oid;
 use super::{Error, Redacted, Repository};
 use crate::model::{Allowed, AllowedSigner, Id};
@@ -90,7 +90,7 @@ impl Repository {
         commit: Id,
         settings: &[&str],
         variable: Option<(&str, &std::ffi::OsStr)>,
-    ) -> Result<Output, Error> {
+    ) -> Result<ProgramOutput, Error> {
         let commit = commit.to_string();
         let mut args = vec!["--no-replace-objects", "-c", "gpg.minTrustLevel=undefined"];
         for setting in settings {

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::engine::{Cancel, Failure, KindEngine, Order};
+use super::engine::{Cancel, EngineFailure, KindEngine, Order};
 use super::program::{End, Ran, run};
-use super::reason::{Reason, classify, gist};
-use super::state::{Held, State};
+use super::reason::{KindReason, classify, gist};
+use super::state::{Held, StateFolder};
 use crate::model::api::EndpointType;
 
 /// How long a question may take.
@@ -28,7 +28,7 @@ pub struct KindProgram {
     /// The program.
     pub program: OsString,
     /// carp's folder.
-    pub state: State,
+    pub state: StateFolder,
 }
 
 impl KindProgram {
@@ -49,10 +49,10 @@ impl KindProgram {
         input: Stdio,
         limit: Duration,
         cancel: &Cancel,
-    ) -> Result<Ran, Failure> {
+    ) -> Result<Ran, EngineFailure> {
         let program = self.program.to_string_lossy();
         let ran = run(&mut command, input, limit, cancel).map_err(|e| {
-            Failure::new(Reason::KindMissing, format!("`{program}` cannot be run: {e}"))
+            EngineFailure::new(KindReason::KindMissing, format!("`{program}` cannot be run: {e}"))
         })?;
         match ran.end {
             End::Exited(Some(0)) => Ok(ran),
@@ -60,19 +60,19 @@ impl KindProgram {
                 let said = gist(&ran.stderr, MOST_WORDS);
                 let said =
                     if said.is_empty() { format!("{doing}: kind said nothing") } else { said };
-                Err(Failure::new(classify(&ran.stderr), said))
+                Err(EngineFailure::new(classify(&ran.stderr), said))
             }
             End::TimedOut => {
                 let message = format!("{doing} did not end within {limit:?}");
-                Err(Failure::new(Reason::DeadlineExceeded, message))
+                Err(EngineFailure::new(KindReason::DeadlineExceeded, message))
             }
             End::Cancelled => {
-                Err(Failure::new(Reason::Cancelled, format!("{doing} was told to stop")))
+                Err(EngineFailure::new(KindReason::Cancelled, format!("{doing} was told to stop")))
             }
         }
     }
 
-    fn ask(&self, doing: &str, args: &[&str]) -> Result<String, Failure> {
+    fn ask(&self, doing: &str, args: &[&str]) -> Result<String, EngineFailure> {
         let never = Cancel::default();
         Ok(self.run(doing, self.command(args), Stdio::null(), ASK, &never)?.stdout)
     }
@@ -84,21 +84,24 @@ fn lines(answer: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-fn path(path: PathBuf) -> Result<String, Failure> {
+fn path(path: PathBuf) -> Result<String, EngineFailure> {
     let text = path.into_os_string().into_string();
-    text.map_err(|p| Failure::new(Reason::StateFailed, format!("`{}` is not Unicode", p.display())))
+    text.map_err(|p| {
+        EngineFailure::new(KindReason::StateFailed, format!("`{}` is not Unicode", p.display()))
+    })
 }
 
 impl KindEngine for KindProgram {
-    fn list(&self) -> Result<Vec<String>, Failure> {
+    fn list(&self) -> Result<Vec<String>, EngineFailure> {
         Ok(lines(&self.ask("listing the clusters", &["get", "clusters"])?))
     }
 
-    fn create(&self, order: &Order, held: &Held, cancel: &Cancel) -> Result<(), Failure> {
+    fn create(&self, order: &Order, held: &Held, cancel: &Cancel) -> Result<(), EngineFailure> {
         let folder = self.state.private()?;
         let config = path(folder.path().join("config.yaml"))?;
-        std::fs::write(&config, &order.config)
-            .map_err(|e| Failure::new(Reason::StateFailed, format!("writing `{config}`: {e}")))?;
+        std::fs::write(&config, &order.config).map_err(|e| {
+            EngineFailure::new(KindReason::StateFailed, format!("writing `{config}`: {e}"))
+        })?;
         let kubeconfig = path(folder.path().join("kubeconfig"))?;
         let mut args = vec!["create", "cluster", "--name", &order.name, "--config", &config];
         args.extend(["--kubeconfig", &kubeconfig, "--wait", &order.wait]);
@@ -109,7 +112,7 @@ impl KindEngine for KindProgram {
         self.run(&doing, self.command(&args), held.as_input()?, order.limit, cancel).map(drop)
     }
 
-    fn kubeconfig(&self, name: &str, from: EndpointType) -> Result<String, Failure> {
+    fn kubeconfig(&self, name: &str, from: EndpointType) -> Result<String, EngineFailure> {
         let mut args = vec!["get", "kubeconfig", "--name", name];
         if from == EndpointType::Internal {
             args.push("--internal");
@@ -117,13 +120,13 @@ impl KindEngine for KindProgram {
         self.ask(&format!("reading the kubeconfig of {name}"), &args)
     }
 
-    fn nodes(&self, name: &str) -> Result<Vec<String>, Failure> {
+    fn nodes(&self, name: &str) -> Result<Vec<String>, EngineFailure> {
         let answer =
             self.ask(&format!("listing the nodes of {name}"), &["get", "nodes", "--name", name])?;
         Ok(lines(&answer))
     }
 
-    fn delete(&self, name: &str, held: &Held) -> Result<(), Failure> {
+    fn delete(&self, name: &str, held: &Held) -> Result<(), EngineFailure> {
         let folder = self.state.private()?;
         // A file of its own: kind would edit the person's.
         let kubeconfig = path(folder.path().join("kubeconfig"))?;
@@ -144,7 +147,7 @@ mod tests {
         let program = folder.join("kind");
         std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let state = State::open(&folder.join("state")).unwrap();
+        let state = StateFolder::open(&folder.join("state")).unwrap();
         KindProgram { program: program.into_os_string(), state }
     }
 
@@ -187,9 +190,9 @@ mod tests {
             "echo ' ✗ x' >&2; echo 'ERROR: failed to pull image y' >&2; exit 1",
         );
         let failure = kind.list().unwrap_err();
-        assert_eq!(failure.reason, Reason::ImagePullFailed);
+        assert_eq!(failure.reason, KindReason::ImagePullFailed);
         assert_eq!(failure.message, "failed to pull image y");
         let absent = KindProgram { program: "/no/such/kind".into(), ..kind };
-        assert_eq!(absent.list().unwrap_err().reason, Reason::KindMissing);
+        assert_eq!(absent.list().unwrap_err().reason, KindReason::KindMissing);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::reason::{Reason, Retry};
+use super::reason::{KindReason, Retry};
 use super::state::Held;
 use crate::model::api::EndpointType;
 
@@ -14,32 +14,32 @@ pub trait KindEngine: Send + Sync + 'static {
     ///
     /// # Errors
     /// The engine or what is below it failed.
-    fn list(&self) -> Result<Vec<String>, Failure>;
+    fn list(&self) -> Result<Vec<String>, EngineFailure>;
 
     /// Makes a cluster. Whoever calls holds its name, and the engine keeps it held until all it started
     /// has ended, whatever becomes of this process.
     ///
     /// # Errors
     /// The engine failed, took too long, or was told to stop. In the last two cases nodes may be left.
-    fn create(&self, order: &Order, held: &Held, cancel: &Cancel) -> Result<(), Failure>;
+    fn create(&self, order: &Order, held: &Held, cancel: &Cancel) -> Result<(), EngineFailure>;
 
     /// The kubeconfig of a cluster's administrator.
     ///
     /// # Errors
     /// The engine failed, or there is no such cluster.
-    fn kubeconfig(&self, name: &str, from: EndpointType) -> Result<String, Failure>;
+    fn kubeconfig(&self, name: &str, from: EndpointType) -> Result<String, EngineFailure>;
 
     /// The names of a cluster's nodes.
     ///
     /// # Errors
     /// The engine failed.
-    fn nodes(&self, name: &str) -> Result<Vec<String>, Failure>;
+    fn nodes(&self, name: &str) -> Result<Vec<String>, EngineFailure>;
 
     /// Deletes a cluster, whole or half; one that is not there is fine.
     ///
     /// # Errors
     /// The engine failed.
-    fn delete(&self, name: &str, held: &Held) -> Result<(), Failure>;
+    fn delete(&self, name: &str, held: &Held) -> Result<(), EngineFailure>;
 }
 
 /// A cluster to be made.
@@ -60,18 +60,18 @@ pub struct Order {
 /// Why something could not be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Failure {
+pub struct EngineFailure {
     /// In one word.
-    pub reason: Reason,
+    pub reason: KindReason,
     /// In the words of what failed.
     pub message: String,
     /// When to try again.
     pub retry: Retry,
 }
 
-impl Failure {
+impl EngineFailure {
     /// A failure that is tried again as its reason says.
-    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
+    pub fn new(reason: KindReason, message: impl Into<String>) -> Self {
         Self { reason, message: message.into(), retry: reason.retry() }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::Failure;
+use super::EngineFailure;
 use crate::{git, model, observe};
 
 /// A failure of the world.
@@ -21,7 +21,7 @@ pub enum Error {
     },
     /// kind, docker or carp's own folder.
     #[error(transparent)]
-    Kind(#[from] Failure),
+    Kind(#[from] EngineFailure),
     /// Git or the remote.
     #[error(transparent)]
     Git(#[from] git::Error),

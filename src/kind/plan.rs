@@ -1,6 +1,6 @@
 //! What to do about one cluster. Pure: what is seen and what is wanted in, one action out.
 
-use super::reason::Reason;
+use super::reason::KindReason;
 
 /// What an object's status says that was begun in its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Record {
 
 /// What is seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Observed {
+pub struct ObservedCluster {
     /// What the status says.
     pub record: Record,
     /// Whether the recorded name is not the one that is wanted now.
@@ -28,12 +28,12 @@ pub struct Observed {
     /// Whether a creation runs just now.
     pub creating: bool,
     /// What failed last with exactly this spec, where only a change of it helps.
-    pub hopeless: Option<Reason>,
+    pub hopeless: Option<KindReason>,
 }
 
 /// What is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Desired {
+pub struct DesiredCluster {
     /// Whether the object is being deleted.
     pub deleting: bool,
     /// Whether the cluster stays when the object goes.
@@ -44,7 +44,7 @@ pub struct Desired {
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum KindAction {
     /// Look again later.
     Wait,
     /// End the creation that runs.
@@ -67,43 +67,43 @@ pub enum Action {
     /// Nothing of this object is left: let it go.
     Release,
     /// Do nothing, and say why.
-    Refuse(Reason),
+    Refuse(KindReason),
 }
 
 /// What to do about a cluster.
 #[must_use]
-pub fn plan(observed: &Observed, desired: &Desired) -> Action {
+pub fn plan(observed: &ObservedCluster, desired: &DesiredCluster) -> KindAction {
     if desired.deleting {
         return deletion(observed, desired);
     }
     if observed.creating {
-        return Action::Wait;
+        return KindAction::Wait;
     }
     match observed.record {
-        _ if observed.renamed => Action::Refuse(Reason::Renamed),
-        _ if observed.other_host => Action::Refuse(Reason::OtherHost),
-        Record::None if observed.listed && desired.adopt => Action::Adopt,
-        Record::None if observed.listed => Action::Refuse(Reason::AlreadyExists),
-        Record::Made if observed.listed => Action::Check,
+        _ if observed.renamed => KindAction::Refuse(KindReason::Renamed),
+        _ if observed.other_host => KindAction::Refuse(KindReason::OtherHost),
+        Record::None if observed.listed && desired.adopt => KindAction::Adopt,
+        Record::None if observed.listed => KindAction::Refuse(KindReason::AlreadyExists),
+        Record::Made if observed.listed => KindAction::Check,
         record => match (record, observed.hopeless) {
-            (_, Some(reason)) => Action::Refuse(reason),
-            (Record::None, None) => Action::Begin,
-            (Record::Intended, None) => Action::Create { leftovers: observed.listed },
-            (Record::Made, None) => Action::BeginAgain,
+            (_, Some(reason)) => KindAction::Refuse(reason),
+            (Record::None, None) => KindAction::Begin,
+            (Record::Intended, None) => KindAction::Create { leftovers: observed.listed },
+            (Record::Made, None) => KindAction::BeginAgain,
         },
     }
 }
 
 /// Nothing is deleted that the record does not name: an object that was refused a name never owned the
 /// cluster that has it. A new name does not save the old cluster.
-fn deletion(observed: &Observed, desired: &Desired) -> Action {
+fn deletion(observed: &ObservedCluster, desired: &DesiredCluster) -> KindAction {
     match observed.record {
-        _ if observed.creating => Action::Cancel,
-        Record::None => Action::Release,
-        _ if desired.orphan => Action::Release,
-        _ if observed.other_host => Action::Refuse(Reason::OtherHost),
-        _ if observed.listed => Action::Delete,
-        _ => Action::Release,
+        _ if observed.creating => KindAction::Cancel,
+        Record::None => KindAction::Release,
+        _ if desired.orphan => KindAction::Release,
+        _ if observed.other_host => KindAction::Refuse(KindReason::OtherHost),
+        _ if observed.listed => KindAction::Delete,
+        _ => KindAction::Release,
     }
 }
 
@@ -111,8 +111,8 @@ fn deletion(observed: &Observed, desired: &Desired) -> Action {
 mod tests {
     use super::*;
 
-    const fn seen(record: Record, listed: bool) -> Observed {
-        Observed {
+    const fn seen(record: Record, listed: bool) -> ObservedCluster {
+        ObservedCluster {
             record,
             listed,
             renamed: false,
@@ -122,44 +122,44 @@ mod tests {
         }
     }
 
-    const WANTED: Desired = Desired { deleting: false, orphan: false, adopt: false };
-    const ADOPTING: Desired = Desired { adopt: true, ..WANTED };
-    const DELETING: Desired = Desired { deleting: true, ..WANTED };
-    const ORPHANING: Desired = Desired { orphan: true, ..DELETING };
+    const WANTED: DesiredCluster = DesiredCluster { deleting: false, orphan: false, adopt: false };
+    const ADOPTING: DesiredCluster = DesiredCluster { adopt: true, ..WANTED };
+    const DELETING: DesiredCluster = DesiredCluster { deleting: true, ..WANTED };
+    const ORPHANING: DesiredCluster = DesiredCluster { orphan: true, ..DELETING };
 
     #[test]
     fn every_state_has_its_action() {
         use Record::{Intended, Made, None};
-        let refuse = Action::Refuse;
-        let hopeless = |seen| Observed { hopeless: Some(Reason::InvalidConfig), ..seen };
-        let creating = |seen| Observed { creating: true, ..seen };
-        let renamed = |seen| Observed { renamed: true, ..seen };
-        let elsewhere = |seen| Observed { other_host: true, ..seen };
+        let refuse = KindAction::Refuse;
+        let hopeless = |seen| ObservedCluster { hopeless: Some(KindReason::InvalidConfig), ..seen };
+        let creating = |seen| ObservedCluster { creating: true, ..seen };
+        let renamed = |seen| ObservedCluster { renamed: true, ..seen };
+        let elsewhere = |seen| ObservedCluster { other_host: true, ..seen };
         for (observed, desired, action) in [
-            (seen(None, false), WANTED, Action::Begin),
-            (seen(None, true), WANTED, refuse(Reason::AlreadyExists)),
-            (seen(None, true), ADOPTING, Action::Adopt),
-            (seen(None, false), ADOPTING, Action::Begin),
-            (seen(Intended, false), WANTED, Action::Create { leftovers: false }),
-            (seen(Intended, true), WANTED, Action::Create { leftovers: true }),
-            (creating(seen(Intended, true)), WANTED, Action::Wait),
-            (seen(Made, true), WANTED, Action::Check),
-            (seen(Made, false), WANTED, Action::BeginAgain),
-            (hopeless(seen(Intended, false)), WANTED, refuse(Reason::InvalidConfig)),
-            (hopeless(seen(Made, true)), WANTED, Action::Check),
-            (renamed(seen(Made, false)), WANTED, refuse(Reason::Renamed)),
-            (renamed(seen(Intended, true)), ADOPTING, refuse(Reason::Renamed)),
-            (elsewhere(seen(Made, false)), WANTED, refuse(Reason::OtherHost)),
-            (seen(None, true), DELETING, Action::Release),
-            (seen(None, false), DELETING, Action::Release),
-            (seen(Intended, true), DELETING, Action::Delete),
-            (creating(seen(Intended, true)), DELETING, Action::Cancel),
-            (seen(Made, true), DELETING, Action::Delete),
-            (renamed(seen(Made, true)), DELETING, Action::Delete),
-            (seen(Made, false), DELETING, Action::Release),
-            (elsewhere(seen(Made, true)), DELETING, refuse(Reason::OtherHost)),
-            (seen(Made, true), ORPHANING, Action::Release),
-            (elsewhere(seen(Made, true)), ORPHANING, Action::Release),
+            (seen(None, false), WANTED, KindAction::Begin),
+            (seen(None, true), WANTED, refuse(KindReason::AlreadyExists)),
+            (seen(None, true), ADOPTING, KindAction::Adopt),
+            (seen(None, false), ADOPTING, KindAction::Begin),
+            (seen(Intended, false), WANTED, KindAction::Create { leftovers: false }),
+            (seen(Intended, true), WANTED, KindAction::Create { leftovers: true }),
+            (creating(seen(Intended, true)), WANTED, KindAction::Wait),
+            (seen(Made, true), WANTED, KindAction::Check),
+            (seen(Made, false), WANTED, KindAction::BeginAgain),
+            (hopeless(seen(Intended, false)), WANTED, refuse(KindReason::InvalidConfig)),
+            (hopeless(seen(Made, true)), WANTED, KindAction::Check),
+            (renamed(seen(Made, false)), WANTED, refuse(KindReason::Renamed)),
+            (renamed(seen(Intended, true)), ADOPTING, refuse(KindReason::Renamed)),
+            (elsewhere(seen(Made, false)), WANTED, refuse(KindReason::OtherHost)),
+            (seen(None, true), DELETING, KindAction::Release),
+            (seen(None, false), DELETING, KindAction::Release),
+            (seen(Intended, true), DELETING, KindAction::Delete),
+            (creating(seen(Intended, true)), DELETING, KindAction::Cancel),
+            (seen(Made, true), DELETING, KindAction::Delete),
+            (renamed(seen(Made, true)), DELETING, KindAction::Delete),
+            (seen(Made, false), DELETING, KindAction::Release),
+            (elsewhere(seen(Made, true)), DELETING, refuse(KindReason::OtherHost)),
+            (seen(Made, true), ORPHANING, KindAction::Release),
+            (elsewhere(seen(Made, true)), ORPHANING, KindAction::Release),
         ] {
             assert_eq!(plan(&observed, &desired), action, "{observed:?} {desired:?}");
         }
@@ -171,10 +171,12 @@ mod tests {
         for (listed, renamed) in flags.iter().flat_map(|l| flags.map(|r| (*l, r))) {
             for (adopt, orphan) in flags.iter().flat_map(|a| flags.map(|o| (*a, o))) {
                 for deleting in flags {
-                    let observed = Observed { renamed, ..seen(Record::None, listed) };
-                    let action = plan(&observed, &Desired { deleting, orphan, adopt });
-                    let deletes =
-                        matches!(action, Action::Delete | Action::Create { leftovers: true });
+                    let observed = ObservedCluster { renamed, ..seen(Record::None, listed) };
+                    let action = plan(&observed, &DesiredCluster { deleting, orphan, adopt });
+                    let deletes = matches!(
+                        action,
+                        KindAction::Delete | KindAction::Create { leftovers: true }
+                    );
                     assert!(!deletes, "{observed:?}: {action:?}");
                 }
             }

@@ -7,24 +7,24 @@ use kube::api::{Api, ListParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
-use super::status::Health;
+use super::status::ClusterHealth;
 
 /// How long an API server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Asks the API server of a kubeconfig whether it is ready, which version it has, and for its nodes.
-pub(super) async fn probe(kubeconfig: &str, nodes: u32) -> Health {
+pub(super) async fn probe(kubeconfig: &str, nodes: u32) -> ClusterHealth {
     let asked = tokio::time::timeout(PATIENCE, ask(kubeconfig)).await;
     let asked = asked.unwrap_or_else(|_| Err(format!("no answer within {PATIENCE:?}")));
     match asked {
-        Ok((version, ready_nodes)) => Health {
+        Ok((version, ready_nodes)) => ClusterHealth {
             answers: true,
             said: String::new(),
             version: Some(version),
             nodes,
             ready_nodes,
         },
-        Err(said) => Health { said, nodes, ..Health::default() },
+        Err(said) => ClusterHealth { said, nodes, ..ClusterHealth::default() },
     }
 }
 

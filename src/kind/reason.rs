@@ -23,11 +23,11 @@ macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $retry:ident, $help:literal;)*) => {
         /// Why a cluster is not what its object asks for.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Reason {
+        pub enum KindReason {
             $($(#[$doc])* $name,)*
         }
 
-        impl Reason {
+        impl KindReason {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
@@ -106,7 +106,7 @@ reasons! {
     KubeconfigFailed = Backoff, "the message says which one, and why";
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for KindReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -114,33 +114,36 @@ impl fmt::Display for Reason {
 
 /// What stands in kind's error output, and what it means. The first that is found counts: what is
 /// nearest to the cause comes first, for kind repeats docker's words after its own.
-const WORDS: &[(&str, Reason)] = &[
-    ("exec: \"docker\": executable file not found", Reason::DockerMissing),
-    ("exec: \"podman\": executable file not found", Reason::DockerMissing),
-    ("exec: \"nerdctl\": executable file not found", Reason::DockerMissing),
-    ("Cannot connect to the Docker daemon", Reason::DockerUnavailable),
-    ("permission denied while trying to connect to the Docker daemon", Reason::DockerUnavailable),
-    ("node(s) already exist for a cluster with the name", Reason::AlreadyExists),
-    ("failed to pull image", Reason::ImagePullFailed),
-    ("port is already allocated", Reason::PortInUse),
-    ("address already in use", Reason::PortInUse),
-    ("is not a valid cluster name", Reason::InvalidName),
-    ("unable to decode config", Reason::InvalidConfig),
-    ("unknown apiVersion", Reason::InvalidConfig),
-    ("invalid configuration for node", Reason::InvalidConfig),
-    ("invalid configuration", Reason::InvalidConfig),
-    ("failed to init node with kubeadm", Reason::KubeadmFailed),
-    ("failed to join node", Reason::KubeadmFailed),
-    ("could not find a log line that matches", Reason::NodeBootFailed),
-    ("could not locate any control plane nodes", Reason::NotFound),
-    ("failed to lock config file", Reason::KubeconfigLocked),
+const WORDS: &[(&str, KindReason)] = &[
+    ("exec: \"docker\": executable file not found", KindReason::DockerMissing),
+    ("exec: \"podman\": executable file not found", KindReason::DockerMissing),
+    ("exec: \"nerdctl\": executable file not found", KindReason::DockerMissing),
+    ("Cannot connect to the Docker daemon", KindReason::DockerUnavailable),
+    (
+        "permission denied while trying to connect to the Docker daemon",
+        KindReason::DockerUnavailable,
+    ),
+    ("node(s) already exist for a cluster with the name", KindReason::AlreadyExists),
+    ("failed to pull image", KindReason::ImagePullFailed),
+    ("port is already allocated", KindReason::PortInUse),
+    ("address already in use", KindReason::PortInUse),
+    ("is not a valid cluster name", KindReason::InvalidName),
+    ("unable to decode config", KindReason::InvalidConfig),
+    ("unknown apiVersion", KindReason::InvalidConfig),
+    ("invalid configuration for node", KindReason::InvalidConfig),
+    ("invalid configuration", KindReason::InvalidConfig),
+    ("failed to init node with kubeadm", KindReason::KubeadmFailed),
+    ("failed to join node", KindReason::KubeadmFailed),
+    ("could not find a log line that matches", KindReason::NodeBootFailed),
+    ("could not locate any control plane nodes", KindReason::NotFound),
+    ("failed to lock config file", KindReason::KubeconfigLocked),
 ];
 
 /// What kind's error output means.
 #[must_use]
-pub fn classify(stderr: &str) -> Reason {
+pub fn classify(stderr: &str) -> KindReason {
     let found = WORDS.iter().find(|(words, _)| stderr.contains(words));
-    found.map_or(Reason::KindFailed, |(_, reason)| *reason)
+    found.map_or(KindReason::KindFailed, |(_, reason)| *reason)
 }
 
 /// The line for people in kind's error output: that of `ERROR:` and what follows it, without the
@@ -173,53 +176,53 @@ mod tests {
                 "ERROR: failed to create cluster: failed to get docker info: command \"docker info \
                  --format '{{json .}}'\" failed with error: exec: \"docker\": executable file not \
                  found in $PATH\nCommand Output: ",
-                Reason::DockerMissing,
+                KindReason::DockerMissing,
             ),
             (
                 "ERROR: failed to create cluster: failed to get docker info: exit status 1\nCommand \
                  Output: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.",
-                Reason::DockerUnavailable,
+                KindReason::DockerUnavailable,
             ),
             (
                 "ERROR: failed to create cluster: node(s) already exist for a cluster with the name \
                  \"a\"",
-                Reason::AlreadyExists,
+                KindReason::AlreadyExists,
             ),
             (
                 "Creating cluster \"a\" ...\n ✗ Ensuring node image (kindest/node:v1) 🖼\nERROR: failed \
                  to create cluster: failed to pull image \"kindest/node:v1\": command failed",
-                Reason::ImagePullFailed,
+                KindReason::ImagePullFailed,
             ),
             (
                 "docker: Error response from daemon: driver failed: Bind for 0.0.0.0:80 failed: port \
                  is already allocated.",
-                Reason::PortInUse,
+                KindReason::PortInUse,
             ),
             (
                 "ERROR: failed to create cluster: 'A' is not a valid cluster name, cluster names must \
                  match `^[a-z0-9.-]+$`",
-                Reason::InvalidName,
+                KindReason::InvalidName,
             ),
-            ("ERROR: unable to decode config: yaml: line 3", Reason::InvalidConfig),
+            ("ERROR: unable to decode config: yaml: line 3", KindReason::InvalidConfig),
             (
                 "ERROR: failed to create cluster: failed to init node with kubeadm",
-                Reason::KubeadmFailed,
+                KindReason::KubeadmFailed,
             ),
             (
                 "ERROR: failed to create cluster: could not find a log line that matches \
               \"Reached target\"",
-                Reason::NodeBootFailed,
+                KindReason::NodeBootFailed,
             ),
             (
                 "ERROR: could not locate any control plane nodes for cluster named 'a'",
-                Reason::NotFound,
+                KindReason::NotFound,
             ),
             (
                 "ERROR: failed to lock config file: open x.lock: file exists",
-                Reason::KubeconfigLocked,
+                KindReason::KubeconfigLocked,
             ),
-            ("ERROR: something else", Reason::KindFailed),
-            ("", Reason::KindFailed),
+            ("ERROR: something else", KindReason::KindFailed),
+            ("", KindReason::KindFailed),
         ] {
             assert_eq!(classify(stderr), reason, "{stderr}");
         }
@@ -239,7 +242,10 @@ mod tests {
     #[test]
     fn what_only_a_change_can_mend_is_not_tried_again() {
         let never: Vec<_> =
-            Reason::ALL.iter().filter(|reason| reason.retry() == Retry::Never).collect();
-        assert_eq!(never, [&Reason::InvalidName, &Reason::InvalidConfig, &Reason::Renamed]);
+            KindReason::ALL.iter().filter(|reason| reason.retry() == Retry::Never).collect();
+        assert_eq!(
+            never,
+            [&KindReason::InvalidName, &KindReason::InvalidConfig, &KindReason::Renamed]
+        );
     }
 }

@@ -12,15 +12,15 @@ use std::process::Stdio;
 
 use tempfile::TempDir;
 
-use super::engine::Failure;
-use super::reason::Reason;
+use super::engine::EngineFailure;
+use super::reason::KindReason;
 
 /// The longest name that a `KINDCluster` may have.
 const MOST_NAME: usize = 64;
 
 /// carp's folder.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct StateFolder {
     dir: PathBuf,
 }
 
@@ -31,12 +31,12 @@ pub struct Held {
     path: PathBuf,
 }
 
-impl State {
+impl StateFolder {
     /// Opens the folder, which only its owner may look into; it is made where it is not there.
     ///
     /// # Errors
     /// The disk failed.
-    pub fn open(dir: &Path) -> Result<Self, Failure> {
+    pub fn open(dir: &Path) -> Result<Self, EngineFailure> {
         let names = dir.join("names");
         let mut builder = DirBuilder::new();
         builder.recursive(true);
@@ -50,7 +50,7 @@ impl State {
     ///
     /// # Errors
     /// The disk failed.
-    pub fn private(&self) -> Result<TempDir, Failure> {
+    pub fn private(&self) -> Result<TempDir, EngineFailure> {
         let mut builder = tempfile::Builder::new();
         builder.prefix("work-");
         // Without this a folder is as open as the person's other new ones.
@@ -63,12 +63,12 @@ impl State {
     /// Holds a name.
     ///
     /// # Errors
-    /// Another process holds it ([`Reason::Busy`]), it is no name, or the disk failed.
-    pub fn hold(&self, name: &str) -> Result<Held, Failure> {
+    /// Another process holds it ([`KindReason::Busy`]), it is no name, or the disk failed.
+    pub fn hold(&self, name: &str) -> Result<Held, EngineFailure> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' || c == '-';
         if name.is_empty() || name.len() > MOST_NAME || !name.chars().all(plain) {
             let message = format!("`{name}` is not a cluster's name");
-            return Err(Failure::new(Reason::InvalidName, message));
+            return Err(EngineFailure::new(KindReason::InvalidName, message));
         }
         let path = self.dir.join("names").join(format!("{name}.owner"));
         let file = File::options().create(true).truncate(false).read(true).write(true).open(&path);
@@ -77,7 +77,7 @@ impl State {
             Ok(()) => Ok(Held { file, path }),
             Err(TryLockError::WouldBlock) => {
                 let message = format!("another process works on the cluster {name}");
-                Err(Failure::new(Reason::Busy, message))
+                Err(EngineFailure::new(KindReason::Busy, message))
             }
             Err(TryLockError::Error(e)) => Err(failed("locking", &path, &e)),
         }
@@ -107,7 +107,7 @@ impl Held {
     ///
     /// # Errors
     /// The disk failed.
-    pub fn owner(&self) -> Result<String, Failure> {
+    pub fn owner(&self) -> Result<String, EngineFailure> {
         let mut text = String::new();
         let read = (&self.file).rewind().and_then(|()| (&self.file).read_to_string(&mut text));
         read.map_err(|e| failed("reading", &self.path, &e))?;
@@ -118,7 +118,7 @@ impl Held {
     ///
     /// # Errors
     /// The disk failed.
-    pub fn set_owner(&self, owner: &str) -> Result<(), Failure> {
+    pub fn set_owner(&self, owner: &str) -> Result<(), EngineFailure> {
         let write = || -> io::Result<()> {
             let mut file = &self.file;
             file.set_len(0)?;
@@ -133,14 +133,17 @@ impl Held {
     ///
     /// # Errors
     /// The system has no room for another open file.
-    pub fn as_input(&self) -> Result<Stdio, Failure> {
+    pub fn as_input(&self) -> Result<Stdio, EngineFailure> {
         let copy = self.file.try_clone().map_err(|e| failed("opening", &self.path, &e))?;
         Ok(copy.into())
     }
 }
 
-fn failed(doing: &str, path: &Path, error: &io::Error) -> Failure {
-    Failure::new(Reason::StateFailed, format!("{doing} `{}` failed: {error}", path.display()))
+fn failed(doing: &str, path: &Path, error: &io::Error) -> EngineFailure {
+    EngineFailure::new(
+        KindReason::StateFailed,
+        format!("{doing} `{}` failed: {error}", path.display()),
+    )
 }
 
 #[cfg(test)]
@@ -150,9 +153,9 @@ mod tests {
     #[test]
     fn a_name_is_held_by_one_at_a_time_and_remembers_its_owner() {
         let folder = tempfile::tempdir().unwrap();
-        let state = State::open(&folder.path().join("a/b")).unwrap();
+        let state = StateFolder::open(&folder.path().join("a/b")).unwrap();
         let held = state.hold("x").unwrap();
-        assert_eq!(state.hold("x").unwrap_err().reason, Reason::Busy);
+        assert_eq!(state.hold("x").unwrap_err().reason, KindReason::Busy);
         state.hold("y").unwrap();
         assert_eq!(held.owner().unwrap(), "");
         held.set_owner("somebody with a long name").unwrap();
@@ -161,7 +164,10 @@ mod tests {
         assert_eq!(state.hold("x").unwrap().owner().unwrap(), "me");
         for wrong in ["", "..", "a/b", "A", &"x".repeat(65)] {
             let held = state.hold(wrong);
-            assert!(wrong == ".." || held.unwrap_err().reason == Reason::InvalidName, "{wrong}");
+            assert!(
+                wrong == ".." || held.unwrap_err().reason == KindReason::InvalidName,
+                "{wrong}"
+            );
         }
     }
 
@@ -169,12 +175,12 @@ mod tests {
     #[test]
     fn a_name_stays_held_while_a_program_that_was_given_it_runs() {
         let folder = tempfile::tempdir().unwrap();
-        let state = State::open(folder.path()).unwrap();
+        let state = StateFolder::open(folder.path()).unwrap();
         let held = state.hold("x").unwrap();
         let mut command = std::process::Command::new("sleep");
         let mut child = command.arg("600").stdin(held.as_input().unwrap()).spawn().unwrap();
         drop((held, command));
-        assert_eq!(state.hold("x").unwrap_err().reason, Reason::Busy);
+        assert_eq!(state.hold("x").unwrap_err().reason, KindReason::Busy);
         child.kill().unwrap();
         child.wait().unwrap();
         state.hold("x").unwrap();
@@ -185,7 +191,7 @@ mod tests {
     fn nobody_else_looks_into_the_folder_and_leftovers_go() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
-        let state = State::open(&folder.path().join("state")).unwrap();
+        let state = StateFolder::open(&folder.path().join("state")).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&folder.path().join("state")), 0o700);
         let work = state.private().unwrap().keep();

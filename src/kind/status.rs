@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::plan::Record;
-use super::reason::{Reason, cut};
+use super::reason::{KindReason, cut};
 use crate::model::api::{
     HistoryRow, Initialization, KINDClusterSpec, KINDClusterStatus, MOST_HISTORY, MadeFrom,
 };
@@ -15,7 +15,7 @@ const MOST_MESSAGE: usize = 1000;
 
 /// What a look at a cluster found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Health {
+pub struct ClusterHealth {
     /// Whether `/readyz` of its API server is fine.
     pub answers: bool,
     /// What was said instead.
@@ -29,7 +29,7 @@ pub struct Health {
 }
 
 /// A status that something is told to.
-pub struct Telling<'a> {
+pub struct StatusBuilder<'a> {
     /// The status.
     pub status: &'a mut KINDClusterStatus,
     /// When.
@@ -71,9 +71,9 @@ pub fn upgrade(status: &mut KINDClusterStatus) {
     status.history = history;
 }
 
-impl Telling<'_> {
+impl StatusBuilder<'_> {
     /// A creation begins: written before it does, so that what an interrupted one leaves is known.
-    pub fn intend(&mut self, spec: &KINDClusterSpec, host: &str, why: &str) {
+    pub fn set_desired(&mut self, spec: &KINDClusterSpec, host: &str, why: &str) {
         let name = &spec.cluster_name;
         self.status.cluster_name = Some(name.clone());
         self.status.provider_id = Some(format!("kind://{host}/{name}"));
@@ -110,7 +110,7 @@ impl Telling<'_> {
     }
 
     /// What a look at the cluster found.
-    pub fn checked(&mut self, spec: &KINDClusterSpec, health: &Health) {
+    pub fn checked(&mut self, spec: &KINDClusterSpec, health: &ClusterHealth) {
         self.status.nodes = Some(health.nodes);
         self.status.ready_nodes = health.ready_nodes;
         if health.answers {
@@ -124,8 +124,8 @@ impl Telling<'_> {
             self.ready(true, "Ready", "");
         } else {
             let said = cut(&health.said, MOST_MESSAGE);
-            self.condition("Available", false, Reason::NotReady.word(), &said);
-            self.trouble(Reason::NotReady, &said);
+            self.condition("Available", false, KindReason::NotReady.word(), &said);
+            self.trouble(KindReason::NotReady, &said);
             self.row("Cluster does not answer", &said);
         }
         self.up_to_date(spec);
@@ -139,12 +139,12 @@ impl Telling<'_> {
     /// The kubeconfig could not be written.
     pub fn kubeconfig_failed(&mut self, said: &str) {
         let said = cut(said, MOST_MESSAGE);
-        self.condition("KubeconfigReady", false, Reason::KubeconfigFailed.word(), &said);
-        self.trouble(Reason::KubeconfigFailed, &said);
+        self.condition("KubeconfigReady", false, KindReason::KubeconfigFailed.word(), &said);
+        self.trouble(KindReason::KubeconfigFailed, &said);
     }
 
     /// A creation failed.
-    pub fn creation_failed(&mut self, reason: Reason, said: &str) {
+    pub fn creation_failed(&mut self, reason: KindReason, said: &str) {
         let said = cut(said, MOST_MESSAGE);
         self.condition("ClusterCreated", false, reason.word(), &said);
         self.trouble(reason, &format!("Cluster cannot be created: {said}"));
@@ -158,7 +158,7 @@ impl Telling<'_> {
     }
 
     /// carp does not do what is asked for.
-    pub fn refused(&mut self, reason: Reason, said: &str) {
+    pub fn refused(&mut self, reason: KindReason, said: &str) {
         if record(self.status) == Record::None {
             self.condition("ClusterCreated", false, reason.word(), said);
         }
@@ -167,7 +167,7 @@ impl Telling<'_> {
     }
 
     /// A deletion goes on, or could not.
-    pub fn deleting(&mut self, failed: Option<(Reason, &str)>) {
+    pub fn deleting(&mut self, failed: Option<(KindReason, &str)>) {
         match failed {
             None => self.ready(false, "Deleting", ""),
             Some((reason, said)) => {
@@ -187,7 +187,7 @@ impl Telling<'_> {
         }
     }
 
-    fn trouble(&mut self, reason: Reason, said: &str) {
+    fn trouble(&mut self, reason: KindReason, said: &str) {
         self.status.failure_reason = Some(reason.word().to_owned());
         self.status.failure_message = Some(said.to_owned());
         self.ready(false, reason.word(), said);
@@ -271,23 +271,28 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn telling(status: &mut KINDClusterStatus, second: i64) -> Telling<'_> {
-        Telling { status, now: at(second), generation: Some(1) }
+    fn telling(status: &mut KINDClusterStatus, second: i64) -> StatusBuilder<'_> {
+        StatusBuilder { status, now: at(second), generation: Some(1) }
     }
 
     fn condition<'a>(status: &'a KINDClusterStatus, kind: &str) -> &'a Condition {
         status.conditions.iter().find(|c| c.kind == kind).unwrap()
     }
 
-    fn healthy() -> Health {
-        Health { answers: true, version: Some("v1.37.0".to_owned()), nodes: 1, ..Health::default() }
+    fn healthy() -> ClusterHealth {
+        ClusterHealth {
+            answers: true,
+            version: Some("v1.37.0".to_owned()),
+            nodes: 1,
+            ..ClusterHealth::default()
+        }
     }
 
     #[test]
     fn a_cluster_is_recorded_made_and_ready_in_this_order() {
         let (spec, mut status) = (KINDClusterSpec::named("a"), KINDClusterStatus::default());
         assert_eq!(record(&status), Record::None);
-        telling(&mut status, 0).intend(&spec, "box", "");
+        telling(&mut status, 0).set_desired(&spec, "box", "");
         assert_eq!((record(&status), recorded_host(&status)), (Record::Intended, Some("box")));
         assert_eq!((status.ready, status.initialization), (Some(false), None));
         telling(&mut status, 60).made(&spec.digest(), false);
@@ -308,9 +313,10 @@ mod tests {
     #[test]
     fn a_failure_is_told_once_and_vanishes_with_the_trouble() {
         let (spec, mut status) = (KINDClusterSpec::named("a"), KINDClusterStatus::default());
-        telling(&mut status, 0).intend(&spec, "box", "");
+        telling(&mut status, 0).set_desired(&spec, "box", "");
         for second in 1..100 {
-            telling(&mut status, second).creation_failed(Reason::ImagePullFailed, "no such image");
+            telling(&mut status, second)
+                .creation_failed(KindReason::ImagePullFailed, "no such image");
         }
         assert_eq!(status.history.len(), 2, "{:?}", status.history);
         let row = &status.history[1];
@@ -329,7 +335,7 @@ mod tests {
         let mut status = KINDClusterStatus::default();
         for second in 0..100 {
             let said = second.to_string();
-            telling(&mut status, second).creation_failed(Reason::KindFailed, &said);
+            telling(&mut status, second).creation_failed(KindReason::KindFailed, &said);
         }
         assert_eq!(status.history.len(), MOST_HISTORY);
         assert_eq!(status.history.last().unwrap().reason, "99");
@@ -338,11 +344,14 @@ mod tests {
     #[test]
     fn a_cluster_that_stops_answering_is_no_longer_ready_and_stays_initialized() {
         let (spec, mut status) = (KINDClusterSpec::named("a"), KINDClusterStatus::default());
-        telling(&mut status, 0).intend(&spec, "box", "");
+        telling(&mut status, 0).set_desired(&spec, "box", "");
         telling(&mut status, 1).made(&spec.digest(), false);
         telling(&mut status, 2).checked(&spec, &healthy());
-        let silent =
-            Health { said: "connection refused".to_owned(), nodes: 1, ..Health::default() };
+        let silent = ClusterHealth {
+            said: "connection refused".to_owned(),
+            nodes: 1,
+            ..ClusterHealth::default()
+        };
         telling(&mut status, 3).checked(&spec, &silent);
         assert_eq!(status.ready, Some(false));
         assert_eq!(status.failure_reason.as_deref(), Some("NotReady"));
@@ -354,7 +363,7 @@ mod tests {
     #[test]
     fn what_was_changed_since_is_told_and_nothing_is_torn_down() {
         let (spec, mut status) = (KINDClusterSpec::named("a"), KINDClusterStatus::default());
-        telling(&mut status, 0).intend(&spec, "box", "");
+        telling(&mut status, 0).set_desired(&spec, "box", "");
         telling(&mut status, 1).made(&spec.digest(), false);
         let newer = KINDClusterSpec { kubernetes_version: "1.36".to_owned(), ..spec };
         telling(&mut status, 2).checked(&newer, &healthy());

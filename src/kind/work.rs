@@ -7,9 +7,9 @@
 use std::time::Duration;
 
 use super::config::config;
-use super::engine::{Cancel, Failure, KindEngine, Order};
-use super::reason::{Reason, Retry};
-use super::state::State;
+use super::engine::{Cancel, EngineFailure, KindEngine, Order};
+use super::reason::{KindReason, Retry};
+use super::state::StateFolder;
 use crate::model::api::{Endpoint, EndpointType, KINDClusterSpec};
 
 /// The machine that has the nodes.
@@ -17,7 +17,7 @@ pub struct Host<E> {
     /// What makes clusters.
     pub engine: E,
     /// carp's folder.
-    pub state: State,
+    pub state: StateFolder,
     /// What the machine is called in records.
     pub name: String,
     /// How long a creation may take.
@@ -40,7 +40,7 @@ impl<E: KindEngine> Host<E> {
     ///
     /// # Errors
     /// kind or docker failed.
-    pub fn lists(&self, name: &str) -> Result<bool, Failure> {
+    pub fn lists(&self, name: &str) -> Result<bool, EngineFailure> {
         Ok(self.engine.list()?.iter().any(|listed| listed == name))
     }
 
@@ -48,7 +48,7 @@ impl<E: KindEngine> Host<E> {
     /// `leftovers` says that the record knows of one.
     ///
     /// # Errors
-    /// [`Reason::AlreadyExists`]: the name is another's. Else kind failed, took too long or was told to
+    /// [`KindReason::AlreadyExists`]: the name is another's. Else kind failed, took too long or was told to
     /// stop; then nothing is left but what `retainOnFailure` asks for.
     pub fn make(
         &self,
@@ -56,9 +56,10 @@ impl<E: KindEngine> Host<E> {
         spec: &KINDClusterSpec,
         leftovers: bool,
         cancel: &Cancel,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), EngineFailure> {
         let name = &spec.cluster_name;
-        let config = config(spec).map_err(|said| Failure::new(Reason::InvalidConfig, said))?;
+        let config =
+            config(spec).map_err(|said| EngineFailure::new(KindReason::InvalidConfig, said))?;
         let held = self.state.hold(name)?;
         if self.lists(name)? {
             let of = held.owner()?;
@@ -78,11 +79,11 @@ impl<E: KindEngine> Host<E> {
         let Err(mut failure) = self.engine.create(&order, &held, cancel) else { return Ok(()) };
         match failure.reason {
             // Somebody else was faster, without carp.
-            Reason::AlreadyExists => held.set_owner("")?,
-            Reason::PortInUse if !asks_for_ports(&config) => failure.retry = Retry::Now,
+            KindReason::AlreadyExists => held.set_owner("")?,
+            KindReason::PortInUse if !asks_for_ports(&config) => failure.retry = Retry::Now,
             // kind that was ended leaves everything. If this fails too, the next try does it.
-            Reason::Cancelled => drop(self.engine.delete(name, &held)),
-            Reason::DeadlineExceeded if !spec.retain_on_failure => {
+            KindReason::Cancelled => drop(self.engine.delete(name, &held)),
+            KindReason::DeadlineExceeded if !spec.retain_on_failure => {
                 drop(self.engine.delete(name, &held));
             }
             _ => {}
@@ -94,7 +95,7 @@ impl<E: KindEngine> Host<E> {
     ///
     /// # Errors
     /// Another process works on it, or the disk failed.
-    pub fn adopt(&self, owner: &str, name: &str) -> Result<(), Failure> {
+    pub fn adopt(&self, owner: &str, name: &str) -> Result<(), EngineFailure> {
         self.state.hold(name)?.set_owner(owner)
     }
 
@@ -102,7 +103,7 @@ impl<E: KindEngine> Host<E> {
     ///
     /// # Errors
     /// Another process works on it, or kind failed.
-    pub fn remove(&self, owner: &str, name: &str) -> Result<(), Failure> {
+    pub fn remove(&self, owner: &str, name: &str) -> Result<(), EngineFailure> {
         let held = self.state.hold(name)?;
         let of = held.owner()?;
         if of != owner && !of.is_empty() {
@@ -116,7 +117,7 @@ impl<E: KindEngine> Host<E> {
     ///
     /// # Errors
     /// Another process works on it, or the disk failed.
-    pub fn give_up(&self, owner: &str, name: &str) -> Result<(), Failure> {
+    pub fn give_up(&self, owner: &str, name: &str) -> Result<(), EngineFailure> {
         let held = self.state.hold(name)?;
         if held.owner()? == owner { held.set_owner("") } else { Ok(()) }
     }
@@ -125,7 +126,7 @@ impl<E: KindEngine> Host<E> {
     ///
     /// # Errors
     /// kind failed.
-    pub fn access(&self, name: &str, wanted: EndpointType) -> Result<Access, Failure> {
+    pub fn access(&self, name: &str, wanted: EndpointType) -> Result<Access, EngineFailure> {
         let external = self.engine.kubeconfig(name, EndpointType::External)?;
         let wanted = match wanted {
             EndpointType::External => external.clone(),
@@ -137,9 +138,9 @@ impl<E: KindEngine> Host<E> {
 }
 
 /// What is said of a name that is another's.
-pub(super) fn taken(name: &str) -> Failure {
+pub(super) fn taken(name: &str) -> EngineFailure {
     let message = format!("a cluster with the name {name} is there and is not this object's");
-    Failure::new(Reason::AlreadyExists, message)
+    EngineFailure::new(KindReason::AlreadyExists, message)
 }
 
 /// Whether a configuration asks for ports of the machine; without it docker picks them.
@@ -173,7 +174,7 @@ mod tests {
     #[derive(Default)]
     struct Fake {
         clusters: Mutex<BTreeSet<String>>,
-        fails: Mutex<Option<Reason>>,
+        fails: Mutex<Option<KindReason>>,
         deleted: Mutex<u32>,
     }
 
@@ -184,27 +185,27 @@ mod tests {
     }
 
     impl KindEngine for Fake {
-        fn list(&self) -> Result<Vec<String>, Failure> {
+        fn list(&self) -> Result<Vec<String>, EngineFailure> {
             Ok(self.clusters().iter().cloned().collect())
         }
 
-        fn create(&self, order: &Order, _: &Held, _: &Cancel) -> Result<(), Failure> {
+        fn create(&self, order: &Order, _: &Held, _: &Cancel) -> Result<(), EngineFailure> {
             let fails = self.fails.lock().unwrap().take();
-            if !matches!(fails, Some(Reason::ImagePullFailed | Reason::PortInUse)) {
+            if !matches!(fails, Some(KindReason::ImagePullFailed | KindReason::PortInUse)) {
                 self.clusters().insert(order.name.clone());
             }
-            fails.map_or(Ok(()), |reason| Err(Failure::new(reason, "told to")))
+            fails.map_or(Ok(()), |reason| Err(EngineFailure::new(reason, "told to")))
         }
 
-        fn kubeconfig(&self, name: &str, from: EndpointType) -> Result<String, Failure> {
+        fn kubeconfig(&self, name: &str, from: EndpointType) -> Result<String, EngineFailure> {
             Ok(format!("{name} {from:?}"))
         }
 
-        fn nodes(&self, name: &str) -> Result<Vec<String>, Failure> {
+        fn nodes(&self, name: &str) -> Result<Vec<String>, EngineFailure> {
             Ok(vec![format!("{name}-control-plane")])
         }
 
-        fn delete(&self, name: &str, _: &Held) -> Result<(), Failure> {
+        fn delete(&self, name: &str, _: &Held) -> Result<(), EngineFailure> {
             self.clusters().remove(name);
             *self.deleted.lock().unwrap() += 1;
             Ok(())
@@ -213,17 +214,17 @@ mod tests {
 
     fn host() -> (tempfile::TempDir, Host<Fake>) {
         let folder = tempfile::tempdir().unwrap();
-        let state = State::open(folder.path()).unwrap();
+        let state = StateFolder::open(folder.path()).unwrap();
         let (engine, name) = (Fake::default(), "box".to_owned());
         (folder, Host { engine, state, name, limit: Duration::from_secs(60) })
     }
 
-    fn make(host: &Host<Fake>, owner: &str, leftovers: bool) -> Result<(), Reason> {
+    fn make(host: &Host<Fake>, owner: &str, leftovers: bool) -> Result<(), KindReason> {
         let spec = KINDClusterSpec::named("a");
         host.make(owner, &spec, leftovers, &Cancel::default()).map_err(|f| f.reason)
     }
 
-    fn fail(host: &Host<Fake>, reason: Reason) {
+    fn fail(host: &Host<Fake>, reason: KindReason) {
         *host.engine.fails.lock().unwrap() = Some(reason);
     }
 
@@ -232,7 +233,7 @@ mod tests {
         let (_folder, host) = host();
         make(&host, "one", false).unwrap();
         // The other one had recorded its own creation before the first one's was to be seen.
-        assert_eq!(make(&host, "two", true), Err(Reason::AlreadyExists));
+        assert_eq!(make(&host, "two", true), Err(KindReason::AlreadyExists));
         assert_eq!(*host.engine.deleted.lock().unwrap(), 0);
         host.remove("two", "a").unwrap();
         assert!(host.lists("a").unwrap(), "what is another's is not deleted");
@@ -244,8 +245,8 @@ mod tests {
     #[test]
     fn what_an_interrupted_creation_left_is_removed_first() {
         let (_folder, host) = host();
-        fail(&host, Reason::KubeadmFailed);
-        assert_eq!(make(&host, "one", false), Err(Reason::KubeadmFailed));
+        fail(&host, KindReason::KubeadmFailed);
+        assert_eq!(make(&host, "one", false), Err(KindReason::KubeadmFailed));
         assert!(host.lists("a").unwrap());
         // The record may be older than what is to be seen: whose it is stands in the folder.
         make(&host, "one", false).unwrap();
@@ -256,20 +257,20 @@ mod tests {
     fn a_lost_folder_leaves_the_record_to_decide() {
         let (_folder, host) = host();
         host.engine.clusters().insert("a".to_owned());
-        assert_eq!(make(&host, "one", false), Err(Reason::AlreadyExists), "somebody's own");
+        assert_eq!(make(&host, "one", false), Err(KindReason::AlreadyExists), "somebody's own");
         make(&host, "one", true).unwrap();
     }
 
     #[test]
     fn a_creation_that_was_ended_leaves_nothing() {
         let (_folder, host) = host();
-        for reason in [Reason::Cancelled, Reason::DeadlineExceeded] {
+        for reason in [KindReason::Cancelled, KindReason::DeadlineExceeded] {
             fail(&host, reason);
             assert_eq!(make(&host, "one", false), Err(reason));
             assert!(!host.lists("a").unwrap(), "{reason}");
         }
         let spec = KINDClusterSpec { retain_on_failure: true, ..KINDClusterSpec::named("a") };
-        fail(&host, Reason::DeadlineExceeded);
+        fail(&host, KindReason::DeadlineExceeded);
         host.make("one", &spec, false, &Cancel::default()).unwrap_err();
         assert!(host.lists("a").unwrap(), "kept to be looked at");
     }
@@ -278,7 +279,7 @@ mod tests {
     fn a_random_port_that_is_taken_is_tried_again_at_once() {
         let (_folder, host) = host();
         let retry = |spec: &KINDClusterSpec| {
-            fail(&host, Reason::PortInUse);
+            fail(&host, KindReason::PortInUse);
             host.make("one", spec, false, &Cancel::default()).unwrap_err().retry
         };
         let spec = KINDClusterSpec::named("a");

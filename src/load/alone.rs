@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 
 use super::document::{self, Item};
-use super::finding::Source;
-use super::kind::{Root, Spec};
+use super::finding::DocumentSource;
+use super::kind::{DocumentSpec, Root};
 use super::split::split;
 use super::{fleet_file, tree, yaml};
 use crate::model::api::{FleetSpec, WorkerOverlaySpec};
@@ -39,14 +39,14 @@ pub fn readable_fleet_spec(
 #[must_use]
 pub fn worker_overlays(text: &str) -> Vec<(String, Result<WorkerOverlaySpec, String>)> {
     let chunks = split(text);
-    let source = |document| Source { file: "".into(), document };
+    let source = |document| DocumentSource { file: "".into(), document };
     let items = (0..).zip(chunks).map(|(i, chunk)| document::read(chunk, source(i), Root::Fleet));
     items.filter(|item| item.kind.as_deref() == Some("WorkerOverlay")).map(overlay).collect()
 }
 
 fn overlay(item: Item) -> (String, Result<WorkerOverlaySpec, String>) {
     let name = item.name.unwrap_or_default();
-    if let Some(Spec::WorkerOverlay(spec)) = item.body.map(|body| body.spec) {
+    if let Some(DocumentSpec::WorkerOverlay(spec)) = item.body.map(|body| body.spec) {
         return (name, Ok(*spec));
     }
     let why = item.findings.list.into_iter().next().map(|finding| finding.message);
@@ -70,9 +70,9 @@ pub fn acknowledgements(bytes: &[u8]) -> Acknowledgements {
         return Acknowledgements { beside_others: true, ..all };
     };
     for (document, chunk) in split(text).into_iter().enumerate() {
-        let item = document::read(chunk, Source { file: "".into(), document }, Root::Fleet);
+        let item = document::read(chunk, DocumentSource { file: "".into(), document }, Root::Fleet);
         match item.body {
-            Some(body) if matches!(body.spec, Spec::Acknowledgement(_)) => {
+            Some(body) if matches!(body.spec, DocumentSpec::Acknowledgement(_)) => {
                 all.by_name.entry(body.name).or_insert(body.digest);
             }
             _ => all.beside_others = true,

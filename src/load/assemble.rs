@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::built_in;
-use super::check::taken::Ground;
-use super::check::{self, Scene};
+use super::check::taken::NameHolders;
+use super::check::{self, CheckContext};
 use super::document::{Body, Item};
-use super::finding::{Findings, Source};
+use super::finding::{DocumentSource, Findings};
 use super::folders::Folders;
-use super::kind::{Kind, Spec};
+use super::kind::{DocumentSpec, Kind};
 use super::mend;
-use super::names::Names;
+use super::names::HeldNames;
 use super::resolve;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec};
@@ -41,11 +41,11 @@ pub(super) fn assemble_part(
     unloaded: Vec<Unloaded>,
     previous: &Previous,
 ) -> (Fleet, Diagnostics) {
-    let (folders, names) = (Folders::of(spec), Names::of(previous));
+    let (folders, names) = (Folders::of(spec), HeldNames::of(previous));
     let strays = folders.set_apart(&mut items);
     let unloaded: Vec<_> = unloaded.into_iter().map(|whole| folders.whose(whole)).collect();
     let tenants = spec.map(|spec| spec.tenants.as_slice()).unwrap_or_default();
-    let ground = Ground { folders: &folders, names: &names, unloaded: &unloaded, tenants };
+    let ground = NameHolders { folders: &folders, names: &names, unloaded: &unloaded, tenants };
     let mut left_out = check::taken::check(&mut items, &ground);
     left_out.extend(check::duplicate::check(&mut items, &left_out, &names));
     left_out.sort_unstable();
@@ -93,8 +93,8 @@ fn run_rules<'a>(
     spec: Option<&'a FleetSpec>,
     catalogue: &Catalogue,
     items: &mut [Item],
-    held: Names<'a>,
-) -> Scene<'a> {
+    held: HeldNames<'a>,
+) -> CheckContext<'a> {
     let names = |kind: Kind| -> BTreeSet<String> {
         let of_kind = items.iter().filter(|i| i.kind.as_deref() == Some(kind.name()));
         of_kind.filter_map(|i| i.name.clone()).collect()
@@ -105,19 +105,19 @@ fn run_rules<'a>(
     let made: BTreeMap<String, String> = made.collect();
     let mut worker_names = names(Kind::Worker);
     worker_names.extend(made.keys().cloned());
-    let mut scene = Scene {
+    let mut scene = CheckContext {
         fleet: spec,
         catalogue: catalogue.clone(),
         class_names: names(Kind::ManagedClusterClass),
         worker_names,
         made,
         held,
-        ..Scene::default()
+        ..CheckContext::default()
     };
     let is_class = |item: &Item| item.kind.as_deref() == Some(Kind::ManagedClusterClass.name());
     for item in items.iter_mut().filter(|i| is_class(i)) {
         rules(item, &scene);
-        if let Some(Body { name, spec: Spec::ManagedClusterClass(class), .. }) = &item.body
+        if let Some(Body { name, spec: DocumentSpec::ManagedClusterClass(class), .. }) = &item.body
             && !item.findings.has_errors()
         {
             scene.classes.insert(name.clone(), (**class).clone());
@@ -129,7 +129,7 @@ fn run_rules<'a>(
     scene
 }
 
-fn rules(item: &mut Item, scene: &Scene<'_>) {
+fn rules(item: &mut Item, scene: &CheckContext<'_>) {
     if let Some(body) = &item.body {
         let structural = item.findings.list.len();
         check::run(body, scene, &mut item.findings);
@@ -156,7 +156,7 @@ fn once(diagnostics: Diagnostics) -> Diagnostics {
 
 struct Assembly<'a> {
     fleet: Fleet,
-    scene: Scene<'a>,
+    scene: CheckContext<'a>,
     folders: Folders<'a>,
     overlays: BTreeMap<String, WorkerOverlaySpec>,
     /// Workers whose overlay did not load: without it a cordon would be lifted.
@@ -166,7 +166,7 @@ struct Assembly<'a> {
 impl Assembly<'_> {
     fn leave_out(
         &mut self,
-        source: Source,
+        source: DocumentSource,
         kind: Option<String>,
         name: Option<String>,
         blocks_placements: bool,
@@ -191,9 +191,9 @@ impl Assembly<'_> {
         self.fleet.unloaded.push(unloaded);
     }
 
-    fn overlays(&mut self, bodies: &mut Vec<(Source, Body)>) {
+    fn overlays(&mut self, bodies: &mut Vec<(DocumentSource, Body)>) {
         bodies.retain_mut(|(source, body)| match &mut body.spec {
-            Spec::WorkerOverlay(overlay) => {
+            DocumentSpec::WorkerOverlay(overlay) => {
                 let value: WorkerOverlaySpec = std::mem::take(overlay);
                 self.overlays.insert(body.name.clone(), value.clone());
                 if let Ok(name) = Name::parse(&body.name) {
@@ -206,26 +206,28 @@ impl Assembly<'_> {
         });
     }
 
-    fn place(&mut self, source: Source, body: Body) {
+    fn place(&mut self, source: DocumentSource, body: Body) {
         // The rule `invalid-name` has looked at it.
         let Ok(name) = Name::parse(&body.name) else { return };
         let (file, document) = (source.file.to_string(), source.document);
         match body.spec {
-            Spec::ManagedCluster(_) => self.cluster(name, file, document, body),
-            Spec::Worker(_) => self.worker(name, source, body),
-            Spec::ManagedClusterClass(class) => {
+            DocumentSpec::ManagedCluster(_) => self.cluster(name, file, document, body),
+            DocumentSpec::Worker(_) => self.worker(name, source, body),
+            DocumentSpec::ManagedClusterClass(class) => {
                 self.fleet.classes.insert(name, Sourced { file, document, value: *class });
             }
-            Spec::PlacementPolicy(spec) => {
+            DocumentSpec::PlacementPolicy(spec) => {
                 let policy = Policy { name: name.clone(), file: Some(file), document, spec: *spec };
                 self.fleet.policies.insert(name, policy);
             }
-            Spec::Acknowledgement(value) => {
+            DocumentSpec::Acknowledgement(value) => {
                 let sourced = Sourced { file, document, value };
                 self.fleet.acknowledgements.insert(name, sourced);
             }
-            Spec::WorkerPool(spec) => self.pool(name, file, document, *spec),
-            Spec::Fleet(_) | Spec::WorkerOverlay(_) | Spec::PlacementPolicyTest(_) => {}
+            DocumentSpec::WorkerPool(spec) => self.pool(name, file, document, *spec),
+            DocumentSpec::Fleet(_)
+            | DocumentSpec::WorkerOverlay(_)
+            | DocumentSpec::PlacementPolicyTest(_) => {}
         }
     }
 
@@ -303,13 +305,13 @@ impl Assembly<'_> {
         self.fleet.clusters.insert(name, cluster);
     }
 
-    fn worker(&mut self, name: Name, source: Source, mut body: Body) {
+    fn worker(&mut self, name: Name, source: DocumentSource, mut body: Body) {
         if self.withheld.contains(name.as_str()) {
             let kind = body.spec.kind().name().to_owned();
             self.leave_out(source, Some(kind), Some(body.name), false);
             return;
         }
-        let Spec::Worker(spec) = &mut body.spec else { return };
+        let DocumentSpec::Worker(spec) = &mut body.spec else { return };
         if let Some(overlay) = self.overlays.get(name.as_str()) {
             **spec = resolve::overlaid(spec, overlay);
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::document;
-use super::finding::Source;
-use super::kind::{Root, Spec};
+use super::finding::DocumentSource;
+use super::kind::{DocumentSpec, Root};
 use super::split::split;
 use crate::model::{Name, Policy};
 
@@ -25,10 +25,10 @@ pub(super) fn policies() -> BTreeMap<Name, Policy> {
 }
 
 fn policy(file: &str, text: &str) -> Option<(Name, Policy)> {
-    let source = Source { file: Arc::from(file), document: 0 };
+    let source = DocumentSource { file: Arc::from(file), document: 0 };
     let item = document::read(*split(text).first()?, source, Root::Policies);
     let body = item.body.filter(|_| item.findings.list.is_empty())?;
-    let Spec::PlacementPolicy(spec) = body.spec else { return None };
+    let DocumentSpec::PlacementPolicy(spec) = body.spec else { return None };
     let name = Name::parse(&body.name).ok()?;
     Some((name.clone(), Policy { name, file: None, document: 0, spec: *spec }))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::check::rule_count::rules;
 use super::desired::{MAX_DOCUMENTS, is_desired};
 use super::document::{self, Item};
-use super::finding::Source;
+use super::finding::DocumentSource;
 use super::kind::{Kind, Root};
 use super::meter::blocks;
 use super::read;
@@ -58,7 +58,7 @@ pub fn changed_clusters(
     if !differing(store, (folder, 0), [before, after], &mut files)? {
         return Ok(None);
     }
-    let mut changed = Changed::default();
+    let mut changed = EditedFiles::default();
     for file in &files {
         if !changed.file(store, file)?
             || changed.before.len().max(changed.after.len()) > MOST_DOCUMENTS
@@ -133,7 +133,7 @@ fn side_by_side<'a>(
 
 /// What was read of the files that differ.
 #[derive(Default)]
-struct Changed {
+struct EditedFiles {
     /// By file and name, what a cluster's document says before and after. One in another file is another
     /// document: which file a tenant's documents are in matters.
     before: BTreeMap<(String, String), Digest>,
@@ -143,7 +143,7 @@ struct Changed {
     parsed: u64,
 }
 
-impl Changed {
+impl EditedFiles {
     /// Reads the documents of a file that are not the same on both sides; `false` where one is not a
     /// ManagedCluster without findings.
     fn file(&mut self, store: &dyn Store, file: &File) -> Result<bool, StoreError> {
@@ -212,7 +212,8 @@ impl Changed {
 
 /// A document that is a ManagedCluster without findings.
 fn cluster(chunk: &Chunk<'_>, path: &str, document: usize) -> Option<Item> {
-    let item = document::read(*chunk, Source { file: Arc::from(path), document }, Root::Fleet);
+    let item =
+        document::read(*chunk, DocumentSource { file: Arc::from(path), document }, Root::Fleet);
     let is_cluster = item.kind.as_deref() == Some(Kind::ManagedCluster.name());
     (is_cluster && item.findings.list.is_empty() && item.fact.is_some()).then_some(item)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::check::rule_count::rules;
 use super::document::{self, Item};
-use super::finding::Source;
+use super::finding::DocumentSource;
 use super::kind::Root;
 use super::meter::{Amounts, Meter, blocks};
 use super::read;
@@ -23,7 +23,7 @@ pub(super) const POLICY_TESTS: &str = "tests";
 
 /// What stands below the desired roots.
 #[derive(Default)]
-pub(super) struct Desired {
+pub(super) struct DesiredDocuments {
     /// The documents, in the order of the files.
     pub(super) items: Vec<Item>,
     /// Findings on whole files.
@@ -36,7 +36,7 @@ pub(super) struct Desired {
     memo: BTreeMap<Id, (Arc<FactFile>, Vec<String>)>,
 }
 
-impl Desired {
+impl DesiredDocuments {
     /// Reads the policy tests. Nothing that is placed stands on them, so nothing waits for one that does
     /// not load.
     pub(super) fn policy_tests(
@@ -228,8 +228,8 @@ pub(super) fn is_desired(path: &str, entry: Entry) -> bool {
     named || matches!(entry.kind, EntryKind::Symlink | EntryKind::Submodule)
 }
 
-fn source(path: &str, document: usize) -> Source {
-    Source { file: Arc::from(path), document }
+fn source(path: &str, document: usize) -> DocumentSource {
+    DocumentSource { file: Arc::from(path), document }
 }
 
 fn documents(chunks: &[Chunk<'_>], path: &str, root: Root) -> Vec<Item> {

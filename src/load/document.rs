@@ -7,15 +7,15 @@ use serde_json::{Map, Value, json};
 
 use super::check::empty_safeguard;
 use super::envelope::{self, Envelope};
-use super::finding::{Findings, Source};
-use super::kind::{Kind, Root, Spec};
+use super::finding::{DocumentSource, Findings};
+use super::kind::{DocumentSpec, Kind, Root};
 use super::locate;
 use super::mend::mended;
 use super::salvage;
 use super::shape::Shape;
 use super::short;
 use super::split::Chunk;
-use super::structure::Walk;
+use super::structure::StructureWalk;
 use super::yaml;
 use crate::diag::{Code, FieldPath};
 use crate::model::{Digest, Fact, canonical_json, without_defaults};
@@ -42,7 +42,7 @@ pub(super) struct Body {
     pub(super) namespace: Option<String>,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) annotations: BTreeMap<String, String>,
-    pub(super) spec: Spec,
+    pub(super) spec: DocumentSpec,
     /// The digest of the canonical form.
     pub(super) digest: Digest,
 }
@@ -95,14 +95,14 @@ impl Body {
             namespace: parts.namespace,
             labels: parts.labels,
             annotations: parts.annotations,
-            spec: Spec::decode(kind, spec).ok()?,
+            spec: DocumentSpec::decode(kind, spec).ok()?,
             digest,
         })
     }
 }
 
 /// The item that the memo kept; `None` where the memo cannot be believed.
-pub(super) fn remembered(fact: &Fact, source: Source) -> Option<Item> {
+pub(super) fn remembered(fact: &Fact, source: DocumentSource) -> Option<Item> {
     let kind = Kind::named(&fact.kind)?;
     let value = serde_json::from_str(&fact.value).ok()?;
     let body = Body::from_canonical(kind, value, fact.digest)?;
@@ -117,7 +117,7 @@ pub(super) fn remembered(fact: &Fact, source: Source) -> Option<Item> {
 }
 
 /// Reads one document.
-pub(super) fn read(chunk: Chunk<'_>, source: Source, root: Root) -> Item {
+pub(super) fn read(chunk: Chunk<'_>, source: DocumentSource, root: Root) -> Item {
     let mut findings = Findings::of(source);
     let value = match yaml::parse::<Value>(chunk.text) {
         Ok(value) => value,
@@ -160,7 +160,7 @@ fn body(
     if let Some(kind) = opened.kind {
         short::expand(kind, opened.api, &mut opened.spec, out);
     }
-    let mut walk = Walk { kind: kind_name, written: &written, findings: out };
+    let mut walk = StructureWalk { kind: kind_name, written: &written, findings: out };
     walk_part(&mut walk, Shape::of_metadata(), &opened.metadata, "metadata", &opened.slips);
     let kind = opened.kind?;
     walk_part(&mut walk, Shape::of_spec(kind), &opened.spec, "spec", &opened.slips);
@@ -189,7 +189,13 @@ fn body(
     }
 }
 
-fn walk_part(walk: &mut Walk<'_>, shape: &Shape, value: &Value, part: &str, slips: &[&str]) {
+fn walk_part(
+    walk: &mut StructureWalk<'_>,
+    shape: &Shape,
+    value: &Value,
+    part: &str,
+    slips: &[&str],
+) {
     let path = FieldPath::keys(part);
     if value.is_null() && slips.contains(&part) {
         // The key that was meant for it has its finding.
@@ -217,7 +223,7 @@ fn decode(kind: Kind, opened: Envelope) -> Result<(Body, Option<String>), serde_
         namespace: written.namespace,
         labels: written.labels,
         annotations: written.annotations,
-        spec: Spec::decode(kind, written.spec)?,
+        spec: DocumentSpec::decode(kind, written.spec)?,
         digest: Digest::of(b""),
     };
     if kind == Kind::Fleet {

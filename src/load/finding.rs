@@ -6,14 +6,14 @@ use crate::diag::{Code, Diagnostic, FieldPath, Place, Severity};
 
 /// Where a document stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Source {
+pub(super) struct DocumentSource {
     /// The file, relative to the fleet's root.
     pub(super) file: Arc<str>,
     /// The document in it, from 0.
     pub(super) document: usize,
 }
 
-impl Source {
+impl DocumentSource {
     /// A field of the document.
     pub(super) fn place(&self, path: FieldPath) -> Place {
         Place::field(&*self.file, self.document, path)
@@ -23,12 +23,12 @@ impl Source {
 /// The findings of one document.
 #[derive(Clone, Debug)]
 pub(super) struct Findings {
-    pub(super) source: Source,
+    pub(super) source: DocumentSource,
     pub(super) list: Vec<Diagnostic>,
 }
 
 impl Findings {
-    pub(super) fn of(source: Source) -> Self {
+    pub(super) fn of(source: DocumentSource) -> Self {
         Self { source, list: Vec::new() }
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::check::fleet as rules;
 use super::document;
-use super::finding::{Findings, Source};
-use super::kind::{Root, Spec};
+use super::finding::{DocumentSource, Findings};
+use super::kind::{DocumentSpec, Root};
 use super::read;
 use super::split::split;
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
@@ -56,7 +56,7 @@ pub(super) fn read(
 impl FleetFile {
     fn of_text(&mut self, text: &str) {
         let chunks = split(read::without_bom(text));
-        let source = |document| Source { file: Arc::from(FLEET_FILE), document };
+        let source = |document| DocumentSource { file: Arc::from(FLEET_FILE), document };
         let Some(first) = chunks.first() else {
             let message = format!("`{FLEET_FILE}` holds no document");
             let finding = Diagnostic::new(Code::FileEmpty, message).at(Place::file(FLEET_FILE));
@@ -79,7 +79,7 @@ impl FleetFile {
         let broken = findings.has_errors();
         self.diagnostics.extend(findings.list);
         if let Some(body) = item.body.filter(|_| !broken)
-            && let Spec::Fleet(spec) = body.spec
+            && let DocumentSpec::Fleet(spec) = body.spec
         {
             self.name = body.name;
             self.spec = Some(*spec);

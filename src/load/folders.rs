@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::check::{not_for_tenants, paths};
 use super::document::Item;
-use super::kind::{Kind, Spec};
+use super::kind::{DocumentSpec, Kind};
 use crate::model::Unloaded;
 use crate::model::api::FleetSpec;
 
@@ -84,7 +84,7 @@ fn is_stray(item: &mut Item, tenants: &[&str]) -> bool {
         return true;
     }
     match &item.body {
-        Some(body) if matches!(body.spec, Spec::ManagedCluster(_)) => {
+        Some(body) if matches!(body.spec, DocumentSpec::ManagedCluster(_)) => {
             // Where the namespace itself is broken, that is told already.
             let unread = body.namespace.is_none() && item.findings.has_errors();
             let foreign = !unread && !tenants.contains(&body.tenant());

@@ -101,7 +101,7 @@ impl Root {
 
 /// The typed `spec` of a document.
 #[derive(Clone, Debug)]
-pub(super) enum Spec {
+pub(super) enum DocumentSpec {
     Fleet(Box<FleetSpec>),
     ManagedCluster(Box<ManagedClusterSpec>),
     Worker(Box<WorkerSpec>),
@@ -113,7 +113,7 @@ pub(super) enum Spec {
     Acknowledgement(AcknowledgementSpec),
 }
 
-impl Spec {
+impl DocumentSpec {
     /// Decodes a `spec` that has passed the check of its structure.
     pub(super) fn decode(kind: Kind, spec: Value) -> Result<Self, serde_json::Error> {
         use serde_json::from_value;

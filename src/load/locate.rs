@@ -7,7 +7,7 @@ use serde_saphyr::{Location, Spanned};
 
 use super::read::without_bom;
 use super::split::{Chunk, split};
-use super::structure::Written;
+use super::structure::WrittenScalar;
 use super::yaml;
 use crate::diag::{FieldPath, Place, Position, Step};
 
@@ -39,13 +39,13 @@ pub fn locate(text: &str, place: &Place) -> Option<Located> {
 }
 
 /// What stands in a document at a path, as it was written.
-pub(super) fn written(chunk: Chunk<'_>, path: &FieldPath) -> Option<Written> {
+pub(super) fn written(chunk: Chunk<'_>, path: &FieldPath) -> Option<WrittenScalar> {
     let root = yaml::parse::<Node>(chunk.text).ok()?;
     let target = find(&root, path, false);
     (target.exact && target.scalar).then(|| {
         let text = target.text(chunk.text).to_owned();
         let plain = !text.starts_with(['"', '\'', '|', '>']);
-        Written { text, plain }
+        WrittenScalar { text, plain }
     })
 }
 
@@ -61,7 +61,7 @@ enum Tree {
 }
 
 /// What a path leads to.
-struct Target {
+struct PathTarget {
     location: Location,
     scalar: bool,
     /// Whether the whole path was there.
@@ -69,7 +69,7 @@ struct Target {
 }
 
 /// Follows a path as far as it goes, and points at a scalar itself or at the key of anything else.
-fn find(root: &Node, path: &FieldPath, on_key: bool) -> Target {
+fn find(root: &Node, path: &FieldPath, on_key: bool) -> PathTarget {
     let mut node = root;
     let mut key = None;
     let mut exact = true;
@@ -90,9 +90,9 @@ fn find(root: &Node, path: &FieldPath, on_key: bool) -> Target {
     let scalar = matches!(node.0.value, Tree::Scalar);
     match key.or_else(|| first_key(node)) {
         Some(key) if (on_key && exact) || !scalar => {
-            Target { location: key.referenced, scalar: false, exact }
+            PathTarget { location: key.referenced, scalar: false, exact }
         }
-        _ => Target { location: node.0.referenced, scalar, exact },
+        _ => PathTarget { location: node.0.referenced, scalar, exact },
     }
 }
 
@@ -115,7 +115,7 @@ fn first_key(node: &Node) -> Option<&Spanned<String>> {
     }
 }
 
-impl Target {
+impl PathTarget {
     fn located(&self, chunk: Chunk<'_>) -> Located {
         let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).max(1);
         let position = Position {

@@ -63,7 +63,7 @@ pub use yaml::emit_yaml;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::paths::FLEET_FILE;
 use crate::model::{Catalogue, Dir, Fleet, Input, Memo, Previous, Store, StoreError};
-use desired::Desired;
+use desired::DesiredDocuments;
 use meter::Meter;
 
 /// What people want, and what is wrong with it.
@@ -125,7 +125,7 @@ pub fn load_beside(
         loaded.diagnostics.push(without_templates());
     }
     let mut meter = Meter::of(file.spec.as_ref());
-    let mut desired = Desired::read(store, root, &roots, memo, &mut meter)?;
+    let mut desired = DesiredDocuments::read(store, root, &roots, memo, &mut meter)?;
     for (finding, unloaded) in meter.findings(&roots.fleet) {
         loaded.fleet_broken |= unloaded.is_none();
         loaded.diagnostics.push(finding);

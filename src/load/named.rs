@@ -9,11 +9,11 @@ use super::yaml;
 #[derive(Deserialize)]
 struct Head {
     kind: String,
-    metadata: Metadata,
+    metadata: NamedMetadata,
 }
 
 #[derive(Deserialize)]
-struct Metadata {
+struct NamedMetadata {
     name: String,
 }
 

@@ -8,7 +8,7 @@ use crate::model::{Digest, Name, PoolLock, Previous};
 
 /// The names that are held.
 #[derive(Debug, Default)]
-pub(super) struct Names<'a> {
+pub(super) struct HeldNames<'a> {
     previous: Option<&'a Previous>,
     /// The tenants of the placed clusters, those on their way out among them.
     placed: BTreeMap<&'a str, &'a str>,
@@ -22,7 +22,7 @@ pub(super) struct Holder {
     pub(super) facts: Option<Digest>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> HeldNames<'a> {
     pub(super) fn of(previous: &'a Previous) -> Self {
         let rows = previous.workers.values().flat_map(|lock| &lock.clusters);
         let placed = rows.map(|(name, row)| (name.as_str(), row.row.tenant.as_str())).collect();

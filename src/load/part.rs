@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::changed::ChangedDocuments;
-use super::desired::{Desired, POLICY_TESTS};
+use super::desired::{DesiredDocuments, POLICY_TESTS};
 use super::document::{self, Item};
-use super::finding::Source;
+use super::finding::DocumentSource;
 use super::kind::Root;
 use super::meter::Meter;
 use super::split::split;
@@ -39,7 +39,7 @@ pub fn load_part(
     let roots = spec.roots.clone().unwrap_or_default();
     let root = Dir::id(&root);
     let (templates, unread) = templates::read(store, root, &roots.templates)?;
-    let mut desired = Desired::default();
+    let mut desired = DesiredDocuments::default();
     let policies = (roots.policies.as_str(), Root::Policies, &[POLICY_TESTS][..]);
     let known = remembered(store, root, &roots.policies, index)?;
     desired.root(store, root, policies, &known, &mut Meter::default())?;
@@ -104,7 +104,7 @@ fn named(
             if !wanted.iter().any(|of| chunk.text.contains(&of.name)) {
                 continue;
             }
-            let source = Source { file: Arc::from(path), document };
+            let source = DocumentSource { file: Arc::from(path), document };
             let item = document::read(chunk, source, Root::Fleet);
             let (Some(kind), Some(name)) = (&item.kind, &item.name) else { return Ok(None) };
             let of = DocumentName { kind: kind.clone(), name: name.clone() };

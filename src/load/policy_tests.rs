@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::assemble;
-use super::check::{self, Scene};
-use super::desired::Desired;
+use super::check::{self, CheckContext};
+use super::desired::DesiredDocuments;
 use super::document::{Body, Item};
-use super::finding::{Findings, Source};
-use super::kind::{Kind, Spec};
+use super::finding::{DocumentSource, Findings};
+use super::kind::{DocumentSpec, Kind};
 use super::short::below;
 use super::tree;
 use crate::diag::{Diagnostic, Diagnostics, FieldPath};
@@ -46,7 +46,7 @@ pub fn policy_tests(
         return Ok((Vec::new(), Diagnostics::default()));
     };
     let roots = fleet.spec.roots.clone().unwrap_or_default();
-    let read = Desired::policy_tests(store, Dir::id(&root), &roots)?;
+    let read = DesiredDocuments::policy_tests(store, Dir::id(&root), &roots)?;
     let (mut tests, mut diagnostics) = (Vec::new(), read.diagnostics);
     for mut item in read.items {
         let body = item.body.take();
@@ -60,9 +60,9 @@ pub fn policy_tests(
 
 fn test(body: Body, out: &mut Findings, fleet: &Fleet) -> Option<PolicyTest> {
     let catalogue = fleet.catalogue.clone();
-    let scene = Scene { fleet: Some(&fleet.spec), catalogue, ..Scene::default() };
+    let scene = CheckContext { fleet: Some(&fleet.spec), catalogue, ..CheckContext::default() };
     check::run(&body, &scene, out);
-    let Spec::PlacementPolicyTest(spec) = body.spec else { return None };
+    let DocumentSpec::PlacementPolicyTest(spec) = body.spec else { return None };
     let given = given(&spec, out, fleet);
     let (file, document) = (out.source.file.to_string(), out.source.document);
     Some(PolicyTest { name: body.name, file, document, spec: *spec, given })
@@ -73,11 +73,11 @@ fn given(spec: &PlacementPolicyTestSpec, out: &mut Findings, fleet: &Fleet) -> F
     // A test places clusters and makes nothing, so credentials say nothing in it.
     let clusters = spec.clusters.iter().map(|cluster| {
         let spec = ManagedClusterSpec { credentials: None, ..cluster.spec.clone() };
-        (&cluster.metadata, Spec::ManagedCluster(Box::new(spec)), "clusters")
+        (&cluster.metadata, DocumentSpec::ManagedCluster(Box::new(spec)), "clusters")
     });
     let workers = spec.workers.iter().map(|worker| {
         let spec = WorkerSpec { credentials: None, ..worker.spec.clone() };
-        (&worker.metadata, Spec::Worker(Box::new(spec)), "workers")
+        (&worker.metadata, DocumentSpec::Worker(Box::new(spec)), "workers")
     });
     let numbered = clusters.enumerate().chain(workers.enumerate());
     let given = numbered.map(|(i, (metadata, spec, field))| {
@@ -87,9 +87,9 @@ fn given(spec: &PlacementPolicyTestSpec, out: &mut Findings, fleet: &Fleet) -> F
     let given: Vec<_> = given.collect();
     let classes = fleet.classes.iter().map(|(name, class)| {
         let spec = ManagedClusterClassSpec { credentials: None, ..class.value.clone() };
-        let spec = Spec::ManagedClusterClass(Box::new(spec));
+        let spec = DocumentSpec::ManagedClusterClass(Box::new(spec));
         let metadata = TestMetadata { name: name.to_string(), ..TestMetadata::default() };
-        item(Source { file: Arc::from(""), document: 0 }, body(&metadata, spec))
+        item(DocumentSource { file: Arc::from(""), document: 0 }, body(&metadata, spec))
     });
     let own = given.iter().map(|(source, _, body)| item(source.clone(), body.clone()));
     let items = own.chain(classes).collect();
@@ -124,16 +124,16 @@ fn placing_only(spec: &FleetSpec) -> FleetSpec {
 }
 
 /// A file that there is not, so that what is found in an object of a test can be told apart.
-fn source(parent: &FieldPath) -> Source {
-    Source { file: Arc::from(format!("{parent}")), document: 0 }
+fn source(parent: &FieldPath) -> DocumentSource {
+    DocumentSource { file: Arc::from(format!("{parent}")), document: 0 }
 }
 
 /// A finding on an object, as one on the test that it stands in.
 fn here(
     finding: Diagnostic,
     parent: &FieldPath,
-    source: &Source,
-    given: &[(Source, FieldPath, Body)],
+    source: &DocumentSource,
+    given: &[(DocumentSource, FieldPath, Body)],
 ) -> Diagnostic {
     let mut finding = below(finding, parent);
     let test = |place: &mut crate::diag::Place| {
@@ -151,7 +151,7 @@ fn here(
     finding
 }
 
-fn body(metadata: &TestMetadata, spec: Spec) -> Body {
+fn body(metadata: &TestMetadata, spec: DocumentSpec) -> Body {
     let mut body = Body {
         name: metadata.name.clone(),
         namespace: metadata.namespace.clone(),
@@ -164,7 +164,7 @@ fn body(metadata: &TestMetadata, spec: Spec) -> Body {
     body
 }
 
-fn item(source: Source, body: Body) -> Item {
+fn item(source: DocumentSource, body: Body) -> Item {
     let kind: Kind = body.spec.kind();
     Item {
         findings: Findings::of(source),

@@ -35,7 +35,7 @@ pub fn previous(
         memo.locks.clear();
         return Ok((Previous::default(), Diagnostics::default()));
     };
-    let mut reader = Reader { store, root: &root, locks: Locks::default() };
+    let mut reader = Reader { store, root: &root, locks: ReadLocks::default() };
     let unlocked = reader.workers(memo)?;
     if let Some(lock) = reader.one(DECISIONS, PENDING_LOCK, LockName::Pending, PENDING_SCHEMA)? {
         reader.locks.previous.pending = lock;
@@ -53,14 +53,14 @@ pub fn previous(
 
 /// What was read so far.
 #[derive(Default)]
-struct Locks {
+struct ReadLocks {
     previous: Previous,
     found: Diagnostics,
     /// The locks of a newer format. They are not lost.
     newer: BTreeSet<LockName>,
 }
 
-impl Locks {
+impl ReadLocks {
     /// Notes that a lock is of no use, unless that is known.
     fn lost(&mut self, lock: LockName, why: impl Into<String>) {
         if !self.previous.is_damaged(&lock) && !self.newer.contains(&lock) {
@@ -105,7 +105,7 @@ impl Locks {
 struct Reader<'a> {
     store: &'a dyn Store,
     root: &'a Dir,
-    locks: Locks,
+    locks: ReadLocks,
 }
 
 impl Reader<'_> {

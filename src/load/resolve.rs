@@ -19,7 +19,7 @@ pub(super) const DEFAULT_HEARTBEAT: i64 = 3600;
 
 /// Which credentials something has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Chosen<'a> {
+pub(super) enum ChosenCredentials<'a> {
     /// The entry of that index in `carp.yaml`.
     Entry(usize),
     /// One was named that is not there.
@@ -36,12 +36,14 @@ pub(super) fn credentials<'a>(
     tenant: Option<&'a Tenant>,
     fleet: &FleetSpec,
     needed: Option<&CredentialsNeeded>,
-) -> Chosen<'a> {
+) -> ChosenCredentials<'a> {
     let wanted = named.or_else(|| tenant.and_then(Tenant::default_credentials));
     let all = || fleet.credentials.iter().enumerate();
     if let Some(name) = wanted {
         let at = all().find(|(_, entry)| entry.name == name);
-        return at.map_or(Chosen::Unknown(name), |(index, _)| Chosen::Entry(index));
+        return at.map_or(ChosenCredentials::Unknown(name), |(index, _)| {
+            ChosenCredentials::Entry(index)
+        });
     }
     let of_others = |entry: &Credentials| {
         let of = entry.of();
@@ -49,9 +51,9 @@ pub(super) fn credentials<'a>(
     };
     let mut fit = all().filter(|(_, entry)| !of_others(entry)).map(|(index, _)| index);
     match (fit.next(), fit.next()) {
-        (None, _) => Chosen::Nothing,
-        (Some(index), None) => Chosen::Entry(index),
-        (Some(_), Some(_)) => Chosen::Ambiguous,
+        (None, _) => ChosenCredentials::Nothing,
+        (Some(index), None) => ChosenCredentials::Entry(index),
+        (Some(_), Some(_)) => ChosenCredentials::Ambiguous,
     }
 }
 
@@ -82,7 +84,7 @@ pub(super) fn cluster(
     }
     let flavor = spec.flavor.get_or_insert_with(|| DEFAULT_CLUSTER_FLAVOR.to_owned());
     if let Some(needed) = needed(catalogue, flavor)
-        && let Chosen::Entry(index) =
+        && let ChosenCredentials::Entry(index) =
             credentials(spec.credentials.as_deref(), tenant, fleet, Some(needed))
     {
         spec.credentials = Some(fleet.credentials[index].name.clone());
@@ -146,7 +148,7 @@ pub(super) fn worker(
     let mut spec = overlaid.clone();
     let flavor = spec.flavor.get_or_insert_with(|| DEFAULT_WORKER_FLAVOR.to_owned());
     if let Some(needed) = needed(catalogue, flavor)
-        && let Chosen::Entry(index) =
+        && let ChosenCredentials::Entry(index) =
             credentials(spec.credentials.as_deref(), None, fleet, Some(needed))
     {
         spec.credentials = Some(fleet.credentials[index].name.clone());

@@ -34,7 +34,7 @@ pub fn strays(
     roots: &Roots,
 ) -> Result<Vec<Diagnostic>, StoreError> {
     let Some(root) = tree::dir_at(store, input.tree, &input.prefix)? else { return Ok(Vec::new()) };
-    let mut walk = Walk { store, roots, looked: 0, found: Vec::new() };
+    let mut walk = StrayWalk { store, roots, looked: 0, found: Vec::new() };
     walk.folder("", &root)?;
     let mut found = walk.found;
     found.sort();
@@ -47,14 +47,14 @@ pub fn strays(
     Ok(found)
 }
 
-struct Walk<'a> {
+struct StrayWalk<'a> {
     store: &'a dyn Store,
     roots: &'a Roots,
     looked: usize,
     found: Vec<Diagnostic>,
 }
 
-impl Walk<'_> {
+impl StrayWalk<'_> {
     fn folder(&mut self, path: &str, dir: &Arc<Dir>) -> Result<(), StoreError> {
         if !path.is_empty() && NOT_OURS.iter().any(|file| dir.get(file).is_some()) {
             return Ok(());

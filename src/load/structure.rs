@@ -28,25 +28,25 @@ const PATTERN_HAS_ITS_RULE: &[&str] = &[
 const SHORT_FORMS: &[(&str, &str)] = &[("ManagedCluster", "replicas"), ("Worker", "replicas")];
 
 /// A walk over one document.
-pub(super) struct Walk<'a> {
+pub(super) struct StructureWalk<'a> {
     /// The document's kind.
     pub(super) kind: &'a str,
     /// What stands in the text at a path.
-    pub(super) written: &'a dyn Fn(&FieldPath) -> Option<Written>,
+    pub(super) written: &'a dyn Fn(&FieldPath) -> Option<WrittenScalar>,
     /// Where the findings go.
     pub(super) findings: &'a mut Findings,
 }
 
 /// A scalar as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct WrittenScalar {
     /// The text, its quotes included.
     pub(super) text: String,
     /// Whether it has no quotes.
     pub(super) plain: bool,
 }
 
-impl Walk<'_> {
+impl StructureWalk<'_> {
     /// Compares a value with its form.
     pub(super) fn value(&mut self, shape: &Shape, value: &Value, path: &FieldPath) {
         match (shape, value) {

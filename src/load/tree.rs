@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::model::{Dir, Entry, EntryKind, Id, Store, StoreError};
 
 /// The files below a folder by their path from it, in byte order.
-pub(super) type Files = BTreeMap<String, Entry>;
+pub(super) type TreeFiles = BTreeMap<String, Entry>;
 
 /// The directory at a path below another; `None` where it is not there, or no directory.
 pub(super) fn dir_at(
@@ -26,7 +26,11 @@ pub(super) fn dir_at(
 
 /// Everything below a directory that is not a directory itself. A name that is not UTF-8 is kept with
 /// `\u{fffd}` for what could not be read; `skip` names folders, by their path, that are left out.
-pub(super) fn files(store: &dyn Store, dir: Arc<Dir>, skip: &[&str]) -> Result<Files, StoreError> {
+pub(super) fn files(
+    store: &dyn Store,
+    dir: Arc<Dir>,
+    skip: &[&str],
+) -> Result<TreeFiles, StoreError> {
     files_that(store, dir, skip, &mut |_| true)
 }
 
@@ -37,8 +41,8 @@ pub(super) fn files_that(
     dir: Arc<Dir>,
     skip: &[&str],
     may: &mut dyn FnMut(&str) -> bool,
-) -> Result<Files, StoreError> {
-    let mut found = Files::new();
+) -> Result<TreeFiles, StoreError> {
+    let mut found = TreeFiles::new();
     let mut open = vec![(String::new(), dir)];
     while let Some((prefix, dir)) = open.pop() {
         for (name, entry) in dir.iter_bytes() {

@@ -22,12 +22,12 @@ pub struct AzureCloud {
 }
 
 #[derive(Deserialize)]
-struct Table {
+struct CloudTable {
     clouds: Vec<AzureCloud>,
 }
 
 static TABLE: LazyLock<Vec<AzureCloud>> = LazyLock::new(|| {
-    let table: Table = serde_json::from_str(include_str!("../../policies/azure-clouds.json"))
+    let table: CloudTable = serde_json::from_str(include_str!("../../policies/azure-clouds.json"))
         .expect("the built-in tables are well-formed, which a test shows");
     table.clouds
 });

@@ -9,7 +9,7 @@ const MOST_OWNERS: usize = 3;
 
 /// The same object of some clusters or workers.
 #[derive(Default)]
-struct Group<'a> {
+struct HeldGroup<'a> {
     names: Vec<&'a str>,
     owners: Vec<&'a str>,
     machines: u64,
@@ -24,7 +24,7 @@ impl Hold {
             return self.names.clone();
         }
         let mut order = Vec::new();
-        let mut groups: BTreeMap<String, Group<'_>> = BTreeMap::new();
+        let mut groups: BTreeMap<String, HeldGroup<'_>> = BTreeMap::new();
         for name in &self.names {
             let (object, machines) = without_machines(name);
             let (owner, pattern) = owner_and_pattern(object);
@@ -40,7 +40,7 @@ impl Hold {
     }
 }
 
-impl Group<'_> {
+impl HeldGroup<'_> {
     fn line(&self, pattern: &str) -> String {
         if let [only] = self.names.as_slice() {
             return (*only).to_owned();

@@ -107,7 +107,7 @@ pub use pool::{
     PoolWorker, is_name_of, pool_locations, worker_facts, worker_name,
 };
 pub use previous::Previous;
-pub use proposal::{Asked, Change, ChangeKind, FormOnly, Gate, GateReason, Proposal, Work};
+pub use proposal::{Change, ChangeKind, FormOnly, Gate, GateReason, PlanOverrides, Proposal, Work};
 pub use quantity::{Quantity, QuantityError, Resources};
 pub use rank::{Rank, Term};
 pub use reason::{Reason, ReasonCode};
@@ -123,8 +123,8 @@ pub use store::{Store, StoreError};
 pub use supported::{Minor, Unsupported, is_known_release, oldest_release};
 pub use templates::BUILT_IN_TEMPLATES;
 pub use turn::{
-    Attempt, FailureKind, HeldBack, Orders, TURN_SCHEMA, Turn, TurnCommit, TurnFailure, TurnForge,
-    TurnOutcome, TurnStatus,
+    Attempt, FailureKind, HeldBack, TURN_SCHEMA, Turn, TurnCommit, TurnConstraints, TurnFailure,
+    TurnForge, TurnOutcome, TurnStatus,
 };
 pub use version::{KubeVersion, VersionError};
 pub use versions::{StepWait, SteppedVersions, VersionStep, Versions};

@@ -11,7 +11,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 
 /// How the planner was asked, besides what it read: what an explanation needs to decide the same again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct PlanOverrides {
     /// Placed clusters that go on taking what they take, whatever is wanted: their folder could not be made
     /// anew.
     pub frozen: BTreeSet<Name>,
@@ -45,7 +45,7 @@ pub struct Proposal {
     /// What is known of the workers.
     pub observed: Observed,
     /// How the planner was asked.
-    pub asked: Asked,
+    pub asked: PlanOverrides,
     /// The decisions.
     pub plan: Plan,
     /// What kept its last good folder, and why.

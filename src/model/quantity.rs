@@ -131,13 +131,13 @@ impl<'de> Deserialize<'de> for Quantity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Written {
+        enum WrittenQuantity {
             Number(i64),
             Text(String),
         }
-        match Written::deserialize(deserializer)? {
-            Written::Number(number) => Ok(Self::units(number)),
-            Written::Text(text) => text.parse().map_err(de::Error::custom),
+        match WrittenQuantity::deserialize(deserializer)? {
+            WrittenQuantity::Number(number) => Ok(Self::units(number)),
+            WrittenQuantity::Text(text) => text.parse().map_err(de::Error::custom),
         }
     }
 }

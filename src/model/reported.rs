@@ -5,16 +5,16 @@ use serde::Serialize;
 use super::{Digest, FoldedReport, Freshness, Name, Observed};
 
 #[derive(Serialize)]
-struct ReportedWorker<'a> {
+struct DigestedWorker<'a> {
     worker: &'a Name,
     freshness: Freshness,
     healthy: bool,
     complete: bool,
-    clusters: Vec<ReportedCluster<'a>>,
+    clusters: Vec<DigestedCluster<'a>>,
 }
 
 #[derive(Serialize)]
-struct ReportedCluster<'a> {
+struct DigestedCluster<'a> {
     name: &'a Name,
     uid: Option<&'a str>,
     phase: &'a str,
@@ -36,7 +36,7 @@ impl FoldedReport {
     /// The digest of what one worker says, as [`Observed::digest`] has it among those of all.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        Digest::of_value(&ReportedWorker {
+        Digest::of_value(&DigestedWorker {
             worker: &self.worker,
             freshness: self.freshness,
             healthy: self.healthy,
@@ -44,7 +44,7 @@ impl FoldedReport {
             clusters: self
                 .clusters
                 .iter()
-                .map(|(name, cluster)| ReportedCluster {
+                .map(|(name, cluster)| DigestedCluster {
                     name,
                     uid: cluster.uid.as_deref(),
                     phase: &cluster.phase,

@@ -67,9 +67,9 @@ impl fmt::Display for Unsupported {
 
 /// The version of a component: three numbers, with or without a `v` before them and a word after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Release(u32, u32, u32);
+struct ComponentRelease(u32, u32, u32);
 
-impl Release {
+impl ComponentRelease {
     fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let numbers = text.split(['-', '+']).next()?;
@@ -80,17 +80,17 @@ impl Release {
 }
 
 #[derive(Deserialize)]
-struct Table {
+struct SupportedTable {
     components: BTreeMap<String, Component>,
 }
 
 #[derive(Deserialize)]
 struct Component {
-    releases: Vec<Row>,
+    releases: Vec<ReleaseRow>,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct ReleaseRow {
     from: String,
     min: Option<Minor>,
     max: Minor,
@@ -98,7 +98,7 @@ struct Row {
 
 const SUPPORTED: &str = include_str!("../../policies/supported.json");
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
+static TABLE: LazyLock<SupportedTable> = LazyLock::new(|| {
     serde_json::from_str(SUPPORTED).expect("the built-in table is well-formed, which a test shows")
 });
 
@@ -131,10 +131,12 @@ impl Worker {
     }
 }
 
-fn row(component: &str, release: &str) -> Option<&'static Row> {
-    let release = Release::parse(release)?;
+fn row(component: &str, release: &str) -> Option<&'static ReleaseRow> {
+    let release = ComponentRelease::parse(release)?;
     let rows = &TABLE.components.get(component)?.releases;
-    rows.iter().rev().find(|row| Release::parse(&row.from).is_some_and(|from| from <= release))
+    rows.iter()
+        .rev()
+        .find(|row| ComponentRelease::parse(&row.from).is_some_and(|from| from <= release))
 }
 
 /// The oldest release of a component of which carp knows what it supports; `None` where that is no matter.
@@ -165,7 +167,8 @@ mod tests {
             }
         }
         for (name, component) in &TABLE.components {
-            let from: Vec<_> = component.releases.iter().map(|r| Release::parse(&r.from)).collect();
+            let from: Vec<_> =
+                component.releases.iter().map(|r| ComponentRelease::parse(&r.from)).collect();
             assert!(from.iter().all(Option::is_some) && from.is_sorted(), "{name}");
             assert!(component.releases.iter().all(|r| r.min.is_none_or(|min| min <= r.max)));
             assert!(components().contains_key(name), "{name} is pinned");

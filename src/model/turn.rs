@@ -306,13 +306,13 @@ impl Turn {
 /// it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Orders {
+pub struct TurnConstraints {
     /// The attempt that was refused for good: it is not made again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Attempt>,
     /// The inputs from which nothing more is committed; see [`Turn::inputs`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub still: Option<Digest>,
+    pub breaker: Option<Digest>,
     /// How many seconds lie between two status commits, except for what is worth telling at once.
     pub status_pause: u32,
 }
@@ -323,18 +323,21 @@ mod tests {
 
     #[test]
     fn orders_come_back_as_they_were_given() {
-        let orders = Orders {
+        let orders = TurnConstraints {
             refused: Some(Attempt {
                 input: Id::from_bytes([1; 20]),
                 output: None,
                 tree: Id::from_bytes([2; 20]),
             }),
-            still: Some(Digest::of(b"x")),
+            breaker: Some(Digest::of(b"x")),
             status_pause: 60,
         };
         let text = serde_json::to_string(&orders).unwrap();
-        assert_eq!(serde_json::from_str::<Orders>(&text).unwrap(), orders);
-        assert_eq!(serde_json::from_str::<Orders>("{}").unwrap(), Orders::default());
+        assert_eq!(serde_json::from_str::<TurnConstraints>(&text).unwrap(), orders);
+        assert_eq!(
+            serde_json::from_str::<TurnConstraints>("{}").unwrap(),
+            TurnConstraints::default()
+        );
     }
 
     #[test]

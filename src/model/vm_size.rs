@@ -41,12 +41,12 @@ impl VmFamily {
 }
 
 #[derive(Deserialize)]
-struct Table {
+struct SizeTable {
     families: Vec<VmFamily>,
 }
 
 static TABLE: LazyLock<BTreeMap<String, VmFamily>> = LazyLock::new(|| {
-    let table: Table = serde_json::from_str(include_str!("../../policies/vm-sizes.json"))
+    let table: SizeTable = serde_json::from_str(include_str!("../../policies/vm-sizes.json"))
         .expect("the built-in tables are well-formed, which a test shows");
     table.families.into_iter().map(|family| (family.family.clone(), family)).collect()
 });

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use super::client::client;
 use super::object::DIGEST_ANNOTATION;
-use super::watched::{Change, Trouble};
-use super::{Error, FLUX_SYSTEM, Kind};
+use super::watched::{WatchEvent, WatchTrouble};
+use super::{Error, FLUX_SYSTEM, ObservedKind};
 use crate::model::{Digest, Name};
 
 /// The ConfigMap that says what was applied, in the namespace of Flux.
@@ -68,9 +68,9 @@ impl Server {
 
     /// Watches a kind. The stream ends after the first failure, which is its last item: what happened
     /// since is known only after a new list.
-    pub fn watch(&self, kind: Kind) -> impl Stream<Item = Change> + Send + use<> {
+    pub fn watch(&self, kind: ObservedKind) -> impl Stream<Item = WatchEvent> + Send + use<> {
         let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource(kind));
-        let labels = (kind == Kind::Namespace).then_some(super::object::CLUSTER_LABEL);
+        let labels = (kind == ObservedKind::Namespace).then_some(super::object::CLUSTER_LABEL);
         let config = watcher::Config {
             label_selector: labels.map(str::to_owned),
             ..watcher::Config::default()
@@ -84,7 +84,7 @@ impl Server {
             })
             .map(|event| match event {
                 Ok(event) => change(event),
-                Err(error) => Change::Failed(trouble(&error)),
+                Err(error) => WatchEvent::Failed(trouble(&error)),
             })
     }
 
@@ -92,7 +92,12 @@ impl Server {
     ///
     /// # Errors
     /// The API server does not answer or does not let us, or the object is gone.
-    pub async fn apply_status(&self, kind: Kind, name: &Name, status: Value) -> Result<(), Error> {
+    pub async fn apply_status(
+        &self,
+        kind: ObservedKind,
+        name: &Name,
+        status: Value,
+    ) -> Result<(), Error> {
         let resource = resource(kind);
         let api: Api<DynamicObject> =
             Api::namespaced_with(self.client.clone(), name.as_str(), &resource);
@@ -111,29 +116,34 @@ impl Server {
     }
 }
 
-fn resource(kind: Kind) -> ApiResource {
+fn resource(kind: ObservedKind) -> ApiResource {
     let of = GroupVersionKind::gvk(kind.group(), kind.version(), kind.name());
     ApiResource::from_gvk_with_plural(&of, kind.plural())
 }
 
-fn change(event: Event<DynamicObject>) -> Change {
+fn change(event: Event<DynamicObject>) -> WatchEvent {
     let read = |object: &DynamicObject| {
-        serde_json::to_value(object).and_then(serde_json::from_value::<super::Object>)
+        serde_json::to_value(object).and_then(serde_json::from_value::<super::ObservedObject>)
     };
     match event {
-        Event::Init => Change::Restarted,
-        Event::InitDone => Change::Complete,
-        Event::InitApply(object) => read(&object).map_or(Change::Unreadable, Change::Listed),
-        Event::Apply(object) => read(&object).map_or(Change::Unreadable, Change::Applied),
+        Event::Init => WatchEvent::Restarted,
+        Event::InitDone => WatchEvent::Complete,
+        Event::InitApply(object) => {
+            read(&object).map_or(WatchEvent::Unreadable, WatchEvent::Listed)
+        }
+        Event::Apply(object) => read(&object).map_or(WatchEvent::Unreadable, WatchEvent::Applied),
         Event::Delete(object) => {
             let metadata = object.metadata;
-            Change::Gone(metadata.namespace.unwrap_or_default(), metadata.name.unwrap_or_default())
+            WatchEvent::Gone(
+                metadata.namespace.unwrap_or_default(),
+                metadata.name.unwrap_or_default(),
+            )
         }
     }
 }
 
 /// What a failed watch means.
-fn trouble(error: &watcher::Error) -> Trouble {
+fn trouble(error: &watcher::Error) -> WatchTrouble {
     let code = match error {
         watcher::Error::InitialListFailed(kube::Error::Api(status))
         | watcher::Error::WatchStartFailed(kube::Error::Api(status))
@@ -142,8 +152,8 @@ fn trouble(error: &watcher::Error) -> Trouble {
         _ => 0,
     };
     match code {
-        404 => Trouble::NotServed,
-        401 | 403 => Trouble::Denied(error.to_string()),
-        _ => Trouble::Broken(error.to_string()),
+        404 => WatchTrouble::NotServed,
+        401 | 403 => WatchTrouble::Denied(error.to_string()),
+        _ => WatchTrouble::Broken(error.to_string()),
     }
 }

@@ -3,21 +3,21 @@
 use super::conditions;
 use super::errors;
 use super::listing::Listing;
-use super::object::{DIGEST_ANNOTATION, Object};
-use super::phase::Phase;
+use super::object::{DIGEST_ANNOTATION, ObservedObject};
+use super::phase::ReportedPhase;
 use super::version;
-use super::{FLUX_SYSTEM, Kind};
+use super::{FLUX_SYSTEM, ObservedKind};
 use crate::model::{Digest, Name, ReportedCluster, ReportedNodes};
 
 /// The kinds that carp itself writes into the namespace of a cluster, one a cluster.
-const WRITTEN: [Kind; 2] = [Kind::ManagedCluster, Kind::Worker];
+const WRITTEN: [ObservedKind; 2] = [ObservedKind::ManagedCluster, ObservedKind::Worker];
 
 /// What a report says of one cluster.
 pub(super) fn reported(listing: &Listing, name: &Name) -> ReportedCluster {
-    let cluster = listing.named(Kind::Cluster, name);
+    let cluster = listing.named(ObservedKind::Cluster, name);
     let managed = WRITTEN.iter().find_map(|kind| listing.named(*kind, name));
     let applied_by = applied_by(listing, name);
-    let phase = Phase::of(cluster, managed);
+    let phase = ReportedPhase::of(cluster, managed);
     ReportedCluster {
         name: name.clone(),
         uid: cluster.map(|c| c.metadata.uid.clone()).filter(|uid| !uid.is_empty()),
@@ -36,20 +36,20 @@ pub(super) fn reported(listing: &Listing, name: &Name) -> ReportedCluster {
 }
 
 /// The digest of the folder that the ManagedCluster or the Worker was applied from.
-pub(super) fn digest(object: &Object) -> Option<Digest> {
+pub(super) fn digest(object: &ObservedObject) -> Option<Digest> {
     let text = object.metadata.annotations.get(DIGEST_ANNOTATION)?;
     text.strip_prefix("sha256:").unwrap_or(text).parse().ok()
 }
 
 /// The Flux Kustomization that applies the cluster's folder.
-fn applied_by<'a>(listing: &'a Listing, name: &Name) -> Option<&'a Object> {
-    listing.get(Kind::Kustomization, FLUX_SYSTEM, &format!("cluster-{name}"))
+fn applied_by<'a>(listing: &'a Listing, name: &Name) -> Option<&'a ObservedObject> {
+    listing.get(ObservedKind::Kustomization, FLUX_SYSTEM, &format!("cluster-{name}"))
 }
 
 /// The kinds of which there is an object in the cluster's namespace, and the namespace itself.
 fn present(listing: &Listing, name: &Name) -> Vec<String> {
-    let in_it = Kind::ALL.into_iter().filter(|kind| match kind {
-        Kind::Namespace => listing.get(*kind, "", name).is_some(),
+    let in_it = ObservedKind::ALL.into_iter().filter(|kind| match kind {
+        ObservedKind::Namespace => listing.get(*kind, "", name).is_some(),
         kind if kind.belongs_to_a_cluster() => listing.in_cluster(*kind, name).next().is_some(),
         _ => false,
     });
@@ -58,7 +58,7 @@ fn present(listing: &Listing, name: &Name) -> Vec<String> {
     names
 }
 
-fn endpoint(cluster: &Object) -> Option<String> {
+fn endpoint(cluster: &ObservedObject) -> Option<String> {
     let endpoint = cluster.spec.control_plane_endpoint.as_ref()?;
     let known = !endpoint.host.is_empty() && endpoint.port > 0;
     known.then(|| format!("https://{}:{}", endpoint.host, endpoint.port))
@@ -66,12 +66,12 @@ fn endpoint(cluster: &Object) -> Option<String> {
 
 /// How many nodes are wanted and ready: the workers as the `Cluster` counts them, and the machines of a
 /// control plane that has some. A control plane in pods has no nodes.
-fn nodes(listing: &Listing, name: &Name, cluster: &Object) -> Option<ReportedNodes> {
+fn nodes(listing: &Listing, name: &Name, cluster: &ObservedObject) -> Option<ReportedNodes> {
     let counted = cluster.status.workers.as_ref().and_then(|workers| {
         workers.desired_replicas.map(|desired| (desired, workers.ready_replicas.unwrap_or(0)))
     });
     let (desired, ready) = counted.or_else(|| in_pools(listing, name))?;
-    let on_machines = listing.in_cluster(Kind::KubeadmControlPlane, name).next().is_some();
+    let on_machines = listing.in_cluster(ObservedKind::KubeadmControlPlane, name).next().is_some();
     let control_plane = cluster.status.control_plane.as_ref().filter(|_| on_machines);
     let of_control_plane = control_plane
         .map_or((0, 0), |c| (c.desired_replicas.unwrap_or(0), c.ready_replicas.unwrap_or(0)));
@@ -80,8 +80,8 @@ fn nodes(listing: &Listing, name: &Name, cluster: &Object) -> Option<ReportedNod
 
 /// The sum over the pools, where the `Cluster` does not count.
 fn in_pools(listing: &Listing, name: &Name) -> Option<(u32, u32)> {
-    let deployments = listing.in_cluster(Kind::MachineDeployment, name);
-    let pools = listing.in_cluster(Kind::MachinePool, name);
+    let deployments = listing.in_cluster(ObservedKind::MachineDeployment, name);
+    let pools = listing.in_cluster(ObservedKind::MachinePool, name);
     deployments
         .chain(pools)
         .map(|p| {
@@ -106,15 +106,15 @@ mod tests {
         object
     }
 
-    fn listing(all: &[(Kind, Value)]) -> Listing {
+    fn listing(all: &[(ObservedKind, Value)]) -> Listing {
         let mut listing = Listing::default();
-        for kind in Kind::ALL {
+        for kind in ObservedKind::ALL {
             listing.add(kind, all.iter().filter(|(k, _)| *k == kind).map(|(_, o)| o.clone()));
         }
         listing
     }
 
-    fn seen(all: &[(Kind, Value)]) -> ReportedCluster {
+    fn seen(all: &[(ObservedKind, Value)]) -> ReportedCluster {
         reported(&listing(all), &Name::parse("a").unwrap())
     }
 
@@ -140,9 +140,9 @@ mod tests {
             "name": "a", "namespace": "a", "annotations": {"carp.dev/digest": format!("sha256:{digest}")},
         }});
         let seen = seen(&[
-            (Kind::Cluster, running()),
-            (Kind::KamajiControlPlane, hosted),
-            (Kind::ManagedCluster, managed),
+            (ObservedKind::Cluster, running()),
+            (ObservedKind::KamajiControlPlane, hosted),
+            (ObservedKind::ManagedCluster, managed),
         ]);
         assert_eq!((seen.uid.as_deref(), seen.digest), (Some("uid-a"), Some(digest)));
         assert_eq!(seen.version.as_deref(), Some("v1.34.2"));
@@ -161,9 +161,9 @@ mod tests {
         let control_plane =
             object("a-control-plane", json!({"status": {"versions": [{"version": "v1.34.2"}]}}));
         let seen = seen(&[
-            (Kind::Worker, worker),
-            (Kind::Cluster, running()),
-            (Kind::KubeadmControlPlane, control_plane),
+            (ObservedKind::Worker, worker),
+            (ObservedKind::Cluster, running()),
+            (ObservedKind::KubeadmControlPlane, control_plane),
         ]);
         assert_eq!((seen.digest, seen.phase.as_str()), (Some(digest), "Running"));
         assert_eq!(seen.version.as_deref(), Some("v1.34.2"));
@@ -174,7 +174,10 @@ mod tests {
     #[test]
     fn a_control_plane_on_machines_counts_as_nodes() {
         let control_plane = object("a-control-plane", json!({"status": {"version": "v1.34.2"}}));
-        let seen = seen(&[(Kind::Cluster, running()), (Kind::KubeadmControlPlane, control_plane)]);
+        let seen = seen(&[
+            (ObservedKind::Cluster, running()),
+            (ObservedKind::KubeadmControlPlane, control_plane),
+        ]);
         assert_eq!(seen.nodes, Some(ReportedNodes { desired: 5, ready: 4 }));
         assert_eq!(seen.version.as_deref(), Some("v1.34.2"));
     }
@@ -187,8 +190,9 @@ mod tests {
             object["metadata"]["generation"] = json!(2);
             object
         };
-        let reached =
-            |object: Value| seen(&[(Kind::KamajiControlPlane, object)]).control_plane_version;
+        let reached = |object: Value| {
+            seen(&[(ObservedKind::KamajiControlPlane, object)]).control_plane_version
+        };
         assert_eq!(reached(control_plane("1.34.2", "1.34.2", (2, 2))).as_deref(), Some("v1.34.2"));
         assert_eq!(reached(control_plane("1.34.2", "1.33.9", (2, 2))), None, "it has not begun");
         assert_eq!(
@@ -210,10 +214,10 @@ mod tests {
             let status =
                 json!({"replicas": of.1, "upToDateReplicas": of.0, "observedGeneration": 1});
             let spec = json!({"template": {"spec": {"version": version}}});
-            (Kind::MachineDeployment, object(name, json!({"spec": spec, "status": status})))
+            (ObservedKind::MachineDeployment, object(name, json!({"spec": spec, "status": status})))
         };
-        let version = |all: &[(Kind, Value)]| seen(all).pool_version;
-        let cluster = || (Kind::Cluster, running());
+        let version = |all: &[(ObservedKind, Value)]| seen(all).pool_version;
+        let cluster = || (ObservedKind::Cluster, running());
         let two = |other| [cluster(), pool("a-1", "v1.34.2", (3, 3)), other];
         assert_eq!(version(&two(pool("a-2", "v1.34.2", (0, 0)))).as_deref(), Some("v1.34.2"));
         assert_eq!(
@@ -238,9 +242,9 @@ mod tests {
             )
         };
         let seen = seen(&[
-            (Kind::Cluster, cluster),
-            (Kind::MachineDeployment, pool("a-1", json!(2), 1)),
-            (Kind::MachinePool, pool("a-2", Value::Null, 4)),
+            (ObservedKind::Cluster, cluster),
+            (ObservedKind::MachineDeployment, pool("a-1", json!(2), 1)),
+            (ObservedKind::MachinePool, pool("a-2", Value::Null, 4)),
         ]);
         assert_eq!(
             seen.nodes,
@@ -252,9 +256,9 @@ mod tests {
     #[test]
     fn what_is_left_of_a_deleted_cluster_is_told() {
         let seen = seen(&[
-            (Kind::Namespace, json!({"metadata": {"name": "a"}})),
-            (Kind::AzureCluster, object("a", json!({}))),
-            (Kind::HelmChartProxy, object("a-calico", json!({}))),
+            (ObservedKind::Namespace, json!({"metadata": {"name": "a"}})),
+            (ObservedKind::AzureCluster, object("a", json!({}))),
+            (ObservedKind::HelmChartProxy, object("a-calico", json!({}))),
         ]);
         assert_eq!(seen.uid, None);
         assert_eq!(seen.present, ["AzureCluster", "HelmChartProxy", "Namespace"]);
@@ -266,6 +270,6 @@ mod tests {
         let managed = json!({"metadata": {
             "name": "a", "namespace": "a", "annotations": {"carp.dev/digest": "sha256:zz"},
         }});
-        assert_eq!(seen(&[(Kind::ManagedCluster, managed)]).digest, None);
+        assert_eq!(seen(&[(ObservedKind::ManagedCluster, managed)]).digest, None);
     }
 }

@@ -1,6 +1,6 @@
 //! The conditions of a cluster that a report repeats: those that say something to a person, bounded.
 
-use super::object::{Object, Seen};
+use super::object::{ObservedObject, ProviderCondition};
 use crate::model::{Condition, ConditionStatus};
 
 /// The longest message that is repeated, in characters. A row of a report stays below 2 KiB.
@@ -22,7 +22,10 @@ const REPEATED: [&str; 8] = [
 const NORMALLY_FALSE: [&str; 3] = ["RollingOut", "Deleting", "Paused"];
 
 /// The conditions of a `Cluster`, and whether Flux applied its folder, as `Synced`.
-pub(super) fn of(cluster: Option<&Object>, applied_by: Option<&Object>) -> Vec<Condition> {
+pub(super) fn of(
+    cluster: Option<&ObservedObject>,
+    applied_by: Option<&ObservedObject>,
+) -> Vec<Condition> {
     let own = REPEATED.iter().filter_map(|kind| {
         let seen = cluster?.condition(kind)?;
         let quiet = NORMALLY_FALSE.contains(kind) && seen.status != "True";
@@ -33,7 +36,7 @@ pub(super) fn of(cluster: Option<&Object>, applied_by: Option<&Object>) -> Vec<C
 }
 
 /// A condition in carp's own form, under a name.
-pub(super) fn repeated(seen: &Seen, kind: &str) -> Condition {
+pub(super) fn repeated(seen: &ProviderCondition, kind: &str) -> Condition {
     let status = match seen.status.as_str() {
         "True" => ConditionStatus::True,
         "False" => ConditionStatus::False,
@@ -69,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    fn object(conditions: serde_json::Value) -> Object {
+    fn object(conditions: serde_json::Value) -> ObservedObject {
         serde_json::from_value(json!({"status": {"conditions": conditions}})).unwrap()
     }
 

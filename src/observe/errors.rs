@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Kind;
+use super::ObservedKind;
 use super::conditions::bounded;
 use super::listing::Listing;
-use super::object::{Object, Seen};
+use super::object::{ObservedObject, ProviderCondition};
 use crate::model::{Name, ReportedError};
 
 /// The most errors of one cluster that are reported.
@@ -56,13 +56,13 @@ const BAD_IF_TRUE: [&str; 8] = [
 ];
 
 /// The kinds whose conditions are looked at, and the code of what has no words of its own.
-const LOOKED_AT: [(Kind, &str); 6] = [
-    (Kind::KindCluster, "InfrastructureNotReady"),
-    (Kind::AzureCluster, "InfrastructureNotReady"),
-    (Kind::AzureMachine, "MachineNotReady"),
-    (Kind::KubeadmControlPlane, "ControlPlaneNotReady"),
-    (Kind::KamajiControlPlane, "ControlPlaneNotReady"),
-    (Kind::HelmChartProxy, "AddOnNotReady"),
+const LOOKED_AT: [(ObservedKind, &str); 6] = [
+    (ObservedKind::KindCluster, "InfrastructureNotReady"),
+    (ObservedKind::AzureCluster, "InfrastructureNotReady"),
+    (ObservedKind::AzureMachine, "MachineNotReady"),
+    (ObservedKind::KubeadmControlPlane, "ControlPlaneNotReady"),
+    (ObservedKind::KamajiControlPlane, "ControlPlaneNotReady"),
+    (ObservedKind::HelmChartProxy, "AddOnNotReady"),
 ];
 
 /// Every code that a report may name, for the page that explains them.
@@ -77,7 +77,7 @@ pub fn codes() -> std::collections::BTreeSet<&'static str> {
 pub(super) fn of(
     listing: &Listing,
     name: &Name,
-    applied_by: Option<&Object>,
+    applied_by: Option<&ObservedObject>,
 ) -> Vec<ReportedError> {
     let mut found: BTreeMap<String, ReportedError> = BTreeMap::new();
     let mut add = |error: ReportedError| {
@@ -98,7 +98,12 @@ pub(super) fn of(
     found.into_values().take(MOST).collect()
 }
 
-fn error_in(kind: Kind, object: &Object, seen: &Seen, otherwise: &str) -> Option<ReportedError> {
+fn error_in(
+    kind: ObservedKind,
+    object: &ObservedObject,
+    seen: &ProviderCondition,
+    otherwise: &str,
+) -> Option<ReportedError> {
     if seen.status != "False" || BAD_IF_TRUE.contains(&seen.kind.as_str()) {
         return None;
     }
@@ -115,7 +120,7 @@ fn error_in(kind: Kind, object: &Object, seen: &Seen, otherwise: &str) -> Option
 }
 
 /// Flux could not apply the cluster's folder.
-fn not_applied(kustomization: &Object) -> Option<ReportedError> {
+fn not_applied(kustomization: &ObservedObject) -> Option<ReportedError> {
     let ready = kustomization.condition("Ready").filter(|c| c.status == "False")?;
     let failed = [
         "BuildFailed",
@@ -131,7 +136,7 @@ fn not_applied(kustomization: &Object) -> Option<ReportedError> {
     Some(ReportedError { code: NOT_APPLIED.to_owned(), message, user_error: false })
 }
 
-fn said(seen: &Seen) -> &str {
+fn said(seen: &ProviderCondition) -> &str {
     if seen.message.is_empty() { &seen.reason } else { &seen.message }
 }
 
@@ -141,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    fn errors(kind: Kind, condition: Value) -> Vec<(String, bool)> {
+    fn errors(kind: ObservedKind, condition: Value) -> Vec<(String, bool)> {
         let mut listing = Listing::default();
         let object = json!({
             "metadata": {"name": "x", "namespace": "a"},
@@ -154,7 +159,7 @@ mod tests {
 
     fn code(message: &str) -> Option<(String, bool)> {
         let condition = json!({"type": "VMRunning", "status": "False", "severity": "Warning", "reason": "VMProvisionFailed", "message": message});
-        errors(Kind::AzureMachine, condition).pop()
+        errors(ObservedKind::AzureMachine, condition).pop()
     }
 
     #[test]
@@ -186,16 +191,16 @@ mod tests {
     fn a_failure_without_words_has_the_code_of_its_kind() {
         let failed = json!({"type": "NetworkInfrastructureReady", "status": "False", "severity": "Error", "reason": "Failed", "message": "boom"});
         let expected = vec![("InfrastructureNotReady".to_owned(), false)];
-        assert_eq!(errors(Kind::AzureCluster, failed), expected);
+        assert_eq!(errors(ObservedKind::AzureCluster, failed), expected);
     }
 
     #[test]
     fn what_holds_normally_is_no_error() {
         let paused = json!({"type": "Paused", "status": "False", "severity": "Error", "message": "QuotaExceeded"});
-        assert_eq!(errors(Kind::AzureCluster, paused), []);
+        assert_eq!(errors(ObservedKind::AzureCluster, paused), []);
         let fine =
             json!({"type": "Ready", "status": "True", "message": "QuotaExceeded was mended"});
-        assert_eq!(errors(Kind::AzureCluster, fine), []);
+        assert_eq!(errors(ObservedKind::AzureCluster, fine), []);
     }
 
     #[test]
@@ -203,7 +208,7 @@ mod tests {
         let mut listing = Listing::default();
         let condition = json!({"type": "Ready", "status": "False", "message": "QuotaExceeded"});
         listing.add(
-            Kind::AzureMachine,
+            ObservedKind::AzureMachine,
             [json!({"metadata": {"name": "x", "namespace": "b"}, "status": {"conditions": [condition]}})],
         );
         assert_eq!(of(&listing, &Name::parse("a").unwrap(), None), []);
@@ -211,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_flux_cannot_apply_is_an_error() {
-        let flux = |reason: &str| -> Object {
+        let flux = |reason: &str| -> ObservedObject {
             let ready = json!({"type": "Ready", "status": "False", "reason": reason, "message": "admission webhook denied the request"});
             serde_json::from_value(
                 json!({"metadata": {"name": "cluster-a"}, "status": {"conditions": [ready]}}),
@@ -236,7 +241,7 @@ mod tests {
                 json!({"type": "VMRunning", "status": "False", "message": "QuotaExceeded"});
             json!({"metadata": {"name": name, "namespace": "a"}, "status": {"conditions": [condition]}})
         };
-        listing.add(Kind::AzureMachine, [machine("m-1"), machine("m-2")]);
+        listing.add(ObservedKind::AzureMachine, [machine("m-1"), machine("m-2")]);
         let found = of(&listing, &Name::parse("a").unwrap(), None);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].message, "AzureMachine m-1: QuotaExceeded");

@@ -2,7 +2,7 @@
 
 /// A kind that the agent looks at, in the version that carp renders (`docs/formats.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ObservedKind {
     /// Namespaces with the label `carp.dev/cluster`: one a cluster.
     Namespace,
     /// What carp wrote, with the digest of the folder that was applied.
@@ -43,7 +43,7 @@ pub enum Kind {
     HelmRelease,
 }
 
-impl Kind {
+impl ObservedKind {
     /// All of them.
     pub const ALL: [Self; 19] = [
         Self::Namespace,
@@ -176,13 +176,16 @@ mod tests {
 
     #[test]
     fn every_kind_stands_once_in_the_list() {
-        let names: BTreeSet<_> = Kind::ALL.iter().map(|k| (k.group(), k.plural())).collect();
-        assert_eq!(names.len(), Kind::ALL.len());
+        let names: BTreeSet<_> =
+            ObservedKind::ALL.iter().map(|k| (k.group(), k.plural())).collect();
+        assert_eq!(names.len(), ObservedKind::ALL.len());
     }
 
     #[test]
     fn what_proves_that_a_cluster_is_gone_must_be_served() {
-        assert!(Kind::Cluster.is_required() && Kind::Cluster.goes_with_the_cluster());
-        assert!(!Kind::AzureCluster.is_required(), "a worker may have other providers");
+        assert!(
+            ObservedKind::Cluster.is_required() && ObservedKind::Cluster.goes_with_the_cluster()
+        );
+        assert!(!ObservedKind::AzureCluster.is_required(), "a worker may have other providers");
     }
 }

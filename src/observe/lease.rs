@@ -31,7 +31,7 @@ pub struct Election {
 
 /// How an election stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ElectionStanding {
     /// This candidate leads, until the duration is over.
     Leading,
     /// Another one does.
@@ -42,7 +42,7 @@ pub enum Standing {
 }
 
 /// One that stands for election.
-pub struct Candidate {
+pub struct LeaseCandidate {
     api: Api<Lease>,
     election: Election,
     /// What the Lease said when it last changed, and when that was by our own clock.
@@ -51,13 +51,13 @@ pub struct Candidate {
 
 /// What a candidate does about a Lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum LeaseStep {
     Renew,
     Take,
     Follow,
 }
 
-impl Candidate {
+impl LeaseCandidate {
     /// Finds the cluster: the one that this process runs in, or that of the kubeconfig.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Candidate {
     ///
     /// # Errors
     /// The API server did not answer, or does not allow it.
-    pub async fn stand(&mut self, now: Timestamp) -> Result<Standing, Error> {
+    pub async fn stand(&mut self, now: Timestamp) -> Result<ElectionStanding, Error> {
         let name = &self.election.name;
         let found = self.api.get_opt(name).await.map_err(|e| self.failed("reading", &e))?;
         let Some(lease) = found else { return self.found(now).await };
@@ -97,7 +97,7 @@ impl Candidate {
         }
         let since = self.last.as_ref().map_or(now, |(_, since)| *since);
         match step(&spec, &self.election, now.duration_since(since)) {
-            Step::Follow => Ok(following(&spec)),
+            LeaseStep::Follow => Ok(following(&spec)),
             step => {
                 let spec = self.claim(&spec, step, now);
                 self.replace(Lease { spec: Some(spec), ..lease }).await
@@ -122,38 +122,38 @@ impl Candidate {
         self.replace(lease).await.map(|_| ())
     }
 
-    async fn found(&mut self, now: Timestamp) -> Result<Standing, Error> {
+    async fn found(&mut self, now: Timestamp) -> Result<ElectionStanding, Error> {
         let name = Some(self.election.name.clone());
         let spec = LeaseSpec {
             lease_transitions: Some(0),
-            ..self.claim(&LeaseSpec::default(), Step::Take, now)
+            ..self.claim(&LeaseSpec::default(), LeaseStep::Take, now)
         };
         let metadata = ObjectMeta { name, ..ObjectMeta::default() };
         let lease = Lease { metadata, spec: Some(spec.clone()) };
         match self.api.create(&params(), &lease).await {
             Ok(_) => {
                 self.last = Some((spec, now));
-                Ok(Standing::Leading)
+                Ok(ElectionStanding::Leading)
             }
             Err(kube::Error::Api(status)) if status.code == 409 => {
-                Ok(Standing::Following { holder: String::new() })
+                Ok(ElectionStanding::Following { holder: String::new() })
             }
             Err(error) => Err(self.failed("making", &error)),
         }
     }
 
-    async fn replace(&mut self, lease: Lease) -> Result<Standing, Error> {
+    async fn replace(&mut self, lease: Lease) -> Result<ElectionStanding, Error> {
         match self.api.replace(&self.election.name, &params(), &lease).await {
-            Ok(_) => Ok(Standing::Leading),
+            Ok(_) => Ok(ElectionStanding::Leading),
             // Another one was faster; the next round shows who.
             Err(kube::Error::Api(status)) if status.code == 409 => {
-                Ok(Standing::Following { holder: String::new() })
+                Ok(ElectionStanding::Following { holder: String::new() })
             }
             Err(error) => Err(self.failed("writing", &error)),
         }
     }
 
-    fn claim(&self, before: &LeaseSpec, step: Step, now: Timestamp) -> LeaseSpec {
+    fn claim(&self, before: &LeaseSpec, step: LeaseStep, now: Timestamp) -> LeaseSpec {
         let seconds = i32::try_from(self.election.duration.as_secs()).unwrap_or(i32::MAX);
         let mut spec = LeaseSpec {
             holder_identity: Some(self.election.identity.clone()),
@@ -161,7 +161,7 @@ impl Candidate {
             renew_time: Some(MicroTime(now)),
             ..before.clone()
         };
-        if step == Step::Take {
+        if step == LeaseStep::Take {
             spec.acquire_time = Some(MicroTime(now));
             spec.lease_transitions = Some(before.lease_transitions.unwrap_or_default() + 1);
         }
@@ -178,20 +178,20 @@ fn params() -> PostParams {
     PostParams { dry_run: false, field_manager: Some(FIELD_MANAGER.to_owned()) }
 }
 
-fn following(spec: &LeaseSpec) -> Standing {
-    Standing::Following { holder: spec.holder_identity.clone().unwrap_or_default() }
+fn following(spec: &LeaseSpec) -> ElectionStanding {
+    ElectionStanding::Following { holder: spec.holder_identity.clone().unwrap_or_default() }
 }
 
 /// What to do about a Lease that has said the same for `unchanged`.
-fn step(spec: &LeaseSpec, election: &Election, unchanged: jiff::SignedDuration) -> Step {
+fn step(spec: &LeaseSpec, election: &Election, unchanged: jiff::SignedDuration) -> LeaseStep {
     let holder = spec.holder_identity.as_deref().unwrap_or_default();
     let own =
         jiff::SignedDuration::try_from(election.duration).unwrap_or(jiff::SignedDuration::MAX);
     let said = spec.lease_duration_seconds.map(|s| jiff::SignedDuration::from_secs(s.into()));
     match () {
-        () if holder == election.identity => Step::Renew,
-        () if holder.is_empty() || unchanged >= said.unwrap_or(own) => Step::Take,
-        () => Step::Follow,
+        () if holder == election.identity => LeaseStep::Renew,
+        () if holder.is_empty() || unchanged >= said.unwrap_or(own) => LeaseStep::Take,
+        () => LeaseStep::Follow,
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    fn step_after(holder: &str, seconds: i64) -> Step {
+    fn step_after(holder: &str, seconds: i64) -> LeaseStep {
         let election = Election {
             namespace: None,
             name: "carp".to_owned(),
@@ -218,10 +218,10 @@ mod tests {
 
     #[test]
     fn a_lease_is_taken_when_it_is_free_or_ran_out_by_our_own_clock() {
-        assert_eq!(step_after("one", 0), Step::Renew);
-        assert_eq!(step_after("", 0), Step::Take, "it was given up");
-        assert_eq!(step_after("two", 29), Step::Follow, "what its holder said counts");
-        assert_eq!(step_after("two", 30), Step::Take);
-        assert_eq!(step_after("two", -86_400), Step::Follow, "a clock that went back");
+        assert_eq!(step_after("one", 0), LeaseStep::Renew);
+        assert_eq!(step_after("", 0), LeaseStep::Take, "it was given up");
+        assert_eq!(step_after("two", 29), LeaseStep::Follow, "what its holder said counts");
+        assert_eq!(step_after("two", 30), LeaseStep::Take);
+        assert_eq!(step_after("two", -86_400), LeaseStep::Follow, "a clock that went back");
     }
 }

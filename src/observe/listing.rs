@@ -6,23 +6,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::object::CLUSTER_LABEL;
-use super::{Kind, Object};
+use super::{ObservedKind, ObservedObject};
 use crate::model::Name;
 
 /// Everything that was listed. A kind that was not even tried counts as one that could not be listed:
 /// absence is said by a complete list only.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    objects: BTreeMap<Kind, Vec<Object>>,
+    objects: BTreeMap<ObservedKind, Vec<ObservedObject>>,
     /// The kinds of which something is not known.
-    incomplete: BTreeSet<Kind>,
+    incomplete: BTreeSet<ObservedKind>,
 }
 
 impl Listing {
     /// Adds all objects of a kind. One that cannot be read makes the list of its kind incomplete, and
     /// the others count.
     #[cfg(test)]
-    pub(super) fn add(&mut self, kind: Kind, objects: impl IntoIterator<Item = Value>) {
+    pub(super) fn add(&mut self, kind: ObservedKind, objects: impl IntoIterator<Item = Value>) {
         let mut read = Vec::new();
         for object in objects {
             match serde_json::from_value(object) {
@@ -36,31 +36,37 @@ impl Listing {
     }
 
     /// Adds all objects of a kind, read already.
-    pub fn add_read(&mut self, kind: Kind, mut objects: Vec<Object>) {
+    pub fn add_read(&mut self, kind: ObservedKind, mut objects: Vec<ObservedObject>) {
         objects.sort_by(|a, b| (a.namespace(), a.name()).cmp(&(b.namespace(), b.name())));
         self.objects.insert(kind, objects);
     }
 
     /// Says of kinds that what is known of them may not be all.
-    pub(super) fn incomplete(&mut self, kinds: impl IntoIterator<Item = Kind>) {
+    pub(super) fn incomplete(&mut self, kinds: impl IntoIterator<Item = ObservedKind>) {
         self.incomplete.extend(kinds);
     }
 
     /// The kinds that could not be listed.
     #[must_use]
-    pub fn unlisted(&self) -> BTreeSet<Kind> {
-        let listed =
-            |kind: &Kind| self.objects.contains_key(kind) && !self.incomplete.contains(kind);
-        Kind::ALL.into_iter().filter(|kind| !listed(kind)).collect()
+    pub fn unlisted(&self) -> BTreeSet<ObservedKind> {
+        let listed = |kind: &ObservedKind| {
+            self.objects.contains_key(kind) && !self.incomplete.contains(kind)
+        };
+        ObservedKind::ALL.into_iter().filter(|kind| !listed(kind)).collect()
     }
 
     /// The objects of a kind, as far as they are known.
-    pub(super) fn of(&self, kind: Kind) -> &[Object] {
+    pub(super) fn of(&self, kind: ObservedKind) -> &[ObservedObject] {
         self.objects.get(&kind).map_or(&[], Vec::as_slice)
     }
 
     /// An object by its namespace, which is empty for an object without one, and its name.
-    pub(super) fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Object> {
+    pub(super) fn get(
+        &self,
+        kind: ObservedKind,
+        namespace: &str,
+        name: &str,
+    ) -> Option<&ObservedObject> {
         let all = self.of(kind);
         let at = all.binary_search_by(|o| (o.namespace(), o.name()).cmp(&(namespace, name)));
         at.ok().map(|at| &all[at])
@@ -69,16 +75,20 @@ impl Listing {
     /// The objects of a kind in the namespace of a cluster.
     pub(super) fn in_cluster<'a>(
         &'a self,
-        kind: Kind,
+        kind: ObservedKind,
         cluster: &'a Name,
-    ) -> impl Iterator<Item = &'a Object> {
+    ) -> impl Iterator<Item = &'a ObservedObject> {
         let all = self.of(kind);
         let start = all.partition_point(|o| o.namespace() < cluster.as_str());
         all[start..].iter().take_while(|o| o.namespace() == cluster.as_str())
     }
 
     /// The object of a kind that has the name of its cluster.
-    pub(super) fn named<'a>(&'a self, kind: Kind, cluster: &'a Name) -> Option<&'a Object> {
+    pub(super) fn named<'a>(
+        &'a self,
+        kind: ObservedKind,
+        cluster: &'a Name,
+    ) -> Option<&'a ObservedObject> {
         self.get(kind, cluster, cluster)
     }
 
@@ -86,15 +96,15 @@ impl Listing {
     /// of theirs. The namespaces of people are not looked into.
     pub(super) fn clusters(&self) -> BTreeSet<Name> {
         let labelled = self
-            .of(Kind::Namespace)
+            .of(ObservedKind::Namespace)
             .iter()
             .filter(|o| o.metadata.labels.get(CLUSTER_LABEL).is_some_and(|c| c == o.name()))
-            .map(Object::name);
-        let written = [Kind::ManagedCluster, Kind::Worker]
+            .map(ObservedObject::name);
+        let written = [ObservedKind::ManagedCluster, ObservedKind::Worker]
             .into_iter()
             .flat_map(|kind| self.of(kind))
             .filter(|o| o.name() == o.namespace())
-            .map(Object::name);
+            .map(ObservedObject::name);
         labelled.chain(written).filter_map(|name| Name::parse(name).ok()).collect()
     }
 }
@@ -112,17 +122,17 @@ mod tests {
     #[test]
     fn a_kind_that_was_not_listed_is_said() {
         let mut listing = Listing::default();
-        assert_eq!(listing.unlisted().len(), Kind::ALL.len());
-        listing.add(Kind::Cluster, []);
-        assert!(!listing.unlisted().contains(&Kind::Cluster), "an empty list is a list");
+        assert_eq!(listing.unlisted().len(), ObservedKind::ALL.len());
+        listing.add(ObservedKind::Cluster, []);
+        assert!(!listing.unlisted().contains(&ObservedKind::Cluster), "an empty list is a list");
     }
 
     #[test]
     fn an_object_that_cannot_be_read_makes_its_kind_incomplete() {
         let mut listing = Listing::default();
-        listing.add(Kind::Cluster, [object("a", "a"), json!({"metadata": {"name": 7}})]);
-        assert!(listing.unlisted().contains(&Kind::Cluster));
-        assert_eq!(listing.of(Kind::Cluster).len(), 1, "the others count");
+        listing.add(ObservedKind::Cluster, [object("a", "a"), json!({"metadata": {"name": 7}})]);
+        assert!(listing.unlisted().contains(&ObservedKind::Cluster));
+        assert_eq!(listing.of(ObservedKind::Cluster).len(), 1, "the others count");
     }
 
     #[test]
@@ -130,12 +140,12 @@ mod tests {
         let mut listing = Listing::default();
         let labelled = |name: &str, label: &str| json!({"metadata": {"name": name, "labels": {"carp.dev/cluster": label}}});
         listing.add(
-            Kind::Namespace,
+            ObservedKind::Namespace,
             [labelled("a", "a"), labelled("copied", "a"), object("", "default")],
         );
-        listing.add(Kind::ManagedCluster, [object("b", "b"), object("mine", "c")]);
-        listing.add(Kind::Worker, [object("we-1", "we-1")]);
-        listing.add(Kind::Cluster, [object("theirs", "theirs")]);
+        listing.add(ObservedKind::ManagedCluster, [object("b", "b"), object("mine", "c")]);
+        listing.add(ObservedKind::Worker, [object("we-1", "we-1")]);
+        listing.add(ObservedKind::Cluster, [object("theirs", "theirs")]);
         let names: Vec<_> = listing.clusters().iter().map(ToString::to_string).collect();
         assert_eq!(names, ["a", "b", "we-1"]);
     }
@@ -145,11 +155,13 @@ mod tests {
         let mut listing = Listing::default();
         let pools =
             [object("b", "b-2"), object("a", "a-1"), object("b", "b-1"), object("c", "c-1")];
-        listing.add(Kind::MachineDeployment, pools);
+        listing.add(ObservedKind::MachineDeployment, pools);
         let b = Name::parse("b").unwrap();
-        let names: Vec<_> =
-            listing.in_cluster(Kind::MachineDeployment, &b).map(Object::name).collect();
+        let names: Vec<_> = listing
+            .in_cluster(ObservedKind::MachineDeployment, &b)
+            .map(ObservedObject::name)
+            .collect();
         assert_eq!(names, ["b-1", "b-2"]);
-        assert!(listing.named(Kind::MachineDeployment, &b).is_none());
+        assert!(listing.named(ObservedKind::MachineDeployment, &b).is_none());
     }
 }

@@ -24,12 +24,12 @@ pub use api::{Identity, Server};
 pub use client::client;
 pub use error::Error;
 pub use errors::codes;
-pub use kinds::Kind;
-pub use lease::{Candidate, Election, Standing};
+pub use kinds::ObservedKind;
+pub use lease::{Election, ElectionStanding, LeaseCandidate};
 pub use listing::Listing;
-pub use object::Object;
+pub use object::ObservedObject;
 pub use report::{Reporter, report, says_the_same};
-pub use watched::{Change, Managed, Trouble, Watched};
+pub use watched::{Managed, WatchEvent, WatchTrouble, WatchedKinds};
 
 /// The namespace of Flux and of carp's objects for it.
 const FLUX_SYSTEM: &str = "flux-system";

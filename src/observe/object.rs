@@ -16,9 +16,9 @@ pub(super) const CLUSTER_LABEL: &str = "carp.dev/cluster";
 /// An object on a worker. Unknown fields are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct Object {
+pub struct ObservedObject {
     pub(super) metadata: Metadata,
-    pub(super) spec: Spec,
+    pub(super) spec: ObservedSpec,
     pub(super) status: Status,
 }
 
@@ -36,10 +36,10 @@ pub(super) struct Metadata {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Spec {
+pub(super) struct ObservedSpec {
     pub(super) version: Option<String>,
     pub(super) replicas: Option<u32>,
-    pub(super) control_plane_endpoint: Option<Endpoint>,
+    pub(super) control_plane_endpoint: Option<ObservedEndpoint>,
     pub(super) template: Template,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct MachineSpec {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub(super) struct Endpoint {
+pub(super) struct ObservedEndpoint {
     pub(super) host: String,
     pub(super) port: u32,
 }
@@ -67,17 +67,17 @@ pub(super) struct Endpoint {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Status {
     pub(super) observed_generation: Option<i64>,
-    pub(super) conditions: Vec<Seen>,
+    pub(super) conditions: Vec<ProviderCondition>,
     /// The API says that a status must not be read as more than its conditions; this one is carp's own.
     pub(super) phase: Option<String>,
-    pub(super) initialization: Option<Initialization>,
+    pub(super) initialization: Option<ObservedInitialization>,
     pub(super) control_plane: Option<Replicas>,
     pub(super) workers: Option<Replicas>,
     pub(super) replicas: Option<u32>,
     pub(super) ready_replicas: Option<u32>,
     pub(super) up_to_date_replicas: Option<u32>,
     pub(super) version: Option<String>,
-    pub(super) versions: Vec<Counted>,
+    pub(super) versions: Vec<VersionCount>,
     pub(super) last_applied_revision: Option<String>,
     pub(super) installed_version: Option<String>,
     pub(super) history: Vec<Release>,
@@ -85,7 +85,7 @@ pub(super) struct Status {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Initialization {
+pub(super) struct ObservedInitialization {
     pub(super) infrastructure_provisioned: bool,
     pub(super) control_plane_initialized: bool,
 }
@@ -100,7 +100,7 @@ pub(super) struct Replicas {
 /// A condition as providers write it: those of the old contract have a severity and may lack a reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Seen {
+pub(super) struct ProviderCondition {
     #[serde(rename = "type")]
     pub(super) kind: String,
     pub(super) status: String,
@@ -114,7 +114,7 @@ pub(super) struct Seen {
 /// How many machines have a version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub(super) struct Counted {
+pub(super) struct VersionCount {
     pub(super) version: String,
 }
 
@@ -124,7 +124,7 @@ pub(super) struct Release {
     pub(super) chart_version: String,
 }
 
-impl Object {
+impl ObservedObject {
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -152,7 +152,7 @@ impl Object {
         self.condition(kind).is_some_and(|c| c.status == "False")
     }
 
-    pub(super) fn condition(&self, kind: &str) -> Option<&Seen> {
+    pub(super) fn condition(&self, kind: &str) -> Option<&ProviderCondition> {
         self.status.conditions.iter().find(|c| c.kind == kind)
     }
 
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn only_what_is_read_is_kept() {
-        let object: Object = serde_json::from_value(json!({
+        let object: ObservedObject = serde_json::from_value(json!({
             "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
             "kind": "Kustomization",
             "metadata": {"name": "cluster-a", "namespace": "flux-system", "managedFields": [1]},

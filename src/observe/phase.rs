@@ -5,11 +5,11 @@
 
 use jiff::Timestamp;
 
-use super::object::Object;
+use super::object::ObservedObject;
 
 /// The phases that a report names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ReportedPhase {
     /// It is applied, and Cluster API has not made anything of it.
     Pending,
     /// Something of it is not there for the first time yet.
@@ -24,7 +24,7 @@ pub(super) enum Phase {
     Deleting,
 }
 
-impl Phase {
+impl ReportedPhase {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Pending => "Pending",
@@ -38,9 +38,9 @@ impl Phase {
 
     /// The phase of a `Cluster`. Whether it was available before is not in its conditions; the status
     /// of the ManagedCluster, which the agent itself writes, remembers it.
-    pub(super) fn of(cluster: Option<&Object>, managed: Option<&Object>) -> Self {
+    pub(super) fn of(cluster: Option<&ObservedObject>, managed: Option<&ObservedObject>) -> Self {
         let Some(cluster) = cluster else {
-            return if managed.is_some_and(Object::is_deleting) {
+            return if managed.is_some_and(ObservedObject::is_deleting) {
                 Self::Deleting
             } else {
                 Self::Pending
@@ -59,10 +59,10 @@ impl Phase {
     }
 }
 
-impl Phase {
+impl ReportedPhase {
     /// Since when a cluster is in its phase: the last time at which a condition changed that the phase
     /// follows from. `None` where that is not said, or where the phase follows from no condition.
-    pub(super) fn since(self, cluster: Option<&Object>) -> Option<Timestamp> {
+    pub(super) fn since(self, cluster: Option<&ObservedObject>) -> Option<Timestamp> {
         let cluster = cluster?;
         let of = |kinds: &[&str]| kinds.iter().filter_map(|kind| cluster.since(kind)).max();
         match self {
@@ -81,16 +81,16 @@ impl Phase {
 /// The conditions of a cluster on its way to what is desired.
 const CHANGES: [&str; 3] = ["RollingOut", "ScalingUp", "ScalingDown"];
 
-fn is_changing(cluster: &Object) -> bool {
+fn is_changing(cluster: &ObservedObject) -> bool {
     !cluster.is_observed() || CHANGES.iter().any(|kind| cluster.is_true(kind))
 }
 
-fn is_initialized(cluster: &Object) -> bool {
+fn is_initialized(cluster: &ObservedObject) -> bool {
     let begun = cluster.status.initialization.as_ref();
     begun.is_some_and(|i| i.infrastructure_provisioned && i.control_plane_initialized)
 }
 
-fn was_available(managed: Option<&Object>) -> bool {
+fn was_available(managed: Option<&ObservedObject>) -> bool {
     let phase = managed.and_then(|m| m.status.phase.as_deref());
     matches!(phase, Some("Running" | "Updating" | "Degraded"))
 }
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    fn cluster(status: Value) -> Object {
+    fn cluster(status: Value) -> ObservedObject {
         let metadata = json!({"name": "a", "namespace": "a", "generation": 3});
         serde_json::from_value(json!({"metadata": metadata, "status": status})).unwrap()
     }
@@ -115,12 +115,12 @@ mod tests {
         })
     }
 
-    fn managed(phase: &str) -> Object {
+    fn managed(phase: &str) -> ObservedObject {
         serde_json::from_value(json!({"status": {"phase": phase}})).unwrap()
     }
 
     fn phase(all: &[(&str, &str)], before: &str) -> &'static str {
-        Phase::of(Some(&cluster(conditions(all))), Some(&managed(before))).name()
+        ReportedPhase::of(Some(&cluster(conditions(all))), Some(&managed(before))).name()
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
     fn a_status_of_an_older_generation_is_on_its_way() {
         let mut old = conditions(&[("Available", "True")]);
         old["observedGeneration"] = json!(2);
-        assert_eq!(Phase::of(Some(&cluster(old)), None), Phase::Updating);
+        assert_eq!(ReportedPhase::of(Some(&cluster(old)), None), ReportedPhase::Updating);
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
             let mut status = conditions(&[]);
             status["conditions"] = all.into();
             let cluster = cluster(status);
-            let phase = Phase::of(Some(&cluster), Some(&managed(before)));
+            let phase = ReportedPhase::of(Some(&cluster), Some(&managed(before)));
             let since = phase.since(Some(&cluster)).map(|t| t.to_string());
             (phase.name(), since.map(|t| t[14..16].to_owned()))
         };
@@ -183,15 +183,18 @@ mod tests {
 
     #[test]
     fn without_a_cluster_there_is_nothing_yet_or_nothing_any_more() {
-        assert_eq!(Phase::of(None, Some(&managed("Running"))), Phase::Pending);
+        assert_eq!(ReportedPhase::of(None, Some(&managed("Running"))), ReportedPhase::Pending);
         let going = json!({"metadata": {"deletionTimestamp": "2026-11-01T00:00:00Z"}});
-        let going: Object = serde_json::from_value(going).unwrap();
-        assert_eq!(Phase::of(None, Some(&going)), Phase::Deleting);
-        assert_eq!(Phase::of(Some(&going), None), Phase::Deleting);
+        let going: ObservedObject = serde_json::from_value(going).unwrap();
+        assert_eq!(ReportedPhase::of(None, Some(&going)), ReportedPhase::Deleting);
+        assert_eq!(ReportedPhase::of(Some(&going), None), ReportedPhase::Deleting);
     }
 
     #[test]
     fn a_cluster_without_conditions_is_pending() {
-        assert_eq!(Phase::of(Some(&cluster(json!({}))), Some(&managed("Running"))), Phase::Pending);
+        assert_eq!(
+            ReportedPhase::of(Some(&cluster(json!({}))), Some(&managed("Running"))),
+            ReportedPhase::Pending
+        );
     }
 }

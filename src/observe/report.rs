@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::Kind;
+use super::ObservedKind;
 use super::cluster;
 use super::listing::Listing;
 use super::worker;
@@ -30,7 +30,7 @@ pub fn report(reporter: &Reporter, listing: &Listing, time: Timestamp) -> Report
         worker_uid: reporter.worker_uid.clone(),
         time,
         complete: unlisted.is_empty(),
-        unlisted: unlisted.into_iter().map(|kind: Kind| kind.name().to_owned()).collect(),
+        unlisted: unlisted.into_iter().map(|kind: ObservedKind| kind.name().to_owned()).collect(),
         healthy: unhealthy.is_none(),
         healthy_since: match &unhealthy {
             Some(unhealthy) => unhealthy.since,
@@ -72,13 +72,13 @@ mod tests {
     #[test]
     fn a_report_names_what_could_not_be_listed() {
         let mut listing = Listing::default();
-        for kind in Kind::ALL.into_iter().filter(|k| *k != Kind::AzureMachine) {
+        for kind in ObservedKind::ALL.into_iter().filter(|k| *k != ObservedKind::AzureMachine) {
             listing.add(kind, []);
         }
         let incomplete = report(&reporter(), &listing, at(0));
         assert!(!incomplete.complete);
         assert_eq!(incomplete.unlisted, ["AzureMachine"]);
-        listing.add(Kind::AzureMachine, []);
+        listing.add(ObservedKind::AzureMachine, []);
         let complete = report(&reporter(), &listing, at(0));
         assert!(complete.complete && complete.unlisted.is_empty() && complete.clusters.is_empty());
     }
@@ -90,7 +90,7 @@ mod tests {
             (report(&reporter(), &listing, at(0)), report(&reporter(), &listing, at(60)));
         assert!(says_the_same(&one, &later) && one != later);
         let namespace = json!({"metadata": {"name": "a", "labels": {"carp.dev/cluster": "a"}}});
-        listing.add(Kind::Namespace, [namespace]);
+        listing.add(ObservedKind::Namespace, [namespace]);
         assert!(!says_the_same(&one, &report(&reporter(), &listing, at(60))));
     }
 }

@@ -5,14 +5,17 @@
 //! that its pods have come to, not the one that is wanted (cluster-api-control-plane-provider-kamaji
 //! v0.20, which copies `status.kubernetesResources.version.version` of the `TenantControlPlane`).
 
-use super::Kind;
+use super::ObservedKind;
 use super::listing::Listing;
-use super::object::Object;
+use super::object::ObservedObject;
 use crate::model::{KubeVersion, Name};
 
 /// The kinds of control planes.
-const CONTROL_PLANES: [Kind; 3] =
-    [Kind::KamajiControlPlane, Kind::KubeadmControlPlane, Kind::KindCluster];
+const CONTROL_PLANES: [ObservedKind; 3] = [
+    ObservedKind::KamajiControlPlane,
+    ObservedKind::KubeadmControlPlane,
+    ObservedKind::KindCluster,
+];
 
 /// The version that the control plane of a cluster runs, with its `v`, which Kamaji leaves out. `None`
 /// where nothing runs yet.
@@ -31,8 +34,8 @@ pub(super) fn control_plane(listing: &Listing, name: &Name) -> Option<String> {
 /// The version that every machine of every pool has; `None` while one is on its way to another, and
 /// without pools.
 pub(super) fn pools(listing: &Listing, name: &Name) -> Option<String> {
-    let deployments = listing.in_cluster(Kind::MachineDeployment, name);
-    let pools = deployments.chain(listing.in_cluster(Kind::MachinePool, name));
+    let deployments = listing.in_cluster(ObservedKind::MachineDeployment, name);
+    let pools = deployments.chain(listing.in_cluster(ObservedKind::MachinePool, name));
     let mut versions = pools.map(|pool| {
         let there = pool.status.observed_generation.is_some() && pool.is_up_to_date();
         pool.spec.template.spec.version.as_deref().filter(|_| there).and_then(with_v)
@@ -41,11 +44,14 @@ pub(super) fn pools(listing: &Listing, name: &Name) -> Option<String> {
     versions.all(|version| version.as_ref() == Some(&first)).then_some(first)
 }
 
-fn control_planes<'a>(listing: &'a Listing, name: &'a Name) -> impl Iterator<Item = &'a Object> {
+fn control_planes<'a>(
+    listing: &'a Listing,
+    name: &'a Name,
+) -> impl Iterator<Item = &'a ObservedObject> {
     CONTROL_PLANES.iter().flat_map(|kind| listing.in_cluster(*kind, name))
 }
 
-fn of_control_plane(control_plane: &Object) -> Option<String> {
+fn of_control_plane(control_plane: &ObservedObject) -> Option<String> {
     let status = &control_plane.status;
     let counted = status.versions.iter().filter_map(|counted| with_v(&counted.version));
     // What is no version by carp's rules is not older than what is one.
@@ -67,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    fn version(kind: Kind, status: Value) -> Option<String> {
+    fn version(kind: ObservedKind, status: Value) -> Option<String> {
         let mut listing = Listing::default();
         let object =
             json!({"metadata": {"name": "a-control-plane", "namespace": "a"}, "status": status});
@@ -81,17 +87,21 @@ mod tests {
             "version": "v1.35.0",
             "versions": [{"version": "v1.35.0", "replicas": 1}, {"version": "v1.9.2", "replicas": 2}],
         });
-        assert_eq!(version(Kind::KubeadmControlPlane, rolling).as_deref(), Some("v1.9.2"));
+        assert_eq!(version(ObservedKind::KubeadmControlPlane, rolling).as_deref(), Some("v1.9.2"));
     }
 
     #[test]
     fn a_control_plane_without_counts_says_one_version_or_none() {
         let old = json!({"version": "v1.34.2"});
-        assert_eq!(version(Kind::KubeadmControlPlane, old).as_deref(), Some("v1.34.2"));
+        assert_eq!(version(ObservedKind::KubeadmControlPlane, old).as_deref(), Some("v1.34.2"));
         let pods = json!({"version": "1.34.2"});
-        assert_eq!(version(Kind::KamajiControlPlane, pods).as_deref(), Some("v1.34.2"));
+        assert_eq!(version(ObservedKind::KamajiControlPlane, pods).as_deref(), Some("v1.34.2"));
         for nothing in [json!({}), json!({"version": ""}), json!({"versions": []})] {
-            assert_eq!(version(Kind::KubeadmControlPlane, nothing), None, "nothing runs yet");
+            assert_eq!(
+                version(ObservedKind::KubeadmControlPlane, nothing),
+                None,
+                "nothing runs yet"
+            );
         }
     }
 }

@@ -6,31 +6,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::object::Metadata;
-use super::{Kind, Listing, Object, conditions};
+use super::{Listing, ObservedKind, ObservedObject, conditions};
 use crate::model::{Condition, Name};
 
 /// One thing that a watch tells of its kind.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum WatchEvent {
     /// A new list begins.
     Restarted,
     /// An object of that list.
-    Listed(Object),
+    Listed(ObservedObject),
     /// The list ends: what it did not have is gone.
     Complete,
     /// An object is new or another.
-    Applied(Object),
+    Applied(ObservedObject),
     /// An object is gone: its namespace and its name.
     Gone(String, String),
     /// An object cannot be read.
     Unreadable,
     /// The watch failed.
-    Failed(Trouble),
+    Failed(WatchTrouble),
 }
 
 /// Why a kind cannot be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum WatchTrouble {
     /// The API server does not know it.
     NotServed,
     /// The API server does not let us.
@@ -43,7 +43,7 @@ pub enum Trouble {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Managed {
     /// Which of the two.
-    pub kind: Kind,
+    pub kind: ObservedKind,
     /// Its identity: another one means that the object was made anew.
     pub uid: String,
     /// The generation that a status must speak of.
@@ -54,50 +54,50 @@ pub struct Managed {
 
 /// Everything that is watched.
 #[derive(Clone, Debug, Default)]
-pub struct Watched {
-    kinds: BTreeMap<Kind, Watch>,
+pub struct WatchedKinds {
+    kinds: BTreeMap<ObservedKind, KindWatch>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Watch {
-    objects: BTreeMap<(String, String), Object>,
+struct KindWatch {
+    objects: BTreeMap<(String, String), ObservedObject>,
     /// The list that is coming in.
-    incoming: Option<BTreeMap<(String, String), Object>>,
+    incoming: Option<BTreeMap<(String, String), ObservedObject>>,
     listed: bool,
     unreadable: bool,
-    trouble: Option<Trouble>,
+    trouble: Option<WatchTrouble>,
 }
 
-impl Watched {
+impl WatchedKinds {
     /// Takes in what a watch tells.
-    pub fn apply(&mut self, kind: Kind, change: Change) {
+    pub fn apply(&mut self, kind: ObservedKind, change: WatchEvent) {
         self.kinds.entry(kind).or_default().apply(change);
     }
 
     /// Whether every kind was heard of: it was listed, or its watch failed.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        let heard = |watch: &Watch| watch.listed || watch.trouble.is_some();
-        Kind::ALL.iter().all(|kind| self.kinds.get(kind).is_some_and(heard))
+        let heard = |watch: &KindWatch| watch.listed || watch.trouble.is_some();
+        ObservedKind::ALL.iter().all(|kind| self.kinds.get(kind).is_some_and(heard))
     }
 
     /// Whether nothing at all can be watched: then there is nothing to report.
     #[must_use]
     pub fn is_blind(&self) -> bool {
-        let mut required = Kind::ALL.iter().filter(|kind| kind.is_required());
+        let mut required = ObservedKind::ALL.iter().filter(|kind| kind.is_required());
         required.all(|kind| self.kinds.get(kind).is_none_or(|watch| !watch.listed))
     }
 
     /// Whether a watch broke and has not come back: neither refused nor without anything to watch.
     #[must_use]
     pub fn is_broken_off(&self) -> bool {
-        self.kinds.values().any(|watch| matches!(watch.trouble, Some(Trouble::Broken(_))))
+        self.kinds.values().any(|watch| matches!(watch.trouble, Some(WatchTrouble::Broken(_))))
     }
 
     /// What is wrong, by kind. A provider that is not installed is not wrong.
     #[must_use]
-    pub fn troubles(&self) -> BTreeMap<Kind, Trouble> {
-        let wrong = |(kind, watch): (&Kind, &Watch)| {
+    pub fn troubles(&self) -> BTreeMap<ObservedKind, WatchTrouble> {
+        let wrong = |(kind, watch): (&ObservedKind, &KindWatch)| {
             let trouble = watch.trouble.clone().filter(|_| !watch.is_absent(*kind))?;
             Some((*kind, trouble))
         };
@@ -107,11 +107,11 @@ impl Watched {
     /// What is known of the objects themselves that have a status by the agent, by cluster.
     #[must_use]
     pub fn managed(&self) -> BTreeMap<Name, Managed> {
-        let of_kind = |kind: Kind| {
+        let of_kind = |kind: ObservedKind| {
             let objects = self.kinds.get(&kind).into_iter().flat_map(|w| w.objects.values());
             objects.filter_map(move |object| managed(kind, object))
         };
-        [Kind::Worker, Kind::ManagedCluster].into_iter().flat_map(of_kind).collect()
+        [ObservedKind::Worker, ObservedKind::ManagedCluster].into_iter().flat_map(of_kind).collect()
     }
 
     /// The objects as they are now.
@@ -130,30 +130,30 @@ impl Watched {
     }
 }
 
-impl Watch {
+impl KindWatch {
     /// Whether the kind belongs to something that is not installed.
-    fn is_absent(&self, kind: Kind) -> bool {
-        self.trouble == Some(Trouble::NotServed) && !kind.is_required()
+    fn is_absent(&self, kind: ObservedKind) -> bool {
+        self.trouble == Some(WatchTrouble::NotServed) && !kind.is_required()
     }
 
-    fn apply(&mut self, change: Change) {
+    fn apply(&mut self, change: WatchEvent) {
         match change {
-            Change::Restarted => {
+            WatchEvent::Restarted => {
                 self.incoming = Some(BTreeMap::new());
                 self.unreadable = false;
             }
-            Change::Listed(object) => {
+            WatchEvent::Listed(object) => {
                 self.incoming.get_or_insert_default().insert(key(&object), object);
             }
-            Change::Complete => {
+            WatchEvent::Complete => {
                 self.objects = self.incoming.take().unwrap_or_default();
                 (self.listed, self.trouble) = (true, None);
             }
-            Change::Applied(object) => drop(self.objects.insert(key(&object), object)),
-            Change::Gone(namespace, name) => drop(self.objects.remove(&(namespace, name))),
-            Change::Unreadable => self.unreadable = true,
-            Change::Failed(trouble) => {
-                if trouble == Trouble::NotServed {
+            WatchEvent::Applied(object) => drop(self.objects.insert(key(&object), object)),
+            WatchEvent::Gone(namespace, name) => drop(self.objects.remove(&(namespace, name))),
+            WatchEvent::Unreadable => self.unreadable = true,
+            WatchEvent::Failed(trouble) => {
+                if trouble == WatchTrouble::NotServed {
                     self.objects.clear();
                 }
                 (self.listed, self.trouble) = (false, Some(trouble));
@@ -162,14 +162,14 @@ impl Watch {
     }
 }
 
-fn managed(kind: Kind, object: &Object) -> Option<(Name, Managed)> {
+fn managed(kind: ObservedKind, object: &ObservedObject) -> Option<(Name, Managed)> {
     let name = Name::parse(object.name()).ok().filter(|_| object.name() == object.namespace())?;
     let ready = object.condition("Ready").map(|c| conditions::repeated(c, "Ready"));
     let Metadata { uid, generation, .. } = &object.metadata;
     Some((name, Managed { kind, uid: uid.clone(), generation: *generation, ready }))
 }
 
-fn key(object: &Object) -> (String, String) {
+fn key(object: &ObservedObject) -> (String, String) {
     (object.namespace().to_owned(), object.name().to_owned())
 }
 
@@ -179,55 +179,61 @@ mod tests {
 
     use super::*;
 
-    fn object(name: &str) -> Object {
+    fn object(name: &str) -> ObservedObject {
         serde_json::from_value(json!({"metadata": {"name": name, "namespace": name}})).unwrap()
     }
 
-    fn listed(watched: &mut Watched, kind: Kind, names: &[&str]) {
-        watched.apply(kind, Change::Restarted);
+    fn listed(watched: &mut WatchedKinds, kind: ObservedKind, names: &[&str]) {
+        watched.apply(kind, WatchEvent::Restarted);
         for name in names {
-            watched.apply(kind, Change::Listed(object(name)));
+            watched.apply(kind, WatchEvent::Listed(object(name)));
         }
-        watched.apply(kind, Change::Complete);
+        watched.apply(kind, WatchEvent::Complete);
     }
 
-    fn all_listed() -> Watched {
-        let mut watched = Watched::default();
-        for kind in Kind::ALL {
+    fn all_listed() -> WatchedKinds {
+        let mut watched = WatchedKinds::default();
+        for kind in ObservedKind::ALL {
             listed(&mut watched, kind, &[]);
         }
         watched
     }
 
-    fn names(watched: &Watched, kind: Kind) -> Vec<String> {
+    fn names(watched: &WatchedKinds, kind: ObservedKind) -> Vec<String> {
         watched.listing().of(kind).iter().map(|o| o.name().to_owned()).collect()
     }
 
     #[test]
     fn a_list_replaces_and_a_watch_goes_on_from_it() {
         let mut watched = all_listed();
-        listed(&mut watched, Kind::Cluster, &["a", "b"]);
-        watched.apply(Kind::Cluster, Change::Applied(object("c")));
-        watched.apply(Kind::Cluster, Change::Gone("a".to_owned(), "a".to_owned()));
-        assert_eq!(names(&watched, Kind::Cluster), ["b", "c"]);
-        watched.apply(Kind::Cluster, Change::Restarted);
-        watched.apply(Kind::Cluster, Change::Listed(object("c")));
-        assert_eq!(names(&watched, Kind::Cluster), ["b", "c"], "half a list is none");
-        watched.apply(Kind::Cluster, Change::Complete);
-        assert_eq!(names(&watched, Kind::Cluster), ["c"]);
+        listed(&mut watched, ObservedKind::Cluster, &["a", "b"]);
+        watched.apply(ObservedKind::Cluster, WatchEvent::Applied(object("c")));
+        watched.apply(ObservedKind::Cluster, WatchEvent::Gone("a".to_owned(), "a".to_owned()));
+        assert_eq!(names(&watched, ObservedKind::Cluster), ["b", "c"]);
+        watched.apply(ObservedKind::Cluster, WatchEvent::Restarted);
+        watched.apply(ObservedKind::Cluster, WatchEvent::Listed(object("c")));
+        assert_eq!(names(&watched, ObservedKind::Cluster), ["b", "c"], "half a list is none");
+        watched.apply(ObservedKind::Cluster, WatchEvent::Complete);
+        assert_eq!(names(&watched, ObservedKind::Cluster), ["c"]);
         assert!(watched.listing().unlisted().is_empty());
     }
 
     #[test]
     fn after_a_failure_a_kind_is_complete_only_with_a_new_list() {
         let mut watched = all_listed();
-        listed(&mut watched, Kind::Cluster, &["a"]);
-        watched.apply(Kind::Cluster, Change::Failed(Trouble::Broken("reset".to_owned())));
-        assert_eq!(names(&watched, Kind::Cluster), ["a"], "what was known is known");
-        assert!(watched.listing().unlisted().contains(&Kind::Cluster) && watched.is_broken_off());
-        watched.apply(Kind::Cluster, Change::Restarted);
+        listed(&mut watched, ObservedKind::Cluster, &["a"]);
+        watched.apply(
+            ObservedKind::Cluster,
+            WatchEvent::Failed(WatchTrouble::Broken("reset".to_owned())),
+        );
+        assert_eq!(names(&watched, ObservedKind::Cluster), ["a"], "what was known is known");
+        assert!(
+            watched.listing().unlisted().contains(&ObservedKind::Cluster)
+                && watched.is_broken_off()
+        );
+        watched.apply(ObservedKind::Cluster, WatchEvent::Restarted);
         assert!(watched.is_broken_off(), "it is back with the whole list");
-        watched.apply(Kind::Cluster, Change::Complete);
+        watched.apply(ObservedKind::Cluster, WatchEvent::Complete);
         assert!(watched.listing().unlisted().is_empty());
         assert!(watched.troubles().is_empty() && !watched.is_broken_off());
     }
@@ -235,37 +241,43 @@ mod tests {
     #[test]
     fn a_provider_that_is_not_installed_has_no_objects_and_a_missing_core_says_nothing() {
         let mut watched = all_listed();
-        watched.apply(Kind::AzureCluster, Change::Failed(Trouble::NotServed));
+        watched.apply(ObservedKind::AzureCluster, WatchEvent::Failed(WatchTrouble::NotServed));
         assert!(watched.listing().unlisted().is_empty() && watched.troubles().is_empty());
-        listed(&mut watched, Kind::Cluster, &["a"]);
-        watched.apply(Kind::Cluster, Change::Failed(Trouble::NotServed));
-        assert!(watched.listing().unlisted().contains(&Kind::Cluster), "a CRD removed by mistake");
-        assert_eq!(watched.troubles()[&Kind::Cluster], Trouble::NotServed);
+        listed(&mut watched, ObservedKind::Cluster, &["a"]);
+        watched.apply(ObservedKind::Cluster, WatchEvent::Failed(WatchTrouble::NotServed));
+        assert!(
+            watched.listing().unlisted().contains(&ObservedKind::Cluster),
+            "a CRD removed by mistake"
+        );
+        assert_eq!(watched.troubles()[&ObservedKind::Cluster], WatchTrouble::NotServed);
     }
 
     #[test]
     fn what_may_not_be_seen_is_said() {
         let mut watched = all_listed();
-        watched.apply(Kind::AzureMachine, Change::Failed(Trouble::Denied("forbidden".to_owned())));
-        assert_eq!(watched.listing().unlisted(), [Kind::AzureMachine].into());
+        watched.apply(
+            ObservedKind::AzureMachine,
+            WatchEvent::Failed(WatchTrouble::Denied("forbidden".to_owned())),
+        );
+        assert_eq!(watched.listing().unlisted(), [ObservedKind::AzureMachine].into());
         assert!(watched.is_settled() && !watched.is_blind());
     }
 
     #[test]
     fn an_object_that_cannot_be_read_counts_against_its_kind_until_the_next_list() {
         let mut watched = all_listed();
-        watched.apply(Kind::Cluster, Change::Unreadable);
-        assert!(watched.listing().unlisted().contains(&Kind::Cluster));
-        listed(&mut watched, Kind::Cluster, &[]);
+        watched.apply(ObservedKind::Cluster, WatchEvent::Unreadable);
+        assert!(watched.listing().unlisted().contains(&ObservedKind::Cluster));
+        listed(&mut watched, ObservedKind::Cluster, &[]);
         assert!(watched.listing().unlisted().is_empty());
     }
 
     #[test]
     fn before_every_kind_was_heard_of_nothing_is_settled() {
-        let mut watched = Watched::default();
+        let mut watched = WatchedKinds::default();
         assert!(!watched.is_settled() && watched.is_blind());
-        for kind in Kind::ALL {
-            watched.apply(kind, Change::Failed(Trouble::Broken("refused".to_owned())));
+        for kind in ObservedKind::ALL {
+            watched.apply(kind, WatchEvent::Failed(WatchTrouble::Broken("refused".to_owned())));
         }
         assert!(watched.is_settled() && watched.is_blind());
     }

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::conditions::bounded;
 use super::listing::Listing;
-use super::object::Object;
-use super::{FLUX_SYSTEM, Kind};
+use super::object::ObservedObject;
+use super::{FLUX_SYSTEM, ObservedKind};
 
 /// The Kustomization of a worker's whole folder.
 const ROOT: &str = "carp-worker";
@@ -17,12 +17,12 @@ const LAYER: &str = "component-";
 const AGENT: &str = "component-agent";
 
 /// The kinds that say which providers are there.
-const PROVIDERS: [Kind; 5] = [
-    Kind::CoreProvider,
-    Kind::BootstrapProvider,
-    Kind::ControlPlaneProvider,
-    Kind::InfrastructureProvider,
-    Kind::AddonProvider,
+const PROVIDERS: [ObservedKind; 5] = [
+    ObservedKind::CoreProvider,
+    ObservedKind::BootstrapProvider,
+    ObservedKind::ControlPlaneProvider,
+    ObservedKind::InfrastructureProvider,
+    ObservedKind::AddonProvider,
 ];
 
 /// Why a worker cannot host clusters.
@@ -41,12 +41,12 @@ pub(super) fn applied_revision(listing: &Listing) -> Option<String> {
     root(listing).and_then(|root| root.status.last_applied_revision.clone())
 }
 
-fn root(listing: &Listing) -> Option<&Object> {
+fn root(listing: &Listing) -> Option<&ObservedObject> {
     flux(listing).find(|k| k.name() == ROOT)
 }
 
-fn flux(listing: &Listing) -> impl Iterator<Item = &Object> {
-    listing.of(Kind::Kustomization).iter().filter(|k| k.namespace() == FLUX_SYSTEM)
+fn flux(listing: &Listing) -> impl Iterator<Item = &ObservedObject> {
+    listing.of(ObservedKind::Kustomization).iter().filter(|k| k.namespace() == FLUX_SYSTEM)
 }
 
 /// The versions of what is installed: providers by name, charts by the name of their release.
@@ -54,7 +54,7 @@ pub(super) fn components(listing: &Listing) -> BTreeMap<String, String> {
     let providers = PROVIDERS.iter().flat_map(|kind| listing.of(*kind)).filter_map(|provider| {
         Some((provider.name().to_owned(), provider.status.installed_version.clone()?))
     });
-    let charts = listing.of(Kind::HelmRelease).iter().filter_map(|release| {
+    let charts = listing.of(ObservedKind::HelmRelease).iter().filter_map(|release| {
         let newest = release.status.history.first()?;
         Some((release.name().to_owned(), newest.chart_version.clone()))
     });
@@ -73,7 +73,7 @@ pub(super) fn unhealthy(listing: &Listing) -> Option<Unhealthy> {
         let message = bounded(&format!("Kustomization {}: {why}", layer.name()));
         return Some(Unhealthy { reason: "LayerNotApplied", message, since: None });
     }
-    let providers = PROVIDERS.iter().filter(|kind| **kind != Kind::AddonProvider);
+    let providers = PROVIDERS.iter().filter(|kind| **kind != ObservedKind::AddonProvider);
     let broken = providers.flat_map(|kind| listing.of(*kind).iter().map(move |p| (kind, p)));
     let (kind, provider) = broken.into_iter().find(|(_, p)| p.is_false("Ready"))?;
     let why = provider.condition("Ready").map_or("", |c| c.message.as_str());
@@ -84,7 +84,7 @@ pub(super) fn unhealthy(listing: &Listing) -> Option<Unhealthy> {
 
 /// Since when nothing says that the worker is unfit; `None` where that is not said.
 pub(super) fn healthy_since(listing: &Listing) -> Option<Timestamp> {
-    let providers = PROVIDERS.iter().filter(|kind| **kind != Kind::AddonProvider);
+    let providers = PROVIDERS.iter().filter(|kind| **kind != ObservedKind::AddonProvider);
     providers.flat_map(|kind| listing.of(*kind)).filter_map(|p| p.since("Ready")).max()
 }
 
@@ -119,8 +119,8 @@ mod tests {
 
     fn listing(layers: Vec<Value>, providers: Vec<Value>) -> Listing {
         let mut listing = Listing::default();
-        listing.add(Kind::Kustomization, layers);
-        listing.add(Kind::InfrastructureProvider, providers);
+        listing.add(ObservedKind::Kustomization, layers);
+        listing.add(ObservedKind::InfrastructureProvider, providers);
         listing
     }
 
@@ -164,7 +164,7 @@ mod tests {
         let mut listing = Listing::default();
         let history = json!([{"chartVersion": "1.19.1"}, {"chartVersion": "1.18.0"}]);
         let release = json!({"metadata": {"name": "cert-manager"}, "status": {"history": history}});
-        listing.add(Kind::HelmRelease, [release]);
+        listing.add(ObservedKind::HelmRelease, [release]);
         assert_eq!(components(&listing)["cert-manager"], "1.19.1");
     }
 }

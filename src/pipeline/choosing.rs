@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::contents::{Choice, Contents, ControlPlane, Forms, Own, Told};
-use super::found::Found;
+use super::contents::{Choice, Contents, ControlPlaneContents, Forms, OwnFiles, ToldOfFolders};
+use super::found::FolderFindings;
 use super::loss_guards::LossGuards;
 use super::run::Run;
-use super::standing::Standing;
+use super::standing::FolderStanding;
 use crate::diag::{Diagnostic, Place};
 use crate::gate::{Chosen, Objection};
 use crate::model::{ClusterRow, Gate, Name};
@@ -16,10 +16,10 @@ use crate::render::Forbidden;
 pub(super) struct Choosing<'a> {
     pub(super) run: Run<'a>,
     pub(super) gates: Vec<Gate>,
-    pub(super) found: Found,
+    pub(super) found: FolderFindings,
     pub(super) forms: Forms,
     pub(super) losses: LossGuards,
-    pub(super) standing: Standing,
+    pub(super) standing: FolderStanding,
     pub(super) rows: BTreeMap<Name, BTreeMap<Name, ClusterRow>>,
     pub(super) not_resized: BTreeSet<Name>,
     pub(super) rendered: u64,
@@ -30,10 +30,10 @@ impl<'a> Choosing<'a> {
         Self {
             run,
             gates: Vec::new(),
-            found: Found::default(),
+            found: FolderFindings::default(),
             forms: Forms::default(),
             losses,
-            standing: Standing::default(),
+            standing: FolderStanding::default(),
             rows: BTreeMap::new(),
             not_resized: BTreeSet::new(),
             rendered: 0,
@@ -42,15 +42,15 @@ impl<'a> Choosing<'a> {
 
     pub(super) fn close(
         mut self,
-        own: BTreeMap<Name, Own>,
-        control_plane: Option<ControlPlane>,
+        own: BTreeMap<Name, OwnFiles>,
+        control_plane: Option<ControlPlaneContents>,
     ) -> Choice {
         self.gates.sort_by(|a, b| (&a.name, a.reason).cmp(&(&b.name, b.reason)));
         let Run { read, .. } = self.run;
         Choice {
             contents: Contents { rows: self.rows, own, control_plane, forms: self.forms },
             standing: self.standing,
-            told: Told {
+            told: ToldOfFolders {
                 gates: self.gates,
                 found: self.found.told(&read.diagnostics, &read.loaded.fleet),
                 rendered: self.rendered,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::loss_guards::LossGuards;
-use super::standing::Standing;
+use super::standing::FolderStanding;
 use crate::diag::Diagnostics;
 use crate::model::paths::{CLUSTERS_INDEX, SENTINEL};
 use crate::model::{ClusterRow, ControlPlaneRow, Digest, Gate, Id, Name, WorkerLock};
@@ -12,8 +12,8 @@ use crate::render::Appliers;
 /// What was chosen.
 pub(super) struct Choice {
     pub(super) contents: Contents,
-    pub(super) standing: Standing,
-    pub(super) told: Told,
+    pub(super) standing: FolderStanding,
+    pub(super) told: ToldOfFolders,
     /// Clusters that keep their last good folder, and with it another demand than was planned.
     pub(super) not_resized: BTreeSet<Name>,
     /// What folders lose, and what of it is held.
@@ -25,21 +25,21 @@ pub(super) struct Contents {
     /// The rows of each worker's lock after the run, without what becomes of moves.
     pub(super) rows: BTreeMap<Name, BTreeMap<Name, ClusterRow>>,
     /// The own files of each worker whose folder is written.
-    pub(super) own: BTreeMap<Name, Own>,
+    pub(super) own: BTreeMap<Name, OwnFiles>,
     /// `control-plane/`; `None` where it is not written.
-    pub(super) control_plane: Option<ControlPlane>,
+    pub(super) control_plane: Option<ControlPlaneContents>,
     pub(super) forms: Forms,
 }
 
 /// What a proposal tells of the folders.
-pub(super) struct Told {
+pub(super) struct ToldOfFolders {
     pub(super) gates: Vec<Gate>,
     pub(super) found: Diagnostics,
     pub(super) rendered: u64,
 }
 
 /// The files of a worker itself, and what they were made from.
-pub(super) struct Own {
+pub(super) struct OwnFiles {
     pub(super) facts: Digest,
     pub(super) render_key: Digest,
     /// Without the sentinel, and without the index of its clusters unless that stays as it is.
@@ -48,7 +48,7 @@ pub(super) struct Own {
     pub(super) appliers: Option<Appliers>,
 }
 
-impl Own {
+impl OwnFiles {
     /// What a lock knows of a worker whose document has these facts.
     pub(super) fn kept(lock: &WorkerLock, facts: Digest) -> Self {
         let made = |path: &str| !matches!(path, CLUSTERS_INDEX | SENTINEL);
@@ -59,7 +59,7 @@ impl Own {
 }
 
 /// What the control plane syncs.
-pub(super) struct ControlPlane {
+pub(super) struct ControlPlaneContents {
     /// The row of each worker whose own cluster the control plane makes.
     pub(super) workers: BTreeMap<Name, ControlPlaneRow>,
     pub(super) render_key: Digest,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::choosing::{Choosing, placed_at};
-use super::contents::ControlPlane;
+use super::contents::ControlPlaneContents;
 use super::folders::{put_files, put_folder, read_folder};
 use super::loss_guards::Remembered;
 use super::writing::Writing;
@@ -18,14 +18,14 @@ use crate::render::{self, FolderChange, Job, OwnChange};
 
 impl Choosing<'_> {
     /// What the control plane gets; `None` where it is not written.
-    pub(super) fn control_plane(&mut self) -> Result<Option<ControlPlane>, StoreError> {
+    pub(super) fn control_plane(&mut self) -> Result<Option<ControlPlaneContents>, StoreError> {
         if self.run.read.previous.kept.control_plane {
             return Ok(None);
         }
         let old = self.run.read.previous.fleet.as_ref();
         let workers = self.worker_clusters(old)?;
         let (render_key, files) = self.control_plane_files(old)?;
-        Ok(Some(ControlPlane { workers, render_key, files }))
+        Ok(Some(ControlPlaneContents { workers, render_key, files }))
     }
 
     /// The row of each worker whose own cluster the control plane makes.
@@ -155,7 +155,7 @@ impl Choosing<'_> {
 impl Writing<'_> {
     pub(super) fn write_control_plane(&mut self) -> Result<(), StoreError> {
         let Some(chosen) = self.contents.control_plane.take() else { return Ok(()) };
-        let ControlPlane { workers, render_key, mut files } = chosen;
+        let ControlPlaneContents { workers, render_key, mut files } = chosen;
         let old = self.run.read.previous.fleet.as_ref();
         let index = self.workers_index(&workers);
         files.insert(WORKERS_INDEX.to_owned(), self.run.store.put_blob(&index)?);

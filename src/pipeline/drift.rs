@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Files;
 use crate::change::entry_at;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::model::api::DriftPolicy;
@@ -10,7 +9,7 @@ use crate::model::{
     Digest, Drifted, EntryKind, Hold, HoldKind, Id, Kept, LockName, Name, Owned, Previous, Store,
     StoreError, Survey, paths,
 };
-use crate::render::{self, FolderChange, OwnChange};
+use crate::render::{self, Files, FolderChange, OwnChange};
 
 /// How many findings of one sort are shown before the rest is counted.
 const MOST_FINDINGS: usize = 20;

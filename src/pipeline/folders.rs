@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Files;
 use crate::change::TreeEdit;
 use crate::model::{EntryKind, Id, Store, StoreError};
+use crate::render::Files;
 
 /// Puts the files of a folder; returns the folder's id.
 pub(super) fn put_folder(store: &dyn Store, files: &Files) -> Result<Id, StoreError> {

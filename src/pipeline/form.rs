@@ -8,9 +8,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::Files;
 use super::choosing::Choosing;
-use super::contents::{Forms, Own};
+use super::contents::{Forms, OwnFiles};
 use super::run::Run;
 use super::writing::Writing;
 use crate::change;
@@ -19,7 +18,7 @@ use crate::model::{
     Change, ClusterRow, Digest, FleetLock, FormOnly, Id, Name, Owned, Snapshot, Store, StoreError,
     WorkerLock, lock_to_bytes, paths,
 };
-use crate::render;
+use crate::render::{self, Files};
 
 impl Run<'_> {
     /// Whether changes of form are told apart at all. Where the output branch is not as carp left it,
@@ -127,7 +126,11 @@ impl Writing<'_> {
         let index = self.index(name, &rows, &lock.files)?;
         files.remove(SENTINEL);
         files.extend(self.index_file(&lock.files, CLUSTERS_INDEX, &index)?);
-        self.write_worker(name, rows, Own { facts: lock.facts, render_key, files, appliers: None })
+        self.write_worker(
+            name,
+            rows,
+            OwnFiles { facts: lock.facts, render_key, files, appliers: None },
+        )
     }
 
     fn form_of_control_plane(&mut self, lock: &FleetLock, forms: &Forms) -> Result<(), StoreError> {

@@ -7,12 +7,12 @@ use crate::model::{Fleet, Name};
 
 /// The findings of a run on its folders.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FolderFindings {
     /// Each with the cluster or worker whose folder it is on; `None` where it is on no such folder.
     all: Vec<(Option<Name>, Diagnostic)>,
 }
 
-impl Found {
+impl FolderFindings {
     /// Adds a finding on the folder of a cluster or worker.
     pub(super) fn on(&mut self, name: &Name, finding: Diagnostic) {
         self.all.push((Some(name.clone()), finding));
@@ -72,13 +72,13 @@ mod tests {
         Name::parse(text).unwrap()
     }
 
-    fn messages(found: Found, known: &Diagnostics) -> Vec<String> {
+    fn messages(found: FolderFindings, known: &Diagnostics) -> Vec<String> {
         found.told(known, &Fleet::default()).into_iter().map(|d| d.message).collect()
     }
 
     #[test]
     fn what_a_template_does_to_many_clusters_comes_once() {
-        let mut found = Found::default();
+        let mut found = FolderFindings::default();
         let place = || Place::file("templates/f/cluster.yaml").at(2, 1);
         for cluster in ["a1", "b2", "c3"] {
             let message = format!("Pod {cluster}-x is refused");
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_is_known_or_in_the_own_document_is_told_as_it_is() {
-        let mut found = Found::default();
+        let mut found = FolderFindings::default();
         let broken = Diagnostic::new(Code::TemplateFailed, "cannot be read");
         found.on(&name("a"), broken.clone());
         let place = Place::field("fleet/a.yaml", 0, FieldPath::keys("spec.version"));

@@ -18,7 +18,7 @@ use crate::render::{self, Loss};
 
 /// What is held of the losses of a run, of each kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Verdicts {
+pub(super) struct LossVerdicts {
     removed: HeldLosses,
     replaced: HeldLosses,
 }
@@ -43,7 +43,7 @@ pub(super) struct Remembered {
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
     /// What must be held.
-    pub(super) verdicts: Verdicts,
+    pub(super) verdicts: LossVerdicts,
     /// The acknowledgements that let something through.
     pub(super) spent: Vec<Name>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Judged {
 impl Judged {
     /// Everything is held, and nothing acknowledged.
     pub(super) fn all_held() -> Self {
-        let verdicts = Verdicts { removed: HeldLosses::all(), replaced: HeldLosses::all() };
+        let verdicts = LossVerdicts { removed: HeldLosses::all(), replaced: HeldLosses::all() };
         Self { verdicts, spent: Vec::new() }
     }
 }
@@ -66,7 +66,7 @@ impl LossGuards {
     }
 
     /// The same, with what is held said beforehand.
-    pub(super) fn holding(self, verdicts: &Verdicts) -> Self {
+    pub(super) fn holding(self, verdicts: &LossVerdicts) -> Self {
         Self {
             removed: self.removed.holding(verdicts.removed.clone()),
             replaced: self.replaced.holding(verdicts.replaced.clone()),
@@ -74,7 +74,7 @@ impl LossGuards {
     }
 
     /// Whether the run is the one that such a verdict makes.
-    pub(super) fn are_held_so(&self, verdicts: &Verdicts) -> bool {
+    pub(super) fn are_held_so(&self, verdicts: &LossVerdicts) -> bool {
         self.removed.is_held_so(&verdicts.removed) && self.replaced.is_held_so(&verdicts.replaced)
     }
 
@@ -95,7 +95,7 @@ impl LossGuards {
             if through { HeldLosses::default() } else { wanted }
         };
         let (removed, replaced) = (verdict(&self.removed), verdict(&self.replaced));
-        Judged { verdicts: Verdicts { removed, replaced }, spent }
+        Judged { verdicts: LossVerdicts { removed, replaced }, spent }
     }
 
     /// What is held.

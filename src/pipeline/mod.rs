@@ -38,23 +38,23 @@ mod worker_tree;
 mod write;
 mod writing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::change::{self, Acknowledged, GuardInput, Guarded, MessageInput};
 use crate::diag::Diagnostic;
 use crate::model::api::AcknowledgementKind;
 use crate::model::{
-    Asked, Fleet, Hold, HoldKind, Memo, Name, Plan, Progress, Proposal, Snapshot, Store,
+    Fleet, Hold, HoldKind, Memo, Name, Plan, PlanOverrides, Progress, Proposal, Snapshot, Store,
     StoreError, Stuck, Work, paths,
 };
 use crate::plan::{self, PlanInput, Planning};
-use contents::{Choice, Told};
+use contents::{Choice, ToldOfFolders};
 use loss_guards::{Judged, LossGuards, Remembered};
 use read::Read;
-use rebalancing::Rebalanced;
+use rebalancing::RebalancedPlan;
 use run::Run;
 use status::{Documents, StatusTrees};
-use writing::{Writing, Written};
+use writing::{Writing, WrittenTree};
 
 pub use affected::propose_affected;
 pub use baseline::baseline;
@@ -100,7 +100,7 @@ fn carry_out(
     store: &dyn Store,
     memo: &Memo,
     read: &mut Read,
-) -> Result<(Decided, Told, Written), StoreError> {
+) -> Result<(Decided, ToldOfFolders, WrittenTree), StoreError> {
     let mut frozen = BTreeSet::new();
     // What becomes of what folders lose, once that is known.
     let mut verdicts: Option<Judged> = None;
@@ -188,7 +188,7 @@ fn acknowledged(snapshot: &Snapshot, read: &Read) -> Acknowledged {
 /// The decisions, after the guards.
 struct Decided {
     planning: Planning,
-    asked: Asked,
+    asked: PlanOverrides,
     spent: Vec<Name>,
     guarded: Guarded,
     good: Acknowledged,
@@ -223,7 +223,7 @@ fn decide(
     let stuck = if asked { plan::stuck(&input) } else { Vec::new() };
     let abandoned = change::abandon(&stuck, &good);
     let input = PlanInput { abandoned: &abandoned.names, ..input };
-    let Rebalanced { mut planning, terms: rebalance, spent: rebalanced, mut mismatches } =
+    let RebalancedPlan { mut planning, terms: rebalance, spent: rebalanced, mut mismatches } =
         rebalancing::plan(&input, &good);
     let input = GuardInput { fleet, previous: &read.previous, now: snapshot.now };
     let guarded = change::guard(&mut planning.plan, input, &good);
@@ -233,7 +233,7 @@ fn decide(
     mismatches.extend(change::abandon_mismatches(fleet, &good, &stuck, &abandoned.spent));
     spent.extend(abandoned.spent);
     spent.extend(rebalanced);
-    let asked = Asked { frozen: frozen.clone(), abandoned: abandoned.names, rebalance };
+    let asked = PlanOverrides { frozen: frozen.clone(), abandoned: abandoned.names, rebalance };
     if let Some(from) = snapshot.input.rewound_from {
         let hold = Hold { kind: HoldKind::Rewind, names: vec![from.to_string()], allowed: None };
         spent.extend(good.covers(AcknowledgementKind::Rewind, &hold));
@@ -257,15 +257,15 @@ fn finish(
     store: &dyn Store,
     read: Read,
     decided: Decided,
-    (told, written): (Told, Written),
+    (told, written): (ToldOfFolders, WrittenTree),
     status: StatusTrees,
 ) -> Result<Proposal, StoreError> {
     let Read { loaded, previous, observed, mut diagnostics, valid_until, drift, .. } = read;
     let Decided { planning, asked, good, mismatches, .. } = decided;
     diagnostics.extend(mismatches);
     diagnostics.extend(change::mismatches(&loaded.fleet, &good, &planning.plan.holds));
-    let Told { gates, found, rendered } = told;
-    let Written { tree, form, set_back, .. } = written;
+    let ToldOfFolders { gates, found, rendered } = told;
+    let WrittenTree { tree, form, set_back, .. } = written;
     diagnostics.extend(found);
     let difference = change::diff(store, snapshot.previous, Some(tree))?;
     let form = form::form_only(snapshot, store, form)?;
@@ -314,6 +314,3 @@ fn finish(
         message,
     })
 }
-
-/// Files of one folder, by path in it.
-type Files = BTreeMap<String, Vec<u8>>;

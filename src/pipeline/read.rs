@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::drift::{self, Drift};
-use super::rebuild::{self, Ground};
+use super::rebuild::{self, RebuildInput};
 use super::recall;
 use super::whole;
 use crate::change::{self, entry_at};
@@ -13,8 +13,8 @@ use crate::gate;
 use crate::load::{self, Loaded};
 use crate::model::api::DriftPolicy;
 use crate::model::{
-    Asked, Dir, EntryKind, FleetCounts, FoldedReport, Hold, Id, Memo, Name, Observed, Owned, Plan,
-    Previous, Proposal, Report, Snapshot, Store, StoreError, Work, count, paths,
+    Dir, EntryKind, FleetCounts, FoldedReport, Hold, Id, Memo, Name, Observed, Owned, Plan,
+    PlanOverrides, Previous, Proposal, Report, Snapshot, Store, StoreError, Work, count, paths,
 };
 use crate::plan::{self, FoldInput, PoolFoldInput};
 use crate::render::Templates;
@@ -33,7 +33,7 @@ pub(super) struct Read {
 
 /// What the agents say, beside what is folded.
 #[derive(Default)]
-pub(super) struct Reports {
+pub(super) struct HeardReports {
     /// What is folded of the workers whose reports are read.
     pub(super) last: BTreeMap<Name, FoldedReport>,
     /// Their reports. `None` where none were looked for.
@@ -110,7 +110,7 @@ impl Read {
     ) -> Result<(), StoreError> {
         let prefix = &snapshot.input.prefix;
         let root = output_root(snapshot, store)?;
-        let ground = Ground {
+        let ground = RebuildInput {
             store,
             root: &root,
             fleet: &self.loaded.fleet,
@@ -163,7 +163,7 @@ impl Read {
         let unusable = raw.filter(|w| reports.as_ref().is_some_and(|r| !r.contains_key(*w)));
         let unusable = unusable.cloned().collect();
         self.diagnostics.extend(found);
-        let of = Reports { last, said: reports, unusable, ..Reports::default() };
+        let of = HeardReports { last, said: reports, unusable, ..HeardReports::default() };
         self.fold(snapshot, store, of)
     }
 
@@ -172,9 +172,9 @@ impl Read {
         &mut self,
         snapshot: &Snapshot,
         store: &dyn Store,
-        of: Reports,
+        of: HeardReports,
     ) -> Result<(), StoreError> {
-        let Reports { last, said, unusable, standing, is_part } = of;
+        let HeardReports { last, said, unusable, standing, is_part } = of;
         let control_plane = self.loaded.fleet.spec.control_plane.as_ref();
         let control_plane = control_plane.map(|c| c.name.as_str());
         let mut fold = plan::fold(&FoldInput {
@@ -262,7 +262,7 @@ impl Read {
             fleet: self.loaded.fleet,
             previous: self.previous,
             observed: self.observed,
-            asked: Asked::default(),
+            asked: PlanOverrides::default(),
             plan: Plan { holds, ..Plan::default() },
             gates: Vec::new(),
             survey: self.drift.survey,

@@ -7,7 +7,7 @@ use crate::model::api::Rebalance;
 use crate::plan::{self, PlanInput, Planning};
 
 /// The decisions, and what became of the requests.
-pub(super) struct Rebalanced {
+pub(super) struct RebalancedPlan {
     pub(super) planning: Planning,
     /// The rebalance that begins.
     pub(super) terms: Option<Rebalance>,
@@ -19,16 +19,16 @@ pub(super) struct Rebalanced {
 
 /// Plans with the first request whose moves are, now, exactly those that were acknowledged; without any
 /// where there is none. A second one is looked at once the first is spent.
-pub(super) fn plan(input: &PlanInput<'_>, good: &Acknowledged) -> Rebalanced {
+pub(super) fn plan(input: &PlanInput<'_>, good: &Acknowledged) -> RebalancedPlan {
     let mut mismatches = Vec::new();
     for request in change::rebalances(input.fleet, good) {
         let planning = plan::plan(&PlanInput { rebalance: Some(request.terms), ..*input });
         if request.is_of(&planning.rebalanced, good) {
             let (terms, spent) = (Some(request.terms), Some(request.name));
-            return Rebalanced { planning, terms, spent, mismatches };
+            return RebalancedPlan { planning, terms, spent, mismatches };
         }
         let told = change::rebalance_mismatch(input.fleet, &request, &planning.rebalanced);
         mismatches.extend(told);
     }
-    Rebalanced { planning: plan::plan(input), terms: None, spent: None, mismatches }
+    RebalancedPlan { planning: plan::plan(input), terms: None, spent: None, mismatches }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Files;
 use super::choosing::Choosing;
 use crate::change::{LossOwner, PLATFORM};
 use crate::gate::Objection;
 use crate::model::{Cluster, ClusterRow, Id, Name, StoreError, paths};
-use crate::render::{self, FolderChange, OwnChange};
+use crate::render::{self, Files, FolderChange, OwnChange};
 
 impl Choosing<'_> {
     /// Whether a new folder may follow the last one, for what it leaves out or replaces.

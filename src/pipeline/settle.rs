@@ -2,7 +2,7 @@
 //! clusters count, and the trees in which all is as the locks say.
 
 use super::read::{Read, root_of};
-use super::writing::Written;
+use super::writing::WrittenTree;
 use crate::change;
 use crate::model::{Clean, Counted, Memo, Settled, Snapshot, Store, StoreError};
 use crate::plan::Planning;
@@ -15,7 +15,7 @@ pub(super) fn remember(
     store: &dyn Store,
     memo: &mut Memo,
     planning: &Planning,
-    written: &Written,
+    written: &WrittenTree,
     read: &Read,
 ) -> Result<(), StoreError> {
     memo.settled = Some(Settled { context: planning.context, pending: written.pending });

@@ -9,7 +9,7 @@ use crate::model::{DeletionStep, Hold, Name, Plan, StepWait};
 
 /// Where the folders do not stand as the plan had it.
 #[derive(Default)]
-pub(super) struct Standing {
+pub(super) struct FolderStanding {
     /// The clusters whose step was not taken, or whose deletion was not called off: the worker that they are on,
     /// and the step that is committed there.
     clusters: BTreeMap<Name, (Name, Option<DeletionStep>)>,
@@ -19,7 +19,7 @@ pub(super) struct Standing {
     anew: BTreeSet<Name>,
 }
 
-impl Standing {
+impl FolderStanding {
     /// A cluster stays at a step of its deletion; `None`: it is not being deleted.
     pub(super) fn cluster(&mut self, name: &Name, on: &Name, begun: Option<DeletionStep>) {
         self.clusters.insert(name.clone(), (on.clone(), begun));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::choosing::Choosing;
-use super::contents::Own;
+use super::contents::OwnFiles;
 use super::drift::must_write;
 use super::folders::put_files;
 use super::rows::{folder_digest, rendered};
@@ -19,7 +19,7 @@ use crate::render::{self, Appliers};
 
 impl Choosing<'_> {
     /// The own files of every worker whose folder is written.
-    pub(super) fn workers(&mut self) -> Result<BTreeMap<Name, Own>, StoreError> {
+    pub(super) fn workers(&mut self) -> Result<BTreeMap<Name, OwnFiles>, StoreError> {
         let mut all = BTreeMap::new();
         for name in self.run.plan.workers.keys() {
             if !self.run.read.previous.kept.workers.contains(name) {
@@ -31,20 +31,20 @@ impl Choosing<'_> {
 
     /// The worker's own files: as they were where what they are made from is the same, or where its
     /// document is gone or did not load.
-    fn own_files(&mut self, name: &Name) -> Result<Option<Own>, StoreError> {
+    fn own_files(&mut self, name: &Name) -> Result<Option<OwnFiles>, StoreError> {
         let old = self.run.read.previous.workers.get(name);
         let fleet = &self.run.read.loaded.fleet;
         // A worker whose overlay did not load is among the workers and stays as it is all the same.
         let stays =
             self.run.plan.workers.get(name).is_some_and(|w| w.state != WorkerState::Desired);
         let Some(worker) = fleet.workers.get(name).filter(|_| !stays) else {
-            return Ok(old.map(|lock| Own::kept(lock, lock.facts)));
+            return Ok(old.map(|lock| OwnFiles::kept(lock, lock.facts)));
         };
         let prefix = &self.run.snapshot.input.prefix;
         let job = render::worker_job(fleet, worker, &self.run.read.templates, prefix);
         let render_key = job.key();
         if let Some(lock) = old.filter(|lock| lock.render_key == render_key) {
-            return Ok(Some(Own::kept(lock, worker.facts)));
+            return Ok(Some(OwnFiles::kept(lock, worker.facts)));
         }
         match job.render() {
             Ok(files) => {
@@ -53,21 +53,21 @@ impl Choosing<'_> {
                 if let Some(lock) = old {
                     if let Err(objection) = self.loses_own(name, &lock.files, &files, &ids)? {
                         self.object(name, objection);
-                        return Ok(Some(Own::kept(lock, lock.facts)));
+                        return Ok(Some(OwnFiles::kept(lock, lock.facts)));
                     }
                     self.note_form(name, lock, (render_key, &files), &ids)?;
                 }
                 let appliers = files.get(PLATFORM).map(|platform| Appliers::of(platform));
-                Ok(Some(Own { facts, render_key, files: ids, appliers }))
+                Ok(Some(OwnFiles { facts, render_key, files: ids, appliers }))
             }
             Err(found) => {
                 self.object(name, gate::not_made(found));
                 if let Some(lock) = old {
-                    return Ok(Some(Own::kept(lock, lock.facts)));
+                    return Ok(Some(OwnFiles::kept(lock, lock.facts)));
                 }
                 let none = Digest::of(b"");
                 let files = put_files(self.run.store, &render::bare_folder(&[SENTINEL]))?;
-                Ok(Some(Own { facts: worker.facts, render_key: none, files, appliers: None }))
+                Ok(Some(OwnFiles { facts: worker.facts, render_key: none, files, appliers: None }))
             }
         }
     }
@@ -75,7 +75,7 @@ impl Choosing<'_> {
 
 impl Writing<'_> {
     /// Writes a worker's folder if anything in it changed.
-    pub(super) fn worker(&mut self, name: &Name, own: Own) -> Result<(), StoreError> {
+    pub(super) fn worker(&mut self, name: &Name, own: OwnFiles) -> Result<(), StoreError> {
         let rows = self.contents.rows.remove(name).unwrap_or_default();
         let old = self.run.read.previous.workers.get(name);
         let same = old.is_some_and(|lock| {
@@ -92,10 +92,10 @@ impl Writing<'_> {
         &mut self,
         name: &Name,
         rows: BTreeMap<Name, ClusterRow>,
-        own: Own,
+        own: OwnFiles,
     ) -> Result<(), StoreError> {
         let old = self.run.read.previous.workers.get(name);
-        let Own { facts, render_key, mut files, appliers } = own;
+        let OwnFiles { facts, render_key, mut files, appliers } = own;
         if !files.contains_key(CLUSTERS_INDEX) {
             let index = match appliers {
                 Some(appliers) => self.index_applied_by(name, &rows, &appliers),

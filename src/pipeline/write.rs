@@ -1,11 +1,11 @@
 //! Writing: the tree of what was decided and chosen. It has no opinions: it reads the plan as it is carried out and
 //! the folders as they were chosen, and says what was in its way.
 
-use super::writing::{Writing, Written};
+use super::writing::{Writing, WrittenTree};
 use crate::model::{Drifted, Id, StoreError};
 
 impl Writing<'_> {
-    pub(super) fn write(mut self) -> Result<Written, StoreError> {
+    pub(super) fn write(mut self) -> Result<WrittenTree, StoreError> {
         let set_back = self.set_back()?;
         self.moves();
         let waiting = self.records()?;
@@ -23,9 +23,9 @@ impl Writing<'_> {
         mut self,
         set_back: Vec<Drifted>,
         pending: Id,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<WrittenTree, StoreError> {
         let tree = self.edit.apply(self.run.store, self.run.snapshot.previous)?;
         let form = self.form_tree()?;
-        Ok(Written { tree, form, taken: self.taken, pending, set_back })
+        Ok(WrittenTree { tree, form, taken: self.taken, pending, set_back })
     }
 }

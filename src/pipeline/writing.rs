@@ -12,7 +12,7 @@ use crate::model::{AcknowledgementSpent, ClusterState, Drifted, Id, Name, Owned,
 use crate::render::Appliers;
 
 /// What a run wrote.
-pub(super) struct Written {
+pub(super) struct WrittenTree {
     pub(super) tree: Id,
     /// The tree with only what is the same in another form.
     pub(super) form: Option<Id>,

@@ -5,7 +5,7 @@
 //! something changed that could matter to it.
 
 use super::group::Who;
-use super::scenes::Scenes;
+use super::scenes::PreFilterState;
 use crate::model::api::{
     AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Quota, Strategy,
     Toleration,
@@ -27,7 +27,7 @@ pub(super) struct Candidate<'a> {
     pub(super) plan: WorkerPlan,
     /// Whether its ceiling counts and not its capacity: the clusters that are looked at fit nowhere as
     /// the workers are now.
-    pub(super) grown: bool,
+    pub(super) uses_ceiling: bool,
     /// Whether what a pool is making counts: the clusters that are looked at fit nowhere else.
     pub(super) reserving: bool,
 }
@@ -35,12 +35,12 @@ pub(super) struct Candidate<'a> {
 impl Candidate<'_> {
     /// What is left of a resource at this point of the run; `None` where that is not known.
     pub(super) fn left(&self, resource: &str) -> Option<Quantity> {
-        if self.grown { self.plan.room(resource) } else { self.plan.free(resource) }
+        if self.uses_ceiling { self.plan.room(resource) } else { self.plan.free(resource) }
     }
 
     /// The most of a resource that counts at this point of the run.
     pub(super) fn limit(&self, resource: &str) -> Quantity {
-        let limit = if self.grown {
+        let limit = if self.uses_ceiling {
             self.plan.limit(resource)
         } else {
             self.plan.capacity.get(resource).copied()
@@ -67,7 +67,7 @@ pub(super) struct Request<'a> {
     /// What its tenant's clusters may take together.
     pub(super) quota: Option<&'a Quota>,
     /// What it meets that depends on what is placed.
-    pub(super) scenes: &'a Scenes<'a>,
+    pub(super) scenes: &'a PreFilterState<'a>,
     /// What it leaves; `None` for one that waits.
     pub(super) leaving: Option<Leaving<'a>>,
 }
@@ -104,7 +104,7 @@ impl<'a> Pools<'a> {
 
 impl<'a> Request<'a> {
     /// The same with what the cluster meets.
-    pub(super) fn within<'s>(&self, scenes: &'s Scenes<'s>) -> Request<'s>
+    pub(super) fn within<'s>(&self, scenes: &'s PreFilterState<'s>) -> Request<'s>
     where
         'a: 's,
     {
@@ -177,7 +177,7 @@ impl<'a> Request<'a> {
 
 /// What a filter or score reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reads {
+pub(super) enum DependsOn {
     /// The worker's name.
     Name,
     /// Whether the worker takes part.

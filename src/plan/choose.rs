@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::candidate::Request;
 use super::index::Index;
-use super::roster::Roster;
-use super::scenes::Scenes;
-use super::{Way, filter, score};
+use super::roster::WorkerStates;
+use super::scenes::PreFilterState;
+use super::{SearchMode, filter, score};
 use crate::model::{Fleet, Rank, ReasonCode, Term};
 
 /// How many clusters of a run are compared with every worker before an index is worth its making.
@@ -23,22 +23,22 @@ pub(super) struct Pick {
 
 /// How the workers are found in a run: by the plain scan, or by the index, which says the same.
 #[derive(Clone, Debug)]
-pub(super) struct Choice<'a> {
-    way: Way,
+pub(super) struct WorkerSearch<'a> {
+    way: SearchMode,
     fleet: &'a Fleet,
     index: Option<Box<Index<'a>>>,
     asked: u64,
     indexed: u64,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> WorkerSearch<'a> {
     /// For the clusters of a fleet.
     pub(super) fn of(fleet: &'a Fleet) -> Self {
-        Self { way: Way::default(), fleet, index: None, asked: 0, indexed: 0 }
+        Self { way: SearchMode::default(), fleet, index: None, asked: 0, indexed: 0 }
     }
 
     /// In that way.
-    pub(super) fn by(self, way: Way) -> Self {
+    pub(super) fn by(self, way: SearchMode) -> Self {
         Self { way, ..self }
     }
 
@@ -48,10 +48,14 @@ impl<'a> Choice<'a> {
     }
 
     /// What a cluster meets that depends on what is placed.
-    pub(super) fn scenes(&mut self, request: &Request<'a>, roster: &Roster<'a>) -> Scenes<'a> {
+    pub(super) fn scenes(
+        &mut self,
+        request: &Request<'a>,
+        roster: &WorkerStates<'a>,
+    ) -> PreFilterState<'a> {
         match self.index() {
             Some(index) => index.scenes(request, roster),
-            None => Scenes::of(request, roster, &roster.counts),
+            None => PreFilterState::of(request, roster, &roster.counts),
         }
     }
 
@@ -60,8 +64,8 @@ impl<'a> Choice<'a> {
     pub(super) fn choose(
         &mut self,
         request: &Request<'a>,
-        scenes: &Scenes<'a>,
-        roster: &Roster<'a>,
+        scenes: &PreFilterState<'a>,
+        roster: &WorkerStates<'a>,
     ) -> Result<Pick, BTreeSet<ReasonCode>> {
         let told = self.index().and_then(|index| index.choose(request, scenes, roster));
         self.asked += 1;
@@ -72,9 +76,9 @@ impl<'a> Choice<'a> {
     /// The index, where it is worth its making.
     fn index(&mut self) -> Option<&mut Index<'a>> {
         let wanted = match self.way {
-            Way::Scan => false,
-            Way::Index => true,
-            Way::Either => self.asked >= FEW,
+            SearchMode::Scan => false,
+            SearchMode::Index => true,
+            SearchMode::Either => self.asked >= FEW,
         };
         if wanted && self.index.is_none() {
             self.index = Index::new(self.fleet).map(Box::new);
@@ -86,7 +90,7 @@ impl<'a> Choice<'a> {
 /// The plain scan, which says what is right.
 pub(super) fn choose(
     request: &Request<'_>,
-    roster: &Roster<'_>,
+    roster: &WorkerStates<'_>,
 ) -> Result<Pick, BTreeSet<ReasonCode>> {
     let mut ranks = Ranks::default();
     let mut codes = BTreeSet::new();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::PlanInput;
 use super::candidate::Candidate;
 use super::counts::CountsContext;
-use super::roster::Roster;
+use super::roster::WorkerStates;
 use super::scale::{self, PoolContext};
 use crate::model::api::{
     Components, Network, PlacementPolicySpec, SupportedVersion, Taint, Tenant,
@@ -16,7 +16,7 @@ use crate::model::api::{
 use crate::model::{Digest, Name, Pending, Resources, WorkerHealth, WorkerState};
 
 #[derive(Serialize)]
-struct Context<'a> {
+struct RequestContext<'a> {
     workers: Vec<WorkerContext<'a>>,
     policies: Vec<(&'a Name, &'a PlacementPolicySpec)>,
     tenants: &'a [Tenant],
@@ -63,11 +63,11 @@ struct DocumentContext<'a> {
 /// The digest of the context with the workers as they stand in the roster.
 pub(super) fn digest(
     input: &PlanInput<'_>,
-    roster: &Roster<'_>,
+    roster: &WorkerStates<'_>,
     placed: CountsContext<'_>,
     unseen: &[Name],
 ) -> Digest {
-    let context = Context {
+    let context = RequestContext {
         workers: roster.considered().map(worker).collect(),
         policies: input.fleet.policies.iter().map(|(name, p)| (name, &p.spec)).collect(),
         tenants: &input.fleet.spec.tenants,
@@ -129,7 +129,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::candidate::Reads;
+    use crate::plan::candidate::DependsOn;
     use crate::plan::world::World;
     use crate::plan::{filter, score};
 
@@ -143,47 +143,47 @@ mod tests {
     }
 
     /// A change of what is read; `None` for what belongs to the cluster and is compared with its row.
-    fn change(reads: Reads) -> Option<(&'static str, &'static str)> {
+    fn change(reads: DependsOn) -> Option<(&'static str, &'static str)> {
         Some(match reads {
-            Reads::Name => ("worker w1", "worker w2"),
-            Reads::State => ("pool=p;", "pool=p; unloaded WorkerOverlay w1;"),
-            Reads::Health => ("agent:healthy", "agent:silent"),
-            Reads::Pending => {
+            DependsOn::Name => ("worker w1", "worker w2"),
+            DependsOn::State => ("pool=p;", "pool=p; unloaded WorkerOverlay w1;"),
+            DependsOn::Health => ("agent:healthy", "agent:silent"),
+            DependsOn::Pending => {
                 ("worker w1 2/4", "workerpool p cap=4; worker w1 made:p=1 overdue 2/4")
             }
-            Reads::Cordon => ("pool=p", "pool=p cordoned"),
-            Reads::Drain => ("pool=p", "pool=p drain"),
-            Reads::Capacity => ("cap:mem=8", "cap:mem=9"),
-            Reads::Ceiling => ("cap:mem=8", "cap:mem=8 ceiling:mem=9"),
-            Reads::Allocated => ("needs:mem=1", "needs:mem=2"),
-            Reads::Clusters => ("needs:mem=1", "needs:mem=1; cluster y on=w1 needs=0"),
-            Reads::Labels => ("label:zone=1", "label:zone=2"),
-            Reads::Location => ("pool=p;", "pool=p at=eastus;"),
-            Reads::Zones => ("pool=p;", "pool=p zones=1;"),
-            Reads::Components => ("pool=p;", "pool=p runs:capi=v1.12.0;"),
-            Reads::Versions => ("policy p", "offers v1.34; policy p"),
-            Reads::Networks => ("pool=p;", "pool=p net=10.0.0.0/16,10.1.0.0/16;"),
-            Reads::Taints => ("k=v:NoSchedule", "k=v:NoExecute"),
-            Reads::Pool => ("pool=p;", "pool=q;"),
-            Reads::Placed => ("label:team=x", "label:team=y"),
-            Reads::Flavor | Reads::Provider => ("pool=p;", "pool=p flavor=kind;"),
-            Reads::Policies => ("only=w1", "not=w2"),
-            Reads::Tenants => ("pools=p", "pools=p,q"),
-            Reads::Cluster
-            | Reads::Demand
-            | Reads::Site
-            | Reads::Wishes
-            | Reads::Version
-            | Reads::Network
-            | Reads::Group
-            | Reads::Leaving => return None,
+            DependsOn::Cordon => ("pool=p", "pool=p cordoned"),
+            DependsOn::Drain => ("pool=p", "pool=p drain"),
+            DependsOn::Capacity => ("cap:mem=8", "cap:mem=9"),
+            DependsOn::Ceiling => ("cap:mem=8", "cap:mem=8 ceiling:mem=9"),
+            DependsOn::Allocated => ("needs:mem=1", "needs:mem=2"),
+            DependsOn::Clusters => ("needs:mem=1", "needs:mem=1; cluster y on=w1 needs=0"),
+            DependsOn::Labels => ("label:zone=1", "label:zone=2"),
+            DependsOn::Location => ("pool=p;", "pool=p at=eastus;"),
+            DependsOn::Zones => ("pool=p;", "pool=p zones=1;"),
+            DependsOn::Components => ("pool=p;", "pool=p runs:capi=v1.12.0;"),
+            DependsOn::Versions => ("policy p", "offers v1.34; policy p"),
+            DependsOn::Networks => ("pool=p;", "pool=p net=10.0.0.0/16,10.1.0.0/16;"),
+            DependsOn::Taints => ("k=v:NoSchedule", "k=v:NoExecute"),
+            DependsOn::Pool => ("pool=p;", "pool=q;"),
+            DependsOn::Placed => ("label:team=x", "label:team=y"),
+            DependsOn::Flavor | DependsOn::Provider => ("pool=p;", "pool=p flavor=kind;"),
+            DependsOn::Policies => ("only=w1", "not=w2"),
+            DependsOn::Tenants => ("pools=p", "pools=p,q"),
+            DependsOn::Cluster
+            | DependsOn::Demand
+            | DependsOn::Site
+            | DependsOn::Wishes
+            | DependsOn::Version
+            | DependsOn::Network
+            | DependsOn::Group
+            | DependsOn::Leaving => return None,
         })
     }
 
     #[test]
     fn everything_that_a_filter_or_score_reads_is_in_the_context() {
         let read = filter::FILTERS.iter().map(|f| f.reads).chain(score::READS);
-        let read: BTreeSet<Reads> = read.flatten().copied().collect();
+        let read: BTreeSet<DependsOn> = read.flatten().copied().collect();
         assert!(read.len() > 10);
         for (from, to) in read.into_iter().filter_map(change) {
             let changed = WORLD.replacen(from, to, 1);

@@ -43,21 +43,21 @@ pub(super) struct Group<'a> {
     /// Of this tenant only.
     tenant: Option<&'a str>,
     /// `None`: all.
-    selector: Option<Selector<'a>>,
+    selector: Option<ClusterSelection<'a>>,
     /// A cluster without one of these labels is in no group.
     keys: &'a [String],
 }
 
 /// What selects clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-enum Selector<'a> {
+enum ClusterSelection<'a> {
     /// The selector of a rule.
     Rule(&'a LabelSelector),
     /// That of the rule's policy.
     Policy(&'a ClusterSelector),
 }
 
-impl Selector<'_> {
+impl ClusterSelection<'_> {
     fn selects(self, who: &Who<'_>) -> bool {
         match self {
             Self::Rule(selector) => selector.matches(who.labels),
@@ -79,8 +79,8 @@ impl<'a> Group<'a> {
     /// Labels that whom it selects has.
     pub(super) fn labels(&self) -> Option<&'a BTreeMap<String, String>> {
         self.selector.map(|selector| match selector {
-            Selector::Rule(selector) => &selector.match_labels,
-            Selector::Policy(selector) => &selector.match_labels,
+            ClusterSelection::Rule(selector) => &selector.match_labels,
+            ClusterSelection::Policy(selector) => &selector.match_labels,
         })
     }
 
@@ -105,17 +105,17 @@ pub(super) struct Keeping<'a> {
 
 /// Whose rules these are.
 #[derive(Clone, Copy, Debug)]
-enum Owner<'a> {
+enum RuleOwner<'a> {
     Policy(&'a ClusterSelector),
     Cluster { tenant: &'a str },
 }
 
-impl<'a> Owner<'a> {
+impl<'a> RuleOwner<'a> {
     fn group(self, selector: Option<&'a LabelSelector>, keys: &'a [String]) -> Group<'a> {
-        let selector = selector.map(Selector::Rule);
+        let selector = selector.map(ClusterSelection::Rule);
         match self {
             Self::Policy(own) => {
-                let selector = selector.or(Some(Selector::Policy(own)));
+                let selector = selector.or(Some(ClusterSelection::Policy(own)));
                 Group { tenant: None, selector, keys }
             }
             Self::Cluster { tenant } => Group { tenant: Some(tenant), selector, keys },
@@ -125,7 +125,7 @@ impl<'a> Owner<'a> {
 
 /// The spread constraints of a policy, each with whom it counts.
 pub(super) fn spread_of(policy: &Policy) -> impl Iterator<Item = (&SpreadConstraint, Group<'_>)> {
-    counted(&policy.spec.spread, Owner::Policy(&policy.spec.cluster_selector))
+    counted(&policy.spec.spread, RuleOwner::Policy(&policy.spec.cluster_selector))
 }
 
 /// The spread constraints that a cluster of this tenant adds.
@@ -133,12 +133,12 @@ pub(super) fn own_spread<'a>(
     own: &'a [SpreadConstraint],
     tenant: &'a str,
 ) -> impl Iterator<Item = (&'a SpreadConstraint, Group<'a>)> {
-    counted(own, Owner::Cluster { tenant })
+    counted(own, RuleOwner::Cluster { tenant })
 }
 
 fn counted<'a>(
     rules: &'a [SpreadConstraint],
-    owner: Owner<'a>,
+    owner: RuleOwner<'a>,
 ) -> impl Iterator<Item = (&'a SpreadConstraint, Group<'a>)> {
     rules
         .iter()
@@ -147,7 +147,7 @@ fn counted<'a>(
 
 /// The rules of anti-affinity of a policy.
 pub(super) fn keeping_of(policy: &Policy) -> impl Iterator<Item = Keeping<'_>> {
-    keeping(&policy.spec.anti_affinity, Owner::Policy(&policy.spec.cluster_selector))
+    keeping(&policy.spec.anti_affinity, RuleOwner::Policy(&policy.spec.cluster_selector))
 }
 
 /// The rules of anti-affinity that a cluster of this tenant adds.
@@ -155,10 +155,13 @@ pub(super) fn own_keeping<'a>(
     own: &'a [AntiAffinity],
     tenant: &'a str,
 ) -> impl Iterator<Item = Keeping<'a>> {
-    keeping(own, Owner::Cluster { tenant })
+    keeping(own, RuleOwner::Cluster { tenant })
 }
 
-fn keeping<'a>(rules: &'a [AntiAffinity], owner: Owner<'a>) -> impl Iterator<Item = Keeping<'a>> {
+fn keeping<'a>(
+    rules: &'a [AntiAffinity],
+    owner: RuleOwner<'a>,
+) -> impl Iterator<Item = Keeping<'a>> {
     rules.iter().map(move |rule| Keeping {
         key: &rule.topology_key,
         refuses: rule.when_unsatisfiable.refuses(),

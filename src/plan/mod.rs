@@ -57,8 +57,8 @@ pub use clock::Clock;
 pub use deletion::stuck;
 pub use expiry::{Expiry, expire};
 pub use explain::{
-    Explanation, Fix, MOST_PROOFS, PolicyExplanation, PolicyLoss, Remedies, Remedy, Verdict,
-    WorkerExplanation, explain_cluster, explain_policy, explain_worker, remedies,
+    Explanation, Fix, MOST_PROOFS, PolicyExplanation, PolicyLoss, Remedies, Remedy,
+    WorkerExplanation, WorkerVerdict, explain_cluster, explain_policy, explain_worker, remedies,
 };
 pub use fold::{Fold, FoldInput, clusters_said_otherwise, contradictions, fold, is_same_host};
 pub use moment::moments;
@@ -72,8 +72,8 @@ use std::sync::Arc;
 
 use crate::model::api::Rebalance;
 use crate::model::{
-    Asked, Counted, Digest, Fleet, Id, Name, Observed, Plan, Previous, Proposal, Rebalanced,
-    Settled, Worker,
+    Counted, Digest, Fleet, Id, Name, Observed, Plan, PlanOverrides, Previous, Proposal,
+    Rebalanced, Settled, Worker,
 };
 
 /// What [`plan`] reads.
@@ -125,7 +125,7 @@ impl<'a> PlanInput<'a> {
     /// the same again.
     #[must_use]
     pub const fn of(proposal: &'a Proposal) -> Self {
-        let Asked { frozen, abandoned, rebalance } = &proposal.asked;
+        let PlanOverrides { frozen, abandoned, rebalance } = &proposal.asked;
         Self {
             frozen,
             abandoned,
@@ -172,7 +172,7 @@ pub struct Planning {
 /// How a plan finds the workers of the clusters that wait. It changes no decision.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Way {
+pub enum SearchMode {
     /// As suits the number of clusters.
     #[default]
     Either,
@@ -185,13 +185,13 @@ pub enum Way {
 /// A plan before the first cluster is served, for the laws and for measuring.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct Queue<'a>(assign::Run<'a>);
+pub struct Queue<'a>(assign::PlanRun<'a>);
 
 impl<'a> Queue<'a> {
     /// Lines the clusters up. Pools make no workers here.
     #[must_use]
-    pub fn new(input: &PlanInput<'a>, way: Way) -> Self {
-        Self(assign::Run::begin(input).by(way))
+    pub fn new(input: &PlanInput<'a>, way: SearchMode) -> Self {
+        Self(assign::PlanRun::begin(input).by(way))
     }
 
     /// Serves them all.
@@ -200,12 +200,16 @@ impl<'a> Queue<'a> {
         let mut run = self.0;
         let input = run.input;
         run.finish();
-        planning(&input, run, &scale::Change::default())
+        planning(&input, run, &scale::PoolChanges::default())
     }
 }
 
 /// What a run came to.
-fn planning(input: &PlanInput<'_>, run: assign::Run<'_>, change: &scale::Change) -> Planning {
+fn planning(
+    input: &PlanInput<'_>,
+    run: assign::PlanRun<'_>,
+    change: &scale::PoolChanges,
+) -> Planning {
     let (context, (searched, indexed)) = (run.context(), run.searched());
     let (counted, counted_anew) = run.roster.counts.counted();
     let rebalanced = run.rebalanced;

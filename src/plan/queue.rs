@@ -30,7 +30,7 @@ impl Waiting<'_> {
 
 /// The desired clusters without a worker, in the order in which they are served. Those that are new
 /// come after those that were seen, by name.
-pub(super) fn line_up<'a>(
+pub(super) fn sort_queue<'a>(
     input: &PlanInput<'a>,
     placed: &BTreeMap<Name, Planned>,
 ) -> Vec<Waiting<'a>> {

@@ -13,7 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::roster::Roster;
+use super::roster::WorkerStates;
 use super::{PlanInput, amounts};
 use crate::model::api::Observation;
 use crate::model::{Cluster, Freshness, Name, Quantity, Resources};
@@ -55,7 +55,7 @@ impl<'a> Resizes<'a> {
     }
 
     /// Writes those that fit to the roster, until no more do.
-    pub(super) fn settle(&mut self, input: &PlanInput<'a>, roster: &mut Roster<'a>) {
+    pub(super) fn settle(&mut self, input: &PlanInput<'a>, roster: &mut WorkerStates<'a>) {
         loop {
             let before = self.wanted.len();
             self.wanted.retain(|resize| {
@@ -98,7 +98,7 @@ fn raised<'r>(resize: &'r Resize<'_>) -> impl Iterator<Item = &'r String> {
 
 /// Whether what is raised fits, the cluster's own old demand given back. A worker that is overcommitted
 /// in another resource is no obstacle.
-fn fits(resize: &Resize<'_>, roster: &Roster<'_>) -> bool {
+fn fits(resize: &Resize<'_>, roster: &WorkerStates<'_>) -> bool {
     raised(resize).all(|resource| {
         roster.room(resize.worker, resource).is_some_and(|free| {
             let old = amounts::of(resize.from, resource);
@@ -109,7 +109,7 @@ fn fits(resize: &Resize<'_>, roster: &Roster<'_>) -> bool {
 
 /// Whether the quota of its tenant leaves what is raised, the cluster's own old demand given back. One
 /// that is exceeded in another resource is no obstacle.
-fn is_granted(input: &PlanInput<'_>, resize: &Resize<'_>, roster: &Roster<'_>) -> bool {
+fn is_granted(input: &PlanInput<'_>, resize: &Resize<'_>, roster: &WorkerStates<'_>) -> bool {
     let cluster = resize.cluster;
     let quota = input.fleet.tenant(&cluster.tenant).and_then(|tenant| tenant.quota.as_ref());
     let (Some(quota), Some(usage)) = (quota, roster.counts.usage(&cluster.tenant)) else {

@@ -18,7 +18,7 @@ use crate::model::{
 
 /// Every worker that is desired or recorded, in the order of the names.
 #[derive(Clone, Debug)]
-pub(super) struct Roster<'a> {
+pub(super) struct WorkerStates<'a> {
     workers: Vec<Candidate<'a>>,
     /// The places of the workers whose documents did not load.
     unloaded: Vec<usize>,
@@ -32,7 +32,7 @@ pub(super) struct Roster<'a> {
     pub(super) counts: Counts<'a>,
 }
 
-impl<'a> Roster<'a> {
+impl<'a> WorkerStates<'a> {
     /// The workers as the last run left them, with the states that this run gives them.
     pub(super) fn new(
         input: &PlanInput<'a>,
@@ -114,8 +114,8 @@ impl<'a> Roster<'a> {
     pub(super) fn grow(&mut self) -> bool {
         let mut grows = false;
         for candidate in &mut self.workers {
-            grows |= !candidate.grown && !candidate.plan.ceiling.is_empty();
-            candidate.grown = true;
+            grows |= !candidate.uses_ceiling && !candidate.plan.ceiling.is_empty();
+            candidate.uses_ceiling = true;
         }
         self.epoch += 1;
         grows
@@ -222,7 +222,7 @@ fn candidate<'a>(
             clusters,
             pending: worker.and_then(|w| scale::pending(input, w)),
         },
-        grown: false,
+        uses_ceiling: false,
         reserving: false,
     }
 }

@@ -3,29 +3,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::{Candidate, Reads, Request};
-use super::counts::{Counts, Part};
+use super::candidate::{Candidate, DependsOn, Request};
+use super::counts::{Counts, PartCounts};
 use super::filter;
 use super::group::{self, Group, Keeping, Values};
 use super::quota;
-use super::roster::Roster;
+use super::roster::WorkerStates;
 use crate::model::{Name, Reason, Worker, topology};
 
 /// What a rule reads that depends on what is placed.
-pub(super) const READS: &[Reads] = &[
-    Reads::Cluster,
-    Reads::Policies,
-    Reads::Placed,
-    Reads::Name,
-    Reads::Labels,
-    Reads::Location,
-    Reads::Flavor,
-    Reads::Pool,
+pub(super) const READS: &[DependsOn] = &[
+    DependsOn::Cluster,
+    DependsOn::Policies,
+    DependsOn::Placed,
+    DependsOn::Name,
+    DependsOn::Labels,
+    DependsOn::Location,
+    DependsOn::Flavor,
+    DependsOn::Pool,
 ];
 
 /// What a cluster meets.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scenes<'a> {
+pub(super) struct PreFilterState<'a> {
     /// Of each of its spread constraints.
     pub(super) spread: Vec<SpreadScene<'a>>,
     /// Of each rule of anti-affinity, its own ones and those of clusters that are placed.
@@ -35,8 +35,8 @@ pub(super) struct Scenes<'a> {
 }
 
 /// A [`Scenes`] in which nobody is placed and nothing is asked for.
-pub(super) static NOTHING: Scenes<'static> =
-    Scenes { spread: Vec::new(), apart: Vec::new(), quota: Vec::new() };
+pub(super) static NOTHING: PreFilterState<'static> =
+    PreFilterState { spread: Vec::new(), apart: Vec::new(), quota: Vec::new() };
 
 /// How the clusters that a spread constraint counts are spread.
 #[derive(Clone, Debug)]
@@ -128,7 +128,7 @@ impl<'a> SpreadScene<'a> {
 
     /// Takes in the workers whose documents did not load, and of which nobody knows where they belong. Only
     /// the domain that a worker is for itself is known.
-    fn take_in_the_unknown(&mut self, part: Option<&Part<'a>>, roster: &Roster<'a>) {
+    fn take_in_the_unknown(&mut self, part: Option<&PartCounts<'a>>, roster: &WorkerStates<'a>) {
         for worker in roster.unloaded().filter(|_| self.refuses) {
             let there = part.and_then(|part| part.there.get(worker));
             let there = there.map_or(0, |names| names.len() as u64);
@@ -143,9 +143,13 @@ impl<'a> SpreadScene<'a> {
     }
 }
 
-impl<'a> Scenes<'a> {
+impl<'a> PreFilterState<'a> {
     /// What a cluster meets among the workers and what was counted on them.
-    pub(super) fn of(request: &Request<'a>, roster: &Roster<'a>, counts: &Counts<'a>) -> Self {
+    pub(super) fn of(
+        request: &Request<'a>,
+        roster: &WorkerStates<'a>,
+        counts: &Counts<'a>,
+    ) -> Self {
         Self {
             spread: spread(request, roster, counts),
             apart: apart(request, roster, counts),
@@ -157,7 +161,7 @@ impl<'a> Scenes<'a> {
     /// workers that the cluster may use and that have all keys which are needed.
     pub(super) fn tallied(
         request: &Request<'a>,
-        roster: &Roster<'a>,
+        roster: &WorkerStates<'a>,
         counts: &Counts<'a>,
         mut tally: impl FnMut(&[&'a str], &'a str, Group<'a>, &Values<'a>) -> BTreeMap<&'a str, u64>,
     ) -> Self {
@@ -175,7 +179,7 @@ impl<'a> Scenes<'a> {
     }
 
     /// What of this a refusal stands on.
-    pub(super) fn grounds(&self) -> Grounds<'a> {
+    pub(super) fn grounds(&self) -> RefusalGrounds<'a> {
         let full = |scene: &SpreadScene<'a>| {
             scene.counts.keys().copied().filter(|domain| scene.is_full(domain)).collect()
         };
@@ -186,7 +190,7 @@ impl<'a> Scenes<'a> {
             Reason::Quota { location, resource, .. } => Some((location.clone(), resource.clone())),
             _ => None,
         });
-        Grounds {
+        RefusalGrounds {
             full: self.spread.iter().filter(|s| s.refuses).map(full).collect(),
             taken: self.apart.iter().filter(|s| s.refuses).map(taken).collect(),
             quota: quota.collect(),
@@ -213,7 +217,7 @@ impl<'a> Scenes<'a> {
 /// What of the placed clusters a refusal stands on. While it is the same, and what is free only shrinks,
 /// a cluster that was refused is refused, for the same reasons and perhaps for lack of capacity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Grounds<'a> {
+pub(super) struct RefusalGrounds<'a> {
     /// The domains that are full, for each constraint that refuses.
     full: Vec<BTreeSet<&'a str>>,
     /// The domains from which it is kept, for each rule of anti-affinity that refuses.
@@ -274,7 +278,7 @@ fn needed<'a>(scenes: &[SpreadScene<'a>]) -> Vec<&'a str> {
 
 fn spread<'a>(
     request: &Request<'a>,
-    roster: &Roster<'a>,
+    roster: &WorkerStates<'a>,
     counts: &Counts<'a>,
 ) -> Vec<SpreadScene<'a>> {
     let mut scenes = constraints(request);
@@ -316,11 +320,11 @@ fn is_one_of(
 
 fn apart<'a>(
     request: &Request<'a>,
-    roster: &Roster<'a>,
+    roster: &WorkerStates<'a>,
     counts: &Counts<'a>,
 ) -> Vec<ApartScene<'a>> {
     let who = request.who();
-    let mut found: BTreeMap<Keeping<'a>, Vec<&Part<'a>>> = BTreeMap::new();
+    let mut found: BTreeMap<Keeping<'a>, Vec<&PartCounts<'a>>> = BTreeMap::new();
     for keeping in request.keeping() {
         let part = keeping.group.values(&who).and_then(|v| counts.part(&keeping.group, &v));
         found.entry(keeping).or_default().extend(part);
@@ -328,7 +332,7 @@ fn apart<'a>(
     for (keeping, part) in counts.keepers_from(&who) {
         found.entry(keeping).or_default().push(part);
     }
-    let scene = |(keeping, parts): (Keeping<'a>, Vec<&Part<'a>>)| {
+    let scene = |(keeping, parts): (Keeping<'a>, Vec<&PartCounts<'a>>)| {
         let mut scene = ApartScene {
             key: keeping.key,
             refuses: keeping.refuses,
@@ -346,7 +350,7 @@ fn apart<'a>(
 }
 
 impl<'a> ApartScene<'a> {
-    fn occupy(&mut self, worker: &'a Name, cluster: &'a Name, roster: &Roster<'a>) {
+    fn occupy(&mut self, worker: &'a Name, cluster: &'a Name, roster: &WorkerStates<'a>) {
         let document = roster.get(worker).and_then(|candidate| candidate.worker);
         let domain = match document {
             Some(worker) => topology::domain(self.key, worker),

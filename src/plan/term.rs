@@ -2,31 +2,31 @@
 
 use std::collections::BTreeSet;
 
-use super::candidate::{Reads, Request};
+use super::candidate::{DependsOn, Request};
 use crate::model::api::{ExpressionOperator, FieldExpression, PlacementTerm, WorkerField};
 use crate::model::{Reason, Worker};
 
 /// What a term of a policy or cluster reads.
-pub(super) const READS: &[Reads] = &[
-    Reads::Wishes,
-    Reads::Policies,
-    Reads::Name,
-    Reads::Location,
-    Reads::Provider,
-    Reads::Zones,
-    Reads::Labels,
+pub(super) const READS: &[DependsOn] = &[
+    DependsOn::Wishes,
+    DependsOn::Policies,
+    DependsOn::Name,
+    DependsOn::Location,
+    DependsOn::Provider,
+    DependsOn::Zones,
+    DependsOn::Labels,
 ];
 
 /// What the groups of a policy's affinity read.
-pub(super) const GROUP_READS: &[Reads] = &[
-    Reads::Group,
-    Reads::Wishes,
-    Reads::Policies,
-    Reads::Name,
-    Reads::Location,
-    Reads::Provider,
-    Reads::Zones,
-    Reads::Labels,
+pub(super) const GROUP_READS: &[DependsOn] = &[
+    DependsOn::Group,
+    DependsOn::Wishes,
+    DependsOn::Policies,
+    DependsOn::Name,
+    DependsOn::Location,
+    DependsOn::Provider,
+    DependsOn::Zones,
+    DependsOn::Labels,
 ];
 
 /// Adds a reason for each part of the term that the worker fails.

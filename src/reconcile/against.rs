@@ -6,12 +6,12 @@
 //! which takes its output for the last one: so what others have merged and no run has reconciled yet is no
 //! part of what is shown.
 
-use super::missing::{Written, written};
+use super::missing::{BranchesHere, written};
 use super::past::resolve;
-use super::snapshot::{Clock, Keep, Opened, memo_key, memo_path, now};
-use super::sources::{Observing, Sources, names, remote, reports};
+use super::snapshot::{Keep, Opened, RunClock, memo_key, memo_path, now};
+use super::sources::{Observing, SourceStores, names, remote, reports};
 use super::vouching::{History, propose_vouched};
-use super::{Error, Names, Place};
+use super::{Error, FleetPlace, Names};
 use crate::git::{Gone, Merge, RefSpec, Repository};
 use crate::load;
 use crate::model::api::FleetSpec;
@@ -70,8 +70,8 @@ pub struct Compared {
 /// # Errors
 /// The fleet is in no repository, something that is merged is not here or does not merge, or a read failed.
 pub fn open_against(
-    place: Place,
-    clock: Clock,
+    place: FleetPlace,
+    clock: RunClock,
     observing: &Observing,
     build: &Build,
     against: &Against,
@@ -88,12 +88,12 @@ pub fn open_against(
     let base_input = sides.base_tree;
 
     let upper = Keep::Bytes.store();
-    let sources = Sources { upper, folder: None, repository: Some(repository) };
+    let sources = SourceStores { upper, folder: None, repository: Some(repository) };
     let spec = spec_of(&sources, base_input, tree, &prefix)?;
     let names = names(sources.repository.as_ref(), &spec, &prefix);
     let mut notes = fresh.as_ref().map(|fresh| fresh.rewritten.clone()).unwrap_or_default();
     let missing = observing.missing.unless(fresh.is_some());
-    let Written { output: previous, status, brought } =
+    let BranchesHere { output: previous, status, brought } =
         written(sources.repository.as_ref(), &names, missing, &mut notes)?;
     let reports = sources.with(|store| reports(store, tree, &prefix, &spec, observing))??;
     let now = now(clock, &spec)?;
@@ -137,7 +137,7 @@ fn on_top(first: &Snapshot, base: &Proposal, input: Input) -> Snapshot {
 }
 
 /// `carp.yaml` of the base; where that has none yet, the merge's.
-fn spec_of(sources: &Sources, base: Id, merged: Id, prefix: &str) -> Result<FleetSpec, Error> {
+fn spec_of(sources: &SourceStores, base: Id, merged: Id, prefix: &str) -> Result<FleetSpec, Error> {
     let read = |tree| sources.with(|store| load::readable_fleet_spec(store, tree, prefix));
     Ok(match read(base)?? {
         Some(spec) => spec,
@@ -157,7 +157,7 @@ struct Sides {
 }
 
 impl Sides {
-    fn find(repository: &Repository, place: &Place, against: &Against) -> Result<Self, Error> {
+    fn find(repository: &Repository, place: &FleetPlace, against: &Against) -> Result<Self, Error> {
         let (base, label) = base_commit(repository, place, &against.base)?;
         let (head, head_tree) = match (&place.revision, &place.folder) {
             (Some(revision), _) => {
@@ -206,7 +206,11 @@ impl Sides {
 }
 
 /// The commit of the base, and what a person would call it.
-fn base_commit(repository: &Repository, place: &Place, base: &Base) -> Result<(Id, String), Error> {
+fn base_commit(
+    repository: &Repository,
+    place: &FleetPlace,
+    base: &Base,
+) -> Result<(Id, String), Error> {
     let branch = match base {
         Base::Named(revision) => return Ok((resolve(repository, revision)?, revision.clone())),
         Base::Branch(branch) => branch.clone(),
@@ -235,7 +239,7 @@ fn bring(repository: &Repository, remote: &str, spec: &RefSpec) -> Result<Id, Er
 
 /// Whether a fleet is where something can be merged: in a repository.
 #[must_use]
-pub fn can_merge(place: &Place) -> bool {
+pub fn can_merge(place: &FleetPlace) -> bool {
     let has_remote = |repository: &Repository| remote(repository).is_some();
     place.repository.as_ref().is_some_and(has_remote)
 }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use super::once::Run;
+use super::once::ReconcileRun;
 use super::outcome::{StatusOutcome, Verdict};
-use super::proposed::Seen;
-use super::reports::{Reporting, Tips};
+use super::proposed::RunInputs;
+use super::reports::{ReportTips, Reporting};
 use super::snapshot::cache_file;
 use crate::git::Repository;
 use crate::model::{Baseline, Digest, KnownDocuments, Memo, Proposal, Snapshot, StoreError};
@@ -33,7 +33,7 @@ pub(super) struct NextBaseline {
     documents: Digest,
 }
 
-impl Seen<'_> {
+impl RunInputs<'_> {
     /// What one run would commit, by what the last run left standing; `None` where everything must be looked at.
     pub(super) fn affected(
         &self,
@@ -53,7 +53,7 @@ impl Seen<'_> {
         };
         // The tips are many, and most runs find the reports as the last one did.
         let changed = reports.digest() != baseline.reports;
-        let tips = changed.then(|| load_sealed::<Tips>(&paths.reports)).flatten();
+        let tips = changed.then(|| load_sealed::<ReportTips>(&paths.reports)).flatten();
         let tips = tips.filter(|tips| Reporting::digest_of(tips) == baseline.reports);
         let since = reports.since(tips.as_ref(), repository, names, store)?;
         let affected = pipeline::propose_affected(snapshot, &since, store, &baseline, &index)?;
@@ -62,7 +62,7 @@ impl Seen<'_> {
     }
 }
 
-impl Run<'_> {
+impl ReconcileRun<'_> {
     /// Keeps what stands after this run, where it is known to. What was kept before stays where it is not: it
     /// counts only where all is as it says.
     pub(super) fn keep_baseline(&self, verdict: &Verdict, status: Option<&StatusOutcome>) {
@@ -113,7 +113,7 @@ impl Paths {
     }
 
     /// The refs of the reports, which count only beside a baseline that has their digest.
-    fn save_tips(&self, tips: Option<&Tips>) -> Result<(), StoreError> {
+    fn save_tips(&self, tips: Option<&ReportTips>) -> Result<(), StoreError> {
         tips.map_or(Ok(()), |tips| save_sealed(&self.reports, tips))
     }
 

@@ -18,7 +18,7 @@ const MOST_LINES: usize = 50;
 
 /// What of a history is looked at.
 #[derive(Clone, Copy)]
-pub struct History<'a> {
+pub struct InputHistory<'a> {
     /// The repository.
     pub repository: &'a Repository,
     /// What was read: a store that has the input tree.
@@ -31,7 +31,7 @@ pub struct History<'a> {
     pub prefix: &'a str,
 }
 
-impl History<'_> {
+impl InputHistory<'_> {
     /// What forced each deletion and each move that begins in a proposal, by name; the first ones, where there are
     /// many.
     #[must_use]

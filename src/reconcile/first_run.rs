@@ -13,14 +13,14 @@ use crate::model::api::FleetSpec;
 use crate::model::{EntryKind, Id, Memo, Name, Proposal, Report, Snapshot, Store, paths};
 
 /// Where a fleet is, as far as a first run is told from a lost output by it.
-pub(super) struct Ground<'a> {
+pub(super) struct FirstRunCheck<'a> {
     pub(super) repository: Option<&'a Repository>,
     pub(super) names: &'a Names,
     pub(super) spec: &'a FleetSpec,
     pub(super) observing: &'a Observing,
 }
 
-impl Ground<'_> {
+impl FirstRunCheck<'_> {
     /// What one run would commit. Nothing where the input may not be read, and no first run that is none.
     pub(super) fn propose(
         &self,

@@ -3,10 +3,10 @@
 
 use super::once::{Options, once};
 use super::outcome::ReconcileResult;
-use super::place::Own;
+use super::place::LentClone;
 use super::sources::remote;
-use super::telling::Telling;
-use super::{Error, Place};
+use super::telling::ForgeTelling;
+use super::{Error, FleetPlace};
 use crate::git::{OwnClone, Repository};
 
 /// How often one run changes to another clone: from a person's to carp's own, from that to a new one.
@@ -20,7 +20,7 @@ const BESIDE: &str = "clone.git";
 /// # Errors
 /// As for [`once`]; the clone is damaged and there is no remote to make another from.
 pub fn once_on_a_sound_clone(
-    place: &mut Place,
+    place: &mut FleetPlace,
     options: &Options,
 ) -> Result<ReconcileResult, Error> {
     let mut told = Vec::new();
@@ -48,14 +48,14 @@ pub fn once_on_a_sound_clone(
 }
 
 /// Comes last: a forge that does not answer holds up nothing of the turn.
-fn tell_forge(place: &Place, options: &Options, ran: &mut ReconcileResult) {
+fn tell_forge(place: &FleetPlace, options: &Options, ran: &mut ReconcileResult) {
     let Some(repository) = &place.repository else { return };
     let now = options.clock.wall;
-    Telling { repository, prefix: &place.prefix, options: &options.forge, now }.of(ran);
+    ForgeTelling { repository, prefix: &place.prefix, options: &options.forge, now }.of(ran);
 }
 
 /// Lets the place be read from another clone, and says so.
-fn change_clone(place: &mut Place, why: &str) -> Result<String, Error> {
+fn change_clone(place: &mut FleetPlace, why: &str) -> Result<String, Error> {
     let damaged = place.repository.take();
     if let Some(own) = &place.own {
         // Closed before its files go.
@@ -77,13 +77,13 @@ fn change_clone(place: &mut Place, why: &str) -> Result<String, Error> {
          names what is damaged",
         own.path().display()
     );
-    let own = Own { clone: own, lender: Some((person, name)) };
+    let own = LentClone { clone: own, lender: Some((person, name)) };
     own.lend_to(&clone)?;
     place.own = Some(own);
     place.repository = Some(clone);
     Ok(told)
 }
 
-fn folder(place: &Place) -> std::path::PathBuf {
+fn folder(place: &FleetPlace) -> std::path::PathBuf {
     place.folder.clone().unwrap_or_default()
 }

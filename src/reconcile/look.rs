@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::first_run::rewound_from;
 use super::reports::{Reports, reports_on_refs};
-use super::sources::{Observing, Sources, named_elsewhere, reports};
+use super::sources::{Observing, SourceStores, named_elsewhere, reports};
 use super::verify::{InForce, Vouched};
 use super::vouching::History;
 use super::{Error, Names};
@@ -15,18 +15,18 @@ use crate::model::{Dir, Entry, EntryKind, Id, Store};
 use crate::store::{FolderStore, Limits};
 
 /// Where the input is read from: a revision, a folder as it stands, or the tip of the input branch.
-pub(super) struct Read<'a> {
+pub(super) struct InputSource<'a> {
     pub(super) revision: Option<&'a str>,
     pub(super) folder: Option<&'a Path>,
     /// The input branch.
     pub(super) tip: &'a str,
 }
 
-impl Read<'_> {
+impl InputSource<'_> {
     /// The input tree, and the commit that it is of.
     pub(super) fn tree(
         &self,
-        sources: &mut Sources,
+        sources: &mut SourceStores,
         prefix: &str,
     ) -> Result<(Id, Option<Id>), Error> {
         let Some(repository) = sources.repository.as_ref().filter(|_| self.reads_a_commit()) else {
@@ -63,7 +63,7 @@ fn nest(store: &dyn Store, root: Id, prefix: &str) -> Result<Id, Error> {
 
 /// A look at a fleet of which it is known what is read.
 pub(super) struct Look<'a> {
-    pub(super) sources: &'a Sources,
+    pub(super) sources: &'a SourceStores,
     pub(super) names: &'a Names,
     pub(super) spec: &'a FleetSpec,
     pub(super) prefix: &'a str,

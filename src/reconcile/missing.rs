@@ -28,7 +28,7 @@ impl MissingBranches {
 }
 
 /// The branches that carp writes, as far as they are here now.
-pub(super) struct Written {
+pub(super) struct BranchesHere {
     /// The output's tree.
     pub(super) output: Option<Id>,
     /// The status branch's.
@@ -54,10 +54,10 @@ pub(super) fn written(
     names: &Names,
     missing: MissingBranches,
     notes: &mut Vec<String>,
-) -> Result<Written, Error> {
+) -> Result<BranchesHere, Error> {
     let Some(repository) = repository else {
         notes.push("this folder is in no Git repository, so this is a first run".to_owned());
-        return Ok(Written { output: None, status: None, brought: None });
+        return Ok(BranchesHere { output: None, status: None, brought: None });
     };
     let mut known = names.target().is_none();
     let mut brought = Vec::new();
@@ -86,7 +86,7 @@ pub(super) fn written(
         }),
         None => None,
     };
-    Ok(Written { output: tree(output)?, status: tree(status)?, brought })
+    Ok(BranchesHere { output: tree(output)?, status: tree(status)?, brought })
 }
 
 /// Brings what this clone lacks of the branches that carp writes, and returns which the repository that carp

@@ -1,6 +1,6 @@
 //! What a person should know about a run besides what it did.
 
-use super::once::{Options, Run};
+use super::once::{Options, ReconcileRun};
 use super::{Error, Names};
 use crate::git::Repository;
 use crate::model::{Id, Proposal, paths};
@@ -10,7 +10,7 @@ const MOST_EDITS: usize = 3;
 /// How many commits are looked through for that. An older edit has been told often.
 const MOST_COMMITS: usize = 50;
 
-impl Run<'_> {
+impl ReconcileRun<'_> {
     /// Edits that are in the folder and not in the commit that was read.
     pub(super) fn notes(&self) -> Result<Vec<String>, Error> {
         let mut notes = self.rewritten.clone();

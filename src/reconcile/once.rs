@@ -9,23 +9,23 @@ use super::coalesce;
 use super::first_run::rewound_from;
 use super::notes::not_read;
 use super::outcome::{Committed, Outcome, ReconcileResult, StatusOutcome, Verdict};
-use super::proposed::{Proposed, Seen};
+use super::proposed::{Proposed, RunInputs};
 use super::publish::Writer;
 use super::refresh::{Refreshed, refresh};
 use super::refuse::{last_of_people, stays_on_this_machine};
-use super::reports::Tips;
+use super::reports::ReportTips;
 use super::said::ForgeOptions;
-use super::snapshot::{Clock, input_commit, keep_memo, now};
+use super::snapshot::{RunClock, input_commit, keep_memo, now};
 use super::sources::{Observing, reports_for_run};
 use super::stamp::{self, Fingerprint};
 use super::verify::Vouched;
-use super::{Error, Names, Place};
+use super::{Error, FleetPlace, Names};
 use crate::git::{GitStore, Repository};
 use crate::load;
 use crate::model::api::{FleetSpec, GitSettings};
 use crate::model::{
-    Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Memo, Name, Orders, Proposal,
-    Snapshot, Turn,
+    Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Memo, Name, Proposal, Snapshot, Turn,
+    TurnConstraints,
 };
 use crate::pipeline::Update;
 use crate::status::FleetStatus;
@@ -36,7 +36,7 @@ const ATTEMPTS: u32 = 10;
 /// How a run is made.
 pub struct Options {
     /// The time.
-    pub clock: Clock,
+    pub clock: RunClock,
     /// Where reports come from.
     pub observing: Observing,
     /// Who runs.
@@ -46,7 +46,7 @@ pub struct Options {
     /// How long to wait after the n-th lost race; random, so that two writers do not keep in step.
     pub wait: fn(u32) -> Duration,
     /// What the controller holds back; nothing for a run of its own.
-    pub orders: Orders,
+    pub orders: TurnConstraints,
     /// What tells this program from any other that may have run here; `None`: that is not known, and every
     /// run looks at everything.
     pub program: Option<Digest>,
@@ -60,7 +60,7 @@ pub struct Options {
 ///
 /// # Errors
 /// A repository or remote failed or refused. What was committed before stays.
-pub fn once(place: &Place, options: &Options) -> Result<ReconcileResult, Error> {
+pub fn once(place: &FleetPlace, options: &Options) -> Result<ReconcileResult, Error> {
     let repository = reconcilable(place)?;
     let fetched = fetch(place, repository)?;
     let seen = Fingerprint::look(repository, &fetched, options)?;
@@ -76,35 +76,35 @@ pub fn once(place: &Place, options: &Options) -> Result<ReconcileResult, Error> 
     Ok(ReconcileResult::Through(Box::new(outcome)))
 }
 
-fn fetch(place: &Place, repository: &Repository) -> Result<Refreshed, Error> {
+fn fetch(place: &FleetPlace, repository: &Repository) -> Result<Refreshed, Error> {
     tracing::debug_span!("fetch").in_scope(|| refresh(place, repository))
 }
 
 /// A run that looks at everything.
 fn through(
-    place: &Place,
+    place: &FleetPlace,
     repository: &Repository,
     options: &Options,
     fetched: Refreshed,
 ) -> Result<Outcome, Error> {
-    let mut run = Run::observe(place, repository, options, fetched)?;
+    let mut run = ReconcileRun::observe(place, repository, options, fetched)?;
     let mut done = None;
     loop {
         let may_retry = run.races.status + 1 < ATTEMPTS;
         match run.attempt(may_retry) {
-            Ok(Attempt::Ended(verdict, status)) => {
+            Ok(AttemptEnd::Ended(verdict, status)) => {
                 let verdict = match (verdict, done) {
                     (Verdict::Unchanged, Some(done)) => Verdict::Committed(done),
                     (verdict, _) => verdict,
                 };
                 return Ok(run.end(verdict, status));
             }
-            Ok(Attempt::Raced) if run.races.output + 1 == ATTEMPTS => {
+            Ok(AttemptEnd::Raced) if run.races.output + 1 == ATTEMPTS => {
                 let branch = run.names.branches.output.clone();
                 return run.fail(done, Error::Races { branch, attempts: ATTEMPTS });
             }
-            Ok(Attempt::Raced) => run.races.output += 1,
-            Ok(Attempt::StatusRaced(committed)) => {
+            Ok(AttemptEnd::Raced) => run.races.output += 1,
+            Ok(AttemptEnd::StatusRaced(committed)) => {
                 run.races.status += 1;
                 done = committed.or(done);
             }
@@ -112,15 +112,15 @@ fn through(
         }
         std::thread::sleep((options.wait)(run.races.output + run.races.status));
         let next = fetch(place, repository);
-        match next.and_then(|fetched| Run::observe(place, repository, options, fetched)) {
-            Ok(next) => run = Run { races: run.races, ..next },
+        match next.and_then(|fetched| ReconcileRun::observe(place, repository, options, fetched)) {
+            Ok(next) => run = ReconcileRun { races: run.races, ..next },
             Err(error) => return run.fail(done, error),
         }
     }
 }
 
 /// The repository of a place that a reconcile may work on: it reads commits, from the fleet's root.
-fn reconcilable(place: &Place) -> Result<&Repository, Error> {
+fn reconcilable(place: &FleetPlace) -> Result<&Repository, Error> {
     let root = place.folder.clone().unwrap_or_default();
     match &place.named {
         Some(named) if !place.named_root => Err(Error::NotTheRoot { folder: named.clone(), root }),
@@ -132,7 +132,7 @@ fn tree_of(repository: &Repository, commit: Option<Id>) -> Result<Option<Id>, Er
     Ok(commit.map(|commit| repository.commit_tree(commit)).transpose()?)
 }
 
-enum Attempt {
+enum AttemptEnd {
     Ended(Verdict, Option<StatusOutcome>),
     Raced,
     /// Another writer was faster on the status branch; the output commit, where one was made, stands.
@@ -149,8 +149,8 @@ pub(super) struct Races {
 }
 
 /// One attempt: what it saw and what it proposes.
-pub(super) struct Run<'a> {
-    pub(super) place: &'a Place,
+pub(super) struct ReconcileRun<'a> {
+    pub(super) place: &'a FleetPlace,
     pub(super) options: &'a Options,
     pub(super) repository: &'a Repository,
     pub(super) names: Names,
@@ -169,7 +169,7 @@ pub(super) struct Run<'a> {
     /// What stands after a run that looked only at what is affected; `None` after one that looked at everything.
     pub(super) next: Option<NextBaseline>,
     /// The refs of the reports that it knew; `None` where these were on none.
-    pub(super) tips: Option<Tips>,
+    pub(super) tips: Option<ReportTips>,
     pub(super) proposal: Proposal,
     pub(super) snapshot: Snapshot,
     /// What tells the reports of this run from any others; `None` where it went on without them.
@@ -182,9 +182,9 @@ pub(super) struct Run<'a> {
     pub(super) races: Races,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ReconcileRun<'a> {
     fn observe(
-        place: &'a Place,
+        place: &'a FleetPlace,
         repository: &'a Repository,
         options: &'a Options,
         Refreshed { names, rewritten }: Refreshed,
@@ -209,8 +209,15 @@ impl<'a> Run<'a> {
             now: now(options.clock, &spec)?,
             build: options.build.clone(),
         };
-        let seen =
-            Seen { place, options, repository, names: &names, store: &store, spec: &spec, input };
+        let seen = RunInputs {
+            place,
+            options,
+            repository,
+            names: &names,
+            store: &store,
+            spec: &spec,
+            input,
+        };
         let reported = Some(reports.digest());
         let Proposed { snapshot, proposal, vouched, asks_signatures, memo, next, tips } =
             seen.propose(snapshot, reports)?;
@@ -244,13 +251,13 @@ impl<'a> Run<'a> {
 
     /// Writes what was proposed. Where the status branch was lost to another writer, that is told
     /// instead of taken for a failure, as long as it may be tried again.
-    fn attempt(&mut self, may_retry: bool) -> Result<Attempt, Error> {
+    fn attempt(&mut self, may_retry: bool) -> Result<AttemptEnd, Error> {
         if self.proposal.stopped {
-            return Ok(Attempt::Ended(Verdict::Stopped, None));
+            return Ok(AttemptEnd::Ended(Verdict::Stopped, None));
         }
         // What is not committed is not told as a fact on the status branch either.
         if let Some(held) = self.held_back() {
-            return Ok(Attempt::Ended(Verdict::Held(held), None));
+            return Ok(AttemptEnd::Ended(Verdict::Held(held), None));
         }
         // A plan reads the fold, so the fold is on its branch before a plan made from it is committed.
         // Where nothing is committed, the fold goes with the rest of the status.
@@ -259,7 +266,7 @@ impl<'a> Run<'a> {
             && let Err(error) = self.push_fold()
         {
             if may_retry && matches!(error, Error::Races { .. }) {
-                return Ok(Attempt::StatusRaced(None));
+                return Ok(AttemptEnd::StatusRaced(None));
             }
             if error.is_damage() {
                 return Err(error);
@@ -267,22 +274,24 @@ impl<'a> Run<'a> {
             self.plan_with_the_last_fold()?;
             refused = Some(StatusOutcome::Failed(error.to_string()));
         }
-        let Some(verdict) = self.push_output()? else { return Ok(Attempt::Raced) };
+        let Some(verdict) = self.push_output()? else { return Ok(AttemptEnd::Raced) };
         Ok(match self.push_status() {
             // Where the branch says all that the last fold does, what came since is still not on it.
-            Ok(status) => Attempt::Ended(verdict, status.or(refused)),
-            Err(Error::Races { .. }) if may_retry => Attempt::StatusRaced(match verdict {
+            Ok(status) => AttemptEnd::Ended(verdict, status.or(refused)),
+            Err(Error::Races { .. }) if may_retry => AttemptEnd::StatusRaced(match verdict {
                 Verdict::Committed(committed) => Some(committed),
                 _ => None,
             }),
             Err(error) if error.is_damage() => return Err(error),
-            Err(error) => Attempt::Ended(verdict, Some(StatusOutcome::Failed(error.to_string()))),
+            Err(error) => {
+                AttemptEnd::Ended(verdict, Some(StatusOutcome::Failed(error.to_string())))
+            }
         })
     }
 
     /// Why nothing may be committed although there is something.
     fn held_back(&self) -> Option<HeldBack> {
-        let Orders { refused, still, status_pause: _ } = &self.options.orders;
+        let TurnConstraints { refused, breaker: still, status_pause: _ } = &self.options.orders;
         if !self.proposal.has_changes() {
             return None;
         }

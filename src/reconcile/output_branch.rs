@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Error;
-use super::certificate::History;
-use super::once::Run;
+use super::certificate::InputHistory;
+use super::once::ReconcileRun;
 use super::outcome::Verdict;
-use super::proposal_branch::{Wanted, propose};
+use super::proposal_branch::{WantedProposal, propose};
 use super::publish::Published;
 use crate::change::{plan_digest, trailers, with_lines};
 use crate::diag::visible;
@@ -18,7 +18,7 @@ use crate::pipeline::{Update, update_lines, updates_of_some};
 /// it of all asks `carp plan`, or reads the commit.
 const MOST_UPDATES: usize = 500;
 
-impl Run<'_> {
+impl ReconcileRun<'_> {
     /// `None` where another writer was faster.
     pub(super) fn push_output(&mut self) -> Result<Option<Verdict>, Error> {
         if self.names.proposes {
@@ -57,7 +57,7 @@ impl Run<'_> {
         let plan = (self.options.describe)(&self.proposal, &self.place.prefix, &updates);
         let forced = self.forced_by();
         let message = self.with_trailers(&format!("{subject}\n\n{}\n{forced}", plan.trim_end()));
-        let wanted = Wanted { proposal: &self.proposal, output: self.output, message };
+        let wanted = WantedProposal { proposal: &self.proposal, output: self.output, message };
         let verdict = propose(&self.writer(&self.identity()), &self.store, wanted)?;
         self.races.pushes += u32::from(matches!(verdict, None | Some(Verdict::Proposes(_))));
         // A first proposal has made the branch that it is to be merged into.
@@ -79,7 +79,7 @@ impl Run<'_> {
 
     /// What people wrote that forced each deletion and move which begins.
     fn forced_by(&self) -> String {
-        let history = History {
+        let history = InputHistory {
             repository: self.repository,
             store: &self.store,
             tree: self.input_tree,

@@ -4,9 +4,9 @@
 use jiff::Timestamp;
 
 use super::refresh::refresh;
-use super::snapshot::{Clock, Keep, Opened, open};
-use super::sources::{Observing, Sources, names};
-use super::{Error, Names, Place};
+use super::snapshot::{Keep, Opened, RunClock, open};
+use super::sources::{Observing, SourceStores, names};
+use super::{Error, FleetPlace, Names};
 use crate::change::vouched_then;
 use crate::git::{Provenance, Repository};
 use crate::load;
@@ -17,7 +17,7 @@ use crate::pipeline;
 const MOST: usize = 10_000;
 
 /// A run that was: its commit on the output branch.
-struct Run {
+struct PastRun {
     commit: Id,
     input: Id,
     observed: Option<Id>,
@@ -32,9 +32,9 @@ struct Run {
 /// # Errors
 /// The revision is neither, or something that it was made from is not in the repository.
 pub fn open_past(
-    place: Place,
+    place: FleetPlace,
     revision: &str,
-    clock: Clock,
+    clock: RunClock,
     build: &Build,
     keep: Keep,
 ) -> Result<Opened, Error> {
@@ -44,14 +44,14 @@ pub fn open_past(
         refresh(&place, repository)?;
     }
     let commit = resolve(repository, revision)?;
-    let run = match Run::of(repository, commit)? {
+    let run = match PastRun::of(repository, commit)? {
         Some(run) => Some(run),
         None => made_from(&place, repository, revision, commit)?,
     };
     if let Some(run) = run {
         return run.open(place, clock, build, keep);
     }
-    let place = Place { revision: Some(commit.to_string()), ..place };
+    let place = FleetPlace { revision: Some(commit.to_string()), ..place };
     let mut opened = open(place, clock, &Observing::default(), build, keep)?;
     opened.notes.push(format!(
         "no output commit was made from {}, so it is shown with the output branch, the reports and the \
@@ -75,16 +75,16 @@ pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<Id, Err
 
 /// The newest run that was made from an input commit; `None` where there is none.
 fn made_from(
-    place: &Place,
+    place: &FleetPlace,
     repository: &Repository,
     revision: &str,
     input: Id,
-) -> Result<Option<Run>, Error> {
+) -> Result<Option<PastRun>, Error> {
     let names = names_at(place, repository, revision, input)?;
     let mut next = repository.resolve(&names.output())?;
     for _ in 0..MOST {
         let Some(commit) = next else { break };
-        if let Some(run) = Run::of(repository, commit)?.filter(|run| run.input == input) {
+        if let Some(run) = PastRun::of(repository, commit)?.filter(|run| run.input == input) {
             return Ok(Some(run));
         }
         next = repository.parents(commit)?.first().copied();
@@ -94,7 +94,7 @@ fn made_from(
 
 /// What the branches were called at an input commit.
 fn names_at(
-    place: &Place,
+    place: &FleetPlace,
     repository: &Repository,
     revision: &str,
     input: Id,
@@ -106,7 +106,7 @@ fn names_at(
     Ok(names(Some(repository), &spec, &place.prefix))
 }
 
-impl Run {
+impl PastRun {
     /// The run that made a commit, or the proposal that it merged; `None` where it is none of carp's
     /// output.
     fn of(repository: &Repository, commit: Id) -> Result<Option<Self>, Error> {
@@ -116,9 +116,15 @@ impl Run {
         Ok(said.time.map(|time| Self { commit, input, observed, time, version }))
     }
 
-    fn open(self, place: Place, clock: Clock, build: &Build, keep: Keep) -> Result<Opened, Error> {
-        let Place { repository, prefix, .. } = place;
-        let sources = Sources { upper: keep.store(), folder: None, repository };
+    fn open(
+        self,
+        place: FleetPlace,
+        clock: RunClock,
+        build: &Build,
+        keep: Keep,
+    ) -> Result<Opened, Error> {
+        let FleetPlace { repository, prefix, .. } = place;
+        let sources = SourceStores { upper: keep.store(), folder: None, repository };
         let Some(repository) = &sources.repository else {
             return Err(Error::NoRepository(std::path::PathBuf::new()));
         };

@@ -9,7 +9,7 @@ use crate::git::{self, OwnClone, Repository, Tidied};
 use crate::model::paths;
 
 /// A fleet that was found.
-pub struct Place {
+pub struct FleetPlace {
     /// The repository that it is in; `None` for a folder outside any.
     pub repository: Option<Repository>,
     /// The folder with its `carp.yaml`; `None` where the fleet is read from commits only.
@@ -23,17 +23,17 @@ pub struct Place {
     /// Whether that folder itself has the `carp.yaml`.
     pub named_root: bool,
     /// The clone of carp's own that the repository is, where it is one.
-    pub(super) own: Option<Own>,
+    pub(super) own: Option<LentClone>,
 }
 
 /// A clone of carp's own.
-pub(super) struct Own {
+pub(super) struct LentClone {
     pub(super) clone: OwnClone,
     /// The person's clone that it stands in for, and the name of its remote.
     pub(super) lender: Option<(Repository, String)>,
 }
 
-impl Own {
+impl LentClone {
     /// Lets the clone reach the remote as the person's clone does.
     pub(super) fn lend_to(&self, clone: &Repository) -> Result<(), git::Error> {
         match &self.lender {
@@ -43,7 +43,7 @@ impl Own {
     }
 }
 
-impl Place {
+impl FleetPlace {
     /// Finds the fleet that `what` names: a folder (the nearest `carp.yaml` in it or above it),
     /// `FOLDER@REV`, or a Git URL, which is cloned below `cache` and kept there, with `@REV` or without. A
     /// bare repository on this machine is taken as a URL is.
@@ -153,7 +153,7 @@ impl Place {
     }
 
     fn remote(url: &str, cache: &Path) -> Result<Self, Error> {
-        let own = Own { clone: own_clone(url, cache)?, lender: None };
+        let own = LentClone { clone: own_clone(url, cache)?, lender: None };
         let repository = Some(own.clone.open()?);
         let prefix = String::new();
         let (folder, revision, named) = (None, None, None);

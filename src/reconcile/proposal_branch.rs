@@ -12,7 +12,7 @@ use crate::git::{GitStore, Merging, Repository};
 use crate::model::{Dir, Id, Proposal, Store};
 
 /// What was decided, and what it stands on.
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedProposal<'a> {
     pub(super) proposal: &'a Proposal,
     /// The output branch's tip; `None` where there is none yet.
     pub(super) output: Option<Id>,
@@ -24,7 +24,7 @@ pub(super) struct Wanted<'a> {
 pub(super) fn propose(
     writer: &Writer<'_>,
     store: &GitStore<'_>,
-    wanted: Wanted<'_>,
+    wanted: WantedProposal<'_>,
 ) -> Result<Option<Verdict>, Error> {
     let repository = writer.repository;
     let branch = &writer.names.branches.proposal;

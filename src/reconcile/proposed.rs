@@ -1,13 +1,13 @@
 //! What one attempt proposes: worked out of what is affected where that is known, else of everything.
 
 use super::baseline::NextBaseline;
-use super::first_run::Ground;
+use super::first_run::FirstRunCheck;
 use super::once::Options;
-use super::reports::{Reporting, Tips};
+use super::reports::{ReportTips, Reporting};
 use super::snapshot::{memo_key, memo_path};
 use super::verify::{InForce, Vouched};
 use super::vouching::{History, propose_vouched};
-use super::{Error, Names, Place};
+use super::{Error, FleetPlace, Names};
 use crate::git::{GitStore, Repository};
 use crate::model::api::FleetSpec;
 use crate::model::{Id, Memo, Proposal, Signers, Snapshot};
@@ -25,12 +25,12 @@ pub(super) struct Proposed {
     /// What stands after a run that looked only at what is affected; `None` after one that looked at everything.
     pub(super) next: Option<NextBaseline>,
     /// The refs of the reports that it knew; `None` where these were on none.
-    pub(super) tips: Option<Tips>,
+    pub(super) tips: Option<ReportTips>,
 }
 
 /// What a run sees before it proposes anything.
-pub(super) struct Seen<'a> {
-    pub(super) place: &'a Place,
+pub(super) struct RunInputs<'a> {
+    pub(super) place: &'a FleetPlace,
     pub(super) options: &'a Options,
     pub(super) repository: &'a Repository,
     pub(super) names: &'a Names,
@@ -39,7 +39,7 @@ pub(super) struct Seen<'a> {
     pub(super) input: Id,
 }
 
-impl Seen<'_> {
+impl RunInputs<'_> {
     /// What the run proposes, from a snapshot that has no reports yet.
     pub(super) fn propose(
         &self,
@@ -86,8 +86,12 @@ impl Seen<'_> {
         let mut snapshot = Snapshot { reports: Some(reports), ..snapshot };
         let path = memo_path(repository, &place.prefix);
         let mut memo = load_memo(&path, &memo_key(&options.build));
-        let ground =
-            Ground { repository: Some(repository), names, spec, observing: &options.observing };
+        let ground = FirstRunCheck {
+            repository: Some(repository),
+            names,
+            spec,
+            observing: &options.observing,
+        };
         let output = repository.resolve(&names.output())?;
         let history = History { repository: Some(repository), made_from: vec![input], output };
         let proposal = propose_vouched(&history, &mut snapshot, store, |snapshot| {

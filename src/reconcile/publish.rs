@@ -1,7 +1,7 @@
 //! A commit becomes the tip of a branch: by a push with a lease where there is a remote, by a
 //! compare-and-swap of the local branch where there is none.
 
-use super::unknown::{Asked, settle};
+use super::unknown::{PushedCommits, settle};
 use super::{Error, Names};
 use crate::git::{CommitDraft, GitStore, PushOutcome, Repository, Swap};
 use crate::model::Id;
@@ -148,7 +148,7 @@ impl Writer<'_> {
             PushOutcome::Auth { text } => Err(Error::Auth { branch, detail: text.to_string() }),
             PushOutcome::Unknown { text } => {
                 let detail = text.to_string();
-                let asked = Asked { remote, branch: &branch, commit: wanted, expected };
+                let asked = PushedCommits { remote, branch: &branch, commit: wanted, expected };
                 match settle(self.repository, self.names, &asked) {
                     Some(published) => Ok(published),
                     None => Err(Error::Unknown { branch, detail }),

@@ -1,7 +1,7 @@
 //! Bringing a fleet's branches from its remote.
 
 use super::sources::{names, remote};
-use super::{Error, Names, Place};
+use super::{Error, FleetPlace, Names};
 use crate::git::{Gone, Repository};
 use crate::load;
 use crate::model::Id;
@@ -13,7 +13,7 @@ const HOPS: u32 = 3;
 /// Brings the fleet's branches, and says what they are called. The names of the branches stand in
 /// `carp.yaml` on the input branch, and which branch that is stands there too. So a first guess is
 /// brought, read, and followed until what was read names the branch that it was read from.
-pub(super) fn refresh(place: &Place, repository: &Repository) -> Result<Refreshed, Error> {
+pub(super) fn refresh(place: &FleetPlace, repository: &Repository) -> Result<Refreshed, Error> {
     let mut names = first_guess(place, repository)?;
     let mut rewritten = Vec::new();
     for _ in 0..HOPS {
@@ -32,7 +32,7 @@ pub(super) fn refresh(place: &Place, repository: &Repository) -> Result<Refreshe
 
 /// What the branches of a fleet are called, as far as it is known without asking a remote: by the commit
 /// that is checked out, and by the input branch that it names.
-pub(super) fn known(place: &Place, repository: &Repository) -> Result<Names, Error> {
+pub(super) fn known(place: &FleetPlace, repository: &Repository) -> Result<Names, Error> {
     let spec = checked_out_spec(place, repository).unwrap_or_default();
     let guess = names(Some(repository), &spec, &place.prefix);
     Ok(said_by_input(place, repository, &guess)?.unwrap_or(guess))
@@ -47,11 +47,11 @@ pub(super) struct Refreshed {
 }
 
 /// Each branch with its commit.
-type Tips = Vec<(String, Option<Id>)>;
+type BranchTips = Vec<(String, Option<Id>)>;
 
-fn tips(repository: &Repository, names: &Names) -> Result<Tips, Error> {
+fn tips(repository: &Repository, names: &Names) -> Result<BranchTips, Error> {
     if names.remote.is_none() {
-        return Ok(Tips::new());
+        return Ok(BranchTips::new());
     }
     let Branches { input, output, status, .. } = &names.branches;
     let tip = |(branch, here): (&String, String)| Ok((branch.clone(), repository.resolve(&here)?));
@@ -61,7 +61,7 @@ fn tips(repository: &Repository, names: &Names) -> Result<Tips, Error> {
 
 /// The branches that were rewound or replaced at the remote. What is there now is what counts: what was
 /// there before is never pushed back.
-fn rewrites(repository: &Repository, before: &Tips, after: &Tips) -> Vec<String> {
+fn rewrites(repository: &Repository, before: &BranchTips, after: &BranchTips) -> Vec<String> {
     let moves = before.iter().zip(after).filter_map(|((branch, old), (_, new))| {
         Some((branch, (*old)?, (*new)?)).filter(|(_, old, new)| old != new)
     });
@@ -88,7 +88,7 @@ fn bring(repository: &Repository, names: &Names) -> Result<(), Error> {
 
 /// The names that the commit which is checked out gives; without one the defaults, with the branch that
 /// the remote's `HEAD` names.
-fn first_guess(place: &Place, repository: &Repository) -> Result<Names, Error> {
+fn first_guess(place: &FleetPlace, repository: &Repository) -> Result<Names, Error> {
     if let Some(spec) = checked_out_spec(place, repository) {
         return Ok(names(Some(repository), &spec, &place.prefix));
     }
@@ -101,7 +101,7 @@ fn first_guess(place: &Place, repository: &Repository) -> Result<Names, Error> {
 }
 
 /// `carp.yaml` of the commit that is checked out, as far as it can be read.
-fn checked_out_spec(place: &Place, repository: &Repository) -> Option<FleetSpec> {
+fn checked_out_spec(place: &FleetPlace, repository: &Repository) -> Option<FleetSpec> {
     let commit = repository.rev_parse("HEAD").ok()?;
     let tree = repository.commit_tree(commit).ok()?;
     let store = repository.store().ok()?;
@@ -111,7 +111,7 @@ fn checked_out_spec(place: &Place, repository: &Repository) -> Option<FleetSpec>
 /// The names that the input branch gives; `None` where it is not there, or where its `carp.yaml` cannot
 /// be read: then the run ends soon.
 fn said_by_input(
-    place: &Place,
+    place: &FleetPlace,
     repository: &Repository,
     names: &Names,
 ) -> Result<Option<Names>, Error> {

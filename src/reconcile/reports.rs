@@ -16,10 +16,10 @@ use crate::model::{
 pub(super) type Reports = BTreeMap<Name, Vec<u8>>;
 
 /// The refs of the agents, with their tips.
-pub(super) type Tips = BTreeMap<String, Id>;
+pub(super) type ReportTips = BTreeMap<String, Id>;
 
 /// The reports of a run, by who vouches for them.
-pub(super) enum Found {
+pub(super) enum FoundReports {
     /// Those that a person names, or that the fleet pins.
     Named(Reports),
     /// Those that the agents pushed.
@@ -53,14 +53,14 @@ impl Reporting {
     }
 
     /// The same of reports whose refs had these tips.
-    pub(super) fn digest_of(tips: &Tips) -> Digest {
+    pub(super) fn digest_of(tips: &ReportTips) -> Digest {
         Digest::of_value(tips)
     }
 
     /// What they are since others stood, whose refs had the tips of `before`.
     pub(super) fn since(
         &self,
-        before: Option<&Tips>,
+        before: Option<&ReportTips>,
         repository: &Repository,
         names: &Names,
         store: &dyn Store,
@@ -81,7 +81,7 @@ impl Reporting {
     }
 
     /// The refs with their tips; `None` where the reports are on none.
-    pub(super) fn tips(&self) -> Option<Tips> {
+    pub(super) fn tips(&self) -> Option<ReportTips> {
         match self {
             Self::Named(_) => None,
             Self::OnRefs(refs) => Some(refs.iter().cloned().collect()),
@@ -94,11 +94,11 @@ impl Reporting {
         repository: &Repository,
         names: &Names,
         store: &dyn Store,
-    ) -> Result<Found, Error> {
+    ) -> Result<FoundReports, Error> {
         Ok(match self {
-            Self::Named(reports) => Found::Named(reports),
+            Self::Named(reports) => FoundReports::Named(reports),
             Self::OnRefs(refs) => {
-                Found::OnRefs(read_refs(repository, &names.observed(), refs, store)?)
+                FoundReports::OnRefs(read_refs(repository, &names.observed(), refs, store)?)
             }
         })
     }

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::first_run::Ground;
-use super::look::{Look, Read};
-use super::missing::{Brought, MissingBranches, Written, written};
+use super::first_run::FirstRunCheck;
+use super::look::{InputSource, Look};
+use super::missing::{BranchesHere, Brought, MissingBranches, written};
 use super::notes::hand_edits;
-use super::refresh::refresh;
-use super::sources::{Observing, Sources, names};
+use super::refresh::{Refreshed, refresh};
+use super::sources::{Observing, SourceStores, names};
 use super::vouching::propose_vouched;
-use super::{Error, Names, Place};
+use super::{Error, FleetPlace, Names};
 use crate::git::Repository;
 use crate::load;
 use crate::model::api::FleetSpec;
@@ -23,7 +23,7 @@ const MOST_TOLD: usize = 256 << 20;
 
 /// The time, and who tells it. The room that reads the clock is `cli/`.
 #[derive(Clone, Copy)]
-pub struct Clock {
+pub struct RunClock {
     /// What a person gave with `--now`.
     pub given: Option<Timestamp>,
     /// What the clock on the wall said when the run began.
@@ -47,7 +47,7 @@ pub struct Opened {
     /// What is known of its files.
     pub memo: Memo,
     /// The objects.
-    pub sources: Sources,
+    pub sources: SourceStores,
     /// What a person should know: a missing output branch with the line that brings it.
     pub notes: Vec<String>,
     /// Branches that this clone lacked and that were brought.
@@ -82,22 +82,18 @@ impl Keep {
 /// # Errors
 /// The fleet or its repository cannot be read.
 pub fn open(
-    place: Place,
-    clock: Clock,
+    place: FleetPlace,
+    clock: RunClock,
     observing: &Observing,
     build: &Build,
     keep: Keep,
 ) -> Result<Opened, Error> {
-    // A folder is read as it stands; what is named by its URL is read as it is there now.
-    let fresh = match (&place.folder, &place.repository) {
-        (None, Some(repository)) => Some(refresh(&place, repository)?),
-        _ => None,
-    };
-    let Place { repository, folder, prefix, revision, .. } = place;
-    let mut sources = Sources { upper: keep.store(), folder: None, repository };
+    let fresh = brought(&place)?;
+    let FleetPlace { repository, folder, prefix, revision, .. } = place;
+    let mut sources = SourceStores { upper: keep.store(), folder: None, repository };
     let guessed = || names(sources.repository.as_ref(), &FleetSpec::default(), &prefix).input();
     let tip = fresh.as_ref().map_or_else(guessed, |fresh| fresh.names.input());
-    let read = Read { revision: revision.as_deref(), folder: folder.as_deref(), tip: &tip };
+    let read = InputSource { revision: revision.as_deref(), folder: folder.as_deref(), tip: &tip };
     let (tree, commit) = read.tree(&mut sources, &prefix)?;
     let spec = sources.with(|store| load::fleet_spec(store, tree, &prefix))??;
     let names = names(sources.repository.as_ref(), &spec, &prefix);
@@ -105,7 +101,7 @@ pub fn open(
     let known = was_refreshed || spec.example.is_some() && !is_local(&sources, &names);
     let mut notes = fresh.map(|fresh| fresh.rewritten).unwrap_or_default();
     let unless_known = observing.missing.unless(known);
-    let Written { output: previous, status, brought } =
+    let BranchesHere { output: previous, status, brought } =
         written(sources.repository.as_ref(), &names, unless_known, &mut notes)?;
     let look = Look {
         sources: &sources,
@@ -128,10 +124,13 @@ pub fn open(
         build: build.clone(),
     };
     let path = sources.repository.as_ref().map(|r| memo_path(r, &prefix));
-    let key = memo_key(build);
-    let mut memo = path.as_ref().map_or_else(Memo::default, |path| load_memo(path, &key));
-    let ground =
-        Ground { repository: sources.repository.as_ref(), names: &names, spec: &spec, observing };
+    let mut memo = path.map_or_else(Memo::default, |path| load_memo(&path, &memo_key(build)));
+    let ground = FirstRunCheck {
+        repository: sources.repository.as_ref(),
+        names: &names,
+        spec: &spec,
+        observing,
+    };
     // What is about what people wrote need not know what carp wrote.
     let blind = !known && observing.missing == MissingBranches::Noted;
     let history = look.history()?;
@@ -152,8 +151,16 @@ pub fn open(
     Ok(Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, notes, brought })
 }
 
+/// A folder is read as it stands; what is named by its URL is read as it is there now.
+fn brought(place: &FleetPlace) -> Result<Option<Refreshed>, Error> {
+    match (&place.folder, &place.repository) {
+        (None, Some(repository)) => refresh(place, repository).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// Whether carp writes to a repository on this machine, or to none.
-fn is_local(sources: &Sources, names: &Names) -> bool {
+fn is_local(sources: &SourceStores, names: &Names) -> bool {
     let target = sources.repository.as_ref().zip(names.target());
     target.is_none_or(|(repository, target)| repository.is_local(target))
 }
@@ -169,7 +176,7 @@ pub(super) fn input_commit(repository: &Repository, names: &Names) -> Result<Id,
 }
 
 /// The time of a run: what a person gave, else what the fleet pins, else the clock.
-pub(super) fn now(clock: Clock, spec: &FleetSpec) -> Result<Timestamp, Error> {
+pub(super) fn now(clock: RunClock, spec: &FleetSpec) -> Result<Timestamp, Error> {
     if let Some(given) = clock.given {
         return Ok(given);
     }

@@ -27,7 +27,7 @@ pub struct Observing {
 }
 
 /// The stores of one look at a fleet, owned.
-pub struct Sources {
+pub struct SourceStores {
     /// What was put.
     pub upper: Box<dyn Store>,
     /// The files as they stand, where a folder was read.
@@ -36,7 +36,7 @@ pub struct Sources {
     pub repository: Option<Repository>,
 }
 
-impl Sources {
+impl SourceStores {
     /// Reads through all of them and puts into the upper one.
     ///
     /// # Errors

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use super::Error;
 use super::coalesce::{self, Due};
-use super::once::Run;
+use super::once::ReconcileRun;
 use super::outcome::{Committed, StatusOutcome};
 use super::publish::Published;
 use crate::model::Id;
 use crate::pipeline::fleet_document;
 
-impl Run<'_> {
+impl ReconcileRun<'_> {
     /// The folded reports, pushed by themselves.
     pub(super) fn push_fold(&mut self) -> Result<(), Error> {
         if self.snapshot.status == Some(self.proposal.fold_tree)

@@ -16,7 +16,7 @@ use super::said::{ForgeOptions, Made, Said};
 use super::snapshot::cache_file;
 use super::sources::{names, remote};
 use crate::change::entry_at;
-use crate::forge::{self, ForgeReport, Limits, Target};
+use crate::forge::{self, CallLimits, ForgeReport, ForgeTarget};
 use crate::git::Repository;
 use crate::model::api::{ForgeKind, ForgeSettings};
 use crate::model::{Decision, Name, PendingLock, Proposal, ReasonCode, Store, TurnForge, paths};
@@ -29,7 +29,7 @@ const MOST_MADE: usize = 5;
 
 /// The last that was told, or is still to be told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Remembered {
+struct RememberedCalls {
     format: u32,
     kind: Option<ForgeKind>,
     address: String,
@@ -41,7 +41,7 @@ struct Remembered {
 
 /// What is told, by whom and when.
 #[derive(Clone, Copy)]
-pub(super) struct Telling<'a> {
+pub(super) struct ForgeTelling<'a> {
     pub(super) repository: &'a Repository,
     /// The fleet's root in it.
     pub(super) prefix: &'a str,
@@ -50,7 +50,7 @@ pub(super) struct Telling<'a> {
     pub(super) now: Timestamp,
 }
 
-impl Telling<'_> {
+impl ForgeTelling<'_> {
     /// Tells how a turn went, and notes in it how that went.
     pub(super) fn of(self, ran: &mut ReconcileResult) {
         match ran {
@@ -69,7 +69,7 @@ impl Telling<'_> {
         };
         let names = names(Some(self.repository), spec, self.prefix);
         let said = self.said(&names, &settings, outcome);
-        let remembered = Remembered {
+        let remembered = RememberedCalls {
             format: FORMAT,
             kind: settings.kind,
             address: self.address(),
@@ -77,7 +77,7 @@ impl Telling<'_> {
             told: false,
             not_before: None,
         };
-        let before: Option<Remembered> = load_sealed(&self.path());
+        let before: Option<RememberedCalls> = load_sealed(&self.path());
         let before = before.filter(|before| {
             before.format == FORMAT
                 && before.kind == remembered.kind
@@ -87,18 +87,18 @@ impl Telling<'_> {
             return None;
         }
         let not_before = before.and_then(|before| before.not_before);
-        Some(self.send(Remembered { not_before, ..remembered }))
+        Some(self.send(RememberedCalls { not_before, ..remembered }))
     }
 
     /// Tells what a turn before could not, where nothing is different from then.
     fn again(self) -> Option<TurnForge> {
-        let remembered: Remembered = load_sealed(&self.path())?;
+        let remembered: RememberedCalls = load_sealed(&self.path())?;
         let is_due = remembered.format == FORMAT && !remembered.told;
         let same = remembered.address == self.address();
         (is_due && same).then(|| self.send(remembered))
     }
 
-    fn send(self, mut remembered: Remembered) -> TurnForge {
+    fn send(self, mut remembered: RememberedCalls) -> TurnForge {
         if let Some(until) = remembered.not_before.filter(|until| self.now < *until) {
             let _ = save_sealed(&self.path(), &remembered);
             let message = format!("the forge asked to be left alone until {until}");
@@ -121,11 +121,11 @@ impl Telling<'_> {
         }
     }
 
-    fn tell(self, of: &Remembered) -> Result<String, forge::Error> {
-        let target = Target::of(of.kind, &of.address)?;
+    fn tell(self, of: &RememberedCalls) -> Result<String, forge::Error> {
+        let target = ForgeTarget::of(of.kind, &of.address)?;
         let token = self.options.token.as_ref().map_err(Clone::clone)?;
         let _span = tracing::debug_span!("forge", repository = target.shown()).entered();
-        forge::tell(&target, token, &of.report, Limits::default(), self.now)?;
+        forge::tell(&target, token, &of.report, CallLimits::default(), self.now)?;
         Ok(target.shown().to_owned())
     }
 

@@ -6,7 +6,7 @@ use crate::git::{Gone, RefSpec, Repository};
 use crate::model::Id;
 
 /// What was pushed.
-pub(super) struct Asked<'a> {
+pub(super) struct PushedCommits<'a> {
     pub(super) remote: &'a str,
     pub(super) branch: &'a str,
     /// Where the branch was to go; `None` where it was to go away.
@@ -21,7 +21,7 @@ pub(super) struct Asked<'a> {
 pub(super) fn settle(
     repository: &Repository,
     names: &Names,
-    asked: &Asked<'_>,
+    asked: &PushedCommits<'_>,
 ) -> Option<Published> {
     let name = Names::there(asked.branch);
     let tip = repository.remote_ref(asked.remote, &name).ok()?;

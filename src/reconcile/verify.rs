@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::reports::{Found, Reports};
-use super::{Error, Names, Sources};
+use super::reports::{FoundReports, Reports};
+use super::{Error, Names, SourceStores};
 use crate::change::entry_at;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::git::{Repository, Signed};
@@ -78,7 +78,7 @@ impl InForce {
         repository: &Repository,
         names: &Names,
         input: Id,
-        reports: Found,
+        reports: FoundReports,
     ) -> Result<(Reports, Vouched), Error> {
         let (mut held, mut findings) = (None, Vec::new());
         if let Some((hold, finding)) = self.refuse_input(repository, input)? {
@@ -86,8 +86,8 @@ impl InForce {
             findings.push(finding);
         }
         let reports = match reports {
-            Found::Named(reports) => reports,
-            Found::OnRefs(all) => {
+            FoundReports::Named(reports) => reports,
+            FoundReports::OnRefs(all) => {
                 let (reports, found) = self.without_unsigned(repository, names, all)?;
                 findings.extend(found);
                 reports
@@ -100,7 +100,7 @@ impl InForce {
     /// of the tip of the input branch where the files are those of it. Other files have none to look at.
     pub(super) fn vouch_look(
         &self,
-        sources: &Sources,
+        sources: &SourceStores,
         names: &Names,
         (tree, commit): (Id, Option<Id>),
         prefix: &str,

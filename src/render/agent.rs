@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::context::Components;
+use super::context::ComponentVersions;
 use super::flux::{is_ssh, port};
 use crate::model::api::{FleetSpec, Images, Observation};
 use crate::model::{Fleet, Worker};
@@ -44,7 +44,7 @@ impl Agent {
     /// The agent of a worker; `None` where it is not observed by one, or where `carp.yaml` does not say
     /// enough to install one (see [`agent_missing`]).
     pub(super) fn of_worker(fleet: &Fleet, worker: &Worker) -> Option<Self> {
-        let components = Components::overlaid(&worker.spec.components.0);
+        let components = ComponentVersions::overlaid(&worker.spec.components.0);
         (worker.spec.observation == Observation::Agent)
             .then(|| Self::new(&fleet.spec, &worker.name, &components).ok())?
     }
@@ -52,13 +52,17 @@ impl Agent {
     /// The agent of the control-plane cluster, which reports the clusters that the workers are.
     pub(super) fn of_control_plane(fleet: &Fleet) -> Option<Self> {
         let cluster = fleet.spec.control_plane.as_ref()?;
-        let components = Components::overlaid(&cluster.components);
+        let components = ComponentVersions::overlaid(&cluster.components);
         (cluster.observation == Observation::Agent)
             .then(|| Self::new(&fleet.spec, &cluster.name, &components).ok())?
     }
 
     /// The agent of a cluster, or what of `carp.yaml` is missing for it.
-    fn new(spec: &FleetSpec, name: &str, components: &Components) -> Result<Self, &'static str> {
+    fn new(
+        spec: &FleetSpec,
+        name: &str,
+        components: &ComponentVersions,
+    ) -> Result<Self, &'static str> {
         let observed = spec.observed.as_ref();
         let own = observed.and_then(|o| o.url.as_deref());
         let repository = own.or_else(|| spec.delivery.as_ref().map(|d| d.url.as_str()));
@@ -125,7 +129,7 @@ fn image(images: &Images) -> Option<String> {
 /// one: then people do.
 #[must_use]
 pub fn agent_missing(fleet: &Fleet, worker: &Worker) -> Option<&'static str> {
-    let components = Components::overlaid(&worker.spec.components.0);
+    let components = ComponentVersions::overlaid(&worker.spec.components.0);
     (worker.spec.observation == Observation::Agent)
         .then(|| Agent::new(&fleet.spec, &worker.name, &components).err())?
 }

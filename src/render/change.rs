@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::folder_change::FolderChange;
-use super::frozen::{self, Changed};
+use super::frozen::{self, ChangedField};
 use super::kubeadm;
 use super::object::Object;
 use crate::diag::{Code, Diagnostic, FieldPath};
@@ -59,7 +59,7 @@ fn changed((before, after): (&Object, &Object)) -> Vec<Forbidden> {
     found
 }
 
-fn finding(before: &Object, (field, old, new): &Changed<'_>) -> Forbidden {
+fn finding(before: &Object, (field, old, new): &ChangedField<'_>) -> Forbidden {
     let shown = |value: Option<&Value>| match value {
         None => "nothing".to_owned(),
         Some(Value::String(text)) => text.clone(),

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::cluster::{CLUSTER_FILE, no_flavor};
-use super::context::{self, Components};
-use super::flux::{FLUX_SYSTEM, Kustomization, ROOT, Repository, WORKER_APPLIER, object};
+use super::context::{self, ComponentVersions};
+use super::flux::{FLUX_SYSTEM, FleetRepository, Kustomization, ROOT, WORKER_APPLIER, object};
 use super::folder::{DIGEST_ANNOTATION, NO_DIGEST};
 use super::job::{Job, Scope};
-use super::layers::{self, Site};
+use super::layers::{self, LayerSite};
 use super::templates::Templates;
 use crate::diag::Diagnostics;
 use crate::model::FlavorKind;
@@ -41,10 +41,10 @@ const FLUX_CONTROLLERS: &[&str] = &[
 pub fn control_plane_job(fleet: &Fleet, templates: &Templates, prefix: &str) -> Job {
     let none = BTreeMap::new();
     let overrides = fleet.spec.control_plane.as_ref().map_or(&none, |c| &c.components);
-    let site = Site {
+    let site = LayerSite {
         folder: paths::CONTROL_PLANE.to_owned(),
-        repository: Repository { spec: &fleet.spec, prefix },
-        components: Components::overlaid(overrides),
+        repository: FleetRepository { spec: &fleet.spec, prefix },
+        components: ComponentVersions::overlaid(overrides),
         in_containers: false,
         storage_class: false,
         applier: WORKER_APPLIER,
@@ -76,7 +76,7 @@ pub fn control_plane_worker_job(
         problems.push(no_flavor(flavor, &worker.file));
     }
     let context = context::worker(fleet, worker, &mut problems);
-    let repository = Repository { spec: &fleet.spec, prefix };
+    let repository = FleetRepository { spec: &fleet.spec, prefix };
     let mut added = vec![(CLUSTER_FILE.to_owned(), vec![worker_object(worker)])];
     let mut listed = vec![(String::new(), vec![CLUSTER_FILE.to_owned()])];
     if let Some(sync) = sync(worker, repository) {
@@ -118,7 +118,7 @@ fn worker_object(worker: &Worker) -> Value {
 /// What installs Flux on the worker and points it at its path. The objects lie in the worker's
 /// namespace, where Cluster API puts its kubeconfig: Flux reads such a Secret from the same namespace
 /// only. When they go, what they made on the worker stays.
-fn bootstrap(fleet: &Fleet, worker: &Worker, repository: Repository<'_>) -> Vec<Value> {
+fn bootstrap(fleet: &Fleet, worker: &Worker, repository: FleetRepository<'_>) -> Vec<Value> {
     let name = worker.name.as_str();
     let registry = fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref());
     let mirrored = |image: &str| match registry {
@@ -126,7 +126,7 @@ fn bootstrap(fleet: &Fleet, worker: &Worker, repository: Repository<'_>) -> Vec<
         None => image.to_owned(),
     };
     let kubeconfig = format!("{name}-kubeconfig");
-    let version = Components::overlaid(&worker.spec.components.0).version("flux").to_owned();
+    let version = ComponentVersions::overlaid(&worker.spec.components.0).version("flux").to_owned();
     let source = json!({
         "interval": "24h",
         "url": format!("oci://{}", mirrored(FLUX_MANIFESTS)),
@@ -184,7 +184,7 @@ fn copied(name: &str, secrets: &[&str], worker: &str) -> Value {
 /// What the worker's Flux begins with: the source and the Kustomization of its whole folder. The worker
 /// itself keeps the source from then on (it is in `layers.yaml`), so it is only made where it is
 /// missing. `None` where `carp.yaml` names no delivery.
-fn sync(worker: &Worker, repository: Repository<'_>) -> Option<Vec<Value>> {
+fn sync(worker: &Worker, repository: FleetRepository<'_>) -> Option<Vec<Value>> {
     let folder = paths::worker(&worker.name);
     let mut source = repository.source(&folder)?;
     source["metadata"]["annotations"] = json!({

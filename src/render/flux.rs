@@ -22,12 +22,12 @@ const EVER_READY: &str = "has(dep.status) && has(dep.status.lastAppliedRevision)
 
 /// Where the fleet's root is in its repository, and what a path is there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Repository<'a> {
+pub(super) struct FleetRepository<'a> {
     pub(super) spec: &'a FleetSpec,
     pub(super) prefix: &'a str,
 }
 
-impl Repository<'_> {
+impl FleetRepository<'_> {
     /// `spec.path` of a folder below the fleet's root.
     pub(super) fn path(self, folder: &str) -> String {
         format!("./{}", paths::in_repository(self.prefix, folder))
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_path_is_relative_to_the_repository() {
         let spec = FleetSpec::default();
-        let at = |prefix| Repository { spec: &spec, prefix }.path("workers/w");
+        let at = |prefix| FleetRepository { spec: &spec, prefix }.path("workers/w");
         assert_eq!(at(""), "./workers/w");
         assert_eq!(at("teams/a"), "./teams/a/workers/w");
     }
@@ -221,7 +221,7 @@ mod tests {
         let delivery =
             Delivery { url: "ssh://git@example.com/f.git".into(), ..Delivery::default() };
         let spec = FleetSpec { delivery: Some(delivery), ..FleetSpec::default() };
-        let source = Repository { spec: &spec, prefix: "p" }.source("workers/w").unwrap();
+        let source = FleetRepository { spec: &spec, prefix: "p" }.source("workers/w").unwrap();
         assert_eq!(source["spec"]["sparseCheckout"], json!(["p/workers/w"]));
         assert_eq!(source["spec"]["ref"]["branch"], "carp/rendered");
         assert!(source["spec"].get("secretRef").is_none());

@@ -90,7 +90,7 @@ const SUBNET: &[&str] = &["cidrBlocks", "natGateway/name", "routeTable/name", "s
 const SUBNETS: &str = "/spec/networkSpec/subnets";
 
 /// The fields of an object that have changed and may not, with the value before and after.
-pub(super) fn changed<'a>(before: &'a Object, after: &'a Object) -> Vec<Changed<'a>> {
+pub(super) fn changed<'a>(before: &'a Object, after: &'a Object) -> Vec<ChangedField<'a>> {
     let (old, new) = (&before.value, &after.value);
     let of = |field: &str| (old.pointer(field), new.pointer(field));
     let once = ONCE.iter().filter(|(kind, _)| *kind == before.kind()).flat_map(|(_, f)| *f);
@@ -107,9 +107,9 @@ pub(super) fn changed<'a>(before: &'a Object, after: &'a Object) -> Vec<Changed<
 }
 
 /// A field, and its value before and after.
-pub(super) type Changed<'a> = (String, Option<&'a Value>, Option<&'a Value>);
+pub(super) type ChangedField<'a> = (String, Option<&'a Value>, Option<&'a Value>);
 
-fn subnets<'a>(old: &'a Value, new: &'a Value) -> impl Iterator<Item = Changed<'a>> {
+fn subnets<'a>(old: &'a Value, new: &'a Value) -> impl Iterator<Item = ChangedField<'a>> {
     let all = |object: &'a Value| object.pointer(SUBNETS).and_then(Value::as_array);
     let (old, new) = (all(old).into_iter().flatten(), all(new));
     old.filter_map(move |before| {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::appliers::Appliers;
-use super::flux::{self, FLUX_SYSTEM, ROOT, Removal, Repository, WORKER_APPLIER};
+use super::flux::{self, FLUX_SYSTEM, FleetRepository, ROOT, Removal, WORKER_APPLIER};
 use super::job::KUSTOMIZATION;
 use super::{Files, yaml};
 use crate::model::{Digest, Fleet, Name, paths};
@@ -30,7 +30,7 @@ pub fn clusters_index<'a>(
     appliers: &Appliers,
     prefix: &str,
 ) -> Vec<u8> {
-    let repository = Repository { spec: &fleet.spec, prefix };
+    let repository = FleetRepository { spec: &fleet.spec, prefix };
     let entry = |cluster: &IndexedCluster<'_>| {
         let path = repository.path(&paths::cluster(worker, cluster.name));
         let applier = appliers.of_tenant(cluster.tenant);
@@ -46,7 +46,7 @@ pub fn control_plane_index<'a>(
     workers: impl Iterator<Item = &'a Name>,
     prefix: &str,
 ) -> Vec<u8> {
-    let repository = Repository { spec: &fleet.spec, prefix };
+    let repository = FleetRepository { spec: &fleet.spec, prefix };
     let entry = |worker: &&Name| {
         let path = repository.path(&paths::control_plane(worker));
         flux::cluster(worker, &path, WORKER_APPLIER, Removal::Prune)

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::agent::{self, Agent};
-use super::context::{Components, ProviderSite, providers};
+use super::context::{ComponentVersions, ProviderSite, providers};
 use super::crd::crds;
-use super::flux::{self, Kustomization, Repository};
+use super::flux::{self, FleetRepository, Kustomization};
 use super::health;
 use super::job::{Job, Scope};
 use super::mirror;
@@ -36,11 +36,11 @@ const AGENT_TIMEOUT: &str = "3m";
 const COMPONENTS: [&str; 2] = ["capi-operator", "cert-manager"];
 
 /// What the layers of one cluster differ by.
-pub(super) struct Site<'a> {
+pub(super) struct LayerSite<'a> {
     /// The cluster's folder below the fleet's root.
     pub(super) folder: String,
-    pub(super) repository: Repository<'a>,
-    pub(super) components: Components,
+    pub(super) repository: FleetRepository<'a>,
+    pub(super) components: ComponentVersions,
     /// Whether only clusters in containers are made from here.
     pub(super) in_containers: bool,
     /// Whether carp makes the cluster itself, and so its StorageClass too.
@@ -59,7 +59,7 @@ pub(super) struct Site<'a> {
     pub(super) beside: &'a [&'a str],
 }
 
-impl Site<'_> {
+impl LayerSite<'_> {
     fn made_here<'a>(&'a self, templates: &'a Templates) -> ProviderSite<'a> {
         ProviderSite {
             catalogue: templates.catalogue(),
@@ -71,7 +71,7 @@ impl Site<'_> {
 }
 
 /// The job of a cluster's layers.
-pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
+pub(super) fn job(site: LayerSite<'_>, templates: &Templates) -> Job {
     let rendered = LAYERS.iter().filter(|(layer, _)| *layer != CRDS);
     let rendered = rendered.map(|(l, _)| (format!("{FOLDER}/{l}.yaml"), format!("{l}/{l}.yaml")));
     let agent = AGENT_TEMPLATES.iter().filter(|_| site.agent.is_some());
@@ -110,7 +110,7 @@ pub(super) fn job(site: Site<'_>, templates: &Templates) -> Job {
     }
 }
 
-fn context(site: &Site<'_>, templates: &Templates) -> Value {
+fn context(site: &LayerSite<'_>, templates: &Templates) -> Value {
     let made_here = site.made_here(templates);
     let mut context = json!({
         "containers": site.containers,
@@ -143,7 +143,7 @@ fn components(templates: &Templates) -> Vec<&str> {
 }
 
 /// The source, if carp delivers, and a Kustomization for each layer. Components are waited for.
-fn flux_objects(site: &Site<'_>, templates: &Templates) -> Vec<Value> {
+fn flux_objects(site: &LayerSite<'_>, templates: &Templates) -> Vec<Value> {
     let mut objects: Vec<_> = site.repository.source(&site.folder).into_iter().collect();
     let made_here = site.made_here(templates);
     let has = health::Has {
@@ -171,7 +171,7 @@ fn flux_objects(site: &Site<'_>, templates: &Templates) -> Vec<Value> {
 }
 
 /// The agent's Kustomization: nothing waits for it, and it waits for nothing.
-fn agent_layer(site: &Site<'_>) -> Value {
+fn agent_layer(site: &LayerSite<'_>) -> Value {
     let path = site.repository.path(&format!("{}/{}", site.folder, agent::LAYER));
     Kustomization::new(&format!("component-{}", agent::LAYER), flux::FLUX_SYSTEM, &path)
         .with("timeout", AGENT_TIMEOUT)

@@ -56,10 +56,10 @@ pub fn readiness(
     let appliers = layers.get(paths::PLATFORM).map(|p| Appliers::of(p)).unwrap_or_default();
     let index = clusters_index(fleet, &worker.name, listed, &appliers, prefix);
     layers.insert(CLUSTERS_FILE.to_owned(), index);
-    let on_worker = Folder::new(layers);
+    let on_worker = ReadFolder::new(layers);
     let mut all = Vec::new();
     if let Some(job) = control_plane_worker_job(fleet, worker, templates, prefix) {
-        let above = Folder::of(&job)?;
+        let above = ReadFolder::of(&job)?;
         let flavor = templates.flavor(worker.flavor());
         all.extend(flavored(flavor, &above, &on_worker, ("", &Where::ControlPlane)));
         all.extend(bootstrap(&above, &all, &paths::worker(&worker.name)));
@@ -68,7 +68,7 @@ pub fn readiness(
     own.sort_by_key(|object| object.file == CLUSTERS_FILE);
     all.extend(own.into_iter().map(|object| on_worker.own_step(object)));
     for cluster in clusters {
-        let folder = Folder::of(&cluster_job(fleet, cluster, &worker.name, templates))?;
+        let folder = ReadFolder::of(&cluster_job(fleet, cluster, &worker.name, templates))?;
         let flavor = templates.flavor(cluster.flavor());
         let name = format!("{}: ", cluster.name);
         let mut own = flavored(flavor, &folder, &on_worker, (&name, &Where::Worker));
@@ -81,12 +81,12 @@ pub fn readiness(
 }
 
 /// The objects of one folder.
-struct Folder {
+struct ReadFolder {
     files: Files,
     objects: Vec<Object>,
 }
 
-impl Folder {
+impl ReadFolder {
     fn of(job: &Job) -> Result<Self, Diagnostics> {
         Ok(Self::new(job.render()?))
     }
@@ -164,8 +164,8 @@ impl Folder {
 /// The steps that a flavor declares, as a folder of it has them.
 fn flavored(
     flavor: Option<&Flavor>,
-    folder: &Folder,
-    worker: &Folder,
+    folder: &ReadFolder,
+    worker: &ReadFolder,
     (prefix, on): (&str, &Where),
 ) -> Vec<ReadinessStep> {
     let declared = flavor.into_iter().flat_map(|flavor| &flavor.readiness);
@@ -174,8 +174,8 @@ fn flavored(
 
 fn one(
     step: &FlavorStep,
-    folder: &Folder,
-    worker: &Folder,
+    folder: &ReadFolder,
+    worker: &ReadFolder,
     prefix: &str,
     on: &Where,
 ) -> ReadinessStep {
@@ -201,7 +201,7 @@ fn one(
 }
 
 /// What puts Flux on a worker and points it at its folder, once the cluster's own steps are done.
-fn bootstrap(above: &Folder, own: &[ReadinessStep], folder: &str) -> Vec<ReadinessStep> {
+fn bootstrap(above: &ReadFolder, own: &[ReadinessStep], folder: &str) -> Vec<ReadinessStep> {
     let on_worker = |object: &&Object| object.file.starts_with("bootstrap/");
     let last = own.iter().map(|step| step.step.clone());
     let last: Vec<_> = last.filter(|step| !own.iter().any(|s| s.after.contains(step))).collect();

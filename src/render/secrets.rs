@@ -2,7 +2,7 @@
 
 use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
 use super::context::{find_azure, issuer};
-use super::flux::{FLUX_SYSTEM, ROOT, Repository, SOURCE, is_ssh};
+use super::flux::{FLUX_SYSTEM, FleetRepository, ROOT, SOURCE, is_ssh};
 use super::roles;
 use crate::model::{Fleet, Nodes, Worker, paths};
 
@@ -183,7 +183,7 @@ pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Prepara
     if worker.nodes() == Nodes::Existing
         || worker.nodes() == Nodes::Containers && !is_bootstrapped(fleet, worker)
     {
-        let repository = Repository { spec: &fleet.spec, prefix };
+        let repository = FleetRepository { spec: &fleet.spec, prefix };
         all.extend(flux_commands(repository, Where::Worker, ROOT, &paths::worker(&worker.name)));
     }
     if worker.nodes() == Nodes::Containers {
@@ -220,12 +220,12 @@ pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Prepara
 /// What the control-plane cluster wants once: Flux, and the way to its folder.
 #[must_use]
 pub fn control_plane_preparations(fleet: &Fleet, prefix: &str) -> Vec<Preparation> {
-    let repository = Repository { spec: &fleet.spec, prefix };
+    let repository = FleetRepository { spec: &fleet.spec, prefix };
     flux_commands(repository, Where::ControlPlane, "carp-control-plane", paths::CONTROL_PLANE)
 }
 
 fn flux_commands(
-    repository: Repository<'_>,
+    repository: FleetRepository<'_>,
     cluster: Where,
     root: &str,
     folder: &str,

@@ -38,13 +38,13 @@ struct TemplateTest {
     #[serde(default)]
     registry: Option<String>,
     /// What its folder has.
-    expect: Vec<Expected>,
+    expect: Vec<ExpectedObject>,
 }
 
 /// An object that is expected.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expected {
+struct ExpectedObject {
     kind: String,
     #[serde(default)]
     name: Option<String>,
@@ -107,8 +107,8 @@ fn made(
 }
 
 /// What an expectation finds wrong.
-fn against(expected: &Expected, objects: &[Object]) -> Vec<String> {
-    let Expected { kind, name, absent, has } = expected;
+fn against(expected: &ExpectedObject, objects: &[Object]) -> Vec<String> {
+    let ExpectedObject { kind, name, absent, has } = expected;
     let is = |o: &&Object| o.kind() == kind && name.as_ref().is_none_or(|name| o.name() == name);
     let found: Vec<_> = objects.iter().filter(is).collect();
     let shown = name.as_ref().map_or_else(|| kind.clone(), |name| format!("{kind} {name}"));

@@ -25,9 +25,9 @@ const SHARED: &str = "parts";
 
 /// The templates of a run.
 #[derive(Clone)]
-pub struct Templates(Arc<Inner>);
+pub struct Templates(Arc<LoadedTemplates>);
 
-struct Inner {
+struct LoadedTemplates {
     texts: Texts,
     env: Environment<'static>,
     catalogue: Catalogue,
@@ -66,7 +66,7 @@ impl Templates {
         let (templates, mut findings) = Self::compile(texts, Catalogue::with(manifests));
         let known: Vec<_> =
             BUILT_IN_TEMPLATES.iter().chain(ELSEWHERE).map(|(name, _)| *name).collect();
-        let Inner { texts, catalogue, .. } = &*templates.0;
+        let LoadedTemplates { texts, catalogue, .. } = &*templates.0;
         findings.extend(unused::check(own.keys().copied(), texts, catalogue, &known));
         (templates, findings)
     }
@@ -81,7 +81,7 @@ impl Templates {
         }
         let findings = broken.values().cloned().collect();
         let digests = digests(&texts, &catalogue);
-        (Self(Arc::new(Inner { texts, env, catalogue, broken, digests })), findings)
+        (Self(Arc::new(LoadedTemplates { texts, env, catalogue, broken, digests })), findings)
     }
 
     /// The digest of all texts that rendering from a folder can use: the folder's own and the shared

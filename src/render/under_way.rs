@@ -20,17 +20,17 @@ pub fn rendering() -> Option<(u64, String)> {
 }
 
 /// Begins a rendering, which ends when the result is dropped.
-pub(super) fn begin(template: &str) -> Under {
+pub(super) fn begin(template: &str) -> UnderWay {
     let number = BEGUN.fetch_add(1, Ordering::Relaxed);
     let path = format!("templates/{template}");
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).push((number, path));
-    Under(number)
+    UnderWay(number)
 }
 
 /// A rendering under way.
-pub(super) struct Under(u64);
+pub(super) struct UnderWay(u64);
 
-impl Drop for Under {
+impl Drop for UnderWay {
     fn drop(&mut self) {
         let mut under_way = UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = under_way.iter().position(|(number, _)| *number == self.0) {

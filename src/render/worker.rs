@@ -1,10 +1,10 @@
 //! `workers/<w>/`: what a worker's Flux syncs, its clusters' folders apart.
 
 use super::agent::Agent;
-use super::context::Components;
-use super::flux::{CLUSTER_APPLIER, Repository};
+use super::context::ComponentVersions;
+use super::flux::{CLUSTER_APPLIER, FleetRepository};
 use super::job::Job;
-use super::layers::{self, Site};
+use super::layers::{self, LayerSite};
 use super::templates::Templates;
 use crate::model::FlavorKind;
 use crate::model::{Fleet, Nodes, Worker, paths};
@@ -16,10 +16,10 @@ use crate::model::{Fleet, Nodes, Worker, paths};
 pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix: &str) -> Job {
     let nodes = worker.nodes();
     let in_containers = nodes == Nodes::Containers;
-    let site = Site {
+    let site = LayerSite {
         folder: paths::worker(&worker.name),
-        repository: Repository { spec: &fleet.spec, prefix },
-        components: Components::overlaid(&worker.spec.components.0),
+        repository: FleetRepository { spec: &fleet.spec, prefix },
+        components: ComponentVersions::overlaid(&worker.spec.components.0),
         in_containers,
         storage_class: nodes == Nodes::Machines,
         applier: CLUSTER_APPLIER,

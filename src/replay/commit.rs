@@ -1,7 +1,7 @@
 //! One commit.
 
-use super::grounds::Grounds;
-use super::{Bring, Differs, Error, Part, Past, Replayed, Skipped, Verdict};
+use super::grounds::OutputBases;
+use super::{Bring, CommitPart, Differs, Error, Past, ReplayVerdict, Replayed, Skipped};
 use crate::change::{self, entry_at, plan_digest};
 use crate::diag::Severity;
 use crate::git::{self, Provenance};
@@ -24,14 +24,16 @@ pub fn replay(past: &Past<'_>, commit: Id) -> Result<Replayed, Error> {
         tree: repository.commit_tree(commit)?,
         subject: message.lines().next().unwrap_or_default().to_owned(),
         said: None,
-        verdict: Verdict::Skipped(Skipped::ByOthers),
+        verdict: ReplayVerdict::Skipped(Skipped::ByOthers),
     };
     let verdict = past.verdict(commit, &mut replayed);
     let absent = verdict.as_ref().err().and_then(Error::absent);
     replayed.verdict = match (absent, verdict) {
-        (Some(id), _) => Verdict::Missing { what: format!("object {id}"), bring: Bring::Objects },
+        (Some(id), _) => {
+            ReplayVerdict::Missing { what: format!("object {id}"), bring: Bring::Objects }
+        }
         (None, Err(Error::Git(git::Error::Shallow { what }))) => {
-            Verdict::Missing { what, bring: Bring::History }
+            ReplayVerdict::Missing { what, bring: Bring::History }
         }
         (None, verdict) => verdict?,
     };
@@ -39,19 +41,23 @@ pub fn replay(past: &Past<'_>, commit: Id) -> Result<Replayed, Error> {
 }
 
 /// What a commit is to be the same as.
-struct Claim<'a> {
+struct ExpectedCommit<'a> {
     tree: Id,
     said: &'a Provenance,
     time: jiff::Timestamp,
 }
 
 impl Past<'_> {
-    fn verdict(&self, commit: Id, replayed: &mut Replayed) -> Result<Verdict, Error> {
+    fn verdict(&self, commit: Id, replayed: &mut Replayed) -> Result<ReplayVerdict, Error> {
         let parents = self.repository.parents(commit)?;
         let is_merge = self.repository.provenance(commit)?.is_none();
         let Some(said) = self.repository.made_from(commit)? else {
             let begins = replayed.tree == Id::EMPTY_DIR && parents.is_empty();
-            return Ok(Verdict::Skipped(if begins { Skipped::Begins } else { Skipped::ByOthers }));
+            return Ok(ReplayVerdict::Skipped(if begins {
+                Skipped::Begins
+            } else {
+                Skipped::ByOthers
+            }));
         };
         replayed.said = Some(said.clone());
         if let Some(missing) = self.missing(&said)? {
@@ -59,28 +65,28 @@ impl Past<'_> {
         }
         let Some(time) = said.time else {
             let what = "the time at which it was made: the commit does not name it".to_owned();
-            return Ok(Verdict::Missing { what, bring: Bring::Nothing });
+            return Ok(ReplayVerdict::Missing { what, bring: Bring::Nothing });
         };
         let grounds = match parents.first() {
             Some(output) if is_merge => vec![Some(*output)],
             _ => match self.grounds(commit, &said)? {
-                Grounds::Of(all) => all,
-                Grounds::CutOff(at) => {
+                OutputBases::Of(all) => all,
+                OutputBases::CutOff(at) => {
                     let what = format!("the commit before {}", at.short());
-                    return Ok(Verdict::Missing { what, bring: Bring::History });
+                    return Ok(ReplayVerdict::Missing { what, bring: Bring::History });
                 }
             },
         };
-        self.on_one_of(&grounds, &Claim { tree: replayed.tree, said: &said, time })
+        self.on_one_of(&grounds, &ExpectedCommit { tree: replayed.tree, said: &said, time })
     }
 
     /// What the commit was made from and is not here.
-    fn missing(&self, said: &Provenance) -> Result<Option<Verdict>, Error> {
+    fn missing(&self, said: &Provenance) -> Result<Option<ReplayVerdict>, Error> {
         let here = |commit: Id| self.repository.has_commit(commit);
         let shallow = self.repository.is_shallow();
         let missing = |what: String, bring| {
             let bring = if shallow { Bring::History } else { bring };
-            Ok(Some(Verdict::Missing { what, bring }))
+            Ok(Some(ReplayVerdict::Missing { what, bring }))
         };
         if !here(said.input)? {
             return missing(format!("the input commit {}", said.input), Bring::Input);
@@ -94,25 +100,31 @@ impl Past<'_> {
     }
 
     /// Replays on each of the grounds until one gives the same; what differs is told of the first.
-    fn on_one_of(&self, grounds: &[Option<Id>], claim: &Claim<'_>) -> Result<Verdict, Error> {
+    fn on_one_of(
+        &self,
+        grounds: &[Option<Id>],
+        claim: &ExpectedCommit<'_>,
+    ) -> Result<ReplayVerdict, Error> {
         let mut differs = None;
         for base in grounds {
             match self.on(*base, claim)? {
-                Verdict::Differs(how) => differs = differs.or(Some(Verdict::Differs(how))),
+                ReplayVerdict::Differs(how) => {
+                    differs = differs.or(Some(ReplayVerdict::Differs(how)));
+                }
                 verdict => return Ok(verdict),
             }
         }
-        Ok(differs.unwrap_or(Verdict::Skipped(Skipped::ByOthers)))
+        Ok(differs.unwrap_or(ReplayVerdict::Skipped(Skipped::ByOthers)))
     }
 
-    fn on(&self, base: Option<Id>, claim: &Claim<'_>) -> Result<Verdict, Error> {
+    fn on(&self, base: Option<Id>, claim: &ExpectedCommit<'_>) -> Result<ReplayVerdict, Error> {
         let repository = self.repository;
         let (git, made) = (repository.store()?, HashingStore::new());
         let store = Overlay::new(&made, &git);
         let tree_of = |commit: Option<Id>| commit.map(|c| repository.commit_tree(c)).transpose();
         let previous = tree_of(base)?;
         if !self.touches(&store, previous, claim.tree)? {
-            return Ok(Verdict::Skipped(Skipped::OtherFleet));
+            return Ok(ReplayVerdict::Skipped(Skipped::OtherFleet));
         }
         let input = claim.said.input;
         let snapshot = Snapshot {
@@ -150,18 +162,21 @@ fn compare(
     store: &dyn Store,
     base: Option<Id>,
     proposal: &Proposal,
-    claim: &Claim<'_>,
-) -> Result<Verdict, Error> {
+    claim: &ExpectedCommit<'_>,
+) -> Result<ReplayVerdict, Error> {
     let plan = format!("sha256:{}", plan_digest(&proposal.plan, &proposal.previous));
     let other_plan = claim.said.plan.as_ref().is_some_and(|said| *said != plan);
     let form = proposal.form_step().is_some_and(|form| form.tree == claim.tree);
     let same = !proposal.stopped && (form || proposal.tree == claim.tree);
     if same && !other_plan {
-        return Ok(Verdict::Same { base, part: if form { Part::Form } else { Part::Whole } });
+        return Ok(ReplayVerdict::Same {
+            base,
+            part: if form { CommitPart::Form } else { CommitPart::Whole },
+        });
     }
     let changes = change::diff(store, Some(claim.tree), Some(proposal.tree))?.changes;
     let errors = proposal.diagnostics.sorted().into_iter();
-    Ok(Verdict::Differs(Box::new(Differs {
+    Ok(ReplayVerdict::Differs(Box::new(Differs {
         base,
         tree: proposal.tree,
         changes: if same { Vec::new() } else { changes },

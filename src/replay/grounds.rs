@@ -11,7 +11,7 @@ use crate::model::api::WriteMode;
 const MOST_PROPOSALS: usize = 32;
 
 /// The outputs that a commit may stand on.
-pub(super) enum Grounds {
+pub(super) enum OutputBases {
     /// One of these, the likeliest first; `None` is an output that has nothing yet.
     Of(Vec<Option<Id>>),
     /// The history before this commit was cut off.
@@ -22,12 +22,16 @@ impl Past<'_> {
     /// What a commit stands on that says where it is from. Where carp writes by itself that is its
     /// parent. A proposal has the proposal before it as its parent, and which of those were merged when it
     /// was made cannot be told from the commits: so each is looked at in turn.
-    pub(super) fn grounds(&self, commit: Id, said: &Provenance) -> Result<Grounds, Error> {
+    pub(super) fn grounds(&self, commit: Id, said: &Provenance) -> Result<OutputBases, Error> {
         let mut all = Vec::new();
         let mut here = commit;
         while all.len() < MOST_PROPOSALS {
             if self.repository.is_cut_off(here)? {
-                return Ok(if all.is_empty() { Grounds::CutOff(here) } else { Grounds::Of(all) });
+                return Ok(if all.is_empty() {
+                    OutputBases::CutOff(here)
+                } else {
+                    OutputBases::Of(all)
+                });
             }
             match *self.repository.parents(here)? {
                 [] => {
@@ -54,7 +58,7 @@ impl Past<'_> {
                 }
             }
         }
-        Ok(Grounds::Of(all))
+        Ok(OutputBases::Of(all))
     }
 
     /// Whether carp proposed at that time, by the fleet's own `carp.yaml` of then.

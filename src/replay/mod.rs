@@ -44,18 +44,18 @@ pub struct Replayed {
     /// none of carp's.
     pub said: Option<Provenance>,
     /// What came of it.
-    pub verdict: Verdict,
+    pub verdict: ReplayVerdict,
 }
 
 /// What came of a commit.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum ReplayVerdict {
     /// The same tree, by the same decisions.
     Same {
         /// The commit of the output branch that it stands on; `None` for a first run.
         base: Option<Id>,
         /// Which part of the run it is.
-        part: Part,
+        part: CommitPart,
     },
     /// Another tree, or other decisions.
     Differs(Box<Differs>),
@@ -72,7 +72,7 @@ pub enum Verdict {
 
 /// Which part of its run a commit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum CommitPart {
     /// All of it, or the end of it.
     Whole,
     /// What changed only its form, which was committed first.

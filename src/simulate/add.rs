@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Clusters, Error, Scene};
+use super::{Clusters, Error, SimulatedFleet};
 use crate::model::api::{API_VERSION, Tenant};
 use crate::model::tables::managed_versions;
 use crate::model::{Fleet, KubeVersion, Name};
@@ -15,7 +15,7 @@ const STEM: &str = "simulated";
 
 /// The documents of new clusters, by name; `before` of the same run have one already.
 pub(super) fn documents(
-    scene: &Scene<'_>,
+    scene: &SimulatedFleet<'_>,
     clusters: &Clusters,
     before: usize,
     notes: &mut Vec<String>,
@@ -38,7 +38,7 @@ pub(super) fn documents(
 }
 
 /// Names that nothing has, in an order that is also theirs by letters.
-fn names(scene: &Scene<'_>) -> impl Iterator<Item = Name> {
+fn names(scene: &SimulatedFleet<'_>) -> impl Iterator<Item = Name> {
     let (fleet, plan) = (&scene.before.fleet, &scene.before.plan);
     let taken = |name: &Name| {
         fleet.clusters.contains_key(name)

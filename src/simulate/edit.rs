@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Amount, By, Change, Error, Scene, add};
+use super::{Amount, By, Error, SimulatedChange, SimulatedFleet, add};
 use crate::change::{TreeEdit, entry_at};
 use crate::load::{emit_yaml, without_documents};
 use crate::model::api::{API_VERSION, Drain, WorkerOverlaySpec};
 use crate::model::{Fleet, Id, Name, Quantity, paths};
 
 /// What becomes of the files.
-struct Edit<'a> {
+struct FileEdits<'a> {
     fleet: &'a Fleet,
     /// The overlays that are other ones after it.
     overlays: BTreeMap<Name, WorkerOverlaySpec>,
@@ -24,14 +24,14 @@ struct Edit<'a> {
 
 /// The input tree with the changes made, and the clusters that were added.
 pub(super) fn input(
-    scene: &Scene<'_>,
-    changes: &[Change],
+    scene: &SimulatedFleet<'_>,
+    changes: &[SimulatedChange],
     notes: &mut Vec<String>,
 ) -> Result<(Id, Vec<Name>), Error> {
     let fleet = &scene.before.fleet;
     let (overlays, gone) = (BTreeMap::new(), BTreeMap::new());
     let new = BTreeMap::new();
-    let mut edit = Edit { fleet, overlays, gone, new, added: Vec::new() };
+    let mut edit = FileEdits { fleet, overlays, gone, new, added: Vec::new() };
     for change in changes {
         edit.make(change, scene, notes)?;
     }
@@ -40,34 +40,34 @@ pub(super) fn input(
 }
 
 /// The input tree with one more document.
-pub(super) fn write(scene: &Scene<'_>, document: Value) -> Result<Id, Error> {
+pub(super) fn write(scene: &SimulatedFleet<'_>, document: Value) -> Result<Id, Error> {
     let (overlays, gone) = (BTreeMap::new(), BTreeMap::new());
     let fleet = &scene.before.fleet;
     let new = BTreeMap::from([(desired_folder(fleet), vec![document])]);
-    Edit { fleet, overlays, gone, new, added: Vec::new() }.apply(scene)
+    FileEdits { fleet, overlays, gone, new, added: Vec::new() }.apply(scene)
 }
 
-impl Edit<'_> {
+impl FileEdits<'_> {
     fn make(
         &mut self,
-        change: &Change,
-        scene: &Scene<'_>,
+        change: &SimulatedChange,
+        scene: &SimulatedFleet<'_>,
         notes: &mut Vec<String>,
     ) -> Result<(), Error> {
         match change {
-            Change::Lose(worker) => return known(self.fleet, worker),
-            Change::Cordon(worker) => self.overlay(worker)?.unschedulable = Some(true),
-            Change::Uncordon(worker) => self.overlay(worker)?.unschedulable = Some(false),
-            Change::Drain(worker, max_unavailable) => {
+            SimulatedChange::Lose(worker) => return known(self.fleet, worker),
+            SimulatedChange::Cordon(worker) => self.overlay(worker)?.unschedulable = Some(true),
+            SimulatedChange::Uncordon(worker) => self.overlay(worker)?.unschedulable = Some(false),
+            SimulatedChange::Drain(worker, max_unavailable) => {
                 let drain = Drain { max_unavailable: *max_unavailable, ..Drain::default() };
                 self.overlay(worker)?.drain = Some(drain);
             }
-            Change::Capacity(worker, amounts) => {
+            SimulatedChange::Capacity(worker, amounts) => {
                 for amount in amounts {
                     self.capacity(worker, amount)?;
                 }
             }
-            Change::Add(clusters) => {
+            SimulatedChange::Add(clusters) => {
                 let documents = add::documents(scene, clusters, self.added.len(), notes)?;
                 for (name, document) in documents {
                     self.added.push(name);
@@ -77,14 +77,14 @@ impl Edit<'_> {
                         .push(document);
                 }
             }
-            Change::Remove(worker) => {
+            SimulatedChange::Remove(worker) => {
                 known(self.fleet, worker)?;
                 let own = self.fleet.workers.get(worker);
                 self.drop_document(own.map(|worker| (worker.file.clone(), worker.document)));
                 let overlay = self.fleet.overlays.get(worker);
                 self.drop_document(overlay.map(|overlay| (overlay.file.clone(), overlay.document)));
             }
-            Change::RemovePolicy(name) => {
+            SimulatedChange::RemovePolicy(name) => {
                 let policies = &self.fleet.policies;
                 let policy = policies
                     .get(name)
@@ -149,7 +149,7 @@ impl Edit<'_> {
         }
     }
 
-    fn apply(&self, scene: &Scene<'_>) -> Result<Id, Error> {
+    fn apply(&self, scene: &SimulatedFleet<'_>) -> Result<Id, Error> {
         let (store, input) = (scene.store, &scene.snapshot.input);
         let mut edit = TreeEdit::default();
         for (file, gone) in &self.gone {
@@ -184,7 +184,7 @@ fn clusters_folder(fleet: &Fleet, document: &Value) -> String {
 }
 
 /// A file of a folder that is not there.
-fn free_path(scene: &Scene<'_>, folder: &str) -> Result<String, Error> {
+fn free_path(scene: &SimulatedFleet<'_>, folder: &str) -> Result<String, Error> {
     let (store, input) = (scene.store, &scene.snapshot.input);
     for number in 1_u32.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };

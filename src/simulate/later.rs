@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Change, Error, Question, Scene, edit};
+use super::{Error, Question, SimulatedChange, SimulatedFleet, edit};
 use crate::change::TreeEdit;
 use crate::load::emit_yaml;
 use crate::model::api::Observation;
@@ -21,7 +21,7 @@ pub(super) struct Later {
 }
 
 pub(super) fn later(
-    scene: &Scene<'_>,
+    scene: &SimulatedFleet<'_>,
     question: &Question,
     notes: &mut Vec<String>,
 ) -> Result<Later, Error> {
@@ -47,14 +47,14 @@ pub(super) fn later(
 
 /// The workers whose reports stop.
 fn lost(
-    scene: &Scene<'_>,
+    scene: &SimulatedFleet<'_>,
     question: &Question,
     notes: &mut Vec<String>,
 ) -> Result<BTreeSet<Name>, Error> {
     let fleet = &scene.before.fleet;
     let mut lost = BTreeSet::new();
     for change in &question.changes {
-        let Change::Lose(name) = change else { continue };
+        let SimulatedChange::Lose(name) = change else { continue };
         edit::known(fleet, name)?;
         let observation = fleet.workers.get(name).map(|worker| worker.spec.observation);
         if observation != Some(Observation::Agent) {
@@ -74,7 +74,11 @@ fn lost(
 }
 
 /// The time that was asked for, or the moment at which the last of the lost workers is found out.
-fn time(scene: &Scene<'_>, question: &Question, lost: &BTreeSet<Name>) -> Result<Timestamp, Error> {
+fn time(
+    scene: &SimulatedFleet<'_>,
+    question: &Question,
+    lost: &BTreeSet<Name>,
+) -> Result<Timestamp, Error> {
     let now = scene.snapshot.now;
     if let Some(at) = question.at {
         return if at < now { Err(Error::Past { at, now }) } else { Ok(at) };
@@ -85,7 +89,7 @@ fn time(scene: &Scene<'_>, question: &Question, lost: &BTreeSet<Name>) -> Result
 }
 
 /// The status tree with what is known after the first run: the second one folds on from there.
-fn fold(scene: &Scene<'_>) -> Result<Id, Error> {
+fn fold(scene: &SimulatedFleet<'_>) -> Result<Id, Error> {
     let mut edit = TreeEdit::default();
     for (name, folded) in &scene.before.observed.workers {
         let path = format!("{}/{name}.yaml", paths::OBSERVED);

@@ -19,12 +19,12 @@ use crate::model::{Input, Memo, Name, Proposal, Quantity, Snapshot, Store, Store
 use crate::pipeline;
 use crate::store::{HashingStore, MemoryStore, Overlay};
 
-pub use rebalance::Request;
+pub use rebalance::RebalanceOffer;
 pub use runway::{MOST, Room, Runway, runway};
 
 /// What is there: a snapshot, and what a run proposes from it.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
+pub struct SimulatedFleet<'a> {
     /// What a run sees.
     pub snapshot: &'a Snapshot,
     /// What it proposes.
@@ -39,7 +39,7 @@ pub struct Scene<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// The changes.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SimulatedChange>,
     /// The time of the run; `None`: as it is, or the moment at which lost workers are found out.
     pub at: Option<Timestamp>,
     /// The rebalance that is worked out with all that, and requested; `None`: none.
@@ -48,7 +48,7 @@ pub struct Question {
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum SimulatedChange {
     /// The worker's reports stop.
     Lose(Name),
     /// Nothing new goes to the worker.
@@ -113,7 +113,7 @@ pub struct Simulated {
     /// The clusters that were added.
     pub added: Vec<Name>,
     /// The rebalance that was asked for.
-    pub request: Option<Request>,
+    pub request: Option<RebalanceOffer>,
     /// What was assumed, a line each.
     pub notes: Vec<String>,
 }
@@ -166,11 +166,11 @@ pub enum Error {
 ///
 /// # Errors
 /// The question names what is not there, or the store failed.
-pub fn simulate(scene: &Scene<'_>, question: &Question) -> Result<Simulated, Error> {
+pub fn simulate(scene: &SimulatedFleet<'_>, question: &Question) -> Result<Simulated, Error> {
     let mut notes = Vec::new();
     let edits = MemoryStore::new();
     let edited = Overlay::new(&edits, scene.store);
-    let scene = &Scene { store: &edited, ..*scene };
+    let scene = &SimulatedFleet { store: &edited, ..*scene };
     let (tree, added) = edit::input(scene, &question.changes, &mut notes)?;
     let later = later::later(scene, question, &mut notes)?;
     let mut snapshot = Snapshot {
@@ -187,7 +187,7 @@ pub fn simulate(scene: &Scene<'_>, question: &Question) -> Result<Simulated, Err
     let mut after = propose(&snapshot)?;
     let request = question.rebalance.map(|terms| rebalance::request(&after, terms));
     if let Some(request) = request.as_ref().filter(|request| !request.moves.is_empty()) {
-        let scene = Scene { snapshot: &snapshot, before: &after, ..*scene };
+        let scene = SimulatedFleet { snapshot: &snapshot, before: &after, ..*scene };
         let tree = edit::write(&scene, request.document())?;
         snapshot.input.tree = tree;
         after = propose(&snapshot)?;

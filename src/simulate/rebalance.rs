@@ -9,7 +9,7 @@ use crate::plan::{self, PlanInput};
 
 /// A rebalance that could be requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct RebalanceOffer {
     /// The numbers that were asked for.
     pub terms: Rebalance,
     /// The moves, in the order in which they were chosen; none where none gains as much.
@@ -21,7 +21,7 @@ pub struct Request {
 }
 
 /// What could be requested in the fleet of a proposal.
-pub(super) fn request(proposal: &Proposal, terms: Rebalance) -> Request {
+pub(super) fn request(proposal: &Proposal, terms: Rebalance) -> RebalanceOffer {
     let moves = if proposal.stopped {
         Vec::new()
     } else {
@@ -29,7 +29,7 @@ pub(super) fn request(proposal: &Proposal, terms: Rebalance) -> Request {
     };
     let digest = rebalance_digest(&moves);
     let name = free_name(proposal, digest);
-    Request { terms, moves, digest, name }
+    RebalanceOffer { terms, moves, digest, name }
 }
 
 /// The name that `carp ack` gives, or the first like it that is free.
@@ -47,7 +47,7 @@ fn free_name(proposal: &Proposal, digest: Digest) -> (String, bool) {
     (other.unwrap_or(first), false)
 }
 
-impl Request {
+impl RebalanceOffer {
     /// The document that requests it.
     pub(super) fn document(&self) -> Value {
         json!({

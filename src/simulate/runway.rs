@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Change, Clusters, Error, Question, Scene, simulate};
+use super::{Clusters, Error, Question, SimulatedChange, SimulatedFleet, simulate};
 use crate::model::{
     Cluster, Decision, Fleet, Name, Plan, Proposal, Quantity, ReasonCode, Resources, WorkerPlan,
 };
@@ -47,8 +47,8 @@ pub struct Room {
 ///
 /// # Errors
 /// They cannot be: see [`simulate`]; the store failed.
-pub fn runway(scene: &Scene<'_>, like: &Clusters) -> Result<Runway, Error> {
-    let one = Change::Add(Clusters { count: 1, ..like.clone() });
+pub fn runway(scene: &SimulatedFleet<'_>, like: &Clusters) -> Result<Runway, Error> {
+    let one = SimulatedChange::Add(Clusters { count: 1, ..like.clone() });
     let question = Question { changes: vec![one], at: None, rebalance: None };
     let simulated = simulate(scene, &question)?;
     let probe = simulated.added.first().and_then(|name| simulated.after.fleet.clusters.get(name));

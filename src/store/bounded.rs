@@ -11,11 +11,11 @@ use crate::model::{Dir, Id, Store, StoreError};
 #[derive(Debug)]
 pub struct BoundedStore {
     ids: HashingStore,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptBytes>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptBytes {
     blobs: BTreeMap<Id, Arc<[u8]>>,
     left: usize,
 }
@@ -23,7 +23,7 @@ struct Kept {
 impl BoundedStore {
     /// An empty store that keeps at most so many bytes of files.
     pub fn new(bytes: usize) -> Self {
-        let kept = Mutex::new(Kept { blobs: BTreeMap::new(), left: bytes });
+        let kept = Mutex::new(KeptBytes { blobs: BTreeMap::new(), left: bytes });
         Self { ids: HashingStore::new(), kept }
     }
 }

@@ -44,18 +44,18 @@ pub fn checkout(
     prune: Prune,
 ) -> Result<CheckedOut, StoreError> {
     let folder = Folder::named(dir).map_err(|e| medium(STORE, "making", dir, e))?;
-    let mut run = Run { store, prune, done: CheckedOut::default() };
+    let mut run = CheckoutRun { store, prune, done: CheckedOut::default() };
     run.folder(tree, &folder, "")?;
     Ok(run.done)
 }
 
-struct Run<'a> {
+struct CheckoutRun<'a> {
     store: &'a dyn Store,
     prune: Prune,
     done: CheckedOut,
 }
 
-impl Run<'_> {
+impl CheckoutRun<'_> {
     fn folder(&mut self, tree: Id, at: &Folder, below: &str) -> Result<(), StoreError> {
         let dir = self.store.dir(tree)?;
         if self.prune == Prune::Remove {

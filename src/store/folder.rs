@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::scan::{Found, Limits, Scan, bytes};
+use super::scan::{FolderScan, Limits, ScannedFile, bytes};
 use crate::model::{Dir, Id, Store, StoreError, blob_id};
 
 /// The files of a folder, hashed once and read again when they are asked for.
@@ -15,7 +15,7 @@ use crate::model::{Dir, Id, Store, StoreError, blob_id};
 #[derive(Debug)]
 pub struct FolderStore {
     name: String,
-    files: BTreeMap<Id, Found>,
+    files: BTreeMap<Id, ScannedFile>,
     dirs: BTreeMap<Id, Arc<Dir>>,
 }
 
@@ -26,13 +26,13 @@ impl FolderStore {
     /// The folder, or something in it, cannot be read, or it is larger than the limits.
     pub fn scan(root: &Path, limits: Limits) -> Result<(Self, Id), StoreError> {
         let name = format!("the folder `{}`", root.display());
-        let mut scan = Scan::new(&name, limits);
+        let mut scan = FolderScan::new(&name, limits);
         let tree = scan.folder(root, 0)?;
         let (files, dirs) = (scan.files, scan.dirs);
         Ok((Self { name, files, dirs }, tree))
     }
 
-    fn found(&self, id: Id) -> Result<&Found, StoreError> {
+    fn found(&self, id: Id) -> Result<&ScannedFile, StoreError> {
         self.files.get(&id).ok_or_else(|| self.absent(id))
     }
 

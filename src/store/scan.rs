@@ -31,7 +31,7 @@ impl Default for Limits {
 
 /// Where a file of the folder is, to be read again.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ScannedFile {
     pub(super) path: PathBuf,
     pub(super) size: u64,
     pub(super) kind: EntryKind,
@@ -39,15 +39,15 @@ pub(super) struct Found {
 
 /// What a walk found.
 #[derive(Debug)]
-pub(super) struct Scan<'a> {
+pub(super) struct FolderScan<'a> {
     store: &'a str,
     limits: Limits,
     entries: usize,
-    pub(super) files: BTreeMap<Id, Found>,
+    pub(super) files: BTreeMap<Id, ScannedFile>,
     pub(super) dirs: BTreeMap<Id, Arc<Dir>>,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> FolderScan<'a> {
     pub(super) fn new(store: &'a str, limits: Limits) -> Self {
         Self { store, limits, entries: 0, files: BTreeMap::new(), dirs: BTreeMap::new() }
     }
@@ -89,7 +89,7 @@ impl<'a> Scan<'a> {
             // Sockets, pipes and devices: Git does not see them either.
             return Ok(None);
         };
-        let mut found = Found { path, size: about.len(), kind };
+        let mut found = ScannedFile { path, size: about.len(), kind };
         let id = hash(self.store, &mut found)?;
         self.files.insert(id, found);
         Ok(Some(Entry { kind, id }))
@@ -127,7 +127,7 @@ fn is_executable(_: &Metadata) -> bool {
 }
 
 /// The bytes that Git would keep for a file: of a symbolic link, the path it points to.
-pub(super) fn bytes(store: &str, found: &Found) -> Result<Vec<u8>, StoreError> {
+pub(super) fn bytes(store: &str, found: &ScannedFile) -> Result<Vec<u8>, StoreError> {
     let path = &found.path;
     if found.kind == EntryKind::Symlink {
         let target = fs::read_link(path).map_err(|e| medium(store, "reading the link", path, e))?;
@@ -137,7 +137,7 @@ pub(super) fn bytes(store: &str, found: &Found) -> Result<Vec<u8>, StoreError> {
 }
 
 /// The id of a file, and with it the size that was really read.
-fn hash(store: &str, found: &mut Found) -> Result<Id, StoreError> {
+fn hash(store: &str, found: &mut ScannedFile) -> Result<Id, StoreError> {
     if found.kind == EntryKind::Symlink || found.size <= STREAMED_ABOVE {
         let bytes = bytes(store, found)?;
         found.size = bytes.len() as u64;

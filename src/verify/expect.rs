@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic, FieldPath};
 use crate::load::PolicyTest;
 use crate::model::api::Expectation;
 use crate::model::{Decision, Name, Reason, ReasonCode};
-use crate::plan::{self, Explanation, Verdict};
+use crate::plan::{self, Explanation, WorkerVerdict};
 
 /// Checks everything that a test expects.
 pub(super) fn check(test: &PolicyTest, stage: &Stage, found: &mut Vec<Diagnostic>) {
@@ -135,7 +135,7 @@ impl One<'_> {
         for (i, refusal) in self.expected.refused.iter().enumerate() {
             let worker = refusal.worker.as_str();
             let came: &[Reason] = match told.workers.get(worker) {
-                Some(Verdict::Refused(reasons)) => reasons,
+                Some(WorkerVerdict::Refused(reasons)) => reasons,
                 _ => &[],
             };
             let codes: BTreeSet<ReasonCode> = came.iter().map(Reason::code).collect();
@@ -189,11 +189,11 @@ fn words(codes: &BTreeSet<ReasonCode>) -> String {
 /// Why a worker is not the one: it refuses, or another one comes before it.
 fn why_not(told: &Explanation, worker: &str) -> Option<String> {
     match told.workers.get_key_value(worker)? {
-        (_, Verdict::Refused(reasons)) => {
+        (_, WorkerVerdict::Refused(reasons)) => {
             let why: Vec<_> = reasons.iter().map(ToString::to_string).collect();
             Some(format!("`{worker}` refuses it: {}", why.join("; ")))
         }
-        (name, Verdict::Fits(_)) => {
+        (name, WorkerVerdict::Fits(_)) => {
             let (winner, term, margin) = told.before(name)?;
             Some(format!("`{winner}` comes before `{worker}` by {term}: {margin}"))
         }

@@ -348,6 +348,43 @@ fn every_file_says_what_it_is_and_is_not_too_long() {
     }
 }
 
+/// The types that a source defines at its margin, above its tests.
+fn types_of(text: &str) -> Vec<&str> {
+    let code = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let types = code.lines().filter_map(|line| {
+        let line = match line.strip_prefix("pub") {
+            Some(rest) if rest.starts_with("(in ") => rest.split_once(") ")?.1,
+            Some(rest) => rest.split_once(' ')?.1,
+            None => line,
+        };
+        let kinds = ["struct ", "enum ", "trait ", "type "];
+        let rest = kinds.iter().find_map(|kind| line.strip_prefix(kind))?;
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        Some(&rest[..end])
+    });
+    types.collect()
+}
+
+/// Whoever reads a type's name finds the one type that it is. Commands have `Args`, rooms an `Error`.
+#[test]
+fn a_type_is_called_once() {
+    let text = "struct A;\npub(in crate::x) enum B {\n    type C;\n}\n#[cfg(test)]\nmod tests {\nstruct D;";
+    assert_eq!(types_of(text), ["A", "B"]);
+    // Models of the planner's tests are no product.
+    let product =
+        |path: &str| !["/laws/", "/world/", "/promises/"].iter().any(|of| path.contains(of));
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    for source in sources().iter().filter(|s| product(&s.path) && !s.path.ends_with("tests.rs")) {
+        // The same type for two systems is two definitions in one file.
+        let types: BTreeSet<&str> = types_of(&source.text).into_iter().collect();
+        for name in types.into_iter().filter(|name| !["Args", "Error"].contains(name)) {
+            let before = seen.insert(name.to_owned(), source.path.clone());
+            assert_eq!(before, None, "{name} is defined in {}, too", source.path);
+        }
+    }
+    assert!(seen.len() > 500, "the types were found");
+}
+
 #[test]
 fn an_arrow_up_is_found_however_it_is_written() {
     let up = |code: &str| wrong_arrows("plan/filter/x.rs", &bare(code)).len();

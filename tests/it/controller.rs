@@ -266,11 +266,12 @@ fn a_turn_is_told_as_a_document() {
     remote.hook("pre-receive", "#!/bin/sh\necho 'no' >&2\nexit 1\n");
     let (exit, refused) = run(&[]);
     assert_eq!((exit, refused.outcome.name()), (Some(1), "failed"));
-    let orders = carp::model::Orders { refused: refused.attempt.clone(), ..Default::default() };
+    let orders =
+        carp::model::TurnConstraints { refused: refused.attempt.clone(), ..Default::default() };
     let orders = serde_json::to_string(&orders).unwrap();
     let (_, held) = run(&["--orders", &orders]);
     assert_eq!(held.outcome.name(), "held", "{held:?}");
-    let still = carp::model::Orders { still: held.inputs, ..Default::default() };
+    let still = carp::model::TurnConstraints { breaker: held.inputs, ..Default::default() };
     let (_, held) = run(&["--orders", &serde_json::to_string(&still).unwrap()]);
     assert_eq!(held.held, Some(carp::model::HeldBack::Breaker));
 }

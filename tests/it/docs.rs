@@ -289,7 +289,7 @@ fn every_code_that_an_agent_reports_is_explained() {
 #[test]
 fn every_reason_of_a_kind_cluster_is_explained() {
     let page = read("docs/errors.md");
-    let reasons: Vec<_> = carp::kind::Reason::ALL.iter().map(|reason| reason.word()).collect();
+    let reasons: Vec<_> = carp::kind::KindReason::ALL.iter().map(|reason| reason.word()).collect();
     assert_eq!(rows(&page, "KINDCluster reasons"), reasons);
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use carp::model::{Build, Orders, Turn};
-use carp::reconcile::{Clock, Observing, Options, Place, ReconcileResult, once};
+use carp::model::{Build, Turn, TurnConstraints};
+use carp::reconcile::{FleetPlace, Observing, Options, ReconcileResult, RunClock, once};
 
 use crate::support::nobody_is_told;
 use crate::support::people::Person;
@@ -83,17 +83,17 @@ fn edit(person: &Path, number: u32) {
 
 /// As the controller makes one.
 fn turn(url: &str, cache: &Path, number: u32) -> Turn {
-    let place = Place::find(url, cache).unwrap();
+    let place = FleetPlace::find(url, cache).unwrap();
     let minutes = jiff::SignedDuration::from_mins(i64::from(number) * 10);
     let wall = "2026-11-01T00:00:00Z".parse::<jiff::Timestamp>().unwrap() + minutes;
     let options = Options {
         describe: |_, _, _| String::new(),
-        clock: Clock { given: None, wall },
+        clock: RunClock { given: None, wall },
         observing: Observing::default(),
         forge: nobody_is_told(),
         build: Build { version: "test".to_owned() },
         wait: |_| Duration::ZERO,
-        orders: Orders { status_pause: 60, ..Orders::default() },
+        orders: TurnConstraints { status_pause: 60, ..TurnConstraints::default() },
         // Every turn looks at everything.
         program: None,
         watched: false,

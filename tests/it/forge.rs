@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use carp::forge::{Error, ForgeReport, Limits, ReportState, Target, Token, tell};
+use carp::forge::{CallLimits, Error, ForgeReport, ForgeTarget, ReportState, Token, tell};
 use carp::model::Id;
 use carp::model::api::ForgeKind;
 
@@ -14,7 +14,7 @@ use crate::support::{Remote, git};
 
 const FORGES: [ForgeKind; 3] = [ForgeKind::GitHub, ForgeKind::GitLab, ForgeKind::Gitea];
 
-const LIMITS: Limits = Limits {
+const LIMITS: CallLimits = CallLimits {
     whole: Duration::from_secs(20),
     call: Duration::from_secs(10),
     pause: Duration::from_millis(1),
@@ -32,8 +32,13 @@ fn report(state: ReportState, description: &str) -> ForgeReport {
     }
 }
 
-fn told(forge: &Forge, kind: ForgeKind, report: &ForgeReport, limits: Limits) -> Result<(), Error> {
-    let target = Target::of(Some(kind), &forge.url()).unwrap();
+fn told(
+    forge: &Forge,
+    kind: ForgeKind,
+    report: &ForgeReport,
+    limits: CallLimits,
+) -> Result<(), Error> {
+    let target = ForgeTarget::of(Some(kind), &forge.url()).unwrap();
     let now = "2026-11-01T09:00:00Z".parse().unwrap();
     tell(&target, &Token::new(TOKEN).unwrap(), report, limits, now)
 }
@@ -138,7 +143,7 @@ fn what_a_forge_does_not_take_is_told_without_the_token() {
 fn a_forge_that_is_slow_costs_no_more_than_the_limit() {
     let forge = Forge::start(ForgeKind::GitLab);
     forge.is(Mood::Slow(Duration::from_secs(30)));
-    let limits = Limits { whole: Duration::from_millis(700), ..LIMITS };
+    let limits = CallLimits { whole: Duration::from_millis(700), ..LIMITS };
     let begun = std::time::Instant::now();
     let fine = report(ReportState::Fine, "1 of 1 placed");
     let error = told(&forge, ForgeKind::GitLab, &fine, limits).unwrap_err();

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use carp::model::Build;
-use carp::reconcile::{Clock, Keep, Observing, Opened, Place, open};
+use carp::reconcile::{FleetPlace, Keep, Observing, Opened, RunClock, open};
 
 use crate::support::{small, write};
 
 fn look(folder: &Path, keep: Keep) -> Opened {
-    let place = Place::find(folder.to_str().unwrap(), &folder.join("no-cache")).unwrap();
+    let place = FleetPlace::find(folder.to_str().unwrap(), &folder.join("no-cache")).unwrap();
     let now = "2026-11-01T09:00:00Z".parse().unwrap();
-    let clock = Clock { given: Some(now), wall: now };
+    let clock = RunClock { given: Some(now), wall: now };
     let build = Build { version: "test".to_owned() };
     open(place, clock, &Observing::default(), &build, keep).unwrap()
 }

@@ -4,11 +4,11 @@
 mod fleet;
 
 use carp::model::Decision;
-use carp::plan::{PlanInput, Planning, Queue, Way, plan};
+use carp::plan::{PlanInput, Planning, Queue, SearchMode, plan};
 
 use self::fleet::{Generated, Together};
 
-fn by(fleet: &Generated, way: Way) -> Planning {
+fn by(fleet: &Generated, way: SearchMode) -> Planning {
     Queue::new(&fleet.input(), way).serve()
 }
 
@@ -20,7 +20,7 @@ fn a_large_fleet_is_planned_alike_by_the_index_and_by_the_plain_scan() {
 }
 
 fn planned_alike(fleet: &Generated) {
-    let (scan, index) = (by(fleet, Way::Scan), by(fleet, Way::Index));
+    let (scan, index) = (by(fleet, SearchMode::Scan), by(fleet, SearchMode::Index));
     assert!(scan.plan == index.plan && scan.context == index.context);
     let waits = |planning: &Planning| {
         let waits = |d: &Decision| matches!(d, Decision::Wait { .. });
@@ -42,7 +42,7 @@ fn nearly_every_decision_of_a_large_fleet_is_by_the_index() {
 #[test]
 fn what_is_placed_is_counted_once_and_counts_the_same_afterwards() {
     let fleet = Generated::new(1_500, 30, Together::Ruled);
-    let first = by(&fleet, Way::Index);
+    let first = by(&fleet, SearchMode::Index);
     assert_eq!(first.counted_anew, 0, "nothing is placed yet");
     let placed = fleet.after(&first.plan);
     let counted = plan(&placed.input());

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use carp::model::{Build, Digest, Orders};
-use carp::reconcile::{Clock, Observing, Options, Place, ReconcileResult, once};
+use carp::model::{Build, Digest, TurnConstraints};
+use carp::reconcile::{FleetPlace, Observing, Options, ReconcileResult, RunClock, once};
 use tempfile::TempDir;
 
 use crate::support::Remote;
@@ -127,16 +127,17 @@ fn a_large_work_tree_is_looked_through_by_a_run_that_looks_at_everything() {
 #[test]
 fn a_large_work_tree_is_looked_through_where_somebody_watches() {
     let fleet = in_a_large_work_tree();
-    let place = Place::find(&fleet.path().display().to_string(), fleet.path().as_path()).unwrap();
+    let place =
+        FleetPlace::find(&fleet.path().display().to_string(), fleet.path().as_path()).unwrap();
     let run = |watched| {
         let options = Options {
             describe: |_, _, _| String::new(),
-            clock: Clock { given: None, wall: "2026-11-01T09:00:00Z".parse().unwrap() },
+            clock: RunClock { given: None, wall: "2026-11-01T09:00:00Z".parse().unwrap() },
             observing: Observing::default(),
             forge: nobody_is_told(),
             build: Build { version: "test".to_owned() },
             wait: |_| Duration::ZERO,
-            orders: Orders::default(),
+            orders: TurnConstraints::default(),
             program: Some(Digest::of(b"this")),
             watched,
         };

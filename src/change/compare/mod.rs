@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::{Dir, Edit, Entry, EntryKind, Id, Store, StoreError};
 
 /// A folder as it should be: paths in it, files and whole folders.
-pub type Expected = BTreeMap<String, Entry>;
+pub type ExpectedFolder = BTreeMap<String, Entry>;
 
 /// What a folder has otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,9 +33,9 @@ impl Unlike {
 pub fn compare(
     store: &dyn Store,
     actual: Option<Entry>,
-    expected: &Expected,
+    expected: &ExpectedFolder,
 ) -> Result<Unlike, StoreError> {
-    let mut walk = Walk { store, expected, unlike: Unlike::default() };
+    let mut walk = CompareWalk { store, expected, unlike: Unlike::default() };
     match actual {
         Some(entry) if entry.kind == EntryKind::Dir => walk.dir(entry.id, "")?,
         _ => walk.missing(""),
@@ -49,13 +49,18 @@ pub fn compare(
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn files_of(store: &dyn Store, folder: Id) -> Result<Expected, StoreError> {
-    let mut files = Expected::new();
+pub fn files_of(store: &dyn Store, folder: Id) -> Result<ExpectedFolder, StoreError> {
+    let mut files = ExpectedFolder::new();
     list(store, folder, "", &mut files)?;
     Ok(files)
 }
 
-fn list(store: &dyn Store, folder: Id, path: &str, into: &mut Expected) -> Result<(), StoreError> {
+fn list(
+    store: &dyn Store,
+    folder: Id,
+    path: &str,
+    into: &mut ExpectedFolder,
+) -> Result<(), StoreError> {
     for (name, entry) in store.dir(folder)?.iter() {
         let path = join(path, name);
         if entry.kind == EntryKind::Dir {
@@ -67,13 +72,13 @@ fn list(store: &dyn Store, folder: Id, path: &str, into: &mut Expected) -> Resul
     Ok(())
 }
 
-struct Walk<'a> {
+struct CompareWalk<'a> {
     store: &'a dyn Store,
-    expected: &'a Expected,
+    expected: &'a ExpectedFolder,
     unlike: Unlike,
 }
 
-impl Walk<'_> {
+impl CompareWalk<'_> {
     fn dir(&mut self, id: Id, path: &str) -> Result<(), StoreError> {
         let dir = self.store.dir(id)?;
         for (name, entry) in dir.iter() {
@@ -186,7 +191,7 @@ pub fn beside_foreign(
             Err(StoreError::Absent { .. }) => files_of(store, new)?,
             read => read?,
         },
-        None => Expected::new(),
+        None => ExpectedFolder::new(),
     };
     if actual.kind != EntryKind::Dir {
         let ours = old.is_some();

@@ -98,16 +98,16 @@ fn a_bit_is_a_change_too() {
 #[test]
 fn a_folder_that_is_owned_as_a_whole_is_entered_where_it_differs() {
     let store = Memory::default();
-    let expected = |files| Expected::from([("w/c".to_owned(), dir(folder(&store, files)))]);
+    let expected = |files| ExpectedFolder::from([("w/c".to_owned(), dir(folder(&store, files)))]);
     let actual = |files| Some(dir(folder(&store, files)));
-    let told = |e: &Expected, a| told(&compare(&store, a, e).unwrap());
+    let told = |e: &ExpectedFolder, a| told(&compare(&store, a, e).unwrap());
     assert_eq!(told(&expected("x=1 y=2"), actual("w/c/x=1 w/c/y=2")), "");
     let found = told(&expected("x=1 y=2 z=3"), actual("w/c/x=9 w/c/n=5 w/c/z=3"));
     assert_eq!(found, "w/c/x changed, w/c/y removed, w/c/n foreign");
     assert_eq!(told(&expected("x=1"), actual("w/d=1")), "w/c removed, w/d foreign");
     assert_eq!(told(&expected("x=1"), None), "w/c removed");
     // Nobody knows what was in it.
-    let gone = Expected::from([("w/c".to_owned(), dir(Id::from_bytes([7; 20])))]);
+    let gone = ExpectedFolder::from([("w/c".to_owned(), dir(Id::from_bytes([7; 20])))]);
     assert_eq!(told(&gone, actual("w/c/x=1")), "w/c changed");
 }
 

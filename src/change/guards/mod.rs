@@ -57,12 +57,12 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
     let starting = Starting::of(starting_deletions(plan, input.previous), plan, input.previous);
     let before = was_held(lock, HoldKind::MassDeletion);
     let deletions = match starting.verdict(&limits, &before, acknowledged) {
-        Verdict::Through => starting.without(&[]),
-        Verdict::Acknowledged { name, names } => {
+        SetVerdict::Through => starting.without(&[]),
+        SetVerdict::Acknowledged { name, names } => {
             spent.push(name);
             starting.without(&names)
         }
-        Verdict::Held { over, stays } => {
+        SetVerdict::Held { over, stays } => {
             let others = starting.without(&over.names);
             add(&mut lasting, over.kind, stays);
             hold(plan, over);
@@ -73,9 +73,9 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
     let moves = moves(plan, input.previous);
     let mut through = Vec::new();
     match moving(&moves, limits.moves, &was_held(lock, HoldKind::MassMove), acknowledged) {
-        Verdict::Through => through.extend(moves.keys().map(ToString::to_string)),
-        Verdict::Acknowledged { name, .. } => spent.push(name),
-        Verdict::Held { over, stays } => {
+        SetVerdict::Through => through.extend(moves.keys().map(ToString::to_string)),
+        SetVerdict::Acknowledged { name, .. } => spent.push(name),
+        SetVerdict::Held { over, stays } => {
             add(&mut lasting, over.kind, stays);
             hold(plan, over);
             for (cluster, from) in moves {
@@ -99,7 +99,7 @@ pub fn was_held(lock: Option<&FleetLock>, kind: HoldKind) -> BTreeSet<String> {
 }
 
 /// What becomes of a set.
-enum Verdict {
+enum SetVerdict {
     /// It goes through.
     Through,
     /// Somebody acknowledged exactly these.
@@ -108,7 +108,7 @@ enum Verdict {
     Held { over: Hold, stays: BTreeSet<String> },
 }
 
-impl Verdict {
+impl SetVerdict {
     fn of(over: Hold, stays: BTreeSet<String>, acknowledged: &Acknowledged) -> Self {
         let of = over.kind.acknowledged_by();
         match of.and_then(|of| acknowledged.covers(of, &over)) {
@@ -147,7 +147,7 @@ impl Starting {
         limits: &GuardLimits,
         before: &BTreeSet<String>,
         good: &Acknowledged,
-    ) -> Verdict {
+    ) -> SetVerdict {
         let run = limits.deletions;
         let (mut names, mut stays, mut rest) = (BTreeSet::new(), BTreeSet::new(), 0);
         for (tenant, starting) in &self.0 {
@@ -165,12 +165,12 @@ impl Starting {
             names = self.0.values().flatten().cloned().collect();
         }
         if names.is_empty() {
-            return Verdict::Through;
+            return SetVerdict::Through;
         }
         let allowed = u32::try_from(run).ok();
         let over =
             Hold { kind: HoldKind::MassDeletion, names: names.into_iter().collect(), allowed };
-        Verdict::of(over, stays, good)
+        SetVerdict::of(over, stays, good)
     }
 
     /// What begins without those, by tenant.
@@ -189,17 +189,17 @@ fn moving(
     limit: Limit,
     before: &BTreeSet<String>,
     good: &Acknowledged,
-) -> Verdict {
+) -> SetVerdict {
     let count = moves.len() as u64;
     let again = !before.is_empty() && count > 0;
     if !again && !limit.is_exceeded(count) {
-        return Verdict::Through;
+        return SetVerdict::Through;
     }
     let names = moves.keys().map(ToString::to_string).collect();
     let over = Hold { kind: HoldKind::MassMove, names, allowed: u32::try_from(limit.left).ok() };
     let stays = again || limit.is_never_met(count);
     let stays = stays.then(|| PLATFORM.to_owned()).into_iter().collect();
-    Verdict::of(over, stays, good)
+    SetVerdict::of(over, stays, good)
 }
 
 /// Where `roots.fleet` is another folder than in the last run, what is not below it was not removed: it

@@ -2,8 +2,8 @@
 
 use super::super::show::plan::AgainstView;
 use super::super::{AgainstArgs, Context, Error, FleetArgs, ObservedArgs};
-use super::open::{self, Look, build, clock, failed};
-use super::{Diffs, Opened, Validated};
+use super::open::{self, FleetLook, build, clock, failed};
+use super::{Diffs, OpenedFleet, Validated};
 use crate::change::{self, Others};
 use crate::diag::Diagnostic;
 use crate::model::{Id, Input, Proposal};
@@ -33,7 +33,7 @@ pub(super) fn propose(
     observed: &ObservedArgs,
     against: &Against,
     diffs: Diffs,
-) -> Result<Opened, Error> {
+) -> Result<OpenedFleet, Error> {
     let (mut look, _, _) = look(context, fleet, observed, against, MissingBranches::Brought)?;
     look.show(diffs)?;
     look.certify()?;
@@ -52,7 +52,7 @@ pub(super) fn validate(
     if look.opened.proposal.stopped {
         return Ok(Validated { opened: look.opened, tests: 0, left_out: false });
     }
-    let run = |look: &Look, tree, proposal: &Proposal| {
+    let run = |look: &FleetLook, tree, proposal: &Proposal| {
         let prefix = look.opened.source.prefix.clone();
         let input = Input::of_files(tree, &prefix);
         let verified = look
@@ -82,7 +82,7 @@ fn look(
     observed: &ObservedArgs,
     against: &Against,
     missing: MissingBranches,
-) -> Result<(Look, Proposal, Id), Error> {
+) -> Result<(FleetLook, Proposal, Id), Error> {
     let place = open::find(context, fleet)?;
     let shown_prefix = place.folder.as_deref().map(open::shown).unwrap_or_default();
     let observing = Observing {

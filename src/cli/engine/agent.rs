@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use tracing::{info, warn};
 
 use super::super::{Context, Error};
-use crate::agent::{Settings, Told, serve};
+use crate::agent::{AgentSettings, AgentTurn, serve};
 use crate::model::count;
-use crate::observe::Trouble;
+use crate::observe::WatchTrouble;
 
 /// Runs the agent until it is told to stop, or once.
 ///
@@ -17,23 +17,23 @@ use crate::observe::Trouble;
 /// arrive.
 pub fn agent(
     context: &Context<'_, '_>,
-    settings: &Settings,
+    settings: &AgentSettings,
     kubeconfig: Option<&Path>,
     kube_context: Option<&str>,
 ) -> Result<(), Error> {
     let (clock, pinned) = (context.io.clock, context.pinned_now);
     let now = move || -> Timestamp { pinned.unwrap_or_else(clock) };
-    let mut tell = |told: Told| match &told {
-        Told::Reported { .. } => info!("{}", line(&told)),
-        Told::Failed(_) | Told::Watch(..) => warn!("{}", line(&told)),
+    let mut tell = |told: AgentTurn| match &told {
+        AgentTurn::Reported { .. } => info!("{}", line(&told)),
+        AgentTurn::Failed(_) | AgentTurn::Watch(..) => warn!("{}", line(&told)),
     };
     let connection = (kubeconfig, kube_context);
     serve(settings, connection, &now, &mut tell).map_err(|error| Error::failed(error.to_string()))
 }
 
-fn line(told: &Told) -> String {
+fn line(told: &AgentTurn) -> String {
     match told {
-        Told::Reported { commit, clusters, unlisted } => {
+        AgentTurn::Reported { commit, clusters, unlisted } => {
             let clusters = count(*clusters as u64, "cluster");
             let missing = if unlisted.is_empty() {
                 String::new()
@@ -42,11 +42,11 @@ fn line(told: &Told) -> String {
             };
             format!("reported {clusters} as {}{missing}", commit.short())
         }
-        Told::Failed(why) => format!("{why}; trying again"),
-        Told::Watch(kind, Trouble::NotServed) => {
+        AgentTurn::Failed(why) => format!("{why}; trying again"),
+        AgentTurn::Watch(kind, WatchTrouble::NotServed) => {
             format!("the API server knows no {}; trying again", kind.name())
         }
-        Told::Watch(kind, Trouble::Denied(why) | Trouble::Broken(why)) => {
+        AgentTurn::Watch(kind, WatchTrouble::Denied(why) | WatchTrouble::Broken(why)) => {
             format!("{} cannot be watched: {why}; trying again", kind.name())
         }
     }
@@ -56,11 +56,11 @@ fn line(told: &Told) -> String {
 mod tests {
     use super::*;
     use crate::model::Id;
-    use crate::observe::Kind;
+    use crate::observe::ObservedKind;
 
     #[test]
     fn what_is_told_reads_as_a_line() {
-        let reported = |clusters, unlisted: &[&str]| Told::Reported {
+        let reported = |clusters, unlisted: &[&str]| AgentTurn::Reported {
             commit: Id::EMPTY_DIR,
             clusters,
             unlisted: unlisted.iter().map(|u| (*u).to_owned()).collect(),
@@ -71,7 +71,7 @@ mod tests {
             "reported 3 clusters as 4b825dc6; incomplete, without Cluster"
         );
         assert_eq!(
-            line(&Told::Watch(Kind::Cluster, Trouble::NotServed)),
+            line(&AgentTurn::Watch(ObservedKind::Cluster, WatchTrouble::NotServed)),
             "the API server knows no Cluster; trying again"
         );
     }

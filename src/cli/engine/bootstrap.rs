@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use super::super::Error;
 use super::super::show::StepView;
 use super::explain::place;
-use super::open::{Look, failed};
+use super::open::{FleetLook, failed};
 use crate::diag::Diagnostics;
 use crate::load;
 use crate::model::{Cluster, Decision, Fleet, Memo, Name};
 use crate::render::{self, ReadinessStep, Templates};
 
 /// The steps of a worker, and of one cluster of each flavor on it: the others come up in the same way.
-pub(super) fn steps(look: &Look, name: &Name) -> Result<Vec<StepView>, Error> {
+pub(super) fn steps(look: &FleetLook, name: &Name) -> Result<Vec<StepView>, Error> {
     let proposal = &look.opened.proposal;
     let Some(worker) = proposal.fleet.workers.get(name) else {
         return Err(Error::usage(format!("there is no worker `{name}` in the fleet"))
@@ -41,7 +41,7 @@ fn one_of_each(fleet: &Fleet, is_there: impl Fn(&Cluster) -> bool) -> Vec<&Clust
 }
 
 /// The templates of the fleet.
-fn templates(look: &Look) -> Result<Templates, Error> {
+fn templates(look: &FleetLook) -> Result<Templates, Error> {
     let input = &look.snapshot.input;
     let loaded = look.sources.with(|store| load::load(input, store, &mut Memo::default()));
     let loaded = loaded.map_err(|error| failed(&error))?;
@@ -56,7 +56,7 @@ fn unrendered(found: &Diagnostics) -> Error {
         .help("`carp validate` shows all of it")
 }
 
-fn view(look: &Look, worker: &Name, step: ReadinessStep) -> StepView {
+fn view(look: &FleetLook, worker: &Name, step: ReadinessStep) -> StepView {
     StepView {
         step: step.step,
         on: place(look, worker, step.cluster),

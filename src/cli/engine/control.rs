@@ -13,11 +13,11 @@ use super::super::{Context, Error, process};
 use super::TurnArgs;
 use super::open::cache;
 use super::reconcile::turn;
-use super::supervise::{self, How, Output};
+use super::supervise::{self, How, TurnOutputs};
 use crate::controller::{self, SecretFile, Service, Setup, Shared, Turns, Watch};
-use crate::model::{FailureKind, Orders, Turn};
+use crate::model::{FailureKind, Turn, TurnConstraints};
 use crate::observe::Election;
-use crate::reconcile::Place;
+use crate::reconcile::FleetPlace;
 
 /// How the controller is to run.
 pub struct Control {
@@ -62,19 +62,19 @@ pub(super) fn control(
         tracing::info!("listening on {address}");
     }
     // A fleet that is not found now is reported by its first turn.
-    let place = Place::find(&args.fleet.fleet, &cache(context)).ok();
-    let folder = place.as_ref().and_then(Place::watched);
+    let place = FleetPlace::find(&args.fleet.fleet, &cache(context)).ok();
+    let folder = place.as_ref().and_then(FleetPlace::watched);
     let _watch = folder.and_then(|folder| Watch::refs(&folder, &shared));
     drop(place);
     let child = context.io.program.clone();
-    let make = |orders: &Orders| match &child {
+    let make = |orders: &TurnConstraints| match &child {
         Some(program) => {
             let mut args = arguments(context, args, orders, &control.log);
             let (deadline, memory) = (control.turn_timeout, control.turn_memory);
             let bound = TurnMemory::exactly(memory).to_string();
             args.extend(["--turn-memory".into(), bound.into()]);
-            let (program, output) = (program.clone(), Output::Capture);
-            Ok(elsewhere(&supervise::Turn { program, args, deadline, memory, output }))
+            let (program, output) = (program.clone(), TurnOutputs::Capture);
+            Ok(elsewhere(&supervise::SupervisedTurn { program, args, deadline, memory, output }))
         }
         // In a test that runs a command in its own process there is no program to start.
         None => turn(context, args, orders.clone()).map(|done| done.0),
@@ -90,7 +90,7 @@ pub(super) fn control(
 fn arguments(
     context: &Context<'_, '_>,
     told: &TurnArgs<'_>,
-    orders: &Orders,
+    orders: &TurnConstraints,
     log: &[OsString],
 ) -> Vec<OsString> {
     let TurnArgs { fleet, observed, forge } = told;
@@ -124,7 +124,7 @@ fn arguments(
 }
 
 /// One turn in a process of its own: what hangs or breaks there ends that turn, and not the controller.
-fn elsewhere(turn: &supervise::Turn) -> Turn {
+fn elsewhere(turn: &supervise::SupervisedTurn) -> Turn {
     let failed = |kind, message: String| Turn::failed(kind, message, process::now());
     let ended = match supervise::supervise(turn) {
         Ok(ended) => ended,
@@ -191,7 +191,7 @@ mod tests {
         let url = "https://git.example.com/org/fleet".to_owned();
         let forge = ForgeArgs { forge: Some(ForgeName::Gitea), forge_url: Some(url) };
         let told = TurnArgs { fleet: &fleet, observed: &observed, forge: &forge };
-        let args = arguments(&context, &told, &Orders::default(), &log);
+        let args = arguments(&context, &told, &TurnConstraints::default(), &log);
         let args: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap()).collect();
         for pair in [
             ["--fleet", "f"],

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::show::DemoView;
 use super::super::{Context, EXAMPLE, Error, ForgeArgs, ObservedArgs, files};
 use super::open::clock;
-use super::{Outcome, Reconciled, TurnArgs, Turned, explain, open, reconcile};
+use super::{ReconcileOutcome, Reconciled, TurnArgs, Turned, explain, open, reconcile};
 use crate::change::{TreeEdit, diff};
 use crate::git::{self, CommitDraft, Repository, Swap};
 use crate::model::{Binding, Decision, Id, Name, Store as _, paths};
@@ -91,7 +91,7 @@ fn view(
 ) -> Result<DemoView, Error> {
     let proposal = &turn.opened.proposal;
     let mut commits = Vec::new();
-    if let Outcome::Committed(written) = &turn.outcome {
+    if let ReconcileOutcome::Committed(written) = &turn.outcome {
         let subject = proposal.message.lines().next().unwrap_or_default().to_owned();
         commits.push([written.branch.clone(), short(&written.commit), subject]);
     }

@@ -7,7 +7,7 @@ use super::super::show::{
     waiting_words,
 };
 use super::super::{Error, ObjectKind, ObjectRef};
-use super::open::Look;
+use super::open::FleetLook;
 use super::policy::{self, origin};
 use super::unknown::unknown;
 use crate::model::api::Strategy;
@@ -15,16 +15,16 @@ use crate::model::{
     Decision, Deletion, DeletionStep, Fleet, Name, Pending, Planned, Progress, Quantity, Rank,
     Resources, Worker, WorkerState,
 };
-use crate::plan::{self, Explanation, PlanInput, PoolVerdict, Verdict, WorkerExplanation};
+use crate::plan::{self, Explanation, PlanInput, PoolVerdict, WorkerExplanation, WorkerVerdict};
 use crate::render::{self, SecretWanted, Where};
 
 /// Explains a cluster, a worker or a policy, with what people should know of the look.
-pub(super) fn explain(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
+pub(super) fn explain(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
     let view = of(look, object)?;
     Ok(ExplainView { warnings: look.opened.source.notes.clone(), ..view })
 }
 
-fn of(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
+fn of(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
     let proposal = &look.opened.proposal;
     let input = PlanInput::of(proposal);
     let name = &object.name;
@@ -55,10 +55,12 @@ fn of(look: &Look, object: &ObjectRef) -> Result<ExplainView, Error> {
     Err(unknown(look, object.kind, name))
 }
 
-fn cluster(look: &Look, explanation: &Explanation) -> ExplainView {
+fn cluster(look: &FleetLook, explanation: &Explanation) -> ExplainView {
     let rows = explanation.workers.iter().map(|(worker, verdict)| match verdict {
-        Verdict::Fits(rank) => (Some(rank), ExplainRow { terms: terms(rank), ..row(worker, &[]) }),
-        Verdict::Refused(reasons) => (None, row(worker, reasons)),
+        WorkerVerdict::Fits(rank) => {
+            (Some(rank), ExplainRow { terms: terms(rank), ..row(worker, &[]) })
+        }
+        WorkerVerdict::Refused(reasons) => (None, row(worker, reasons)),
     });
     let mut rows: Vec<(Option<&Rank>, ExplainRow)> = rows.collect();
     rows.sort_by(|(a, x), (b, y)| match (a, b) {
@@ -139,7 +141,7 @@ fn terms_of_all(rank: &Rank, share_used: &str) -> [(String, String); 5] {
 }
 
 /// What became of a cluster, with what its deletion waits for where it is being deleted.
-fn cluster_state(look: &Look, explanation: &Explanation) -> String {
+fn cluster_state(look: &FleetLook, explanation: &Explanation) -> String {
     let deletions = &look.opened.proposal.plan.deletions;
     match (&explanation.planned.decision, deletions.get(explanation.cluster.as_str())) {
         (Decision::Delete { .. }, Some(deletion)) => {
@@ -156,7 +158,7 @@ fn cluster_state(look: &Look, explanation: &Explanation) -> String {
 
 /// Where a cluster goes, and what the next step waits for.
 fn move_words(
-    look: &Look,
+    look: &FleetLook,
     explanation: &Explanation,
     step: Option<DeletionStep>,
     deletion: Option<&Deletion>,
@@ -188,7 +190,7 @@ fn remedy(remedy: &plan::Remedy) -> RemedyView {
     }
 }
 
-fn cluster_notes(look: &Look, explanation: &Explanation) -> Vec<String> {
+fn cluster_notes(look: &FleetLook, explanation: &Explanation) -> Vec<String> {
     let proposal = &look.opened.proposal;
     let mut notes = Vec::new();
     if let Some(wanted) = &explanation.planned.resize_blocked {
@@ -228,7 +230,7 @@ fn amounts(resources: &Resources) -> String {
     each.join(", ")
 }
 
-fn worker(look: &Look, explanation: &WorkerExplanation) -> ExplainView {
+fn worker(look: &FleetLook, explanation: &WorkerExplanation) -> ExplainView {
     let fleet = &look.opened.proposal.fleet;
     let desired = fleet.workers.get(&explanation.worker);
     let secrets = desired.map(|w| secrets(fleet, w)).unwrap_or_default();
@@ -300,7 +302,7 @@ fn no_agent(fleet: &Fleet, worker: &Worker) -> Option<String> {
     ))
 }
 
-fn preparations(look: &Look, worker: &Worker) -> Vec<String> {
+fn preparations(look: &FleetLook, worker: &Worker) -> Vec<String> {
     let proposal = &look.opened.proposal;
     let all = render::preparations(&proposal.fleet, worker, &look.opened.source.prefix);
     let line = |p: render::Preparation| {
@@ -310,7 +312,7 @@ fn preparations(look: &Look, worker: &Worker) -> Vec<String> {
 }
 
 /// The cluster on which something is done, by its name.
-pub(super) fn place(look: &Look, worker: &Name, place: Where) -> String {
+pub(super) fn place(look: &FleetLook, worker: &Name, place: Where) -> String {
     match place {
         Where::ControlPlane => {
             let hub = look.opened.proposal.fleet.spec.control_plane.as_ref();

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::super::{Context, Error, process};
-use crate::kind::{self, Applied, ApplySettings, Cancel, Settings};
+use crate::kind::{self, Applied, ApplySettings, Cancel, KindSettings};
 use crate::model::{Name, paths};
 use crate::observe::Election;
 
@@ -70,7 +70,7 @@ pub fn kind_run(controller: KindController) -> Result<(), Error> {
         election,
     } = controller;
     let identity = format!("{}_{:016x}", host.name, process::number());
-    let settings = Settings {
+    let settings = KindSettings {
         kubeconfig,
         namespace,
         program: host.program,

@@ -7,13 +7,16 @@ use jiff::{SignedDuration, Timestamp};
 use super::super::show::simulate::Left;
 use crate::model::{Decision, Freshness, Name, Proposal};
 use crate::plan;
-use crate::simulate::Change;
+use crate::simulate::SimulatedChange;
 
 /// The clusters that stay on the workers which are lost, by why they do. Those that something names are
 /// told elsewhere.
-pub(super) fn left<'c>(changes: impl Iterator<Item = &'c Change>, after: &Proposal) -> Vec<Left> {
+pub(super) fn left<'c>(
+    changes: impl Iterator<Item = &'c SimulatedChange>,
+    after: &Proposal,
+) -> Vec<Left> {
     let lost = changes.filter_map(|change| match change {
-        Change::Lose(worker) => Some(worker),
+        SimulatedChange::Lose(worker) => Some(worker),
         _ => None,
     });
     lost.flat_map(|worker| on_worker(worker, after)).collect()

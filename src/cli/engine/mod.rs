@@ -31,7 +31,7 @@ use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::change::Certified;
 use crate::diag::{Place, Position};
-use crate::model::{Hold, Input, Name, Orders, Proposal, Turn};
+use crate::model::{Hold, Input, Name, Proposal, Turn, TurnConstraints};
 use crate::pipeline::Update;
 use crate::reconcile::Keep;
 use crate::verify;
@@ -40,7 +40,7 @@ pub use control::Control;
 pub use reconcile::TurnArgs;
 pub use status::Query;
 
-pub use simulate::{Asked, At, WhatIf, simulate};
+pub use simulate::{SimulateOptions, SimulatedTime, WhatIf, simulate};
 
 pub use agent::agent;
 pub use kind::{KindController, KindHost, KindTree, kind_apply, kind_run, state_folder};
@@ -49,11 +49,11 @@ pub use kind::{KindController, KindHost, KindTree, kind_apply, kind_run, state_f
 pub type TextOf = Box<dyn Fn(&str) -> Option<String>>;
 
 /// A fleet that was read, and what `propose` made of it.
-pub struct Opened {
+pub struct OpenedFleet {
     /// What would be committed, and why.
     pub proposal: Proposal,
     /// Where the fleet came from.
-    pub source: Source,
+    pub source: FleetSource,
     /// What changes in each file, where that was asked for.
     pub diffs: Vec<FileDiff>,
     /// How many files there are like that, also beyond those that were compared.
@@ -76,7 +76,7 @@ pub enum Diffs {
 }
 
 /// Where a fleet came from, as far as output needs it.
-pub struct Source {
+pub struct FleetSource {
     /// What the user called it: a folder, `FOLDER@REV` or a URL.
     pub label: String,
     /// The fleet's root in its repository: empty, or a path without a `/` at its ends.
@@ -96,7 +96,7 @@ pub type ReadText = Box<dyn Fn(&str) -> Option<String>>;
 
 /// Which part of the output `render` writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct RenderPart {
     /// Only this worker's folders.
     pub worker: Option<Name>,
     /// Only this cluster's folder and record.
@@ -106,7 +106,7 @@ pub struct Part {
 /// What `render` wrote.
 pub struct Rendered {
     /// What it was made from.
-    pub opened: Opened,
+    pub opened: OpenedFleet,
     /// How many files were written.
     pub files: u64,
 }
@@ -122,11 +122,11 @@ pub enum Turned {
 /// What one turn of the reconciler did.
 pub struct Reconciled {
     /// What it was made from.
-    pub opened: Opened,
+    pub opened: OpenedFleet,
     /// How the turn ended.
-    pub outcome: Outcome,
+    pub outcome: ReconcileOutcome,
     /// How the status branch fared: `None` where nothing was to be written.
-    pub status: Option<Result<Written, String>>,
+    pub status: Option<Result<WrittenCommit, String>>,
     /// How the forge was told: where, or why not; `None` where there was nothing to tell.
     pub forge: Option<Result<String, String>>,
     /// How often a push was lost to another writer and planned again.
@@ -137,24 +137,24 @@ pub struct Reconciled {
 
 /// How a turn of the reconciler ended on the output branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ReconcileOutcome {
     /// A commit was made, and pushed where there is a remote.
-    Committed(Written),
+    Committed(WrittenCommit),
     /// There was nothing to commit.
     Unchanged,
     /// A proposal was made or brought up to date.
-    Proposes(Written),
+    Proposes(WrittenCommit),
     /// The proposal that is there says all already.
-    Proposed(Written),
+    Proposed(WrittenCommit),
     /// The proposal that is there is approved and stays as it is.
-    Approved(Written),
+    Approved(WrittenCommit),
     /// Nothing may be committed: a broken `carp.yaml`, an empty read.
     Stopped,
 }
 
 /// A commit on a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenCommit {
     /// The branch.
     pub branch: String,
     /// The commit.
@@ -178,7 +178,7 @@ pub struct Writable {
 /// A fleet with all that is found in it.
 pub struct Validated {
     /// What was made of it; its diagnostics have what the policy tests found, too.
-    pub opened: Opened,
+    pub opened: OpenedFleet,
     /// How many policy tests ran.
     pub tests: usize,
     /// Whether there are policy tests that could not run.
@@ -226,7 +226,7 @@ pub fn propose(
     observed: &ObservedArgs,
     against: &AgainstArgs,
     diffs: Diffs,
-) -> Result<Opened, Error> {
+) -> Result<OpenedFleet, Error> {
     let _progress = context.progress("reading, placing and rendering the fleet");
     if let Some(asked) = against::asked(context, fleet, against)? {
         return against::propose(context, fleet, observed, &asked, diffs);
@@ -246,7 +246,7 @@ pub fn render(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     out: &Path,
-    part: &Part,
+    part: &RenderPart,
 ) -> Result<Rendered, Error> {
     let _progress = context.progress("rendering the fleet");
     let look = open::look_as_reconcile(context, fleet, observed, Keep::Bytes)?;
@@ -324,7 +324,7 @@ pub fn reconcile_once(context: &mut Context<'_, '_>, args: &TurnArgs<'_>) -> Res
 pub fn reconcile_turn(
     context: &mut Context<'_, '_>,
     args: &TurnArgs<'_>,
-    orders: Orders,
+    orders: TurnConstraints,
 ) -> Result<(Turn, Exit), Error> {
     reconcile::turn(context, args, orders)
 }

@@ -6,25 +6,26 @@ use std::path::{Path, PathBuf};
 use super::super::show::age::since;
 use super::super::{Context, Error, Exit, FleetArgs, ObjectKind, ObservedArgs};
 use super::unknown::unknown;
-use super::{Diffs, Opened, Part, Rendered, Source, TextOf};
+use super::{Diffs, FleetSource, OpenedFleet, RenderPart, Rendered, TextOf};
 use crate::change::entry_at;
 use crate::model::{
     Build, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
 };
 use crate::pipeline;
 use crate::reconcile::{
-    self, Brought, Clock, History, Keep, MissingBranches, Observing, Place, Sources,
+    self, Brought, FleetPlace, InputHistory, Keep, MissingBranches, Observing, RunClock,
+    SourceStores,
 };
 use crate::store::{Prune, checkout};
 
 /// A look at a fleet, with the stores that it was read from.
-pub(super) struct Look {
-    pub(super) opened: Opened,
+pub(super) struct FleetLook {
+    pub(super) opened: OpenedFleet,
     /// The input tree.
     pub(super) input: Id,
     /// The commit that it is of, or stands on.
     pub(super) tip: Option<Id>,
-    pub(super) sources: std::rc::Rc<Sources>,
+    pub(super) sources: std::rc::Rc<SourceStores>,
     pub(super) now: jiff::Timestamp,
     pub(super) snapshot: Snapshot,
     pub(super) memo: Memo,
@@ -36,7 +37,7 @@ pub(super) fn look(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     keep: Keep,
-) -> Result<Look, Error> {
+) -> Result<FleetLook, Error> {
     look_at(context, fleet, &observing(observed), keep)
 }
 
@@ -46,7 +47,7 @@ pub(super) fn look_as_reconcile(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     keep: Keep,
-) -> Result<Look, Error> {
+) -> Result<FleetLook, Error> {
     let observing = Observing { signed: true, rewind: true, ..observing(observed) };
     look_at(context, fleet, &observing, keep)
 }
@@ -58,7 +59,7 @@ pub(super) fn look_at_input(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     signed: bool,
-) -> Result<Look, Error> {
+) -> Result<FleetLook, Error> {
     let missing = MissingBranches::Noted;
     let observing = Observing { signed, missing, ..observing(observed) };
     look_at(context, fleet, &observing, Keep::Ids)
@@ -80,8 +81,9 @@ pub(super) fn look_past(
     fleet: &FleetArgs,
     revision: &str,
     keep: Keep,
-) -> Result<Look, Error> {
-    let place = Place::of_past(&fleet.fleet, &cache(context)).map_err(|error| failed(&error))?;
+) -> Result<FleetLook, Error> {
+    let place =
+        FleetPlace::of_past(&fleet.fleet, &cache(context)).map_err(|error| failed(&error))?;
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
     let opened = reconcile::open_past(place, revision, clock(context), &build(), keep);
     Ok(looked(fleet, opened.map_err(|error| failed(&error))?, shown_prefix))
@@ -92,7 +94,7 @@ fn look_at(
     fleet: &FleetArgs,
     observing: &Observing,
     keep: Keep,
-) -> Result<Look, Error> {
+) -> Result<FleetLook, Error> {
     let place = find(context, fleet)?;
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
     let open = |place| reconcile::open(place, clock(context), observing, &build(), keep);
@@ -100,7 +102,7 @@ fn look_at(
         // A damaged clone of carp's own is no matter of the person's who looks.
         Err(error)
             if error.is_damage()
-                && Place::renew(&fleet.fleet, &cache(context))
+                && FleetPlace::renew(&fleet.fleet, &cache(context))
                     .map_err(|error| failed(&error))? =>
         {
             open(find(context, fleet)?)
@@ -110,20 +112,24 @@ fn look_at(
     Ok(looked(fleet, opened.map_err(|error| failed(&error))?, shown_prefix))
 }
 
-pub(super) fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix: String) -> Look {
+pub(super) fn looked(
+    fleet: &FleetArgs,
+    opened: reconcile::Opened,
+    shown_prefix: String,
+) -> FleetLook {
     let reconcile::Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, .. } =
         opened;
     let mut notes = opened.notes;
     notes.extend(opened.brought.map(|brought| brought_words(&brought, now)));
     let sources = std::rc::Rc::new(sources);
-    let source = Source {
+    let source = FleetSource {
         label: crate::git::Redacted::new(&fleet.fleet).to_string(),
         prefix: prefix.clone(),
         shown_prefix,
         notes,
         text: text_of(std::rc::Rc::clone(&sources), input, prefix),
     };
-    let opened = Opened {
+    let opened = OpenedFleet {
         proposal,
         source,
         diffs: Vec::new(),
@@ -132,7 +138,7 @@ pub(super) fn looked(fleet: &FleetArgs, opened: reconcile::Opened, shown_prefix:
         certificate: Vec::new(),
         against: None,
     };
-    Look { opened, input, tip, sources, now, snapshot, memo }
+    FleetLook { opened, input, tip, sources, now, snapshot, memo }
 }
 
 /// What was brought, and how old it is: a clone that is not fetched again stays at that.
@@ -145,10 +151,10 @@ fn brought_words(brought: &Brought, now: jiff::Timestamp) -> String {
     )
 }
 
-impl Look {
+impl FleetLook {
     /// Works out what the updates do, and compares the files that change where that is asked for.
     pub(super) fn show(&mut self, diffs: Diffs) -> Result<(), Error> {
-        let Opened { proposal, source, .. } = &self.opened;
+        let OpenedFleet { proposal, source, .. } = &self.opened;
         let prefix = &source.prefix;
         let told = self.sources.with(|store| {
             let updates = pipeline::updates(store, proposal, prefix);
@@ -165,16 +171,16 @@ impl Look {
     }
 }
 
-impl Look {
+impl FleetLook {
     /// Finds what people wrote that forced the deletions and moves which begin.
     pub(super) fn certify(&mut self) -> Result<(), Error> {
-        let Opened { proposal, source, .. } = &self.opened;
+        let OpenedFleet { proposal, source, .. } = &self.opened;
         let (Some(repository), Some(tip)) = (&self.sources.repository, self.tip) else {
             return Ok(());
         };
         let certificate = self.sources.with(|store| {
             let (tree, prefix) = (self.input, source.prefix.as_str());
-            History { repository, store, tree, tip, prefix }.certificate(proposal)
+            InputHistory { repository, store, tree, tip, prefix }.certificate(proposal)
         });
         self.opened.certificate = certificate.map_err(|error| failed(&error))?;
         Ok(())
@@ -182,13 +188,13 @@ impl Look {
 }
 
 /// Finds the fleet that the arguments name.
-pub(super) fn find(context: &Context<'_, '_>, fleet: &FleetArgs) -> Result<Place, Error> {
-    Place::find(&fleet.fleet, &cache(context)).map_err(|error| failed(&error))
+pub(super) fn find(context: &Context<'_, '_>, fleet: &FleetArgs) -> Result<FleetPlace, Error> {
+    FleetPlace::find(&fleet.fleet, &cache(context)).map_err(|error| failed(&error))
 }
 
 /// The time of the run.
-pub(super) fn clock(context: &Context<'_, '_>) -> Clock {
-    Clock { given: context.pinned_now, wall: (context.io.clock)() }
+pub(super) fn clock(context: &Context<'_, '_>) -> RunClock {
+    RunClock { given: context.pinned_now, wall: (context.io.clock)() }
 }
 
 /// Who runs.
@@ -234,7 +240,7 @@ pub(super) fn shown(folder: &Path) -> String {
 }
 
 /// Reads the text of a file of the fleet.
-pub(super) fn text_of(sources: std::rc::Rc<Sources>, input: Id, prefix: String) -> TextOf {
+pub(super) fn text_of(sources: std::rc::Rc<SourceStores>, input: Id, prefix: String) -> TextOf {
     Box::new(move |path| {
         let path = paths::in_repository(&prefix, path);
         sources.with(|store| text_at(store, input, &path)).ok().flatten()
@@ -249,7 +255,7 @@ pub(super) fn text_at(store: &dyn Store, tree: Id, path: &str) -> Option<String>
 }
 
 /// Writes the output tree, or a part of it, below a new or empty folder.
-pub(super) fn write_out(look: Look, out: &Path, part: &Part) -> Result<Rendered, Error> {
+pub(super) fn write_out(look: FleetLook, out: &Path, part: &RenderPart) -> Result<Rendered, Error> {
     known(&look, part)?;
     let occupied = out.read_dir().is_ok_and(|mut entries| entries.next().is_some());
     if occupied {
@@ -270,7 +276,7 @@ pub(super) fn write_out(look: Look, out: &Path, part: &Part) -> Result<Rendered,
 }
 
 /// Refuses a part of which the plan knows nothing. Where nothing could be planned the findings say why.
-fn known(look: &Look, part: &Part) -> Result<(), Error> {
+fn known(look: &FleetLook, part: &RenderPart) -> Result<(), Error> {
     if look.opened.proposal.stopped {
         return Ok(());
     }
@@ -289,8 +295,8 @@ fn selected(
     store: &dyn Store,
     tree: Id,
     prefix: &str,
-    part: &Part,
-    look: &Look,
+    part: &RenderPart,
+    look: &FleetLook,
 ) -> Result<Id, StoreError> {
     let mut wanted = Vec::new();
     if let Some(worker) = &part.worker {
@@ -315,6 +321,6 @@ fn selected(
     edit.apply(store, Some(empty))
 }
 
-fn worker_of(look: &Look, cluster: &Name) -> Option<Name> {
+fn worker_of(look: &FleetLook, cluster: &Name) -> Option<Name> {
     look.opened.proposal.plan.clusters.get(cluster)?.decision.worker().cloned()
 }

@@ -8,14 +8,14 @@ use super::super::show::forge;
 use super::super::show::plan::{PlanView, markdown};
 use super::super::{Context, Error, Exit, FleetArgs, ForgeArgs, ForgeName, ObservedArgs, plan};
 use super::open::{build, cache, clock, failed, shown, text_of};
-use super::{Opened, Outcome, Reconciled, Source, Turned, Written};
+use super::{FleetSource, OpenedFleet, ReconcileOutcome, Reconciled, Turned, WrittenCommit};
 use crate::forge::Token;
 use crate::git::Repository;
-use crate::model::{Digest, Name, Orders, Proposal, Turn, TurnForge};
+use crate::model::{Digest, Name, Proposal, Turn, TurnConstraints, TurnForge};
 use crate::pipeline::Update;
 use crate::reconcile::{
-    self, Committed, ForgeChoice, ForgeOptions, Keep, Observing, Options, Place, ReconcileResult,
-    Sources, StatusOutcome, Verdict,
+    self, Committed, FleetPlace, ForgeChoice, ForgeOptions, Keep, Observing, Options,
+    ReconcileResult, SourceStores, StatusOutcome, Verdict,
 };
 
 /// What a turn of the reconciler is told.
@@ -31,7 +31,8 @@ pub struct TurnArgs<'a> {
 
 /// Runs once.
 pub(super) fn once(context: &Context<'_, '_>, args: &TurnArgs<'_>) -> Result<Turned, Error> {
-    let (place, ran) = attempt(context, args, Orders::default()).map_err(|error| failed(&error))?;
+    let (place, ran) =
+        attempt(context, args, TurnConstraints::default()).map_err(|error| failed(&error))?;
     Ok(match ran {
         ReconcileResult::Settled(turn) => Turned::Settled(turn),
         ReconcileResult::Through(outcome) => {
@@ -45,7 +46,7 @@ pub(super) fn once(context: &Context<'_, '_>, args: &TurnArgs<'_>) -> Result<Tur
 pub(super) fn turn(
     context: &Context<'_, '_>,
     args: &TurnArgs<'_>,
-    orders: Orders,
+    orders: TurnConstraints,
 ) -> Result<(Turn, Exit), Error> {
     let begun = (context.io.clock)();
     let (mut turn, exit) = match attempt(context, args, orders) {
@@ -69,10 +70,10 @@ pub(super) fn turn(
 fn attempt(
     context: &Context<'_, '_>,
     args: &TurnArgs<'_>,
-    orders: Orders,
-) -> Result<(Place, ReconcileResult), reconcile::Error> {
+    orders: TurnConstraints,
+) -> Result<(FleetPlace, ReconcileResult), reconcile::Error> {
     let TurnArgs { fleet, observed, forge } = args;
-    let mut place = Place::find(&fleet.fleet, &cache(context))?;
+    let mut place = FleetPlace::find(&fleet.fleet, &cache(context))?;
     if let Some(revision) = place.revision {
         return Err(reconcile::Error::Revision { revision });
     }
@@ -130,15 +131,15 @@ fn jitter(races: u32) -> std::time::Duration {
 }
 
 fn opened(
-    place: Place,
+    place: FleetPlace,
     fleet: &FleetArgs,
     outcome: reconcile::Outcome,
 ) -> Result<Reconciled, Error> {
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
     let repository = place.repository.as_ref().map(Repository::again).transpose();
     let repository = repository.map_err(|error| failed(&error.into()))?;
-    let sources = Rc::new(Sources { upper: Keep::Ids.store(), folder: None, repository });
-    let source = Source {
+    let sources = Rc::new(SourceStores { upper: Keep::Ids.store(), folder: None, repository });
+    let source = FleetSource {
         label: crate::git::Redacted::new(&fleet.fleet).to_string(),
         prefix: outcome.prefix.clone(),
         shown_prefix,
@@ -146,7 +147,7 @@ fn opened(
         text: text_of(sources, outcome.input, outcome.prefix),
     };
     Ok(Reconciled {
-        opened: Opened {
+        opened: OpenedFleet {
             proposal: outcome.proposal,
             source,
             diffs: Vec::new(),
@@ -156,13 +157,13 @@ fn opened(
             against: None,
         },
         outcome: match outcome.verdict {
-            Verdict::Committed(committed) => Outcome::Committed(written(committed)),
+            Verdict::Committed(committed) => ReconcileOutcome::Committed(written(committed)),
             // Only orders hold back, and a run of its own has none.
-            Verdict::Unchanged | Verdict::Held(_) => Outcome::Unchanged,
-            Verdict::Proposes(committed) => Outcome::Proposes(written(committed)),
-            Verdict::Proposed(committed) => Outcome::Proposed(written(committed)),
-            Verdict::Approved(committed) => Outcome::Approved(written(committed)),
-            Verdict::Stopped => Outcome::Stopped,
+            Verdict::Unchanged | Verdict::Held(_) => ReconcileOutcome::Unchanged,
+            Verdict::Proposes(committed) => ReconcileOutcome::Proposes(written(committed)),
+            Verdict::Proposed(committed) => ReconcileOutcome::Proposed(written(committed)),
+            Verdict::Approved(committed) => ReconcileOutcome::Approved(written(committed)),
+            Verdict::Stopped => ReconcileOutcome::Stopped,
         },
         status: outcome.status.and_then(|status| match status {
             StatusOutcome::Committed(committed) => Some(Ok(written(committed))),
@@ -183,9 +184,9 @@ fn told(forge: TurnForge) -> Result<String, String> {
     }
 }
 
-fn written(committed: Committed) -> Written {
+fn written(committed: Committed) -> WrittenCommit {
     let Committed { branch, commit, remote } = committed;
-    Written { branch, commit: commit.to_string(), remote }
+    WrittenCommit { branch, commit: commit.to_string(), remote }
 }
 
 /// The folder as a `--fleet` argument.

@@ -1,13 +1,13 @@
 //! Past commits, replayed, for the command line.
 
-use super::super::show::replay::{DiffersView, MadeFrom, Outcome, PathView};
+use super::super::show::replay::{CommitInputs, DiffersView, PathView, ReplayOutcome};
 use super::super::show::{ReplayRow, ReplayView};
 use super::super::{Context, Error, FleetArgs};
 use super::open::{build, failed, find};
 use crate::git::{Provenance, Repository};
 use crate::model::{Change, ChangeKind, Id};
 use crate::reconcile::Names;
-use crate::replay::{self, Bring, Differs, Part, Past, Replayed, Skipped, Verdict};
+use crate::replay::{self, Bring, CommitPart, Differs, Past, ReplayVerdict, Replayed, Skipped};
 
 /// Replays what a revision names.
 pub(super) fn replay(
@@ -78,12 +78,16 @@ fn resolve(repository: &Repository, names: &Names, text: &str) -> Result<Id, Err
 fn row(replayed: Replayed, names: &Names, version: &str) -> ReplayRow {
     let Replayed { commit, tree, subject, said, verdict } = replayed;
     let (base, outcome) = match verdict {
-        Verdict::Same { base, part } => (base, Outcome::Same { form_only: part == Part::Form }),
-        Verdict::Differs(how) => (how.base, Outcome::Differs(differs(*how))),
-        Verdict::Missing { what, bring } => {
-            (None, Outcome::Missing { what, help: help(bring, names) })
+        ReplayVerdict::Same { base, part } => {
+            (base, ReplayOutcome::Same { form_only: part == CommitPart::Form })
         }
-        Verdict::Skipped(why) => (None, Outcome::Skipped { why: skipped(why).to_owned() }),
+        ReplayVerdict::Differs(how) => (how.base, ReplayOutcome::Differs(differs(*how))),
+        ReplayVerdict::Missing { what, bring } => {
+            (None, ReplayOutcome::Missing { what, help: help(bring, names) })
+        }
+        ReplayVerdict::Skipped(why) => {
+            (None, ReplayOutcome::Skipped { why: skipped(why).to_owned() })
+        }
     };
     let other_version = said.as_ref().and_then(|said| said.version.clone());
     ReplayRow {
@@ -96,8 +100,8 @@ fn row(replayed: Replayed, names: &Names, version: &str) -> ReplayRow {
     }
 }
 
-fn made_from(said: Provenance, base: Option<Id>) -> MadeFrom {
-    MadeFrom {
+fn made_from(said: Provenance, base: Option<Id>) -> CommitInputs {
+    CommitInputs {
         input: said.input.to_string(),
         observed: said.observed.map(|id| id.to_string()),
         time: said.time.map(|time| time.to_string()),

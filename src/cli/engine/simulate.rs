@@ -6,18 +6,19 @@ use jiff::Timestamp;
 
 use super::super::show::findings::{self, Finding};
 use super::super::show::simulate::{
-    Left, RoomView, RunwayCount, RunwayRow, SimulateView, Standing,
+    ClusterStanding, Left, RoomView, RunwayCount, RunwayRow, SimulateView,
 };
 use super::super::{Context, Error, FleetArgs, ObservedArgs};
 use super::left::left;
-use super::open::{Look, failed, look, text_at};
+use super::open::{FleetLook, failed, look, text_at};
 use crate::diag::Diagnostics;
 use crate::model::api::Rebalance;
 use crate::model::{Name, Proposal, Store, paths};
 use crate::plan::{self, PlanInput};
 use crate::reconcile::Keep;
 use crate::simulate::{
-    self as room, Change, Clusters, MOST, Question, Request, Room, Runway, Scene, Simulated,
+    self as room, Clusters, MOST, Question, RebalanceOffer, Room, Runway, Simulated,
+    SimulatedChange, SimulatedFleet,
 };
 use crate::store::Overlay;
 
@@ -25,11 +26,11 @@ use crate::store::Overlay;
 const MOST_SUMMARIES: usize = 10;
 
 /// What was asked on the command line.
-pub struct Asked {
+pub struct SimulateOptions {
     /// The changes, each with its words.
-    pub changes: Vec<(Change, String)>,
+    pub changes: Vec<(SimulatedChange, String)>,
     /// The time of the run with the changes.
-    pub at: Option<At>,
+    pub at: Option<SimulatedTime>,
     /// The runway of which clusters; `None`: of none.
     pub runway: Option<Clusters>,
     /// The rebalance that is proposed, with its words; `None`: none.
@@ -38,7 +39,7 @@ pub struct Asked {
 
 /// A time that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum SimulatedTime {
     /// That time.
     Time(Timestamp),
     /// So long after the time of the run.
@@ -56,7 +57,7 @@ pub struct WhatIf {
     left: Vec<Left>,
     findings: Vec<Finding>,
     runway: Vec<RunwayRow>,
-    request: Option<Request>,
+    request: Option<RebalanceOffer>,
     /// Lines that people should know before they read the output.
     pub notes: Vec<String>,
 }
@@ -94,7 +95,7 @@ pub fn simulate(
     context: &mut Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
-    asked: Asked,
+    asked: SimulateOptions,
 ) -> Result<WhatIf, Error> {
     let _progress = context.progress("reading and placing the fleet");
     let look = look(context, fleet, observed, Keep::Ids)?;
@@ -127,17 +128,17 @@ pub fn simulate(
 
 type Answer = (Simulated, Vec<(Name, String)>, Vec<Finding>, Vec<RunwayRow>);
 
-fn answer(look: &Look, store: &dyn Store, asked: &Asked) -> Result<Answer, Error> {
-    let Look { snapshot, memo, .. } = look;
+fn answer(look: &FleetLook, store: &dyn Store, asked: &SimulateOptions) -> Result<Answer, Error> {
+    let FleetLook { snapshot, memo, .. } = look;
     let before = &look.opened.proposal;
     if before.stopped {
         return Err(Error::failed("this fleet cannot be planned even as it is")
             .help("`carp validate` shows why"));
     }
-    let scene = Scene { snapshot, before, memo, store };
+    let scene = SimulatedFleet { snapshot, before, memo, store };
     let at = asked.at.map(|at| match at {
-        At::Time(time) => Ok(time),
-        At::After(duration) => snapshot
+        SimulatedTime::Time(time) => Ok(time),
+        SimulatedTime::After(duration) => snapshot
             .now
             .checked_add(duration)
             .map_err(|error| Error::usage("that is after the end of time").because(error)),
@@ -151,7 +152,7 @@ fn answer(look: &Look, store: &dyn Store, asked: &Asked) -> Result<Answer, Error
     let mut rows = Vec::new();
     if let Some(like) = &asked.runway {
         let (snapshot, before) = (&simulated.snapshot, &simulated.after);
-        let after = Scene { snapshot, before, memo, store: &edited };
+        let after = SimulatedFleet { snapshot, before, memo, store: &edited };
         let then = (!asked.changes.is_empty() || question.at.is_some() || rebalance.is_some())
             .then_some(after);
         rows = runways(&scene, then.as_ref(), like)?;
@@ -162,8 +163,8 @@ fn answer(look: &Look, store: &dyn Store, asked: &Asked) -> Result<Answer, Error
 
 /// The runway of each class for each tenant, as it is and with the changes.
 fn runways(
-    now: &Scene<'_>,
-    then: Option<&Scene<'_>>,
+    now: &SimulatedFleet<'_>,
+    then: Option<&SimulatedFleet<'_>>,
     like: &Clusters,
 ) -> Result<Vec<RunwayRow>, Error> {
     let fleet = &now.before.fleet;
@@ -177,7 +178,7 @@ fn runways(
         None if fleet.spec.tenants.is_empty() => vec![None],
         None => fleet.spec.tenants.iter().map(|tenant| Some(tenant.name.clone())).collect(),
     };
-    let count = |scene: &Scene<'_>, like: &Clusters| {
+    let count = |scene: &SimulatedFleet<'_>, like: &Clusters| {
         room::runway(scene, like).map(count).map_err(|error| told(&error))
     };
     let mut rows = Vec::new();
@@ -211,11 +212,11 @@ fn room_view(Room { location, pool, fits, grown, made }: Room) -> RoomView {
 }
 
 /// The clusters that were added, by the change that added them.
-fn lots(changes: &[(Change, String)], added: Vec<Name>) -> Vec<(String, Vec<Name>)> {
+fn lots(changes: &[(SimulatedChange, String)], added: Vec<Name>) -> Vec<(String, Vec<Name>)> {
     let mut added = added.into_iter();
     let mut lots = Vec::new();
     for (change, words) in changes {
-        if let Change::Add(clusters) = change {
+        if let SimulatedChange::Add(clusters) = change {
             lots.push((words.clone(), (0..clusters.count).filter_map(|_| added.next()).collect()));
         }
     }
@@ -229,9 +230,9 @@ fn summaries(before: &Proposal, simulated: &Simulated) -> Vec<(Name, String)> {
     let mut told: Vec<(Name, String)> = Vec::new();
     let mut lines = BTreeSet::new();
     for (name, planned) in &after.plan.clusters {
-        let standing = Standing::of(Some(planned));
-        let same = Standing::of(before.plan.clusters.get(name)) == standing;
-        if same || !matches!(standing, Standing::Waits(_)) || told.len() == MOST_SUMMARIES {
+        let standing = ClusterStanding::of(Some(planned));
+        let same = ClusterStanding::of(before.plan.clusters.get(name)) == standing;
+        if same || !matches!(standing, ClusterStanding::Waits(_)) || told.len() == MOST_SUMMARIES {
             continue;
         }
         // Of those that were added one speaks for its like.
@@ -247,13 +248,13 @@ fn summaries(before: &Proposal, simulated: &Simulated) -> Vec<(Name, String)> {
 }
 
 /// What is found with the changes and is not without them.
-fn new_findings(look: &Look, simulated: &Simulated, store: &dyn Store) -> Vec<Finding> {
+fn new_findings(look: &FleetLook, simulated: &Simulated, store: &dyn Store) -> Vec<Finding> {
     let known = look.opened.proposal.diagnostics.sorted();
     let new = simulated.after.diagnostics.sorted().into_iter().filter(|d| !known.contains(d));
     let (source, tree) = (&look.opened.source, simulated.snapshot.input.tree);
     let text = |path: &str| text_at(store, tree, &paths::in_repository(&source.prefix, path));
     let prefix = &source.shown_prefix;
-    let sources = findings::Sources { text: &text, locate: &super::locate, prefix };
+    let sources = findings::TextSources { text: &text, locate: &super::locate, prefix };
     findings::resolve(&new.collect::<Diagnostics>(), &sources)
 }
 

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::super::show::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
 use super::super::{Error, ObjectKind, Selector, Target};
-use super::open::{Look, text_at};
+use super::open::{FleetLook, text_at};
 use super::unknown::unknown;
 use crate::diag::suggest;
 use crate::load::read_yaml;
@@ -30,7 +30,7 @@ pub struct Query {
 }
 
 /// Workers, pools and clusters as far as they are asked for.
-pub(super) fn status(look: &Look, query: &Query) -> Result<StatusView, Error> {
+pub(super) fn status(look: &FleetLook, query: &Query) -> Result<StatusView, Error> {
     known(look, query)?;
     let plan = &look.opened.proposal.plan;
     let workers = plan.workers.keys().filter(|name| query.names(ObjectKind::Worker, name));
@@ -54,7 +54,7 @@ pub(super) fn status(look: &Look, query: &Query) -> Result<StatusView, Error> {
 }
 
 /// Refuses what can have no answer.
-fn known(look: &Look, query: &Query) -> Result<(), Error> {
+fn known(look: &FleetLook, query: &Query) -> Result<(), Error> {
     let proposal = &look.opened.proposal;
     let policies = |name: &str| {
         Err(Error::usage("a policy has no status")
@@ -128,7 +128,7 @@ impl Query {
     }
 }
 
-fn worker(look: &Look, name: &Name, specs: bool) -> Option<WorkerStatusRow> {
+fn worker(look: &FleetLook, name: &Name, specs: bool) -> Option<WorkerStatusRow> {
     let document: WorkerDocument = document(look, &format!("workers/{name}.yaml"))?;
     let desired = look.opened.proposal.fleet.workers.get(name);
     Some(WorkerStatusRow {
@@ -169,7 +169,7 @@ fn pools(proposal: &Proposal, specs: bool) -> Vec<PoolStatusRow> {
     names.into_iter().map(row).collect()
 }
 
-fn cluster(look: &Look, name: &Name, specs: bool) -> Option<ClusterStatusRow> {
+fn cluster(look: &FleetLook, name: &Name, specs: bool) -> Option<ClusterStatusRow> {
     let path = format!("clusters/{}/{name}.yaml", paths::shard(name));
     let document: ClusterDocument = document(look, &path)?;
     let proposal = &look.opened.proposal;
@@ -188,7 +188,7 @@ fn cluster(look: &Look, name: &Name, specs: bool) -> Option<ClusterStatusRow> {
     })
 }
 
-fn document<T: DeserializeOwned>(look: &Look, path: &str) -> Option<T> {
+fn document<T: DeserializeOwned>(look: &FleetLook, path: &str) -> Option<T> {
     let path = paths::in_repository(&look.opened.source.prefix, path);
     let tree = look.opened.proposal.status_tree;
     let text = look.sources.with(|store| text_at(store, tree, &path)).ok().flatten()?;

@@ -27,7 +27,7 @@ pub const TURN: &str = "--turn";
 
 /// What becomes of a turn's outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum TurnOutputs {
     /// They are this process's own: a person sees no difference.
     Inherit,
     /// Standard output is kept; standard error is this process's own.
@@ -36,7 +36,7 @@ pub enum Output {
 
 /// A turn to run.
 #[derive(Clone, Debug)]
-pub struct Turn {
+pub struct SupervisedTurn {
     /// This program's own file.
     pub program: PathBuf,
     /// Its arguments, without the program's name: `reconcile …`.
@@ -46,7 +46,7 @@ pub struct Turn {
     /// How many bytes of memory it may have, as its arguments say.
     pub memory: Option<u64>,
     /// What becomes of its outputs.
-    pub output: Output,
+    pub output: TurnOutputs,
 }
 
 /// How a turn ended.
@@ -80,7 +80,7 @@ pub enum How {
 ///
 /// # Errors
 /// The program cannot be started, or signals cannot be listened for.
-pub fn supervise(turn: &Turn) -> io::Result<Ended> {
+pub fn supervise(turn: &SupervisedTurn) -> io::Result<Ended> {
     listen()?;
     let first = run(turn)?;
     if first.how != How::Hung || asked_to_end().is_some() {
@@ -111,10 +111,10 @@ fn listen() -> io::Result<()> {
     Ok(())
 }
 
-fn run(turn: &Turn) -> io::Result<Ended> {
+fn run(turn: &SupervisedTurn) -> io::Result<Ended> {
     let mut command = Command::new(&turn.program);
     command.args(&turn.args).arg(TURN);
-    if turn.output == Output::Capture {
+    if turn.output == TurnOutputs::Capture {
         command.stdout(Stdio::piped());
     }
     if turn.memory.is_some() {
@@ -249,8 +249,8 @@ mod tests {
 
     fn ended_within(script: &str, deadline: Duration, memory: Option<u64>) -> Ended {
         let args = ["-c", script, "sh"].map(OsString::from).to_vec();
-        let (program, output) = ("/bin/sh".into(), Output::Capture);
-        supervise(&Turn { program, args, deadline, memory, output }).unwrap()
+        let (program, output) = ("/bin/sh".into(), TurnOutputs::Capture);
+        supervise(&SupervisedTurn { program, args, deadline, memory, output }).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(60);

@@ -1,12 +1,12 @@
 //! A name that nothing in the fleet has.
 
 use super::super::{Error, ObjectKind};
-use super::open::Look;
+use super::open::FleetLook;
 use crate::diag::suggest;
 use crate::model::Name;
 
 /// The error that there is no such cluster, worker or policy, with the nearest name.
-pub(super) fn unknown(look: &Look, kind: Option<ObjectKind>, name: &Name) -> Error {
+pub(super) fn unknown(look: &FleetLook, kind: Option<ObjectKind>, name: &Name) -> Error {
     let (plan, fleet) = (&look.opened.proposal.plan, &look.opened.proposal.fleet);
     let (workers, clusters) = (plan.workers.keys(), plan.clusters.keys());
     let help = |all: &mut dyn Iterator<Item = &Name>, what| {

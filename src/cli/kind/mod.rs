@@ -21,11 +21,11 @@ use super::{Context, Error, Exit, engine};
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: KindCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum KindCommand {
     Run(Box<run::Args>),
     Apply(Box<apply::Args>),
 }
@@ -69,7 +69,7 @@ fn host(text: &str) -> Result<String, String> {
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     match &args.command {
-        Command::Run(args) => run::run(args, context),
-        Command::Apply(args) => apply::run(args, context),
+        KindCommand::Run(args) => run::run(args, context),
+        KindCommand::Apply(args) => apply::run(args, context),
     }
 }

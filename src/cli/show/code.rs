@@ -8,7 +8,7 @@ use super::{Palette, Tone};
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
 /// What the page says of one code, in one of its parts: `NotLoaded` is a word of three.
-struct Entry<'a> {
+struct CodeEntry<'a> {
     /// The heading of the part: `Findings`, `Holds`.
     part: &'a str,
     code: &'a str,
@@ -38,7 +38,7 @@ pub fn text(code: &str, palette: Palette) -> Option<String> {
     Some(texts.join("\n"))
 }
 
-fn entries() -> Vec<Entry<'static>> {
+fn entries() -> Vec<CodeEntry<'static>> {
     let (mut found, mut part, mut fenced) = (Vec::new(), "", false);
     let mut header: Vec<&str> = Vec::new();
     for line in PAGE.lines() {
@@ -49,7 +49,7 @@ fn entries() -> Vec<Entry<'static>> {
         match heading {
             Some(("#", title)) => part = title,
             Some(("##" | "###", code)) => {
-                found.push(Entry { part, code, body: Vec::new(), cells: Vec::new() });
+                found.push(CodeEntry { part, code, body: Vec::new(), cells: Vec::new() });
                 continue;
             }
             _ => {}
@@ -59,7 +59,7 @@ fn entries() -> Vec<Entry<'static>> {
             match cells[0].strip_prefix('`').and_then(|code| code.strip_suffix('`')) {
                 Some(code) => {
                     let cells = header.iter().copied().zip(cells).skip(1).collect();
-                    found.push(Entry { part, code, body: Vec::new(), cells });
+                    found.push(CodeEntry { part, code, body: Vec::new(), cells });
                 }
                 None if !cells[0].starts_with('-') => header = cells,
                 None => {}
@@ -73,7 +73,7 @@ fn entries() -> Vec<Entry<'static>> {
     found
 }
 
-fn shown(entry: &Entry<'_>, palette: Palette) -> String {
+fn shown(entry: &CodeEntry<'_>, palette: Palette) -> String {
     let part = entry.part.to_lowercase();
     let mut out = format!("{} ({part})\n", palette.paint(Tone::Strong, entry.code));
     for (header, cell) in &entry.cells {

@@ -39,11 +39,11 @@ pub fn text(applied: &Applied, palette: Palette) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Row;
+    use crate::kind::AppliedCluster;
 
     #[test]
     fn a_row_is_a_cluster_and_what_could_not_be_read_stands_below() {
-        let row = |name: &str, state: &str, message: &str| Row {
+        let row = |name: &str, state: &str, message: &str| AppliedCluster {
             namespace: "default".to_owned(),
             name: name.to_owned(),
             cluster: format!("{name}-seed"),

@@ -22,13 +22,13 @@ pub enum Watcher {
 
 /// Work that goes on: a spinner with a word beside it, which goes away when this is dropped.
 #[must_use = "the word is shown until this is dropped"]
-pub struct Progress {
+pub struct Spinner {
     /// Closing it ends the spinner.
     open: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Progress {
+impl Spinner {
     /// Shows a word, such as `planning`, as soon as the work takes long.
     pub fn start(watcher: Watcher, word: &'static str) -> Self {
         if watcher == Watcher::Nobody {
@@ -49,7 +49,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Spinner {
     fn drop(&mut self) {
         drop(self.open.take());
         // What is printed next must not meet the spinner on its line.
@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn only_a_person_at_a_terminal_sees_it_and_the_end_waits_for_it() {
-        assert!(Progress::start(Watcher::Nobody, "planning").thread.is_none());
-        let shown = Progress::start(Watcher::Terminal, "planning");
+        assert!(Spinner::start(Watcher::Nobody, "planning").thread.is_none());
+        let shown = Spinner::start(Watcher::Terminal, "planning");
         assert!(shown.thread.is_some());
         drop(shown);
     }

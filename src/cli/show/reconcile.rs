@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::engine::{Outcome, Reconciled, Written};
+use super::super::engine::{ReconcileOutcome, Reconciled, WrittenCommit};
 use super::plan::{PlanView, ack_command, gate_words, hold_words, kept, listed};
 use super::{Palette, Tone, count};
 use crate::model::{Turn, TurnForge};
@@ -14,7 +14,7 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
     let source = &turn.opened.source;
     let view = PlanView::of(proposal, &source.label, &source.prefix, &[]);
     let mut out = outcome(&turn.outcome, &view, palette);
-    if matches!(turn.outcome, Outcome::Committed(_) | Outcome::Proposes(_)) {
+    if matches!(turn.outcome, ReconcileOutcome::Committed(_) | ReconcileOutcome::Proposes(_)) {
         out.push_str(&view.form_words());
     }
     match &turn.status {
@@ -78,33 +78,33 @@ pub fn json(turn: &Turn) -> String {
     text.expect("a turn serialises to JSON") + "\n"
 }
 
-fn outcome(outcome: &Outcome, view: &PlanView<'_>, palette: Palette) -> String {
+fn outcome(outcome: &ReconcileOutcome, view: &PlanView<'_>, palette: Palette) -> String {
     match outcome {
-        Outcome::Committed(commit) => {
+        ReconcileOutcome::Committed(commit) => {
             let done = palette.paint(Tone::Good, "committed");
             let subject = view.proposal.message.lines().next().unwrap_or_default();
             format!("{done} {}: {subject}\n", written(commit))
         }
-        Outcome::Proposes(commit) => {
+        ReconcileOutcome::Proposes(commit) => {
             let done = palette.paint(Tone::Good, "proposed");
             let subject = view.proposal.message.lines().next().unwrap_or_default();
             format!("{done} {}: {subject}\n  it counts when it is merged\n", written(commit))
         }
-        Outcome::Proposed(commit) => {
+        ReconcileOutcome::Proposed(commit) => {
             format!("proposed already: {}; it counts when it is merged\n", written(commit))
         }
-        Outcome::Approved(commit) => {
+        ReconcileOutcome::Approved(commit) => {
             format!("approved: {} stays as it is until it is merged\n", written(commit))
         }
-        Outcome::Unchanged => nothing_to_commit(view.waiting),
-        Outcome::Stopped => {
+        ReconcileOutcome::Unchanged => nothing_to_commit(view.waiting),
+        ReconcileOutcome::Stopped => {
             format!("{}\n", palette.paint(Tone::Bad, "stopped: nothing was committed"))
         }
     }
 }
 
-fn written(written: &Written) -> String {
-    let Written { branch, commit, remote } = written;
+fn written(written: &WrittenCommit) -> String {
+    let WrittenCommit { branch, commit, remote } = written;
     let short = commit.get(..8).unwrap_or(commit);
     match remote {
         Some(remote) => format!("{branch} {short} (pushed to {remote})"),
@@ -114,18 +114,18 @@ fn written(written: &Written) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::engine::{Opened, Source};
+    use super::super::super::engine::{FleetSource, OpenedFleet};
     use super::super::plan::sample_proposal;
     use super::*;
 
     #[test]
     fn a_turn_says_what_it_wrote_and_what_it_held() {
-        let commit = |branch: &str| Written {
+        let commit = |branch: &str| WrittenCommit {
             branch: branch.into(),
             commit: "0123456789abcdef".into(),
             remote: Some("origin".into()),
         };
-        let source = Source {
+        let source = FleetSource {
             label: ".".into(),
             prefix: "eu".into(),
             shown_prefix: String::new(),
@@ -133,7 +133,7 @@ mod tests {
             text: Box::new(|_| None),
         };
         let mut turn = Reconciled {
-            opened: Opened {
+            opened: OpenedFleet {
                 proposal: sample_proposal(),
                 source,
                 diffs: Vec::new(),
@@ -142,14 +142,14 @@ mod tests {
                 certificate: Vec::new(),
                 against: None,
             },
-            outcome: Outcome::Committed(commit("carp/rendered")),
+            outcome: ReconcileOutcome::Committed(commit("carp/rendered")),
             status: Some(Ok(commit("carp/status"))),
             forge: Some(Err("github.com did not answer".into())),
             races: 2,
             now: jiff::Timestamp::UNIX_EPOCH,
         };
         insta::assert_snapshot!(text(&turn, Palette::plain()));
-        turn.outcome = Outcome::Unchanged;
+        turn.outcome = ReconcileOutcome::Unchanged;
         turn.status = Some(Err("the remote refused it".into()));
         turn.races = 0;
         let shown = text(&turn, Palette::plain());

@@ -40,16 +40,16 @@ pub struct ReplayRow {
     pub other_version: Option<String>,
     /// What it names; left out where it is none of carp's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub made_from: Option<MadeFrom>,
+    pub made_from: Option<CommitInputs>,
     /// What came of it.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: ReplayOutcome,
 }
 
 /// What a commit was made from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct MadeFrom {
+pub struct CommitInputs {
     /// The input commit.
     pub input: String,
     /// The status commit with the folded reports.
@@ -67,7 +67,7 @@ pub struct MadeFrom {
 /// What came of a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "camelCase")]
-pub enum Outcome {
+pub enum ReplayOutcome {
     /// The same tree by the same decisions.
     #[serde(rename_all = "camelCase")]
     Same {
@@ -123,23 +123,24 @@ impl ReplayView {
     /// Whether everything that carp made was made again, and that was something.
     #[must_use]
     pub fn proves(&self) -> bool {
-        let skipped = |row: &&ReplayRow| matches!(row.outcome, Outcome::Skipped { .. });
-        let same = |row: &ReplayRow| matches!(row.outcome, Outcome::Same { .. });
+        let skipped = |row: &&ReplayRow| matches!(row.outcome, ReplayOutcome::Skipped { .. });
+        let same = |row: &ReplayRow| matches!(row.outcome, ReplayOutcome::Same { .. });
         let all = self.commits.iter().filter(|row| !skipped(row)).all(same);
         all && (self.is_range || self.commits.iter().any(same))
     }
 
     fn tally(&self) -> String {
-        let of = |is: fn(&Outcome) -> bool| self.commits.iter().filter(|c| is(&c.outcome)).count();
-        let skipped = of(|o| matches!(o, Outcome::Skipped { .. }));
+        let of =
+            |is: fn(&ReplayOutcome) -> bool| self.commits.iter().filter(|c| is(&c.outcome)).count();
+        let skipped = of(|o| matches!(o, ReplayOutcome::Skipped { .. }));
         let rows = super::len(&self.commits);
         let mut words = vec![format!(
             "{} of {} came out the same",
-            of(|o| matches!(o, Outcome::Same { .. })),
+            of(|o| matches!(o, ReplayOutcome::Same { .. })),
             count(rows, "commit")
         )];
-        let differ = of(|o| matches!(o, Outcome::Differs(_)));
-        let missing = of(|o| matches!(o, Outcome::Missing { .. }));
+        let differ = of(|o| matches!(o, ReplayOutcome::Differs(_)));
+        let missing = of(|o| matches!(o, ReplayOutcome::Missing { .. }));
         for (number, what) in [
             (differ, "came out otherwise"),
             (missing, "cannot be replayed here"),
@@ -167,10 +168,10 @@ pub fn text(view: &ReplayView, palette: Palette) -> String {
             let _ = writeln!(out, "{}", palette.paint(Tone::Warn, &line));
         }
         let (word, tone) = match &row.outcome {
-            Outcome::Same { .. } => ("ok", Tone::Good),
-            Outcome::Differs(_) => ("differs", Tone::Bad),
-            Outcome::Missing { .. } => ("missing", Tone::Bad),
-            Outcome::Skipped { .. } => ("skipped", Tone::Faint),
+            ReplayOutcome::Same { .. } => ("ok", Tone::Good),
+            ReplayOutcome::Differs(_) => ("differs", Tone::Bad),
+            ReplayOutcome::Missing { .. } => ("missing", Tone::Bad),
+            ReplayOutcome::Skipped { .. } => ("skipped", Tone::Faint),
         };
         let word = palette.paint(tone, &format!("{word:<8}"));
         let _ = writeln!(out, "{word} {}  {}", short(&row.commit), row.subject);
@@ -192,10 +193,10 @@ fn short(id: &str) -> &str {
 fn details(row: &ReplayRow, is_range: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if !is_range && let Some(from) = &row.made_from {
-        lines.extend(inputs(from, matches!(row.outcome, Outcome::Missing { .. })));
+        lines.extend(inputs(from, matches!(row.outcome, ReplayOutcome::Missing { .. })));
     }
     match &row.outcome {
-        Outcome::Same { form_only } => {
+        ReplayOutcome::Same { form_only } => {
             if *form_only {
                 lines.push("its form only; the next commit is the rest of the run".to_owned());
             }
@@ -205,17 +206,17 @@ fn details(row: &ReplayRow, is_range: bool) -> Vec<String> {
                 lines.extend(plan.map(|plan| format!("plan     {plan}")));
             }
         }
-        Outcome::Differs(how) => lines.extend(differences(row, how)),
-        Outcome::Missing { what, help } => {
+        ReplayOutcome::Differs(how) => lines.extend(differences(row, how)),
+        ReplayOutcome::Missing { what, help } => {
             lines.push(format!("not here: {what}"));
             lines.extend(help.iter().map(|help| format!("help: {help}")));
         }
-        Outcome::Skipped { why } => lines.push(why.clone()),
+        ReplayOutcome::Skipped { why } => lines.push(why.clone()),
     }
     lines
 }
 
-fn inputs(from: &MadeFrom, is_missing: bool) -> Vec<String> {
+fn inputs(from: &CommitInputs, is_missing: bool) -> Vec<String> {
     let mut lines = vec![format!("input    {}", from.input)];
     let observed = from.observed.as_deref().unwrap_or("nothing was reported");
     lines.push(format!("observed {observed}"));
@@ -264,14 +265,14 @@ pub fn json(view: &ReplayView) -> String {
 mod tests {
     use super::*;
 
-    fn row(outcome: Outcome) -> ReplayRow {
-        let from = MadeFrom {
+    fn row(outcome: ReplayOutcome) -> ReplayRow {
+        let from = CommitInputs {
             input: "1".repeat(40),
             time: Some("2026-11-01T09:00:00Z".into()),
             version: Some("0.1.0".into()),
             plan: Some("sha256:ab".into()),
             output: Some("2".repeat(40)),
-            ..MadeFrom::default()
+            ..CommitInputs::default()
         };
         ReplayRow {
             commit: "3".repeat(40),
@@ -287,7 +288,7 @@ mod tests {
         ReplayView { is_range, version: "0.2.0".into(), commits }
     }
 
-    fn differs() -> Outcome {
+    fn differs() -> ReplayOutcome {
         let path =
             |path: &str, only_in: &str| PathView { path: path.into(), only_in: only_in.into() };
         let paths = vec![
@@ -296,7 +297,7 @@ mod tests {
             path("workers/w2/clusters/a/cluster.yaml", "replay"),
         ];
         let tree = "5".repeat(40);
-        Outcome::Differs(DiffersView {
+        ReplayOutcome::Differs(DiffersView {
             tree,
             plan: Some("sha256:cd".into()),
             paths,
@@ -306,7 +307,7 @@ mod tests {
 
     #[test]
     fn one_commit_comes_with_what_it_was_made_from() {
-        let view = view(false, vec![row(Outcome::Same { form_only: false })]);
+        let view = view(false, vec![row(ReplayOutcome::Same { form_only: false })]);
         assert!(view.proves());
         insta::assert_snapshot!(text(&view, Palette::plain()));
     }
@@ -321,21 +322,23 @@ mod tests {
 
     #[test]
     fn of_a_range_each_commit_is_a_line() {
-        let missing =
-            Outcome::Missing { what: "the input commit 7".into(), help: Some("fetch".into()) };
-        let by_hand = Outcome::Skipped { why: "not by carp".into() };
-        let stopped = Outcome::Differs(DiffersView {
+        let missing = ReplayOutcome::Missing {
+            what: "the input commit 7".into(),
+            help: Some("fetch".into()),
+        };
+        let by_hand = ReplayOutcome::Skipped { why: "not by carp".into() };
+        let stopped = ReplayOutcome::Differs(DiffersView {
             stopped: true,
             because: vec!["error[fleet-broken]: no".into()],
             ..DiffersView::default()
         });
-        let rows = [Outcome::Same { form_only: true }, by_hand, missing, stopped].map(row);
+        let rows = [ReplayOutcome::Same { form_only: true }, by_hand, missing, stopped].map(row);
         insta::assert_snapshot!(text(&view(true, rows.into()), Palette::plain()));
     }
 
     #[test]
     fn a_commit_of_others_proves_nothing_and_is_no_flaw_of_a_range() {
-        let by_hand = || row(Outcome::Skipped { why: "not by carp".into() });
+        let by_hand = || row(ReplayOutcome::Skipped { why: "not by carp".into() });
         assert!(!view(false, vec![by_hand()]).proves());
         assert!(view(true, vec![by_hand()]).proves());
     }

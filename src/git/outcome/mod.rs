@@ -2,7 +2,7 @@
 //!
 //! The texts are those of git itself and of the hosts that people use; a test holds them in a table.
 
-use super::program::Output;
+use super::program::ProgramOutput;
 use super::{Error, Redacted};
 
 /// What became of a push. Each text is the one line that says why.
@@ -93,7 +93,7 @@ const BUSY: [&str; 4] =
     ["rate limit", "returned error: 429", "Too Many Requests", "returned error: 503"];
 
 /// The outcome of `git push --porcelain`.
-pub(super) fn classify_push(output: &Output) -> PushOutcome {
+pub(super) fn classify_push(output: &ProgramOutput) -> PushOutcome {
     if output.code == Some(0) {
         return PushOutcome::Done;
     }
@@ -103,34 +103,34 @@ pub(super) fn classify_push(output: &Output) -> PushOutcome {
     let (failure, line) = failure(&output.stderr);
     let text = Redacted::new(line);
     match failure {
-        Failure::Auth => PushOutcome::Auth { text },
+        GitFailure::Auth => PushOutcome::Auth { text },
         // git ends so when a `pre-push` hook of this clone said no, and only then.
-        Failure::Other
+        GitFailure::Other
             if output.code == Some(1) && line.starts_with("failed to push some refs") =>
         {
             PushOutcome::Refused { text: Redacted::new("a pre-push hook of this clone refused it") }
         }
         // Said before anything is sent.
-        Failure::Other if line.contains("does not support push options") => {
+        GitFailure::Other if line.contains("does not support push options") => {
             PushOutcome::Refused { text }
         }
-        Failure::Missing | Failure::Other => PushOutcome::Unknown { text },
+        GitFailure::Missing | GitFailure::Other => PushOutcome::Unknown { text },
     }
 }
 
 /// The error of another command that speaks to a remote.
-pub(super) fn explain(what: &str, remote: &str, output: &Output) -> Error {
+pub(super) fn explain(what: &str, remote: &str, output: &ProgramOutput) -> Error {
     let (failure, line) = failure(&output.stderr);
     let (what, remote, line) = (what.to_owned(), Redacted::new(remote), Redacted::new(line));
     match failure {
-        Failure::Auth => Error::Auth { what, remote, line },
-        Failure::Missing => Error::RemoteMissing { what, remote, line },
-        Failure::Other => Error::Remote { what, remote, line },
+        GitFailure::Auth => Error::Auth { what, remote, line },
+        GitFailure::Missing => Error::RemoteMissing { what, remote, line },
+        GitFailure::Other => Error::Remote { what, remote, line },
     }
 }
 
 /// What a command that failed says about why, in one line.
-pub(super) fn why(output: &Output) -> Redacted {
+pub(super) fn why(output: &ProgramOutput) -> Redacted {
     Redacted::new(telling_line(&output.stderr))
 }
 
@@ -168,29 +168,29 @@ fn with_words(reason: &str, stderr: &str) -> Redacted {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Failure {
+enum GitFailure {
     Auth,
     Missing,
     Other,
 }
 
 /// What an error output means, and the line of it that says so.
-fn failure(stderr: &str) -> (Failure, &str) {
+fn failure(stderr: &str) -> (GitFailure, &str) {
     let line_of = |words: &[&str]| stderr.lines().find(|line| has(line, words)).map(bare);
     if let Some(line) = line_of(&BUSY) {
-        return (Failure::Other, line);
+        return (GitFailure::Other, line);
     }
     if let Some(line) = line_of(&MISSING) {
-        return (Failure::Missing, line);
+        return (GitFailure::Missing, line);
     }
     // `fatal: repository 'https://…' not found`
     let not_found = |line: &&str| line.contains("repository '") && line.ends_with("' not found");
     if let Some(line) = stderr.lines().find(not_found) {
-        return (Failure::Missing, bare(line));
+        return (GitFailure::Missing, bare(line));
     }
     match line_of(&AUTH) {
-        Some(line) => (Failure::Auth, line),
-        None => (Failure::Other, telling_line(stderr)),
+        Some(line) => (GitFailure::Auth, line),
+        None => (GitFailure::Other, telling_line(stderr)),
     }
 }
 

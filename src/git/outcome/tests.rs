@@ -4,8 +4,8 @@ use super::*;
 
 const FAILED: &str = "error: failed to push some refs to 'https://u:t@host/r'\n";
 
-fn output(code: i32, stdout: &str, stderr: &str) -> Output {
-    Output { code: Some(code), stdout: stdout.to_owned(), stderr: stderr.to_owned() }
+fn output(code: i32, stdout: &str, stderr: &str) -> ProgramOutput {
+    ProgramOutput { code: Some(code), stdout: stdout.to_owned(), stderr: stderr.to_owned() }
 }
 
 fn rejected(reason: &str, stderr: &str) -> PushOutcome {
@@ -96,7 +96,7 @@ fn outcomes_that_nobody_knows() {
         assert!(matches!(outcome, PushOutcome::Unknown { .. }), "{stderr}: {outcome:?}");
     }
     let killed =
-        Output { code: None, stdout: String::new(), stderr: "fatal: no answer".to_owned() };
+        ProgramOutput { code: None, stdout: String::new(), stderr: "fatal: no answer".to_owned() };
     assert!(matches!(classify_push(&killed), PushOutcome::Unknown { .. }));
 }
 

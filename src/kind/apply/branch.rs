@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::super::Error;
-use super::desired::Key;
+use super::desired::ObjectKey;
 use super::record::{KIND_RECORD_SCHEMA, KindRecord};
 use crate::git::{CommitDraft, GitStore, PushOutcome, Repository};
 use crate::load::{emit_yaml, read_yaml};
@@ -23,7 +23,7 @@ pub(super) struct Branch<'r> {
     /// The commit that it is at; `None` before the first.
     tip: Option<Id>,
     /// Its files.
-    pub(super) records: BTreeMap<Key, KindRecord>,
+    pub(super) records: BTreeMap<ObjectKey, KindRecord>,
 }
 
 impl<'r> Branch<'r> {

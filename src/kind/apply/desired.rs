@@ -13,11 +13,11 @@ const MOST_BYTES: u64 = 4 << 20;
 const MOST_DEPTH: usize = 16;
 
 /// Namespace and name.
-pub(super) type Key = (String, String);
+pub(super) type ObjectKey = (String, String);
 
 /// One object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct DesiredObject {
     pub(super) spec: KINDClusterSpec,
     /// Whether a cluster that is there may be taken over.
     pub(super) adopt: bool,
@@ -27,8 +27,8 @@ pub(super) struct Wanted {
 
 /// What is wanted, and what could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Desired {
-    pub(super) wanted: BTreeMap<Key, Wanted>,
+pub(super) struct DesiredObjects {
+    pub(super) wanted: BTreeMap<ObjectKey, DesiredObject>,
     pub(super) broken: Vec<String>,
 }
 
@@ -36,8 +36,8 @@ pub(super) struct Desired {
 ///
 /// # Errors
 /// An object of the repository cannot be read: that is no "nothing is wanted".
-pub(super) fn read(store: &dyn Store, folder: Id) -> Result<Desired, StoreError> {
-    let mut desired = Desired::default();
+pub(super) fn read(store: &dyn Store, folder: Id) -> Result<DesiredObjects, StoreError> {
+    let mut desired = DesiredObjects::default();
     walk(store, folder, "", 0, &mut desired)?;
     desired.broken.sort();
     Ok(desired)
@@ -48,7 +48,7 @@ fn walk(
     folder: Id,
     path: &str,
     depth: usize,
-    into: &mut Desired,
+    into: &mut DesiredObjects,
 ) -> Result<(), StoreError> {
     for (name, entry) in store.dir(folder)?.iter_bytes() {
         let name = String::from_utf8_lossy(name);
@@ -68,7 +68,12 @@ fn is_yaml(path: &str) -> bool {
     extension.is_some_and(|e| e == "yaml" || e == "yml")
 }
 
-fn file(store: &dyn Store, id: Id, path: &str, into: &mut Desired) -> Result<(), StoreError> {
+fn file(
+    store: &dyn Store,
+    id: Id,
+    path: &str,
+    into: &mut DesiredObjects,
+) -> Result<(), StoreError> {
     if store.blob_size(id)? > MOST_BYTES {
         into.broken.push(format!("{path}: the file is too large"));
         return Ok(());
@@ -95,7 +100,7 @@ fn file(store: &dyn Store, id: Id, path: &str, into: &mut Desired) -> Result<(),
     Ok(())
 }
 
-fn object(document: &Value, into: &mut Desired) -> Result<(), String> {
+fn object(document: &Value, into: &mut DesiredObjects) -> Result<(), String> {
     if document["apiVersion"] != KIND_CLUSTER_API_VERSION || document["kind"] != "KINDCluster" {
         return Ok(());
     }
@@ -112,7 +117,7 @@ fn object(document: &Value, into: &mut Desired) -> Result<(), String> {
     let spec = serde_json::from_value(document["spec"].clone())
         .map_err(|e| format!("KINDCluster {namespace}/{name}: {e}"))?;
     let has = |annotation: &str| !meta["annotations"][annotation].is_null();
-    let wanted = Wanted {
+    let wanted = DesiredObject {
         spec,
         adopt: meta["annotations"]["carp.dev/adopt"] == "true",
         paused: has("cluster.x-k8s.io/paused") || has("cluster.x-k8s.io/managed-by"),

@@ -45,7 +45,7 @@ pub struct ApplySettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
     /// One row for each cluster, sorted by namespace and name.
-    pub rows: Vec<Row>,
+    pub rows: Vec<AppliedCluster>,
     /// What of the folder could not be read, and why. While there is any, nothing is deleted.
     pub broken: Vec<String>,
     /// Whether it was told to stop before all was done.
@@ -54,14 +54,14 @@ pub struct Applied {
 
 /// What became of one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct AppliedCluster {
     /// The object's namespace.
     pub namespace: String,
     /// The object's name.
     pub name: String,
     /// What kind calls the cluster.
     pub cluster: String,
-    /// In one word: `Ready`, `Deleted`, `Paused`, `Held` or a [`Reason`](super::Reason).
+    /// In one word: `Ready`, `Deleted`, `Paused`, `Held` or a [`KindReason`](super::KindReason).
     pub state: String,
     /// For people; empty where all is well.
     pub message: String,

@@ -7,15 +7,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
-use super::super::plan::{Action, Desired as Wish, Observed, Record, plan};
+use super::super::plan::{DesiredCluster as Wish, KindAction, ObservedCluster, Record, plan};
 use super::super::probe::probe;
-use super::super::status::{Health, Telling, record, recorded_host};
+use super::super::status::{ClusterHealth, StatusBuilder, record, recorded_host};
 use super::super::work::taken;
-use super::super::{Cancel, Error, Failure, Host, KindEngine, KindProgram, Reason, State};
+use super::super::{
+    Cancel, EngineFailure, Error, Host, KindEngine, KindProgram, KindReason, StateFolder,
+};
 use super::branch::{Branch, REMOTE};
-use super::desired::{self, Desired, Key, Wanted};
+use super::desired::{self, DesiredObject, DesiredObjects, ObjectKey};
 use super::record::{KIND_RECORD_SCHEMA, KindRecord};
-use super::{Applied, ApplySettings, Row};
+use super::{Applied, AppliedCluster, ApplySettings};
 use crate::change::entry_at;
 use crate::git::{Gone, OwnClone, Redacted, RefSpec};
 use crate::model::api::{EndpointType, KINDClusterSpec, KINDClusterStatus, KindDeletionPolicy};
@@ -56,19 +58,19 @@ pub fn apply(
     let (name, tip) = (at(&settings.status), fetched.get(&at(&settings.status)));
     let branch = Branch::read(&repository, &store, name, tip)?;
 
-    let state = State::open(&settings.state)?;
+    let state = StateFolder::open(&settings.state)?;
     state.sweep();
     let engine = KindProgram { program: settings.program.clone(), state: state.clone() };
     let host = Host { engine, state, name: settings.host.clone(), limit: settings.limit };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| Error::Runtime(e.to_string()))?;
     let message = format!("carp: kind clusters of {}\n\nCarp-Output: {output}\n", settings.folder);
-    let mut turn = Turn { settings, host, branch, runtime, clock, cancel, message };
+    let mut turn = ApplyTurn { settings, host, branch, runtime, clock, cancel, message };
     turn.run(desired)
 }
 
 /// A run under way.
-struct Turn<'a, E> {
+struct ApplyTurn<'a, E> {
     settings: &'a ApplySettings,
     host: Host<E>,
     branch: Branch<'a>,
@@ -78,10 +80,10 @@ struct Turn<'a, E> {
     message: String,
 }
 
-impl<E: KindEngine> Turn<'_, E> {
-    fn run(&mut self, desired: Desired) -> Result<Applied, Error> {
+impl<E: KindEngine> ApplyTurn<'_, E> {
+    fn run(&mut self, desired: DesiredObjects) -> Result<Applied, Error> {
         let wanted = desired.wanted.keys().cloned();
-        let keys: BTreeSet<Key> = wanted.chain(self.branch.records.keys().cloned()).collect();
+        let keys: BTreeSet<ObjectKey> = wanted.chain(self.branch.records.keys().cloned()).collect();
         let mut applied = Applied { broken: desired.broken, ..Applied::default() };
         for key in keys {
             if self.cancel.is_cancelled() {
@@ -108,20 +110,20 @@ impl<E: KindEngine> Turn<'_, E> {
     }
 
     /// Whose a cluster is on this machine.
-    fn owner(&self, (namespace, name): &Key) -> String {
+    fn owner(&self, (namespace, name): &ObjectKey) -> String {
         format!("git:{}:{namespace}/{name}", self.settings.status)
     }
 
-    fn status(&self, key: &Key) -> KINDClusterStatus {
+    fn status(&self, key: &ObjectKey) -> KINDClusterStatus {
         self.branch.records.get(key).map(|r| r.status.clone()).unwrap_or_default()
     }
 
-    fn cluster_name(&self, key: &Key) -> String {
+    fn cluster_name(&self, key: &ObjectKey) -> String {
         self.status(key).cluster_name.unwrap_or_else(|| key.1.clone())
     }
 
     /// Changes what the record says. It reaches the branch when it is saved.
-    fn tell(&mut self, key: &Key, tell: impl FnOnce(&mut Telling<'_>)) {
+    fn tell(&mut self, key: &ObjectKey, tell: impl FnOnce(&mut StatusBuilder<'_>)) {
         let now = (self.clock)();
         let (namespace, name) = key;
         let record = self.branch.records.entry(key.clone()).or_insert_with(|| KindRecord {
@@ -131,10 +133,10 @@ impl<E: KindEngine> Turn<'_, E> {
             deletion_policy: KindDeletionPolicy::default(),
             status: KINDClusterStatus::default(),
         });
-        tell(&mut Telling { status: &mut record.status, now, generation: None });
+        tell(&mut StatusBuilder { status: &mut record.status, now, generation: None });
     }
 
-    fn keep(&mut self, key: &Key, wanted: &Wanted) -> Result<Row, Error> {
+    fn keep(&mut self, key: &ObjectKey, wanted: &DesiredObject) -> Result<AppliedCluster, Error> {
         let (spec, name) = (&wanted.spec, &wanted.spec.cluster_name);
         self.tell(key, |_| {});
         if let Some(record) = self.branch.records.get_mut(key) {
@@ -146,7 +148,7 @@ impl<E: KindEngine> Turn<'_, E> {
             Ok(listed) => listed,
             Err(failure) => return Ok(self.troubled(key, spec, &failure)),
         };
-        let observed = Observed {
+        let observed = ObservedCluster {
             record: record(&status),
             renamed: recorded != *name,
             other_host: recorded_host(&status).is_some_and(|host| host != self.host.name),
@@ -156,15 +158,15 @@ impl<E: KindEngine> Turn<'_, E> {
         };
         let host = self.host.name.clone();
         match plan(&observed, &Wish { adopt: wanted.adopt, ..Wish::default() }) {
-            action @ (Action::Begin | Action::BeginAgain) => {
-                let gone = action == Action::BeginAgain;
+            action @ (KindAction::Begin | KindAction::BeginAgain) => {
+                let gone = action == KindAction::BeginAgain;
                 let why = if gone { "the cluster that was made is gone" } else { "" };
-                self.tell(key, |t| t.intend(spec, &host, why));
+                self.tell(key, |t| t.set_desired(spec, &host, why));
                 self.save()?;
                 self.create(key, spec, false)
             }
-            Action::Create { leftovers } => self.create(key, spec, leftovers),
-            Action::Adopt => {
+            KindAction::Create { leftovers } => self.create(key, spec, leftovers),
+            KindAction::Adopt => {
                 if let Err(failure) = self.host.adopt(&self.owner(key), name) {
                     return Ok(self.troubled(key, spec, &failure));
                 }
@@ -172,12 +174,14 @@ impl<E: KindEngine> Turn<'_, E> {
                 self.save()?;
                 self.check(key, spec, 1)
             }
-            Action::Refuse(reason) => {
+            KindAction::Refuse(reason) => {
                 let said = match reason {
-                    Reason::Renamed => {
+                    KindReason::Renamed => {
                         format!("the cluster is called {recorded} and cannot be renamed {name}")
                     }
-                    Reason::OtherHost => format!("the cluster is on another machine than {host}"),
+                    KindReason::OtherHost => {
+                        format!("the cluster is on another machine than {host}")
+                    }
                     _ => taken(name).message,
                 };
                 let said = format!("{said}: {}", reason.help());
@@ -188,7 +192,12 @@ impl<E: KindEngine> Turn<'_, E> {
         }
     }
 
-    fn create(&mut self, key: &Key, spec: &KINDClusterSpec, leftovers: bool) -> Result<Row, Error> {
+    fn create(
+        &mut self,
+        key: &ObjectKey,
+        spec: &KINDClusterSpec,
+        leftovers: bool,
+    ) -> Result<AppliedCluster, Error> {
         match self.host.make(&self.owner(key), spec, leftovers, self.cancel) {
             Ok(()) => {
                 self.tell(key, |t| t.made(&spec.digest(), false));
@@ -196,7 +205,7 @@ impl<E: KindEngine> Turn<'_, E> {
                 self.check(key, spec, TRIES)
             }
             Err(failure) => {
-                if failure.reason == Reason::AlreadyExists {
+                if failure.reason == KindReason::AlreadyExists {
                     self.tell(key, |t| {
                         t.disown();
                     });
@@ -210,14 +219,19 @@ impl<E: KindEngine> Turn<'_, E> {
     }
 
     /// Whether the cluster answers; and its kubeconfig to where people find it.
-    fn check(&mut self, key: &Key, spec: &KINDClusterSpec, tries: u32) -> Result<Row, Error> {
+    fn check(
+        &mut self,
+        key: &ObjectKey,
+        spec: &KINDClusterSpec,
+        tries: u32,
+    ) -> Result<AppliedCluster, Error> {
         let name = &spec.cluster_name;
         let access = match self.host.access(name, EndpointType::External) {
             Ok(access) => access,
             Err(failure) => return Ok(self.troubled(key, spec, &failure)),
         };
         write_private(&self.settings.kubeconfigs, name, &access.external)?;
-        let mut health = Health::default();
+        let mut health = ClusterHealth::default();
         for left in (0..tries).rev() {
             health = self.runtime.block_on(probe(&access.external, access.nodes));
             if health.answers || left == 0 || self.cancel.is_cancelled() {
@@ -232,16 +246,21 @@ impl<E: KindEngine> Turn<'_, E> {
         if health.answers {
             return Ok(row(key, name, "Ready", ""));
         }
-        Ok(row(key, name, Reason::NotReady.word(), &health.said).failed())
+        Ok(row(key, name, KindReason::NotReady.word(), &health.said).failed())
     }
 
-    fn troubled(&mut self, key: &Key, spec: &KINDClusterSpec, failure: &Failure) -> Row {
+    fn troubled(
+        &mut self,
+        key: &ObjectKey,
+        spec: &KINDClusterSpec,
+        failure: &EngineFailure,
+    ) -> AppliedCluster {
         self.tell(key, |t| t.refused(failure.reason, &failure.message));
         row(key, &spec.cluster_name, failure.reason.word(), &failure.message).failed()
     }
 
     /// An object that is not wanted any more.
-    fn drop(&mut self, key: &Key) -> Result<Row, Error> {
+    fn drop(&mut self, key: &ObjectKey) -> Result<AppliedCluster, Error> {
         let Some(kept) = self.branch.records.get(key) else {
             return Ok(row(key, "", "Deleted", ""));
         };
@@ -251,10 +270,11 @@ impl<E: KindEngine> Turn<'_, E> {
         let (name, owner) = (self.cluster_name(key), self.owner(key));
         let wish = Wish { deleting: true, orphan, adopt: false };
         let done = self.host.lists(&name).and_then(|listed| {
-            let observed = Observed { record: seen, other_host, listed, ..Observed::default() };
+            let observed =
+                ObservedCluster { record: seen, other_host, listed, ..ObservedCluster::default() };
             match plan(&observed, &wish) {
-                Action::Delete => self.host.remove(&owner, &name),
-                Action::Refuse(reason) => Err(Failure::new(reason, reason.help())),
+                KindAction::Delete => self.host.remove(&owner, &name),
+                KindAction::Refuse(reason) => Err(EngineFailure::new(reason, reason.help())),
                 _ if seen == Record::None => Ok(()),
                 _ => self.host.give_up(&owner, &name),
             }
@@ -272,14 +292,14 @@ impl<E: KindEngine> Turn<'_, E> {
     }
 }
 
-impl Row {
+impl AppliedCluster {
     fn failed(self) -> Self {
         Self { failed: true, ..self }
     }
 }
 
-fn row((namespace, name): &Key, cluster: &str, state: &str, message: &str) -> Row {
-    Row {
+fn row((namespace, name): &ObjectKey, cluster: &str, state: &str, message: &str) -> AppliedCluster {
+    AppliedCluster {
         namespace: namespace.clone(),
         name: name.clone(),
         cluster: cluster.to_owned(),

@@ -18,7 +18,7 @@ const CLUSTER_GROUP: &str = "cluster.x-k8s.io/";
 
 /// Whether to act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gate {
+pub(super) enum ActionGate {
     /// Yes.
     Open,
     /// Never: another one looks after it.
@@ -45,20 +45,20 @@ pub(super) fn cluster(object: &KINDCluster, cluster_name: &str) -> String {
 }
 
 /// Whether to act on an object, as far as the object itself says it.
-fn by_itself(object: &KINDCluster) -> Gate {
+fn by_itself(object: &KINDCluster) -> ActionGate {
     // The documents speak of a label, Cluster API's code reads the annotation.
     let managed = object.annotations().contains_key(MANAGED_BY);
     if managed || object.labels().contains_key(MANAGED_BY) {
-        Gate::ManagedElsewhere
+        ActionGate::ManagedElsewhere
     } else if object.annotations().contains_key(PAUSED) {
-        Gate::Paused
+        ActionGate::Paused
     } else if object.labels().contains_key(CLUSTER_NAME)
         && owner(object).is_none()
         && object.metadata.deletion_timestamp.is_none()
     {
-        Gate::WaitsForOwner
+        ActionGate::WaitsForOwner
     } else {
-        Gate::Open
+        ActionGate::Open
     }
 }
 
@@ -66,9 +66,9 @@ fn by_itself(object: &KINDCluster) -> Gate {
 ///
 /// # Errors
 /// The object's Cluster cannot be read.
-pub(super) async fn gate(client: &Client, object: &KINDCluster) -> Result<Gate, Error> {
+pub(super) async fn gate(client: &Client, object: &KINDCluster) -> Result<ActionGate, Error> {
     let by_itself = by_itself(object);
-    let Some((api_version, name)) = owner(object).filter(|_| by_itself == Gate::Open) else {
+    let Some((api_version, name)) = owner(object).filter(|_| by_itself == ActionGate::Open) else {
         return Ok(by_itself);
     };
     let version = api_version.trim_start_matches(CLUSTER_GROUP);
@@ -85,7 +85,7 @@ pub(super) async fn gate(client: &Client, object: &KINDCluster) -> Result<Gate, 
             return Err(Error::Api { what, detail: error.to_string() });
         }
     };
-    Ok(if paused { Gate::Paused } else { Gate::Open })
+    Ok(if paused { ActionGate::Paused } else { ActionGate::Open })
 }
 
 #[cfg(test)]
@@ -110,24 +110,24 @@ mod tests {
             json!([{"apiVersion": "apps/v1", "kind": "Cluster", "name": "c", "uid": "u"}]);
         let label = json!({"cluster.x-k8s.io/cluster-name": "l"});
         for (metadata, gate, cluster_of) in [
-            (json!({}), Gate::Open, "seed"),
-            (json!({"annotations": {"cluster.x-k8s.io/paused": ""}}), Gate::Paused, "seed"),
+            (json!({}), ActionGate::Open, "seed"),
+            (json!({"annotations": {"cluster.x-k8s.io/paused": ""}}), ActionGate::Paused, "seed"),
             (
                 json!({"annotations": {"cluster.x-k8s.io/managed-by": "x", "cluster.x-k8s.io/paused": ""}}),
-                Gate::ManagedElsewhere,
+                ActionGate::ManagedElsewhere,
                 "seed",
             ),
             (
                 json!({"labels": {"cluster.x-k8s.io/managed-by": "x"}}),
-                Gate::ManagedElsewhere,
+                ActionGate::ManagedElsewhere,
                 "seed",
             ),
-            (json!({"labels": label}), Gate::WaitsForOwner, "l"),
-            (json!({"labels": label, "ownerReferences": owner}), Gate::Open, "c"),
-            (json!({"labels": label, "ownerReferences": stranger}), Gate::WaitsForOwner, "l"),
+            (json!({"labels": label}), ActionGate::WaitsForOwner, "l"),
+            (json!({"labels": label, "ownerReferences": owner}), ActionGate::Open, "c"),
+            (json!({"labels": label, "ownerReferences": stranger}), ActionGate::WaitsForOwner, "l"),
             (
                 json!({"labels": label, "deletionTimestamp": "2026-01-01T00:00:00Z"}),
-                Gate::Open,
+                ActionGate::Open,
                 "l",
             ),
         ] {

@@ -9,11 +9,11 @@ use axum::routing::get;
 use tokio::sync::watch;
 
 use super::super::Error;
-use crate::listen::Door;
+use crate::listen::ServedSocket;
 
 /// What the controller does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ControllerPhase {
     /// It has not seen the objects yet.
     Starting,
     /// Another one leads.
@@ -24,7 +24,7 @@ pub(super) enum Phase {
     Stopping,
 }
 
-impl Phase {
+impl ControllerPhase {
     const fn word(self) -> &'static str {
         match self {
             Self::Starting => "starting",
@@ -42,23 +42,23 @@ pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
 }
 
 /// Answers `/healthz` and `/readyz` as long as the process lives.
-pub(super) async fn answer(listener: TcpListener, phase: watch::Receiver<Phase>) {
+pub(super) async fn answer(listener: TcpListener, phase: watch::Receiver<ControllerPhase>) {
     let router = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(readyz))
         .with_state(phase);
-    let served = async { axum::serve(Door::new(listener)?, router).await };
+    let served = async { axum::serve(ServedSocket::new(listener)?, router).await };
     let served: std::io::Result<()> = served.await;
     if let Err(error) = served {
         tracing::error!("nothing listens any more: {error}");
     }
 }
 
-async fn readyz(State(phase): State<watch::Receiver<Phase>>) -> (StatusCode, String) {
+async fn readyz(State(phase): State<watch::Receiver<ControllerPhase>>) -> (StatusCode, String) {
     let phase = *phase.borrow();
     let code = match phase {
-        Phase::Standby | Phase::Working => StatusCode::OK,
-        Phase::Starting | Phase::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        ControllerPhase::Standby | ControllerPhase::Working => StatusCode::OK,
+        ControllerPhase::Starting | ControllerPhase::Stopping => StatusCode::SERVICE_UNAVAILABLE,
     };
     (code, format!("{}\n", phase.word()))
 }

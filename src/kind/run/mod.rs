@@ -10,7 +10,7 @@ mod service;
 mod shop;
 mod tasks;
 
-pub use service::{Settings, serve};
+pub use service::{KindSettings, serve};
 
 /// Keeps an object until its cluster is gone. It is the first provider's own.
 const FINALIZER: &str = "kindclusters.infrastructure.cluster-k8s.io/cluster-finalizer";

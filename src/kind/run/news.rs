@@ -55,7 +55,7 @@ pub(super) async fn say(
 mod tests {
     use jiff::Timestamp;
 
-    use super::super::super::{Reason, Telling};
+    use super::super::super::{KindReason, StatusBuilder};
     use super::*;
     use crate::model::api::KINDClusterSpec;
 
@@ -65,13 +65,13 @@ mod tests {
         let before = status.clone();
         let spec = KINDClusterSpec::named("a");
         let now = Timestamp::UNIX_EPOCH;
-        Telling { status: &mut status, now, generation: None }.intend(&spec, "box", "");
+        StatusBuilder { status: &mut status, now, generation: None }.set_desired(&spec, "box", "");
         let told = news(&before, &status).unwrap();
         assert_eq!(told, (false, "Creating".to_owned(), "Cluster is being created".to_owned()));
         assert_eq!(news(&status, &status), None);
         let before = status.clone();
-        Telling { status: &mut status, now, generation: None }
-            .creation_failed(Reason::ImagePullFailed, &"x".repeat(5000));
+        StatusBuilder { status: &mut status, now, generation: None }
+            .creation_failed(KindReason::ImagePullFailed, &"x".repeat(5000));
         let (is_warning, reason, note) = news(&before, &status).unwrap();
         assert!(is_warning && reason == "ImagePullFailed" && note.len() <= MOST_NOTE, "{note}");
     }

@@ -12,13 +12,13 @@ use super::{FIELD_MANAGER, FINALIZER};
 use crate::model::api::{Endpoint, KINDCluster, KINDClusterStatus};
 
 /// One object's place on the API server.
-pub(super) struct Place {
+pub(super) struct ObjectPlace {
     api: Api<KINDCluster>,
     pub(super) namespace: String,
     pub(super) name: String,
 }
 
-impl Place {
+impl ObjectPlace {
     pub(super) fn new(client: &Client, namespace: &str, name: &str) -> Self {
         let api = Api::namespaced(client.clone(), namespace);
         Self { api, namespace: namespace.to_owned(), name: name.to_owned() }

@@ -7,15 +7,17 @@ use kube::ResourceExt as _;
 use kube::runtime::controller::Action as Next;
 use tracing::{info, warn};
 
-use super::super::plan::{Action, Desired, Observed, Record, plan};
+use super::super::plan::{DesiredCluster, KindAction, ObservedCluster, Record, plan};
 use super::super::probe::probe;
-use super::super::status::{Health, Telling, record, recorded_host, upgrade};
+use super::super::status::{ClusterHealth, StatusBuilder, record, recorded_host, upgrade};
 use super::super::work::taken;
-use super::super::{Access, Error, Failure, KindEngine, Reason, Retry, endpoint_of, node_image};
-use super::gate::{Gate, gate};
-use super::objects::Place;
-use super::shop::{Shop, Version};
-use super::tasks::{Done, Job};
+use super::super::{
+    Access, EngineFailure, Error, KindEngine, KindReason, Retry, endpoint_of, node_image,
+};
+use super::gate::{ActionGate, gate};
+use super::objects::ObjectPlace;
+use super::shop::{ReconcileContext, Version};
+use super::tasks::{Done, KindTask};
 use super::{ADOPT, FINALIZER, news, secrets};
 use crate::model::api::{KINDCluster, KINDClusterStatus, KindDeletionPolicy};
 
@@ -30,7 +32,7 @@ const PAUSED: Duration = Duration::from_secs(30);
 /// The API server did not answer or refused; tried again.
 pub(super) async fn reconcile<E: KindEngine>(
     seen: Arc<KINDCluster>,
-    shop: Arc<Shop<E>>,
+    shop: Arc<ReconcileContext<E>>,
 ) -> Result<Next, Error> {
     let uid = seen.uid().unwrap_or_default();
     if shop.tasks.job(&uid).is_some() {
@@ -47,13 +49,13 @@ pub(super) async fn reconcile<E: KindEngine>(
     };
     visit.settle().await?;
     match gate(&shop.client, &visit.object).await? {
-        Gate::ManagedElsewhere | Gate::WaitsForOwner => return Ok(Next::await_change()),
-        Gate::Paused => {
+        ActionGate::ManagedElsewhere | ActionGate::WaitsForOwner => return Ok(Next::await_change()),
+        ActionGate::Paused => {
             visit.telling().paused(true);
             visit.tell().await?;
             return Ok(Next::requeue(PAUSED));
         }
-        Gate::Open => visit.telling().paused(false),
+        ActionGate::Open => visit.telling().paused(false),
     }
     if let Some(left) = shop.waits(&visit.uid, visit.version()) {
         return Ok(Next::requeue(left));
@@ -75,7 +77,7 @@ pub(super) async fn reconcile<E: KindEngine>(
 /// # Errors
 /// The API server did not answer or refused.
 pub(super) async fn settle<E: KindEngine>(
-    shop: &Shop<E>,
+    shop: &ReconcileContext<E>,
     uid: &str,
     (namespace, name): &(String, String),
 ) -> Result<(), Error> {
@@ -90,8 +92,8 @@ pub(super) async fn settle<E: KindEngine>(
 
 /// One look at one object.
 struct Visit<'a, E> {
-    shop: &'a Shop<E>,
-    place: Place,
+    shop: &'a ReconcileContext<E>,
+    place: ObjectPlace,
     object: KINDCluster,
     uid: String,
     /// The status as it will be.
@@ -99,8 +101,12 @@ struct Visit<'a, E> {
 }
 
 impl<'a, E: KindEngine> Visit<'a, E> {
-    async fn begin(shop: &'a Shop<E>, namespace: &str, name: &str) -> Result<Option<Self>, Error> {
-        let place = Place::new(&shop.client, namespace, name);
+    async fn begin(
+        shop: &'a ReconcileContext<E>,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Self>, Error> {
+        let place = ObjectPlace::new(&shop.client, namespace, name);
         let Some(object) = place.read().await? else { return Ok(None) };
         let mut status = object.status.clone().unwrap_or_default();
         upgrade(&mut status);
@@ -120,8 +126,8 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         (self.object.metadata.generation, self.adopt())
     }
 
-    fn desired(&self) -> Desired {
-        Desired {
+    fn desired(&self) -> DesiredCluster {
+        DesiredCluster {
             deleting: self.deleting(),
             orphan: self.object.spec.deletion_policy == KindDeletionPolicy::Orphan,
             adopt: self.adopt(),
@@ -134,8 +140,8 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         recorded.unwrap_or_else(|| self.object.spec.cluster_name.clone())
     }
 
-    fn telling(&mut self) -> Telling<'_> {
-        Telling {
+    fn telling(&mut self) -> StatusBuilder<'_> {
+        StatusBuilder {
             status: &mut self.status,
             now: (self.shop.clock)(),
             generation: self.object.metadata.generation,
@@ -156,21 +162,21 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         let of = format!("{}/{}", self.place.namespace, self.place.name);
         let deleting = self.deleting();
         match (&job, &outcome) {
-            (Job::Create(_), Ok(())) => info!("{of}: the cluster was created"),
-            (Job::Delete, Ok(())) => info!("{of}: the cluster was deleted"),
+            (KindTask::Create(_), Ok(())) => info!("{of}: the cluster was created"),
+            (KindTask::Delete, Ok(())) => info!("{of}: the cluster was deleted"),
             (_, Err(failure)) => warn!("{of}: {}: {failure}", failure.reason),
         }
         match (&job, &outcome) {
-            (Job::Create(digest), Ok(())) => self.telling().made(digest, false),
-            (Job::Create(_), Err(_)) if deleting => {}
-            (Job::Create(_), Err(failure)) => {
-                if failure.reason == Reason::AlreadyExists {
+            (KindTask::Create(digest), Ok(())) => self.telling().made(digest, false),
+            (KindTask::Create(_), Err(_)) if deleting => {}
+            (KindTask::Create(_), Err(failure)) => {
+                if failure.reason == KindReason::AlreadyExists {
                     self.telling().disown();
                 }
                 self.telling().creation_failed(failure.reason, &failure.message);
             }
-            (Job::Delete, Ok(())) => {}
-            (Job::Delete, Err(failure)) => {
+            (KindTask::Delete, Ok(())) => {}
+            (KindTask::Delete, Err(failure)) => {
                 self.telling().deleting(Some((failure.reason, &failure.message)));
             }
         }
@@ -183,7 +189,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         Ok(())
     }
 
-    async fn observe(&self) -> Result<Observed, Error> {
+    async fn observe(&self) -> Result<ObservedCluster, Error> {
         let name = self.cluster_name();
         let asked = name.clone();
         let listed = self.shop.blocking(move |host| host.lists(&asked)).await?;
@@ -194,12 +200,12 @@ impl<'a, E: KindEngine> Visit<'a, E> {
             .failure_reason
             .as_deref()
             .filter(|_| self.status.observed_generation == generation && generation.is_some());
-        let hopeless = Reason::ALL.iter().find(|reason| {
+        let hopeless = KindReason::ALL.iter().find(|reason| {
             reason.retry() == Retry::Never
-                && **reason != Reason::Renamed
+                && **reason != KindReason::Renamed
                 && failed == Some(reason.word())
         });
-        Ok(Observed {
+        Ok(ObservedCluster {
             record: record(&self.status),
             renamed: name != self.object.spec.cluster_name,
             other_host: host.is_some_and(|host| host != self.shop.host.name),
@@ -209,20 +215,20 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         })
     }
 
-    async fn act(&mut self, action: Action) -> Result<Next, Error> {
+    async fn act(&mut self, action: KindAction) -> Result<Next, Error> {
         let spec = self.object.spec.clone();
         let host = self.shop.host.name.clone();
         match action {
-            Action::Wait | Action::Cancel => return Ok(Next::requeue(SOON)),
-            Action::Begin | Action::BeginAgain => {
-                let again = action == Action::BeginAgain;
+            KindAction::Wait | KindAction::Cancel => return Ok(Next::requeue(SOON)),
+            KindAction::Begin | KindAction::BeginAgain => {
+                let again = action == KindAction::BeginAgain;
                 let why = if again { "the cluster that was made is gone" } else { "" };
-                self.telling().intend(&spec, &host, why);
+                self.telling().set_desired(&spec, &host, why);
                 self.tell().await?;
                 self.create(false).await;
             }
-            Action::Create { leftovers } => self.create(leftovers).await,
-            Action::Adopt => {
+            KindAction::Create { leftovers } => self.create(leftovers).await,
+            KindAction::Adopt => {
                 let (uid, name) = (self.uid.clone(), spec.cluster_name.clone());
                 match self.shop.blocking(move |host| host.adopt(&uid, &name)).await {
                     Ok(()) => self.telling().adopt(&spec, &host),
@@ -232,14 +238,14 @@ impl<'a, E: KindEngine> Visit<'a, E> {
                 self.tell().await?;
                 return self.check().await;
             }
-            Action::Check => return self.check().await,
-            Action::Delete => {
+            KindAction::Check => return self.check().await,
+            KindAction::Delete => {
                 self.telling().deleting(None);
                 self.tell().await?;
                 self.delete();
             }
-            Action::Release => return self.release().await,
-            Action::Refuse(reason) => return self.refuse(reason).await,
+            KindAction::Release => return self.release().await,
+            KindAction::Refuse(reason) => return self.refuse(reason).await,
         }
         Ok(Next::requeue(SOON))
     }
@@ -256,7 +262,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         info!("{}/{}: creating {}", self.place.namespace, self.place.name, spec.cluster_name);
         let (uid, host) = (self.uid.clone(), Arc::clone(&self.shop.host));
         let place = (self.place.namespace.clone(), self.place.name.clone());
-        self.shop.tasks.begin(&self.uid, place, Job::Create(spec.digest()), move |cancel| {
+        self.shop.tasks.begin(&self.uid, place, KindTask::Create(spec.digest()), move |cancel| {
             host.make(&uid, &spec, leftovers, cancel)
         });
     }
@@ -265,7 +271,9 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         let (uid, name) = (self.uid.clone(), self.cluster_name());
         let host = Arc::clone(&self.shop.host);
         let place = (self.place.namespace.clone(), self.place.name.clone());
-        self.shop.tasks.begin(&self.uid, place, Job::Delete, move |_| host.remove(&uid, &name));
+        self.shop
+            .tasks
+            .begin(&self.uid, place, KindTask::Delete, move |_| host.remove(&uid, &name));
     }
 
     /// Whether the cluster answers; and its kubeconfig to where it belongs.
@@ -312,15 +320,15 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         Ok(Next::await_change())
     }
 
-    async fn refuse(&mut self, reason: Reason) -> Result<Next, Error> {
+    async fn refuse(&mut self, reason: KindReason) -> Result<Next, Error> {
         let spec = &self.object.spec;
         let said = match reason {
-            Reason::AlreadyExists => taken(&spec.cluster_name).message,
-            Reason::Renamed => {
+            KindReason::AlreadyExists => taken(&spec.cluster_name).message,
+            KindReason::Renamed => {
                 let (old, new) = (self.cluster_name(), &spec.cluster_name);
                 format!("the cluster is called {old} and cannot be renamed {new}")
             }
-            Reason::OtherHost => {
+            KindReason::OtherHost => {
                 let host = recorded_host(&self.status).unwrap_or_default();
                 format!("the cluster is on {host}, not on {}", self.shop.host.name)
             }
@@ -333,7 +341,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
     }
 
     /// kind or docker failed at something that is no creation.
-    async fn troubled(&mut self, failure: &Failure) -> Result<Next, Error> {
+    async fn troubled(&mut self, failure: &EngineFailure) -> Result<Next, Error> {
         if self.deleting() {
             self.telling().deleting(Some((failure.reason, &failure.message)));
         } else {
@@ -350,7 +358,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
 }
 
 /// Asks a cluster from here; and, where that is another way, as the object asks for.
-async fn healthy(access: &Access) -> Health {
+async fn healthy(access: &Access) -> ClusterHealth {
     let health = probe(&access.external, access.nodes).await;
     if health.answers || access.wanted == access.external {
         return health;

@@ -17,13 +17,13 @@ use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
 use super::super::work::Host;
-use super::super::{Error, KindProgram, Retry, State};
-use super::health::{Phase, answer, listen};
+use super::super::{Error, KindProgram, Retry, StateFolder};
+use super::health::{ControllerPhase, answer, listen};
 use super::reconcile::{reconcile, settle};
-use super::shop::Shop;
+use super::shop::ReconcileContext;
 use super::tasks::Tasks;
 use crate::model::api::KINDCluster;
-use crate::observe::{Candidate, Election, Standing, client};
+use crate::observe::{Election, ElectionStanding, LeaseCandidate, client};
 
 /// How often tasks that must end are looked at.
 const STEP: Duration = Duration::from_millis(100);
@@ -32,7 +32,7 @@ const FAREWELL: Duration = Duration::from_secs(30);
 
 /// How the controller is to run.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct KindSettings {
     /// The kubeconfig of the cluster with the objects, and its context.
     pub kubeconfig: (Option<PathBuf>, Option<String>),
     /// The namespace to watch; `None`: all.
@@ -66,7 +66,7 @@ pub struct Settings {
 /// # Errors
 /// The cluster cannot be spoken to or does not know the kind, the folder cannot be used, or the address
 /// is taken.
-pub fn serve(settings: Settings) -> Result<(), Error> {
+pub fn serve(settings: KindSettings) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| Error::Runtime(e.to_string()))?;
     let ended = runtime.block_on(work(settings));
@@ -75,7 +75,7 @@ pub fn serve(settings: Settings) -> Result<(), Error> {
     ended
 }
 
-async fn work(settings: Settings) -> Result<(), Error> {
+async fn work(settings: KindSettings) -> Result<(), Error> {
     let listener = settings.listen.map(listen).transpose()?;
     let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let (file, context) = &settings.kubeconfig;
@@ -87,7 +87,7 @@ async fn work(settings: Settings) -> Result<(), Error> {
     api.list(&ListParams::default().limit(1)).await.map_err(|e| unknown_kind(&e))?;
     let shop = Arc::new(shop(&settings, client.clone())?);
     let (told, stopped) = watch::channel(false);
-    let (phase, seen) = watch::channel(Phase::Starting);
+    let (phase, seen) = watch::channel(ControllerPhase::Starting);
     tokio::spawn(heed(told, settings.leave)?);
     if let (Some(listener), Some(address)) = (listener, address) {
         info!("listening on {address}");
@@ -98,7 +98,7 @@ async fn work(settings: Settings) -> Result<(), Error> {
         Some(election) => {
             let leads = stand(&client, election, settings.clock, stopped.clone());
             while !*stopped.borrow() {
-                phase.send_replace(Phase::Standby);
+                phase.send_replace(ControllerPhase::Standby);
                 tokio::select! {
                     () = until(leads.clone(), true) => {}
                     () = until(stopped.clone(), true) => break,
@@ -111,7 +111,7 @@ async fn work(settings: Settings) -> Result<(), Error> {
             }
         }
     }
-    phase.send_replace(Phase::Stopping);
+    phase.send_replace(ControllerPhase::Stopping);
     wind_up(&shop, settings.grace).await;
     info!("stopped");
     Ok(())
@@ -128,8 +128,8 @@ fn unknown_kind(error: &kube::Error) -> Error {
     Error::Api { what, detail: format!("{error}{help}") }
 }
 
-fn shop(settings: &Settings, client: Client) -> Result<Shop<KindProgram>, Error> {
-    let state = State::open(&settings.state)?;
+fn shop(settings: &KindSettings, client: Client) -> Result<ReconcileContext<KindProgram>, Error> {
+    let state = StateFolder::open(&settings.state)?;
     state.sweep();
     let engine = KindProgram { program: settings.program.clone(), state: state.clone() };
     let host = Host { engine, state, name: settings.host.clone(), limit: settings.limit };
@@ -137,14 +137,14 @@ fn shop(settings: &Settings, client: Client) -> Result<Shop<KindProgram>, Error>
         Reporter { controller: "carp-kind".to_owned(), instance: Some(settings.host.clone()) };
     let recorder = Recorder::new(client.clone(), reporter);
     let tasks = Tasks::new(settings.creations);
-    Ok(Shop::new(client, host, tasks, recorder, settings.clock, settings.interval))
+    Ok(ReconcileContext::new(client, host, tasks, recorder, settings.clock, settings.interval))
 }
 
 /// Reconciles until `ends` is ready.
 async fn control(
-    shop: &Arc<Shop<KindProgram>>,
+    shop: &Arc<ReconcileContext<KindProgram>>,
     api: Api<KINDCluster>,
-    phase: &watch::Sender<Phase>,
+    phase: &watch::Sender<ControllerPhase>,
     ends: impl Future<Output = ()> + Send + Sync + 'static,
 ) {
     let controller = Controller::new(api, watcher::Config::default())
@@ -155,7 +155,7 @@ async fn control(
         controller.run(reconcile, again, Arc::clone(shop)).for_each(|done| async { log(done) });
     let ready = async {
         if store.wait_until_ready().await.is_ok() {
-            phase.send_replace(Phase::Working);
+            phase.send_replace(ControllerPhase::Working);
             info!("watching KINDClusters");
         }
         std::future::pending::<()>().await;
@@ -166,7 +166,7 @@ async fn control(
     }
 }
 
-fn again(object: Arc<KINDCluster>, _: &Error, shop: Arc<Shop<KindProgram>>) -> Action {
+fn again(object: Arc<KINDCluster>, _: &Error, shop: Arc<ReconcileContext<KindProgram>>) -> Action {
     let version = (object.metadata.generation, false);
     let pause = shop.failed(&object.uid().unwrap_or_default(), version, Retry::Backoff);
     pause.map_or_else(Action::await_change, Action::requeue)
@@ -186,7 +186,7 @@ fn log<T>(done: Result<T, Trouble<Error, watcher::Error>>) {
 }
 
 /// Lets what runs end, then ends it, and writes down what became of it.
-async fn wind_up(shop: &Shop<KindProgram>, grace: Duration) {
+async fn wind_up(shop: &ReconcileContext<KindProgram>, grace: Duration) {
     for (time, then_cancel) in [(grace, true), (FAREWELL, false)] {
         let steps = time.as_millis() / STEP.as_millis();
         for _ in 0..steps {
@@ -254,7 +254,7 @@ fn stand(
 ) -> watch::Receiver<bool> {
     let namespace =
         election.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
-    let mut candidate = Candidate::new(Api::namespaced(client.clone(), &namespace), election);
+    let mut candidate = LeaseCandidate::new(Api::namespaced(client.clone(), &namespace), election);
     let (leads, seen) = watch::channel(false);
     tokio::spawn(async move {
         let every = candidate.duration() / 3;
@@ -262,8 +262,8 @@ fn stand(
         while !*stopped.borrow() {
             let now = clock();
             match tokio::time::timeout(every, candidate.stand(now)).await {
-                Ok(Ok(Standing::Leading)) => renewed = Some(now),
-                Ok(Ok(Standing::Following { .. })) => renewed = None,
+                Ok(Ok(ElectionStanding::Leading)) => renewed = Some(now),
+                Ok(Ok(ElectionStanding::Following { .. })) => renewed = None,
                 Ok(Err(error)) => warn!("standing for election failed: {error}"),
                 Err(_) => warn!("standing for election failed: no answer"),
             }

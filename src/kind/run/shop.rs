@@ -11,11 +11,11 @@ use tokio::time::Instant;
 
 use super::super::pace::pause;
 use super::super::work::Host;
-use super::super::{Error, Failure, KindEngine, Retry};
+use super::super::{EngineFailure, Error, KindEngine, Retry};
 use super::tasks::Tasks;
 
 /// What all reconciles share.
-pub(super) struct Shop<E> {
+pub(super) struct ReconcileContext<E> {
     pub(super) client: Client,
     pub(super) host: Arc<Host<E>>,
     pub(super) tasks: Tasks,
@@ -24,14 +24,14 @@ pub(super) struct Shop<E> {
     /// How far apart two looks at a cluster are.
     pub(super) interval: Duration,
     /// What failed, by the object's UID.
-    troubles: Mutex<BTreeMap<String, Trouble>>,
+    troubles: Mutex<BTreeMap<String, ObjectTrouble>>,
 }
 
 /// What of an object a failure is of: its generation, and whether it may take a cluster over.
 pub(super) type Version = (Option<i64>, bool);
 
 /// What failed with an object.
-struct Trouble {
+struct ObjectTrouble {
     failures: u32,
     /// What it failed with: another is tried at once.
     version: Version,
@@ -39,7 +39,7 @@ struct Trouble {
     due: Option<Instant>,
 }
 
-impl<E: KindEngine> Shop<E> {
+impl<E: KindEngine> ReconcileContext<E> {
     pub(super) fn new(
         client: Client,
         host: Host<E>,
@@ -55,7 +55,7 @@ impl<E: KindEngine> Shop<E> {
     /// Runs something that waits on a thread of its own.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Host<E>) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&Host<E>) -> Result<T, EngineFailure> + Send + 'static,
     ) -> Result<T, Error> {
         let host = Arc::clone(&self.host);
         let done = tokio::task::spawn_blocking(move || work(&host)).await;
@@ -69,7 +69,7 @@ impl<E: KindEngine> Shop<E> {
         let failures = before.map_or(0, |t| t.failures) + 1;
         let pause = pause(retry, failures, seed(uid));
         let due = pause.map(|pause| Instant::now() + pause);
-        troubles.insert(uid.to_owned(), Trouble { failures, version, due });
+        troubles.insert(uid.to_owned(), ObjectTrouble { failures, version, due });
         pause
     }
 
@@ -86,7 +86,7 @@ impl<E: KindEngine> Shop<E> {
         self.troubles().remove(uid);
     }
 
-    fn troubles(&self) -> MutexGuard<'_, BTreeMap<String, Trouble>> {
+    fn troubles(&self) -> MutexGuard<'_, BTreeMap<String, ObjectTrouble>> {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Semaphore;
 
-use super::super::{Cancel, Failure, Reason};
+use super::super::{Cancel, EngineFailure, KindReason};
 
 /// What a task does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Job {
+pub(super) enum KindTask {
     /// Makes a cluster from the spec with that digest.
     Create(String),
     /// Deletes one.
@@ -22,15 +22,15 @@ pub(super) enum Job {
 /// A task that ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Done {
-    pub(super) job: Job,
-    pub(super) outcome: Result<(), Failure>,
+    pub(super) job: KindTask,
+    pub(super) outcome: Result<(), EngineFailure>,
 }
 
 struct Task {
-    job: Job,
+    job: KindTask,
     object: (String, String),
     cancel: Cancel,
-    outcome: Arc<OnceLock<Result<(), Failure>>>,
+    outcome: Arc<OnceLock<Result<(), EngineFailure>>>,
 }
 
 /// All that run, by the UID of their object.
@@ -50,8 +50,8 @@ impl Tasks {
         &self,
         uid: &str,
         object: (String, String),
-        job: Job,
-        work: impl FnOnce(&Cancel) -> Result<(), Failure> + Send + 'static,
+        job: KindTask,
+        work: impl FnOnce(&Cancel) -> Result<(), EngineFailure> + Send + 'static,
     ) {
         let mut running = self.running();
         if running.contains_key(uid) {
@@ -59,7 +59,7 @@ impl Tasks {
         }
         let (cancel, outcome) = (Cancel::default(), Arc::new(OnceLock::new()));
         let (told, ends) = (cancel.clone(), Arc::clone(&outcome));
-        let creations = (job != Job::Delete).then(|| Arc::clone(&self.creations));
+        let creations = (job != KindTask::Delete).then(|| Arc::clone(&self.creations));
         // Nobody waits for it, and nobody can drop it: it ends by itself.
         tokio::spawn(async move {
             let _permit = match creations {
@@ -67,10 +67,12 @@ impl Tasks {
                 None => None,
             };
             let done = if told.is_cancelled() {
-                Err(Failure::new(Reason::Cancelled, "the creation did not begin"))
+                Err(EngineFailure::new(KindReason::Cancelled, "the creation did not begin"))
             } else {
                 let done = tokio::task::spawn_blocking(move || work(&told)).await;
-                done.unwrap_or_else(|e| Err(Failure::new(Reason::KindFailed, e.to_string())))
+                done.unwrap_or_else(|e| {
+                    Err(EngineFailure::new(KindReason::KindFailed, e.to_string()))
+                })
             };
             let _ = ends.set(done);
         });
@@ -78,21 +80,21 @@ impl Tasks {
     }
 
     /// What runs for an object.
-    pub(super) fn job(&self, uid: &str) -> Option<Job> {
+    pub(super) fn job(&self, uid: &str) -> Option<KindTask> {
         let running = self.running();
         running.get(uid).filter(|task| task.outcome.get().is_none()).map(|task| task.job.clone())
     }
 
     /// Tells a creation to end.
     pub(super) fn cancel(&self, uid: &str) {
-        if let Some(task) = self.running().get(uid).filter(|task| task.job != Job::Delete) {
+        if let Some(task) = self.running().get(uid).filter(|task| task.job != KindTask::Delete) {
             task.cancel.cancel();
         }
     }
 
     /// Tells every creation to end.
     pub(super) fn cancel_all(&self) {
-        for task in self.running().values().filter(|task| task.job != Job::Delete) {
+        for task in self.running().values().filter(|task| task.job != KindTask::Delete) {
             task.cancel.cancel();
         }
     }
@@ -132,8 +134,8 @@ mod tests {
         ("default".to_owned(), "a".to_owned())
     }
 
-    fn create() -> Job {
-        Job::Create("digest".to_owned())
+    fn create() -> KindTask {
+        KindTask::Create("digest".to_owned())
     }
 
     /// Until a task of that object ended.
@@ -159,7 +161,7 @@ mod tests {
                 wait.recv().ok();
                 Ok(())
             });
-            tasks.begin("u", object(), Job::Delete, |_| panic!("a second one"));
+            tasks.begin("u", object(), KindTask::Delete, |_| panic!("a second one"));
             assert_eq!(tasks.job("u"), Some(create()));
             assert_eq!(tasks.ended("u"), None);
             go.send(()).unwrap();
@@ -186,7 +188,7 @@ mod tests {
             tasks.cancel("two");
             go.send(()).unwrap();
             let done = ended(&tasks, "two").await;
-            assert_eq!(done.outcome.unwrap_err().reason, Reason::Cancelled);
+            assert_eq!(done.outcome.unwrap_err().reason, KindReason::Cancelled);
             assert!(ended(&tasks, "one").await.outcome.is_ok());
         });
     }
@@ -195,8 +197,11 @@ mod tests {
     fn a_task_that_panics_is_a_failure() {
         block_on(async {
             let tasks = Tasks::new(1);
-            tasks.begin("u", object(), Job::Delete, |_| panic!("told to"));
-            assert_eq!(ended(&tasks, "u").await.outcome.unwrap_err().reason, Reason::KindFailed);
+            tasks.begin("u", object(), KindTask::Delete, |_| panic!("told to"));
+            assert_eq!(
+                ended(&tasks, "u").await.outcome.unwrap_err().reason,
+                KindReason::KindFailed
+            );
         });
     }
 }

@@ -1,14 +1,14 @@
 //! `missing-field` and `invalid-value` on an Acknowledgement's `rebalance`: the numbers of a rebalance, and of
 //! nothing else.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::AcknowledgementKind;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
-    let Spec::Acknowledgement(spec) = &subject.body.spec else { return };
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
+    let DocumentSpec::Acknowledgement(spec) = &subject.body.spec else { return };
     let path = FieldPath::keys("spec.rebalance");
     let is_rebalance = spec.of == AcknowledgementKind::Rebalance;
     if is_rebalance && spec.rebalance.is_none() {

@@ -1,22 +1,22 @@
 //! `invalid-selector` on fields and groups: an expression on a field, or an order of groups, that can never
 //! mean anything.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::{
     ExpressionOperator, Failback, FieldExpression, PolicyAffinity, WorkerField,
 };
 use crate::model::is_dns_label;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     for (path, term) in subject.terms() {
         for (i, expression) in term.match_fields.iter().enumerate() {
             field(expression, &path.key("matchFields").index(i), out);
         }
     }
-    if let Spec::PlacementPolicy(policy) = &subject.body.spec
+    if let DocumentSpec::PlacementPolicy(policy) = &subject.body.spec
         && let Some(affinity) = &policy.affinity
     {
         groups(affinity, &FieldPath::keys("spec.affinity"), out);

@@ -1,13 +1,13 @@
 //! `invalid-ceiling`: a worker grows from what it has, so a ceiling is never below the capacity, and there
 //! is none of a resource that the worker does not say it has.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
-    let Spec::Worker(worker) = &subject.body.spec else { return };
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
+    let DocumentSpec::Worker(worker) = &subject.body.spec else { return };
     for (resource, ceiling) in &worker.ceiling {
         let path = FieldPath::keys("spec.ceiling").key(resource);
         match worker.capacity.get(resource) {

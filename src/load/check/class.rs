@@ -1,14 +1,14 @@
 //! `unknown-class`: a cluster's class exists and has loaded; without it nobody knows how large the
 //! cluster is.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
-    let Spec::ManagedCluster(cluster) = &subject.body.spec else { return };
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
+    let DocumentSpec::ManagedCluster(cluster) = &subject.body.spec else { return };
     let Some(class) = cluster.class.as_ref().filter(|c| !scene.classes.contains_key(*c)) else {
         return;
     };

@@ -5,11 +5,11 @@
 //! installation (`cluster-api-provider-azure`, `api/v1beta1/types_class.go`, `AzureEnvironment`). The
 //! control-plane cluster makes all workers, so a second cloud is a second fleet.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath, suggest};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
-use crate::load::resolve::Chosen;
+use crate::load::kind::DocumentSpec;
+use crate::load::resolve::ChosenCredentials;
 use crate::model::api::{AzureCredentials, FleetSpec};
 use crate::model::tables::locations;
 use crate::model::{PUBLIC_CLOUD, azure_cloud, azure_clouds};
@@ -36,14 +36,14 @@ pub(super) fn of_fleet(spec: &FleetSpec, out: &mut Findings) {
 }
 
 /// `unknown-location` where the location is in another cloud than the credentials.
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let location = match &subject.body.spec {
-        Spec::ManagedCluster(c) => &c.location,
-        Spec::Worker(w) => &w.location,
+        DocumentSpec::ManagedCluster(c) => &c.location,
+        DocumentSpec::Worker(w) => &w.location,
         _ => return,
     };
     let Some(fleet) = scene.fleet.filter(|_| subject.is_in_azure(scene)) else { return };
-    let Some(Chosen::Entry(index)) = subject.credentials(scene) else { return };
+    let Some(ChosenCredentials::Entry(index)) = subject.credentials(scene) else { return };
     let (Some(azure), Some(known)) =
         (&fleet.credentials[index].azure, locations().get(location.as_str()))
     else {

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::tables::components;
 use crate::model::{Catalogue, is_known_release, oldest_release};
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
-    if let Spec::Worker(worker) = &subject.body.spec {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
+    if let DocumentSpec::Worker(worker) = &subject.body.spec {
         let path = FieldPath::keys("spec.components");
         known(&worker.components.0, &path, &scene.catalogue, out);
         releases(&worker.components.0, &FieldPath::keys("spec.components"), out);

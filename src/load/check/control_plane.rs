@@ -1,13 +1,13 @@
 //! `invalid-value` on `controlPlane.replicas` of a Worker: etcd is stacked on the control plane's
 //! machines there, and Cluster API's `KubeadmControlPlane` webhook refuses an even number of them.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
-    let Spec::Worker(worker) = &subject.body.spec else { return };
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
+    let DocumentSpec::Worker(worker) = &subject.body.spec else { return };
     let replicas = worker.control_plane.as_ref().and_then(|c| c.replicas);
     if let Some(replicas) = replicas.filter(|r| r % 2 == 0) {
         let message =

@@ -1,22 +1,22 @@
 //! `unknown-credentials`: the entry of `carp.yaml` that is named exists, and where several exist and a
 //! flavor needs one, one is named.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::Code;
 use crate::diag::suggest;
 use crate::load::finding::Findings;
-use crate::load::resolve::Chosen;
+use crate::load::resolve::ChosenCredentials;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let (Some(fleet), Some(flavor)) = (scene.fleet, subject.flavor()) else { return };
     let known = || fleet.credentials.iter().map(|c| c.name.as_str()).collect::<Vec<_>>();
     match subject.credentials(scene) {
-        Some(Chosen::Unknown(name)) => {
+        Some(ChosenCredentials::Unknown(name)) => {
             let message = format!("`carp.yaml` has no credentials `{name}`");
             let help = suggest::help(name, known(), "the credentials in `carp.yaml`");
             out.add(Code::UnknownCredentials, subject.credentials_path(), message, help);
         }
-        Some(Chosen::Ambiguous) if subject.needed(scene).is_some() => {
+        Some(ChosenCredentials::Ambiguous) if subject.needed(scene).is_some() => {
             let message =
                 format!("`{flavor}` needs credentials, `carp.yaml` has several and none is named");
             let help = format!("add `credentials:` with one of {}", known().join(", "));

@@ -7,11 +7,15 @@ use std::collections::BTreeMap;
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
 use crate::load::document::Item;
 use crate::load::kind::Kind;
-use crate::load::names::Names;
+use crate::load::names::HeldNames;
 
 /// Looks at all documents at once. Each but one gets a finding that names both places; that one is returned to
 /// be left out as well. What has taken somebody else's name is left out already.
-pub(in crate::load) fn check(items: &mut [Item], taken: &[usize], names: &Names<'_>) -> Vec<usize> {
+pub(in crate::load) fn check(
+    items: &mut [Item],
+    taken: &[usize],
+    names: &HeldNames<'_>,
+) -> Vec<usize> {
     let mut groups: BTreeMap<(Kind, String), Vec<usize>> = BTreeMap::new();
     for at in (0..items.len()).filter(|at| taken.binary_search(at).is_err()) {
         let (Some(kind), Some(name)) = (&items[at].kind, &items[at].name) else { continue };
@@ -36,7 +40,7 @@ pub(in crate::load) fn check(items: &mut [Item], taken: &[usize], names: &Names<
 
 /// The one of several of a name that has it already: what the last run saw, else the only one of the kind that
 /// it saw. Who is told of is whoever came later.
-fn known(items: &[Item], group: &[usize], name: &str, names: &Names<'_>) -> Option<usize> {
+fn known(items: &[Item], group: &[usize], name: &str, names: &HeldNames<'_>) -> Option<usize> {
     let only = |is: &dyn Fn(&Item) -> bool| {
         let mut all = group.iter().copied().filter(|at| is(&items[*at]));
         all.next().filter(|_| all.next().is_none())

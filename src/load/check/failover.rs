@@ -1,13 +1,13 @@
 //! `invalid-value` on `failover.grace`: a duration longer than nothing.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::load::resolve::seconds;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
-    let Spec::PlacementPolicy(policy) = &subject.body.spec else { return };
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
+    let DocumentSpec::PlacementPolicy(policy) = &subject.body.spec else { return };
     let grace = policy.failover.as_ref().map(|failover| failover.grace.as_str());
     if let Some(text) = grace.filter(|text| seconds(text).is_none()) {
         let message = format!("`{text}` is not a duration");

@@ -1,17 +1,21 @@
 //! `unknown-flavor`: a flavor is a folder of templates, and each is for one kind.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::FlavorKind;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let (flavor, kind, what) = match &subject.body.spec {
-        Spec::ManagedCluster(c) => (&c.flavor, FlavorKind::ManagedCluster, "a ManagedCluster"),
-        Spec::ManagedClusterClass(c) => (&c.flavor, FlavorKind::ManagedCluster, "a ManagedCluster"),
-        Spec::Worker(w) => (&w.flavor, FlavorKind::Worker, "a Worker"),
+        DocumentSpec::ManagedCluster(c) => {
+            (&c.flavor, FlavorKind::ManagedCluster, "a ManagedCluster")
+        }
+        DocumentSpec::ManagedClusterClass(c) => {
+            (&c.flavor, FlavorKind::ManagedCluster, "a ManagedCluster")
+        }
+        DocumentSpec::Worker(w) => (&w.flavor, FlavorKind::Worker, "a Worker"),
         _ => return,
     };
     let catalogue = &scene.catalogue;

@@ -8,7 +8,7 @@ use super::{
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::load::resolve::seconds;
 use crate::model::api::{Branches, FleetSpec, Roots};
 use crate::model::paths::{CONTROL_PLANE, DECISIONS, WORKERS};
@@ -16,7 +16,7 @@ use crate::model::{Catalogue, is_dns_label};
 
 /// Checks what `carp.yaml` says.
 pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
-    let Spec::Fleet(spec) = &body.spec else { return };
+    let DocumentSpec::Fleet(spec) = &body.spec else { return };
     label(&body.name, FieldPath::keys("metadata.name"), "a fleet", out);
     if let Some(found) = &spec.roots {
         roots(found, out);

@@ -1,14 +1,18 @@
 //! `credentials-not-granted`: a tenant with a list of credentials uses those and no others.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::Code;
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
-use crate::load::resolve::Chosen;
+use crate::load::kind::DocumentSpec;
+use crate::load::resolve::ChosenCredentials;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
-    let (Spec::ManagedCluster(_), Some(fleet), Some(tenant), Some(Chosen::Entry(index))) =
-        (&subject.body.spec, scene.fleet, scene.tenant(subject.body), subject.credentials(scene))
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
+    let (
+        DocumentSpec::ManagedCluster(_),
+        Some(fleet),
+        Some(tenant),
+        Some(ChosenCredentials::Entry(index)),
+    ) = (&subject.body.spec, scene.fleet, scene.tenant(subject.body), subject.credentials(scene))
     else {
         return;
     };

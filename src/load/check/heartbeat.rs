@@ -1,14 +1,14 @@
 //! `invalid-value` on `heartbeatTimeout`: a duration longer than nothing, after which a silent worker
 //! is no longer taken for ready.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::load::resolve::seconds;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
-    let Spec::Worker(worker) = &subject.body.spec else { return };
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
+    let DocumentSpec::Worker(worker) = &subject.body.spec else { return };
     if let Some(text) = worker.heartbeat_timeout.as_deref().filter(|t| seconds(t).is_none()) {
         let message = format!("`{text}` is not a duration");
         let help = "write hours, minutes and seconds, such as 1h, 90m or 1h30m";

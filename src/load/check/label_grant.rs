@@ -1,15 +1,15 @@
 //! `label-not-granted`: policies choose clusters by their labels, and with them workers and tolerations; so a
 //! tenant with a list of labels has those and no others.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::FleetSpec;
 use crate::model::is_label_key;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
-    let Spec::ManagedCluster(_) = &subject.body.spec else { return };
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
+    let DocumentSpec::ManagedCluster(_) = &subject.body.spec else { return };
     let Some(tenant) = scene.tenant(subject.body) else { return };
     for key in subject.body.labels.keys().filter(|key| !tenant.may_set(key)) {
         let message = format!("the tenant `{}` may not set the label `{key}`", tenant.name);

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath, visible};
 use crate::load::finding::Findings;
 use crate::model::{is_label_key, is_label_value};
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     all(&subject.body.labels, &FieldPath::keys("metadata.labels"), out);
     for (path, pool) in subject.node_pools() {
         all(&pool.labels, &path.key("labels"), out);

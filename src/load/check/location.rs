@@ -1,18 +1,18 @@
 //! `unknown-location`: locations are compared by the table of locations, and a name that is not in it
 //! would be far from everything.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::WorkerField;
 use crate::model::tables::locations;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     match &subject.body.spec {
-        Spec::ManagedCluster(c) => one(&c.location, FieldPath::keys("spec.location"), out),
-        Spec::Worker(w) => one(&w.location, FieldPath::keys("spec.location"), out),
+        DocumentSpec::ManagedCluster(c) => one(&c.location, FieldPath::keys("spec.location"), out),
+        DocumentSpec::Worker(w) => one(&w.location, FieldPath::keys("spec.location"), out),
         _ => {}
     }
     for (path, term) in subject.terms() {

@@ -1,14 +1,14 @@
 //! `duplicate-name` against what a pool made: ManagedClusters and Workers share one set of names. (A Worker
 //! of such a name takes that worker over.)
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let name = &subject.body.name;
-    if !matches!(subject.body.spec, Spec::ManagedCluster(_)) {
+    if !matches!(subject.body.spec, DocumentSpec::ManagedCluster(_)) {
         return;
     }
     if let Some(pool) = scene.made.get(name) {

@@ -1,13 +1,13 @@
 //! `priority-not-granted`: a tenant's clusters have at most the priority that `carp.yaml` grants, for a
 //! higher one would go before everybody else's.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
-    let (Spec::ManagedCluster(own), Some(cluster), Some(tenant)) =
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
+    let (DocumentSpec::ManagedCluster(own), Some(cluster), Some(tenant)) =
         (&subject.body.spec, &subject.cluster, scene.tenant(subject.body))
     else {
         return;

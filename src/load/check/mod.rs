@@ -61,8 +61,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::Body;
 use super::finding::Findings;
-use super::kind::Spec;
-use super::names::Names;
+use super::kind::DocumentSpec;
+use super::names::HeldNames;
 use super::resolve;
 use crate::diag::FieldPath;
 use crate::model::api::{
@@ -82,7 +82,7 @@ pub(super) struct Subject<'a> {
 
 /// What stands around it.
 #[derive(Default)]
-pub(super) struct Scene<'a> {
+pub(super) struct CheckContext<'a> {
     /// `carp.yaml`; `None` where it did not load, and rules that need it say nothing.
     pub(super) fleet: Option<&'a FleetSpec>,
     /// The flavors that there are.
@@ -96,10 +96,10 @@ pub(super) struct Scene<'a> {
     /// The workers that pools made, each with its pool.
     pub(super) made: BTreeMap<String, String>,
     /// The names that are held already.
-    pub(super) held: Names<'a>,
+    pub(super) held: HeldNames<'a>,
 }
 
-type Rule = fn(&Subject<'_>, &Scene<'_>, &mut Findings);
+type Rule = fn(&Subject<'_>, &CheckContext<'_>, &mut Findings);
 
 /// Every rule on one document, in the order in which their findings are found.
 const RULES: &[Rule] = &[
@@ -145,7 +145,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// Runs every rule on a document.
-pub(super) fn run(body: &Body, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn run(body: &Body, scene: &CheckContext<'_>, out: &mut Findings) {
     let cluster = scene.resolved(body);
     let subject = Subject { body, cluster };
     for rule in RULES {
@@ -153,7 +153,7 @@ pub(super) fn run(body: &Body, scene: &Scene<'_>, out: &mut Findings) {
     }
 }
 
-impl Scene<'_> {
+impl CheckContext<'_> {
     /// The entry of the cluster's tenant, where `carp.yaml` has one.
     pub(super) fn tenant(&self, body: &Body) -> Option<&Tenant> {
         self.fleet?.tenants.iter().find(|t| t.name == body.tenant())
@@ -161,7 +161,7 @@ impl Scene<'_> {
 
     /// A `ManagedCluster` with its defaults filled in.
     pub(super) fn resolved(&self, body: &Body) -> Option<ManagedClusterSpec> {
-        let Spec::ManagedCluster(own) = &body.spec else { return None };
+        let DocumentSpec::ManagedCluster(own) = &body.spec else { return None };
         let class = own.class.as_ref().and_then(|c| self.classes.get(c));
         let none = FleetSpec::default();
         Some(resolve::cluster(
@@ -178,39 +178,42 @@ impl Subject<'_> {
     /// The flavor of what has one.
     fn flavor(&self) -> Option<&str> {
         match &self.body.spec {
-            Spec::ManagedCluster(_) => {
+            DocumentSpec::ManagedCluster(_) => {
                 let named = self.cluster.as_ref().and_then(|c| c.flavor.as_deref());
                 Some(named.unwrap_or(DEFAULT_CLUSTER_FLAVOR))
             }
-            Spec::ManagedClusterClass(c) => {
+            DocumentSpec::ManagedClusterClass(c) => {
                 Some(c.flavor.as_deref().unwrap_or(DEFAULT_CLUSTER_FLAVOR))
             }
-            Spec::Worker(w) => Some(w.flavor.as_deref().unwrap_or(DEFAULT_WORKER_FLAVOR)),
+            DocumentSpec::Worker(w) => Some(w.flavor.as_deref().unwrap_or(DEFAULT_WORKER_FLAVOR)),
             _ => None,
         }
     }
 
     /// The manifest of its flavor.
-    fn manifest<'s>(&self, scene: &'s Scene<'_>) -> Option<&'s Flavor> {
+    fn manifest<'s>(&self, scene: &'s CheckContext<'_>) -> Option<&'s Flavor> {
         scene.catalogue.flavor(self.flavor()?)
     }
 
     /// The credentials that its flavor needs.
-    fn needed<'s>(&self, scene: &'s Scene<'_>) -> Option<&'s CredentialsNeeded> {
+    fn needed<'s>(&self, scene: &'s CheckContext<'_>) -> Option<&'s CredentialsNeeded> {
         self.manifest(scene)?.credentials.as_ref()
     }
 
     /// Whether its flavor makes machines in Azure.
-    fn is_in_azure(&self, scene: &Scene<'_>) -> bool {
+    fn is_in_azure(&self, scene: &CheckContext<'_>) -> bool {
         self.needed(scene).is_some_and(|needed| needed.of == AZURE)
     }
 
     /// The credentials of what has some. A cluster's own, its class's and its tenant's are resolved
     /// already.
-    fn credentials<'s>(&'s self, scene: &Scene<'_>) -> Option<resolve::Chosen<'s>> {
+    fn credentials<'s>(
+        &'s self,
+        scene: &CheckContext<'_>,
+    ) -> Option<resolve::ChosenCredentials<'s>> {
         let named = match &self.body.spec {
-            Spec::ManagedCluster(_) => self.cluster.as_ref()?.credentials.as_deref(),
-            Spec::Worker(w) => w.credentials.as_deref(),
+            DocumentSpec::ManagedCluster(_) => self.cluster.as_ref()?.credentials.as_deref(),
+            DocumentSpec::Worker(w) => w.credentials.as_deref(),
             _ => return None,
         };
         Some(resolve::credentials(named, None, scene.fleet?, self.needed(scene)))
@@ -219,8 +222,8 @@ impl Subject<'_> {
     /// Where a `ManagedCluster`'s or Worker's credentials are named.
     fn credentials_path(&self) -> FieldPath {
         let (own, class) = match &self.body.spec {
-            Spec::ManagedCluster(c) => (c.credentials.is_some(), c.class.is_some()),
-            Spec::Worker(w) => (w.credentials.is_some(), false),
+            DocumentSpec::ManagedCluster(c) => (c.credentials.is_some(), c.class.is_some()),
+            DocumentSpec::Worker(w) => (w.credentials.is_some(), false),
             _ => (false, false),
         };
         match (own, class) {
@@ -232,9 +235,9 @@ impl Subject<'_> {
     /// The pools that the document itself has.
     fn node_pools(&self) -> impl Iterator<Item = (FieldPath, &NodePool)> {
         let pools: &[NodePool] = match &self.body.spec {
-            Spec::ManagedCluster(c) => &c.node_pools,
-            Spec::Worker(w) => &w.node_pools,
-            Spec::ManagedClusterClass(c) => &c.node_pools,
+            DocumentSpec::ManagedCluster(c) => &c.node_pools,
+            DocumentSpec::Worker(w) => &w.node_pools,
+            DocumentSpec::ManagedClusterClass(c) => &c.node_pools,
             _ => &[],
         };
         let path = FieldPath::keys("spec.nodePools");
@@ -245,14 +248,14 @@ impl Subject<'_> {
     fn terms(&self) -> Vec<(FieldPath, &PlacementTerm)> {
         let mut all = Vec::new();
         match &self.body.spec {
-            Spec::ManagedCluster(c) => {
+            DocumentSpec::ManagedCluster(c) => {
                 let path = FieldPath::keys("spec.placement.affinity");
                 if let Some(affinity) = c.placement.as_ref().and_then(|p| p.affinity.as_ref()) {
                     required(&path, &affinity.required, &mut all);
                     preferred(&path, &affinity.preferred, &mut all);
                 }
             }
-            Spec::PlacementPolicy(p) => {
+            DocumentSpec::PlacementPolicy(p) => {
                 let path = FieldPath::keys("spec.affinity");
                 if let Some(affinity) = &p.affinity {
                     required(&path, &affinity.required, &mut all);
@@ -268,14 +271,14 @@ impl Subject<'_> {
     }
 }
 
-type Terms<'s> = Vec<(FieldPath, &'s PlacementTerm)>;
+type NamedTerms<'s> = Vec<(FieldPath, &'s PlacementTerm)>;
 
-fn required<'s>(path: &FieldPath, terms: &'s [PlacementTerm], all: &mut Terms<'s>) {
+fn required<'s>(path: &FieldPath, terms: &'s [PlacementTerm], all: &mut NamedTerms<'s>) {
     let path = path.key("required");
     all.extend(terms.iter().enumerate().map(|(i, term)| (path.index(i), term)));
 }
 
-fn preferred<'s>(path: &FieldPath, terms: &'s [PreferredTerm], all: &mut Terms<'s>) {
+fn preferred<'s>(path: &FieldPath, terms: &'s [PreferredTerm], all: &mut NamedTerms<'s>) {
     let path = path.key("preferred");
     all.extend(terms.iter().enumerate().map(|(i, p)| (path.index(i).key("term"), &p.term)));
 }

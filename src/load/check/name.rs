@@ -2,12 +2,12 @@
 //! at most 40 characters (CAPZ allows an `AzureCluster` 44, and a pool and a hash must still fit); a
 //! namespace becomes a label value and is a DNS-1123 label.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::model::{Name, is_dns_label};
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let body = subject.body;
     if let Err(error) = Name::parse(&body.name) {
         let message = match body.name.as_str() {

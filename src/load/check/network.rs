@@ -1,23 +1,23 @@
 //! `invalid-network`: ranges of addresses are CIDRs, those of pods and services do not overlap, and that of
 //! the services has an address for the DNS.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::Cidr;
 use crate::model::api::Network;
 
 /// Which address of the services is the DNS's (kubeadm, `constants.GetDNSIP`).
 const DNS_ADDRESS: u32 = 10;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let (own, resolved) = match &subject.body.spec {
-        Spec::ManagedCluster(c) => {
+        DocumentSpec::ManagedCluster(c) => {
             (c.network.as_ref(), subject.cluster.as_ref().and_then(|c| c.network.as_ref()))
         }
-        Spec::Worker(w) => (w.network.as_ref(), w.network.as_ref()),
-        Spec::ManagedClusterClass(c) => (c.network.as_ref(), c.network.as_ref()),
+        DocumentSpec::Worker(w) => (w.network.as_ref(), w.network.as_ref()),
+        DocumentSpec::ManagedClusterClass(c) => (c.network.as_ref(), c.network.as_ref()),
         _ => return,
     };
     let Some(network) = resolved else { return };

@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 
 use super::placeholder::{add, is_placeholder};
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::FieldPath;
 use crate::load::finding::Findings;
-use crate::load::resolve::Chosen;
+use crate::load::resolve::ChosenCredentials;
 use crate::model::api::Credentials;
 
 /// The resource id of a managed identity, with or without what CAPZ puts before it.
@@ -28,12 +28,12 @@ static FORM: LazyLock<Regex> = LazyLock::new(|| {
 const EXAMPLE: &str = "/subscriptions/…/resourceGroups/…/providers/Microsoft.ManagedIdentity/\
                        userAssignedIdentities/…";
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let Some(fleet) = scene.fleet else { return };
     if !subject.is_in_azure(scene) {
         return;
     }
-    if let Some(Chosen::Entry(index)) = subject.credentials(scene) {
+    if let Some(ChosenCredentials::Entry(index)) = subject.credentials(scene) {
         let path = FieldPath::keys("spec.credentials").index(index).key("azure");
         entry(&fleet.credentials[index], &path, out);
     }

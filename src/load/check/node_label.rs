@@ -3,7 +3,7 @@
 //! `ValidateKubeletFlags`, and `k8s.io/kubelet/pkg/apis/well_known_labels.go`). Labels that Cluster API sets on
 //! nodes itself do not go through the kubelet.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 
@@ -35,7 +35,7 @@ const KUBELET: &[&str] = &[
 const OWN: &[&str] =
     &["carp.dev/pool", "node.cluster.x-k8s.io/hosted-control-planes", "node.cluster.x-k8s.io/pool"];
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     for (path, pool) in subject.node_pools() {
         for label in pool.labels.keys() {
             one(label, path.key("labels").key(label), out);

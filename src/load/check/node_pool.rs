@@ -3,16 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::NodePool;
 
 /// The pool that every worker has besides those it names.
 const SYSTEM_POOL: &str = "system";
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let mut seen = BTreeSet::new();
     for (path, pool) in subject.node_pools() {
         name(subject, &path, pool, out);
@@ -33,7 +33,7 @@ fn name(subject: &Subject<'_>, path: &FieldPath, pool: &NodePool, out: &mut Find
         let message = format!("`{name}` cannot be the name of a pool");
         let help = "begin with a letter and use lower-case letters and digits, at most 12";
         out.add(Code::InvalidNodePool, path.key("name"), message, help);
-    } else if name == SYSTEM_POOL && matches!(subject.body.spec, Spec::Worker(_)) {
+    } else if name == SYSTEM_POOL && matches!(subject.body.spec, DocumentSpec::Worker(_)) {
         let message = "every worker has a pool `system` already";
         out.add(Code::InvalidNodePool, path.key("name"), message, "choose another name");
     }

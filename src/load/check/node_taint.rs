@@ -3,7 +3,7 @@
 //! `internal/util/taints/validation.go` and `internal/webhooks/machine.go`; k8s.io/apimachinery,
 //! `pkg/api/validate/content`).
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::model::api::Taint;
@@ -22,7 +22,7 @@ const RESERVED_DOMAINS: &[&str] = &["node.kubernetes.io", "node.cloudprovider.ku
 /// The one key of them that people set.
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     for (path, pool) in subject.node_pools() {
         for (i, taint) in pool.taints.iter().enumerate().filter(|(_, t)| !t.key.is_empty()) {
             one(taint, &path.key("taints").index(i), out);

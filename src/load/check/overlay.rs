@@ -1,15 +1,17 @@
 //! `unknown-worker`: an overlay is laid over the Worker of its name; without one it would cordon or
 //! drain nothing, which its author would not see.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let name = &subject.body.name;
-    if !matches!(subject.body.spec, Spec::WorkerOverlay(_)) || scene.worker_names.contains(name) {
+    if !matches!(subject.body.spec, DocumentSpec::WorkerOverlay(_))
+        || scene.worker_names.contains(name)
+    {
         return;
     }
     let known: Vec<_> = scene.worker_names.iter().map(String::as_str).collect();

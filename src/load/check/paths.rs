@@ -1,20 +1,22 @@
 //! `outside-tenant-paths`: the documents of a tenant with `paths` stand in those folders and nowhere else, so
 //! that whoever may write in a folder makes clusters of its tenant only.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Item;
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::FleetSpec;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let Some(tenant) = scene.tenant(subject.body).filter(|t| !t.paths.is_empty()) else { return };
     let file = &*out.source.file;
     let inside = |folder: &String| {
         file.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
     };
-    if !matches!(subject.body.spec, Spec::ManagedCluster(_)) || tenant.paths.iter().any(inside) {
+    if !matches!(subject.body.spec, DocumentSpec::ManagedCluster(_))
+        || tenant.paths.iter().any(inside)
+    {
         return;
     }
     let (name, paths) = (&tenant.name, tenant.paths.join("`, `"));

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, Diagnostic, FieldPath};
-use crate::load::finding::{Findings, Source};
-use crate::load::resolve::Chosen;
+use crate::load::finding::{DocumentSource, Findings};
+use crate::load::resolve::ChosenCredentials;
 use crate::model::CredentialsNeeded;
 use crate::model::api::{AZURE, AzureCredentials, Credentials};
 use crate::model::paths::FLEET_FILE;
@@ -18,14 +18,14 @@ const REPLACE_ME: &str = "REPLACE-ME";
 /// What a UUID begins with that is made up.
 const ZEROS: &str = "00000000-0000-0000-0000-";
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let Some(fleet) = scene.fleet.filter(|f| f.example.is_none()) else { return };
     let Some(needed) = subject.needed(scene) else { return };
     let path = FieldPath::keys("spec.credentials");
     if needed.of != AZURE {
         match subject.credentials(scene) {
-            Some(Chosen::Nothing) => nothing(needed, path, out),
-            Some(Chosen::Entry(index)) => {
+            Some(ChosenCredentials::Nothing) => nothing(needed, path, out),
+            Some(ChosenCredentials::Entry(index)) => {
                 values(&fleet.credentials[index], needed, &path.index(index), out);
             }
             _ => {}
@@ -33,13 +33,15 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
         return;
     }
     match subject.credentials(scene) {
-        Some(Chosen::Nothing) => {
+        Some(ChosenCredentials::Nothing) => {
             let message = "no credentials are listed, and clusters and workers need some";
             let help = "add `credentials:` with an entry that has `name` and `azure: {tenantID, \
                         subscriptionID, clientID, nodeIdentity}`";
             add(path, message.to_owned(), help.to_owned(), out);
         }
-        Some(Chosen::Entry(index)) => entry(&fleet.credentials[index], &path.index(index), out),
+        Some(ChosenCredentials::Entry(index)) => {
+            entry(&fleet.credentials[index], &path.index(index), out);
+        }
         _ => {}
     }
 }
@@ -127,7 +129,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 
 /// A finding on `carp.yaml`, with who needs what it is about.
 pub(super) fn add(path: FieldPath, message: String, help: String, out: &mut Findings) {
-    let fleet = Source { file: Arc::from(FLEET_FILE), document: 0 };
+    let fleet = DocumentSource { file: Arc::from(FLEET_FILE), document: 0 };
     let needed_by = out.source.place(FieldPath::keys("spec"));
     let finding = Diagnostic::new(Code::PlaceholderCredential, message).at(fleet.place(path));
     out.list.push(finding.related(needed_by, "needed here").help(help));

@@ -1,17 +1,17 @@
 //! `unknown-provider`: providers are compared by the names that Cluster API has for them, and a flavor
 //! that makes machines says itself whose they are.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::Flavor;
 use crate::model::api::WorkerField;
 use crate::model::tables::providers;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
-    if let Spec::Worker(worker) = &subject.body.spec
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
+    if let DocumentSpec::Worker(worker) = &subject.body.spec
         && let Some(provider) = &worker.provider
     {
         let path = FieldPath::keys("spec.provider");
@@ -35,7 +35,7 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
     }
 }
 
-fn one(provider: &str, path: FieldPath, scene: &Scene<'_>, out: &mut Findings) {
+fn one(provider: &str, path: FieldPath, scene: &CheckContext<'_>, out: &mut Findings) {
     let of_flavor = |(_, flavor): (_, &Flavor)| flavor.provider.as_deref() == Some(provider);
     if !providers().contains(provider) && !scene.catalogue.flavors().any(of_flavor) {
         let known = providers().iter().map(String::as_str);

@@ -1,13 +1,13 @@
 //! `invalid-quantity`: there is no less than nothing of a resource. (That a quantity is one at all is
 //! seen when the document's structure is checked.)
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::Resources;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let mut all = |field: &str, resources: &Resources| {
         for (resource, quantity) in resources.iter().filter(|(_, q)| q.is_negative()) {
             let message = format!("`{quantity}` of `{resource}` is less than nothing");
@@ -16,16 +16,16 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
         }
     };
     match &subject.body.spec {
-        Spec::Worker(w) => {
+        DocumentSpec::Worker(w) => {
             all("capacity", &w.capacity);
             all("reserved", &w.reserved);
             all("ceiling", &w.ceiling);
         }
-        Spec::WorkerOverlay(o) => {
+        DocumentSpec::WorkerOverlay(o) => {
             all("capacity", &o.capacity);
             all("reserved", &o.reserved);
         }
-        Spec::ManagedClusterClass(c) => all("demand", &c.demand),
+        DocumentSpec::ManagedClusterClass(c) => all("demand", &c.demand),
         _ => {}
     }
 }

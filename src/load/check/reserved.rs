@@ -3,10 +3,10 @@
 //! of a namespace that is usually somebody else's, or that `reservedNames` in `carp.yaml` reserves: the
 //! removal of a cluster `monitoring` would prune what others keep there. What has such a name keeps it.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::FleetSpec;
 use crate::model::tables::is_others_namespace;
 
@@ -38,8 +38,8 @@ const OWN: [&str; 8] = [
     "control-plane",
 ];
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
-    if !matches!(subject.body.spec, Spec::ManagedCluster(_) | Spec::Worker(_)) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
+    if !matches!(subject.body.spec, DocumentSpec::ManagedCluster(_) | DocumentSpec::Worker(_)) {
         return;
     }
     let name = subject.body.name.as_str();

@@ -1,23 +1,23 @@
 //! `too-much` on one document: each rule of a policy or a cluster is asked about every worker, and those of spread
 //! and anti-affinity about other clusters, too. Nobody writes a hundred by hand.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::{PlacementTerm, PreferredTerm};
 
 /// The most rules of one document. The largest policy of which we know has some thirty; 120 clusters of 1,000 each took
 /// 12 seconds and 677 MB.
 const MAX_RULES: usize = 100;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let count = rules(&subject.body.spec);
     if count <= MAX_RULES {
         return;
     }
     let path = match subject.body.spec {
-        Spec::ManagedCluster(_) => FieldPath::keys("spec.placement"),
+        DocumentSpec::ManagedCluster(_) => FieldPath::keys("spec.placement"),
         _ => FieldPath::keys("spec"),
     };
     let message = format!("{count} rules of placement stand here; carp reads up to {MAX_RULES}");
@@ -27,14 +27,14 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
 
 /// How many rules of placement a document has: terms on workers and their expressions, spread, anti-affinity and
 /// tolerations.
-pub(in crate::load) fn rules(spec: &Spec) -> usize {
+pub(in crate::load) fn rules(spec: &DocumentSpec) -> usize {
     match spec {
-        Spec::ManagedCluster(cluster) => {
+        DocumentSpec::ManagedCluster(cluster) => {
             let affinity = cluster.placement.as_ref().and_then(|p| p.affinity.as_ref());
             let terms = affinity.map_or(0, |a| required(&a.required) + preferred(&a.preferred));
             terms + cluster.own_spread().len() + cluster.own_anti_affinity().len()
         }
-        Spec::PlacementPolicy(policy) => {
+        DocumentSpec::PlacementPolicy(policy) => {
             let terms = policy.affinity.as_ref().map_or(0, |affinity| {
                 let groups = affinity.groups.iter().map(|group| 1 + required(&group.required));
                 required(&affinity.required)

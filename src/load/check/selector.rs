@@ -1,15 +1,15 @@
 //! `invalid-selector`: a taint, toleration, term or selector that can never mean anything.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath, visible};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::{
     Expression, ExpressionOperator, PlacementTerm, Taint, Toleration, TolerationOperator,
 };
 use crate::model::{Name, is_label_key, is_label_value};
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     for (path, term) in subject.terms() {
         if *term == PlacementTerm::default() {
             let message = "the term is empty and says nothing";
@@ -21,7 +21,7 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
     }
     let spec = FieldPath::keys("spec");
     match &subject.body.spec {
-        Spec::PlacementPolicy(policy) => {
+        DocumentSpec::PlacementPolicy(policy) => {
             let selector = &policy.cluster_selector;
             expressions(&selector.match_expressions, &spec.key("clusterSelector"), out);
             names(&selector.names, &spec.key("clusterSelector").key("names"), out);
@@ -29,8 +29,8 @@ pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
                 tolerates(toleration, &spec.key("tolerations").index(i), out);
             }
         }
-        Spec::Worker(worker) => taints(&worker.taints, &spec, out),
-        Spec::WorkerOverlay(overlay) => taints(&overlay.taints, &spec, out),
+        DocumentSpec::Worker(worker) => taints(&worker.taints, &spec, out),
+        DocumentSpec::WorkerOverlay(overlay) => taints(&overlay.taints, &spec, out),
         _ => {}
     }
     for (path, pool) in subject.node_pools() {

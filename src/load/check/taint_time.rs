@@ -3,18 +3,18 @@
 
 use jiff::Timestamp;
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::{Taint, TaintEffect};
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let spec = FieldPath::keys("spec");
     match &subject.body.spec {
-        Spec::Worker(worker) => of_worker(&worker.taints, &spec, out),
-        Spec::WorkerOverlay(overlay) => of_worker(&overlay.taints, &spec, out),
-        Spec::PlacementPolicy(policy) => {
+        DocumentSpec::Worker(worker) => of_worker(&worker.taints, &spec, out),
+        DocumentSpec::WorkerOverlay(overlay) => of_worker(&overlay.taints, &spec, out),
+        DocumentSpec::PlacementPolicy(policy) => {
             for (i, toleration) in policy.tolerations.iter().enumerate() {
                 let timed = toleration.toleration_seconds.is_some();
                 if timed && toleration.effect != Some(TaintEffect::NoExecute) {

@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use crate::diag::{Code, FieldPath};
 use crate::load::document::Item;
 use crate::load::folders::Folders;
-use crate::load::kind::{Kind, Spec};
-use crate::load::names::Names;
+use crate::load::kind::{DocumentSpec, Kind};
+use crate::load::names::HeldNames;
 use crate::model::api::Tenant;
 use crate::model::{Unloaded, is_dns_label, is_name_of};
 
 /// What the rule looks at besides the documents.
-pub(in crate::load) struct Ground<'a> {
+pub(in crate::load) struct NameHolders<'a> {
     pub(in crate::load) folders: &'a Folders<'a>,
-    pub(in crate::load) names: &'a Names<'a>,
+    pub(in crate::load) names: &'a HeldNames<'a>,
     /// The files that did not load as a whole, each with whose it is.
     pub(in crate::load) unloaded: &'a [Unloaded],
     /// The tenants of `carp.yaml`.
@@ -24,7 +24,7 @@ pub(in crate::load) struct Ground<'a> {
 
 /// Who has a name.
 #[derive(Clone, Copy)]
-enum Owner<'a> {
+enum NameOwner<'a> {
     /// A cluster of that tenant.
     Tenant(&'a str),
     /// A worker, or what somebody wrote outside of the tenants' folders.
@@ -33,7 +33,7 @@ enum Owner<'a> {
 
 /// Looks at all documents at once. The ones that want somebody else's name get a finding; all of them are
 /// returned, in order, to be left out, and count for nothing.
-pub(in crate::load) fn check(items: &mut [Item], ground: &Ground<'_>) -> Vec<usize> {
+pub(in crate::load) fn check(items: &mut [Item], ground: &NameHolders<'_>) -> Vec<usize> {
     let taken: Vec<_> = by_name(items)
         .into_iter()
         .flat_map(|(name, group)| losers(name, &group, items, ground))
@@ -75,15 +75,15 @@ fn losers<'a>(
     name: &str,
     group: &[usize],
     items: &[Item],
-    ground: &Ground<'a>,
-) -> Vec<(usize, Owner<'a>)> {
+    ground: &NameHolders<'a>,
+) -> Vec<(usize, NameOwner<'a>)> {
     let of = |tenant: &'a str| {
         let claims = |at: &&usize| may_be_of(&items[**at], tenant, ground);
         let claimed = group.iter().any(|at| claims(&at));
         let others = group.iter().filter(|at| !claims(at));
         // A worker's document yields to a cluster only where both are there.
         let others = others.filter(|at| claimed || is_cluster(&items[**at]));
-        (claimed, others.map(|at| (*at, Owner::Tenant(tenant))).collect())
+        (claimed, others.map(|at| (*at, NameOwner::Tenant(tenant))).collect())
     };
     if let Some(tenant) = ground.names.placed(name) {
         return of(tenant).1;
@@ -100,7 +100,7 @@ fn losers<'a>(
     if !group.iter().any(|at| folder(&at)) || !(platforms || worker()) {
         return Vec::new();
     }
-    group.iter().filter(folder).map(|at| (*at, Owner::Platform)).collect()
+    group.iter().filter(folder).map(|at| (*at, NameOwner::Platform)).collect()
 }
 
 fn file(item: &Item) -> &str {
@@ -108,7 +108,7 @@ fn file(item: &Item) -> &str {
 }
 
 /// Whether a document is a tenant's cluster, for all that can be read of it.
-fn may_be_of(item: &Item, tenant: &str, ground: &Ground<'_>) -> bool {
+fn may_be_of(item: &Item, tenant: &str, ground: &NameHolders<'_>) -> bool {
     if !is_cluster(item) {
         return false;
     }
@@ -125,7 +125,7 @@ fn may_be_of(item: &Item, tenant: &str, ground: &Ground<'_>) -> bool {
 }
 
 /// Whether a document of a tenant may be there that cannot be read so far that it has a name.
-fn is_unsure(tenant: &str, items: &[Item], ground: &Ground<'_>) -> bool {
+fn is_unsure(tenant: &str, items: &[Item], ground: &NameHolders<'_>) -> bool {
     let nameless = |item: &&Item| item.name.is_none();
     let may_be_its = |item: &Item| {
         let folder = ground.folders.tenants_of(file(item));
@@ -138,14 +138,14 @@ fn is_unsure(tenant: &str, items: &[Item], ground: &Ground<'_>) -> bool {
 /// Whether a WorkerPool may call a worker so, now or later.
 fn is_of_a_pool(name: &str, items: &[Item]) -> bool {
     items.iter().any(|item| match item.body.as_ref().map(|body| &body.spec) {
-        Some(Spec::WorkerPool(pool)) => {
+        Some(DocumentSpec::WorkerPool(pool)) => {
             item.name.as_deref().is_some_and(|of| is_name_of(of, pool, name))
         }
         _ => false,
     })
 }
 
-fn tell(item: &mut Item, owner: Owner<'_>, ground: &Ground<'_>) {
+fn tell(item: &mut Item, owner: NameOwner<'_>, ground: &NameHolders<'_>) {
     // One that cannot be parsed has its finding, and so has one of a tenant that there is not.
     let Some(body) = &item.body else { return };
     let name = body.name.clone();
@@ -155,17 +155,17 @@ fn tell(item: &mut Item, owner: Owner<'_>, ground: &Ground<'_>) {
     }
     let apart = !ground.folders.tenants_of(file(item)).is_empty();
     let (message, help) = match owner {
-        Owner::Tenant(tenant) if apart || is_worker(item) => (
+        NameOwner::Tenant(tenant) if apart || is_worker(item) => (
             format!("`{name}` is a cluster of the tenant `{tenant}`"),
             "choose another name: this one is free when that cluster is gone".to_owned(),
         ),
-        Owner::Tenant(tenant) => (
+        NameOwner::Tenant(tenant) => (
             format!(
                 "`{name}` is a cluster of the tenant `{tenant}`, and the tenant of a cluster stays"
             ),
             format!("write `namespace: {tenant}`, or choose another name"),
         ),
-        Owner::Platform => (
+        NameOwner::Platform => (
             format!("`{name}` is the name of a Worker, or somebody has it outside of this folder"),
             "choose another name".to_owned(),
         ),

@@ -1,15 +1,16 @@
 //! `unknown-tenant`: once `carp.yaml` lists tenants, a cluster's namespace is one of them.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let Some(fleet) = scene.fleet.filter(|f| !f.tenants.is_empty()) else { return };
     let tenant = subject.body.tenant();
-    if !matches!(subject.body.spec, Spec::ManagedCluster(_)) || scene.tenant(subject.body).is_some()
+    if !matches!(subject.body.spec, DocumentSpec::ManagedCluster(_))
+        || scene.tenant(subject.body).is_some()
     {
         return;
     }

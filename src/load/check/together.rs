@@ -2,18 +2,20 @@
 //! knows; any other key could never be honoured. And `invalid-selector`, where such a rule says nothing of
 //! which clusters it is about.
 
-use super::{Scene, Subject, selector};
+use super::{CheckContext, Subject, selector};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::{AntiAffinity, LabelSelector, SpreadConstraint};
 use crate::model::{is_label_key, topology};
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let (path, spread, apart, own) = match &subject.body.spec {
-        Spec::PlacementPolicy(p) => (FieldPath::keys("spec"), &*p.spread, &*p.anti_affinity, false),
-        Spec::ManagedCluster(c) => {
+        DocumentSpec::PlacementPolicy(p) => {
+            (FieldPath::keys("spec"), &*p.spread, &*p.anti_affinity, false)
+        }
+        DocumentSpec::ManagedCluster(c) => {
             (FieldPath::keys("spec.placement"), c.own_spread(), c.own_anti_affinity(), true)
         }
         _ => return,

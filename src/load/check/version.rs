@@ -1,19 +1,19 @@
 //! `invalid-version`: `vMAJOR.MINOR.PATCH`, and one that the providers support. Cluster API wants the
 //! leading `v` and the patch; the range is in carp's table of versions.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::habits::{TEMPLATED, is_templated};
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::KubeVersion;
 use crate::model::api::SupportedVersion;
 use crate::model::tables::{VersionRange, managed_versions, worker_versions};
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let (text, range, what) = match &subject.body.spec {
-        Spec::ManagedCluster(c) => (&c.version, managed_versions(), "a managed cluster"),
-        Spec::Worker(w) => (&w.version, worker_versions(), "a worker"),
+        DocumentSpec::ManagedCluster(c) => (&c.version, managed_versions(), "a managed cluster"),
+        DocumentSpec::Worker(w) => (&w.version, worker_versions(), "a worker"),
         _ => return,
     };
     let path = FieldPath::keys("spec.version");

@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath, suggest};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::AZURE;
 use crate::model::{Architecture, Nodes, Sizes, is_vm_size, vm_family, vm_sizes};
 
@@ -26,7 +26,7 @@ static FORM: LazyLock<Regex> = LazyLock::new(|| {
 /// The fewest virtual CPUs of a control plane that kubeadm's preflight checks accept.
 const CONTROL_PLANE_CPUS: u32 = 2;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let flavor = subject.manifest(scene);
     // carp's table is Azure's. A flavor of another provider has its own in its manifest, or none.
     let elsewhere = flavor.is_some_and(|flavor| {
@@ -51,8 +51,8 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
         }
     }
     let control_plane = match &subject.body.spec {
-        Spec::Worker(w) => w.control_plane.as_ref(),
-        Spec::ManagedClusterClass(c) => c.control_plane.as_ref(),
+        DocumentSpec::Worker(w) => w.control_plane.as_ref(),
+        DocumentSpec::ManagedClusterClass(c) => c.control_plane.as_ref(),
         _ => None,
     };
     if let Some(size) = control_plane.and_then(|c| c.size.as_ref()) {

@@ -1,11 +1,11 @@
 //! `invalid-pool`: what a WorkerPool says of itself cannot be; and every rule for a Worker, on each worker
 //! that the pool would make.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath, Step};
 use crate::load::document::Body;
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::load::resolve::seconds;
 use crate::model::api::WorkerPoolSpec;
 use crate::model::{Nodes, pool_locations, worker_name};
@@ -13,8 +13,8 @@ use crate::model::{Nodes, pool_locations, worker_name};
 /// An ordinal that no pool outlives: a name with it must be one.
 const LONGEST_ORDINAL: u64 = 9999;
 
-pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings) {
-    let Spec::WorkerPool(pool) = &subject.body.spec else { return };
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
+    let DocumentSpec::WorkerPool(pool) = &subject.body.spec else { return };
     own(&subject.body.name, pool, scene, out);
     for location in pool_locations(pool) {
         as_worker(subject.body, pool, location, scene, out);
@@ -22,7 +22,7 @@ pub(super) fn check(subject: &Subject<'_>, scene: &Scene<'_>, out: &mut Findings
 }
 
 /// The fields of the pool itself.
-fn own(name: &str, pool: &WorkerPoolSpec, scene: &Scene<'_>, out: &mut Findings) {
+fn own(name: &str, pool: &WorkerPoolSpec, scene: &CheckContext<'_>, out: &mut Findings) {
     let spec = FieldPath::keys("spec");
     let template = FieldPath::keys("spec.template.spec");
     let worker = &pool.template.spec;
@@ -72,7 +72,7 @@ fn as_worker(
     body: &Body,
     pool: &WorkerPoolSpec,
     location: &str,
-    scene: &Scene<'_>,
+    scene: &CheckContext<'_>,
     out: &mut Findings,
 ) {
     let mut worker = pool.template.spec.clone();
@@ -81,7 +81,7 @@ fn as_worker(
         name: worker_name(&body.name, pool, LONGEST_ORDINAL, location),
         labels: pool.template.metadata.labels.clone(),
         annotations: std::collections::BTreeMap::new(),
-        spec: Spec::Worker(Box::new(worker)),
+        spec: DocumentSpec::Worker(Box::new(worker)),
         ..body.clone()
     };
     let mut found = Findings::of(out.source.clone());

@@ -1,16 +1,16 @@
 //! `invalid-value` on `workerUID`: a text as Kubernetes has it in `metadata.uid`. An empty one would match
 //! no report.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 
 /// The longest that is taken for one, in bytes. Kubernetes' own are UUIDs, of 36.
 const LONGEST: usize = 128;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
-    let Spec::Worker(worker) = &subject.body.spec else { return };
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
+    let DocumentSpec::Worker(worker) = &subject.body.spec else { return };
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
     let is_one = |uid: &str| !uid.is_empty() && uid.len() <= LONGEST && uid.chars().all(plain);
     if worker.worker_uid.as_deref().is_some_and(|uid| !is_one(uid)) {

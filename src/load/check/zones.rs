@@ -1,18 +1,18 @@
 //! `zones-unavailable`: nodes cannot be made in a zone that their location does not have, and no worker
 //! meets a term that asks for such a zone.
 
-use super::{Scene, Subject};
+use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
-use crate::load::kind::Spec;
+use crate::load::kind::DocumentSpec;
 use crate::model::api::{NodePool, PlacementTerm, WorkerField};
 use crate::model::tables::locations;
 
-pub(super) fn check(subject: &Subject<'_>, _: &Scene<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let path = FieldPath::keys("spec.nodePools");
     match &subject.body.spec {
-        Spec::Worker(w) => all(&w.node_pools, &w.location, &path, out),
-        Spec::ManagedCluster(own) => {
+        DocumentSpec::Worker(w) => all(&w.node_pools, &w.location, &path, out),
+        DocumentSpec::ManagedCluster(own) => {
             let Some(resolved) = &subject.cluster else { return };
             // Pools that come from the class are shown where the class is named.
             let from_class = own.node_pools.is_empty();

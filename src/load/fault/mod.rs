@@ -8,7 +8,7 @@ use serde_saphyr::{Error, MessageFormatter, UserMessageFormatter};
 
 use super::habits::{TEMPLATED, is_templated};
 use crate::diag::Code;
-use scan::{Open, Spot, open_before};
+use scan::{Open, TextSpot, open_before};
 
 /// How large a document may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,17 +37,17 @@ impl Fault {
         let inner = innermost(error);
         let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).max(1);
         let place = inner.location().or_else(|| error.location());
-        let at = place.map_or(Spot { line: 1, column: 1 }, |l| Spot {
+        let at = place.map_or(TextSpot { line: 1, column: 1 }, |l| TextSpot {
             line: number(l.line()),
             column: number(l.column()),
         });
         let said = UserMessageFormatter.format_message(inner).into_owned();
-        let found = Found { error: inner, said: &said, text, at, bounds };
+        let found = ParserFinding { error: inner, said: &said, text, at, bounds };
         let own = found.conflict().or_else(|| found.templated());
         own.or_else(|| found.policy()).or_else(|| found.syntax()).unwrap_or_else(|| {
             let help =
                 "mend the line, or the one above it: an indentation, a quote, a colon or a bracket";
-            Found::syntax_at(at, format!("the text is not YAML: {said}"), help)
+            ParserFinding::syntax_at(at, format!("the text is not YAML: {said}"), help)
         })
     }
 }
@@ -62,21 +62,21 @@ fn innermost(mut error: &Error) -> &Error {
 }
 
 /// What the parser found.
-struct Found<'a> {
+struct ParserFinding<'a> {
     error: &'a Error,
     said: &'a str,
     text: &'a str,
-    at: Spot,
+    at: TextSpot,
     bounds: Bounds,
 }
 
-impl Found<'_> {
-    fn fault(code: Code, at: Spot, message: String, help: &str) -> Fault {
-        let Spot { line, column } = at;
+impl ParserFinding<'_> {
+    fn fault(code: Code, at: TextSpot, message: String, help: &str) -> Fault {
+        let TextSpot { line, column } = at;
         Fault { code, line, column, message, help: help.to_owned() }
     }
 
-    fn syntax_at(at: Spot, message: impl Into<String>, help: &str) -> Fault {
+    fn syntax_at(at: TextSpot, message: impl Into<String>, help: &str) -> Fault {
         Self::fault(Code::YamlSyntax, at, message.into(), help)
     }
 
@@ -85,10 +85,10 @@ impl Found<'_> {
     }
 
     /// The line of a place, and where on it the text begins.
-    fn line(&self, at: Spot) -> (&str, Spot) {
+    fn line(&self, at: TextSpot) -> (&str, TextSpot) {
         let line = self.text.lines().nth(at.line as usize - 1).unwrap_or_default();
         let indent = line.chars().take_while(|c| c.is_whitespace()).count();
-        (line, Spot { column: u32::try_from(indent).unwrap_or(0) + 1, ..at })
+        (line, TextSpot { column: u32::try_from(indent).unwrap_or(0) + 1, ..at })
     }
 
     /// What Git leaves in a file whose merge is not resolved.
@@ -97,7 +97,11 @@ impl Found<'_> {
         let (line, _) = (1..).zip(self.text.lines()).find(|(_, line)| is_marker(line))?;
         let help =
             "keep one of the two sides, and remove the lines with <<<<<<<, ======= and >>>>>>>";
-        Some(Self::syntax_at(Spot { line, column: 1 }, "a merge conflict is not resolved", help))
+        Some(Self::syntax_at(
+            TextSpot { line, column: 1 },
+            "a merge conflict is not resolved",
+            help,
+        ))
     }
 
     /// The braces of a template, at the mistake or above it.
@@ -107,7 +111,7 @@ impl Found<'_> {
         let before = text.split("{{").next().unwrap_or_default().chars().count();
         let column = u32::try_from(before).unwrap_or(0) + 1;
         let message = "the braces of a template stand here, which is no YAML";
-        Some(Self::syntax_at(Spot { line, column }, message, TEMPLATED))
+        Some(Self::syntax_at(TextSpot { line, column }, message, TEMPLATED))
     }
 
     /// What YAML allows and carp does not.
@@ -168,7 +172,7 @@ impl Found<'_> {
     fn too_much(&self) -> Fault {
         let aliased = (1..).zip(self.text.lines()).filter_map(|(line, text)| {
             let column = 1 + text.chars().position(|c| c == '*')?;
-            Some(Spot { line, column: u32::try_from(column).ok()? })
+            Some(TextSpot { line, column: u32::try_from(column).ok()? })
         });
         let (at, what) = match aliased.last() {
             Some(at) => (at, ", its aliases followed"),
@@ -236,7 +240,7 @@ impl Found<'_> {
         let lines = (self.at.line..).zip(self.text.lines().skip(self.at.line as usize - 1));
         let found = lines.take(2).find_map(|(line, text)| {
             let column = u32::try_from(indent(text)?).ok()? + 1;
-            Some(Spot { line, column })
+            Some(TextSpot { line, column })
         });
         let help = "indent with spaces, two for each level";
         Self::syntax_at(found.unwrap_or(self.at), "a TAB stands where YAML wants spaces", help)
@@ -276,7 +280,7 @@ impl Found<'_> {
             );
         };
         let at = line[..before.len() - value.len()].chars().count() + 1;
-        let at = Spot { column: u32::try_from(at).unwrap_or(1), ..self.at };
+        let at = TextSpot { column: u32::try_from(at).unwrap_or(1), ..self.at };
         let value = line[before.len() - value.len()..].trim_end();
         let help = if value.contains(['"', '#']) {
             "put the text in quotes".to_owned()

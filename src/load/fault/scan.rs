@@ -2,18 +2,18 @@
 
 /// A character of a text; lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct TextSpot {
     pub(super) line: u32,
     pub(super) column: u32,
 }
 
 /// A bracket or quote with its place.
-pub(super) type Open = (char, Spot);
+pub(super) type Open = (char, TextSpot);
 
 /// The innermost bracket, and the quote, that are open just before a place. The scan knows quotes,
 /// brackets, comments and block scalars, and no more of YAML.
-pub(super) fn open_before(text: &str, end: Spot) -> (Option<Open>, Option<Open>) {
-    let mut scan = Scan::default();
+pub(super) fn open_before(text: &str, end: TextSpot) -> (Option<Open>, Option<Open>) {
+    let mut scan = TextScan::default();
     for (number, line) in (1..=end.line).zip(text.lines()) {
         let upto = if number == end.line { end.column as usize - 1 } else { usize::MAX };
         scan.line(number, line, upto);
@@ -22,14 +22,14 @@ pub(super) fn open_before(text: &str, end: Spot) -> (Option<Open>, Option<Open>)
 }
 
 #[derive(Default)]
-struct Scan {
+struct TextScan {
     brackets: Vec<Open>,
     quote: Option<Open>,
     /// The indentation of the line that began a block scalar, while it goes on.
     block: Option<usize>,
 }
 
-impl Scan {
+impl TextScan {
     fn line(&mut self, number: u32, line: &str, upto: usize) {
         let indent = line.len() - line.trim_start().len();
         if self.block.is_some_and(|of| line.trim().is_empty() || indent > of) {
@@ -40,7 +40,7 @@ impl Scan {
         let mut escaped = false;
         for (column, c) in (1_u32..).zip(line.chars()).take(upto) {
             let begins = before.is_whitespace() || "[{,(:".contains(before);
-            let at = (c, Spot { line: number, column });
+            let at = (c, TextSpot { line: number, column });
             match self.quote {
                 Some(_) if escaped => escaped = false,
                 Some(('"', _)) if c == '\\' => escaped = true,
@@ -74,7 +74,7 @@ mod tests {
         let shown = |o: Option<Open>| {
             o.map_or("-".to_owned(), |(c, at)| format!("{c}{}:{}", at.line, at.column))
         };
-        let (bracket, quote) = open_before(text, Spot { line, column });
+        let (bracket, quote) = open_before(text, TextSpot { line, column });
         format!("{} {}", shown(bracket), shown(quote))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::read::{Read, Reports};
+use super::super::read::{HeardReports, Read};
 use crate::diag::Diagnostics;
 use crate::load;
 use crate::model::{Digest, FoldedReport, Name, Report, ReportsSince, Snapshot, Store, StoreError};
@@ -54,14 +54,14 @@ impl Heard {
         workers: &BTreeSet<Name>,
         snapshot: &Snapshot,
         store: &dyn Store,
-    ) -> Result<(Reports, Diagnostics), StoreError> {
+    ) -> Result<(HeardReports, Diagnostics), StoreError> {
         let others = workers.iter().filter(|name| !self.last.contains_key(*name));
         let others = others.cloned().collect();
         let prefix = &snapshot.input.prefix;
         let (standing, found) = load::folded(store, snapshot.status, prefix, Some(&others))?;
         let (last, said) = (self.last.clone(), Some(self.reports.clone()));
         let said = said.filter(|reports| !reports.is_empty());
-        Ok((Reports { last, said, standing, is_part: true, ..Reports::default() }, found))
+        Ok((HeardReports { last, said, standing, is_part: true, ..HeardReports::default() }, found))
     }
 
     /// Those of which something else is folded now; `None` where one of them is another host to decisions.

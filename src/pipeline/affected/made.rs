@@ -12,7 +12,7 @@ use crate::model::{
 
 /// Where the workers come from that have no document.
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct MadeByPools {
     /// The fleet's lock, of whose pools it has these workers alone. `None` where all workers have documents.
     pub(super) lock: Option<FleetLock>,
     /// The files of their pools.
@@ -25,9 +25,9 @@ pub(super) fn made(
     store: &dyn Store,
     workers: &BTreeSet<Name>,
     index: &dyn DocumentIndex,
-) -> Result<Option<Made>, StoreError> {
+) -> Result<Option<MadeByPools>, StoreError> {
     if workers.is_empty() {
-        return Ok(Some(Made::default()));
+        return Ok(Some(MadeByPools::default()));
     }
     let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
     let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
@@ -46,7 +46,7 @@ pub(super) fn made(
         let Some(file) = index.file_of(&document) else { return Ok(None) };
         files.insert(document, file);
     }
-    Ok((found == workers.len()).then_some(Made { lock: Some(lock), files }))
+    Ok((found == workers.len()).then_some(MadeByPools { lock: Some(lock), files }))
 }
 
 /// Takes the pools out of what was loaded: what they make and give up is decided by looking at everything, and a worker

@@ -29,7 +29,7 @@ use super::contents::Choice;
 use super::loss_guards::{LossGuards, Remembered};
 use super::run::Run;
 use super::status::Documents;
-use super::writing::{Writing, Written};
+use super::writing::{Writing, WrittenTree};
 use super::{Decided, decide, finish};
 use crate::model::{
     Baseline, Decision, DocumentIndex, Memo, Name, Plan, Planned, Previous, Proposal, ReportsSince,
@@ -148,7 +148,7 @@ fn is_wanted(choice: &Choice) -> bool {
 }
 
 /// Whether everything was written as it was chosen.
-fn is_plain(written: &Written) -> bool {
+fn is_plain(written: &WrittenTree) -> bool {
     written.taken.is_empty() && written.set_back.is_empty()
 }
 

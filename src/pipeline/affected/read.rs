@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::drift::Drift;
 use super::super::read::Read;
 use super::heard::Heard;
-use super::made::{self, Made};
+use super::made::{self, MadeByPools};
 use super::neutral::{is_neutral, is_spread_alike};
-use super::scope::Scope;
+use super::scope::AffectedScope;
 use super::told;
 use crate::change::entry_at;
 use crate::load::{self, Loaded};
@@ -35,11 +35,11 @@ pub(super) fn part(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
-    scope: Scope,
+    scope: AffectedScope,
     index: &dyn DocumentIndex,
 ) -> Result<Option<AffectedRead>, StoreError> {
     let names: BTreeSet<Name> = scope.files().into_keys().collect();
-    let Scope { heard, hub, .. } = &scope;
+    let AffectedScope { heard, hub, .. } = &scope;
     let hosts = heard.last.keys().filter(|name| hub.as_ref() != Some(*name));
     let Some(locks) = locks(snapshot, store, &names, hosts)? else { return Ok(None) };
     if told::is_busy(baseline, locks.workers.keys()) {
@@ -47,12 +47,12 @@ pub(super) fn part(
     }
     let has_none = |worker: &&Name| index.file_of(&DocumentName::new("Worker", worker)).is_none();
     let without = locks.workers.keys().filter(has_none).cloned().collect();
-    let Some(Made { lock, files }) = made::made(snapshot, store, &without, index)? else {
+    let Some(MadeByPools { lock, files }) = made::made(snapshot, store, &without, index)? else {
         return Ok(None);
     };
     let Some(mut sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
     sources.extend(files);
-    let Scope { changed, heard, hub, .. } = scope;
+    let AffectedScope { changed, heard, hub, .. } = scope;
     let beside = Previous { fleet: lock, ..locks.clone() };
     let mut loaded = load::load_part(&snapshot.input, store, changed, &sources, index, &beside)?;
     loaded.iter_mut().for_each(made::without_pools);
@@ -142,7 +142,7 @@ pub(super) fn file(
 fn sources(
     previous: &Previous,
     names: &BTreeSet<Name>,
-    scope: &Scope,
+    scope: &AffectedScope,
     index: &dyn DocumentIndex,
 ) -> Option<BTreeMap<DocumentName, String>> {
     let mut sources = BTreeMap::new();

@@ -14,7 +14,7 @@ use crate::model::{
 };
 
 /// The clusters that a run looks at.
-pub(super) struct Scope {
+pub(super) struct AffectedScope {
     /// Those whose documents changed, with them.
     pub(super) changed: ChangedDocuments,
     /// Those whose documents are the same and that the last run wrote, or of which a report says something else,
@@ -26,7 +26,7 @@ pub(super) struct Scope {
     pub(super) hub: Option<Name>,
 }
 
-impl Scope {
+impl AffectedScope {
     /// Every cluster, with its file.
     pub(super) fn files(&self) -> BTreeMap<Name, String> {
         let changed = self.changed.clusters();
@@ -41,7 +41,7 @@ pub(super) fn of(
     store: &dyn Store,
     baseline: &Baseline,
     index: &dyn DocumentIndex,
-) -> Result<Option<Scope>, StoreError> {
+) -> Result<Option<AffectedScope>, StoreError> {
     if !is_of_now(snapshot, baseline) || !stands(snapshot, store, baseline)? {
         return Ok(None);
     }
@@ -89,7 +89,7 @@ pub(super) fn of(
     for name in changed.clusters().keys() {
         unsettled.remove(name);
     }
-    let scope = Scope { changed, unsettled, heard, hub };
+    let scope = AffectedScope { changed, unsettled, heard, hub };
     let workers = scope.heard.last.keys();
     let told = told::is_busy(baseline, scope.files().keys().chain(workers))
         || (!scope.heard.last.is_empty() && told::of_no_file(baseline));

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::super::contents::Own;
-use super::super::writing::{Writing, Written};
+use super::super::contents::OwnFiles;
+use super::super::writing::{Writing, WrittenTree};
 use crate::model::{Id, Name, StoreError};
 
 impl Writing<'_> {
     /// Writes the planned clusters, and says which of them have another row than before. The other clusters of
     /// their workers stay as the locks have them, and so do the workers' own files: nothing that these are made
     /// from has changed. `None` where a worker is not the one that its lock knows.
-    pub(super) fn write_part(mut self) -> Result<Option<(Written, BTreeSet<Name>)>, StoreError> {
+    pub(super) fn write_part(
+        mut self,
+    ) -> Result<Option<(WrittenTree, BTreeSet<Name>)>, StoreError> {
         self.moves();
         self.records()?;
         let locks = &self.run.read.previous.workers;
@@ -25,7 +27,7 @@ impl Writing<'_> {
             let other = rows.iter().filter(|(name, row)| lock.clusters.get(*name) != Some(row));
             let other: BTreeSet<_> = other.map(|(name, _)| name.clone()).collect();
             if !other.is_empty() {
-                self.write_worker(worker, rows, Own::kept(lock, lock.facts))?;
+                self.write_worker(worker, rows, OwnFiles::kept(lock, lock.facts))?;
                 changed.extend(other);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::worker::folder;
-use super::{Ground, no_key};
+use super::{RebuildInput, no_key};
 use crate::change::{Acknowledged, files_of};
 use crate::model::{
     ClusterState, ControlPlaneRow, Drifted, Edit, EntryKind, FLEET_LOCK_SCHEMA, FleetLock, Id,
@@ -13,14 +13,14 @@ use crate::pipeline::folders::{put_files, read_folder};
 use crate::render::{self, Files};
 
 /// A rebuilt lock, and what of it is not as carp wrote it.
-pub(super) struct Rebuilt {
+pub(super) struct RebuiltFleetLock {
     pub(super) lock: FleetLock,
     pub(super) drifted: Vec<Drifted>,
 }
 
 /// What was in force is not written anywhere else: guards, roots, tenants and signers are those of `carp.yaml`,
 /// and every acknowledgement that is there counts as spent, for nobody knows which was.
-pub(super) fn rebuild(ground: Ground<'_>) -> Result<Rebuilt, StoreError> {
+pub(super) fn rebuild(ground: RebuildInput<'_>) -> Result<RebuiltFleetLock, StoreError> {
     let (workers, drifted) = rows(ground)?;
     let files = files(ground, &workers)?;
     let spec = &ground.fleet.spec;
@@ -38,14 +38,14 @@ pub(super) fn rebuild(ground: Ground<'_>) -> Result<Rebuilt, StoreError> {
         workers,
         files,
     };
-    Ok(Rebuilt { lock, drifted })
+    Ok(RebuiltFleetLock { lock, drifted })
 }
 
 type Rows = BTreeMap<Name, ControlPlaneRow>;
 
 /// The workers that pools made, by the Workers in the folders: those without a document of their own that
 /// are in a pool that is there. The ordinals go on after the highest that is left.
-fn pools(ground: Ground<'_>, rows: &Rows) -> Result<BTreeMap<Name, PoolLock>, StoreError> {
+fn pools(ground: RebuildInput<'_>, rows: &Rows) -> Result<BTreeMap<Name, PoolLock>, StoreError> {
     let mut pools: BTreeMap<Name, PoolLock> = BTreeMap::new();
     for (name, row) in rows.iter().filter(|(name, _)| !ground.fleet.workers.contains_key(*name)) {
         let Some(folder) = row.folder else { continue };
@@ -71,7 +71,7 @@ fn pools(ground: Ground<'_>, rows: &Rows) -> Result<BTreeMap<Name, PoolLock>, St
 }
 
 /// A row for each folder that holds the Worker of its name.
-fn rows(ground: Ground<'_>) -> Result<(Rows, Vec<Drifted>), StoreError> {
+fn rows(ground: RebuildInput<'_>) -> Result<(Rows, Vec<Drifted>), StoreError> {
     let mut rows = Rows::new();
     let mut drifted = Vec::new();
     let entry = ground.dir(paths::CONTROL_PLANE)?;
@@ -98,15 +98,15 @@ fn rows(ground: Ground<'_>) -> Result<(Rows, Vec<Drifted>), StoreError> {
     Ok((rows, drifted))
 }
 
-fn expected(ground: Ground<'_>, name: &Name) -> Option<Files> {
-    let Ground { fleet, templates, prefix, .. } = ground;
+fn expected(ground: RebuildInput<'_>, name: &Name) -> Option<Files> {
+    let RebuildInput { fleet, templates, prefix, .. } = ground;
     let worker = fleet.workers.get(name)?;
     render::control_plane_worker_job(fleet, worker, templates, prefix)?.render().ok()
 }
 
 /// The control plane's own files that are as they would be rendered now.
-fn files(ground: Ground<'_>, rows: &Rows) -> Result<BTreeMap<String, Id>, StoreError> {
-    let Ground { fleet, templates, prefix, store, .. } = ground;
+fn files(ground: RebuildInput<'_>, rows: &Rows) -> Result<BTreeMap<String, Id>, StoreError> {
+    let RebuildInput { fleet, templates, prefix, store, .. } = ground;
     let Some(entry) = ground.dir(paths::CONTROL_PLANE)? else { return Ok(BTreeMap::new()) };
     let rendered = render::control_plane_job(fleet, templates, prefix).render();
     let mut expected = put_files(store, &rendered.unwrap_or_default())?;

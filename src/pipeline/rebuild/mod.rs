@@ -23,7 +23,7 @@ use records::Records;
 
 /// What locks are rebuilt from.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct RebuildInput<'a> {
     pub(super) store: &'a dyn Store,
     /// The fleet's root on the output branch.
     pub(super) root: &'a Dir,
@@ -33,7 +33,7 @@ pub(super) struct Ground<'a> {
     pub(super) prefix: &'a str,
 }
 
-impl Ground<'_> {
+impl RebuildInput<'_> {
     fn dir(&self, path: &str) -> Result<Option<Entry>, StoreError> {
         let entry = crate::change::entry_at(self.store, self.root.id(), path)?;
         Ok(entry.filter(|entry| entry.kind == EntryKind::Dir))
@@ -48,7 +48,7 @@ fn no_key() -> Digest {
 /// Rebuilds the locks that are damaged. Returns what in their folders is not as carp wrote it, and what
 /// was found; an error among it stops the run.
 pub(super) fn lost_locks(
-    ground: Ground<'_>,
+    ground: RebuildInput<'_>,
     previous: &mut Previous,
 ) -> Result<(Vec<Drifted>, Diagnostics), StoreError> {
     let mut found = Diagnostics::default();
@@ -92,7 +92,10 @@ fn told(damage: &Damage) -> Diagnostic {
 
 /// With neither records nor folders there is nothing to rebuild from, and clusters that run would be
 /// placed a second time.
-fn nothing_left(ground: Ground<'_>, previous: &Previous) -> Result<Option<Diagnostic>, StoreError> {
+fn nothing_left(
+    ground: RebuildInput<'_>,
+    previous: &Previous,
+) -> Result<Option<Diagnostic>, StoreError> {
     if ground.dir(paths::DECISIONS)?.is_some() {
         return Ok(None);
     }
@@ -114,7 +117,7 @@ fn nothing_left(ground: Ground<'_>, previous: &Previous) -> Result<Option<Diagno
 
 /// The workers that records name and that have no lock: their folder is gone as a whole.
 pub(super) fn workers_of_records(
-    ground: Ground<'_>,
+    ground: RebuildInput<'_>,
     previous: &Previous,
     survey: &Survey,
 ) -> Result<Vec<Damage>, StoreError> {
@@ -131,7 +134,10 @@ pub(super) fn workers_of_records(
 }
 
 /// The locks of format 1 do not name the records; those that are there are taken for carp's.
-pub(super) fn name_records(ground: Ground<'_>, previous: &mut Previous) -> Result<(), StoreError> {
+pub(super) fn name_records(
+    ground: RebuildInput<'_>,
+    previous: &mut Previous,
+) -> Result<(), StoreError> {
     let at = |name: &Name| -> Result<_, StoreError> {
         let entry =
             crate::change::entry_at(ground.store, ground.root.id(), &paths::decision(name))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Ground;
+use super::RebuildInput;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::load::read_yaml;
 use crate::model::{
@@ -32,7 +32,10 @@ impl Records {
 }
 
 /// Reads every record. One that cannot be read counts as lost; one of a newer format is an error.
-pub(super) fn read(ground: Ground<'_>, found: &mut Diagnostics) -> Result<Records, StoreError> {
+pub(super) fn read(
+    ground: RebuildInput<'_>,
+    found: &mut Diagnostics,
+) -> Result<Records, StoreError> {
     let mut records = Records::default();
     let Some(folder) = ground.dir(paths::DECISIONS)? else { return Ok(records) };
     for (shard, entry) in ground.store.dir(folder.id)?.iter() {
@@ -77,7 +80,11 @@ fn newer(name: &Name, version: u64) -> Diagnostic {
 }
 
 /// The lock of those that wait, from their records. What an index needs is in their documents.
-pub(super) fn pending(ground: Ground<'_>, previous: &Previous, records: &Records) -> PendingLock {
+pub(super) fn pending(
+    ground: RebuildInput<'_>,
+    previous: &Previous,
+    records: &Records,
+) -> PendingLock {
     let placed = |name: &Name| previous.workers.values().any(|l| l.clusters.contains_key(name));
     let waiting = records
         .iter()

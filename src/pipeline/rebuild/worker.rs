@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::records::{Records, nothing_known};
-use super::{Ground, no_key};
-use crate::change::{Expected, files_of};
+use super::{RebuildInput, no_key};
+use crate::change::{ExpectedFolder, files_of};
 use crate::load::read_yaml;
 use crate::model::{
     Cluster, ClusterRow, ClusterState, DecisionRecord, Digest, Drifted, Edit, Entry, EntryKind, Id,
@@ -18,17 +18,17 @@ use crate::pipeline::rows::{folder_digest, rendered};
 use crate::render::{self, Appliers, Evidence, Files};
 
 /// A rebuilt lock, and what of it is not as carp wrote it.
-pub(super) struct Rebuilt {
+pub(super) struct RebuiltWorkerLock {
     pub(super) lock: WorkerLock,
     pub(super) drifted: Vec<Drifted>,
 }
 
 pub(super) fn rebuild(
-    ground: Ground<'_>,
+    ground: RebuildInput<'_>,
     worker: &Name,
     previous: &Previous,
     records: &Records,
-) -> Result<Rebuilt, StoreError> {
+) -> Result<RebuiltWorkerLock, StoreError> {
     let mut clusters = BTreeMap::new();
     let mut drifted = Vec::new();
     for name in there(ground, worker, previous, records)? {
@@ -45,13 +45,13 @@ pub(super) fn rebuild(
         clusters,
         files,
     };
-    Ok(Rebuilt { lock, drifted })
+    Ok(RebuiltWorkerLock { lock, drifted })
 }
 
 /// The clusters on a worker: those whose record says so, and those without a record whose folder is
 /// here. What another lock lists is there and not here.
 fn there(
-    ground: Ground<'_>,
+    ground: RebuildInput<'_>,
     worker: &Name,
     previous: &Previous,
     records: &Records,
@@ -86,7 +86,7 @@ fn there(
 }
 
 fn row(
-    ground: Ground<'_>,
+    ground: RebuildInput<'_>,
     worker: &Name,
     name: &Name,
     records: &Records,
@@ -145,7 +145,7 @@ fn edited(worker: &Name, path: String) -> Drifted {
 
 /// What is carp's of a folder, and the id that this alone has; `None` where nothing of it is there.
 pub(super) fn folder(
-    ground: Ground<'_>,
+    ground: RebuildInput<'_>,
     name: &Name,
     path: &str,
     expected: Option<&Files>,
@@ -162,13 +162,13 @@ pub(super) fn folder(
 /// The worker's own files, as far as anything proves that they are carp's: the sentinel has the digest
 /// of them all, and what would be rendered now is carp's where it is there already.
 fn owned_files(
-    ground: Ground<'_>,
+    ground: RebuildInput<'_>,
     worker: &Name,
     rows: &BTreeMap<Name, ClusterRow>,
 ) -> Result<BTreeMap<String, Id>, StoreError> {
     let Some(entry) = ground.dir(&paths::worker(worker))? else { return Ok(BTreeMap::new()) };
     let below = format!("{}/", paths::CLUSTERS);
-    let all: Expected = files_of(ground.store, entry.id)?
+    let all: ExpectedFolder = files_of(ground.store, entry.id)?
         .into_iter()
         .filter(|(path, entry)| {
             entry.kind == EntryKind::File && path != paths::WORKER_LOCK && !path.starts_with(&below)
@@ -203,9 +203,9 @@ fn ids<'a>(files: impl Iterator<Item = (&'a String, &'a Entry)>) -> BTreeMap<Str
 
 /// The sentinel, if it is as carp writes it, and the digest that it carries.
 fn sentinel(
-    ground: Ground<'_>,
+    ground: RebuildInput<'_>,
     worker: &Name,
-    files: &Expected,
+    files: &ExpectedFolder,
 ) -> Result<Option<(Id, Digest)>, StoreError> {
     let Some(entry) = files.get(paths::SENTINEL) else { return Ok(None) };
     let bytes = ground.store.blob(entry.id)?;
@@ -217,12 +217,12 @@ fn sentinel(
 
 /// What the worker's own files would be now, where its document loaded.
 fn expected_files(
-    ground: Ground<'_>,
+    ground: RebuildInput<'_>,
     worker: &Name,
     rows: &BTreeMap<Name, ClusterRow>,
     appliers: &Appliers,
 ) -> Result<BTreeMap<String, Id>, StoreError> {
-    let Ground { fleet, prefix, templates, store, .. } = ground;
+    let RebuildInput { fleet, prefix, templates, store, .. } = ground;
     let job = fleet.workers.get(worker);
     let job = job.map(|document| render::worker_job(fleet, document, templates, prefix));
     let files = job.and_then(|job| job.render().ok()).unwrap_or_default();

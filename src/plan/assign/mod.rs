@@ -29,7 +29,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{Pools, Request};
-use super::choose::{Choice, Pick};
+use super::choose::{Pick, WorkerSearch};
 use super::counts::{self, Counts};
 use super::deletion::{self, Deletions};
 use super::group::Group;
@@ -39,10 +39,10 @@ use super::placed::Placed;
 use super::policy::Policies;
 use super::queue::{self, Waiting};
 use super::resize::Resizes;
-use super::roster::Roster;
-use super::scenes::{Floor, Grounds, NOTHING};
+use super::roster::WorkerStates;
+use super::scenes::{Floor, NOTHING, RefusalGrounds};
 use super::taking::Taking;
-use super::{PlanInput, Way, context, filter, placed};
+use super::{PlanInput, SearchMode, context, filter, placed};
 use crate::model::{
     Binding, Cluster, Decision, Digest, Fleet, HoldKind, IndexRow, Name, Offer, Planned, Reason,
     ReasonCode, Rebalanced, Resources, Stay, Term, VersionStep,
@@ -50,12 +50,12 @@ use crate::model::{
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
 #[derive(Clone, Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct PlanRun<'a> {
     pub(super) input: PlanInput<'a>,
     /// The policies.
     pub(super) policies: Policies<'a>,
     /// The workers at this point.
-    pub(super) roster: Roster<'a>,
+    pub(super) roster: WorkerStates<'a>,
     /// What was decided so far.
     pub(super) clusters: BTreeMap<Name, Planned>,
     /// The clusters on their way to another version.
@@ -81,7 +81,7 @@ pub(super) struct Run<'a> {
     bindings: usize,
     /// The clusters that no worker took, in the order in which they were served.
     unplaced: Vec<&'a Cluster>,
-    choice: Choice<'a>,
+    choice: WorkerSearch<'a>,
     /// The counts before the first one was placed, where the last run ended with them.
     before: Counts<'a>,
 }
@@ -99,21 +99,21 @@ struct Refused<'a> {
     /// How many had been placed when the grounds were compared last.
     compared: u64,
     /// What the reasons stand on; `None`: what was so before the first one was placed.
-    grounds: Option<Grounds<'a>>,
+    grounds: Option<RefusalGrounds<'a>>,
     /// What lets it in where it rises.
     floors: Option<Vec<Floor<'a>>>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> PlanRun<'a> {
     /// Decides about everything that has a place already, and lines up the rest.
     pub(super) fn begin(input: &PlanInput<'a>) -> Self {
         let mut holds = Holds::default();
         let policies = Policies::of(input.fleet);
         let mut deletions = deletion::under_way(input);
-        let roster = Roster::new(input, &policies, &mut deletions, &mut holds);
+        let roster = WorkerStates::new(input, &policies, &mut deletions, &mut holds);
         let Placed { mut clusters, versions, moves, resizes, evaluated } =
             placed::decide(input, &mut deletions, &mut holds);
-        let queue = queue::line_up(input, &clusters);
+        let queue = queue::sort_queue(input, &clusters);
         let left = queue::left(input, &clusters);
         let is_waiting = |(_, p): &(&Name, &Planned)| matches!(p.decision, Decision::Wait { .. });
         let unseen = left.iter().filter(is_waiting).map(|(name, _)| name.clone()).collect();
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
             unseen,
             bindings: 0,
             unplaced: Vec::new(),
-            choice: Choice::of(input.fleet),
+            choice: WorkerSearch::of(input.fleet),
         };
         run.settle(resizes);
         moving::begin(&mut run);
@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
     }
 
     /// Finds workers in that way.
-    pub(super) fn by(self, way: Way) -> Self {
+    pub(super) fn by(self, way: SearchMode) -> Self {
         Self { choice: self.choice.by(way), ..self }
     }
 

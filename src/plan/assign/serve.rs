@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::super::candidate::Request;
 use super::super::choose::Pick;
 use super::super::queue::Waiting;
-use super::super::scenes::{Floor, Scenes};
+use super::super::scenes::{Floor, PreFilterState};
 use super::line::Line;
-use super::{Refused, Run};
+use super::{PlanRun, Refused};
 use crate::model::{Name, ReasonCode};
 
-impl<'a> Run<'a> {
+impl<'a> PlanRun<'a> {
     /// Places what can be placed, always the first in the queue that fits, and returns what cannot. Stops
     /// before a cluster of this name would be placed.
     pub(super) fn serve(&mut self, until: Option<&Name>) -> Vec<Refused<'a>> {
@@ -40,7 +40,7 @@ impl<'a> Run<'a> {
         let mut refused = Line::default();
         for mut one in queue {
             let waiting = one.waiting;
-            let pick = if one.known { self.look_again(&mut one) } else { self.look(&mut one) };
+            let pick = if one.known { self.retry(&mut one) } else { self.look(&mut one) };
             let Some(pick) = pick else {
                 refused.add(one);
                 continue;
@@ -49,7 +49,7 @@ impl<'a> Run<'a> {
                 return (refused.into_vec(), true);
             }
             self.bind(waiting.cluster, pick);
-            if self.let_in(&mut refused, until) {
+            if self.requeue_unblocked(&mut refused, until) {
                 return (refused.into_vec(), true);
             }
         }
@@ -65,15 +65,15 @@ impl<'a> Run<'a> {
 
     /// After a binding: places those that it lets in, always the first in the queue. Whether the cluster
     /// of this name is next.
-    fn let_in(&mut self, refused: &mut Line<'a>, until: Option<&Name>) -> bool {
+    fn requeue_unblocked(&mut self, refused: &mut Line<'a>, until: Option<&Name>) -> bool {
         loop {
-            let mut rising = self.rising(refused);
+            let mut rising = self.rising_in_queue(refused);
             let next = loop {
                 if rising.is_empty() {
                     return false;
                 }
                 let at = rising.remove(0);
-                if let Some(pick) = refused.change(at, |one| self.look_again(one)) {
+                if let Some(pick) = refused.change(at, |one| self.retry(one)) {
                     break (at, pick);
                 }
             };
@@ -90,7 +90,7 @@ impl<'a> Run<'a> {
     }
 
     /// The refused clusters that the last binding may have let in.
-    fn rising(&self, refused: &mut Line<'a>) -> Vec<usize> {
+    fn rising_in_queue(&self, refused: &mut Line<'a>) -> Vec<usize> {
         if refused.has_no_spread() {
             return Vec::new();
         }
@@ -112,11 +112,11 @@ impl<'a> Run<'a> {
     /// At the end: the first that fits, those before it being brought up to date. There is none, for all
     /// that a binding lets in was placed after it; but nothing is left out on that ground.
     fn first_that_fits(&mut self, refused: &mut Line<'a>) -> Option<(usize, Pick)> {
-        refused.first(|one| self.look_again(one))
+        refused.first(|one| self.retry(one))
     }
 
     /// Looks at a cluster again where something has changed on which its refusal stands.
-    fn look_again(&mut self, one: &mut Refused<'a>) -> Option<Pick> {
+    fn retry(&mut self, one: &mut Refused<'a>) -> Option<Pick> {
         let request = self.request(one.waiting.cluster);
         let now = self.roster.counts.now();
         let groups = request.spread().map(|(_, group)| group);
@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
         let was = one
             .grounds
             .take()
-            .unwrap_or_else(|| Scenes::of(&request, &self.roster, &self.before).grounds());
+            .unwrap_or_else(|| PreFilterState::of(&request, &self.roster, &self.before).grounds());
         one.compared = now;
         one.floors = Some(scenes.floors(&self.roster.counts));
         let is = scenes.grounds();
@@ -154,7 +154,7 @@ impl<'a> Run<'a> {
         &mut self,
         one: &mut Refused<'a>,
         request: &Request<'a>,
-        scenes: &Scenes<'a>,
+        scenes: &PreFilterState<'a>,
     ) -> Option<Pick> {
         match self.choice.choose(request, scenes, &self.roster) {
             Ok(pick) => Some(pick),

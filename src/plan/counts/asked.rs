@@ -15,7 +15,7 @@ use crate::plan::policy::Policies;
 /// The groups and rules that there are. A place in them is that in their own order, so that equal rules have
 /// equal places, whoever has them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked<'a> {
+pub(super) struct RuleGroups<'a> {
     groups: Vec<Group<'a>>,
     /// The places of the groups, to find those of a cluster.
     finder: Finder<'a, usize>,
@@ -30,13 +30,13 @@ pub(super) struct Asked<'a> {
 
 /// All that the counts of a lock depend on besides the lock.
 #[derive(Serialize)]
-struct Rules<'a> {
+struct CountingRules<'a> {
     groups: &'a [Group<'a>],
     keepings: &'a [Keeping<'a>],
     policies: Vec<(&'a ClusterSelector, &'a [AntiAffinity])>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RuleGroups<'a> {
     /// What the policies, the clusters and the recorded clusters ask for.
     pub(super) fn of(input: &PlanInput<'a>, policies: &Policies<'a>) -> Self {
         let (mut groups, mut keepings) = (BTreeSet::new(), BTreeSet::new());
@@ -78,7 +78,8 @@ impl<'a> Asked<'a> {
                 rules.push((selector, &*policy.spec.anti_affinity));
             }
         }
-        let rules = Rules { groups: &self.groups, keepings: &self.keepings, policies: rules };
+        let rules =
+            CountingRules { groups: &self.groups, keepings: &self.keepings, policies: rules };
         let bytes = serde_json::to_vec(&rules).expect("maps with text keys serialise to JSON");
         self.digest = Some(Digest::of(&bytes));
     }

@@ -4,28 +4,28 @@
 use std::collections::BTreeMap;
 
 use super::Member;
-use super::asked::Asked;
+use super::asked::RuleGroups;
 use crate::model::{CountedLock, CountedPart, CountedShare, Name, Resources, WorkerLock};
 use crate::plan::amounts;
 use crate::plan::group::{Values, Who};
 
 /// By the place of the group or rule and the part of it: the clusters, in the order of their names.
-pub(super) type Parts<'a> = BTreeMap<(usize, Values<'a>), Vec<&'a Name>>;
+pub(super) type PartsHere<'a> = BTreeMap<(usize, Values<'a>), Vec<&'a Name>>;
 
 /// The counts of one worker.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Here<'a> {
     /// Who is in which group.
-    pub(super) groups: Parts<'a>,
+    pub(super) groups: PartsHere<'a>,
     /// Who keeps away from which group.
-    pub(super) keepers: Parts<'a>,
+    pub(super) keepers: PartsHere<'a>,
     /// What the clusters of a tenant take in a location.
     pub(super) tenants: BTreeMap<(&'a str, &'a str), Resources>,
 }
 
 impl<'a> Here<'a> {
     /// Counts a cluster. Those of one worker are counted in the order of their names.
-    pub(super) fn come(&mut self, asked: &Asked<'a>, member: &Member<'a>) {
+    pub(super) fn come(&mut self, asked: &RuleGroups<'a>, member: &Member<'a>) {
         let name = member.who.name;
         for part in asked.groups_of(&member.who) {
             self.groups.entry(part).or_default().push(name);
@@ -47,7 +47,7 @@ impl<'a> Here<'a> {
     /// The counts of a lock as they were remembered; `None` where they are not of that lock.
     pub(super) fn recall(counted: &'a CountedLock, lock: &'a WorkerLock) -> Option<Self> {
         let names: Vec<&Name> = lock.clusters.keys().collect();
-        let parts = |parts: &'a [CountedPart]| -> Option<Parts<'a>> {
+        let parts = |parts: &'a [CountedPart]| -> Option<PartsHere<'a>> {
             let part = |part: &'a CountedPart| {
                 let values = part.values.iter().map(String::as_str).collect();
                 let rows = part.rows.iter().map(|row| names.get(*row).copied());
@@ -68,7 +68,7 @@ impl<'a> Here<'a> {
     /// The counts in the form in which they are remembered.
     pub(super) fn remember(&self, lock: &WorkerLock) -> CountedLock {
         let places: BTreeMap<&Name, usize> = lock.clusters.keys().zip(0..).collect();
-        let parts = |parts: &Parts<'_>| {
+        let parts = |parts: &PartsHere<'_>| {
             let part = |((rule, values), names): (&(usize, Values<'_>), &Vec<&Name>)| CountedPart {
                 rule: *rule,
                 values: values.iter().map(|value| (*value).to_owned()).collect(),

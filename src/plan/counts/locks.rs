@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Member;
-use super::asked::Asked;
+use super::asked::RuleGroups;
 use super::here::Here;
 use crate::model::{Cluster, ClusterRow, ClusterState, IndexRow, Name, Resources, WorkerLock};
 use crate::plan::deletion::Deletions;
@@ -17,7 +17,7 @@ use crate::plan::{PlanInput, roster};
 pub(super) struct Locks<'a, 'r> {
     input: &'r PlanInput<'a>,
     deletions: &'r Deletions,
-    asked: &'r Asked<'a>,
+    asked: &'r RuleGroups<'a>,
     ongoing: BTreeMap<&'a Name, Ongoing<'a>>,
     /// What the clusters that move take where they are.
     leaving: BTreeMap<&'a Name, &'a Resources>,
@@ -29,7 +29,7 @@ impl<'a, 'r> Locks<'a, 'r> {
     pub(super) fn new(
         input: &'r PlanInput<'a>,
         deletions: &'r Deletions,
-        asked: &'r Asked<'a>,
+        asked: &'r RuleGroups<'a>,
     ) -> Self {
         let ongoing = moving::ongoing(input);
         Self { input, deletions, asked, ongoing, leaving: BTreeMap::new(), kept: Vec::new() }

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use asked::Asked;
+use asked::RuleGroups;
 use here::Here;
 use locks::Locks;
 
@@ -32,7 +32,7 @@ use crate::model::{Cluster, Counted, IndexRow, Name, Policy, Resources};
 
 /// The clusters of one part of a group.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Part<'a> {
+pub(super) struct PartCounts<'a> {
     /// At which binding it changed last.
     changed: u64,
     /// By worker.
@@ -41,7 +41,7 @@ pub(super) struct Part<'a> {
     pub(super) arrivals: Vec<&'a Name>,
 }
 
-type Parts<'a> = BTreeMap<Values<'a>, Part<'a>>;
+type Parts<'a> = BTreeMap<Values<'a>, PartCounts<'a>>;
 
 /// What the clusters of one tenant take.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ pub(super) struct Usage<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts<'a> {
     /// What is counted.
-    asked: Rc<Asked<'a>>,
+    asked: Rc<RuleGroups<'a>>,
     /// How many clusters were placed.
     now: u64,
     /// Where the last of them was.
@@ -92,7 +92,7 @@ impl<'a> Counts<'a> {
         policies: &Policies<'a>,
         deletions: &Deletions,
     ) -> Self {
-        let asked = Asked::of(input, policies);
+        let asked = RuleGroups::of(input, policies);
         let limited = input.fleet.spec.tenants.iter().filter(|tenant| tenant.quota.is_some());
         let mut counts = Self {
             groups: vec![Parts::new(); asked.groups().len()],
@@ -139,7 +139,7 @@ impl<'a> Counts<'a> {
 
     /// Adds the clusters of one worker.
     fn add(&mut self, worker: &'a Name, here: Here<'a>) {
-        let come = |all: &mut Vec<Parts<'a>>, parts: here::Parts<'a>| {
+        let come = |all: &mut Vec<Parts<'a>>, parts: here::PartsHere<'a>| {
             for ((place, values), names) in parts {
                 let Some(parts) = all.get_mut(place) else { continue };
                 let part = parts.entry(values).or_default();
@@ -229,7 +229,7 @@ impl<'a> Counts<'a> {
     }
 
     /// The clusters of a part of a group.
-    pub(super) fn part(&self, group: &Group<'a>, values: &Values<'a>) -> Option<&Part<'a>> {
+    pub(super) fn part(&self, group: &Group<'a>, values: &Values<'a>) -> Option<&PartCounts<'a>> {
         self.groups[self.asked.place(group)?].get(values)
     }
 
@@ -237,7 +237,7 @@ impl<'a> Counts<'a> {
     pub(super) fn keepers_from(
         &self,
         who: &Who<'a>,
-    ) -> impl Iterator<Item = (Keeping<'a>, &Part<'a>)> {
+    ) -> impl Iterator<Item = (Keeping<'a>, &PartCounts<'a>)> {
         let keepings = self.asked.keepings().iter().zip(&self.keepers);
         keepings.filter(|(_, parts)| !parts.is_empty()).filter_map(|(keeping, parts)| {
             let values = keeping.group.part(who)?;

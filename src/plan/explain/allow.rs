@@ -1,11 +1,11 @@
 //! Terms, groups and pools that are widened, to see what would be so.
 
-use super::remedy::Documents;
+use super::remedy::EditedDocuments;
 use crate::model::Name;
 use crate::model::api::{AffinityGroup, ExpressionOperator, PlacementTerm, WorkerField};
 
 /// Changes every required term, the policy's and the cluster's own.
-pub(super) fn each_term(of: &mut Documents, change: impl Fn(&mut PlacementTerm)) {
+pub(super) fn each_term(of: &mut EditedDocuments, change: impl Fn(&mut PlacementTerm)) {
     let policy = of.policy.iter_mut().filter_map(|p| p.spec.affinity.as_mut());
     let own = of.cluster.spec.placement.iter_mut().filter_map(|p| p.affinity.as_mut());
     policy.flat_map(|affinity| &mut affinity.required).for_each(&change);
@@ -13,7 +13,7 @@ pub(super) fn each_term(of: &mut Documents, change: impl Fn(&mut PlacementTerm))
 }
 
 /// Allows the values of a worker's field.
-pub(super) fn field(of: &mut Documents, field: WorkerField, values: &[String]) {
+pub(super) fn field(of: &mut EditedDocuments, field: WorkerField, values: &[String]) {
     each_term(of, |term| {
         let list = match field {
             WorkerField::Location => &mut term.locations,
@@ -34,7 +34,7 @@ pub(super) fn field(of: &mut Documents, field: WorkerField, values: &[String]) {
 }
 
 /// Adds a last group in which there is that worker alone.
-pub(super) fn group(of: &mut Documents, worker: &Name) {
+pub(super) fn group(of: &mut EditedDocuments, worker: &Name) {
     let names = vec![worker.to_string()];
     let term = PlacementTerm { names, ..PlacementTerm::default() };
     if let Some(affinity) = of.policy.iter_mut().find_map(|p| p.spec.affinity.as_mut()) {
@@ -43,7 +43,7 @@ pub(super) fn group(of: &mut Documents, worker: &Name) {
 }
 
 /// Lets the policy and the cluster itself use a pool.
-pub(super) fn pool(of: &mut Documents, pool: &str) {
+pub(super) fn pool(of: &mut EditedDocuments, pool: &str) {
     let of_policy = of.policy.iter_mut().map(|p| &mut p.spec.pools);
     let own = of.cluster.spec.placement.iter_mut().map(|p| &mut p.pools);
     for pools in of_policy.chain(own) {

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Explanation, PolicyLoss, Verdict, margin, summary};
+use super::{Explanation, PolicyLoss, WorkerVerdict, margin, summary};
 use crate::model::{Cluster, Decision, Name, Planned, ReasonCode};
 use crate::plan::PlanInput;
-use crate::plan::assign::Run;
+use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Request};
 use crate::plan::choose::{Pick, Ranks};
 use crate::plan::policy::precedence;
-use crate::plan::roster::Roster;
-use crate::plan::scenes::Scenes;
+use crate::plan::roster::WorkerStates;
+use crate::plan::scenes::PreFilterState;
 use crate::plan::taking::Taking;
 use crate::plan::{filter, moving, scale, score};
 
@@ -22,7 +22,7 @@ pub fn explain_cluster(input: &PlanInput<'_>, name: &Name) -> Option<Explanation
     scale::settle(input, |input, run, _| told(input, &run, name))
 }
 
-fn told(input: &PlanInput<'_>, run: &Run<'_>, name: &Name) -> Option<Explanation> {
+fn told(input: &PlanInput<'_>, run: &PlanRun<'_>, name: &Name) -> Option<Explanation> {
     let planned = run.clusters.get(name)?.clone();
     let mut explanation = bare(name, &planned);
     let Some(cluster) = input.fleet.clusters.get(name) else { return Some(explanation) };
@@ -32,7 +32,7 @@ fn told(input: &PlanInput<'_>, run: &Run<'_>, name: &Name) -> Option<Explanation
         _ => None,
     };
     let request = Request { leaving, ..run.request(cluster) };
-    let scenes = Scenes::of(&request, &roster, &roster.counts);
+    let scenes = PreFilterState::of(&request, &roster, &roster.counts);
     let request = request.within(&scenes);
     explanation.policy = request.policy.map(|p| p.name.clone());
     explanation.lost = lost(run, cluster);
@@ -79,13 +79,13 @@ fn bare(name: &Name, planned: &Planned) -> Explanation {
 /// waits, and after the run without itself where it was placed before.
 fn table_roster<'a>(
     input: &PlanInput<'a>,
-    after: &Run<'a>,
+    after: &PlanRun<'a>,
     cluster: &Cluster,
     planned: &Planned,
-) -> Roster<'a> {
+) -> WorkerStates<'a> {
     match &planned.decision {
         Decision::Bind(_) => {
-            let mut run = Run::begin(input);
+            let mut run = PlanRun::begin(input);
             run.serve_until(&cluster.name);
             run.roster
         }
@@ -106,31 +106,31 @@ fn table_roster<'a>(
     }
 }
 
-fn table(request: &Request<'_>, roster: &Roster<'_>) -> BTreeMap<Name, Verdict> {
+fn table(request: &Request<'_>, roster: &WorkerStates<'_>) -> BTreeMap<Name, WorkerVerdict> {
     let verdict = |candidate| {
         let mut reasons = Vec::new();
         filter::refuse(request, candidate, &mut reasons);
         match candidate.worker {
             Some(worker) if reasons.is_empty() => {
-                Verdict::Fits(score::rank(request, candidate, worker))
+                WorkerVerdict::Fits(score::rank(request, candidate, worker))
             }
-            _ => Verdict::Refused(reasons),
+            _ => WorkerVerdict::Refused(reasons),
         }
     };
     roster.considered().map(|candidate| (candidate.name.clone(), verdict(candidate))).collect()
 }
 
-fn pick(workers: &BTreeMap<Name, Verdict>) -> Option<Pick> {
+fn pick(workers: &BTreeMap<Name, WorkerVerdict>) -> Option<Pick> {
     let mut ranks = Ranks::default();
     for verdict in workers.values() {
-        if let Verdict::Fits(rank) = verdict {
+        if let WorkerVerdict::Fits(rank) = verdict {
             ranks.add(rank.clone());
         }
     }
     ranks.into_pick()
 }
 
-fn lost(run: &Run<'_>, cluster: &Cluster) -> Vec<PolicyLoss> {
+fn lost(run: &PlanRun<'_>, cluster: &Cluster) -> Vec<PolicyLoss> {
     let mut selecting = run.policies.selecting(cluster);
     let Some(winner) = selecting.next() else { return Vec::new() };
     selecting

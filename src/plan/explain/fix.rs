@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::allow;
-use super::remedy::Documents;
+use super::remedy::EditedDocuments;
 use crate::model::api::{
     Network, SpreadConstraint, Taint, Toleration, TolerationOperator, WorkerField,
 };
@@ -259,7 +259,7 @@ impl Fix {
 
     /// Makes the change in the documents that it is about. A report is no document: it says that the worker
     /// is well.
-    pub(super) fn edit(&self, of: &mut Documents) {
+    pub(super) fn edit(&self, of: &mut EditedDocuments) {
         match self {
             Self::Uncordon { .. } => of.worker.spec.unschedulable = false,
             Self::StopDraining { .. } => of.worker.spec.drain = None,
@@ -327,7 +327,7 @@ fn more(amounts: &mut Resources, resource: &str, by: Quantity) {
 }
 
 /// The rules over a key that refuse workers, the policy's and the cluster's own, are as wide at least.
-fn raise_skew(of: &mut Documents, key: &str, to: u32) {
+fn raise_skew(of: &mut EditedDocuments, key: &str, to: u32) {
     let policy = of.policy.iter_mut().flat_map(|policy| &mut policy.spec.spread);
     let own = of.cluster.spec.placement.iter_mut().flat_map(|own| &mut own.spread);
     let over = |rule: &&mut SpreadConstraint| {

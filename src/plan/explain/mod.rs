@@ -36,7 +36,7 @@ pub struct Explanation {
     /// What each worker says. For a cluster that is placed in this run: at its turn. For one that
     /// waits: after the run. For one that was placed before: what would be said today if it were not
     /// there. Empty where the cluster's document is not there to be matched.
-    pub workers: BTreeMap<Name, Verdict>,
+    pub workers: BTreeMap<Name, WorkerVerdict>,
     /// The best of the workers that can take it. For a cluster that was placed before it may be
     /// another than the one it is on, and it stays all the same.
     pub winner: Option<Name>,
@@ -59,8 +59,8 @@ impl Explanation {
     pub fn before(&self, worker: &Name) -> Option<(&Name, Term, String)> {
         let winner = self.winner.as_ref().filter(|winner| *winner != worker)?;
         let rank = |name: &Name| match self.workers.get(name)? {
-            Verdict::Fits(rank) => Some(rank),
-            Verdict::Refused(_) => None,
+            WorkerVerdict::Fits(rank) => Some(rank),
+            WorkerVerdict::Refused(_) => None,
         };
         let (best, other) = (rank(winner)?, rank(worker)?);
         let term = best.compare(other).1;
@@ -70,7 +70,7 @@ impl Explanation {
 
 /// What one worker says to one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum WorkerVerdict {
     /// It can take it, and stands there in the order.
     Fits(Rank),
     /// It cannot, for all these reasons.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Verdict;
+use super::WorkerVerdict;
 use crate::model::Name;
 
 /// The same while nothing new is placed: whatever the workers say, none is available.
-pub(super) fn held(workers: &BTreeMap<Name, Verdict>) -> String {
+pub(super) fn held(workers: &BTreeMap<Name, WorkerVerdict>) -> String {
     let all = workers.len();
     format!(
         "0/{all} workers are available: nothing new is placed while a policy or class does not load."
@@ -16,13 +16,13 @@ pub(super) fn held(workers: &BTreeMap<Name, Verdict>) -> String {
 /// `0/3 workers are available: 1 worker(s) had untolerated taint {k=v:NoSchedule}, 2 worker(s) did not
 /// match the placement affinity.`: sorted by count, then text. A worker that is doubly unfit counts
 /// for each of its reasons. (As kube-scheduler's `FitError` sorts them.)
-pub(super) fn line(workers: &BTreeMap<Name, Verdict>) -> String {
+pub(super) fn line(workers: &BTreeMap<Name, WorkerVerdict>) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut available = 0;
     for verdict in workers.values() {
         match verdict {
-            Verdict::Fits(_) => available += 1,
-            Verdict::Refused(reasons) => {
+            WorkerVerdict::Fits(_) => available += 1,
+            WorkerVerdict::Refused(reasons) => {
                 let texts: BTreeSet<_> =
                     reasons.iter().map(crate::model::Reason::summary).collect();
                 for text in texts {

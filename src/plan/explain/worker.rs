@@ -2,7 +2,7 @@
 
 use super::WorkerExplanation;
 use crate::model::{Name, Resources};
-use crate::plan::assign::Run;
+use crate::plan::assign::PlanRun;
 use crate::plan::candidate::Candidate;
 use crate::plan::{PlanInput, filter, scale};
 
@@ -12,7 +12,7 @@ pub fn explain_worker(input: &PlanInput<'_>, name: &Name) -> Option<WorkerExplan
     scale::settle(input, |_, run, _| told(&run, name))
 }
 
-fn told(run: &Run<'_>, name: &Name) -> Option<WorkerExplanation> {
+fn told(run: &PlanRun<'_>, name: &Name) -> Option<WorkerExplanation> {
     let candidate = run.roster.get(name)?;
     let here =
         |(_, planned): &(&Name, &crate::model::Planned)| planned.decision.worker() == Some(name);

@@ -2,10 +2,10 @@
 //! term excludes is out, whatever any other term says.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 use crate::plan::term;
 
-pub(super) const READS: &[Reads] = term::READS;
+pub(super) const READS: &[DependsOn] = term::READS;
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };

@@ -2,10 +2,10 @@
 //! own or by one of that cluster.
 
 use crate::model::{Reason, topology};
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 use crate::plan::scenes;
 
-pub(super) const READS: &[Reads] = scenes::READS;
+pub(super) const READS: &[DependsOn] = scenes::READS;
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };

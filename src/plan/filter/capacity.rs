@@ -7,10 +7,10 @@
 //! control planes wait).
 
 use crate::model::{Quantity, Reason, ReasonCode, Resources};
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 
-pub(super) const READS: &[Reads] =
-    &[Reads::Demand, Reads::Capacity, Reads::Ceiling, Reads::Allocated];
+pub(super) const READS: &[DependsOn] =
+    &[DependsOn::Demand, DependsOn::Capacity, DependsOn::Ceiling, DependsOn::Allocated];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     reasons.extend(refusals(request.demand(), candidate));
@@ -26,7 +26,9 @@ pub(super) fn refusals(
         let resource = resource.clone();
         match left {
             None => Reason::CapacityUnknown { resource },
-            Some(left) if candidate.grown && candidate.plan.ceiling.contains_key(&resource) => {
+            Some(left)
+                if candidate.uses_ceiling && candidate.plan.ceiling.contains_key(&resource) =>
+            {
                 Reason::Ceiling { resource, needs, left }
             }
             Some(free) => Reason::Capacity { resource, needs, free },

@@ -1,9 +1,9 @@
 //! Eviction: a cluster that leaves a worker does not come back to it by the same move.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Leaving, Reads::Name];
+pub(super) const READS: &[DependsOn] = &[DependsOn::Leaving, DependsOn::Name];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     if request.leaving.is_some_and(|leaving| leaving.worker == candidate.name) {

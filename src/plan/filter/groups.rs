@@ -3,10 +3,10 @@
 //! worker of a later one is taken only where no worker of the earlier ones passes all filters.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 use crate::plan::term;
 
-pub(super) const READS: &[Reads] = term::GROUP_READS;
+pub(super) const READS: &[DependsOn] = term::GROUP_READS;
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };

@@ -16,7 +16,7 @@ mod taints;
 mod tenancy;
 mod version;
 
-use super::candidate::{Candidate, Reads, Request};
+use super::candidate::{Candidate, DependsOn, Request};
 use crate::model::{Quantity, Reason, ReasonCode, Resources, Worker, WorkerPlan, WorkerState};
 
 /// One rule that a worker must pass.
@@ -25,7 +25,7 @@ pub(super) struct Filter {
     /// The name of the rule.
     pub(super) name: &'static str,
     /// What the rule depends on.
-    pub(super) reads: &'static [Reads],
+    pub(super) reads: &'static [DependsOn],
     /// Adds why the worker does not pass; nothing where it does.
     pub(super) refuse: fn(&Request<'_>, &Candidate<'_>, &mut Vec<Reason>),
 }
@@ -91,7 +91,7 @@ pub(super) fn violations(request: &Request<'_>, worker: &Worker) -> Vec<Reason> 
             clusters: 0,
             pending: None,
         },
-        grown: false,
+        uses_ceiling: false,
         reserving: false,
     };
     let mut reasons = Vec::new();
@@ -149,20 +149,22 @@ mod tests {
     fn what_depends_on_what_is_placed_is_capacity_or_in_the_scenes() {
         // On this stands when a cluster that was refused is looked at again: what is free only shrinks,
         // and the rest is compared as the grounds of the refusal.
-        let reading = |wanted: &[Reads]| -> Vec<_> {
+        let reading = |wanted: &[DependsOn]| -> Vec<_> {
             let reads = |f: &&Filter| f.reads.iter().any(|r| wanted.contains(r));
             FILTERS.iter().filter(reads).map(|f| f.name).collect()
         };
-        assert_eq!(reading(&[Reads::Allocated, Reads::Clusters]), ["capacity"]);
-        assert_eq!(reading(&[Reads::Placed]), ["spread", "anti-affinity", "quota"]);
+        assert_eq!(reading(&[DependsOn::Allocated, DependsOn::Clusters]), ["capacity"]);
+        assert_eq!(reading(&[DependsOn::Placed]), ["spread", "anti-affinity", "quota"]);
     }
 
     #[test]
     fn whether_a_cluster_may_use_a_worker_does_not_depend_on_what_is_placed() {
         let of_membership = FILTERS.iter().filter(|f| MEMBERSHIP.contains(&f.name));
         let reads: BTreeSet<_> = of_membership.flat_map(|f| f.reads).collect();
-        assert!(reads.contains(&Reads::Labels) && reads.contains(&Reads::Tenants));
-        for moving in [Reads::Allocated, Reads::Clusters, Reads::Placed, Reads::Health] {
+        assert!(reads.contains(&DependsOn::Labels) && reads.contains(&DependsOn::Tenants));
+        for moving in
+            [DependsOn::Allocated, DependsOn::Clusters, DependsOn::Placed, DependsOn::Health]
+        {
             assert!(!reads.contains(&moving), "{moving:?}");
         }
     }

@@ -3,9 +3,9 @@
 //! its manifest (`networks: Apart`).
 
 use crate::model::{Cidr, Reason};
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Network, Reads::Networks];
+pub(super) const READS: &[DependsOn] = &[DependsOn::Network, DependsOn::Networks];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker.filter(|_| request.networks_apart) else { return };

@@ -2,9 +2,9 @@
 //! itself does. What the tenant is granted is a rule of its own ([`tenancy`](super::tenancy)).
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Wishes, Reads::Policies, Reads::Pool];
+pub(super) const READS: &[DependsOn] = &[DependsOn::Wishes, DependsOn::Policies, DependsOn::Pool];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };

@@ -2,9 +2,9 @@
 //! location of the cluster's nodes. It says the same of every worker.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Cluster, Reads::Tenants, Reads::Placed];
+pub(super) const READS: &[DependsOn] = &[DependsOn::Cluster, DependsOn::Tenants, DependsOn::Placed];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     if candidate.worker.is_some() {

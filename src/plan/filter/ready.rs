@@ -5,9 +5,9 @@
 //! is not running in time takes nothing.
 
 use crate::model::{Pending, Reason, WorkerHealth};
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Health, Reads::Pending];
+pub(super) const READS: &[DependsOn] = &[DependsOn::Health, DependsOn::Pending];
 
 pub(super) fn refuse(_: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     of_worker(candidate, reasons);

@@ -2,9 +2,9 @@
 //! once its document is gone.
 
 use crate::model::{Reason, WorkerState};
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::State, Reads::Cordon, Reads::Drain];
+pub(super) const READS: &[DependsOn] = &[DependsOn::State, DependsOn::Cordon, DependsOn::Drain];
 
 pub(super) fn refuse(_: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     of_worker(candidate, reasons);

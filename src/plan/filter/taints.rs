@@ -3,10 +3,10 @@
 
 use crate::model::Reason;
 use crate::model::api::TaintEffect;
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 use crate::plan::toleration;
 
-pub(super) const READS: &[Reads] = &[Reads::Taints, Reads::Policies];
+pub(super) const READS: &[DependsOn] = &[DependsOn::Taints, DependsOn::Policies];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };

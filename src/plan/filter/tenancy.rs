@@ -1,9 +1,9 @@
 //! Tenancy: a tenant that `carp.yaml` grants pools uses workers of those pools only.
 
 use crate::model::{Name, Reason};
-use crate::plan::candidate::{Candidate, Pools, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Pools, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Tenants, Reads::Pool];
+pub(super) const READS: &[DependsOn] = &[DependsOn::Tenants, DependsOn::Pool];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let (Some(worker), Pools::Only(granted)) = (candidate.worker, request.pools) else { return };

@@ -4,9 +4,10 @@
 //! one that the fleet offers to what is new.
 
 use crate::model::{KubeVersion, NotOffered, Reason};
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Version, Reads::Components, Reads::Versions];
+pub(super) const READS: &[DependsOn] =
+    &[DependsOn::Version, DependsOn::Components, DependsOn::Versions];
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let version = request.cluster.spec.version.parse::<KubeVersion>();

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::columns::Verdicts;
+use super::columns::FilterVerdicts;
 use crate::model::{Rank, ReasonCode, topology};
-use crate::plan::candidate::{Reads, Request};
+use crate::plan::candidate::{DependsOn, Request};
 use crate::plan::filter::Filter;
-use crate::plan::roster::Roster;
-use crate::plan::scenes::Scenes;
+use crate::plan::roster::WorkerStates;
+use crate::plan::scenes::PreFilterState;
 use crate::plan::score::{self, STILL};
 
 /// The terms of a worker that do not move, in their order; smaller is better.
@@ -40,11 +40,11 @@ pub(super) struct Class {
 
 impl Class {
     pub(super) fn new(
-        verdicts: &[Rc<Verdicts>],
+        verdicts: &[Rc<FilterVerdicts>],
         terms: &[Rc<Vec<u64>>; STILL.len()],
         keys: &[&str],
         request: &Request<'_>,
-        roster: &Roster<'_>,
+        roster: &WorkerStates<'_>,
     ) -> Self {
         let mut tiers: BTreeMap<Common<'_>, (Rank, Vec<usize>)> = BTreeMap::new();
         let mut samples = BTreeMap::new();
@@ -82,21 +82,21 @@ impl Class {
 /// Whether a filter depends on what is placed, and of a worker reads no more than what makes domains: it
 /// tells workers in the same domains the same.
 pub(super) fn is_by_domain(filter: &Filter) -> bool {
-    let of_domains = |read: &Reads| {
+    let of_domains = |read: &DependsOn| {
         matches!(
             read,
-            Reads::Cluster
-                | Reads::Policies
-                | Reads::Tenants
-                | Reads::Placed
-                | Reads::Name
-                | Reads::Labels
-                | Reads::Location
-                | Reads::Flavor
-                | Reads::Pool
+            DependsOn::Cluster
+                | DependsOn::Policies
+                | DependsOn::Tenants
+                | DependsOn::Placed
+                | DependsOn::Name
+                | DependsOn::Labels
+                | DependsOn::Location
+                | DependsOn::Flavor
+                | DependsOn::Pool
         )
     };
-    filter.reads.contains(&Reads::Placed) && filter.reads.iter().all(of_domains)
+    filter.reads.contains(&DependsOn::Placed) && filter.reads.iter().all(of_domains)
 }
 
 /// How a cluster's scenes tell workers apart.
@@ -111,7 +111,7 @@ pub(super) struct Meeting<'s> {
 
 impl<'s> Meeting<'s> {
     /// Of these scenes; `None` where they order workers one by one.
-    pub(super) fn of(scenes: &Scenes<'s>) -> Option<Self> {
+    pub(super) fn of(scenes: &PreFilterState<'s>) -> Option<Self> {
         let spread = scenes.spread.iter().map(|scene| (scene.key, scene.refuses));
         let apart = scenes.apart.iter().map(|scene| (scene.key, scene.refuses));
         let (mut domains, mut by_worker) = (BTreeSet::new(), false);
@@ -136,8 +136,8 @@ impl<'s> Meeting<'s> {
     /// The scenes without those that tell single workers apart.
     pub(super) fn told_by_domain<'a>(
         &self,
-        scenes: &'a Scenes<'a>,
-    ) -> std::borrow::Cow<'a, Scenes<'a>> {
+        scenes: &'a PreFilterState<'a>,
+    ) -> std::borrow::Cow<'a, PreFilterState<'a>> {
         if !self.by_worker {
             return std::borrow::Cow::Borrowed(scenes);
         }

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::keys::{Depends, Key, Mask, depends};
+use super::keys::{Depends, Mask, RequestKey, depends};
 use crate::model::{Reason, ReasonCode};
 use crate::plan::candidate::Request;
 use crate::plan::filter::{FILTERS, Filter};
-use crate::plan::roster::Roster;
+use crate::plan::roster::WorkerStates;
 use crate::plan::score::STILL;
 
 /// What a filter says of every worker.
 #[derive(Debug)]
-pub(super) struct Verdicts {
+pub(super) struct FilterVerdicts {
     /// By place: whether the worker passes.
     pub(super) passes: Vec<bool>,
     /// Why those do not that do not.
@@ -20,12 +20,12 @@ pub(super) struct Verdicts {
 }
 
 /// Columns of one rule, by the parts of a key that it reads.
-type ByKey<T> = BTreeMap<Key, Rc<T>>;
+type ByKey<T> = BTreeMap<RequestKey, Rc<T>>;
 
 /// The columns of the rules that stay as they are while clusters are placed.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
-    filters: Vec<(&'static Filter, Mask, ByKey<Verdicts>)>,
+    filters: Vec<(&'static Filter, Mask, ByKey<FilterVerdicts>)>,
     terms: Vec<(Mask, ByKey<Vec<u64>>)>,
 }
 
@@ -46,14 +46,15 @@ impl Columns {
     /// What the filters say, in their order.
     pub(super) fn verdicts(
         &mut self,
-        key: Key,
+        key: RequestKey,
         request: &Request<'_>,
-        roster: &Roster<'_>,
-    ) -> Vec<Rc<Verdicts>> {
-        let column = |(filter, mask, columns): &mut (&'static Filter, Mask, ByKey<Verdicts>)| {
-            let new = || Rc::new(judge(filter, request, roster));
-            Rc::clone(columns.entry(key.only(*mask)).or_insert_with(new))
-        };
+        roster: &WorkerStates<'_>,
+    ) -> Vec<Rc<FilterVerdicts>> {
+        let column =
+            |(filter, mask, columns): &mut (&'static Filter, Mask, ByKey<FilterVerdicts>)| {
+                let new = || Rc::new(judge(filter, request, roster));
+                Rc::clone(columns.entry(key.only(*mask)).or_insert_with(new))
+            };
         self.filters.iter_mut().map(column).collect()
     }
 
@@ -67,9 +68,9 @@ impl Columns {
     pub(super) fn membership(
         &mut self,
         names: &[&str],
-        key: Key,
+        key: RequestKey,
         request: &Request<'_>,
-        roster: &Roster<'_>,
+        roster: &WorkerStates<'_>,
     ) -> Vec<bool> {
         let asked: Vec<_> = self.filters.iter().map(|(f, ..)| names.contains(&f.name)).collect();
         let verdicts = self.verdicts(key, request, roster);
@@ -80,9 +81,9 @@ impl Columns {
     /// The terms of every worker, in their order.
     pub(super) fn terms(
         &mut self,
-        key: Key,
+        key: RequestKey,
         request: &Request<'_>,
-        roster: &Roster<'_>,
+        roster: &WorkerStates<'_>,
     ) -> [Rc<Vec<u64>>; STILL.len()] {
         std::array::from_fn(|at| {
             let (mask, columns) = &mut self.terms[at];
@@ -94,7 +95,7 @@ impl Columns {
     }
 }
 
-fn judge(filter: &Filter, request: &Request<'_>, roster: &Roster<'_>) -> Verdicts {
+fn judge(filter: &Filter, request: &Request<'_>, roster: &WorkerStates<'_>) -> FilterVerdicts {
     let mut passes = vec![false; roster.len()];
     let mut codes = BTreeSet::new();
     let mut reasons = Vec::new();
@@ -104,5 +105,5 @@ fn judge(filter: &Filter, request: &Request<'_>, roster: &Roster<'_>) -> Verdict
         passes[place] = reasons.is_empty() && candidate.worker.is_some();
         codes.extend(reasons.iter().map(Reason::code));
     }
-    Verdicts { passes, codes }
+    FilterVerdicts { passes, codes }
 }

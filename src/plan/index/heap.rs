@@ -11,58 +11,58 @@ use std::collections::binary_heap::PeekMut;
 
 use crate::plan::candidate::Request;
 use crate::plan::filter;
-use crate::plan::roster::Roster;
-use crate::plan::score::{self, Moving};
+use crate::plan::roster::WorkerStates;
+use crate::plan::score::{self, MovingTerms};
 
 /// A worker as it was when it was last looked at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct HeapEntry {
     /// Its moving terms.
-    pub(super) moving: Moving,
+    pub(super) moving: MovingTerms,
     /// Its place in the roster, which is that of its name.
     pub(super) place: usize,
     stamp: u32,
 }
 
-impl Entry {
-    fn of(place: usize, request: &Request<'_>, roster: &Roster<'_>) -> Self {
+impl HeapEntry {
+    fn of(place: usize, request: &Request<'_>, roster: &WorkerStates<'_>) -> Self {
         let moving = score::moving(request, roster.at(place));
         Self { moving, place, stamp: roster.stamp(place) }
     }
 }
 
 /// The greatest is the best, by the terms that move and the name.
-impl Ord for Entry {
+impl Ord for HeapEntry {
     fn cmp(&self, other: &Self) -> Ordering {
         other.moving.compare(&self.moving).then(other.place.cmp(&self.place))
     }
 }
 
-impl PartialOrd for Entry {
+impl PartialOrd for HeapEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for HeapEntry {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Entry {}
+impl Eq for HeapEntry {}
 
 /// Such workers.
 #[derive(Clone, Debug)]
 pub(super) struct Heap {
-    entries: BinaryHeap<Entry>,
+    entries: BinaryHeap<HeapEntry>,
 }
 
 impl Heap {
     /// Of the workers at these places those that have room for the cluster.
-    pub(super) fn new(places: &[usize], request: &Request<'_>, roster: &Roster<'_>) -> Self {
+    pub(super) fn new(places: &[usize], request: &Request<'_>, roster: &WorkerStates<'_>) -> Self {
         let room = places.iter().filter(|at| filter::has_room(request.demand(), roster.at(**at)));
-        let entries = room.map(|at| Entry::of(*at, request, roster)).collect();
+        let entries = room.map(|at| HeapEntry::of(*at, request, roster)).collect();
         Self { entries }
     }
 
@@ -74,9 +74,9 @@ impl Heap {
     /// Adds the best of those that are accepted to what was found, the best first, until it has two.
     pub(super) fn best(
         &mut self,
-        found: &mut Vec<Entry>,
+        found: &mut Vec<HeapEntry>,
         request: &Request<'_>,
-        roster: &Roster<'_>,
+        roster: &WorkerStates<'_>,
         accept: impl Fn(usize) -> bool,
     ) {
         let mut aside = Vec::new();
@@ -91,7 +91,7 @@ impl Heap {
     }
 
     /// Takes the first one out, once it is one that did not change.
-    fn settled(&mut self, request: &Request<'_>, roster: &Roster<'_>) -> Option<Entry> {
+    fn settled(&mut self, request: &Request<'_>, roster: &WorkerStates<'_>) -> Option<HeapEntry> {
         loop {
             let mut first = self.entries.peek_mut()?;
             let place = first.place;
@@ -99,7 +99,7 @@ impl Heap {
                 return Some(PeekMut::pop(first));
             }
             if filter::has_room(request.demand(), roster.at(place)) {
-                *first = Entry::of(place, request, roster);
+                *first = HeapEntry::of(place, request, roster);
             } else {
                 PeekMut::pop(first);
             }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Fleet, Name, Resources};
-use crate::plan::candidate::{Reads, Request};
+use crate::plan::candidate::{DependsOn, Request};
 
 /// The parts of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum KeyPart {
     Policy,
     Grant,
     Site,
@@ -36,7 +36,7 @@ pub(super) enum Depends {
 pub(super) struct Mask([bool; PARTS]);
 
 impl Mask {
-    fn part(part: Part) -> Self {
+    fn part(part: KeyPart) -> Self {
         let mut mask = Self::default();
         mask.0[part as usize] = true;
         mask
@@ -49,38 +49,38 @@ impl Mask {
 
 /// What a rule depends on that reads this. What is not known here, and the cluster as a whole, is taken to
 /// move: a rule that reads it is asked every time.
-pub(super) fn depends(reads: &[Reads]) -> Depends {
+pub(super) fn depends(reads: &[DependsOn]) -> Depends {
     let mut mask = Mask::default();
     for read in reads {
         mask = mask.and(match read {
-            Reads::Name
-            | Reads::State
-            | Reads::Health
-            | Reads::Cordon
-            | Reads::Capacity
-            | Reads::Labels
-            | Reads::Location
-            | Reads::Provider
-            | Reads::Zones
-            | Reads::Components
-            | Reads::Versions
-            | Reads::Networks
-            | Reads::Drain
-            | Reads::Pending
-            | Reads::Ceiling
-            | Reads::Taints
-            | Reads::Flavor
-            | Reads::Pool
+            DependsOn::Name
+            | DependsOn::State
+            | DependsOn::Health
+            | DependsOn::Cordon
+            | DependsOn::Capacity
+            | DependsOn::Labels
+            | DependsOn::Location
+            | DependsOn::Provider
+            | DependsOn::Zones
+            | DependsOn::Components
+            | DependsOn::Versions
+            | DependsOn::Networks
+            | DependsOn::Drain
+            | DependsOn::Pending
+            | DependsOn::Ceiling
+            | DependsOn::Taints
+            | DependsOn::Flavor
+            | DependsOn::Pool
             // Policies with groups, and what leaves a worker, are left to the plain scan.
-            | Reads::Group
-            | Reads::Leaving => Mask::default(),
-            Reads::Policies => Mask::part(Part::Policy),
-            Reads::Tenants => Mask::part(Part::Grant),
-            Reads::Site => Mask::part(Part::Site),
-            Reads::Wishes => Mask::part(Part::Wishes),
-            Reads::Demand => Mask::part(Part::Demand),
-            Reads::Version => Mask::part(Part::Version),
-            Reads::Network => Mask::part(Part::Network),
+            | DependsOn::Group
+            | DependsOn::Leaving => Mask::default(),
+            DependsOn::Policies => Mask::part(KeyPart::Policy),
+            DependsOn::Tenants => Mask::part(KeyPart::Grant),
+            DependsOn::Site => Mask::part(KeyPart::Site),
+            DependsOn::Wishes => Mask::part(KeyPart::Wishes),
+            DependsOn::Demand => Mask::part(KeyPart::Demand),
+            DependsOn::Version => Mask::part(KeyPart::Version),
+            DependsOn::Network => Mask::part(KeyPart::Network),
             _ => return Depends::Moving,
         });
     }
@@ -90,9 +90,9 @@ pub(super) fn depends(reads: &[Reads]) -> Depends {
 /// A request as the rules see it. Nothing in it depends on the order of the keys, which is only that in
 /// which they were met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key([u32; PARTS]);
+pub(super) struct RequestKey([u32; PARTS]);
 
-impl Key {
+impl RequestKey {
     /// The key with only these parts.
     pub(super) fn only(self, mask: Mask) -> Self {
         Self(std::array::from_fn(|at| if mask.0[at] { self.0[at] } else { 0 }))
@@ -100,7 +100,7 @@ impl Key {
 
     /// The number of what the cluster takes.
     pub(super) fn demand(self) -> u32 {
-        self.0[Part::Demand as usize]
+        self.0[KeyPart::Demand as usize]
     }
 }
 
@@ -131,29 +131,29 @@ impl<'a> Keys<'a> {
     }
 
     /// The key of a request, without what it meets.
-    pub(super) fn of(&mut self, request: &Request<'a>) -> Key {
+    pub(super) fn of(&mut self, request: &Request<'a>) -> RequestKey {
         let cluster = request.cluster;
         let mut key = [0; PARTS];
-        key[Part::Policy as usize] =
+        key[KeyPart::Policy as usize] =
             request.policy.map_or(0, |policy| number(&mut self.policies, &policy.name));
-        key[Part::Grant as usize] = self.grant(&cluster.tenant);
-        key[Part::Site as usize] = number(&mut self.sites, &cluster.spec.location);
-        key[Part::Demand as usize] = number(&mut self.demands, &cluster.demand);
+        key[KeyPart::Grant as usize] = self.grant(&cluster.tenant);
+        key[KeyPart::Site as usize] = number(&mut self.sites, &cluster.spec.location);
+        key[KeyPart::Demand as usize] = number(&mut self.demands, &cluster.demand);
         let version = (cluster.spec.version.as_str(), cluster.flavor());
-        key[Part::Version as usize] = number(&mut self.versions, version);
+        key[KeyPart::Version as usize] = number(&mut self.versions, version);
         if request.networks_apart {
-            key[Part::Network as usize] = self.text(&(cluster.flavor(), &cluster.spec.network));
+            key[KeyPart::Network as usize] = self.text(&(cluster.flavor(), &cluster.spec.network));
         }
         if let Some(wishes) = &cluster.spec.placement {
-            key[Part::Wishes as usize] = self.text(wishes);
+            key[KeyPart::Wishes as usize] = self.text(wishes);
         }
-        Key(key)
+        RequestKey(key)
     }
 
     /// The key with what makes workers one domain for the rules that a request meets.
-    pub(super) fn within(&mut self, key: Key, domains: &[&str]) -> Key {
+    pub(super) fn within(&mut self, key: RequestKey, domains: &[&str]) -> RequestKey {
         let mut key = key;
-        key.0[Part::Domains as usize] = if domains.is_empty() { 0 } else { self.text(&domains) };
+        key.0[KeyPart::Domains as usize] = if domains.is_empty() { 0 } else { self.text(&domains) };
         key
     }
 

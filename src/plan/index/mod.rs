@@ -20,14 +20,14 @@ use std::rc::Rc;
 
 use self::class::{Class, Meeting, Terms, Tier};
 use self::columns::Columns;
-use self::heap::{Entry, Heap};
-use self::keys::{Depends, Key, Keys, depends};
+use self::heap::{Heap, HeapEntry};
+use self::keys::{Depends, Keys, RequestKey, depends};
 use self::tallies::{Tallies, What};
 use super::candidate::Request;
 use super::choose::{Pick, Ranks};
 use super::filter::{self, FILTERS, Filter, MEMBERSHIP};
-use super::roster::Roster;
-use super::scenes::Scenes;
+use super::roster::WorkerStates;
+use super::scenes::PreFilterState;
 use super::score;
 use crate::model::api::Strategy;
 use crate::model::{Fleet, Rank, Reason, ReasonCode, Resources};
@@ -50,7 +50,7 @@ pub(super) struct Index<'a> {
     keys: Keys<'a>,
     columns: Columns,
     tallies: Tallies<'a>,
-    classes: BTreeMap<Key, usize>,
+    classes: BTreeMap<RequestKey, usize>,
     list: Vec<Class>,
     heaps: Vec<Heap>,
     /// The heaps by the workers in them and by what the clusters take.
@@ -92,16 +92,25 @@ impl<'a> Index<'a> {
     }
 
     /// What a cluster meets that depends on what is placed.
-    pub(super) fn scenes(&mut self, request: &Request<'a>, roster: &Roster<'a>) -> Scenes<'a> {
+    pub(super) fn scenes(
+        &mut self,
+        request: &Request<'a>,
+        roster: &WorkerStates<'a>,
+    ) -> PreFilterState<'a> {
         self.renew(roster);
         let key = self.keys.of(request);
         let members = key.only(self.columns.mask(&MEMBERSHIP));
         let (tallies, columns) = (&mut self.tallies, &mut self.columns);
-        Scenes::tallied(request, roster, &roster.counts, |needed, topology, group, values| {
-            tallies.members(members, || columns.membership(&MEMBERSHIP, key, request, roster));
-            let (needed, values) = (needed.to_vec(), values.clone());
-            tallies.of(What { members, topology, needed, group, values }, roster)
-        })
+        PreFilterState::tallied(
+            request,
+            roster,
+            &roster.counts,
+            |needed, topology, group, values| {
+                tallies.members(members, || columns.membership(&MEMBERSHIP, key, request, roster));
+                let (needed, values) = (needed.to_vec(), values.clone());
+                tallies.of(What { members, topology, needed, group, values }, roster)
+            },
+        )
     }
 
     /// The best worker for a cluster with what it meets, or why there is none; `None` where the index
@@ -109,8 +118,8 @@ impl<'a> Index<'a> {
     pub(super) fn choose(
         &mut self,
         request: &Request<'a>,
-        scenes: &Scenes<'a>,
-        roster: &Roster<'a>,
+        scenes: &PreFilterState<'a>,
+        roster: &WorkerStates<'a>,
     ) -> Option<Result<Pick, BTreeSet<ReasonCode>>> {
         if !is_known(request, roster) {
             return None;
@@ -124,7 +133,7 @@ impl<'a> Index<'a> {
         let found = self.best(class, key.demand(), request, &meeting, roster);
         let mut two = Ranks::default();
         for (terms, tier, entry) in found {
-            let score::Moving { share, clusters } = entry.moving;
+            let score::MovingTerms { share, clusters } = entry.moving;
             let worker = roster.at(entry.place).name.clone();
             let rank = self.list[class].tiers[tier].rank.clone();
             two.add(score::with_terms(Rank { share, clusters, worker, ..rank }, terms));
@@ -133,7 +142,7 @@ impl<'a> Index<'a> {
     }
 
     /// Begins anew where a worker changed otherwise than by being given a cluster.
-    fn renew(&mut self, roster: &Roster<'_>) {
+    fn renew(&mut self, roster: &WorkerStates<'_>) {
         if self.epoch == roster.epoch() && self.kept <= MOST {
             return;
         }
@@ -150,10 +159,10 @@ impl<'a> Index<'a> {
     /// The class of a key, worked out where it is a new one.
     fn class(
         &mut self,
-        key: Key,
+        key: RequestKey,
         request: &Request<'_>,
         meeting: &Meeting<'_>,
-        roster: &Roster<'_>,
+        roster: &WorkerStates<'_>,
     ) -> usize {
         if let Some(known) = self.classes.get(&key) {
             return *known;
@@ -174,10 +183,10 @@ impl<'a> Index<'a> {
         demand: u32,
         request: &Request<'_>,
         meeting: &Meeting<'_>,
-        roster: &Roster<'_>,
-    ) -> Vec<(Terms, usize, Entry)> {
+        roster: &WorkerStates<'_>,
+    ) -> Vec<(Terms, usize, HeapEntry)> {
         let order = meeting.is_anything().then(|| self.order(class, request, meeting, roster));
-        let mut found: Vec<(Terms, usize, Entry)> = Vec::with_capacity(2);
+        let mut found: Vec<(Terms, usize, HeapEntry)> = Vec::with_capacity(2);
         let (mut equal, mut two) = (Vec::new(), Vec::with_capacity(2));
         let mut at = 0;
         while let Some((terms, _)) = self.tier(class, order.as_deref(), at)
@@ -222,7 +231,7 @@ impl<'a> Index<'a> {
         class: usize,
         request: &Request<'_>,
         meeting: &Meeting<'_>,
-        roster: &Roster<'_>,
+        roster: &WorkerStates<'_>,
     ) -> Vec<(Terms, usize)> {
         let scenes = meeting.told_by_domain(request.scenes);
         let request = &request.within(&scenes);
@@ -245,7 +254,7 @@ impl<'a> Index<'a> {
         tier: usize,
         demand: u32,
         request: &Request<'_>,
-        roster: &Roster<'_>,
+        roster: &WorkerStates<'_>,
     ) -> usize {
         let tier = &mut self.list[class].tiers[tier];
         if let Some(heap) = tier.heap {
@@ -267,10 +276,10 @@ impl<'a> Index<'a> {
     fn refused(
         &mut self,
         class: usize,
-        key: Key,
+        key: RequestKey,
         request: &Request<'_>,
         meeting: &Meeting<'_>,
-        roster: &Roster<'_>,
+        roster: &WorkerStates<'_>,
     ) -> BTreeSet<ReasonCode> {
         let mut codes = self.list[class].codes.clone();
         codes.extend(self.lack(key.demand(), request.demand(), roster));
@@ -298,7 +307,7 @@ impl<'a> Index<'a> {
         &mut self,
         number: u32,
         demand: &Resources,
-        roster: &Roster<'_>,
+        roster: &WorkerStates<'_>,
     ) -> impl Iterator<Item = ReasonCode> + use<'_, 'a> {
         let lack = self.lacks.entry(number).or_insert_with(|| {
             let all = roster.considered().flat_map(|c| filter::capacity_codes(demand, c));
@@ -316,7 +325,7 @@ impl<'a> Index<'a> {
 /// Whether the index knows the order of the workers for a request. A worker that is packed gets better
 /// with every cluster, and a heap relies on its getting worse; which group counts depends on where the
 /// cluster was before; and one that leaves a worker is refused by that one alone.
-fn is_known(request: &Request<'_>, roster: &Roster<'_>) -> bool {
+fn is_known(request: &Request<'_>, roster: &WorkerStates<'_>) -> bool {
     let affinity = request.policy.and_then(|policy| policy.spec.affinity.as_ref());
     request.strategy() == Strategy::Spread
         && affinity.is_none_or(|affinity| affinity.groups.is_empty())
@@ -327,7 +336,7 @@ fn is_known(request: &Request<'_>, roster: &Roster<'_>) -> bool {
 fn passes<'f>(
     filters: impl Iterator<Item = &'f &'static Filter>,
     request: &Request<'_>,
-    roster: &Roster<'_>,
+    roster: &WorkerStates<'_>,
     place: usize,
 ) -> bool {
     let mut reasons = Vec::new();

@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::keys::Key;
+use super::keys::RequestKey;
 use crate::model::{Worker, topology};
 use crate::plan::group::{Group, Values};
-use crate::plan::roster::Roster;
+use crate::plan::roster::WorkerStates;
 
 /// What one tally counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct What<'a> {
     /// Who may use which workers: the key of a request as far as that depends on it.
-    pub(super) members: Key,
+    pub(super) members: RequestKey,
     /// What makes workers one domain.
     pub(super) topology: &'a str,
     /// The keys that a worker must have.
@@ -35,7 +35,7 @@ struct Tally<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tallies<'a> {
     tallies: BTreeMap<What<'a>, Tally<'a>>,
-    members: BTreeMap<Key, Rc<[bool]>>,
+    members: BTreeMap<RequestKey, Rc<[bool]>>,
 }
 
 impl<'a> Tallies<'a> {
@@ -45,12 +45,20 @@ impl<'a> Tallies<'a> {
     }
 
     /// Which workers clusters with this key may use, by place.
-    pub(super) fn members(&mut self, key: Key, new: impl FnOnce() -> Vec<bool>) -> Rc<[bool]> {
+    pub(super) fn members(
+        &mut self,
+        key: RequestKey,
+        new: impl FnOnce() -> Vec<bool>,
+    ) -> Rc<[bool]> {
         Rc::clone(self.members.entry(key).or_insert_with(|| new().into()))
     }
 
     /// The counts by domain. Every domain of a worker that may be used is there.
-    pub(super) fn of(&mut self, what: What<'a>, roster: &Roster<'a>) -> BTreeMap<&'a str, u64> {
+    pub(super) fn of(
+        &mut self,
+        what: What<'a>,
+        roster: &WorkerStates<'a>,
+    ) -> BTreeMap<&'a str, u64> {
         let members = self.members.get(&what.members).map(Rc::clone).unwrap_or_default();
         let part = roster.counts.part(&what.group, &what.values);
         let arrivals = part.map_or(&[][..], |part| &part.arrivals);

@@ -9,15 +9,15 @@ use super::class::is_by_domain;
 use super::is_known;
 use super::keys::{Depends, Keys, depends};
 use crate::model::{Decision, ReasonCode};
-use crate::plan::assign::Run;
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::assign::PlanRun;
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 use crate::plan::filter::{FILTERS, Filter};
 use crate::plan::laws::{Seen, every_step, unsettled};
 use crate::plan::score::{self, STILL};
 use crate::plan::world::World;
-use crate::plan::{Queue, Way};
+use crate::plan::{Queue, SearchMode};
 
-fn by(world: &World, way: Way) -> crate::plan::Planning {
+fn by(world: &World, way: SearchMode) -> crate::plan::Planning {
     Queue::new(&world.input(), way).serve()
 }
 
@@ -26,7 +26,7 @@ fn the_index_decides_as_the_plain_scan_does() {
     let (by_index, bound, waiting, constrained) = <(Seen, Seen, Seen, Seen)>::default();
     every_step(|world, _| {
         for world in [world.clone(), unsettled(world)] {
-            let (scan, index) = (by(&world, Way::Scan), by(&world, Way::Index));
+            let (scan, index) = (by(&world, SearchMode::Scan), by(&world, SearchMode::Index));
             prop_assert_eq!(&scan.plan, &index.plan);
             prop_assert_eq!(scan.context, index.context);
             prop_assert_eq!((scan.searched, scan.indexed), (index.searched, 0));
@@ -53,7 +53,7 @@ fn the_index_decides_as_the_plain_scan_does() {
 }
 
 /// A rule: how a failure calls it, what it declares to read, and how it is asked.
-type Rule<R> = (String, &'static [Reads], R);
+type Rule<R> = (String, &'static [DependsOn], R);
 
 /// Puts every request that the index knows to the rules that stay, and counts the requests. Two requests
 /// that are the same in what a rule declares to read are told the same of every worker.
@@ -64,7 +64,7 @@ fn told_alike<R, S: Clone + Debug + PartialEq>(
     let (rules, asked): (Vec<_>, _) = (rules.collect(), Seen::default());
     every_step(|world, _| {
         let input = world.input();
-        let run = Run::begin(&input);
+        let run = PlanRun::begin(&input);
         let mut keys = Keys::new(&world.fleet);
         let mut told = BTreeMap::new();
         for cluster in world.fleet.clusters.values() {
@@ -129,7 +129,7 @@ fn every_filter_that_depends_on_what_is_placed_is_known_to_the_index() {
 #[test]
 fn a_worker_that_was_given_a_cluster_comes_later() {
     let world = World::read("worker w1 0/2; worker w2 0/3; cluster a; cluster b; cluster c");
-    let plan = by(&world, Way::Index).plan;
+    let plan = by(&world, SearchMode::Index).plan;
     assert_eq!(world.describe(&plan, ""), "a -> w2; b -> w1; c -> w2");
 }
 
@@ -139,7 +139,7 @@ fn reasons_are_shared_by_clusters_that_are_alike_and_follow_what_is_placed() {
     let world = World::read(
         "worker w1 0/1; cluster a with:z=1 priority=2; cluster b priority=1; cluster c with:z=1",
     );
-    let plan = by(&world, Way::Index).plan;
+    let plan = by(&world, SearchMode::Index).plan;
     let told = "a waits Capacity AffinityLabels; b -> w1; c waits Capacity AffinityLabels";
     assert_eq!(world.describe(&plan, ""), told);
 }
@@ -149,8 +149,8 @@ fn a_soft_rule_of_single_workers_is_left_to_the_plain_scan() {
     let world = World::read(
         "worker w1; worker w2; policy p soft-spread:worker=1; cluster a; cluster b; cluster c",
     );
-    let planning = by(&world, Way::Index);
-    assert_eq!(planning.plan, by(&world, Way::Scan).plan);
+    let planning = by(&world, SearchMode::Index);
+    assert_eq!(planning.plan, by(&world, SearchMode::Scan).plan);
     assert_eq!(planning.indexed, 0);
 }
 
@@ -160,6 +160,6 @@ fn domains_are_told_apart_and_filled_in_turn() {
         "worker w1 label:z=1; worker w2 label:z=1; worker w3 label:z=2; worker w4;
          policy p spread:z=1; cluster a; cluster b; cluster c; cluster d",
     );
-    let plan = by(&world, Way::Index).plan;
+    let plan = by(&world, SearchMode::Index).plan;
     assert_eq!(world.describe(&plan, ""), "a -> w1; b -> w3; c -> w2; d -> w3");
 }

@@ -18,7 +18,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use self::history::history;
 pub(super) use self::steps::every_step;
-use super::Verdict;
+use super::WorkerVerdict;
 use super::world::World;
 use crate::model::{
     Blocker, ClusterState, Decision, HoldKind, Move, MoveProgress, Plan, Planned, Quantity,
@@ -286,7 +286,7 @@ fn every_cluster_that_waits_has_a_reason_for_every_worker() {
             let told = world.explain(name);
             let mut codes = BTreeSet::new();
             for (worker, verdict) in &told.workers {
-                let Verdict::Refused(reasons) = verdict else {
+                let WorkerVerdict::Refused(reasons) = verdict else {
                     return Err(TestCaseError::fail(format!("{worker} takes {name}, which waits")));
                 };
                 prop_assert!(!reasons.is_empty(), "{} says nothing to {}", worker, name);

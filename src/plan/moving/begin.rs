@@ -13,11 +13,11 @@ use crate::model::{
     Blocker, Cluster, Decision, Deletion, DeletionStep, HoldKind, Missing, Move, MoveCause,
     MoveProgress, Name, Progress, ReasonCode, Stay,
 };
-use crate::plan::assign::Run;
+use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Pools, Request};
 use crate::plan::choose::{Pick, choose};
 use crate::plan::deletion;
-use crate::plan::scenes::Scenes;
+use crate::plan::scenes::PreFilterState;
 use crate::plan::taking::Taking;
 
 /// A cluster that something names.
@@ -29,7 +29,7 @@ pub(super) struct Named<'a> {
 
 /// Begins what drains, taints and failover name, before anything that waits is placed: these clusters lose
 /// what they have.
-pub(in crate::plan) fn begin(run: &mut Run<'_>) {
+pub(in crate::plan) fn begin(run: &mut PlanRun<'_>) {
     note_violations(run);
     let named = all_named(run);
     for cause in [MoveCause::Drain, MoveCause::NoExecute, MoveCause::Failover] {
@@ -40,7 +40,7 @@ pub(in crate::plan) fn begin(run: &mut Run<'_>) {
 
 /// Begins what policies name, after everything that waits was placed: a guard may hold these moves, and
 /// nobody waits for the place that such a one keeps.
-pub(in crate::plan) fn begin_for_violations(run: &mut Run<'_>) {
+pub(in crate::plan) fn begin_for_violations(run: &mut PlanRun<'_>) {
     if !cause::policies_move(&run.input) {
         return;
     }
@@ -49,7 +49,7 @@ pub(in crate::plan) fn begin_for_violations(run: &mut Run<'_>) {
     begin_of(run, of_cause.collect(), MoveCause::Violation);
 }
 
-fn note_violations(run: &mut Run<'_>) {
+fn note_violations(run: &mut PlanRun<'_>) {
     if run.input.fleet.holds_placements() {
         return;
     }
@@ -69,7 +69,7 @@ fn note_violations(run: &mut Run<'_>) {
 }
 
 /// The placed clusters that something names and that are not on the move.
-fn all_named<'a>(run: &Run<'a>) -> Vec<Named<'a>> {
+fn all_named<'a>(run: &PlanRun<'a>) -> Vec<Named<'a>> {
     let input = run.input;
     if input.fleet.holds_placements() {
         return Vec::new();
@@ -93,7 +93,7 @@ fn all_named<'a>(run: &Run<'a>) -> Vec<Named<'a>> {
     run.clusters.iter().filter_map(named).collect()
 }
 
-fn begin_of<'a>(run: &mut Run<'a>, mut named: Vec<&Named<'a>>, cause: MoveCause) {
+fn begin_of<'a>(run: &mut PlanRun<'a>, mut named: Vec<&Named<'a>>, cause: MoveCause) {
     let priority = |n: &&Named<'_>| n.cluster.spec.priority.unwrap_or(0);
     match cause {
         // The least important goes first: if something is wrong with the new worker, it shows there.
@@ -129,7 +129,7 @@ fn begin_of<'a>(run: &mut Run<'a>, mut named: Vec<&Named<'a>>, cause: MoveCause)
 }
 
 /// Why a named cluster does not move, whatever other workers there are.
-pub(super) fn blocked(run: &Run<'_>, named: &Named<'_>, breaker: bool) -> Option<Blocker> {
+pub(super) fn blocked(run: &PlanRun<'_>, named: &Named<'_>, breaker: bool) -> Option<Blocker> {
     let (cluster, input) = (named.cluster, &run.input);
     let lock = input.previous.workers.get(&named.on);
     let row = lock.and_then(|lock| lock.clusters.get(&cluster.name));
@@ -153,7 +153,7 @@ pub(super) fn blocked(run: &Run<'_>, named: &Named<'_>, breaker: bool) -> Option
 }
 
 /// How many may be away for what names a cluster.
-fn most(run: &Run<'_>, named: &Named<'_>) -> usize {
+fn most(run: &PlanRun<'_>, named: &Named<'_>) -> usize {
     match named.cause {
         MoveCause::Drain | MoveCause::NoExecute => {
             run.input.fleet.workers.get(&named.on).map_or(1, |w| w.spec.max_unavailable())
@@ -168,7 +168,7 @@ fn most(run: &Run<'_>, named: &Named<'_>) -> usize {
 }
 
 /// How many of those that count with a cluster are away already.
-fn away(run: &Run<'_>, named: &Named<'_>) -> usize {
+fn away(run: &PlanRun<'_>, named: &Named<'_>) -> usize {
     let policy = |cluster| run.policies.select(cluster).map(|policy| &policy.name);
     let alike = |(name, moved): &(&Name, &Move)| match named.cause {
         MoveCause::Drain | MoveCause::NoExecute => moved.from == named.on,
@@ -183,7 +183,7 @@ fn away(run: &Run<'_>, named: &Named<'_>) -> usize {
 }
 
 /// Begins a move where another worker takes the cluster.
-pub(super) fn go<'a>(run: &mut Run<'a>, named: &Named<'a>) -> Result<(), Blocker> {
+pub(super) fn go<'a>(run: &mut PlanRun<'a>, named: &Named<'a>) -> Result<(), Blocker> {
     let (cluster, on) = (named.cluster, &named.on);
     let pick = elsewhere(run, cluster, on).map_err(Blocker::NoWorkerFits)?;
     let binding = run.binding(cluster, pick);
@@ -212,7 +212,7 @@ pub(super) fn go<'a>(run: &mut Run<'a>, named: &Named<'a>) -> Result<(), Blocker
 }
 
 /// What happens on the old worker first: its deletion begins, or nothing where it is not heard of.
-fn first_step(run: &Run<'_>, on: &Name) -> Deletion {
+fn first_step(run: &PlanRun<'_>, on: &Name) -> Deletion {
     let begins = deletion::begins(&run.input, on, DeletionStep::D1);
     match begins.missing {
         Some(Missing::Silent | Missing::NeverReported) => {
@@ -224,13 +224,13 @@ fn first_step(run: &Run<'_>, on: &Name) -> Deletion {
 
 /// The best worker for a cluster that leaves one.
 pub(super) fn elsewhere(
-    run: &Run<'_>,
+    run: &PlanRun<'_>,
     cluster: &Cluster,
     from: &Name,
 ) -> Result<Pick, BTreeSet<ReasonCode>> {
     let takes = run.takes(&cluster.name);
     let leaving = Leaving { worker: from, takes: &takes };
     let request = Request { leaving: Some(leaving), ..run.request(cluster) };
-    let scenes = Scenes::of(&request, &run.roster, &run.roster.counts);
+    let scenes = PreFilterState::of(&request, &run.roster, &run.roster.counts);
     choose(&request.within(&scenes), &run.roster)
 }

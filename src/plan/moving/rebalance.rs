@@ -19,9 +19,9 @@ use crate::model::{
     Cluster, Decision, MoveCause, Name, Planned, Rank, Rebalanced, Resources, WorkerState,
 };
 use crate::plan::amounts;
-use crate::plan::assign::Run;
+use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Request};
-use crate::plan::scenes::Scenes;
+use crate::plan::scenes::PreFilterState;
 use crate::plan::score::{self, share};
 
 /// A share: numerator and denominator.
@@ -35,7 +35,7 @@ struct Movable<'n, 'a> {
 
 /// Begins the rebalance that is asked for. As drains do, it comes before anything that waits is placed:
 /// so what it moves does not depend on what is new, and planning again begins no more.
-pub(in crate::plan) fn rebalance(run: &mut Run<'_>) {
+pub(in crate::plan) fn rebalance(run: &mut PlanRun<'_>) {
     let Some(Rebalance { most, gain }) = run.input.rebalance else { return };
     if run.input.deletions_wait() || run.input.fleet.holds_placements() {
         return;
@@ -55,7 +55,7 @@ pub(in crate::plan) fn rebalance(run: &mut Run<'_>) {
 }
 
 /// The placed clusters that may move and that nothing else names.
-fn may_move<'a>(run: &Run<'a>) -> Vec<Named<'a>> {
+fn may_move<'a>(run: &PlanRun<'a>) -> Vec<Named<'a>> {
     let input = run.input;
     let of = |(name, planned): (&Name, &Planned)| {
         let Decision::Keep { worker: on } = &planned.decision else { return None };
@@ -76,7 +76,7 @@ fn may_move<'a>(run: &Run<'a>) -> Vec<Named<'a>> {
 
 /// The cluster whose move gains most, and so much at least, and what it gains. Of equal ones it is the
 /// least important, then the first by name.
-fn best(run: &Run<'_>, all: &[Named<'_>], least: u32) -> Option<(Name, u32)> {
+fn best(run: &PlanRun<'_>, all: &[Named<'_>], least: u32) -> Option<(Name, u32)> {
     let leaving = leaving(run);
     let none = Resources::new();
     let share = |Named { cluster, on, .. }: &Named<'_>| {
@@ -106,7 +106,7 @@ fn best(run: &Run<'_>, all: &[Named<'_>], least: u32) -> Option<(Name, u32)> {
 }
 
 /// What is on its way out of each worker.
-fn leaving(run: &Run<'_>) -> BTreeMap<Name, Resources> {
+fn leaving(run: &PlanRun<'_>) -> BTreeMap<Name, Resources> {
     let mut leaving: BTreeMap<Name, Resources> = BTreeMap::new();
     for planned in run.clusters.values() {
         if let Decision::Move { from: worker, .. } | Decision::Delete { worker, .. } =
@@ -120,7 +120,7 @@ fn leaving(run: &Run<'_>) -> BTreeMap<Name, Resources> {
 
 /// What a move of a cluster gains, in percent points; `None` where no other worker takes it, or only one
 /// that is worse for it.
-fn gain(run: &Run<'_>, named: &Named<'_>, share: Share) -> Option<u32> {
+fn gain(run: &PlanRun<'_>, named: &Named<'_>, share: Share) -> Option<u32> {
     let Named { cluster, on, .. } = named;
     let to = elsewhere(run, cluster, on).ok()?.best;
     let gain = points(share, to.share);
@@ -128,11 +128,11 @@ fn gain(run: &Run<'_>, named: &Named<'_>, share: Share) -> Option<u32> {
 }
 
 /// Whether a worker is worse for a cluster than its own, by the terms before the share.
-fn is_worse(run: &Run<'_>, cluster: &Cluster, on: &Name, to: &Rank) -> bool {
+fn is_worse(run: &PlanRun<'_>, cluster: &Cluster, on: &Name, to: &Rank) -> bool {
     let takes = run.takes(&cluster.name);
     let leaving = Leaving { worker: on, takes: &takes };
     let request = Request { leaving: Some(leaving), ..run.request(cluster) };
-    let scenes = Scenes::of(&request, &run.roster, &run.roster.counts);
+    let scenes = PreFilterState::of(&request, &run.roster, &run.roster.counts);
     let Some(candidate) = run.roster.get(on) else { return true };
     let Some(worker) = candidate.worker else { return true };
     let here = score::rank(&request.within(&scenes), candidate, worker);

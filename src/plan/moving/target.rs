@@ -8,13 +8,13 @@ use crate::model::{
     Binding, Cluster, ClusterState, Decision, Deletion, DeletionStep, HoldKind, MoveProgress, Name,
     Progress,
 };
-use crate::plan::assign::Run;
+use crate::plan::assign::PlanRun;
 use crate::plan::taking::Taking;
 use crate::plan::{deletion, filter};
 
 /// Gives them another one, where one fits; whether any was given one. Where none fits they go on waiting for
 /// theirs.
-pub(in crate::plan) fn choose_again(run: &mut Run<'_>) -> bool {
+pub(in crate::plan) fn choose_again(run: &mut PlanRun<'_>) -> bool {
     let mut any = false;
     for (name, one, cluster) in on_closed(run) {
         let has_place = super::has_document(&run.input, one.to);
@@ -40,7 +40,7 @@ pub(in crate::plan) fn choose_again(run: &mut Run<'_>) -> bool {
 
 /// Where the target is not there any more and no other fits, the cluster goes into the queue at the end of
 /// its deletion, or stays where nothing is deleted.
-pub(in crate::plan) fn give_up(run: &mut Run<'_>) {
+pub(in crate::plan) fn give_up(run: &mut PlanRun<'_>) {
     for (name, one, _) in on_closed(run) {
         if !super::has_document(&run.input, one.to) {
             end(run, &name, one);
@@ -49,7 +49,7 @@ pub(in crate::plan) fn give_up(run: &mut Run<'_>) {
 }
 
 /// The moves under way that go to such a worker still.
-fn on_closed<'a>(run: &Run<'a>) -> Vec<(Name, Ongoing<'a>, &'a Cluster)> {
+fn on_closed<'a>(run: &PlanRun<'a>) -> Vec<(Name, Ongoing<'a>, &'a Cluster)> {
     let leaves =
         |name: &&Name| run.moves.get(*name).map(|m| m.progress) == Some(MoveProgress::Leaves);
     if run.input.deletions_wait() || !run.moves.keys().any(|name| leaves(&name)) {
@@ -65,7 +65,7 @@ fn on_closed<'a>(run: &Run<'a>) -> Vec<(Name, Ongoing<'a>, &'a Cluster)> {
     ongoing.into_iter().filter(|(name, _)| leaves(name)).filter_map(closed).collect()
 }
 
-fn go_to(run: &mut Run<'_>, name: &Name, to: Binding) {
+fn go_to(run: &mut PlanRun<'_>, name: &Name, to: Binding) {
     if let Some(moved) = run.moves.get_mut(name) {
         moved.to = to.worker.clone();
     }
@@ -78,7 +78,7 @@ fn go_to(run: &mut Run<'_>, name: &Name, to: Binding) {
 
 /// A move that goes nowhere: what is being deleted is made anew when a worker takes it, and what is not
 /// stays.
-fn end(run: &mut Run<'_>, name: &Name, one: Ongoing<'_>) {
+fn end(run: &mut PlanRun<'_>, name: &Name, one: Ongoing<'_>) {
     let Some(deletion) = run.deletions.get(name).cloned() else { return };
     let begun = one.row.state == ClusterState::Deleting;
     let waits = deletion.progress == Progress::Waits;

@@ -13,21 +13,21 @@ use std::collections::BTreeMap;
 
 use crate::model::api::{ManagedClusterPlacement, PlacementTerm};
 use crate::model::{Cluster, Decision, Name, Reason, Worker, topology};
-use crate::plan::Way;
-use crate::plan::assign::Run;
+use crate::plan::SearchMode;
+use crate::plan::assign::PlanRun;
 use crate::plan::candidate::Request;
-use crate::plan::choose::Choice;
-use crate::plan::counts::Part;
+use crate::plan::choose::WorkerSearch;
+use crate::plan::counts::PartCounts;
 use crate::plan::group::{Keeping, Values};
 use crate::plan::scenes::SpreadScene;
 
 /// Adds what is violated after a run. Where only a part of what is placed was read there is nothing to compare.
-pub(in crate::plan) fn note(run: &mut Run<'_>) {
+pub(in crate::plan) fn note(run: &mut PlanRun<'_>) {
     let input = &run.input;
     if input.previous.partial || input.fleet.holds_placements() || !rules_refuse(run) {
         return;
     }
-    let choice = Choice::of(input.fleet).by(Way::Index);
+    let choice = WorkerSearch::of(input.fleet).by(SearchMode::Index);
     let mut known = Known { choice, spread: BTreeMap::new(), apart: BTreeMap::new() };
     let placed = run.clusters.iter().filter_map(|(name, planned)| {
         let Decision::Keep { worker } = &planned.decision else { return None };
@@ -48,7 +48,7 @@ pub(in crate::plan) fn note(run: &mut Run<'_>) {
 }
 
 /// Whether any rule of spread or anti-affinity refuses a worker to anybody.
-fn rules_refuse(run: &Run<'_>) -> bool {
+fn rules_refuse(run: &PlanRun<'_>) -> bool {
     let policies = run.policies.all().any(|policy| {
         policy.spec.spread.iter().any(|rule| rule.when_unsatisfiable.refuses())
             || policy.spec.anti_affinity.iter().any(|rule| rule.when_unsatisfiable.refuses())
@@ -63,7 +63,7 @@ fn rules_refuse(run: &Run<'_>) -> bool {
 
 /// What the domains over which a cluster is spread depend on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Like<'a> {
+struct SameRule<'a> {
     policy: Option<&'a Name>,
     tenant: &'a str,
     values: Vec<Option<Values<'a>>>,
@@ -77,20 +77,25 @@ type Domains<'a> = BTreeMap<&'a str, (&'a Name, Option<&'a Name>)>;
 /// What is worked out already.
 struct Known<'a> {
     /// Who may use which workers, and how many are in each domain.
-    choice: Choice<'a>,
-    spread: BTreeMap<Like<'a>, Vec<SpreadScene<'a>>>,
+    choice: WorkerSearch<'a>,
+    spread: BTreeMap<SameRule<'a>, Vec<SpreadScene<'a>>>,
     apart: BTreeMap<(Keeping<'a>, Values<'a>, bool), Domains<'a>>,
 }
 
 impl<'a> Known<'a> {
     /// The rules of spread by which a cluster is too many where it is.
-    fn spread(&mut self, run: &Run<'a>, request: &Request<'a>, worker: &'a Worker) -> Vec<Reason> {
+    fn spread(
+        &mut self,
+        run: &PlanRun<'a>,
+        request: &Request<'a>,
+        worker: &'a Worker,
+    ) -> Vec<Reason> {
         let refusing = || request.spread().filter(|(rule, _)| rule.when_unsatisfiable.refuses());
         if refusing().next().is_none() {
             return Vec::new();
         }
         let who = request.who();
-        let like = Like {
+        let like = SameRule {
             policy: request.policy.map(|policy| &policy.name),
             tenant: who.tenant,
             values: refusing().map(|(_, group)| group.values(&who)).collect(),
@@ -105,7 +110,12 @@ impl<'a> Known<'a> {
     }
 
     /// The clusters from which this one is kept apart, by its own rules or theirs, and that are in its domain.
-    fn apart(&mut self, run: &Run<'a>, request: &Request<'a>, worker: &'a Worker) -> Vec<Reason> {
+    fn apart(
+        &mut self,
+        run: &PlanRun<'a>,
+        request: &Request<'a>,
+        worker: &'a Worker,
+    ) -> Vec<Reason> {
         let who = request.who();
         let mut reasons = Vec::new();
         for keeping in request.keeping().filter(|keeping| keeping.refuses) {
@@ -157,7 +167,7 @@ fn too_many(scene: &SpreadScene<'_>, worker: &Worker) -> Option<Reason> {
 }
 
 /// Who of a part of a group is in which domain.
-fn domains_of<'a>(run: &Run<'a>, keeping: &Keeping<'a>, part: &Part<'a>) -> Domains<'a> {
+fn domains_of<'a>(run: &PlanRun<'a>, keeping: &Keeping<'a>, part: &PartCounts<'a>) -> Domains<'a> {
     let mut domains = Domains::new();
     for (worker, names) in &part.there {
         let document = run.roster.get(worker).and_then(|candidate| candidate.worker);

@@ -6,18 +6,22 @@
 //! wait. (First fit: the fewest workers for all that waits, as far as a queue that nobody may jump allows;
 //! the exact fewest is bin packing.) A worker is made for a cluster only if it passes every filter there.
 
-use super::{Change, PoolVerdict, leaving, of_pool};
+use super::{PoolChanges, PoolVerdict, leaving, of_pool};
 use crate::model::{
     Cluster, Fleet, Name, Pending, Pool, PoolWorker, Reason, Resources, Worker, WorkerPlan,
     WorkerState,
 };
-use crate::plan::assign::Run;
+use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Candidate, Request};
-use crate::plan::scenes::Scenes;
+use crate::plan::scenes::PreFilterState;
 use crate::plan::{PlanInput, amounts, filter, roster, score};
 
 /// Makes what is missing to each pool's `min`.
-pub(super) fn to_minimum(input: &PlanInput<'_>, fleet: &mut Option<Fleet>, change: &mut Change) {
+pub(super) fn to_minimum(
+    input: &PlanInput<'_>,
+    fleet: &mut Option<Fleet>,
+    change: &mut PoolChanges,
+) {
     for pool in input.fleet.pools.values() {
         loop {
             let now = fleet.as_ref().unwrap_or(input.fleet);
@@ -41,7 +45,7 @@ pub(super) fn to_minimum(input: &PlanInput<'_>, fleet: &mut Option<Fleet>, chang
 }
 
 /// The workers that clusters wait for after a run, and that the pools may make now.
-pub(super) fn needed(input: &PlanInput<'_>, run: &Run<'_>) -> Vec<Worker> {
+pub(super) fn needed(input: &PlanInput<'_>, run: &PlanRun<'_>) -> Vec<Worker> {
     let mut growth = Growth::after(input, run);
     let waiting: Vec<&Cluster> =
         run.unplaced().filter(|cluster| !growth.is_incomplete(cluster)).collect();
@@ -89,7 +93,7 @@ impl New {
             worker: Some(&self.worker),
             health: None,
             plan: self.plan.clone(),
-            grown: false,
+            uses_ceiling: false,
             reserving: true,
         }
     }
@@ -98,13 +102,13 @@ impl New {
 /// The pools after a run, and what they are to make.
 pub(super) struct Growth<'g, 'r> {
     input: &'g PlanInput<'g>,
-    run: &'g Run<'r>,
+    run: &'g PlanRun<'r>,
     new: Vec<New>,
 }
 
 impl<'g, 'r> Growth<'g, 'r> {
     /// Nothing is to be made yet.
-    pub(super) fn after(input: &'g PlanInput<'g>, run: &'g Run<'r>) -> Self {
+    pub(super) fn after(input: &'g PlanInput<'g>, run: &'g PlanRun<'r>) -> Self {
         Self { input, run, new: Vec::new() }
     }
 
@@ -127,7 +131,7 @@ impl<'g, 'r> Growth<'g, 'r> {
     fn asked<T>(&self, cluster: &Cluster, ask: impl FnOnce(&Request<'_>) -> T) -> Option<T> {
         let request = self.run.request_of(&cluster.name)?;
         let roster = &self.run.roster;
-        let scenes = Scenes::of(&request, roster, &roster.counts);
+        let scenes = PreFilterState::of(&request, roster, &roster.counts);
         Some(ask(&request.within(&scenes)))
     }
 

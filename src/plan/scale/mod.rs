@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::PlanInput;
-use super::assign::Run;
+use super::assign::PlanRun;
 use crate::model::api::{Observation, WorkerPoolSpec};
 use crate::model::{
     ClusterRow, ClusterState, Fleet, MadeBy, Name, Pending, Pool, PoolLock, PoolPlan, PoolState,
@@ -36,18 +36,18 @@ use crate::model::{
 /// it is then, and the run to its end.
 pub(super) fn settle<T>(
     input: &PlanInput<'_>,
-    then: impl FnOnce(&PlanInput<'_>, Run<'_>, &Change) -> T,
+    then: impl FnOnce(&PlanInput<'_>, PlanRun<'_>, &PoolChanges) -> T,
 ) -> T {
-    let mut change = Change::default();
+    let mut change = PoolChanges::default();
     let mut fleet = None;
     if moves(input) {
         grow::to_minimum(input, &mut fleet, &mut change);
     }
     loop {
         let now = PlanInput { fleet: fleet.as_ref().unwrap_or(input.fleet), ..*input };
-        let mut run = Run::begin(&now);
+        let mut run = PlanRun::begin(&now);
         run.finish();
-        let next = if moves(input) { change.next(&now, &run) } else { Next::default() };
+        let next = if moves(input) { change.next(&now, &run) } else { NextScale::default() };
         if next.is_nothing() {
             return then(&now, run, &change);
         }
@@ -70,55 +70,55 @@ fn moves(input: &PlanInput<'_>) -> bool {
 
 /// What pools do in a run.
 #[derive(Debug, Default)]
-pub(super) struct Change {
+pub(super) struct PoolChanges {
     /// The workers that are made, and whether that is for the pool's minimum.
     made: BTreeMap<Name, bool>,
     /// The workers that go.
     spare: BTreeSet<Name>,
     /// Workers that were to be made and that nothing came to.
-    in_vain: bool,
+    scale_up_failed: bool,
 }
 
 /// What changes next.
 #[derive(Debug, Default)]
-struct Next {
+struct NextScale {
     made: Vec<Worker>,
     not_made: Vec<Name>,
     spare: Vec<Name>,
 }
 
-impl Next {
+impl NextScale {
     fn is_nothing(&self) -> bool {
         self.made.is_empty() && self.not_made.is_empty() && self.spare.is_empty()
     }
 }
 
-impl Change {
-    fn next(&self, input: &PlanInput<'_>, run: &Run<'_>) -> Next {
-        if !self.in_vain && !input.fleet.holds_placements() {
+impl PoolChanges {
+    fn next(&self, input: &PlanInput<'_>, run: &PlanRun<'_>) -> NextScale {
+        if !self.scale_up_failed && !input.fleet.holds_placements() {
             let made = grow::needed(input, run);
             if !made.is_empty() {
-                return Next { made, ..Next::default() };
+                return NextScale { made, ..NextScale::default() };
             }
             let empty = |name: &Name| run.roster.get(name).is_some_and(|c| c.plan.clusters == 0);
             let asked = self.made.iter().filter(|(_, minimum)| !**minimum);
             let not_made: Vec<Name> =
                 asked.map(|(name, _)| name).filter(|name| empty(name)).cloned().collect();
             if !not_made.is_empty() {
-                return Next { not_made, ..Next::default() };
+                return NextScale { not_made, ..NextScale::default() };
             }
         }
         let spare = if self.spare.is_empty() { shrink::spare(input, run) } else { Vec::new() };
-        Next { spare, ..Next::default() }
+        NextScale { spare, ..NextScale::default() }
     }
 
-    fn make(&mut self, fleet: &mut Fleet, next: Next) {
+    fn make(&mut self, fleet: &mut Fleet, next: NextScale) {
         for worker in next.made {
             self.made.insert(worker.name.clone(), false);
             fleet.workers.insert(worker.name.clone(), worker);
         }
         for name in next.not_made {
-            self.in_vain = true;
+            self.scale_up_failed = true;
             self.made.remove(&name);
             fleet.workers.remove(&name);
         }
@@ -133,7 +133,7 @@ impl Change {
 pub(super) fn pools(
     input: &PlanInput<'_>,
     workers: &BTreeMap<Name, WorkerPlan>,
-    change: &Change,
+    change: &PoolChanges,
 ) -> BTreeMap<Name, PoolPlan> {
     let mut pools: BTreeMap<Name, PoolPlan> = BTreeMap::new();
     for (pool, lock) in input.previous.pools() {
@@ -232,6 +232,6 @@ pub(super) fn context<'a>(input: &PlanInput<'a>) -> Vec<PoolContext<'a>> {
 }
 
 /// Whether a worker takes part as its pool wants it.
-fn is_desired(run: &Run<'_>, worker: &Name) -> bool {
+fn is_desired(run: &PlanRun<'_>, worker: &Name) -> bool {
     run.roster.get(worker).is_some_and(|c| c.plan.state == WorkerState::Desired)
 }

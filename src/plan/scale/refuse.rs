@@ -7,7 +7,7 @@ use super::grow::{Growth, New, next_worker};
 use super::moves;
 use crate::model::{Cluster, Name, Reason};
 use crate::plan::PlanInput;
-use crate::plan::assign::Run;
+use crate::plan::assign::PlanRun;
 
 /// Why a pool makes no worker for a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl fmt::Display for PoolVerdict {
 /// What every pool says to a cluster that waits after a run.
 pub(in crate::plan) fn verdicts(
     input: &PlanInput<'_>,
-    run: &Run<'_>,
+    run: &PlanRun<'_>,
     cluster: &Cluster,
 ) -> BTreeMap<Name, PoolVerdict> {
     let still = !moves(input) || input.fleet.holds_placements();

@@ -5,17 +5,17 @@
 use super::{is_desired, leaving, of_pool};
 use crate::model::{Name, Pool, PoolState};
 use crate::plan::PlanInput;
-use crate::plan::assign::Run;
+use crate::plan::assign::PlanRun;
 
 /// The workers that go.
-pub(super) fn spare(input: &PlanInput<'_>, run: &Run<'_>) -> Vec<Name> {
+pub(super) fn spare(input: &PlanInput<'_>, run: &PlanRun<'_>) -> Vec<Name> {
     if input.deletions_wait() {
         return Vec::new();
     }
     input.fleet.pools.values().filter_map(|pool| of(input, run, pool)).collect()
 }
 
-fn of(input: &PlanInput<'_>, run: &Run<'_>, pool: &Pool) -> Option<Name> {
+fn of(input: &PlanInput<'_>, run: &PlanRun<'_>, pool: &Pool) -> Option<Name> {
     let there = of_pool(input.fleet, &pool.name).count();
     if there <= pool.spec.min as usize || leaving(input, &pool.name) > 0 {
         return None;

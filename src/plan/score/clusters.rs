@@ -1,8 +1,8 @@
 //! Number of clusters on the worker. Fewer is better.
 
-use crate::plan::candidate::{Candidate, Reads};
+use crate::plan::candidate::{Candidate, DependsOn};
 
-pub(super) const READS: &[Reads] = &[Reads::Clusters];
+pub(super) const READS: &[DependsOn] = &[DependsOn::Clusters];
 
 pub(super) fn there(candidate: &Candidate<'_>) -> u64 {
     candidate.plan.clusters

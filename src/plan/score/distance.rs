@@ -2,9 +2,9 @@
 //! locations. Nearer is better.
 
 use crate::model::{Worker, tables};
-use crate::plan::candidate::{Reads, Request};
+use crate::plan::candidate::{DependsOn, Request};
 
-pub(super) const READS: &[Reads] = &[Reads::Site, Reads::Location];
+pub(super) const READS: &[DependsOn] = &[DependsOn::Site, DependsOn::Location];
 
 pub(super) fn between(request: &Request<'_>, worker: &Worker) -> u32 {
     tables::distance(&request.cluster.spec.location, &worker.spec.location)

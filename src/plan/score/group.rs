@@ -2,10 +2,10 @@
 //! so the groups are tried in turn, each alone.
 
 use crate::model::Worker;
-use crate::plan::candidate::{Reads, Request};
+use crate::plan::candidate::{DependsOn, Request};
 use crate::plan::term;
 
-pub(super) const READS: &[Reads] = term::GROUP_READS;
+pub(super) const READS: &[DependsOn] = term::GROUP_READS;
 
 /// The place of the group, from 0; `None` for a policy without groups.
 pub(super) fn of(request: &Request<'_>, worker: &Worker) -> Option<usize> {

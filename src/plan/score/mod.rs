@@ -10,25 +10,25 @@ mod soft_violations;
 
 use std::cmp::Ordering;
 
-use super::candidate::{Candidate, Reads, Request};
+use super::candidate::{Candidate, DependsOn, Request};
 use crate::model::{Rank, Worker};
 
 /// What the terms of the order depend on, in that order.
 #[cfg_attr(not(test), expect(dead_code, reason = "the test of the context reads it"))]
-pub(super) const READS: [&[Reads]; 7] = [
+pub(super) const READS: [&[DependsOn]; 7] = [
     group::READS,
     soft_violations::READS,
     preferred::READS,
     distance::READS,
     share::READS,
     clusters::READS,
-    &[Reads::Name],
+    &[DependsOn::Name],
 ];
 
 /// A term that stays as it is while clusters are placed.
 pub(super) struct Still {
     /// What it depends on.
-    pub(super) reads: &'static [Reads],
+    pub(super) reads: &'static [DependsOn],
     /// Its value for a worker: smaller is better.
     pub(super) of: fn(&Request<'_>, &Worker) -> u64,
 }
@@ -42,14 +42,14 @@ pub(super) const STILL: [Still; 3] = [
 
 /// The terms that every cluster changes which is placed; they come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moving {
+pub(super) struct MovingTerms {
     /// The share used after the pick.
     pub(super) share: (i128, i128),
     /// The clusters there.
     pub(super) clusters: u64,
 }
 
-impl Moving {
+impl MovingTerms {
     /// Which of two workers is better (`Less` is better) that are equal in all earlier terms.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let ((used, of), (other_used, other_of)) = (self.share, other.share);
@@ -60,7 +60,7 @@ impl Moving {
 
 /// Where a worker stands for a cluster.
 pub(super) fn rank(request: &Request<'_>, candidate: &Candidate<'_>, worker: &Worker) -> Rank {
-    let Moving { share, clusters } = moving(request, candidate);
+    let MovingTerms { share, clusters } = moving(request, candidate);
     Rank {
         group: group::of(request, worker),
         soft_violations: soft_violations::count(request, worker),
@@ -75,8 +75,8 @@ pub(super) fn rank(request: &Request<'_>, candidate: &Candidate<'_>, worker: &Wo
 }
 
 /// The moving terms of a worker for a cluster.
-pub(super) fn moving(request: &Request<'_>, candidate: &Candidate<'_>) -> Moving {
-    Moving { share: share::after(request, candidate), clusters: clusters::there(candidate) }
+pub(super) fn moving(request: &Request<'_>, candidate: &Candidate<'_>) -> MovingTerms {
+    MovingTerms { share: share::after(request, candidate), clusters: clusters::there(candidate) }
 }
 
 /// The place of the soft violations among the terms that stay.

@@ -2,10 +2,10 @@
 //! policy's and the cluster's own. More is better.
 
 use crate::model::Worker;
-use crate::plan::candidate::{Reads, Request};
+use crate::plan::candidate::{DependsOn, Request};
 use crate::plan::term;
 
-pub(super) const READS: &[Reads] = term::READS;
+pub(super) const READS: &[DependsOn] = term::READS;
 
 pub(super) fn weight(request: &Request<'_>, worker: &Worker) -> u64 {
     let met = request.preferred().filter(|preferred| term::meets(&preferred.term, worker));

@@ -7,15 +7,15 @@
 use crate::model::api::Strategy;
 use crate::model::{Quantity, Resources};
 use crate::plan::amounts;
-use crate::plan::candidate::{Candidate, Reads, Request};
+use crate::plan::candidate::{Candidate, DependsOn, Request};
 
-pub(super) const READS: &[Reads] = &[
-    Reads::Demand,
-    Reads::Policies,
-    Reads::Capacity,
-    Reads::Ceiling,
-    Reads::Allocated,
-    Reads::Pending,
+pub(super) const READS: &[DependsOn] = &[
+    DependsOn::Demand,
+    DependsOn::Policies,
+    DependsOn::Capacity,
+    DependsOn::Ceiling,
+    DependsOn::Allocated,
+    DependsOn::Pending,
 ];
 
 /// Numerator and denominator; the denominator is at least 1.

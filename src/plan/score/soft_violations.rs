@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 
 use crate::model::api::TaintEffect;
 use crate::model::{Name, Worker, topology};
-use crate::plan::candidate::{Reads, Request};
+use crate::plan::candidate::{DependsOn, Request};
 use crate::plan::toleration;
 
-pub(super) const READS: &[Reads] = &[
-    Reads::Taints,
-    Reads::Policies,
-    Reads::Cluster,
-    Reads::Placed,
-    Reads::Name,
-    Reads::Labels,
-    Reads::Location,
-    Reads::Flavor,
-    Reads::Pool,
+pub(super) const READS: &[DependsOn] = &[
+    DependsOn::Taints,
+    DependsOn::Policies,
+    DependsOn::Cluster,
+    DependsOn::Placed,
+    DependsOn::Name,
+    DependsOn::Labels,
+    DependsOn::Location,
+    DependsOn::Flavor,
+    DependsOn::Pool,
 ];
 
 /// What [`taints`] reads.
-pub(super) const STILL: &[Reads] = &[Reads::Taints, Reads::Policies];
+pub(super) const STILL: &[DependsOn] = &[DependsOn::Taints, DependsOn::Policies];
 
 pub(super) fn count(request: &Request<'_>, worker: &Worker) -> u32 {
     taints(request, worker).saturating_add(together(request, worker))

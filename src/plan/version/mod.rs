@@ -42,19 +42,22 @@ pub(super) fn step(
         return None;
     }
     let rendered = row.rendered_versions();
-    let now = At { control_plane: parse(&rendered.control_plane)?, pools: parse(&rendered.pools)? };
+    let now = FolderVersions {
+        control_plane: parse(&rendered.control_plane)?,
+        pools: parse(&rendered.pools)?,
+    };
     let desired: KubeVersion = parse(&cluster.spec.version)?;
     if desired < now.control_plane {
         return None;
     }
-    let evidence = Evidence::new(input, worker, row, cluster);
+    let evidence = VersionEvidence::new(input, worker, row, cluster);
     let has_pools = !cluster.spec.node_pools.is_empty();
     let (next, waits) = match next(now, desired, has_pools, &evidence)? {
-        Next::Goes(next) => (next, evidence.after_a_step()),
-        Next::Waits(wait) => (now, wait),
+        NextVersion::Goes(next) => (next, evidence.after_a_step()),
+        NextVersion::Waits(wait) => (now, wait),
     };
-    let next = if has_pools { next } else { At { pools: next.control_plane, ..next } };
-    if next == (At { control_plane: desired, pools: desired }) {
+    let next = if has_pools { next } else { FolderVersions { pools: next.control_plane, ..next } };
+    if next == (FolderVersions { control_plane: desired, pools: desired }) {
         return None;
     }
     let uid = if next == now { evidence.pinned } else { evidence.pinned.or(evidence.uid()) };
@@ -70,41 +73,46 @@ fn parse(version: &str) -> Option<KubeVersion> {
 
 /// The versions of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct At {
+struct FolderVersions {
     control_plane: KubeVersion,
     pools: KubeVersion,
 }
 
-enum Next {
-    Goes(At),
+enum NextVersion {
+    Goes(FolderVersions),
     Waits(StepWait),
 }
 
 /// What comes next; `None` where the table knows no way, which what renders refuses.
-fn next(now: At, desired: KubeVersion, has_pools: bool, evidence: &Evidence<'_>) -> Option<Next> {
+fn next(
+    now: FolderVersions,
+    desired: KubeVersion,
+    has_pools: bool,
+    evidence: &VersionEvidence<'_>,
+) -> Option<NextVersion> {
     let same_minor = |to: KubeVersion| {
         (to.major, to.minor) == (now.control_plane.major, now.control_plane.minor)
     };
     if has_pools && now.pools < now.control_plane {
         return Some(match evidence.of_the_control_plane(now) {
-            Ok(()) => Next::Goes(At { pools: now.control_plane, ..now }),
+            Ok(()) => NextVersion::Goes(FolderVersions { pools: now.control_plane, ..now }),
             Err(_) if desired > now.control_plane && same_minor(desired) => {
-                Next::Goes(At { control_plane: desired, ..now })
+                NextVersion::Goes(FolderVersions { control_plane: desired, ..now })
             }
-            Err(wait) => Next::Waits(wait),
+            Err(wait) => NextVersion::Waits(wait),
         });
     }
     let to = towards(now.control_plane, desired)?;
     if to == now.control_plane {
-        return Some(Next::Goes(now));
+        return Some(NextVersion::Goes(now));
     }
     if same_minor(to) {
-        return Some(Next::Goes(At { control_plane: to, ..now }));
+        return Some(NextVersion::Goes(FolderVersions { control_plane: to, ..now }));
     }
     Some(match evidence.of_all(now, has_pools) {
-        Ok(Made::Before) => Next::Goes(At { control_plane: to, ..now }),
-        Ok(Made::NotYet) => Next::Goes(At { control_plane: to, pools: to }),
-        Err(wait) => Next::Waits(wait),
+        Ok(EverMade::Before) => NextVersion::Goes(FolderVersions { control_plane: to, ..now }),
+        Ok(EverMade::NotYet) => NextVersion::Goes(FolderVersions { control_plane: to, pools: to }),
+        Err(wait) => NextVersion::Waits(wait),
     })
 }
 
@@ -115,13 +123,13 @@ fn towards(from: KubeVersion, desired: KubeVersion) -> Option<KubeVersion> {
 }
 
 /// Whether a cluster was ever available.
-enum Made {
+enum EverMade {
     Before,
     NotYet,
 }
 
 /// What is known of a cluster on its worker.
-struct Evidence<'a> {
+struct VersionEvidence<'a> {
     row: &'a ClusterRow,
     /// Whether there is a fresh and complete report of its worker.
     reported: bool,
@@ -131,7 +139,7 @@ struct Evidence<'a> {
     pinned: Option<&'a str>,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> VersionEvidence<'a> {
     fn new(input: &PlanInput<'a>, worker: &Name, row: &'a ClusterRow, cluster: &Cluster) -> Self {
         let report = input.observed.workers.get(worker);
         let report = report.filter(|r| r.freshness == Freshness::Fresh && r.complete);
@@ -171,24 +179,24 @@ impl<'a> Evidence<'a> {
     }
 
     /// Whether all of the control plane is where the folder has it.
-    fn of_the_control_plane(&self, now: At) -> Result<(), StepWait> {
+    fn of_the_control_plane(&self, now: FolderVersions) -> Result<(), StepWait> {
         let seen = self.current()?.ok_or(StepWait::NotApplied)?;
         let version = seen.control_plane_version.as_deref().and_then(parse);
         (version == Some(now.control_plane)).then_some(()).ok_or(StepWait::ControlPlane)
     }
 
     /// Whether all of the cluster is where the folder has it, or nothing of it was ever available.
-    fn of_all(&self, now: At, has_pools: bool) -> Result<Made, StepWait> {
-        let Some(seen) = self.current()? else { return Ok(Made::NotYet) };
+    fn of_all(&self, now: FolderVersions, has_pools: bool) -> Result<EverMade, StepWait> {
+        let Some(seen) = self.current()? else { return Ok(EverMade::NotYet) };
         if matches!(seen.phase.as_str(), "Pending" | "Provisioning") {
-            return Ok(Made::NotYet);
+            return Ok(EverMade::NotYet);
         }
         self.of_the_control_plane(now)?;
         if has_pools && seen.pool_version.as_deref().and_then(parse) != Some(now.pools) {
             return Err(StepWait::Pools);
         }
         match seen.phase.as_str() {
-            "Running" | "Updating" => Ok(Made::Before),
+            "Running" | "Updating" => Ok(EverMade::Before),
             _ => Err(StepWait::NotRunning),
         }
     }

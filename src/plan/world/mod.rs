@@ -51,8 +51,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    Explanation, PlanInput, Planning, PolicyExplanation, Remedies, Verdict, WorkerExplanation,
-    explain_cluster, explain_policy, explain_worker, plan, remedies,
+    Explanation, PlanInput, Planning, PolicyExplanation, Remedies, WorkerExplanation,
+    WorkerVerdict, explain_cluster, explain_policy, explain_worker, plan, remedies,
 };
 use crate::model::api::Rebalance;
 use crate::model::{
@@ -90,8 +90,8 @@ pub(super) fn check(world: &str, expected: &str) {
 #[track_caller]
 pub(super) fn refusals(world: &str, cluster: &str, worker: &str) -> Vec<String> {
     match &World::read(world).explain(cluster).workers[worker] {
-        Verdict::Refused(reasons) => reasons.iter().map(ToString::to_string).collect(),
-        Verdict::Fits(_) => Vec::new(),
+        WorkerVerdict::Refused(reasons) => reasons.iter().map(ToString::to_string).collect(),
+        WorkerVerdict::Fits(_) => Vec::new(),
     }
 }
 

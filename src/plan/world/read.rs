@@ -19,8 +19,7 @@ use crate::model::{
 
 impl World {
     pub(super) fn lock(&mut self, worker: &Name) -> &mut WorkerLock {
-        let lock = self.previous.workers.entry(worker.clone());
-        lock.or_insert_with(|| WorkerLock::imagined(worker))
+        self.previous.workers.entry(worker.clone()).or_insert_with(|| WorkerLock::imagined(worker))
     }
 
     pub(super) fn worker(&mut self, text: &str, words: &[&str]) {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::pool::{Role, autoscaler, pool, taint_keys};
 use super::requests::requests;
 use super::{
-    Components, HOSTED_REPLICAS, cloud_images, containers, credentials, default_size, hosted_taint,
-    or_default, replicas,
+    ComponentVersions, HOSTED_REPLICAS, cloud_images, containers, credentials, default_size,
+    hosted_taint, or_default, replicas,
 };
 use crate::diag::Diagnostics;
 use crate::model::{Cidr, Cluster, Fleet, Name, Nodes, Versions};
@@ -52,12 +52,13 @@ pub(in crate::render) fn cluster(
         "pools": pools,
         "poolTaints": taint_keys(&spec.node_pools),
         "autoscaler": autoscaler(&spec.node_pools, &versions.control_plane),
-        "components": Components::overlaid(&own).of_flavor(manifest),
+        "components": ComponentVersions::overlaid(&own).of_flavor(manifest),
         "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "hostedTaint": hosted_taint(),
     });
-    let who = credentials::Of { name: &cluster.name, chosen: spec.credentials.as_deref() };
+    let who =
+        credentials::CredentialsOf { name: &cluster.name, chosen: spec.credentials.as_deref() };
     credentials::add(&mut context, fleet, manifest, who, problems);
     if credentials::are_azure(manifest) {
         context["cloudImages"] = cloud_images(&versions.control_plane).into();

@@ -12,9 +12,9 @@ use crate::model::{
 
 /// Versions by component.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::render) struct Components(BTreeMap<String, String>);
+pub(in crate::render) struct ComponentVersions(BTreeMap<String, String>);
 
-impl Components {
+impl ComponentVersions {
     /// The built-in table with some versions replaced.
     pub(in crate::render) fn overlaid(overrides: &BTreeMap<String, String>) -> Self {
         let mut all = tables::components().clone();
@@ -51,7 +51,7 @@ impl Components {
 
 /// What the providers of a cluster are for.
 #[derive(Clone, Copy)]
-pub(in crate::render) struct Site<'a> {
+pub(in crate::render) struct ProviderSite<'a> {
     /// The flavors that there are.
     pub(in crate::render) catalogue: &'a Catalogue,
     /// What is made from here.
@@ -62,7 +62,7 @@ pub(in crate::render) struct Site<'a> {
     pub(in crate::render) fleet: &'a FleetSpec,
 }
 
-impl<'a> Site<'a> {
+impl<'a> ProviderSite<'a> {
     /// The flavors that are made from here.
     fn flavors(self) -> impl Iterator<Item = &'a Flavor> {
         let all = self.catalogue.flavors().map(|(_, flavor)| flavor);
@@ -105,7 +105,10 @@ impl<'a> Site<'a> {
 pub(in crate::render) const MACHINE_TAINTS: &str = "MachineTaintPropagation";
 
 /// The providers of a cluster, as templates get them.
-pub(in crate::render) fn providers(components: &Components, site: Site<'_>) -> Value {
+pub(in crate::render) fn providers(
+    components: &ComponentVersions,
+    site: ProviderSite<'_>,
+) -> Value {
     let entry = |p: &CapiProvider| {
         let mut entry = json!({
             "kind": p.kind,
@@ -137,7 +140,11 @@ fn settings(provider: &CapiProvider, cloud: &AzureCloud) -> Option<Value> {
     Some(json!(all.collect::<BTreeMap<_, _>>()))
 }
 
-fn beside(beside: &DeploymentBeside, provider: &CapiProvider, components: &Components) -> Value {
+fn beside(
+    beside: &DeploymentBeside,
+    provider: &CapiProvider,
+    components: &ComponentVersions,
+) -> Value {
     let release = |text: &str| text.parse::<KubeVersion>().ok();
     let has_init = release(components.of(provider)) >= release(&beside.init_since);
     json!({
@@ -166,8 +173,10 @@ mod tests {
 
     fn all_of(own: &BTreeMap<String, String>, makes: FlavorKind, fleet: &FleetSpec) -> Vec<Value> {
         let catalogue = Catalogue::default();
-        let site = Site { catalogue: &catalogue, makes, in_containers: false, fleet };
-        let Value::Array(all) = providers(&Components::overlaid(own), site) else { panic!() };
+        let site = ProviderSite { catalogue: &catalogue, makes, in_containers: false, fleet };
+        let Value::Array(all) = providers(&ComponentVersions::overlaid(own), site) else {
+            panic!()
+        };
         all
     }
 
@@ -177,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_component_that_templates_use_is_pinned() {
-        let components = Components::overlaid(&BTreeMap::new());
+        let components = ComponentVersions::overlaid(&BTreeMap::new());
         for name in tables::components().keys() {
             assert!(!components.version(name).is_empty(), "{name} has no version");
         }
@@ -221,9 +230,13 @@ mod tests {
         assert_eq!(all[0]["version"], "v9.9.9");
         assert_eq!(all.len(), 5, "Kamaji is for workers only");
         let catalogue = Catalogue::default();
-        let site =
-            Site { catalogue: &catalogue, makes: WORKER, in_containers: true, fleet: &fleet };
-        let light = providers(&Components::overlaid(&own), site);
+        let site = ProviderSite {
+            catalogue: &catalogue,
+            makes: WORKER,
+            in_containers: true,
+            fleet: &fleet,
+        };
+        let light = providers(&ComponentVersions::overlaid(&own), site);
         assert_eq!(light.as_array().unwrap().len(), 1);
         assert_eq!(light[0]["name"], "cluster-api");
     }
@@ -245,19 +258,23 @@ mod tests {
             [("moon/flavor.yaml", flavor), ("providers/infrastructure-moon.yaml", provider)];
         let catalogue = Catalogue::with(files);
         let fleet = FleetSpec::default();
-        let site =
-            Site { catalogue: &catalogue, makes: WORKER, in_containers: false, fleet: &fleet };
-        let find = |components: &Components| {
+        let site = ProviderSite {
+            catalogue: &catalogue,
+            makes: WORKER,
+            in_containers: false,
+            fleet: &fleet,
+        };
+        let find = |components: &ComponentVersions| {
             let all = providers(components, site);
             all.as_array().unwrap().iter().find(|p| p["name"] == "moon").cloned().unwrap()
         };
-        let moon = find(&Components::overlaid(&BTreeMap::new()));
+        let moon = find(&ComponentVersions::overlaid(&BTreeMap::new()));
         assert_eq!(
             (&moon["version"], &moon["url"]),
             (&json!("v0.1.0"), &json!("https://moon.example.com/v0.1.0"))
         );
         let own = BTreeMap::from([("moon".to_owned(), "v0.2.0".to_owned())]);
-        assert_eq!(find(&Components::overlaid(&own))["version"], "v0.2.0");
+        assert_eq!(find(&ComponentVersions::overlaid(&own))["version"], "v0.2.0");
     }
 
     #[test]

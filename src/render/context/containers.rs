@@ -14,7 +14,7 @@ use crate::model::{Cluster, Fleet, KubeVersion, Worker, tables};
 const CONTROL_PLANE_NODES: u32 = 1;
 
 /// What a ManagedCluster and a Worker have in common.
-struct Wanted<'a> {
+struct ContainerOptions<'a> {
     name: &'a str,
     tenant: Option<&'a str>,
     file: &'a str,
@@ -29,7 +29,7 @@ struct Wanted<'a> {
 /// The context of a cluster of kind.
 pub(super) fn cluster(fleet: &Fleet, cluster: &Cluster, problems: &mut Diagnostics) -> Value {
     let spec = &cluster.spec;
-    let wanted = Wanted {
+    let wanted = ContainerOptions {
         name: &cluster.name,
         tenant: Some(&cluster.tenant),
         file: &cluster.file,
@@ -46,7 +46,7 @@ pub(super) fn cluster(fleet: &Fleet, cluster: &Cluster, problems: &mut Diagnosti
 /// The context of a worker that is a cluster of kind. It has no pool but those that it lists.
 pub(super) fn worker(fleet: &Fleet, worker: &Worker, problems: &mut Diagnostics) -> Value {
     let spec = &worker.spec;
-    let wanted = Wanted {
+    let wanted = ContainerOptions {
         name: &worker.name,
         tenant: None,
         file: &worker.file,
@@ -60,7 +60,7 @@ pub(super) fn worker(fleet: &Fleet, worker: &Worker, problems: &mut Diagnostics)
     context(fleet, &wanted, problems)
 }
 
-fn context(fleet: &Fleet, wanted: &Wanted<'_>, problems: &mut Diagnostics) -> Value {
+fn context(fleet: &Fleet, wanted: &ContainerOptions<'_>, problems: &mut Diagnostics) -> Value {
     let registry = fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref());
     let minor = wanted.version.parse::<KubeVersion>().map(|v| format!("{}.{}", v.major, v.minor));
     let minor = minor.unwrap_or_default();
@@ -86,8 +86,8 @@ fn context(fleet: &Fleet, wanted: &Wanted<'_>, problems: &mut Diagnostics) -> Va
 }
 
 /// kind has no node image of the version.
-fn no_image(wanted: &Wanted<'_>) -> Diagnostic {
-    let Wanted { name, version, .. } = wanted;
+fn no_image(wanted: &ContainerOptions<'_>) -> Diagnostic {
+    let ContainerOptions { name, version, .. } = wanted;
     let mut known = tables::kind_images().keys();
     let (first, last) = (known.next(), known.next_back());
     let or_none = |minor: Option<&String>| minor.cloned().unwrap_or_default();

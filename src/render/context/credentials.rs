@@ -10,7 +10,7 @@ use crate::model::{Flavor, Fleet};
 
 /// Whose they are.
 #[derive(Clone, Copy)]
-pub(super) struct Of<'a> {
+pub(super) struct CredentialsOf<'a> {
     /// The cluster's name.
     pub(super) name: &'a str,
     /// The entry that was chosen for it.
@@ -29,7 +29,7 @@ pub(super) fn add(
     context: &mut Value,
     fleet: &Fleet,
     flavor: Option<&Flavor>,
-    of: Of<'_>,
+    of: CredentialsOf<'_>,
     problems: &mut Diagnostics,
 ) {
     let Some(needed) = flavor.and_then(|flavor| flavor.credentials.as_ref()) else { return };

@@ -11,7 +11,7 @@ mod worker;
 
 pub(super) use azure::{find as find_azure, issuer};
 pub(super) use cluster::cluster;
-pub(super) use components::{Components, MACHINE_TAINTS, Site as ProviderSite, providers};
+pub(super) use components::{ComponentVersions, MACHINE_TAINTS, ProviderSite, providers};
 pub(super) use worker::worker;
 
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::pool::{Role, autoscaler, pool};
 use super::{
-    CONTROL_PLANE_REPLICAS, Components, azure, cloud_images, containers, credentials, default_size,
-    or_default, replicas,
+    CONTROL_PLANE_REPLICAS, ComponentVersions, azure, cloud_images, containers, credentials,
+    default_size, or_default, replicas,
 };
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
@@ -47,11 +47,12 @@ pub(in crate::render) fn worker(
         // The system pool has none, and nothing but hosted control planes is wanted on the others.
         "poolTaints": [],
         "autoscaler": autoscaler(&spec.node_pools, &spec.version),
-        "components": Components::overlaid(&spec.components.0).of_flavor(manifest),
+        "components": ComponentVersions::overlaid(&spec.components.0).of_flavor(manifest),
         "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
     });
-    let who = credentials::Of { name: &worker.name, chosen: spec.credentials.as_deref() };
+    let who =
+        credentials::CredentialsOf { name: &worker.name, chosen: spec.credentials.as_deref() };
     credentials::add(&mut context, fleet, manifest, who, problems);
     if credentials::are_azure(manifest) {
         let azure = azure::find(fleet, spec.credentials.as_deref());

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::super::{Palette, count};
-use super::{Finding, Tally, summary};
+use super::{Finding, SeverityTally, summary};
 use crate::diag::Severity;
 
 /// How many of each severity GitHub shows.
@@ -21,7 +21,7 @@ pub fn github(findings: &[Finding]) -> String {
         .chain(of(Severity::Warning).take(SHOWN))
         .map(command)
         .collect();
-    let tally = Tally::of(findings.iter().map(|f| f.severity));
+    let tally = SeverityTally::of(findings.iter().map(|f| f.severity));
     let beyond = |number: u64| number.saturating_sub(SHOWN as u64);
     let hidden = beyond(tally.errors) + beyond(tally.warnings);
     let Some(summary) = summary(tally, Palette::plain()) else { return out };

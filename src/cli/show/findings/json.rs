@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Finding, Spot, Tally, help_uri};
+use super::{Finding, SeverityTally, Spot, help_uri};
 
 /// The version of the format.
 pub const FINDINGS_SCHEMA: u32 = 1;
@@ -10,7 +10,7 @@ pub const FINDINGS_SCHEMA: u32 = 1;
 /// The document that `validate --output json` prints, with a final newline.
 #[must_use]
 pub fn json(findings: &[Finding]) -> String {
-    let tally = Tally::of(findings.iter().map(|f| f.severity));
+    let tally = SeverityTally::of(findings.iter().map(|f| f.severity));
     let document = json!({
         "schemaVersion": FINDINGS_SCHEMA,
         "findings": findings_value(findings),

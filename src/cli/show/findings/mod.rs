@@ -18,7 +18,7 @@ pub use text::{summary, text};
 use crate::diag::{Code, Diagnostics, Place, Position, Severity};
 
 /// How to find the text behind a place.
-pub struct Sources<'a> {
+pub struct TextSources<'a> {
     /// The text of a file, by its path relative to the fleet's root.
     pub text: &'a dyn Fn(&str) -> Option<String>,
     /// Where a place is in its file's text, and how many characters it covers.
@@ -64,8 +64,8 @@ pub struct Spot {
 
 /// Finds the positions of all findings, in the order of display.
 #[must_use]
-pub fn resolve(diagnostics: &Diagnostics, sources: &Sources<'_>) -> Vec<Finding> {
-    let mut files = Files { sources, last: None };
+pub fn resolve(diagnostics: &Diagnostics, sources: &TextSources<'_>) -> Vec<Finding> {
+    let mut files = LastFile { sources, last: None };
     let mut findings: Vec<_> = diagnostics
         .sorted()
         .into_iter()
@@ -89,12 +89,12 @@ fn order(finding: &Finding) -> (Option<&str>, Option<usize>, Option<Position>) {
 }
 
 /// The file that was read last: findings come sorted by file.
-struct Files<'a> {
-    sources: &'a Sources<'a>,
+struct LastFile<'a> {
+    sources: &'a TextSources<'a>,
     last: Option<(String, Option<String>)>,
 }
 
-impl Files<'_> {
+impl LastFile<'_> {
     fn spot(&mut self, place: Place) -> Spot {
         let sources = self.sources;
         if self.last.as_ref().is_none_or(|(file, _)| *file != place.file) {
@@ -131,7 +131,7 @@ fn masked(line: &str) -> String {
 
 /// How many findings there are of each severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct SeverityTally {
     /// Errors.
     pub errors: u64,
     /// Warnings.
@@ -140,7 +140,7 @@ pub struct Tally {
     pub notes: u64,
 }
 
-impl Tally {
+impl SeverityTally {
     /// Counts findings.
     pub fn of(severities: impl IntoIterator<Item = Severity>) -> Self {
         let mut tally = Self::default();
@@ -209,7 +209,7 @@ pub(super) mod tests {
                 _ => at(6, 12, 4),
             }
         };
-        resolve(&all, &Sources { text: &text, locate: &locate, prefix: "eu" })
+        resolve(&all, &TextSources { text: &text, locate: &locate, prefix: "eu" })
     }
 
     #[test]

@@ -5,7 +5,7 @@ use annotate_snippets::{
 };
 
 use super::super::{Palette, Tone, count};
-use super::{Finding, Spot, Tally};
+use super::{Finding, SeverityTally, Spot};
 use crate::diag::Severity;
 
 /// All findings, with a blank line after each.
@@ -60,7 +60,7 @@ fn byte_of(line: &str, characters: usize) -> usize {
 
 /// `2 errors, 1 warning`; `None` where there is neither.
 #[must_use]
-pub fn summary(tally: Tally, palette: Palette) -> Option<String> {
+pub fn summary(tally: SeverityTally, palette: Palette) -> Option<String> {
     let parts: Vec<_> =
         [(tally.errors, "error", Tone::Bad), (tally.warnings, "warning", Tone::Warn)]
             .into_iter()
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn the_summary_counts_errors_and_warnings() {
-        let tally = Tally::of(findings().iter().map(|f| f.severity));
+        let tally = SeverityTally::of(findings().iter().map(|f| f.severity));
         assert_eq!(summary(tally, Palette::plain()).unwrap(), "4 errors, 1 warning");
-        assert_eq!(summary(Tally::default(), Palette::plain()), None);
+        assert_eq!(summary(SeverityTally::default(), Palette::plain()), None);
     }
 
     #[test]

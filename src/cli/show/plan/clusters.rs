@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::Files;
+use super::FileCounts;
 use super::deletions::progress_words;
 use crate::cli::show;
 use crate::model::{
@@ -70,7 +70,7 @@ pub(super) fn change_of(
     name: &Name,
     planned: &Planned,
     proposal: &Proposal,
-    files: &Files,
+    files: &FileCounts,
     updates: &BTreeMap<Name, Update>,
 ) -> Option<ClusterChange> {
     let update = updates.get(name);
@@ -132,7 +132,7 @@ pub(super) fn change_of(
 fn what_is_updated(
     name: &Name,
     proposal: &Proposal,
-    files: &Files,
+    files: &FileCounts,
     update: Option<&Update>,
 ) -> Option<String> {
     let count = show::count(files.clusters.get(name.as_str())?.total(), "file");

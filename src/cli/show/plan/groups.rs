@@ -15,7 +15,7 @@ const NAMES: usize = 3;
 
 /// A line: a cluster, or many to which the same happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct ChangeGroup {
     /// What happens.
     pub action: Action,
     /// The clusters, by name; never none.
@@ -28,7 +28,7 @@ pub struct Group {
     pub why: String,
 }
 
-impl Group {
+impl ChangeGroup {
     /// The name of the only cluster, or how many there are.
     #[must_use]
     pub fn who(&self) -> String {
@@ -51,7 +51,7 @@ impl Group {
 
 /// The lines of all changes, in their order.
 #[must_use]
-pub fn groups(changes: &[ClusterChange]) -> Vec<Group> {
+pub fn groups(changes: &[ClusterChange]) -> Vec<ChangeGroup> {
     let mut out = Vec::new();
     for action in Action::ALL {
         let all: Vec<_> = changes.iter().filter(|change| change.action == action).collect();
@@ -69,8 +69,8 @@ pub fn groups(changes: &[ClusterChange]) -> Vec<Group> {
     out
 }
 
-fn one(change: &ClusterChange) -> Group {
-    Group {
+fn one(change: &ClusterChange) -> ChangeGroup {
+    ChangeGroup {
         action: change.action,
         clusters: vec![change.name.clone()],
         from: change.from.iter().cloned().collect(),
@@ -80,7 +80,7 @@ fn one(change: &ClusterChange) -> Group {
 }
 
 /// The changes that are the same, the most frequent first.
-fn alike(action: Action, all: &[&ClusterChange]) -> Vec<Group> {
+fn alike(action: Action, all: &[&ClusterChange]) -> Vec<ChangeGroup> {
     let mut by_kind: BTreeMap<_, Vec<&ClusterChange>> = BTreeMap::new();
     for change in all {
         let why = match (action, &change.update) {
@@ -99,7 +99,7 @@ fn alike(action: Action, all: &[&ClusterChange]) -> Vec<Group> {
     groups
 }
 
-fn group(action: Action, why: String, all: &[&ClusterChange]) -> Group {
+fn group(action: Action, why: String, all: &[&ClusterChange]) -> ChangeGroup {
     if let [only] = all {
         return one(only);
     }
@@ -113,7 +113,7 @@ fn group(action: Action, why: String, all: &[&ClusterChange]) -> Group {
     let what = sum.map_or(why, |sum| sum.words_of_many());
     let clusters: Vec<_> = all.iter().map(|change| change.name.clone()).collect();
     let some = some(&clusters);
-    Group {
+    ChangeGroup {
         action,
         from: all.iter().filter_map(|change| change.from.clone()).collect(),
         to: all.iter().filter_map(|change| change.to.clone()).collect(),
@@ -123,7 +123,7 @@ fn group(action: Action, why: String, all: &[&ClusterChange]) -> Group {
 }
 
 /// What did not get a line of its own.
-fn together(action: Action, rest: Vec<Group>) -> Option<Group> {
+fn together(action: Action, rest: Vec<ChangeGroup>) -> Option<ChangeGroup> {
     let different = rest.len();
     let mut all = rest.into_iter();
     let mut sum = all.next()?;
@@ -183,7 +183,7 @@ mod tests {
               c0002 and 4,747 more)"
             ]
         );
-        assert_eq!(Group::end(&groups(&changes)[0].to).as_deref(), Some("2 workers"));
+        assert_eq!(ChangeGroup::end(&groups(&changes)[0].to).as_deref(), Some("2 workers"));
     }
 
     #[test]

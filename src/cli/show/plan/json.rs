@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::findings::{Tally, findings_value};
-use super::{Action, ClusterChange, FileCount, Group, PlanView, certificate, form};
+use super::super::findings::{SeverityTally, findings_value};
+use super::{Action, ChangeGroup, ClusterChange, FileCount, PlanView, certificate, form};
 use crate::change::with_lines;
 use crate::model::{
     Decision, Drifted, Gate, Hold, Move, Name, Planned, PoolPlan, Reason, Stay, WorkerPlan,
@@ -27,7 +27,7 @@ fn value(view: &PlanView<'_>) -> Value {
     let (deletions, stuck) = super::deletions::json(&proposal.plan);
     let (overcommitted, quotas) = super::limits::json(view);
     let lines = update_lines(&view.updates());
-    let tally = Tally::of(view.findings.iter().map(|f| f.severity));
+    let tally = SeverityTally::of(view.findings.iter().map(|f| f.severity));
     json!({
         "schemaVersion": PLAN_SCHEMA,
         "fleet": view.fleet(),
@@ -73,7 +73,7 @@ fn value(view: &PlanView<'_>) -> Value {
     })
 }
 
-fn group(group: &Group) -> Value {
+fn group(group: &ChangeGroup) -> Value {
     json!({
         "action": group.action.name(),
         "count": group.clusters.len(),

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use super::super::findings::Finding;
 use super::super::{count, len};
 use super::{
-    Action, Group, PlanView, WorkerLine, ack_command, against, certificate, deletions, gate_words,
-    hold_words, limits, listed,
+    Action, ChangeGroup, PlanView, WorkerLine, ack_command, against, certificate, deletions,
+    gate_words, hold_words, limits, listed,
 };
 use crate::model::{Gate, Hold, Name, Plan};
 
@@ -175,9 +175,9 @@ fn held(hold: &Hold, plan: &Plan) -> String {
 
 fn clusters(view: &PlanView<'_>) -> String {
     let end = |workers: &BTreeSet<Name>| {
-        Group::end(workers).map_or_else(String::new, |n| format!("`{n}`"))
+        ChangeGroup::end(workers).map_or_else(String::new, |n| format!("`{n}`"))
     };
-    let row = |group: &Group| {
+    let row = |group: &ChangeGroup| {
         let who = match group.clusters.as_slice() {
             [only] => format!("`{only}`"),
             _ => group.who(),

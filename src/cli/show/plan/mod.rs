@@ -19,7 +19,7 @@ mod workers;
 pub use against::{AgainstView, text as against_text};
 pub use clusters::{Action, ClusterChange, why_here};
 pub use deletions::{progress_words, waiting_words};
-pub use groups::{Group, groups};
+pub use groups::{ChangeGroup, groups};
 pub use json::{PLAN_SCHEMA, json};
 pub(super) use json::{hold as hold_value, stays as stays_value};
 pub use markdown::{FileDiff, markdown};
@@ -52,7 +52,7 @@ pub struct PlanView<'a> {
     /// The clusters that change, destructive changes first, then by name.
     pub clusters: Vec<ClusterChange>,
     /// The same as lines: what happens alike to many is one.
-    pub groups: Vec<Group>,
+    pub groups: Vec<ChangeGroup>,
     /// The workers whose files or clusters change.
     pub workers: Vec<WorkerChange>,
     /// The files that change below `control-plane/`.
@@ -144,7 +144,7 @@ impl<'a> PlanView<'a> {
         findings: &'a [Finding],
         updates: &BTreeMap<Name, Update>,
     ) -> Self {
-        let files = Files::of(proposal, prefix);
+        let files = FileCounts::of(proposal, prefix);
         let change = |(name, planned)| change_of(name, planned, proposal, &files, updates);
         let mut clusters: Vec<_> = proposal.plan.clusters.iter().filter_map(change).collect();
         clusters.sort_by(|a, b| (a.action, &a.name).cmp(&(b.action, &b.name)));
@@ -201,7 +201,7 @@ impl<'a> PlanView<'a> {
 
 /// The changed files, counted by whose they are.
 #[derive(Default)]
-struct Files {
+struct FileCounts {
     all: FileCount,
     control_plane: FileCount,
     workers: BTreeMap<String, FileCount>,
@@ -210,7 +210,7 @@ struct Files {
     in_form: BTreeSet<String>,
 }
 
-impl Files {
+impl FileCounts {
     fn of(proposal: &Proposal, prefix: &str) -> Self {
         let root = paths::in_repository(prefix, "");
         let in_form = form::clusters(proposal, &root);
@@ -236,7 +236,7 @@ impl Files {
 }
 
 /// A plan that stopped says nothing of workers, and changes none.
-fn worker_changes(proposal: &Proposal, files: &Files) -> Vec<WorkerChange> {
+fn worker_changes(proposal: &Proposal, files: &FileCounts) -> Vec<WorkerChange> {
     if proposal.stopped {
         return Vec::new();
     }

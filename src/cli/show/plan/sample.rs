@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{
-    Asked, Binding, Change, ChangeKind, ClusterRow, ClusterState, Decision, DeletionStep, Digest,
-    Fleet, FleetCounts, Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed, PendingRow,
-    Plan, Planned, Previous, Proposal, Quantity, ReasonCode, Resources, StepWait, Survey, Term,
-    VersionStep, Versions, WORKER_LOCK_SCHEMA, Work, WorkerLock, WorkerPlan, WorkerState, blob_id,
+    Binding, Change, ChangeKind, ClusterRow, ClusterState, Decision, DeletionStep, Digest, Fleet,
+    FleetCounts, Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed, PendingRow, Plan,
+    PlanOverrides, Planned, Previous, Proposal, Quantity, ReasonCode, Resources, StepWait, Survey,
+    Term, VersionStep, Versions, WORKER_LOCK_SCHEMA, Work, WorkerLock, WorkerPlan, WorkerState,
+    blob_id,
 };
 
 fn name(text: &str) -> Name {
@@ -46,7 +47,7 @@ pub(super) fn unchanged() -> Proposal {
         fleet: Fleet { name: "demo".into(), ..Fleet::default() },
         previous: Previous::default(),
         observed: Observed::default(),
-        asked: Asked::default(),
+        asked: PlanOverrides::default(),
         plan: Plan::default(),
         gates: Vec::new(),
         survey: Survey::default(),

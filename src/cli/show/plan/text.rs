@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::super::findings::{self, Tally};
+use super::super::findings::{self, SeverityTally};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone, count};
 use super::{
-    Action, FileDiff, Group, PlanView, WorkerLine, ack_command, against, certificate, deletions,
-    gate_words, hold_words, kept, limits, listed, moving, pool_lines,
+    Action, ChangeGroup, FileDiff, PlanView, WorkerLine, ack_command, against, certificate,
+    deletions, gate_words, hold_words, kept, limits, listed, moving, pool_lines,
 };
 use crate::model::{Gate, Hold, HoldKind, Name, Plan, Work};
 
@@ -79,9 +79,9 @@ fn clusters(view: &PlanView<'_>, palette: Palette) -> String {
         return String::new();
     }
     let end = |workers: &BTreeSet<Name>| -> Cell {
-        Group::end(workers).unwrap_or_else(|| "-".to_owned()).into()
+        ChangeGroup::end(workers).unwrap_or_else(|| "-".to_owned()).into()
     };
-    let row = |group: &Group| {
+    let row = |group: &ChangeGroup| {
         let action = Cell::toned(group.action.name(), tone(group.action));
         let why = group.why.as_str().into();
         vec![group.who().into(), action, end(&group.from), end(&group.to), why]
@@ -173,7 +173,7 @@ fn footer(view: &PlanView<'_>, palette: Palette) -> String {
         ("valid", valid),
         ("work", work(proposal.work)),
     ];
-    let tally = Tally::of(view.findings.iter().map(|f| f.severity));
+    let tally = SeverityTally::of(view.findings.iter().map(|f| f.severity));
     if let Some(found) = findings::summary(tally, palette) {
         lines.push(("found", found));
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::findings::findings_value;
 use super::super::plan::{hold_value, stays_value};
-use super::{Left, SimulateView, Standing, rebalance};
+use super::{ClusterStanding, Left, SimulateView, rebalance};
 use crate::model::{Hold, Quantity};
 
 /// The version of the format.
@@ -63,12 +63,12 @@ fn clusters(view: &SimulateView<'_>) -> Value {
     rows.collect()
 }
 
-fn standing(standing: &Standing) -> Value {
+fn standing(standing: &ClusterStanding) -> Value {
     let mut value = json!({"state": standing.name(), "worker": standing.worker()});
-    if let Standing::Waits(reasons) = standing {
+    if let ClusterStanding::Waits(reasons) = standing {
         value["reasons"] = json!(reasons);
     }
-    if let Standing::Moving { to, .. } = standing {
+    if let ClusterStanding::Moving { to, .. } = standing {
         value["to"] = json!(to);
     }
     value

@@ -20,7 +20,7 @@ use super::plan::why_here;
 use crate::model::{
     Decision, Gate, Hold, Name, Plan, Planned, Proposal, Quantity, ReasonCode, Stay, WorkerPlan,
 };
-use crate::simulate::Request;
+use crate::simulate::RebalanceOffer;
 
 /// What a run would do with the changes, against what it does without them.
 pub struct SimulateView<'a> {
@@ -43,12 +43,12 @@ pub struct SimulateView<'a> {
     /// How many more fit.
     pub runway: &'a [RunwayRow],
     /// The rebalance that could be requested.
-    pub request: Option<&'a Request>,
+    pub request: Option<&'a RebalanceOffer>,
 }
 
 /// Where a cluster is in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ClusterStanding {
     /// The plan does not know it.
     Absent,
     /// It has a worker.
@@ -66,7 +66,7 @@ pub enum Standing {
     Waits(BTreeSet<ReasonCode>),
 }
 
-impl Standing {
+impl ClusterStanding {
     /// Where it is after a plan.
     #[must_use]
     pub fn of(planned: Option<&Planned>) -> Self {
@@ -123,9 +123,9 @@ pub struct ClusterDifference {
     /// The cluster.
     pub name: Name,
     /// Where it is without the changes.
-    pub before: Standing,
+    pub before: ClusterStanding,
     /// Where it is with them.
-    pub after: Standing,
+    pub after: ClusterStanding,
     /// Why.
     pub why: String,
 }
@@ -148,7 +148,8 @@ impl SimulateView<'_> {
         let (old, new) = (&self.before.plan.clusters, &self.after.plan.clusters);
         let names: BTreeSet<&Name> = old.keys().chain(new.keys()).collect();
         let differs = |name: &Name| {
-            let (before, after) = (Standing::of(old.get(name)), Standing::of(new.get(name)));
+            let (before, after) =
+                (ClusterStanding::of(old.get(name)), ClusterStanding::of(new.get(name)));
             let why = why(name, &after, self.after);
             (before != after).then(|| ClusterDifference { name: name.clone(), before, after, why })
         };
@@ -220,12 +221,12 @@ fn without(plan: &Plan, other: &Plan) -> Vec<Hold> {
     plan.holds.iter().filter(|hold| !other.holds.contains(hold)).cloned().collect()
 }
 
-fn why(name: &Name, after: &Standing, proposal: &Proposal) -> String {
+fn why(name: &Name, after: &ClusterStanding, proposal: &Proposal) -> String {
     let plan = &proposal.plan;
     match (plan.clusters.get(name).map(|planned| &planned.decision), after) {
         (Some(Decision::Bind(binding)), _) => why_here(binding, &proposal.fleet),
-        (_, Standing::Waits(reasons)) => reason_words(reasons),
-        (_, Standing::Moving { from, .. }) => {
+        (_, ClusterStanding::Waits(reasons)) => reason_words(reasons),
+        (_, ClusterStanding::Moving { from, .. }) => {
             let cause = plan.moves.get(name).map(|moved| moved.cause.words());
             cause.map(|cause| format!("{from} {cause}")).unwrap_or_default()
         }

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone};
-use crate::simulate::Request;
+use crate::simulate::RebalanceOffer;
 
 /// For a terminal.
-pub(super) fn text(request: &Request, palette: Palette) -> String {
+pub(super) fn text(request: &RebalanceOffer, palette: Palette) -> String {
     let title = palette.paint(Tone::Strong, "REBALANCE");
     let (most, gain) = (request.terms.most, request.terms.gain);
     let Some(command) = request.command() else {
@@ -33,7 +33,7 @@ pub(super) fn text(request: &Request, palette: Palette) -> String {
 }
 
 /// For a program.
-pub(super) fn value(request: &Request) -> Value {
+pub(super) fn value(request: &RebalanceOffer) -> Value {
     let row = |moved: &crate::model::Rebalanced| json!({"name": moved.cluster, "from": moved.from, "to": moved.to, "gain": moved.gain});
     json!({
         "most": request.terms.most,

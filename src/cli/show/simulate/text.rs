@@ -8,8 +8,8 @@ use super::super::plan::{LOST, gate_words, holds_text, kept, listed, stays_text}
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone};
 use super::{
-    ClusterDifference, RunwayRow, SimulateView, Standing, WorkerDifference, left, reason_words,
-    rebalance,
+    ClusterDifference, ClusterStanding, RunwayRow, SimulateView, WorkerDifference, left,
+    reason_words, rebalance,
 };
 use crate::model::{Name, Quantity};
 
@@ -61,10 +61,12 @@ fn added(view: &SimulateView<'_>) -> String {
     for (words, names) in view.added {
         let mut ends: BTreeMap<(bool, String), usize> = BTreeMap::new();
         for name in names {
-            let standing = Standing::of(view.after.plan.clusters.get(name));
+            let standing = ClusterStanding::of(view.after.plan.clusters.get(name));
             let end = match &standing {
-                Standing::On(worker) => (false, format!("to {worker}")),
-                Standing::Waits(reasons) => (true, format!("wait ({})", reason_words(reasons))),
+                ClusterStanding::On(worker) => (false, format!("to {worker}")),
+                ClusterStanding::Waits(reasons) => {
+                    (true, format!("wait ({})", reason_words(reasons)))
+                }
                 _ => (true, "do not load".to_owned()),
             };
             *ends.entry(end).or_default() += 1;
@@ -91,8 +93,8 @@ fn clusters(view: &SimulateView<'_>, palette: Palette) -> String {
 
 fn row(cluster: &ClusterDifference) -> Vec<Cell> {
     let tone = match (&cluster.before, &cluster.after) {
-        (_, Standing::On(_)) if cluster.before.worker().is_none() => Tone::Good,
-        (Standing::Waits(_), _) => Tone::Warn,
+        (_, ClusterStanding::On(_)) if cluster.before.worker().is_none() => Tone::Good,
+        (ClusterStanding::Waits(_), _) => Tone::Warn,
         _ => Tone::Bad,
     };
     vec![
@@ -133,7 +135,7 @@ fn waiting(view: &SimulateView<'_>, palette: Palette) -> String {
 
 /// Why what leaves its worker loses what is in it, and what is named and stays.
 fn moving(view: &SimulateView<'_>, palette: Palette) -> String {
-    let moves = view.clusters().iter().any(|c| matches!(c.after, Standing::Moving { .. }));
+    let moves = view.clusters().iter().any(|c| matches!(c.after, ClusterStanding::Moving { .. }));
     let mut out = String::new();
     if moves {
         let _ = writeln!(out, "{}: {LOST}", palette.paint(Tone::Warn, "MOVING"));

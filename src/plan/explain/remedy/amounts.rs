@@ -44,7 +44,7 @@ fn raise(known: &mut Fix, more: &Fix) -> bool {
 
 /// What those take that come first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct QueueAhead {
     /// How many there are.
     pub(super) count: u32,
     /// What they take.
@@ -55,7 +55,7 @@ pub(super) struct Ahead {
 }
 
 /// Raises what a set raises by as much as those ahead could take.
-pub(super) fn widen(fixes: &mut [Fix], ahead: &Ahead) {
+pub(super) fn widen(fixes: &mut [Fix], ahead: &QueueAhead) {
     let of = |all: &Resources, resource: &String| crate::plan::amounts::of(all, resource);
     for fix in fixes {
         match fix {

@@ -7,7 +7,7 @@ use crate::model::{Cluster, Fleet, Name, Policy, Worker};
 
 /// All that a change can be about: one cluster, what applies to it, and one worker.
 #[derive(Clone, Debug)]
-pub(in crate::plan::explain) struct Documents {
+pub(in crate::plan::explain) struct EditedDocuments {
     pub(in crate::plan::explain) cluster: Cluster,
     /// The policy that applies to the cluster; `None` where none does.
     pub(in crate::plan::explain) policy: Option<Policy>,
@@ -20,7 +20,7 @@ pub(in crate::plan::explain) struct Documents {
     pub(in crate::plan::explain) well: bool,
 }
 
-impl Documents {
+impl EditedDocuments {
     /// As the fleet has them.
     pub(super) fn of(
         fleet: &Fleet,

@@ -18,14 +18,14 @@ mod scene;
 
 use std::collections::BTreeSet;
 
-pub(super) use documents::Documents;
+pub(super) use documents::EditedDocuments;
 
-use self::proof::{Outcome, Proof};
-use self::scene::Scene;
+use self::proof::{Proof, ProofOutcome};
+use self::scene::RemedyScene;
 use super::{Fix, Remedies, Remedy};
 use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
-use crate::plan::assign::Run;
-use crate::plan::scenes::Scenes;
+use crate::plan::assign::PlanRun;
+use crate::plan::scenes::PreFilterState;
 use crate::plan::taking::Taking;
 use crate::plan::{PlanInput, amounts as demands, scale};
 
@@ -49,7 +49,7 @@ pub fn remedies(input: &PlanInput<'_>, name: &Name) -> Remedies {
     scale::settle(input, |_, run, _| {
         let Some(goal) = Goal::of(&run, name) else { return Remedies::default() };
         let first = goal.sets(&run, input, name, None);
-        let mut search = Search {
+        let mut search = RemedySearch {
             proof: Proof::new(input, &run, name, goal),
             tried: BTreeSet::new(),
             found: Vec::new(),
@@ -73,7 +73,7 @@ enum Goal {
 impl Goal {
     /// `None` for a cluster that lacks nothing. No change of a worker or cluster mends a policy that did not
     /// load.
-    fn of(run: &Run<'_>, name: &Name) -> Option<Self> {
+    fn of(run: &PlanRun<'_>, name: &Name) -> Option<Self> {
         let planned = run.clusters.get(name)?;
         match &planned.decision {
             Decision::Wait { reasons, .. } if !reasons.contains(&ReasonCode::PlacementsHeld) => {
@@ -88,7 +88,7 @@ impl Goal {
     /// that one.
     fn sets(
         self,
-        run: &Run<'_>,
+        run: &PlanRun<'_>,
         input: &PlanInput<'_>,
         name: &Name,
         only: Option<&Name>,
@@ -103,41 +103,41 @@ impl Goal {
 
 /// What each worker lacks for a cluster that waits.
 fn to_place(
-    run: &Run<'_>,
+    run: &PlanRun<'_>,
     input: &PlanInput<'_>,
     name: &Name,
     only: Option<&Name>,
 ) -> Vec<(Name, Vec<Fix>)> {
     let Some(request) = run.request_of(name) else { return Vec::new() };
-    let scenes = Scenes::of(&request, &run.roster, &run.roster.counts);
+    let scenes = PreFilterState::of(&request, &run.roster, &run.roster.counts);
     let request = request.within(&scenes);
     let asked = run.roster.considered().filter(|c| only.is_none_or(|only| only == c.name));
     let changes = asked.filter_map(|candidate| {
         input.fleet.workers.get(candidate.name)?;
-        let fixes = Scene::of(&request, candidate, run.input.fleet)?.changes()?;
+        let fixes = RemedyScene::of(&request, candidate, run.input.fleet)?.changes()?;
         Some((candidate.name.clone(), fixes))
     });
     changes.filter(|(_, fixes)| !fixes.is_empty()).collect()
 }
 
 /// What a placed cluster's worker, and its tenant's quota, lack for the growth that is held.
-fn to_grow(run: &Run<'_>, input: &PlanInput<'_>, name: &Name) -> Option<(Name, Vec<Fix>)> {
+fn to_grow(run: &PlanRun<'_>, input: &PlanInput<'_>, name: &Name) -> Option<(Name, Vec<Fix>)> {
     let cluster = run.input.fleet.clusters.get(name)?;
     let planned = run.clusters.get(name)?;
     let worker = planned.decision.worker()?;
     let mut without_it = run.roster.clone();
     without_it.unbind(worker, cluster, Taking::all(&planned.demand));
     let request = run.request_of(name)?;
-    let scenes = Scenes::of(&request, &without_it, &without_it.counts);
+    let scenes = PreFilterState::of(&request, &without_it, &without_it.counts);
     let request = request.within(&scenes);
     input.fleet.workers.get(worker)?;
-    let scene = Scene::of(&request, without_it.get(worker)?, run.input.fleet)?;
+    let scene = RemedyScene::of(&request, without_it.get(worker)?, run.input.fleet)?;
     let fixes = lacking(&scene, &planned.demand, &cluster.demand);
     (!fixes.is_empty()).then(|| (worker.clone(), fixes))
 }
 
 /// The changes that answer the want of what is raised; nothing else keeps a placed cluster from growing.
-fn lacking(scene: &Scene<'_>, takes: &Resources, wants: &Resources) -> Vec<Fix> {
+fn lacking(scene: &RemedyScene<'_>, takes: &Resources, wants: &Resources) -> Vec<Fix> {
     let raised = |resource: &String| demands::of(takes, resource) < demands::of(wants, resource);
     let lacking = scene.reasons().into_iter().filter(|reason| match reason {
         Reason::Capacity { resource, .. }
@@ -166,13 +166,13 @@ impl Set {
     }
 }
 
-struct Search<'p> {
+struct RemedySearch<'p> {
     proof: Proof<'p>,
     tried: BTreeSet<Vec<Fix>>,
     found: Vec<Remedy>,
 }
 
-impl Search<'_> {
+impl RemedySearch<'_> {
     fn all(&mut self, first: Vec<Set>) {
         let mut open: BTreeSet<Set> = first.into_iter().collect();
         while let Some(set) = open.pop_first() {
@@ -183,11 +183,11 @@ impl Search<'_> {
                 continue;
             }
             match self.proof.of(&set.worker, &set.fixes) {
-                Outcome::Reached(remedy, _) => self.keep(&set.worker, *remedy),
-                Outcome::Missed(more) if set.round < ROUNDS => {
+                ProofOutcome::Reached(remedy, _) => self.keep(&set.worker, *remedy),
+                ProofOutcome::Missed(more) if set.round < ROUNDS => {
                     open.extend(self.enlarged(set, &more));
                 }
-                Outcome::Missed(_) => {}
+                ProofOutcome::Missed(_) => {}
             }
         }
     }
@@ -206,11 +206,11 @@ impl Search<'_> {
         if self.is_spent() || self.is_covered(&fixes) || !self.tried.insert(fixes.clone()) {
             return None;
         }
-        if let Outcome::Reached(wide, tight) = self.proof.of(&set.worker, &fixes) {
+        if let ProofOutcome::Reached(wide, tight) = self.proof.of(&set.worker, &fixes) {
             let worth_it = tight != fixes && !self.is_spent();
             let tight = worth_it.then(|| self.proof.of(&set.worker, &tight));
             match tight {
-                Some(Outcome::Reached(tight, _)) => self.keep(&set.worker, *tight),
+                Some(ProofOutcome::Reached(tight, _)) => self.keep(&set.worker, *tight),
                 _ => self.keep(&set.worker, *wide),
             }
         }
@@ -224,7 +224,7 @@ impl Search<'_> {
             at -= 1;
             let mut fewer = remedy.fixes.clone();
             fewer.remove(at);
-            if let Outcome::Reached(smaller, _) = self.proof.of(worker, &fewer) {
+            if let ProofOutcome::Reached(smaller, _) = self.proof.of(worker, &fewer) {
                 remedy = *smaller;
             }
         }

@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::amounts::{self, Ahead};
-use super::{Documents, Goal, to_grow, to_place};
+use super::amounts::{self, QueueAhead};
+use super::{EditedDocuments, Goal, to_grow, to_place};
 use crate::model::{
     Cluster, Counted, Decision, FOLDED_SCHEMA, Fleet, FoldedReport, Freshness, Name, Observed,
     Quantity, Resources, Worker,
 };
-use crate::plan::assign::Run;
+use crate::plan::assign::PlanRun;
 use crate::plan::explain::{Fix, Remedy};
-use crate::plan::scenes::Scenes;
+use crate::plan::scenes::PreFilterState;
 use crate::plan::{PlanInput, amounts as demands, scale};
 
 /// What a plan of the edited fleet came to.
-pub(super) enum Outcome {
+pub(super) enum ProofOutcome {
     /// It is as it should be, by these changes. With amounts that are no larger than what was taken by then the
     /// changes would be the second.
     Reached(Box<Remedy>, Vec<Fix>),
@@ -27,7 +27,7 @@ pub(super) enum Outcome {
 }
 
 /// The place in the queue: the smaller comes first.
-type Turn = (Reverse<i32>, u64, Name);
+type ProofTurn = (Reverse<i32>, u64, Name);
 
 /// Plans edited fleets, and counts how often.
 pub(super) struct Proof<'p> {
@@ -39,8 +39,8 @@ pub(super) struct Proof<'p> {
     observed: Observed,
     counted: Arc<Counted>,
     /// The clusters that wait where nothing is changed, with their turns.
-    waiting: BTreeMap<Name, Turn>,
-    turn: Turn,
+    waiting: BTreeMap<Name, ProofTurn>,
+    turn: ProofTurn,
     /// The clusters that are on the move where nothing is changed, or would be if another worker took them.
     moving: BTreeSet<Name>,
     done: u32,
@@ -48,7 +48,12 @@ pub(super) struct Proof<'p> {
 
 impl<'p> Proof<'p> {
     /// Of a cluster, after a run in which nothing is changed.
-    pub(super) fn new(base: &'p PlanInput<'p>, run: &Run<'_>, name: &'p Name, goal: Goal) -> Self {
+    pub(super) fn new(
+        base: &'p PlanInput<'p>,
+        run: &PlanRun<'_>,
+        name: &'p Name,
+        goal: Goal,
+    ) -> Self {
         let turn = |name: &Name, seen| {
             let priority = base.fleet.clusters.get(name).and_then(|c| c.spec.priority);
             (Reverse(priority.unwrap_or(0)), seen, name.clone())
@@ -57,7 +62,7 @@ impl<'p> Proof<'p> {
             Decision::Wait { seen, .. } => Some((name.clone(), turn(name, *seen))),
             _ => None,
         });
-        let waiting: BTreeMap<Name, Turn> = waits.collect();
+        let waiting: BTreeMap<Name, ProofTurn> = waits.collect();
         Self {
             base,
             name,
@@ -78,9 +83,9 @@ impl<'p> Proof<'p> {
     }
 
     /// Plans the fleet with these changes, of which those of a worker are about this one.
-    pub(super) fn of(&mut self, worker: &Name, fixes: &[Fix]) -> Outcome {
+    pub(super) fn of(&mut self, worker: &Name, fixes: &[Fix]) -> ProofOutcome {
         let Some(documents) = self.edited(worker, fixes) else {
-            return Outcome::Missed(Vec::new());
+            return ProofOutcome::Missed(Vec::new());
         };
         self.done += 1;
         documents.put(&mut self.fleet);
@@ -103,7 +108,7 @@ impl<'p> Proof<'p> {
 
     /// Raises what the changes raise by what all before the cluster could take.
     pub(super) fn widen(&self, fixes: &mut [Fix]) {
-        let mut ahead = Ahead::default();
+        let mut ahead = QueueAhead::default();
         let own = self.cluster();
         for cluster in self.waiting.keys().filter(|name| self.is_ahead(name)) {
             let Some(cluster) = self.base.fleet.clusters.get(cluster) else { continue };
@@ -127,18 +132,18 @@ impl<'p> Proof<'p> {
         self.waiting.get(other).is_some_and(|turn| *turn < self.turn)
     }
 
-    fn edited(&self, worker: &Name, fixes: &[Fix]) -> Option<Documents> {
+    fn edited(&self, worker: &Name, fixes: &[Fix]) -> Option<EditedDocuments> {
         let fleet = self.base.fleet;
         let cluster = self.cluster()?;
         let policy = crate::plan::policy::policy_of(fleet, cluster);
-        let mut documents = Documents::of(fleet, cluster, policy, fleet.workers.get(worker)?);
+        let mut documents = EditedDocuments::of(fleet, cluster, policy, fleet.workers.get(worker)?);
         for fix in fixes {
             fix.edit(&mut documents);
         }
         Some(documents)
     }
 
-    fn outcome(&self, run: &Run<'_>, worker: &Name, fixes: &[Fix]) -> Outcome {
+    fn outcome(&self, run: &PlanRun<'_>, worker: &Name, fixes: &[Fix]) -> ProofOutcome {
         let taken_by = self.reached(run).filter(|_| self.moves_nobody(run));
         match taken_by {
             Some(taken_by) => {
@@ -149,14 +154,14 @@ impl<'p> Proof<'p> {
                 let after = if self.goal == Goal::Place { after.collect() } else { Vec::new() };
                 let remedy = Remedy { worker: taken_by, fixes: fixes.to_vec(), after };
                 let tight = amounts::cut(fixes, |fix| self.needed(run, fix));
-                Outcome::Reached(Box::new(remedy), tight)
+                ProofOutcome::Reached(Box::new(remedy), tight)
             }
-            None => Outcome::Missed(self.more(run, worker)),
+            None => ProofOutcome::Missed(self.more(run, worker)),
         }
     }
 
     /// The worker on which the cluster is as it should be.
-    fn reached(&self, run: &Run<'_>) -> Option<Name> {
+    fn reached(&self, run: &PlanRun<'_>) -> Option<Name> {
         let planned = run.clusters.get(self.name)?;
         match (self.goal, &planned.decision) {
             (Goal::Place, Decision::Bind(binding)) => Some(binding.worker.clone()),
@@ -168,12 +173,12 @@ impl<'p> Proof<'p> {
     }
 
     /// Whether no cluster leaves its worker but those that are named already: a remedy costs nobody a cluster.
-    fn moves_nobody(&self, run: &Run<'_>) -> bool {
+    fn moves_nobody(&self, run: &PlanRun<'_>) -> bool {
         run.moves.keys().all(|name| self.moving.contains(name))
     }
 
     /// What the worker still lacks.
-    fn more(&self, run: &Run<'_>, worker: &Name) -> Vec<Fix> {
+    fn more(&self, run: &PlanRun<'_>, worker: &Name) -> Vec<Fix> {
         let only = Some(worker);
         let sets = match self.goal {
             Goal::Place => to_place(run, self.base, self.name, only),
@@ -183,7 +188,7 @@ impl<'p> Proof<'p> {
     }
 
     /// How much of what a change raises is taken in a plan, those left out that come after the cluster.
-    fn needed(&self, run: &Run<'_>, fix: &Fix) -> Option<Quantity> {
+    fn needed(&self, run: &PlanRun<'_>, fix: &Fix) -> Option<Quantity> {
         let of = |resources: &Resources, resource: &str| demands::of(resources, resource);
         match fix {
             Fix::Grow { worker, resource, .. }
@@ -225,7 +230,7 @@ impl<'p> Proof<'p> {
     /// What the clusters take that are placed only with the changes made, and after the cluster.
     fn behind(
         &self,
-        run: &Run<'_>,
+        run: &PlanRun<'_>,
         resource: &str,
         counts: impl Fn(&Cluster, &Name) -> bool,
     ) -> Quantity {
@@ -240,11 +245,11 @@ impl<'p> Proof<'p> {
 }
 
 /// By how much the domain of a cluster's worker is ahead of the one that has the fewest.
-fn skew(run: &Run<'_>, name: &Name, key: &str) -> Option<u64> {
+fn skew(run: &PlanRun<'_>, name: &Name, key: &str) -> Option<u64> {
     let worker = run.clusters.get(name)?.decision.worker()?;
     let worker: &Worker = run.roster.get(worker)?.worker?;
     let request = run.request_of(name)?;
-    let scenes = Scenes::of(&request, &run.roster, &run.roster.counts);
+    let scenes = PreFilterState::of(&request, &run.roster, &run.roster.counts);
     let over = scenes.spread.iter().filter(|scene| scene.refuses && scene.key == key);
     let ahead = over.filter_map(|scene| {
         let count = scene.count(crate::model::topology::domain(scene.key, worker)?)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Documents;
+use super::EditedDocuments;
 use crate::model::api::{Expression, SupportedVersion, Taint};
 use crate::model::tables::{VersionRange, managed_versions};
 use crate::model::{
@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::plan::candidate::{Candidate, Pools, Request};
 use crate::plan::explain::Fix;
-use crate::plan::scenes::Scenes;
+use crate::plan::scenes::PreFilterState;
 use crate::plan::{amounts, filter, roster};
 
 /// How often a worker is asked again: a change may bring up a reason that was hidden before.
@@ -20,8 +20,8 @@ const ROUNDS: usize = 4;
 /// A copy of all that the filters read of one cluster and one worker, to change and ask again. What else is
 /// placed stays as it is: that a change lets others in is not seen here.
 #[derive(Clone, Debug)]
-pub(super) struct Scene<'a> {
-    documents: Documents,
+pub(super) struct RemedyScene<'a> {
+    documents: EditedDocuments,
     fleet: &'a Fleet,
     group: Option<String>,
     listed: Vec<SupportedVersion>,
@@ -30,10 +30,10 @@ pub(super) struct Scene<'a> {
     health: Option<WorkerHealth>,
     plan: WorkerPlan,
     /// What the cluster meets that depends on what is placed.
-    scenes: Scenes<'a>,
+    scenes: PreFilterState<'a>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> RemedyScene<'a> {
     /// `None` where the worker's document is not there to be changed.
     pub(super) fn of(
         request: &Request<'a>,
@@ -42,7 +42,7 @@ impl<'a> Scene<'a> {
     ) -> Option<Self> {
         let worker = candidate.worker.filter(|_| candidate.plan.state == WorkerState::Desired)?;
         Some(Self {
-            documents: Documents::of(fleet, request.cluster, request.policy, worker),
+            documents: EditedDocuments::of(fleet, request.cluster, request.policy, worker),
             fleet,
             group: request.group.map(str::to_owned),
             listed: request.offer.listed.to_vec(),
@@ -56,7 +56,7 @@ impl<'a> Scene<'a> {
 
     /// Every reason for which the worker does not take the cluster.
     pub(super) fn reasons(&self) -> Vec<Reason> {
-        let Documents { cluster, policy, tenant, worker, .. } = &self.documents;
+        let EditedDocuments { cluster, policy, tenant, worker, .. } = &self.documents;
         let granted = tenant.as_ref().map(|t| t.pools.as_deref().map_or(Pools::All, Pools::Only));
         let request = Request {
             cluster,
@@ -74,7 +74,7 @@ impl<'a> Scene<'a> {
             worker: Some(worker),
             health: self.health.clone(),
             plan: self.plan.clone(),
-            grown: true,
+            uses_ceiling: true,
             reserving: true,
         };
         let mut reasons = Vec::new();
@@ -88,7 +88,7 @@ impl<'a> Scene<'a> {
             fix.edit(&mut changed.documents);
             change(&mut changed.scenes, fix);
         }
-        let Documents { worker, well, .. } = &changed.documents;
+        let EditedDocuments { worker, well, .. } = &changed.documents;
         changed.plan.capacity.clone_from(&worker.spec.capacity);
         changed.plan.ceiling = roster::ceiling(&worker.spec);
         if *well {
@@ -311,7 +311,7 @@ impl<'a> Scene<'a> {
 }
 
 /// What a change means for what was worked out before it.
-fn change(scenes: &mut Scenes<'_>, fix: &Fix) {
+fn change(scenes: &mut PreFilterState<'_>, fix: &Fix) {
     match fix {
         Fix::RaiseMaxSkew { key, to } => {
             let over = scenes.spread.iter_mut().filter(|scene| scene.key == key);

@@ -6,9 +6,9 @@ use serde_json::Value;
 pub(super) const ANNOTATION: &str = "carp.dev/not-secret";
 
 /// The fields that an object names. Without a reason, a line says nothing.
-pub(super) struct Allowed<'a>(&'a str);
+pub(super) struct AllowedFields<'a>(&'a str);
 
-impl<'a> Allowed<'a> {
+impl<'a> AllowedFields<'a> {
     pub(super) fn of(object: &'a Value) -> Self {
         let annotations = object.pointer("/metadata/annotations");
         Self(annotations.and_then(|a| a.get(ANNOTATION)?.as_str()).unwrap_or_default())

@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
-use self::allowed::{ANNOTATION, Allowed};
-use self::rules::{Found, RULES};
+use self::allowed::{ANNOTATION, AllowedFields};
+use self::rules::{FoundSecret, RULES};
 use super::super::job::Job;
 use super::super::object::Object;
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -59,8 +59,11 @@ fn leaks(object: &Object) -> Vec<Leak> {
     if !object.text.contains('\\') && !RULES.may_be_in(&object.text) {
         return Vec::new();
     }
-    let mut look =
-        Look { allowed: Allowed::of(&object.value), leaks: Vec::new(), passed: Vec::new() };
+    let mut look = ValueWalk {
+        allowed: AllowedFields::of(&object.value),
+        leaks: Vec::new(),
+        passed: Vec::new(),
+    };
     // The walk ends where there is enough to tell.
     let _ = look.value(&mut String::new(), None, &object.value);
     if look.leaks.is_empty() {
@@ -70,14 +73,14 @@ fn leaks(object: &Object) -> Vec<Leak> {
 }
 
 /// A walk over an object's values.
-struct Look<'a> {
-    allowed: Allowed<'a>,
+struct ValueWalk<'a> {
+    allowed: AllowedFields<'a>,
     leaks: Vec<Leak>,
     /// The texts that stand in allowed fields.
     passed: Vec<&'a str>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> ValueWalk<'a> {
     /// A value, at a path, by a name that says what it is for.
     fn value(
         &mut self,
@@ -120,7 +123,7 @@ impl<'a> Look<'a> {
 
     /// Whether a text is a secret, by what it is called.
     fn text(&mut self, path: &str, named: &str, text: &'a str) -> ControlFlow<(), bool> {
-        let Some(Found { what, .. }) = RULES.find(named) else {
+        let Some(FoundSecret { what, .. }) = RULES.find(named) else {
             return ControlFlow::Continue(false);
         };
         if self.allowed.has(path) {

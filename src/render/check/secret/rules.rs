@@ -24,17 +24,17 @@ const JOIN_TOKEN: &str = "a token of kubeadm";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Table {
+struct SecretTable {
     #[serde(rename = "schemaVersion")]
     _schema: u32,
     #[serde(rename = "source")]
     _source: String,
-    rules: Vec<Row>,
+    rules: Vec<RuleRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct RuleRow {
     what: String,
     words: Vec<String>,
     pattern: String,
@@ -49,14 +49,14 @@ struct Row {
     has: String,
 }
 
-struct Rule {
-    row: Row,
+struct SecretRule {
+    row: RuleRow,
     pattern: Regex,
 }
 
 /// The rules, ready to be searched for.
-pub(super) struct Rules {
-    all: Vec<Rule>,
+pub(super) struct SecretRules {
+    all: Vec<SecretRule>,
     words: AhoCorasick,
     /// The rule of each word.
     rule_of: Vec<usize>,
@@ -64,7 +64,7 @@ pub(super) struct Rules {
 
 /// Something that looks like a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found<'a> {
+pub(super) struct FoundSecret<'a> {
     /// What kind of secret; for a person.
     pub(super) what: &'static str,
     /// Where the secret itself stands in the text.
@@ -72,14 +72,15 @@ pub(super) struct Found<'a> {
 }
 
 /// The rules that are built in.
-pub(super) static RULES: LazyLock<Rules> = LazyLock::new(Rules::built_in);
+pub(super) static RULES: LazyLock<SecretRules> = LazyLock::new(SecretRules::built_in);
 
-impl Rules {
+impl SecretRules {
     fn built_in() -> Self {
-        let table: Table = serde_json::from_str(TABLE).expect("a test reads policies/secrets.json");
-        let rule = |row: Row| {
+        let table: SecretTable =
+            serde_json::from_str(TABLE).expect("a test reads policies/secrets.json");
+        let rule = |row: RuleRow| {
             let pattern = Regex::new(&row.pattern).expect("a test reads policies/secrets.json");
-            Rule { row, pattern }
+            SecretRule { row, pattern }
         };
         let rules: Vec<_> = table.rules.into_iter().map(rule).collect();
         let words = || {
@@ -101,7 +102,7 @@ impl Rules {
     }
 
     /// A secret in a text, by the first rule of the table that finds one.
-    pub(super) fn find<'a>(&'static self, text: &'a str) -> Option<Found<'a>> {
+    pub(super) fn find<'a>(&'static self, text: &'a str) -> Option<FoundSecret<'a>> {
         let mut tried = BTreeMap::new();
         let mut best = None;
         for word in self.words.find_overlapping_iter(text) {
@@ -122,10 +123,10 @@ impl Rules {
                 continue;
             }
             if let Some(text) = rule.secret_in(line) {
-                best = Some((nth, Found { what: &rule.row.what, text }));
+                best = Some((nth, FoundSecret { what: &rule.row.what, text }));
             }
         }
-        let join = || join_token(text).map(|token| Found { what: JOIN_TOKEN, text: token });
+        let join = || join_token(text).map(|token| FoundSecret { what: JOIN_TOKEN, text: token });
         best.map(|(_, found)| found).or_else(join)
     }
 
@@ -135,7 +136,7 @@ impl Rules {
     }
 }
 
-impl Rule {
+impl SecretRule {
     fn secret_in<'a>(&self, line: &'a str) -> Option<&'a str> {
         let all = self.pattern.captures_iter(line);
         let mut secrets = all.filter_map(|found| {

@@ -26,7 +26,7 @@ use super::super::object::Object;
 use crate::diag::{Code, Diagnostics};
 
 /// One thing that a webhook refuses.
-pub(super) struct Rule {
+pub(super) struct WebhookRule {
     /// What is wrong, after the object's name.
     says: &'static str,
     /// Whether it is so.
@@ -39,7 +39,7 @@ pub(super) struct Rule {
 /// The rules of a kind. Each is what it says, an example of what it refuses, and the question.
 macro_rules! rules {
     ($($says:literal, $refused:literal => $broken:expr;)*) => {
-        pub(super) const RULES: &[super::Rule] = &[$(super::Rule {
+        pub(super) const RULES: &[super::WebhookRule] = &[$(super::WebhookRule {
             says: $says,
             broken: $broken,
             #[cfg(test)]
@@ -50,7 +50,7 @@ macro_rules! rules {
 use rules;
 
 /// The kinds with rules, each with the group that it must be of.
-const KINDS: &[(&str, &str, &[&[Rule]])] = &[
+const KINDS: &[(&str, &str, &[&[WebhookRule]])] = &[
     ("cluster.x-k8s.io", "Cluster", &[cluster::RULES]),
     ("cluster.x-k8s.io", "MachineDeployment", &[machine_deployment::RULES]),
     ("cluster.x-k8s.io", "MachineHealthCheck", &[machine_health_check::RULES]),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     /// Holds a table against an object that passes and, for each rule, one that does not.
-    fn hold(good: &str, rules: &[Rule]) -> usize {
+    fn hold(good: &str, rules: &[WebhookRule]) -> usize {
         let good = read(good).remove(0);
         assert_eq!(refusals(&good).collect::<Vec<_>>(), Vec::<&str>::new(), "{good}");
         for rule in rules {
