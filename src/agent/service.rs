@@ -16,7 +16,7 @@ const GRACE: Duration = Duration::from_secs(15);
 /// and its context are those that a person names; see [`Server::connect`].
 ///
 /// # Errors
-/// There is no cluster to observe; with [`Settings::once`], the worker cannot be observed or the report
+/// There is no cluster to observe; with [`AgentSettings::once`], the worker cannot be observed or the report
 /// does not arrive.
 pub fn serve(
     settings: &AgentSettings,

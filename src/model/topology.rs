@@ -30,7 +30,7 @@ pub fn domain<'a>(key: &str, worker: &'a Worker) -> Option<&'a str> {
             let location = tables::locations().get(&worker.spec.location);
             Some(location.map_or(&*worker.spec.location, |location| &location.geography))
         }
-        Some("provider") => worker.made_of(),
+        Some("provider") => worker.provider(),
         Some("flavor") => Some(worker.flavor()),
         Some("pool") => worker.spec.pool.as_deref(),
         Some(_) => None,

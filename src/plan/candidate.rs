@@ -1,6 +1,6 @@
 //! What filters and scores see: a worker as a [`Candidate`], a cluster as a [`Request`].
 //!
-//! Each filter and score declares what it reads of them ([`Reads`]). The digest of the context covers
+//! Each filter and score declares what it reads of them ([`DependsOn`]). The digest of the context covers
 //! everything that is declared, so that a cluster which waits is looked at again exactly when
 //! something changed that could matter to it.
 

@@ -34,7 +34,7 @@ pub(super) struct PreFilterState<'a> {
     pub(super) quota: Vec<Reason>,
 }
 
-/// A [`Scenes`] in which nobody is placed and nothing is asked for.
+/// A [`PreFilterState`] in which nobody is placed and nothing is asked for.
 pub(super) static NOTHING: PreFilterState<'static> =
     PreFilterState { spread: Vec::new(), apart: Vec::new(), quota: Vec::new() };
 

@@ -14,7 +14,7 @@ impl ReconcileRun<'_> {
     /// The folded reports, pushed by themselves.
     pub(super) fn push_fold(&mut self) -> Result<(), Error> {
         if self.snapshot.status == Some(self.proposal.fold_tree)
-            || self.proposal.observed.workers.is_empty()
+            || self.proposal.observed.workers.is_empty() && self.proposal.observed.pools.is_empty()
         {
             return Ok(());
         }

@@ -132,6 +132,8 @@ mod tests {
             "HelmChartProxy",
             "MachineDeployment",
             "MachineHealthCheck",
+            "NetworkPolicy",
+            "PodDisruptionBudget",
         ];
         let files = cluster_files(&fleet());
         for kind in kinds(&files).iter().filter(|k| *k != "ManagedCluster") {

@@ -54,7 +54,7 @@ pub struct SupervisedTurn {
 pub struct Ended {
     /// The way it ended, the second time where it was run twice.
     pub how: How,
-    /// What it printed, with [`Output::Capture`].
+    /// What it printed, with [`TurnOutputs::Capture`].
     pub stdout: String,
     /// Whether a read hung, so that it was run again.
     pub again: bool,

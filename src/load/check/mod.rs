@@ -1,6 +1,6 @@
 //! The rules on what a document means: one file each, with its code, its reason and its tests.
 //!
-//! A rule looks at one [`Subject`] in its [`Scene`] and adds what it finds. A document with an error
+//! A rule looks at one [`Subject`] in its [`CheckContext`] and adds what it finds. A document with an error
 //! has no effect; what it has made before stays.
 
 mod acknowledgement;

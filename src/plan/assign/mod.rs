@@ -12,8 +12,8 @@
 //! - what is free only shrinks. So a cluster that was refused can gain [`ReasonCode::Capacity`] by it and
 //!   nothing else. Those that have it stay as they are, and the others are compared with what is left on
 //!   the workers that were given a cluster, by that one rule;
-//! - what else depends on what is placed is in the cluster's [`Scenes`](super::scenes::Scenes), and a
-//!   refusal stands on their [`Grounds`]. While these are the same the cluster is not looked at again.
+//! - what else depends on what is placed is in the cluster's [`PreFilterState`](super::scenes::Scenes), and a
+//!   refusal stands on their [`RefusalGrounds`]. While these are the same the cluster is not looked at again.
 //!   They can change only where something that its own rules read has changed;
 //! - only a rise of the fewest lets a cluster in, and that can be only where the last of the domains that
 //!   have the fewest was given one. So it is for that alone that the queue is looked through again.

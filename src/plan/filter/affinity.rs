@@ -131,8 +131,8 @@ mod tests {
         assert_eq!(
             refusals(world, "a", "w2")[1..],
             [
-                "its provider is not known, and the affinity asks for one",
-                "its node pools name no zone, and the affinity asks for one",
+                "its provider is not known, and the affinity asks for one (gcp)",
+                "its node pools name no zone, and the affinity asks for one (3)",
             ]
         );
     }

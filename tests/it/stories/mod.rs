@@ -78,6 +78,7 @@ stories! {
     a_policy_is_reverted
     a_policy_that_moves_is_held
     a_pool_grows_and_shrinks
+    a_pool_of_which_nobody_reports
     a_rebalance_of_two
     a_revision_that_no_run_made
     a_stale_report_places_nobody
