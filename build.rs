@@ -22,9 +22,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     paths.sort();
     let mut list = String::from("&[\n");
     for path in paths {
-        let name = path.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
-        let path = path.to_str().ok_or("a path that is no text")?;
-        writeln!(list, "    ({name:?}, include_str!({path:?})),")?;
+        let name = path.strip_prefix(&root)?.to_str().ok_or("a path that is no text")?;
+        let name = name.replace('\\', "/");
+        // The folder of the sources is named when they are compiled, wherever they lie then.
+        let file = format!("/{TEMPLATES}/{name}");
+        let text = format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {file:?}))");
+        writeln!(list, "    ({name:?}, {text}),")?;
     }
     list.push(']');
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("templates.rs"), list)?;

@@ -21,6 +21,7 @@ mod evidence;
 pub mod fixture;
 mod flavor;
 mod fleet;
+mod fleet_lock;
 mod folded;
 mod held;
 mod hex;
@@ -86,12 +87,15 @@ pub use fleet::{
     Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy, Sourced, Unloaded,
     Worker,
 };
+pub use fleet_lock::{
+    AcknowledgementSpent, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock, GuardCounts, GuardedRun,
+    HeldSet,
+};
 pub use folded::{Ahead, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
 pub use label::{is_dns_label, is_label_key, is_label_value};
 pub use lock::{
-    AcknowledgementSpent, ClusterRow, ClusterState, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock,
-    GuardCounts, GuardedRun, HeldSet, IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow,
+    ClusterRow, ClusterState, IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow,
     WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
 };
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
