@@ -18,6 +18,7 @@ pub mod schema;
 pub mod simulate;
 pub mod status;
 pub mod status_forms;
+mod status_view;
 mod status_waiting;
 pub mod tables;
 pub mod templates;
@@ -33,7 +34,8 @@ pub use explain::{
 pub use palette::{Colour, Palette, Tone};
 pub use plan::{progress_words, waiting_words};
 pub use replay::{ReplayRow, ReplayView};
-pub use status::{ClusterStatusRow, Extent, PoolStatusRow, StatusView, WorkerStatusRow};
+pub use status::Extent;
+pub use status_view::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
 pub use templates::{TemplateRow, TemplateTestRow};
 
 /// A length as the `u64` that counts are.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::status::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
+use super::status_view::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
 use super::{count, len};
 use crate::model::api::API_VERSION;
 use crate::model::{Quantity, Resources};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::plan::first;
-use super::status::{ClusterStatusRow, StatusView};
+use super::status_view::{ClusterStatusRow, StatusView};
 use crate::model::{ConditionStatus, ConditionType, Name};
 
 /// How many names stand in a line, and how many lines there are.
