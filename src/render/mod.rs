@@ -42,6 +42,8 @@ mod layers;
 mod machines;
 mod mirror;
 mod object;
+mod pattern;
+mod reader;
 mod readiness;
 mod reference;
 mod removed;

@@ -2,32 +2,13 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
-use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 
-/// Depth of the deepest document that is read; the CRDs reach 60.
-const MAX_DEPTH: usize = 128;
+use super::pattern;
+use super::reader::YamlError;
 
-/// Why a text is not YAML, in one line, and the line of the text from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct YamlError {
-    /// What is wrong.
-    pub(super) message: String,
-    /// Where, where it is known.
-    pub(super) line: Option<u32>,
-}
-
-/// Reads one document. Words that YAML 1.1 takes for booleans and numbers with a leading zero are read
-/// as Kubernetes reads them.
+/// Reads one document as [`super::reader::read`] does.
 pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
-    let options = serde_saphyr::options! {
-        legacy_octal_numbers: true,
-        with_snippet: false,
-        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
-    };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| YamlError {
-        line: error.location().and_then(|l| u32::try_from(l.line()).ok()),
-        message: UserMessageFormatter.format_message(&error).into_owned(),
-    })
+    pattern::parse(text)
 }
 
 /// Writes one document: keys sorted, but `apiVersion`, `kind`, `metadata` and `spec` first.

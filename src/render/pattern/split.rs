@@ -1,0 +1,119 @@
+//! The words of a document, and the rest of it.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// What stands in a pattern in the place of a word. No YAML text has it.
+pub(super) const OPEN: char = '\u{1}';
+/// How the mark of a text begins; it has a character of every kind that words have.
+pub(super) const MARK: &str = "zq-9._/:@+=";
+/// How the mark of a number begins.
+pub(super) const NUMBER_STEM: &str = "90071992547";
+/// How many words a document may have, so that four digits tell them apart.
+pub(super) const MAX_WORDS: usize = 9_999;
+/// How long a document may be, in bytes; longer ones come once in a fleet.
+const MAX_TEXT: usize = 64 * 1024;
+/// A document, its words apart from the rest.
+pub(super) struct Split<'a> {
+    /// The rest, with [`OPEN`] and its sort in the place of each word.
+    pub(super) pattern: String,
+    pub(super) words: Vec<&'a str>,
+}
+
+impl<'a> Split<'a> {
+    pub(super) fn of(text: &'a str) -> Option<Self> {
+        if text.len() > MAX_TEXT || text.contains(OPEN) {
+            return None;
+        }
+        let mut pattern = String::with_capacity(text.len());
+        let mut words = Vec::new();
+        for line in text.split_inclusive('\n') {
+            match last_word(line.trim_end_matches('\n')) {
+                Some((sort, at)) => {
+                    pattern.push_str(&line[..at.start]);
+                    pattern.extend([OPEN, sort.letter()]);
+                    pattern.push_str(&line[at.end..]);
+                    words.push(&line[at]);
+                }
+                None => pattern.push_str(line),
+            }
+        }
+        (words.len() <= MAX_WORDS).then_some(Self { pattern, words })
+    }
+
+    /// The text with a mark in the place of each word.
+    pub(super) fn marked(&self) -> String {
+        let mut parts = self.pattern.split(OPEN);
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for (nth, part) in parts.enumerate() {
+            let number = part.starts_with(Sort::Number.letter());
+            let stem = if number { NUMBER_STEM } else { MARK };
+            let _ = write!(text, "{stem}{nth:04}");
+            text.push_str(&part[1..]);
+        }
+        text
+    }
+}
+
+/// What readers take alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    Name,
+    Number,
+    Quoted,
+}
+
+impl Sort {
+    const fn letter(self) -> char {
+        match self {
+            Self::Name => 'n',
+            Self::Number => '0',
+            Self::Quoted => 'q',
+        }
+    }
+}
+
+/// The word that ends a line behind `key: ` or `- `, without its quotes.
+pub(super) fn last_word(line: &str) -> Option<(Sort, Range<usize>)> {
+    let blank = line.rfind(' ')?;
+    if !line[..blank].ends_with([':', '-']) {
+        return None;
+    }
+    let (start, word) = (blank + 1, &line[blank + 1..]);
+    if let Some(inner) = word.strip_prefix('"').and_then(|w| w.strip_suffix('"')) {
+        let plain = !inner.is_empty() && inner.bytes().all(is_of_words);
+        return plain.then_some((Sort::Quoted, start + 1..line.len() - 1));
+    }
+    let sort = if is_number(word) {
+        Sort::Number
+    } else if is_name(word) {
+        Sort::Name
+    } else {
+        return None;
+    };
+    Some((sort, start..line.len()))
+}
+
+fn is_of_words(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._/:@+=".contains(&byte)
+}
+
+/// Whether it is a whole number whatever the version of YAML is.
+fn is_number(word: &str) -> bool {
+    let digits = !word.is_empty() && word.len() <= 15 && word.bytes().all(|b| b.is_ascii_digit());
+    digits && (word == "0" || !word.starts_with('0'))
+}
+
+/// Whether it is a text whatever the version of YAML is.
+fn is_name(word: &str) -> bool {
+    let first = word.strip_prefix("--").unwrap_or(word);
+    let begins = first.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
+    begins && word.bytes().all(is_of_words) && !word.ends_with(':') && !is_special(word)
+}
+
+/// Words that some version of YAML takes for a truth, for nothing, or for a number.
+fn is_special(word: &str) -> bool {
+    const SPECIAL: [&str; 12] =
+        ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
+    SPECIAL.iter().any(|special| word.eq_ignore_ascii_case(special))
+}
