@@ -73,10 +73,21 @@ words! {
     ClusterGone,
     /// The second step of a deletion is seen to be done.
     AddOnsGone,
-    /// Flux is seen to know that it must leave everything of a cluster alone.
-    LetGo,
+    /// Flux is seen to know that it must leave everything of a cluster alone: no object of it has an owner there any more.
+    Orphaned,
     /// No cluster is seen on a worker that is to go.
     Empty,
+}
+
+impl ConditionType {
+    /// What a condition is called now that an older carp called something else.
+    #[must_use]
+    pub fn renamed(kind: &str) -> &str {
+        match kind {
+            "LetGo" => Self::Orphaned.name(),
+            kind => kind,
+        }
+    }
 }
 
 words! {

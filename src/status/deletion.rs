@@ -11,7 +11,7 @@ use crate::model::{
 /// The conditions of something that is being deleted; none for what stays.
 ///
 /// `ClusterGone` is false until the worker reports the cluster gone, then `AddOnsGone` until it reports
-/// the rest gone. `LetGo` is false until Flux is reported to know that it must leave everything alone.
+/// the rest gone. `Orphaned` is false until Flux is reported to know that it must leave everything alone.
 /// `Empty` is false while clusters are reported on a worker that is to go.
 pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> {
     let Some(deletion) = input.plan.deletions.get(name) else { return Vec::new() };
@@ -35,7 +35,7 @@ pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> 
             );
             vec![gone, waits(ConditionType::AddOnsGone, deletion)]
         }
-        Some(DeletionStep::Orphan) => vec![waits(ConditionType::LetGo, deletion)],
+        Some(DeletionStep::Orphan) => vec![waits(ConditionType::Orphaned, deletion)],
         None => vec![waits(ConditionType::Empty, deletion)],
     }
 }
@@ -81,7 +81,7 @@ mod tests {
         );
         assert_eq!(
             told(Some(DeletionStep::Orphan), Missing::NotObserved),
-            ["LetGo False NotObserved no agent reports of it, so somebody must abandon it (w1)"]
+            ["Orphaned False NotObserved no agent reports of it, so somebody must abandon it (w1)"]
         );
     }
 }

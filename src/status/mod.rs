@@ -107,7 +107,7 @@ pub fn set_transition_times<T: Conditioned>(
     let old: BTreeMap<String, Condition> = old
         .iter_mut()
         .flat_map(|d| d.status.conditions().drain(..))
-        .map(|c| (c.kind.clone(), c))
+        .map(|c| (ConditionType::renamed(&c.kind).to_owned(), c))
         .collect();
     for condition in document.status.conditions() {
         let same = old.get(&condition.kind).filter(|c| c.status == condition.status);

@@ -99,6 +99,28 @@ fn a_time_is_that_of_the_transition() {
 }
 
 #[test]
+fn a_condition_that_an_older_carp_wrote_keeps_its_time() {
+    let (first, later): (Timestamp, Timestamp) =
+        ("2026-11-01T00:00:00Z".parse().unwrap(), "2026-11-02T00:00:00Z".parse().unwrap());
+    let called = |kind: &str| {
+        let mut document =
+            document(&planned(Decision::Keep { worker: name("w") }), &Observed::default());
+        let waits = super::condition(
+            ConditionType::Empty,
+            ConditionStatus::False,
+            "NotObserved",
+            String::new(),
+        );
+        document.status.conditions = vec![Condition { kind: kind.to_owned(), ..waits }];
+        document
+    };
+    let (mut old, mut new) = (called("LetGo"), called(ConditionType::Orphaned.name()));
+    set_transition_times(&mut old, None, first);
+    set_transition_times(&mut new, Some(old), later);
+    assert_eq!(new.status.conditions[0].last_transition_time, Some(first.to_string()));
+}
+
+#[test]
 fn an_overcommitted_worker_says_so() {
     let amount = |n| Resources::from([("clusters".to_owned(), crate::model::Quantity::units(n))]);
     let worker = WorkerPlan {
