@@ -35,11 +35,11 @@ points! {
     BeforePack = "pack.before",
     /// When the pack is in its temporary file.
     HalfPack = "pack.half",
+    /// Before pack and index are brought to the disk.
+    BeforeSync = "sync.before",
     /// When pack and index have their names.
     AfterPack = "pack.after",
-    /// Before pack, index and their folder are brought to the disk.
-    BeforeSync = "sync.before",
-    /// When they are on the disk.
+    /// When their folder is on the disk, too.
     AfterSync = "sync.after",
     /// Before a local ref moves.
     BeforeRef = "ref.before",

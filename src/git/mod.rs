@@ -21,6 +21,8 @@ mod openpgp;
 mod outcome;
 mod own;
 mod pack;
+mod pack_file;
+mod pack_index;
 mod program;
 mod provenance;
 mod push;

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write};
 
 use flate2::read::ZlibDecoder;
-use flate2::{Compress, Compression, FlushCompress, Status};
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use sha1::{Digest as _, Sha1};
 
+use super::pack_index::IndexedEntry;
 use crate::model::Id;
+
+/// How many bytes a pack has before its first entry.
+const HEADER: usize = 12;
 
 /// The kinds of objects that carp writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +51,8 @@ impl ObjectType {
 #[derive(Clone, Copy, Debug)]
 struct PackPlace {
     kind: ObjectType,
+    /// Where the entry begins in `bytes`.
+    entry: usize,
     /// Where the compressed bytes begin and end in `bytes`.
     start: usize,
     end: usize,
@@ -99,10 +105,11 @@ impl Entries {
         if self.contains(id) {
             return;
         }
+        let entry = self.bytes.len();
         entry_header(&mut self.bytes, kind, body.len());
         let start = self.bytes.len();
         self.compress(body);
-        let place = PackPlace { kind, start, end: self.bytes.len(), size: body.len() };
+        let place = PackPlace { kind, entry, start, end: self.bytes.len(), size: body.len() };
         self.places.insert(id, place);
     }
 
@@ -128,21 +135,35 @@ impl Entries {
         }
     }
 
-    /// Writes the pack: header, entries, and the SHA-1 of both, which is returned in hex.
-    pub(super) fn write_pack(&self, to: &mut impl Write) -> io::Result<String> {
-        let count = u32::try_from(self.len()).map_err(io::Error::other)?;
-        let mut header = Vec::with_capacity(12);
-        header.extend_from_slice(b"PACK");
-        header.extend_from_slice(&2_u32.to_be_bytes());
-        header.extend_from_slice(&count.to_be_bytes());
+    /// Writes the pack: header, entries, and the SHA-1 of both, which is its name.
+    pub(super) fn write_pack(&self, to: &mut impl Write) -> io::Result<Id> {
+        let header = self.header_bytes()?;
         let mut hasher = Sha1::new();
-        hasher.update(&header);
+        hasher.update(header);
         hasher.update(&self.bytes);
         let trailer = Id::from_bytes(hasher.finalize().into());
         to.write_all(&header)?;
         to.write_all(&self.bytes)?;
         to.write_all(trailer.as_bytes())?;
-        Ok(trailer.to_string())
+        Ok(trailer)
+    }
+
+    fn header_bytes(&self) -> io::Result<[u8; HEADER]> {
+        let count = u32::try_from(self.len()).map_err(io::Error::other)?;
+        let mut header = [0; HEADER];
+        header[..4].copy_from_slice(b"PACK");
+        header[4..8].copy_from_slice(&2_u32.to_be_bytes());
+        header[8..].copy_from_slice(&count.to_be_bytes());
+        Ok(header)
+    }
+
+    /// What the index of the pack says of each entry, in the order of ids.
+    pub(super) fn indexed(&self) -> impl Iterator<Item = IndexedEntry> + Clone + '_ {
+        self.places.iter().map(|(id, place)| {
+            let mut crc = Crc::new();
+            crc.update(&self.bytes[place.entry..place.end]);
+            IndexedEntry { id: *id, crc: crc.sum(), offset: (HEADER + place.entry) as u64 }
+        })
     }
 }
 

@@ -1,7 +1,6 @@
 //! A Git repository as a store: reads by libgit2, puts collected for one pack.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +11,6 @@ use super::pack::{Entries, ObjectType};
 use super::reading::begin;
 use super::repository::{Repository, oid};
 use super::{CommitDraft, Error, Redacted, Signature};
-use crate::fault::{self, Point};
 use crate::model::{Dir, Entry, EntryKind, Id, Store, StoreError};
 
 /// The objects of a repository. What is put is readable at once and is in the repository only after
@@ -83,24 +81,10 @@ impl GitStore<'_> {
         if objects == 0 {
             return Ok(Flushed::default());
         }
-        let failed =
-            |e: &git2::Error| Error::libgit2(format!("writing a pack into {}", self.name), e);
-        let at = |point| fault::at(point).map_err(|e| self.not_written(&e));
-        at(Point::BeforePack)?;
-        let mut writer = self.odb.packwriter().map_err(|e| failed(&e))?;
-        // libgit2 hands an I/O error on as "Write error"; what it really was is its last error.
-        let hash = pending
-            .entries
-            .write_pack(&mut InPages(&mut writer))
-            .map_err(|_| failed(&git2::Error::last_error(-1)))?;
-        at(Point::HalfPack)?;
-        writer.commit().map_err(|e| failed(&e))?;
-        drop(writer);
-        at(Point::AfterPack)?;
-        let pack = self.directory.join(format!("objects/pack/pack-{hash}.pack"));
-        sync(&pack).map_err(|e| self.sync_failed(&pack, &e))?;
+        let pack = pending.entries.write(&self.directory).map_err(|e| self.not_written(&e))?;
         sweep_packs(&pack);
-        self.odb.refresh().map_err(|e| failed(&e))?;
+        let failed = |e| Error::libgit2(format!("reading the new pack of {}", self.name), &e);
+        self.odb.refresh().map_err(failed)?;
         *pending =
             PendingObjects { entries: Entries::new(), flushed: pending.flushed + objects as u64 };
         Ok(Flushed { objects, pack: Some(pack) })
@@ -109,13 +93,6 @@ impl GitStore<'_> {
     fn not_written(&self, error: &io::Error) -> Error {
         Error::Repository {
             what: format!("writing a pack into {}", self.name),
-            detail: Redacted::new(error.to_string()),
-        }
-    }
-
-    fn sync_failed(&self, pack: &Path, error: &io::Error) -> Error {
-        Error::Repository {
-            what: format!("bringing `{}` of {} to the disk", pack.display(), self.name),
             detail: Redacted::new(error.to_string()),
         }
     }
@@ -249,33 +226,6 @@ fn kind_of(mode: &[u8]) -> Option<EntryKind> {
         0o12 => Some(EntryKind::Symlink),
         0o16 => Some(EntryKind::Submodule),
         _ => None,
-    }
-}
-
-/// Waits until a pack, its index and the directory entries of both are on disk.
-fn sync(pack: &Path) -> io::Result<()> {
-    fault::at(Point::BeforeSync)?;
-    File::open(pack)?.sync_all()?;
-    File::open(pack.with_extension("idx"))?.sync_all()?;
-    if cfg!(unix) {
-        File::open(pack.parent().unwrap_or(Path::new(".")))?.sync_all()?;
-    }
-    fault::at(Point::AfterSync)
-}
-
-/// Hands bytes on a page at a time. libgit2 lengthens a pack by its last byte and maps the rest, so that
-/// a full disk ends the process where more than a page comes at once; so it is an error.
-struct InPages<W>(W);
-
-const PAGE: usize = 4096;
-
-impl<W: Write> Write for InPages<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(&bytes[..bytes.len().min(PAGE)])
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
     }
 }
 
