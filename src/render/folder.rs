@@ -1,5 +1,8 @@
 //! A folder as a whole: its digest, and the annotation that carries it.
 
+use std::fmt::Write as _;
+use std::ops::Range;
+
 use super::Files;
 use crate::model::Digest;
 
@@ -12,43 +15,53 @@ pub(super) const NO_DIGEST: &str = "sha256:0";
 /// it as evidence of what was applied.
 #[must_use]
 pub fn folder_digest<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Digest {
-    let key = format!("{DIGEST_ANNOTATION}:");
     let mut parts = Vec::new();
     for (path, bytes) in files.into_iter().filter(|(path, _)| *path != "carp.lock") {
         let text = String::from_utf8_lossy(bytes);
-        let kept: String =
-            text.split_inclusive('\n').filter(|l| !l.trim_start().starts_with(&key)).collect();
+        let mut kept = String::with_capacity(text.len());
+        let mut from = 0;
+        for line in annotations(&text) {
+            kept.push_str(&text[from..line.start]);
+            from = line.end;
+        }
+        kept.push_str(&text[from..]);
         parts.push((path, Digest::of(kept.as_bytes())));
     }
     parts.sort_unstable();
     Digest::of_value(&parts)
 }
 
+/// The lines of a text that are the annotation.
+fn annotations(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    text.match_indices(DIGEST_ANNOTATION).filter_map(|(at, key)| {
+        let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let whole =
+            text[start..at].trim_start().is_empty() && text[at + key.len()..].starts_with(':');
+        let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+        whole.then_some(start..end)
+    })
+}
+
 /// The folder with its digest in the annotation, wherever that stands.
 #[must_use]
 pub fn with_digest(mut files: Files) -> Files {
     let digest = folder_digest(files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
-    let key = format!("{DIGEST_ANNOTATION}:");
     for bytes in files.values_mut() {
         let text = String::from_utf8_lossy(bytes);
-        if text.contains(&key) {
-            *bytes = text
-                .split_inclusive('\n')
-                .map(|l| written(l, &key, &digest))
-                .collect::<String>()
-                .into();
+        let mut written = String::with_capacity(text.len() + 128);
+        let mut from = 0;
+        for line in annotations(&text) {
+            let indent = text[line.clone()].find(DIGEST_ANNOTATION).unwrap_or_default();
+            written.push_str(&text[from..line.start + indent]);
+            let _ = writeln!(written, "{DIGEST_ANNOTATION}: sha256:{digest}");
+            from = line.end;
+        }
+        if from > 0 {
+            written.push_str(&text[from..]);
+            *bytes = written.into();
         }
     }
     files
-}
-
-fn written(line: &str, key: &str, digest: &Digest) -> String {
-    let body = line.trim_start();
-    if !body.starts_with(key) {
-        return line.to_owned();
-    }
-    let indent = &line[..line.len() - body.len()];
-    format!("{indent}{key} sha256:{digest}\n")
 }
 
 #[cfg(test)]

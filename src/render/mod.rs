@@ -42,6 +42,7 @@ mod layers;
 mod machines;
 mod mirror;
 mod object;
+mod path;
 mod pattern;
 mod reader;
 mod readiness;

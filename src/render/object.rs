@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::Files;
+use super::path::at;
 use super::text;
 use super::yaml;
 
@@ -22,7 +23,7 @@ pub(super) struct Object {
 
 impl Object {
     fn text_at(&self, pointer: &str) -> &str {
-        self.value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+        at(&self.value, pointer).and_then(Value::as_str).unwrap_or_default()
     }
 
     /// Its `apiVersion`.

@@ -15,17 +15,21 @@ pub(super) fn documents(text: &str) -> impl Iterator<Item = String> + '_ {
     std::iter::from_fn(move || {
         lines.peek()?;
         let mut document = String::new();
+        let mut has_content = false;
         for line in lines.by_ref().take_while(|line| *line != SEPARATOR) {
+            if document.is_empty() && line.is_empty() {
+                continue;
+            }
+            has_content |= !line.is_empty() && !line.starts_with('#');
             document.push_str(line);
             document.push('\n');
         }
-        Some(document)
+        while document.ends_with("\n\n") {
+            document.pop();
+        }
+        Some(has_content.then_some(document))
     })
-    .filter_map(|document| {
-        let body = document.trim_matches('\n');
-        let has_content = body.lines().any(|l| !l.is_empty() && !l.starts_with('#'));
-        has_content.then(|| format!("{body}\n"))
-    })
+    .flatten()
 }
 
 #[cfg(test)]

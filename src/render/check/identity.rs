@@ -4,12 +4,13 @@
 
 use super::super::job::Job;
 use super::super::object::Object;
+use super::super::path::at;
 use crate::diag::{Code, Diagnostics};
 
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
     let machines = objects.iter().filter(|o| o.kind() == "AzureMachineTemplate");
     let without = machines.filter(|o| {
-        let identity = o.value.pointer("/spec/template/spec/identity");
+        let identity = at(&o.value, "/spec/template/spec/identity");
         identity.and_then(|i| i.as_str()).is_none_or(|identity| identity == "None")
     });
     without

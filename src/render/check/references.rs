@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::super::job::Job;
 use super::super::object::Object;
+use super::super::path::at;
 use crate::diag::{Code, Diagnostics};
 
 /// Where references to objects of the same folder stand.
@@ -35,7 +36,7 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
 }
 
 fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
-    value.pointer(pointer).and_then(Value::as_str)
+    at(value, pointer).and_then(Value::as_str)
 }
 
 fn find<'a>(objects: &'a [Object], kind: &str, name: &str, namespace: &str) -> Option<&'a Object> {
@@ -44,7 +45,7 @@ fn find<'a>(objects: &'a [Object], kind: &str, name: &str, namespace: &str) -> O
 
 /// References to what is not there.
 fn dangling<'a>(object: &'a Object, objects: &'a [Object]) -> impl Iterator<Item = String> + 'a {
-    REFERENCES.iter().filter_map(|p| object.value.pointer(p)).filter_map(|reference| {
+    REFERENCES.iter().filter_map(|p| at(&object.value, p)).filter_map(|reference| {
         let (kind, name) = (text(reference, "/kind")?, text(reference, "/name")?);
         let there = find(objects, kind, name, object.namespace());
         there.is_none().then(|| format!("refers to {kind} {name}, which is not in the folder"))
@@ -68,10 +69,10 @@ fn other_machine(object: &Object, objects: &[Object]) -> Option<String> {
         let config = text(spec, "/spec/template/spec/bootstrap/configRef/name")?;
         let config = find(objects, "KubeadmConfigTemplate", config, object.namespace())?;
         let machine = text(spec, "/spec/template/spec/infrastructureRef/name")?;
-        (machine, config.value.pointer("/spec/template/spec/files")?)
+        (machine, at(&config.value, "/spec/template/spec/files")?)
     } else {
         let machine = text(spec, "/spec/machineTemplate/spec/infrastructureRef/name")?;
-        (machine, spec.pointer("/spec/kubeadmConfigSpec/files")?)
+        (machine, at(spec, "/spec/kubeadmConfigSpec/files")?)
     };
     let secrets = files.as_array()?.iter().filter_map(|f| text(f, "/contentFrom/secret/name"));
     let wanted = format!("{machine}{AZURE_JSON}");

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use self::split::{MARK, MAX_WORDS, NUMBER_STEM, Split};
+use self::split::{MARK, MAX_WORDS, NUMBER_STEM, Split, marked};
 use super::reader::{self, YamlError};
 
 /// How many digits end a mark.
@@ -34,7 +34,8 @@ pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
 /// The patterns of documents that were read before.
 #[derive(Debug, Default)]
 struct Patterns {
-    known: BTreeMap<String, KnownPattern>,
+    /// By length and text: few have the same length, and most begin alike.
+    known: BTreeMap<(usize, String), KnownPattern>,
     bytes: usize,
 }
 
@@ -52,22 +53,24 @@ enum KnownPattern {
 impl Patterns {
     fn parse(&mut self, text: &str) -> Result<Value, YamlError> {
         let Some(document) = Split::of(text) else { return reader::read(text) };
-        match self.known.get(&document.pattern) {
-            Some(KnownPattern::Says(form)) => return Ok(form.with(&document.words)),
+        let Split { pattern, words } = document;
+        let pattern = (pattern.len(), pattern);
+        match self.known.get(&pattern) {
+            Some(KnownPattern::Says(form)) => return Ok(form.with(&words)),
             Some(KnownPattern::Closed) => return reader::read(text),
             Some(KnownPattern::Once) => {}
             None => {
                 let value = reader::read(text)?;
-                if self.bytes + document.pattern.len() <= MAX_KEPT {
-                    self.bytes += document.pattern.len();
-                    self.known.insert(document.pattern, KnownPattern::Once);
+                if self.bytes + pattern.0 <= MAX_KEPT {
+                    self.bytes += pattern.0;
+                    self.known.insert(pattern, KnownPattern::Once);
                 }
                 return Ok(value);
             }
         }
         let value = reader::read(text)?;
-        let form = Form::of(text, &document).filter(|form| form.with(&document.words) == value);
-        self.known.insert(document.pattern, form.map_or(KnownPattern::Closed, KnownPattern::Says));
+        let form = Form::of(text, &pattern.1).filter(|form| form.with(&words) == value);
+        self.known.insert(pattern, form.map_or(KnownPattern::Closed, KnownPattern::Says));
         Ok(value)
     }
 }
@@ -104,11 +107,11 @@ enum Piece {
 
 impl Form {
     /// What documents like this one say; `None` where a word stands in the place of a key, or where nobody could tell a mark.
-    fn of(text: &str, document: &Split<'_>) -> Option<Self> {
+    fn of(text: &str, pattern: &str) -> Option<Self> {
         if text.contains(MARK) || text.contains(NUMBER_STEM) {
             return None;
         }
-        Self::marked(reader::read(&document.marked()).ok()?)
+        Self::marked(reader::read(&marked(pattern)).ok()?)
     }
 
     fn marked(value: Value) -> Option<Self> {

@@ -40,19 +40,19 @@ impl<'a> Split<'a> {
         }
         (words.len() <= MAX_WORDS).then_some(Self { pattern, words })
     }
+}
 
-    /// The text with a mark in the place of each word.
-    pub(super) fn marked(&self) -> String {
-        let mut parts = self.pattern.split(OPEN);
-        let mut text = parts.next().unwrap_or_default().to_owned();
-        for (nth, part) in parts.enumerate() {
-            let number = part.starts_with(Sort::Number.letter());
-            let stem = if number { NUMBER_STEM } else { MARK };
-            let _ = write!(text, "{stem}{nth:04}");
-            text.push_str(&part[1..]);
-        }
-        text
+/// The text of a pattern with a mark in the place of each word.
+pub(super) fn marked(pattern: &str) -> String {
+    let mut parts = pattern.split(OPEN);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for (nth, part) in parts.enumerate() {
+        let number = part.starts_with(Sort::Number.letter());
+        let stem = if number { NUMBER_STEM } else { MARK };
+        let _ = write!(text, "{stem}{nth:04}");
+        text.push_str(&part[1..]);
     }
+    text
 }
 
 /// What readers take alike.

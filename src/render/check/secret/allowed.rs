@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::super::super::path::at;
+
 /// Has a line `FIELD: REASON` for each such field, as the finding names the field.
 pub(super) const ANNOTATION: &str = "carp.dev/not-secret";
 
@@ -10,7 +12,7 @@ pub(super) struct AllowedFields<'a>(&'a str);
 
 impl<'a> AllowedFields<'a> {
     pub(super) fn of(object: &'a Value) -> Self {
-        let annotations = object.pointer("/metadata/annotations");
+        let annotations = at(object, "/metadata/annotations");
         Self(annotations.and_then(|a| a.get(ANNOTATION)?.as_str()).unwrap_or_default())
     }
 

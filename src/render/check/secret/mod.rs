@@ -14,6 +14,7 @@ use self::allowed::{ANNOTATION, AllowedFields};
 use self::rules::{FoundSecret, RULES};
 use super::super::job::Job;
 use super::super::object::Object;
+use super::super::path::at;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
 /// The most findings about one object: whoever has so many mends the first ones and sees the rest.
@@ -159,7 +160,7 @@ fn step(path: &mut String, key: &str) {
 
 /// Whether an object is a Secret with content.
 pub(super) fn is_secret(object: &Object) -> bool {
-    let content = ["/data", "/stringData"].iter().any(|p| object.value.pointer(p).is_some());
+    let content = ["/data", "/stringData"].iter().any(|p| at(&object.value, p).is_some());
     object.kind() == "Secret" && object.group().is_empty() && content
 }
 

@@ -4,18 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::super::super::path::at;
 use crate::model::{Cidr, is_label_key, is_label_value};
-
-/// What stands at a path: `serde_json`'s `Value::pointer` for keys without a `~`, which no path of a rule has. It asks for
-/// every object and rule, and unescapes nothing.
-fn at<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
-    let mut keys = path.split('/').skip(1);
-    keys.try_fold(object, |value, key| match value {
-        Value::Object(fields) => fields.get(key),
-        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
-        _ => None,
-    })
-}
 
 /// The text at a path; empty where there is none.
 pub(super) fn text<'a>(object: &'a Value, path: &str) -> &'a str {
