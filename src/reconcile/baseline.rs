@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::once::ReconcileRun;
-use super::outcome::{StatusOutcome, Verdict};
+use super::outcome::Verdict;
 use super::proposed::RunInputs;
 use super::reports::{ReportTips, Reporting};
 use super::snapshot::cache_file;
 use crate::git::Repository;
-use crate::model::{Baseline, Digest, KnownDocuments, Memo, Proposal, Snapshot, StoreError};
+use crate::model::{
+    Baseline, Digest, KnownDocuments, Memo, Proposal, Snapshot, StoreError, TurnStatus,
+};
 use crate::pipeline;
 use crate::store::{DocumentDatabase, load_sealed, save_documents, save_sealed};
 
@@ -65,9 +67,9 @@ impl RunInputs<'_> {
 impl ReconcileRun<'_> {
     /// Keeps what stands after this run, where it is known to. What was kept before stays where it is not: it
     /// counts only where all is as it says.
-    pub(super) fn keep_baseline(&self, verdict: &Verdict, status: Option<&StatusOutcome>) {
+    pub(super) fn keep_baseline(&self, verdict: &Verdict, status: Option<&TurnStatus>) {
         let written = matches!(verdict, Verdict::Unchanged | Verdict::Committed(_))
-            && !matches!(status, Some(StatusOutcome::Failed(_)));
+            && !matches!(status, Some(TurnStatus::Failed { .. }));
         let Some(program) = self.options.program.filter(|_| written) else { return };
         if self.asks_signatures || self.names.proposes {
             return;
@@ -76,7 +78,7 @@ impl ReconcileRun<'_> {
         // A cache that cannot be written, or an object that cannot be read, costs the next run time.
         if let Some(NextBaseline { before, next, documents }) = &self.next {
             let (next, documents) = (next.clone(), *documents);
-            let waits = matches!(status, Some(StatusOutcome::Waiting(_)));
+            let waits = matches!(status, Some(TurnStatus::Waiting { .. }));
             let baseline = if waits { next.with_status_of(before) } else { next };
             if baseline.reports != before.reports {
                 let _ = paths.save_tips(self.tips.as_ref());

@@ -42,7 +42,7 @@ pub use heal::once_on_a_sound_clone;
 pub use missing::{Brought, MissingBranches};
 pub use names::Names;
 pub use once::{Options, once};
-pub use outcome::{Committed, Outcome, ReconcileResult, StatusOutcome, Verdict};
+pub use outcome::{Outcome, ReconcileResult, Verdict};
 pub use past::open_past;
 pub use place::FleetPlace;
 pub use reports::reports_in_folder;

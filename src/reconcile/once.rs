@@ -8,7 +8,7 @@ use super::baseline::NextBaseline;
 use super::coalesce;
 use super::first_run::rewound_from;
 use super::notes::not_read;
-use super::outcome::{Committed, Outcome, ReconcileResult, StatusOutcome, Verdict};
+use super::outcome::{Outcome, ReconcileResult, Verdict};
 use super::proposed::{Proposed, RunInputs};
 use super::publish::Writer;
 use super::refresh::{Refreshed, refresh};
@@ -25,7 +25,7 @@ use crate::load;
 use crate::model::api::{FleetSpec, GitSettings};
 use crate::model::{
     Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Memo, Name, Proposal, Snapshot, Turn,
-    TurnConstraints,
+    TurnCommit, TurnConstraints, TurnStatus,
 };
 use crate::pipeline::Update;
 use crate::status::FleetStatus;
@@ -133,10 +133,10 @@ fn tree_of(repository: &Repository, commit: Option<Id>) -> Result<Option<Id>, Er
 }
 
 enum AttemptEnd {
-    Ended(Verdict, Option<StatusOutcome>),
+    Ended(Verdict, Option<TurnStatus>),
     Raced,
     /// Another writer was faster on the status branch; the output commit, where one was made, stands.
-    StatusRaced(Option<Committed>),
+    StatusRaced(Option<TurnCommit>),
 }
 
 /// The races that a run lost, by branch, and what it pushed.
@@ -272,7 +272,7 @@ impl<'a> ReconcileRun<'a> {
                 return Err(error);
             }
             self.plan_with_the_last_fold()?;
-            refused = Some(StatusOutcome::Failed(error.to_string()));
+            refused = Some(TurnStatus::Failed { message: error.to_string() });
         }
         let Some(verdict) = self.push_output()? else { return Ok(AttemptEnd::Raced) };
         Ok(match self.push_status() {
@@ -284,7 +284,7 @@ impl<'a> ReconcileRun<'a> {
             }),
             Err(error) if error.is_damage() => return Err(error),
             Err(error) => {
-                AttemptEnd::Ended(verdict, Some(StatusOutcome::Failed(error.to_string())))
+                AttemptEnd::Ended(verdict, Some(TurnStatus::Failed { message: error.to_string() }))
             }
         })
     }
@@ -311,13 +311,13 @@ impl<'a> ReconcileRun<'a> {
     }
 
     /// What was committed stays committed: a failure after that fails nothing but the status.
-    fn fail(self, done: Option<Committed>, error: Error) -> Result<Outcome, Error> {
+    fn fail(self, done: Option<TurnCommit>, error: Error) -> Result<Outcome, Error> {
         let Some(committed) = done else { return Err(error) };
-        let status = StatusOutcome::Failed(error.to_string());
+        let status = TurnStatus::Failed { message: error.to_string() };
         Ok(self.end(Verdict::Committed(committed), Some(status)))
     }
 
-    fn end(mut self, verdict: Verdict, status: Option<StatusOutcome>) -> Outcome {
+    fn end(mut self, verdict: Verdict, status: Option<TurnStatus>) -> Outcome {
         // What was committed stays committed: a question that fails now fails nothing.
         let notes = self.notes().unwrap_or_else(|error| vec![error.to_string()]);
         self.keep_baseline(&verdict, status.as_ref());
@@ -353,7 +353,7 @@ impl<'a> ReconcileRun<'a> {
         self.spec.git.clone().unwrap_or_default()
     }
 
-    pub(super) fn committed(&self, branch: &str, commit: Id) -> Committed {
-        Committed { branch: branch.to_owned(), commit, remote: self.names.target_shown() }
+    pub(super) fn committed(&self, branch: &str, commit: Id) -> TurnCommit {
+        TurnCommit { branch: branch.to_owned(), commit, remote: self.names.target_shown() }
     }
 }

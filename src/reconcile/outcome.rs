@@ -1,6 +1,8 @@
 //! What a run of the reconciler comes to.
 
-use crate::model::{Attempt as Attempted, HeldBack, Id, Proposal, Turn, TurnForge};
+use crate::model::{
+    Attempt as Attempted, HeldBack, Id, Proposal, Turn, TurnCommit, TurnForge, TurnStatus,
+};
 use crate::status::FleetStatus;
 
 /// How a run went.
@@ -18,7 +20,7 @@ pub struct Outcome {
     /// How it ended on the output branch.
     pub verdict: Verdict,
     /// How the status branch fared; `None` where nothing was to be written.
-    pub status: Option<StatusOutcome>,
+    pub status: Option<TurnStatus>,
     /// How the forge was told; `None` where there was nothing to tell, or nobody to tell it to.
     pub forge: Option<TurnForge>,
     /// `fleet.yaml` as it is now; `None` where the run was stopped.
@@ -49,39 +51,17 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// A commit was made.
-    Committed(Committed),
+    Committed(TurnCommit),
     /// There was nothing to commit.
     Unchanged,
     /// A proposal was made or brought up to date; it counts when people have merged it.
-    Proposes(Committed),
+    Proposes(TurnCommit),
     /// The proposal that is there says all already.
-    Proposed(Committed),
+    Proposed(TurnCommit),
     /// People have approved the proposal that is there, so it waits for them as it is.
-    Approved(Committed),
+    Approved(TurnCommit),
     /// Nothing may be committed.
     Stopped,
     /// There is something to commit, and the orders hold it back.
     Held(HeldBack),
-}
-
-/// How the status branch fared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StatusOutcome {
-    /// A commit was made.
-    Committed(Committed),
-    /// It can wait, until then at the latest: the last commit there is young.
-    Waiting(jiff::Timestamp),
-    /// It could not be written; the run succeeded all the same.
-    Failed(String),
-}
-
-/// A commit on a branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Committed {
-    /// The branch.
-    pub branch: String,
-    /// The commit.
-    pub commit: Id,
-    /// The remote that has it, where there is one.
-    pub remote: Option<String>,
 }

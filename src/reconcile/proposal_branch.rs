@@ -7,9 +7,9 @@
 //! removes the branch.
 
 use super::publish::{Published, Writer};
-use super::{Committed, Error, Verdict};
+use super::{Error, Verdict};
 use crate::git::{GitStore, Merging, Repository};
-use crate::model::{Dir, Id, Proposal, Store};
+use crate::model::{Dir, Id, Proposal, Store, TurnCommit};
 
 /// What was decided, and what it stands on.
 pub(super) struct WantedProposal<'a> {
@@ -41,7 +41,7 @@ pub(super) fn propose(
     }
     let tree = wanted.proposal.tree;
     let committed =
-        |commit| Committed { branch: branch.clone(), commit, remote: writer.names.target_shown() };
+        |commit| TurnCommit { branch: branch.clone(), commit, remote: writer.names.target_shown() };
     if let Some(tip) = tip {
         let contains_output = repository.is_ancestor(output, tip)?;
         if contains_output && repository.commit_tree(tip)? == tree {

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use super::Error;
 use super::coalesce::{self, Due};
 use super::once::ReconcileRun;
-use super::outcome::{Committed, StatusOutcome};
 use super::publish::Published;
-use crate::model::Id;
+use crate::model::{Id, TurnCommit, TurnStatus};
 use crate::pipeline::fleet_document;
 
 impl ReconcileRun<'_> {
@@ -36,7 +35,7 @@ impl ReconcileRun<'_> {
     }
 
     /// `None` where the branch says all already.
-    pub(super) fn push_status(&mut self) -> Result<Option<StatusOutcome>, Error> {
+    pub(super) fn push_status(&mut self) -> Result<Option<TurnStatus>, Error> {
         let prefix = &self.place.prefix;
         let document =
             fleet_document(&self.proposal, prefix, self.output, Some(self.people), &self.store)?;
@@ -51,16 +50,16 @@ impl ReconcileRun<'_> {
         if let Due::At(due) = coalesce::due(last, self.now, pause)
             && !document.at_once
         {
-            return Ok(Some(StatusOutcome::Waiting(due)));
+            return Ok(Some(TurnStatus::Waiting { until: due }));
         }
         let mut message = "carp: status\n".to_owned();
         if let Some(output) = self.output {
             let _ = writeln!(message, "\nCarp-Output: {output}");
         }
-        self.write_status(tree, message).map(|written| Some(StatusOutcome::Committed(written)))
+        self.write_status(tree, message).map(|written| Some(TurnStatus::Committed(written)))
     }
 
-    fn write_status(&mut self, tree: Id, message: String) -> Result<Committed, Error> {
+    fn write_status(&mut self, tree: Id, message: String) -> Result<TurnCommit, Error> {
         let identity = self.identity();
         let writer = self.writer(&identity);
         let _span = tracing::debug_span!("write", branch = self.names.branches.status).entered();

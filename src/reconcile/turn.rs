@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::outcome::{Committed, Outcome, StatusOutcome, Verdict};
+use super::outcome::{Outcome, Verdict};
 use super::{Error, coalesce};
 use crate::diag::{Diagnostic, Severity};
 use crate::git;
@@ -28,11 +28,11 @@ impl Outcome {
             Verdict::Held(held) => (TurnOutcome::Held, Some(*held)),
         };
         let written = match &self.verdict {
-            Verdict::Committed(committed) | Verdict::Proposes(committed) => Some(commit(committed)),
+            Verdict::Committed(committed) | Verdict::Proposes(committed) => Some(committed.clone()),
             _ => None,
         };
         let waits = match &self.status {
-            Some(StatusOutcome::Waiting(until)) => Some(*until),
+            Some(TurnStatus::Waiting { until }) => Some(*until),
             _ => None,
         };
         Turn {
@@ -42,7 +42,7 @@ impl Outcome {
             failure: None,
             held,
             written,
-            status: self.status.as_ref().map(status),
+            status: self.status.clone(),
             forge: self.forge.clone(),
             races: self.races,
             pushes: self.pushes,
@@ -66,20 +66,20 @@ impl Outcome {
         let subject = subject.strip_prefix("carp: ").unwrap_or(subject);
         let waiting = self.proposal.counts.pending;
         let mut line = match &self.verdict {
-            Verdict::Committed(Committed { branch, commit, remote }) => {
+            Verdict::Committed(TurnCommit { branch, commit, remote }) => {
                 let pushed = match remote {
                     Some(remote) => format!(" (pushed to {remote})"),
                     None => String::new(),
                 };
                 format!("committed {branch} {}{pushed}: {subject}", commit.short())
             }
-            Verdict::Proposes(Committed { branch, commit, .. }) => {
+            Verdict::Proposes(TurnCommit { branch, commit, .. }) => {
                 format!("proposed {branch} {}: {subject}", commit.short())
             }
-            Verdict::Proposed(Committed { branch, commit, .. }) => {
+            Verdict::Proposed(TurnCommit { branch, commit, .. }) => {
                 format!("the proposal {branch} {} waits to be merged", commit.short())
             }
-            Verdict::Approved(Committed { branch, commit, .. }) => {
+            Verdict::Approved(TurnCommit { branch, commit, .. }) => {
                 format!(
                     "the proposal {branch} {} is approved and waits to be merged",
                     commit.short()
@@ -158,19 +158,6 @@ fn told(finding: &Diagnostic) -> String {
     match place {
         Some(place) => format!("{severity}[{}]: {}: {message}", code.name(), place.file),
         None => format!("{severity}[{}]: {message}", code.name()),
-    }
-}
-
-fn commit(committed: &Committed) -> TurnCommit {
-    let Committed { branch, commit, remote } = committed.clone();
-    TurnCommit { branch, commit, remote }
-}
-
-fn status(outcome: &StatusOutcome) -> TurnStatus {
-    match outcome {
-        StatusOutcome::Committed(committed) => TurnStatus::Committed(commit(committed)),
-        StatusOutcome::Waiting(until) => TurnStatus::Waiting { until: *until },
-        StatusOutcome::Failed(message) => TurnStatus::Failed { message: message.clone() },
     }
 }
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use super::super::show::DemoView;
 use super::super::{Context, EXAMPLE, Error, ForgeArgs, ObservedArgs, files};
 use super::open::clock;
-use super::{ReconcileOutcome, Reconciled, TurnArgs, Turned, explain, open, reconcile};
+use super::{Reconciled, TurnArgs, Turned, explain, open, reconcile};
 use crate::change::{TreeEdit, diff};
 use crate::git::{self, CommitDraft, Repository, Swap};
-use crate::model::{Binding, Decision, Id, Name, Store as _, paths};
-use crate::reconcile::Keep;
+use crate::model::{Binding, Decision, Id, Name, Store as _, TurnStatus, paths};
+use crate::reconcile::{Keep, Verdict};
 
 /// The file that shows that a folder was made by the demonstration.
 const MARK: &str = ".made-by-carp-demo";
@@ -91,13 +91,13 @@ fn view(
 ) -> Result<DemoView, Error> {
     let proposal = &turn.opened.proposal;
     let mut commits = Vec::new();
-    if let ReconcileOutcome::Committed(written) = &turn.outcome {
+    if let Verdict::Committed(written) = &turn.verdict {
         let subject = proposal.message.lines().next().unwrap_or_default().to_owned();
-        commits.push([written.branch.clone(), short(&written.commit), subject]);
+        commits.push([written.branch.clone(), written.commit.short(), subject]);
     }
-    if let Some(Ok(written)) = &turn.status {
+    if let Some(TurnStatus::Committed(written)) = &turn.status {
         let subject = "phases, conditions and capacity".to_owned();
-        commits.push([written.branch.clone(), short(&written.commit), subject]);
+        commits.push([written.branch.clone(), written.commit.short(), subject]);
     }
     let store = repository.store().map_err(|e| Error::failed(e.to_string()))?;
     let all = diff(&store, None::<Id>, Some(proposal.tree));
@@ -112,10 +112,6 @@ fn view(
         files,
         paths: worth_a_look(turn),
     })
-}
-
-fn short(commit: &str) -> String {
-    commit.get(..8).unwrap_or(commit).to_owned()
 }
 
 fn placed(turn: &Reconciled) -> Vec<[String; 4]> {

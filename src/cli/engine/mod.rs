@@ -31,9 +31,9 @@ use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::change::Certified;
 use crate::diag::{Place, Position};
-use crate::model::{Hold, Input, Name, Proposal, Turn, TurnConstraints};
+use crate::model::{Hold, Input, Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus};
 use crate::pipeline::Update;
-use crate::reconcile::Keep;
+use crate::reconcile::{Keep, Verdict};
 use crate::verify;
 
 pub use control::Control;
@@ -124,43 +124,15 @@ pub struct Reconciled {
     /// What it was made from.
     pub opened: OpenedFleet,
     /// How the turn ended.
-    pub outcome: ReconcileOutcome,
+    pub verdict: Verdict,
     /// How the status branch fared: `None` where nothing was to be written.
-    pub status: Option<Result<WrittenCommit, String>>,
-    /// How the forge was told: where, or why not; `None` where there was nothing to tell.
-    pub forge: Option<Result<String, String>>,
+    pub status: Option<TurnStatus>,
+    /// How the forge was told; `None` where there was nothing to tell.
+    pub forge: Option<TurnForge>,
     /// How often a push was lost to another writer and planned again.
     pub races: u32,
     /// The time that was used.
     pub now: jiff::Timestamp,
-}
-
-/// How a turn of the reconciler ended on the output branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReconcileOutcome {
-    /// A commit was made, and pushed where there is a remote.
-    Committed(WrittenCommit),
-    /// There was nothing to commit.
-    Unchanged,
-    /// A proposal was made or brought up to date.
-    Proposes(WrittenCommit),
-    /// The proposal that is there says all already.
-    Proposed(WrittenCommit),
-    /// The proposal that is there is approved and stays as it is.
-    Approved(WrittenCommit),
-    /// Nothing may be committed: a broken `carp.yaml`, an empty read.
-    Stopped,
-}
-
-/// A commit on a branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenCommit {
-    /// The branch.
-    pub branch: String,
-    /// The commit.
-    pub commit: String,
-    /// The remote that has it, where there is one.
-    pub remote: Option<String>,
 }
 
 /// A fleet in a folder that a command may add a file to.

@@ -8,14 +8,14 @@ use super::super::show::forge;
 use super::super::show::plan::{PlanView, markdown};
 use super::super::{Context, Error, Exit, FleetArgs, ForgeArgs, ForgeName, ObservedArgs, plan};
 use super::open::{build, cache, clock, failed, shown, text_of};
-use super::{FleetSource, OpenedFleet, ReconcileOutcome, Reconciled, Turned, WrittenCommit};
+use super::{FleetSource, OpenedFleet, Reconciled, Turned};
 use crate::forge::Token;
 use crate::git::Repository;
-use crate::model::{Digest, Name, Proposal, Turn, TurnConstraints, TurnForge};
+use crate::model::{Digest, Name, Proposal, Turn, TurnConstraints};
 use crate::pipeline::Update;
 use crate::reconcile::{
-    self, Committed, FleetPlace, ForgeChoice, ForgeOptions, Keep, Observing, Options,
-    ReconcileResult, SourceStores, StatusOutcome, Verdict,
+    self, FleetPlace, ForgeChoice, ForgeOptions, Keep, Observing, Options, ReconcileResult,
+    SourceStores,
 };
 
 /// What a turn of the reconciler is told.
@@ -156,37 +156,12 @@ fn opened(
             certificate: Vec::new(),
             against: None,
         },
-        outcome: match outcome.verdict {
-            Verdict::Committed(committed) => ReconcileOutcome::Committed(written(committed)),
-            // Only orders hold back, and a run of its own has none.
-            Verdict::Unchanged | Verdict::Held(_) => ReconcileOutcome::Unchanged,
-            Verdict::Proposes(committed) => ReconcileOutcome::Proposes(written(committed)),
-            Verdict::Proposed(committed) => ReconcileOutcome::Proposed(written(committed)),
-            Verdict::Approved(committed) => ReconcileOutcome::Approved(written(committed)),
-            Verdict::Stopped => ReconcileOutcome::Stopped,
-        },
-        status: outcome.status.and_then(|status| match status {
-            StatusOutcome::Committed(committed) => Some(Ok(written(committed))),
-            StatusOutcome::Failed(why) => Some(Err(why)),
-            StatusOutcome::Waiting(_) => None,
-        }),
-        forge: outcome.forge.map(told),
+        verdict: outcome.verdict,
+        status: outcome.status,
+        forge: outcome.forge,
         races: outcome.races,
         now: outcome.now,
     })
-}
-
-/// Where the forge was told, or why it was not.
-fn told(forge: TurnForge) -> Result<String, String> {
-    match forge {
-        TurnForge::Told { repository } => Ok(repository),
-        TurnForge::Failed { message } => Err(message),
-    }
-}
-
-fn written(committed: Committed) -> WrittenCommit {
-    let Committed { branch, commit, remote } = committed;
-    WrittenCommit { branch, commit: commit.to_string(), remote }
 }
 
 /// The folder as a `--fleet` argument.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::super::engine::{ReconcileOutcome, Reconciled, WrittenCommit};
+use super::super::engine::Reconciled;
 use super::plan::{PlanView, ack_command, gate_words, hold_words, kept, listed};
 use super::{Palette, Tone, count};
-use crate::model::{Turn, TurnForge};
+use crate::model::{Turn, TurnCommit, TurnForge, TurnStatus};
+use crate::reconcile::Verdict;
 
 /// The turn in a few lines, without the findings.
 #[must_use]
@@ -13,24 +14,22 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
     let proposal = &turn.opened.proposal;
     let source = &turn.opened.source;
     let view = PlanView::of(proposal, &source.label, &source.prefix, &[]);
-    let mut out = outcome(&turn.outcome, &view, palette);
-    if matches!(turn.outcome, ReconcileOutcome::Committed(_) | ReconcileOutcome::Proposes(_)) {
+    let mut out = outcome(&turn.verdict, &view, palette);
+    if matches!(turn.verdict, Verdict::Committed(_) | Verdict::Proposes(_)) {
         out.push_str(&view.form_words());
     }
     match &turn.status {
-        None => {}
-        Some(Ok(status)) => {
+        // What can wait is not told.
+        None | Some(TurnStatus::Waiting { .. }) => {}
+        Some(TurnStatus::Committed(status)) => {
             let _ = writeln!(out, "status: {}", written(status));
         }
         // A status push that fails never fails a run, but people should know.
-        Some(Err(why)) => {
-            let _ = writeln!(out, "{}: {why}", palette.paint(Tone::Warn, "status not written"));
+        Some(TurnStatus::Failed { message }) => {
+            let _ = writeln!(out, "{}: {message}", palette.paint(Tone::Warn, "status not written"));
         }
     }
-    match &turn.forge {
-        None => {}
-        Some(told) => out.push_str(&forge(told.as_deref().map_err(String::as_str), palette)),
-    }
+    out.extend(turn.forge.as_ref().map(|told| forge(told, palette)));
     if turn.races > 0 {
         let times = count(u64::from(turn.races), "time");
         let _ = writeln!(out, "another writer was faster {times}; planned again each time");
@@ -51,19 +50,17 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
 /// A turn that ended at once, because nothing is different.
 #[must_use]
 pub fn settled(turn: &Turn, palette: Palette) -> String {
-    let told = match &turn.forge {
-        None => String::new(),
-        Some(TurnForge::Told { repository }) => forge(Ok(repository), palette),
-        Some(TurnForge::Failed { message }) => forge(Err(message), palette),
-    };
-    nothing_to_commit(turn.counts.pending) + &told
+    let told = turn.forge.as_ref().map(|told| forge(told, palette));
+    nothing_to_commit(turn.counts.pending) + &told.unwrap_or_default()
 }
 
 /// Where the forge was told, or why it was not: that fails no run, but people should know.
-fn forge(told: Result<&str, &str>, palette: Palette) -> String {
+fn forge(told: &TurnForge, palette: Palette) -> String {
     match told {
-        Ok(repository) => format!("forge: told {repository}\n"),
-        Err(why) => format!("{}: {why}\n", palette.paint(Tone::Warn, "forge not told")),
+        TurnForge::Told { repository } => format!("forge: told {repository}\n"),
+        TurnForge::Failed { message } => {
+            format!("{}: {message}\n", palette.paint(Tone::Warn, "forge not told"))
+        }
     }
 }
 
@@ -78,34 +75,35 @@ pub fn json(turn: &Turn) -> String {
     text.expect("a turn serialises to JSON") + "\n"
 }
 
-fn outcome(outcome: &ReconcileOutcome, view: &PlanView<'_>, palette: Palette) -> String {
+fn outcome(outcome: &Verdict, view: &PlanView<'_>, palette: Palette) -> String {
     match outcome {
-        ReconcileOutcome::Committed(commit) => {
+        Verdict::Committed(commit) => {
             let done = palette.paint(Tone::Good, "committed");
             let subject = view.proposal.message.lines().next().unwrap_or_default();
             format!("{done} {}: {subject}\n", written(commit))
         }
-        ReconcileOutcome::Proposes(commit) => {
+        Verdict::Proposes(commit) => {
             let done = palette.paint(Tone::Good, "proposed");
             let subject = view.proposal.message.lines().next().unwrap_or_default();
             format!("{done} {}: {subject}\n  it counts when it is merged\n", written(commit))
         }
-        ReconcileOutcome::Proposed(commit) => {
+        Verdict::Proposed(commit) => {
             format!("proposed already: {}; it counts when it is merged\n", written(commit))
         }
-        ReconcileOutcome::Approved(commit) => {
+        Verdict::Approved(commit) => {
             format!("approved: {} stays as it is until it is merged\n", written(commit))
         }
-        ReconcileOutcome::Unchanged => nothing_to_commit(view.waiting),
-        ReconcileOutcome::Stopped => {
+        // Only orders hold back, and a run of its own has none.
+        Verdict::Unchanged | Verdict::Held(_) => nothing_to_commit(view.waiting),
+        Verdict::Stopped => {
             format!("{}\n", palette.paint(Tone::Bad, "stopped: nothing was committed"))
         }
     }
 }
 
-fn written(written: &WrittenCommit) -> String {
-    let WrittenCommit { branch, commit, remote } = written;
-    let short = commit.get(..8).unwrap_or(commit);
+fn written(written: &TurnCommit) -> String {
+    let TurnCommit { branch, commit, remote } = written;
+    let short = commit.short();
     match remote {
         Some(remote) => format!("{branch} {short} (pushed to {remote})"),
         None => format!("{branch} {short}"),
@@ -117,12 +115,15 @@ mod tests {
     use super::super::super::engine::{FleetSource, OpenedFleet};
     use super::super::plan::sample_proposal;
     use super::*;
+    use crate::model::Id;
 
     #[test]
     fn a_turn_says_what_it_wrote_and_what_it_held() {
-        let commit = |branch: &str| WrittenCommit {
+        let commit = |branch: &str| TurnCommit {
             branch: branch.into(),
-            commit: "0123456789abcdef".into(),
+            commit: Id::from_bytes([
+                0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            ]),
             remote: Some("origin".into()),
         };
         let source = FleetSource {
@@ -142,15 +143,15 @@ mod tests {
                 certificate: Vec::new(),
                 against: None,
             },
-            outcome: ReconcileOutcome::Committed(commit("carp/rendered")),
-            status: Some(Ok(commit("carp/status"))),
-            forge: Some(Err("github.com did not answer".into())),
+            verdict: Verdict::Committed(commit("carp/rendered")),
+            status: Some(TurnStatus::Committed(commit("carp/status"))),
+            forge: Some(TurnForge::Failed { message: "github.com did not answer".into() }),
             races: 2,
             now: jiff::Timestamp::UNIX_EPOCH,
         };
         insta::assert_snapshot!(text(&turn, Palette::plain()));
-        turn.outcome = ReconcileOutcome::Unchanged;
-        turn.status = Some(Err("the remote refused it".into()));
+        turn.verdict = Verdict::Unchanged;
+        turn.status = Some(TurnStatus::Failed { message: "the remote refused it".into() });
         turn.races = 0;
         let shown = text(&turn, Palette::plain());
         assert!(shown.starts_with("nothing to commit; 1 waiting\nstatus not written: the remote"));
