@@ -115,10 +115,12 @@ impl LossGuards {
         [room, change::remembered_until(did, now)].into_iter().flatten().min()
     }
 
-    /// Whether nothing was left out, and no more replaced than goes without saying.
+    /// Whether nothing was left out, and no more replaced than goes without saying: none of it is to be held, and none
+    /// of it counts for the runs to come.
     pub(super) fn is_plain(&self) -> bool {
-        let plain = || self.let_through(&BTreeSet::new()).replaced_machines == 0;
-        self.removed.is_empty() && self.holds().next().is_none() && plain()
+        let held = || self.holds().next().is_some() || !self.replaced.verdict().is_nothing();
+        let counts = || self.let_through(&BTreeSet::new()) != GuardCounts::default();
+        self.removed.is_empty() && !held() && !counts()
     }
 
     /// What goes through and counts for the runs to come. Of what was acknowledged nothing does.

@@ -15,8 +15,8 @@ use crate::support::small;
 use crate::support::world::World;
 
 /// A world, and what its last run left standing.
-struct Standing {
-    world: World,
+pub(crate) struct Standing {
+    pub(crate) world: World,
     baseline: Option<(Baseline, KnownDocuments)>,
     /// The reports of the last run.
     reports: Option<BTreeMap<Name, Vec<u8>>>,
@@ -24,12 +24,25 @@ struct Standing {
 
 impl Standing {
     fn new() -> Self {
-        let mut standing =
-            Self { world: World::new(small::files()), baseline: None, reports: None };
+        Self::of(small::files())
+    }
+
+    /// The fleet of these files, once it stands.
+    pub(crate) fn of(files: BTreeMap<String, String>) -> Self {
+        let mut standing = Self { world: World::new(files), baseline: None, reports: None };
         standing.run();
-        standing.run();
-        assert!(standing.baseline.is_some(), "the second run changes nothing");
+        standing.stand();
         standing
+    }
+
+    /// Runs until nothing changes any more.
+    #[track_caller]
+    pub(crate) fn stand(&mut self) {
+        let stands = (0..4).any(|_| {
+            self.run();
+            self.baseline.is_some()
+        });
+        assert!(stands, "a run that changes nothing leaves a baseline");
     }
 
     /// What a run says that looks at what is affected; `None` where that may be anything.
@@ -48,7 +61,7 @@ impl Standing {
     }
 
     /// Runs once, as a reconcile does; returns whether it looked at what is affected alone.
-    fn run(&mut self) -> bool {
+    pub(crate) fn run(&mut self) -> bool {
         let snapshot = self.world.snapshot();
         if let Some((proposal, next)) = self.propose() {
             let afresh = self.world.propose_afresh();

@@ -8,6 +8,7 @@
 )]
 
 mod acknowledgement_signers;
+mod affected_guards;
 mod affected_law;
 mod against;
 mod agent;

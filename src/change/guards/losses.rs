@@ -32,6 +32,12 @@ impl HeldLosses {
         Self { others: true, tenants: BTreeSet::new(), everyone: true }
     }
 
+    /// Whether nothing is held.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
     fn asked(&self, tenant: &str) -> bool {
         self.everyone || self.tenants.contains(tenant)
     }
