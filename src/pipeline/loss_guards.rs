@@ -115,6 +115,11 @@ impl LossGuards {
         [room, change::remembered_until(did, now)].into_iter().flatten().min()
     }
 
+    /// Whether nothing is lost at all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all().into_iter().all(LossGuard::is_empty)
+    }
+
     /// Whether nothing was left out, and no more replaced than goes without saying: none of it is to be held, and none
     /// of it counts for the runs to come.
     pub(super) fn is_plain(&self) -> bool {

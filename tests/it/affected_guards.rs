@@ -63,3 +63,14 @@ fn the_machines_of_more_clusters_than_may_ask_at_once_are_held() {
     assert!(!standing.run(), "a guard is looked at with everything");
     assert_eq!(held(&mut standing), 11);
 }
+
+#[test]
+fn what_is_held_holds_what_comes_to_it() {
+    let mut standing = Standing::of(fleet(13, ""));
+    replace_machines(&mut standing, 0..11, LARGER);
+    standing.stand();
+    assert_eq!(held(&mut standing), 11);
+    replace_machines(&mut standing, 11..12, LARGER);
+    assert!(!standing.run(), "its tenant's machines are held");
+    assert_eq!(held(&mut standing), 12);
+}

@@ -3,12 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::read::file;
+use super::read::fleet_lock;
 use crate::load::Loaded;
-use crate::model::{
-    DocumentIndex, DocumentName, FLEET_LOCK_SCHEMA, FleetLock, Name, Snapshot, Store, StoreError,
-    lock_from_bytes, paths,
-};
+use crate::model::{DocumentIndex, DocumentName, FleetLock, Name, Snapshot, Store, StoreError};
 
 /// Where the workers come from that have no document.
 #[derive(Default)]
@@ -29,12 +26,7 @@ pub(super) fn made(
     if workers.is_empty() {
         return Ok(Some(MadeByPools::default()));
     }
-    let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
-    let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
-    let lock = lock_from_bytes::<FleetLock>(&store.blob(id)?, FLEET_LOCK_SCHEMA).ok();
-    let Some(mut lock) = lock.filter(|lock| lock.schema_version == FLEET_LOCK_SCHEMA) else {
-        return Ok(None);
-    };
+    let Some(mut lock) = fleet_lock(snapshot, store)? else { return Ok(None) };
     for pool in lock.pools.values_mut() {
         pool.workers.retain(|name, row| workers.contains(name) && row.running && !row.leaving);
     }

@@ -7,12 +7,14 @@
 //! - the workers whose reports changed are to decisions the hosts that they were (`heard`);
 //! - the clusters are placed, and what others read of them is the same: labels that a rule reads, tenant,
 //!   location, priority, class, their own rules, and what they take (`neutral`);
+//! - what they lose goes without saying by what is in force, held and remembered (`choose`);
 //! - nothing comes of it that anybody must be told and was not told before (`told`): no finding, hold, move or
 //!   deletion. What is held, kept, on its way or found stays so, and is told again.
 //!
 //! Where any of that is not so the answer is `None`, and everything is looked at. So this decides nothing of its
 //! own: it asks the same planner and the same writer about fewer clusters.
 
+mod choose;
 mod heard;
 mod made;
 mod neutral;
@@ -24,9 +26,8 @@ mod write;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::baseline::{output_entries, status_entries};
-use super::choose::choose_clusters;
 use super::contents::Choice;
-use super::loss_guards::{LossGuards, Remembered};
+use super::loss_guards::Remembered;
 use super::run::Run;
 use super::status::Documents;
 use super::writing::{Writing, WrittenTree};
@@ -73,11 +74,7 @@ pub fn propose_affected(
     // What is written stands among the other clusters of its worker.
     read.previous = locks;
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
-    let losses = LossGuards::new(&decided.guarded.limits, None);
-    let choice = choose_clusters(run, losses)?;
-    if !is_wanted(&choice) {
-        return Ok(None);
-    }
+    let Some(choice) = choose::choose(run, &decided.guarded)? else { return Ok(None) };
     let Choice { contents, standing, mut told, .. } = choice;
     standing.settle(&mut decided.planning.plan, None, None);
     // What is held and kept is so still.
@@ -136,15 +133,6 @@ fn stays(decided: &Decided) -> bool {
         && decided.planning.made.is_empty()
         && decided.spent.is_empty()
         && decided.mismatches.is_empty()
-}
-
-/// Whether every folder is the one that is wanted.
-fn is_wanted(choice: &Choice) -> bool {
-    let told = &choice.told;
-    told.gates.is_empty()
-        && told.found.is_empty()
-        && choice.not_resized.is_empty()
-        && choice.losses.is_plain()
 }
 
 /// Whether everything was written as it was chosen.

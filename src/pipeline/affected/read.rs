@@ -12,9 +12,9 @@ use super::told;
 use crate::change::entry_at;
 use crate::load::{self, Loaded};
 use crate::model::{
-    Baseline, DecisionRecord, DocumentIndex, DocumentName, Id, Name, Observed, Previous,
-    RecordState, Snapshot, Store, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes,
-    paths,
+    Baseline, DecisionRecord, DocumentIndex, DocumentName, FLEET_LOCK_SCHEMA, FleetLock, Id, Name,
+    Observed, Previous, RecordState, Snapshot, Store, StoreError, WORKER_LOCK_SCHEMA, WorkerLock,
+    lock_from_bytes, paths,
 };
 use crate::render::Templates;
 
@@ -126,12 +126,19 @@ fn of_clusters(locks: &Previous, names: &BTreeSet<Name>) -> Previous {
     previous
 }
 
-/// A file of the output branch.
-pub(super) fn file(
+/// What is in force for the fleet as a whole; `None` where the lock is lost, or of another format than this carp writes.
+pub(super) fn fleet_lock(
     snapshot: &Snapshot,
     store: &dyn Store,
-    path: &str,
-) -> Result<Option<Id>, StoreError> {
+) -> Result<Option<FleetLock>, StoreError> {
+    let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
+    let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
+    let lock = lock_from_bytes::<FleetLock>(&store.blob(id)?, FLEET_LOCK_SCHEMA).ok();
+    Ok(lock.filter(|lock| lock.schema_version == FLEET_LOCK_SCHEMA))
+}
+
+/// A file of the output branch.
+fn file(snapshot: &Snapshot, store: &dyn Store, path: &str) -> Result<Option<Id>, StoreError> {
     let Some(output) = snapshot.previous else { return Ok(None) };
     let path = paths::in_repository(&snapshot.input.prefix, path);
     Ok(entry_at(store, output, &path)?.map(|entry| entry.id))

@@ -1,0 +1,36 @@
+//! Choosing the folders of some clusters. What they lose is held to all that a look at everything holds it to.
+
+use super::super::choose::choose_clusters;
+use super::super::contents::Choice;
+use super::super::loss_guards::LossGuards;
+use super::super::run::Run;
+use super::read::fleet_lock;
+use crate::change::{GuardLimits, Guarded};
+use crate::model::StoreError;
+
+/// Chooses the clusters' folders; `None` where one is not the one that is wanted, or loses more than goes without
+/// saying.
+///
+/// What is in force, what was done lately and what was held before stand in the fleet's lock. It is as large as there
+/// are workers, so it is read only where something is lost at all. The clusters that are placed are those of the
+/// workers that were read, fewer than there are: so what may be lost is never more than it may be.
+pub(super) fn choose(run: Run<'_>, guarded: &Guarded) -> Result<Option<Choice>, StoreError> {
+    let mut choice = choose_clusters(run, LossGuards::new(&guarded.limits, None))?;
+    if !choice.losses.is_empty() {
+        let Some(lock) = fleet_lock(run.snapshot, run.store)? else { return Ok(None) };
+        let guards = run.read.loaded.fleet.spec.guards.unwrap_or_default();
+        let bound = run.read.previous.bound() as u64;
+        let limits = GuardLimits::new(guards, Some(&lock), bound, run.snapshot.now);
+        choice = choose_clusters(run, LossGuards::new(&limits, Some(&lock)))?;
+    }
+    Ok(is_wanted(&choice).then_some(choice))
+}
+
+/// Whether every folder is the one that is wanted.
+fn is_wanted(choice: &Choice) -> bool {
+    let told = &choice.told;
+    told.gates.is_empty()
+        && told.found.is_empty()
+        && choice.not_resized.is_empty()
+        && choice.losses.is_plain()
+}
