@@ -8,10 +8,12 @@ use super::check::rule_count::rules;
 use super::desired::{MAX_DOCUMENTS, is_desired};
 use super::document::{self, Item};
 use super::finding::DocumentSource;
+use super::folders::Folders;
 use super::kind::{Kind, Root};
 use super::meter::blocks;
 use super::read;
 use super::split::{Chunk, split};
+use crate::model::api::FleetSpec;
 use crate::model::{Digest, Dir, Entry, EntryKind, Id, Name, Store, StoreError};
 
 /// The most files that may differ. Beyond that everything is loaded.
@@ -42,14 +44,16 @@ impl ChangedDocuments {
     }
 }
 
-/// The ManagedClusters whose documents say something else in `after` than in `before`, two trees of one desired
-/// root called `folder`. `None` where more is different than what such documents say: one is new or gone, is of
-/// another kind or broken, or too many files differ.
+/// The ManagedClusters whose documents say something else in `after` than in `before`, two trees of the desired
+/// root called `folder` in a fleet of this `spec`. `None` where more is different than what such documents say: one is
+/// new or gone, is of another kind or broken, too many files differ, or somebody has more than before and may have too
+/// much.
 ///
 /// # Errors
 /// The store failed.
 pub fn changed_clusters(
     store: &dyn Store,
+    spec: &FleetSpec,
     folder: &str,
     before: Option<Id>,
     after: Option<Id>,
@@ -58,7 +62,7 @@ pub fn changed_clusters(
     if !differing(store, (folder, 0), [before, after], &mut files)? {
         return Ok(None);
     }
-    let mut changed = EditedFiles::default();
+    let mut changed = EditedFiles { folders: Folders::of(Some(spec)), ..EditedFiles::default() };
     for file in &files {
         if !changed.file(store, file)?
             || changed.before.len().max(changed.after.len()) > MOST_DOCUMENTS
@@ -75,8 +79,8 @@ struct File {
     sides: [Option<Entry>; 2],
 }
 
-/// Finds the files that differ below two directories, so many levels down; `false` where there are too many, or
-/// the folders are too deep.
+/// Finds the files that differ below two directories, so many levels down; `false` where there are too many, the
+/// folders are too deep, or there is a file or a folder more: each counts, whether it is read or not.
 fn differing(
     store: &dyn Store,
     (path, depth): (&str, usize),
@@ -90,6 +94,9 @@ fn differing(
     let [before, after] = [dir(sides[0])?, dir(sides[1])?];
     for (name, entries) in side_by_side(&before, &after) {
         let Ok(name) = std::str::from_utf8(name) else { return Ok(false) };
+        if entries[0].is_none() {
+            return Ok(false);
+        }
         let path = format!("{path}/{name}");
         let of_kind = |kind: fn(&Entry) -> bool| entries.map(|entry| entry.filter(kind));
         let dirs = of_kind(|entry| entry.kind == EntryKind::Dir);
@@ -133,17 +140,18 @@ fn side_by_side<'a>(
 
 /// What was read of the files that differ.
 #[derive(Default)]
-struct EditedFiles {
+struct EditedFiles<'a> {
+    folders: Folders<'a>,
     /// By file and name, what a cluster's document says before and after. One in another file is another
     /// document: which file a tenant's documents are in matters.
     before: BTreeMap<(String, String), Digest>,
     after: BTreeMap<(String, String), Item>,
-    /// How many rules of placement stand there, before and after.
-    rules: [usize; 2],
+    /// How many rules of placement stand there before and after, by whose they are.
+    rules: BTreeMap<Vec<&'a str>, [usize; 2]>,
     parsed: u64,
 }
 
-impl EditedFiles {
+impl EditedFiles<'_> {
     /// Reads the documents of a file that are not the same on both sides; `false` where one is not a
     /// ManagedCluster without findings.
     fn file(&mut self, store: &dyn Store, file: &File) -> Result<bool, StoreError> {
@@ -177,10 +185,12 @@ impl EditedFiles {
         if had.len() != before.len() || has.len() != after.len() {
             return Ok(false);
         }
+        let owner = self.folders.tenants_of(&file.path).to_vec();
+        let counted = self.rules.entry(owner).or_default();
         for (document, chunk) in before.iter().enumerate().filter(|(_, c)| !has.contains(c.text)) {
             let Some(item) = cluster(chunk, &file.path, document) else { return Ok(false) };
             let digest = item.body.as_ref().map(|body| body.digest);
-            self.rules[0] += item.body.as_ref().map_or(0, |body| rules(&body.spec));
+            counted[0] += item.body.as_ref().map_or(0, |body| rules(&body.spec));
             let (Some(name), Some(digest)) = (item.name, digest) else { return Ok(false) };
             if self.before.insert((file.path.clone(), name), digest).is_some() {
                 return Ok(false);
@@ -189,7 +199,7 @@ impl EditedFiles {
         for (document, chunk) in after.iter().enumerate().filter(|(_, c)| !had.contains(c.text)) {
             let Some(item) = cluster(chunk, &file.path, document) else { return Ok(false) };
             let Some(name) = item.name.clone() else { return Ok(false) };
-            self.rules[1] += item.body.as_ref().map_or(0, |body| rules(&body.spec));
+            counted[1] += item.body.as_ref().map_or(0, |body| rules(&body.spec));
             if self.after.insert((file.path.clone(), name), item).is_some() {
                 return Ok(false);
             }
@@ -199,7 +209,8 @@ impl EditedFiles {
 
     /// The documents that say something else; `None` where one is new or gone.
     fn into_edited(self) -> Option<ChangedDocuments> {
-        if !self.before.keys().eq(self.after.keys()) || self.rules[1] > self.rules[0] {
+        let more = self.rules.values().any(|[before, after]| after > before);
+        if more || !self.before.keys().eq(self.after.keys()) {
             return None;
         }
         let same = |item: &Item| item.body.as_ref().map(|body| body.digest);
@@ -236,7 +247,8 @@ mod tests {
     fn changed(before: &[(&str, &str)], after: &[(&str, &str)]) -> Option<Vec<String>> {
         let store = Memory::default();
         let sides = [before, after].map(|files| Some(tree(&store, files)));
-        let changed = changed_clusters(&store, "fleet", sides[0], sides[1]).unwrap()?;
+        let spec = FleetSpec::default();
+        let changed = changed_clusters(&store, &spec, "fleet", sides[0], sides[1]).unwrap()?;
         Some(changed.clusters().into_keys().map(|name| name.to_string()).collect())
     }
 
@@ -288,6 +300,8 @@ mod tests {
             ("twice", vec![("a.yaml", &*a)], vec![("a.yaml", &*twice)]),
             ("broken", vec![("a.yaml", &*a)], vec![("a.yaml", &*broken)]),
             ("nothing left", vec![("a.yaml", &*a)], vec![("a.yaml", "# nothing\n")]),
+            ("a file that is not read", vec![], vec![("a.txt", "")]),
+            ("a folder", vec![("a.txt", "")], vec![("a.txt/b.txt", "")]),
             ("a folder", vec![("a.yaml", &*a)], vec![("a.yaml/a.yaml", &*a)]),
         ] {
             assert_eq!(changed(&before, &after), None, "{what}");

@@ -1,8 +1,9 @@
-//! What guards count is no matter of one cluster: a run that looks only at what changed holds what a run does that
-//! looks at everything.
+//! What guards count, and how much a tenant may have, is no matter of one cluster: a run that looks only at what
+//! changed holds, and tells of, what a run does that looks at everything.
 
 use std::collections::BTreeMap;
 
+use carp::diag::Code;
 use carp::model::HoldKind;
 
 use crate::affected_law::Standing;
@@ -73,4 +74,73 @@ fn what_is_held_holds_what_comes_to_it() {
     replace_machines(&mut standing, 11..12, LARGER);
     assert!(!standing.run(), "its tenant's machines are held");
     assert_eq!(held(&mut standing), 12);
+}
+
+/// Two tenants with folders and limits of their own, and a cluster each.
+fn tenants(limits: &str) -> BTreeMap<String, String> {
+    let tenant =
+        |name: &str| format!("  - {{name: {name}, paths: [fleet/{name}], limits: {{{limits}}}}}\n");
+    let mut files = fleet(0, &format!("  tenants:\n{}{}", tenant("red"), tenant("blue")));
+    for of in ["red", "blue"] {
+        files.insert(format!("fleet/{of}/{of}.yaml"), of_tenant(of));
+    }
+    files
+}
+
+fn of_tenant(tenant: &str) -> String {
+    small::cluster(&format!("{tenant}-1"), "westeurope")
+        .replace("namespace: shop", &format!("namespace: {tenant}"))
+}
+
+/// The cluster of a tenant with so many rules of placement, and as many bytes as with any other number.
+fn with_rules(tenant: &str, rules: usize) -> String {
+    let rules = vec!["{names: [w-weu]}"; rules].join(", ");
+    let text = of_tenant(tenant);
+    format!("{text}  placement: {{affinity: {{required: [{rules}]}}}}\n")
+}
+
+/// The tenants' folders of which too much is told.
+fn too_much(standing: &mut Standing) -> Vec<String> {
+    let told = standing.world.propose_afresh().diagnostics;
+    let told = told.iter().filter(|found| found.code == Code::TooMuch);
+    told.filter_map(|found| Some(found.place.as_ref()?.file.clone())).collect()
+}
+
+#[test]
+fn what_one_tenant_gives_up_is_nothing_that_another_may_take() {
+    let mut files = tenants("rules: 2");
+    files.insert("fleet/red/red.yaml".to_owned(), with_rules("red", 2));
+    files.insert("fleet/blue/blue.yaml".to_owned(), with_rules("blue", 2));
+    let mut standing = Standing::of(files);
+    standing.world.write("fleet/red/red.yaml", &with_rules("red", 1));
+    standing.world.write("fleet/blue/blue.yaml", &with_rules("blue", 3));
+    assert!(!standing.run());
+    assert_eq!(too_much(&mut standing), ["fleet/blue"]);
+}
+
+#[test]
+fn files_that_nobody_reads_count_too() {
+    let mut standing = Standing::of(tenants("documents: 2"));
+    standing.world.write("fleet/red/1.txt", "one").write("fleet/red/2.txt", "two");
+    standing.run();
+    assert!(too_much(&mut standing).is_empty(), "four are twice two");
+    standing.stand();
+    standing.world.write("fleet/red/deep/3.txt", "three");
+    assert!(!standing.run());
+    assert_eq!(too_much(&mut standing), ["fleet/red"]);
+}
+
+#[test]
+fn a_tenant_that_has_too_much_no_more_is_told_so() {
+    let mut files = tenants("documents: 2");
+    for number in 0..5 {
+        files.insert(format!("fleet/red/{number}.txt"), String::new());
+    }
+    let mut standing = Standing::of(files);
+    assert_eq!(too_much(&mut standing), ["fleet/red"]);
+    for number in 0..3 {
+        standing.world.remove(&format!("fleet/red/{number}.txt"));
+    }
+    assert!(!standing.run(), "what is told may be over");
+    assert!(too_much(&mut standing).is_empty());
 }

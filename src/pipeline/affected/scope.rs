@@ -56,7 +56,7 @@ pub(super) fn of(
         Heard::read(snapshot, store, reports, hub.as_deref())?
     };
     let Some(heard) = heard else { return Ok(None) };
-    let roots = spec.roots.unwrap_or_default();
+    let roots = spec.roots.clone().unwrap_or_default();
     let both = |path: &str| -> Result<[Option<Id>; 2], StoreError> {
         let path = paths::in_repository(prefix, path);
         let before = entry_at(store, baseline.input, &path)?;
@@ -78,9 +78,11 @@ pub(super) fn of(
         return Ok(None);
     }
     let [before, after] = both(&roots.fleet)?;
-    let Some(changed) = load::changed_clusters(store, &roots.fleet, before, after)? else {
+    if before != after && told::is_too_much(baseline) {
         return Ok(None);
-    };
+    }
+    let changed = load::changed_clusters(store, &spec, &roots.fleet, before, after)?;
+    let Some(changed) = changed else { return Ok(None) };
     let mut unsettled = baseline.unsettled.clone();
     for name in &heard.clusters {
         let Some(file) = index.file_of_cluster(name) else { return Ok(None) };

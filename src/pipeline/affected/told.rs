@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{Baseline, Name};
 
 /// Whether nothing is found but what was found before, and of the files that changed all of that.
@@ -26,6 +26,11 @@ fn is_of(finding: &Diagnostic, files: &BTreeSet<&str>) -> bool {
 /// Whether findings of no file are known, which reports may have caused.
 pub(super) fn of_no_file(baseline: &Baseline) -> bool {
     baseline.findings.iter().any(|finding| finding.place.is_none())
+}
+
+/// Whether somebody has too much, so that what stands in their folders was not read. Any change may end that.
+pub(super) fn is_too_much(baseline: &Baseline) -> bool {
+    baseline.findings.iter().any(|finding| finding.code == Code::TooMuch)
 }
 
 /// Whether any of these is on its way, or something is told of it.
