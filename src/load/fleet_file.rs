@@ -11,7 +11,7 @@ use super::split::split;
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::model::api::FleetSpec;
 use crate::model::paths::FLEET_FILE;
-use crate::model::{Dir, Store, StoreError, count};
+use crate::model::{Catalogue, Dir, Store, StoreError, count};
 
 /// What `carp.yaml` says.
 #[derive(Default)]
@@ -45,18 +45,32 @@ pub(super) fn read(
         Err(finding) => file.diagnostics.push(finding),
     }
     if file.spec.is_none() {
-        let message = format!("`{FLEET_FILE}` did not load, so nothing can be decided");
-        let help = "mend what else is found in it";
-        let finding = Diagnostic::new(Code::FleetBroken, message).at(Place::file(FLEET_FILE));
-        file.diagnostics.push(finding.help(help));
+        file.diagnostics.push(broken());
     }
     Ok(file)
 }
 
+fn broken() -> Diagnostic {
+    let message = format!("`{FLEET_FILE}` did not load, so nothing can be decided");
+    let finding = Diagnostic::new(Code::FleetBroken, message).at(Place::file(FLEET_FILE));
+    finding.help("mend what else is found in it")
+}
+
 impl FleetFile {
+    /// Checks it beside what the fleet's own templates have. A mistake leaves no spec.
+    pub(super) fn check_beside(&mut self, catalogue: &Catalogue) {
+        let Some(spec) = &self.spec else { return };
+        let mut findings = Findings::of(source(0));
+        rules::beside(spec, catalogue, &mut findings);
+        if findings.has_errors() {
+            self.spec = None;
+            findings.list.push(broken());
+        }
+        self.diagnostics.extend(findings.list);
+    }
+
     fn of_text(&mut self, text: &str) {
         let chunks = split(read::without_bom(text));
-        let source = |document| DocumentSource { file: Arc::from(FLEET_FILE), document };
         let Some(first) = chunks.first() else {
             let message = format!("`{FLEET_FILE}` holds no document");
             let finding = Diagnostic::new(Code::FileEmpty, message).at(Place::file(FLEET_FILE));
@@ -85,6 +99,10 @@ impl FleetFile {
             self.spec = Some(*spec);
         }
     }
+}
+
+fn source(document: usize) -> DocumentSource {
+    DocumentSource { file: Arc::from(FLEET_FILE), document }
 }
 
 #[cfg(test)]

@@ -108,17 +108,19 @@ pub fn load_beside(
     previous: &Previous,
 ) -> Result<Loaded, StoreError> {
     let root = tree::dir_at(store, input.tree, &input.prefix)?;
-    let file = fleet_file::read(store, root.as_deref(), &input.prefix)?;
-    let mut loaded = Loaded { fleet_broken: file.spec.is_none(), ..Loaded::default() };
-    loaded.diagnostics.extend(file.diagnostics);
+    let mut file = fleet_file::read(store, root.as_deref(), &input.prefix)?;
     let Some(root) = root.filter(|dir| dir.get(FLEET_FILE).is_some()).map(|dir| Dir::id(&dir))
     else {
         memo.files.clear();
-        return Ok(loaded);
+        let diagnostics = file.diagnostics;
+        return Ok(Loaded { fleet_broken: true, diagnostics, ..Loaded::default() });
     };
     let roots = file.spec.as_ref().and_then(|s| s.roots.clone()).unwrap_or_default();
     let (templates, unread) = templates::read(store, root, &roots.templates)?;
-    loaded.templates = templates;
+    let catalogue = catalogue(&templates);
+    file.check_beside(&catalogue);
+    let mut loaded = Loaded { fleet_broken: file.spec.is_none(), templates, ..Loaded::default() };
+    loaded.diagnostics.extend(file.diagnostics);
     if !unread.is_empty() {
         loaded.fleet_broken = true;
         loaded.diagnostics.extend(unread);
@@ -136,7 +138,6 @@ pub fn load_beside(
     let unloaded = std::mem::take(&mut desired.unloaded);
     loaded.documents = items.len() + unloaded.len();
     loaded.diagnostics.extend(std::mem::take(&mut desired.diagnostics));
-    let catalogue = catalogue(&loaded.templates);
     let spec = file.spec.as_ref();
     let (fleet, found) = assemble::assemble(spec, catalogue, items, unloaded, previous);
     loaded.fleet = Fleet { name: file.name, ..fleet };

@@ -34,11 +34,13 @@ pub fn load_part(
     previous: &Previous,
 ) -> Result<Option<Loaded>, StoreError> {
     let Some(root) = tree::dir_at(store, input.tree, &input.prefix)? else { return Ok(None) };
-    let file = fleet_file::read(store, Some(&root), &input.prefix)?;
-    let Some(spec) = file.spec else { return Ok(None) };
-    let roots = spec.roots.clone().unwrap_or_default();
+    let mut file = fleet_file::read(store, Some(&root), &input.prefix)?;
+    let roots = file.spec.as_ref().and_then(|spec| spec.roots.clone()).unwrap_or_default();
     let root = Dir::id(&root);
     let (templates, unread) = templates::read(store, root, &roots.templates)?;
+    let catalogue = super::catalogue(&templates);
+    file.check_beside(&catalogue);
+    let Some(spec) = file.spec else { return Ok(None) };
     let mut desired = DesiredDocuments::default();
     let policies = (roots.policies.as_str(), Root::Policies, &[POLICY_TESTS][..]);
     let known = remembered(store, root, &roots.policies, index)?;
@@ -51,7 +53,6 @@ pub fn load_part(
     items.extend(named);
     items.extend(changed.items);
     let documents = items.len();
-    let catalogue = super::catalogue(&templates);
     let (fleet, found) =
         assemble::assemble_part(Some(&spec), catalogue, items, Vec::new(), previous);
     let mut diagnostics = file.diagnostics;

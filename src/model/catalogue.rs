@@ -1,12 +1,13 @@
-//! What a fleet can be made of: the flavors and providers that are built in, and those of its own.
+//! What a fleet can be made of: the flavors, providers and clouds that are built in, and those of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use super::capi_provider::CapiProvider;
+use super::cloud::{CloudTable, read_cloud};
 use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor, read_manifest};
-use super::tables;
+use super::tables::{self, Location};
 use super::templates::BUILT_IN_TEMPLATES;
 
 /// The name of a flavor's manifest in its folder.
@@ -15,7 +16,11 @@ const MANIFEST: &str = "flavor.yaml";
 /// The folder of the providers of Cluster API.
 const PROVIDERS: &str = "providers/";
 
-/// The flavors that a fleet has, and the providers of Cluster API that they name. Cheap to clone.
+/// The folder of the tables of clouds.
+const CLOUDS: &str = "clouds/";
+
+/// The flavors that a fleet has, the providers of Cluster API that they name, and where clusters can be. Cheap to
+/// clone.
 #[derive(Clone)]
 pub struct Catalogue(Arc<Inner>);
 
@@ -23,6 +28,9 @@ pub struct Catalogue(Arc<Inner>);
 struct Inner {
     flavors: BTreeMap<String, Flavor>,
     providers: BTreeMap<String, CapiProvider>,
+    clouds: BTreeMap<String, CloudTable>,
+    /// carp's locations and those of the clouds; `None` where there are carp's alone.
+    locations: Option<BTreeMap<String, Location>>,
     /// Files that cannot be read, by their path.
     broken: BTreeMap<String, FlavorFault>,
 }
@@ -69,6 +77,7 @@ impl Catalogue {
             all.flavors.remove(&name);
             all.broken.insert(manifest_of(&name), FlavorFault { message, line: 1, column: 1 });
         }
+        all.locate();
         Self(Arc::new(all))
     }
 
@@ -100,6 +109,31 @@ impl Catalogue {
     #[must_use]
     pub fn provider(&self, name: &str) -> Option<&CapiProvider> {
         self.0.providers.get(name)
+    }
+
+    /// The tables of a cloud, by the name of their file.
+    #[must_use]
+    pub fn cloud(&self, name: &str) -> Option<&CloudTable> {
+        self.0.clouds.get(name)
+    }
+
+    /// The locations by name: carp's, and those of the fleet's own clouds.
+    #[must_use]
+    pub fn locations(&self) -> &BTreeMap<String, Location> {
+        self.0.locations.as_ref().unwrap_or_else(|| tables::locations())
+    }
+
+    /// Whether there may be a location of that name: it is known, or the tables of a cloud cannot be read.
+    #[must_use]
+    pub fn may_be_location(&self, name: &str) -> bool {
+        self.locations().contains_key(name)
+            || self.0.broken.keys().any(|path| cloud_of(path).is_some())
+    }
+
+    /// How far two locations are apart ([`tables::distance`]).
+    #[must_use]
+    pub fn distance(&self, from: &str, to: &str) -> u32 {
+        tables::distance(self.locations(), from, to)
     }
 
     /// Whether a Worker may say the version of a component: it is in carp's table, or the providers have it.
@@ -134,8 +168,20 @@ impl Inner {
             self.flavors.insert(name.to_owned(), read_flavor(text)?);
         } else if let Some(name) = provider_of(path) {
             self.providers.insert(name.to_owned(), read_manifest(text)?);
+        } else if let Some(name) = cloud_of(path) {
+            self.clouds.insert(name.to_owned(), read_cloud(text)?);
         }
         Ok(())
+    }
+
+    /// Brings the locations of all clouds together. One of carp's name takes its place.
+    fn locate(&mut self) {
+        if !self.clouds.is_empty() {
+            let mut all = tables::locations().clone();
+            let own = self.clouds.iter().flat_map(|(cloud, table)| table.located(cloud));
+            all.extend(own.map(|location| (location.name.clone(), location)));
+            self.locations = Some(all);
+        }
     }
 
     /// Whether there is a provider of that name, readable or not.
@@ -160,11 +206,17 @@ pub fn flavor_of(path: &str) -> Option<&str> {
 /// Whether a file declares something, and makes nothing itself.
 #[must_use]
 pub fn declares(path: &str) -> bool {
-    flavor_of(path).is_some() || provider_of(path).is_some()
+    flavor_of(path).is_some() || provider_of(path).is_some() || cloud_of(path).is_some()
 }
 
 fn provider_of(path: &str) -> Option<&str> {
     path.strip_prefix(PROVIDERS)?.strip_suffix(".yaml")
+}
+
+/// The cloud whose tables a file has.
+#[must_use]
+pub fn cloud_of(path: &str) -> Option<&str> {
+    path.strip_prefix(CLOUDS)?.strip_suffix(".yaml")
 }
 
 fn manifest_of(flavor: &str) -> String {
@@ -207,6 +259,23 @@ mod tests {
         let (path, fault) = all.broken().next().unwrap();
         assert_eq!((path, fault.line, fault.column), ("moon/flavor.yaml", 4, 1));
         assert!(fault.message.contains("unknown field `colour`"), "{}", fault.message);
+    }
+
+    #[test]
+    fn a_fleet_has_locations_of_its_own() {
+        let path = "clouds/aws.yaml";
+        let text = "locations: [{name: eu-central-1, geography: Germany, zones: [a, b]}]\n";
+        let all = Catalogue::with([(path, text)]);
+        assert_eq!(all.locations()["eu-central-1"].cloud, "aws");
+        assert!(all.locations().contains_key("westeurope") && all.cloud("aws").is_some());
+        let distances =
+            ["germanywestcentral", "westeurope"].map(|to| all.distance("eu-central-1", to));
+        assert_eq!(distances, [2, 3]);
+        assert!(!all.may_be_location("eu-central-9"));
+        let broken = Catalogue::with([(path, "locations: [{name: x}]\n")]);
+        assert_eq!(broken.broken().next().map(|(path, _)| path), Some(path));
+        assert!(!broken.locations().contains_key("eu-central-1"));
+        assert!(broken.may_be_location("eu-central-1"), "nobody knows");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod azure_cloud;
 mod baseline;
 mod capi_provider;
 mod catalogue;
+mod cloud;
 mod condition;
 mod count;
 mod counted;
@@ -68,7 +69,8 @@ pub use baseline::{
     BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments, ReportsSince,
 };
 pub use capi_provider::{CapiProvider, DeploymentBeside};
-pub use catalogue::{Catalogue, declares, flavor_of};
+pub use catalogue::{Catalogue, cloud_of, declares, flavor_of};
+pub use cloud::{CloudLocation, CloudTable, MachineSize};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
 pub use count::{count, thousands};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};

@@ -21,7 +21,8 @@ pub struct Location {
     /// Its availability zones; empty where it has none.
     #[serde(default)]
     pub zones: Vec<String>,
-    /// The cloud that it is a part of, as [`azure_cloud`](super::azure_cloud) knows it.
+    /// The cloud that it is a part of, as [`azure_cloud`](super::azure_cloud) knows it, or as its tables are called
+    /// below `templates/clouds/`.
     #[serde(default = "public_cloud")]
     pub cloud: String,
 }
@@ -152,20 +153,20 @@ pub fn is_others_namespace(name: &str) -> bool {
         || suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
 
-/// The locations by name.
+/// The locations that are built in, by name.
 #[must_use]
 pub fn locations() -> &'static BTreeMap<String, Location> {
     &LOCATION_TABLE
 }
 
-/// How far two locations are apart: 0 the same, 1 paired, 2 in the same geography, 3 elsewhere. A
-/// location that is not in the table is elsewhere from all but itself.
+/// How far two of some locations are apart: 0 the same, 1 paired, 2 in the same geography, 3 elsewhere. A
+/// location that is not among them is elsewhere from all but itself.
 #[must_use]
-pub fn distance(from: &str, to: &str) -> u32 {
+pub fn distance(locations: &BTreeMap<String, Location>, from: &str, to: &str) -> u32 {
     if from == to {
         return 0;
     }
-    let (Some(a), Some(b)) = (LOCATION_TABLE.get(from), LOCATION_TABLE.get(to)) else {
+    let (Some(a), Some(b)) = (locations.get(from), locations.get(to)) else {
         return 3;
     };
     if a.pairs.contains(&b.name) || b.pairs.contains(&a.name) {
@@ -273,11 +274,12 @@ mod tests {
 
     #[test]
     fn a_pair_is_nearer_than_the_geography_and_that_nearer_than_the_rest() {
-        assert_eq!(distance("westeurope", "westeurope"), 0);
-        assert_eq!(distance("westeurope", "northeurope"), 1);
-        assert_eq!(distance("eastus", "centralus"), 2);
-        assert_eq!(distance("westeurope", "eastus"), 3);
-        assert_eq!(distance("atlantis", "eastus"), 3);
-        assert_eq!(distance("northeurope", "westeurope"), distance("westeurope", "northeurope"));
+        let between = |from: &str, to: &str| distance(locations(), from, to);
+        assert_eq!(between("westeurope", "westeurope"), 0);
+        assert_eq!(between("westeurope", "northeurope"), 1);
+        assert_eq!(between("eastus", "centralus"), 2);
+        assert_eq!(between("westeurope", "eastus"), 3);
+        assert_eq!(between("atlantis", "eastus"), 3);
+        assert_eq!(between("northeurope", "westeurope"), between("westeurope", "northeurope"));
     }
 }

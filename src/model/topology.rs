@@ -1,6 +1,6 @@
 //! Domains of workers: what a topology key makes of a worker.
 
-use super::{Worker, tables};
+use super::Worker;
 
 /// What the keys of carp's own domains begin with. Every other key is that of a label.
 pub const PREFIX: &str = "carp.dev/";
@@ -27,7 +27,7 @@ pub fn domain<'a>(key: &str, worker: &'a Worker) -> Option<&'a str> {
         Some("worker") => Some(worker.name.as_str()),
         Some("location") => Some(&worker.spec.location),
         Some("geography") => {
-            let location = tables::locations().get(&worker.spec.location);
+            let location = worker.catalogue.locations().get(&worker.spec.location);
             Some(location.map_or(&*worker.spec.location, |location| &location.geography))
         }
         Some("provider") => worker.provider(),

@@ -11,7 +11,8 @@ use super::engine::Texts;
 use super::{engine, unused};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
-    BUILT_IN_TEMPLATES, Catalogue, Digest, Flavor, FlavorFault, FlavorKind, declares, flavor_of,
+    BUILT_IN_TEMPLATES, Catalogue, Digest, Flavor, FlavorFault, FlavorKind, cloud_of, declares,
+    flavor_of,
 };
 
 /// The folder of a flavor's tests, below the flavor's.
@@ -139,9 +140,18 @@ impl fmt::Debug for Templates {
 /// A file that declares something and cannot be read, by its path.
 fn unreadable((name, fault): (&str, &FlavorFault)) -> (String, Diagnostic) {
     let name = name.to_owned();
-    let message = format!("the flavor's manifest cannot be read: {}", fault.message);
+    let (what, help) = if flavor_of(&name).is_some() {
+        (
+            "the flavor's manifest",
+            "write `kind`, `mobility` and `objects` as the built-in flavors do",
+        )
+    } else if cloud_of(&name).is_some() {
+        ("the cloud's tables", "write `locations`, each with `name` and `geography`, and `sizes`")
+    } else {
+        ("the provider's manifest", "write it as those are that `carp templates list` names")
+    };
+    let message = format!("{what} cannot be read: {}", fault.message);
     let place = Place::file(format!("templates/{name}")).at(fault.line, fault.column);
-    let help = "write `kind`, `mobility` and `objects` as the built-in flavors do";
     (name, Diagnostic::new(Code::TemplateFailed, message).at(place).help(help))
 }
 

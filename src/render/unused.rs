@@ -3,7 +3,7 @@
 
 use super::engine::Texts;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, suggest};
-use crate::model::{Catalogue, Flavor};
+use crate::model::{Catalogue, Flavor, azure_cloud, cloud_of};
 
 /// The template that makes a cluster.
 const CLUSTER: &str = "cluster.yaml";
@@ -29,12 +29,19 @@ fn is_used(name: &str, texts: &Texts, flavors: &Catalogue, built_in: &[&str]) ->
         || is_flavors
         || file == "flavor.yaml" && !folder.is_empty()
         || folder == "providers" && flavors.flavors().any(|(_, flavor)| named(flavor, file))
+        || cloud_of(name).is_some_and(|cloud| holds_machines(cloud, flavors))
         || others.map(|(_, text)| text).any(|text| names(text))
 }
 
 /// Whether a flavor names the provider that a file declares.
 fn named(flavor: &Flavor, file: &str) -> bool {
     flavor.providers.iter().any(|name| file.strip_suffix(".yaml") == Some(name))
+}
+
+/// Whether a cloud is that of a flavor's machines.
+fn holds_machines(cloud: &str, flavors: &Catalogue) -> bool {
+    azure_cloud(cloud).is_some()
+        || flavors.flavors().any(|(_, flavor)| flavor.provider.as_deref() == Some(cloud))
 }
 
 fn finding(name: &str, flavors: &Catalogue, built_in: &[&str]) -> Diagnostic {
@@ -84,7 +91,10 @@ mod tests {
             ("own/cluster.yaml", "{% include \"own/part.yaml\" %}\n"),
             ("own/part.yaml", "a: 1\n"),
             ("own/tests/one.yaml", "expect: []\n"),
+            ("clouds/AzurePublicCloud.yaml", "locations: []\n"),
         ]);
         assert_eq!(found, []);
+        let found = findings(&[("clouds/moon.yaml", "locations: []\n")]);
+        assert_eq!(found[0].code, Code::UnusedTemplate, "no flavor has machines there");
     }
 }

@@ -1,5 +1,5 @@
 //! The cloud of Azure: a fleet is in one, by a name that Cluster API's provider knows, and its clusters are in
-//! locations of it.
+//! locations of it. Of a provider whose cloud has tables of its own the same is asked: its machines are there.
 //!
 //! Azure Service Operator, with which that provider makes groups and networks, speaks to one cloud in each
 //! installation (`cluster-api-provider-azure`, `api/v1beta1/types_class.go`, `AzureEnvironment`). The
@@ -11,7 +11,6 @@ use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
 use crate::load::resolve::ChosenCredentials;
 use crate::model::api::{AzureCredentials, FleetSpec};
-use crate::model::tables::locations;
 use crate::model::{PUBLIC_CLOUD, azure_cloud, azure_clouds};
 
 /// `invalid-value` on `environment`.
@@ -42,22 +41,40 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
         DocumentSpec::Worker(w) => &w.location,
         _ => return,
     };
-    let Some(fleet) = scene.fleet.filter(|_| subject.is_in_azure(scene)) else { return };
-    let Some(ChosenCredentials::Entry(index)) = subject.credentials(scene) else { return };
-    let (Some(azure), Some(known)) =
-        (&fleet.credentials[index].azure, locations().get(location.as_str()))
+    let locations = scene.catalogue.locations();
+    let Some(known) = locations.get(location.as_str()) else { return };
+    let Some((whose, cloud)) =
+        of_credentials(subject, scene).or_else(|| of_provider(subject, scene))
     else {
         return;
     };
-    let cloud = cloud_of(azure);
     if known.cloud != cloud {
-        let message =
-            format!("{location} is in {}, and the credentials are of {cloud}", known.cloud);
-        let mut there = locations().values().filter(|l| l.cloud == cloud).map(|l| l.name.as_str());
+        let message = format!("{location} is in {}, and {whose} {cloud}", known.cloud);
+        let mut there = locations.values().filter(|l| l.cloud == cloud).map(|l| l.name.as_str());
         let some: Vec<_> = there.by_ref().take(5).collect();
         let help = format!("choose a location of {cloud}, such as {}", some.join(", "));
         out.add(Code::UnknownLocation, FieldPath::keys("spec.location"), message, help);
     }
+}
+
+/// The cloud of Azure that the credentials are of.
+fn of_credentials<'a>(
+    subject: &Subject<'_>,
+    scene: &CheckContext<'a>,
+) -> Option<(&'static str, &'a str)> {
+    let fleet = scene.fleet.filter(|_| subject.is_in_azure(scene))?;
+    let ChosenCredentials::Entry(index) = subject.credentials(scene)? else { return None };
+    Some(("the credentials are of", cloud_of(fleet.credentials[index].azure.as_ref()?)))
+}
+
+/// The cloud with tables of its own that the flavor's machines are in.
+fn of_provider<'a>(
+    subject: &Subject<'_>,
+    scene: &'a CheckContext<'_>,
+) -> Option<(&'static str, &'a str)> {
+    let provider = subject.manifest(scene)?.provider.as_deref()?;
+    scene.catalogue.cloud(provider)?;
+    Some(("the flavor's machines are in", provider))
 }
 
 fn cloud_of(azure: &AzureCredentials) -> &str {
@@ -97,6 +114,26 @@ mod tests {
         );
         let path = "spec.credentials[1].azure.environment";
         files_find(&[("carp.yaml", &*two)], Code::InvalidValue, path);
+    }
+
+    #[test]
+    fn a_location_is_in_the_cloud_of_the_flavors_provider() {
+        let manifest = "kind: ManagedCluster\nmobility: None\nprovider: moon\nobjects: []\n";
+        let clouds = "locations: [{name: moon-1, geography: Moon}]\n";
+        let own = cluster("flavor: base\n  ");
+        let there = own.replace("westeurope", "moon-1");
+        let files = |text| {
+            let flavor = ("templates/base/flavor.yaml", manifest);
+            [("fleet/x.yaml", text), flavor, ("templates/clouds/moon.yaml", clouds)]
+        };
+        let found = files_find(&files(&*own), Code::UnknownLocation, "spec.location");
+        assert!(found.help.unwrap().contains("moon-1"), "{}", found.message);
+        let mut all = vec![("carp.yaml", CARP)];
+        all.extend(files(&*there));
+        let loaded = load_files(&all);
+        assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+        let azure = cluster("").replace("westeurope", "moon-1");
+        files_find(&files(&*azure), Code::UnknownLocation, "spec.location");
     }
 
     #[test]

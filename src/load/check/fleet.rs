@@ -14,7 +14,16 @@ use crate::model::api::{Branches, FleetSpec, Roots};
 use crate::model::paths::{CONTROL_PLANE, DECISIONS, WORKERS};
 use crate::model::{Catalogue, is_dns_label};
 
-/// Checks what `carp.yaml` says.
+/// Checks what `carp.yaml` says of things that the fleet's own templates may have.
+pub(in crate::load) fn beside(spec: &FleetSpec, catalogue: &Catalogue, out: &mut Findings) {
+    quota::located(spec, catalogue, out);
+    if let Some(control_plane) = &spec.control_plane {
+        let path = FieldPath::keys("spec.controlPlane.components");
+        components::known(&control_plane.components, &path, catalogue, out);
+    }
+}
+
+/// Checks what `carp.yaml` says by itself.
 pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     let DocumentSpec::Fleet(spec) = &body.spec else { return };
     label(&body.name, FieldPath::keys("metadata.name"), "a fleet", out);
@@ -34,9 +43,6 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     if let Some(control_plane) = &spec.control_plane {
         let path = FieldPath::keys("spec.controlPlane");
         label(&control_plane.name, path.key("name"), "a control plane", out);
-        let path = path.key("components");
-        let built_in = Catalogue::default();
-        components::known(&control_plane.components, &path, &built_in, out);
     }
     times(spec, out);
     if let Some(found) = &spec.git {

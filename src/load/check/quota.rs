@@ -5,8 +5,7 @@ use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::model::api::FleetSpec;
-use crate::model::tables::locations;
-use crate::model::{Quantity, Resources};
+use crate::model::{Catalogue, Quantity, Resources};
 
 /// Checks the quotas of all tenants.
 pub(super) fn check(spec: &FleetSpec, out: &mut Findings) {
@@ -22,14 +21,21 @@ pub(super) fn check(spec: &FleetSpec, out: &mut Findings) {
         let path = FieldPath::keys("spec.tenants").index(i).key("quota");
         amounts(&quota.total, &path.key("total"), out);
         for (location, limits) in &quota.locations {
-            let path = path.key("locations").key(location);
-            amounts(limits, &path, out);
-            if !locations().contains_key(location) {
-                let known = locations().keys().map(String::as_str);
-                let help = suggest::help(location, known, "locations");
-                let message = format!("`{location}` is not a location that carp knows");
-                out.add_on_key(Code::UnknownLocation, path, message, help);
-            }
+            amounts(limits, &path.key("locations").key(location), out);
+        }
+    }
+}
+
+/// Checks that the locations of all quotas are known, among those that the fleet has.
+pub(super) fn located(spec: &FleetSpec, catalogue: &Catalogue, out: &mut Findings) {
+    for (i, tenant) in spec.tenants.iter().enumerate() {
+        let locations = tenant.quota.iter().flat_map(|quota| quota.locations.keys());
+        for location in locations.filter(|name| !catalogue.may_be_location(name)) {
+            let path = FieldPath::keys("spec.tenants").index(i).key("quota.locations");
+            let known = catalogue.locations().keys().map(String::as_str);
+            let help = suggest::help(location, known, "locations");
+            let message = format!("`{location}` is not a location that carp knows");
+            out.add_on_key(Code::UnknownLocation, path.key(location), message, help);
         }
     }
 }
@@ -48,6 +54,19 @@ mod tests {
 
     fn carp(quota: &str) -> String {
         format!("{CARP}  tenants: [{{name: shop, quota: {quota}}}]\n")
+    }
+
+    #[test]
+    fn a_quota_may_be_of_a_location_of_the_fleets_own() {
+        let carp = carp("{locations: {moon-1: {clusters: 1}}}");
+        for (clouds, broken) in [
+            ("locations: [{name: moon-1, geography: Moon}]\n", false),
+            ("locations: [{name: moon-2, geography: Moon}]\n", true),
+            ("locations: 1\n", false),
+        ] {
+            let files = [("carp.yaml", &*carp), ("templates/clouds/moon.yaml", clouds)];
+            assert_eq!(load_files(&files).fleet_broken, broken, "{clouds}");
+        }
     }
 
     #[test]

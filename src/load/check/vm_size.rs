@@ -15,7 +15,7 @@ use crate::diag::{Code, FieldPath, suggest};
 use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
 use crate::model::api::AZURE;
-use crate::model::{Architecture, Nodes, Sizes, is_vm_size, vm_family, vm_sizes};
+use crate::model::{Architecture, Catalogue, Flavor, Nodes, is_vm_size, vm_family, vm_sizes};
 
 /// The form of Azure's names of VM sizes; the first number is that of the virtual CPUs.
 static FORM: LazyLock<Regex> = LazyLock::new(|| {
@@ -28,16 +28,13 @@ const CONTROL_PLANE_CPUS: u32 = 2;
 
 pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let flavor = subject.manifest(scene);
-    // carp's table is Azure's. A flavor of another provider has its own in its manifest, or none.
+    // carp's table is Azure's. A flavor of another provider has its own in its manifest or its cloud, or none.
     let elsewhere = flavor.is_some_and(|flavor| {
         flavor.nodes == Nodes::Machines && flavor.provider.as_deref() != Some(AZURE)
     });
-    let sizes = flavor.filter(|_| elsewhere).map(|flavor| flavor.sizes.as_ref());
-    let form = |size: &str, path: FieldPath, out: &mut Findings| match sizes {
-        Some(sizes) => {
-            of_flavor(size, sizes, path, out);
-            None
-        }
+    let flavor = flavor.filter(|_| elsewhere);
+    let form = |size: &str, path: FieldPath, out: &mut Findings| match flavor {
+        Some(flavor) => of_flavor(size, flavor, &scene.catalogue, path, out),
         None => form(size, path, out),
     };
     for (path, pool) in subject.node_pools() {
@@ -59,21 +56,37 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
         let path = FieldPath::keys("spec.controlPlane.size");
         if form(size, path.clone(), out).is_some_and(|cpus| cpus < CONTROL_PLANE_CPUS) {
             let message = format!("`{size}` is too small for a control plane");
-            let help = "choose a size with at least 2 virtual CPUs, such as Standard_D4s_v5";
+            let such = if flavor.is_some() { "" } else { ", such as Standard_D4s_v5" };
+            let help = format!("choose a size with at least 2 virtual CPUs{such}");
             out.add(Code::SuspiciousVmSize, path, message, help);
         }
     }
 }
 
-/// Looks a size up in the table of its flavor's manifest.
-fn of_flavor(size: &str, sizes: Option<&Sizes>, path: FieldPath, out: &mut Findings) {
-    let known = sizes.map(|sizes| sizes.known.as_slice()).unwrap_or_default();
-    if known.is_empty() || known.iter().any(|one| one == size) {
-        return;
+/// Looks a size up in the table of its flavor's manifest, else of its provider's cloud, and returns the number of
+/// virtual CPUs where that is known.
+fn of_flavor(
+    size: &str,
+    flavor: &Flavor,
+    catalogue: &Catalogue,
+    path: FieldPath,
+    out: &mut Findings,
+) -> Option<u32> {
+    let listed = flavor.sizes.as_ref().map(|sizes| sizes.known.as_slice()).unwrap_or_default();
+    let cloud = flavor.provider.as_deref().and_then(|name| catalogue.cloud(name));
+    let table = cloud.map(|cloud| cloud.sizes.as_slice()).unwrap_or_default();
+    let mut known: Vec<_> = listed.iter().map(String::as_str).collect();
+    let mut whose = "manifest";
+    if known.is_empty() {
+        known.extend(table.iter().map(|known| known.name.as_str()));
+        whose = "cloud";
     }
-    let help = suggest::help(size, known.iter().map(String::as_str), "sizes");
-    let message = format!("the flavor's manifest lists no size `{size}`");
-    out.add(Code::SuspiciousVmSize, path, message, help);
+    if !known.is_empty() && !known.contains(&size) {
+        let help = suggest::help(size, known, "sizes");
+        let message = format!("the flavor's {whose} lists no size `{size}`");
+        out.add(Code::SuspiciousVmSize, path, message, help);
+    }
+    table.iter().find(|known| known.name == size).map(|known| known.cpus)
 }
 
 /// Checks the form and returns the number of virtual CPUs.

@@ -1,23 +1,26 @@
 //! `zones-unavailable`: nodes cannot be made in a zone that their location does not have, and no worker
 //! meets a term that asks for such a zone.
 
+use std::collections::BTreeMap;
+
 use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
 use crate::model::api::{NodePool, PlacementTerm, WorkerField};
-use crate::model::tables::locations;
+use crate::model::tables::Location;
 
-pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
+pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
+    let locations = scene.catalogue.locations();
     let path = FieldPath::keys("spec.nodePools");
     match &subject.body.spec {
-        DocumentSpec::Worker(w) => all(&w.node_pools, &w.location, &path, out),
+        DocumentSpec::Worker(w) => all(&w.node_pools, locations.get(&w.location), &path, out),
         DocumentSpec::ManagedCluster(own) => {
             let Some(resolved) = &subject.cluster else { return };
             // Pools that come from the class are shown where the class is named.
             let from_class = own.node_pools.is_empty();
             let path = if from_class { FieldPath::keys("spec.class") } else { path };
-            all(&resolved.node_pools, &own.location, &path, out);
+            all(&resolved.node_pools, locations.get(&own.location), &path, out);
         }
         _ => {}
     }
@@ -26,14 +29,20 @@ pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findi
         let listed = listed.map(|(i, zone)| (path.key("zones").index(i), zone.as_str()));
         let named = super::field_values(term, &path, WorkerField::Zone);
         for (path, zone) in listed.chain(named) {
-            asked(zone, term, path, out);
+            asked(zone, term, locations, path, out);
         }
     }
 }
 
 /// A zone that a term asks for.
-fn asked(zone: &str, term: &PlacementTerm, path: FieldPath, out: &mut Findings) {
-    let all = locations().values();
+fn asked(
+    zone: &str,
+    term: &PlacementTerm,
+    locations: &BTreeMap<String, Location>,
+    path: FieldPath,
+    out: &mut Findings,
+) {
+    let all = locations.values();
     let mut there = all.filter(|l| term.locations.is_empty() || term.locations.contains(&l.name));
     if there.any(|location| location.zones.iter().any(|z| z == zone)) {
         return;
@@ -48,8 +57,9 @@ fn asked(zone: &str, term: &PlacementTerm, path: FieldPath, out: &mut Findings) 
     out.add(Code::ZonesUnavailable, path, message, help);
 }
 
-fn all(pools: &[NodePool], location: &str, path: &FieldPath, out: &mut Findings) {
-    let Some(known) = locations().get(location) else { return };
+fn all(pools: &[NodePool], known: Option<&Location>, path: &FieldPath, out: &mut Findings) {
+    let Some(known) = known else { return };
+    let location = &known.name;
     for (i, pool) in pools.iter().enumerate() {
         for (j, zone) in pool.zones.iter().enumerate().filter(|(_, z)| !known.zones.contains(z)) {
             let path = if *path == FieldPath::keys("spec.class") {

@@ -1,13 +1,13 @@
 //! Location distance: from the location of the cluster's nodes to the worker's, by the table of
 //! locations. Nearer is better.
 
-use crate::model::{Worker, tables};
+use crate::model::Worker;
 use crate::plan::candidate::{DependsOn, Request};
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Site, DependsOn::Location];
 
 pub(super) fn between(request: &Request<'_>, worker: &Worker) -> u32 {
-    tables::distance(&request.cluster.spec.location, &worker.spec.location)
+    worker.catalogue.distance(&request.cluster.spec.location, &worker.spec.location)
 }
 
 #[cfg(test)]
