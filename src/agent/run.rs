@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::pace::{ReportPace, Schedule};
 use super::publish::PublishTarget;
 use super::{Error, status};
-use crate::model::{Digest, Id, Name, Report};
+use crate::model::{Digest, Id, Name, ProvidedKind, Report};
 use crate::observe::{
     ObservedKind, Reporter, Server, WatchEvent, WatchTrouble, WatchedKinds, report, says_the_same,
 };
@@ -41,6 +41,8 @@ pub struct AgentSettings {
     pub pace: ReportPace,
     /// One report, then the end.
     pub once: bool,
+    /// The kinds that it looks at besides those that every agent does.
+    pub observe: Vec<ProvidedKind>,
     /// Whether the status of the ManagedCluster objects is written.
     pub write_status: bool,
 }
@@ -75,9 +77,10 @@ pub async fn run(
     tell: &mut dyn FnMut(AgentTurn),
     stop: impl Future<Output = ()>,
 ) -> Result<(), Error> {
+    let kinds = ObservedKind::with(settings.observe.clone());
     let (send, receive) = mpsc::channel(WAITING_CHANGES);
     let mut watches = tokio::task::JoinSet::new();
-    for kind in ObservedKind::ALL {
+    for kind in kinds.iter().copied() {
         watches.spawn(watch(server.clone(), kind, send.clone()));
     }
     drop(send);
@@ -87,7 +90,7 @@ pub async fn run(
         clock,
         begun: Instant::now(),
         schedule: Schedule::new(settings.pace, seed(&settings.worker)),
-        watched: WatchedKinds::default(),
+        watched: WatchedKinds::of(kinds),
         broken: None,
         last: None,
         written: BTreeMap::new(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::log::LogArgs;
 use super::{Context, Error, Exit, args, engine};
 use crate::agent::{AgentSettings, PublishTarget, ReportPace};
-use crate::model::Name;
+use crate::model::{Name, ProvidedKind};
 
 /// Watch this worker's clusters and report them to the fleet's repository
 ///
@@ -30,6 +30,9 @@ pub(super) struct Args {
     /// worker
     #[arg(long, value_name = "FILE")]
     signing_key: Option<PathBuf>,
+    /// A kind of a provider that the fleet's own templates declare, in JSON as its file has it in YAML
+    #[arg(long, value_name = "KIND", value_parser = provided)]
+    observe: Vec<ProvidedKind>,
     /// Report once and exit
     #[arg(long)]
     once: bool,
@@ -57,6 +60,10 @@ pub(super) struct Args {
     log: LogArgs,
 }
 
+fn provided(text: &str) -> Result<ProvidedKind, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     args.log.begin(context.err_palette());
     if args.heartbeat < args.interval {
@@ -78,6 +85,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
             ..ReportPace::default()
         },
         once: args.once,
+        observe: args.observe.clone(),
         write_status: !args.no_status,
     };
     engine::agent(context, &settings, args.kubeconfig.as_deref(), args.context.as_deref())?;

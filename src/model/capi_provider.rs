@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::flavor::{FlavorFault, read_manifest};
+use super::provided_kind::ProvidedKind;
+
 /// The container of nearly every provider.
 const MANAGER: &str = "manager";
 
@@ -46,9 +49,24 @@ pub struct CapiProvider {
     /// table of clouds.
     #[serde(default)]
     pub cloud_settings: BTreeMap<String, String>,
+    /// The kinds that it brings to the API.
+    #[serde(default)]
+    pub provides: Vec<ProvidedKind>,
     /// Its Deployments besides its controller's.
     #[serde(default)]
     pub beside: Vec<DeploymentBeside>,
+}
+
+/// Reads a provider's file.
+///
+/// # Errors
+/// It is not YAML, has a field that means nothing, or says what cannot be.
+pub(super) fn read_provider(text: &str) -> Result<CapiProvider, FlavorFault> {
+    let provider: CapiProvider = read_manifest(text)?;
+    match provider.provides.iter().find_map(ProvidedKind::nonsense) {
+        None => Ok(provider),
+        Some(message) => Err(FlavorFault { message, line: 1, column: 1 }),
+    }
 }
 
 /// A Deployment of a provider besides its own controller's: the operator leaves it as it is unless it is named.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use super::capi_provider::CapiProvider;
+use super::capi_provider::{CapiProvider, read_provider};
 use super::cloud::{CloudTable, read_cloud};
-use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor, read_manifest};
+use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor};
+use super::provided_kind::ProvidedKind;
 use super::tables::{self, Location};
 use super::templates::BUILT_IN_TEMPLATES;
 
@@ -31,12 +32,14 @@ struct Inner {
     clouds: BTreeMap<String, CloudTable>,
     /// carp's locations and those of the clouds; `None` where there are carp's alone.
     locations: Option<BTreeMap<String, Location>>,
+    /// The kinds that providers and flavors bring, carp's and the fleet's.
+    provided: BTreeMap<(String, String), ProvidedKind>,
     /// Files that cannot be read, by their path.
     broken: BTreeMap<String, FlavorFault>,
 }
 
 static BUILT_IN: LazyLock<Catalogue> =
-    LazyLock::new(|| Catalogue::of(BUILT_IN_TEMPLATES.iter().copied()));
+    LazyLock::new(|| Catalogue::of(BUILT_IN_TEMPLATES.iter().copied(), BTreeMap::new()));
 
 impl Default for Catalogue {
     /// The flavors that are built in.
@@ -57,11 +60,16 @@ impl Catalogue {
         }
         let mut all: BTreeMap<_, _> = BUILT_IN_TEMPLATES.iter().copied().collect();
         all.extend(own);
-        Self::of(all)
+        Self::of(all, BUILT_IN.0.provided.clone())
     }
 
-    fn of<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut all = Inner::default();
+    /// The catalogue of these texts. `provided` are kinds of which something is known whatever the texts say: a
+    /// provider's file that was copied before they were declared takes nothing from them.
+    fn of<'a>(
+        texts: impl IntoIterator<Item = (&'a str, &'a str)>,
+        provided: BTreeMap<(String, String), ProvidedKind>,
+    ) -> Self {
+        let mut all = Inner { provided, ..Inner::default() };
         for (path, text) in texts {
             all.read(path, text)
                 .unwrap_or_else(|fault| drop(all.broken.insert(path.into(), fault)));
@@ -78,6 +86,7 @@ impl Catalogue {
             all.broken.insert(manifest_of(&name), FlavorFault { message, line: 1, column: 1 });
         }
         all.locate();
+        all.collect_provided();
         Self(Arc::new(all))
     }
 
@@ -149,6 +158,18 @@ impl Catalogue {
         of_providers.chain(of_flavors.map(String::as_str))
     }
 
+    /// The kinds by which clusters are observed.
+    pub fn observed(&self) -> impl Iterator<Item = &ProvidedKind> {
+        self.0.provided.values().filter(|kind| kind.is_observed())
+    }
+
+    /// Those of them that an agent does not look at by itself: the fleet's own templates declare them.
+    #[must_use]
+    pub fn observed_besides(&self) -> Vec<&ProvidedKind> {
+        let known: Vec<_> = BUILT_IN.observed().collect();
+        self.observed().filter(|kind| !known.contains(kind)).collect()
+    }
+
     /// The files that cannot be read, by path.
     pub fn broken(&self) -> impl Iterator<Item = (&str, &FlavorFault)> {
         self.0.broken.iter().map(|(name, fault)| (name.as_str(), fault))
@@ -167,7 +188,7 @@ impl Inner {
         if let Some(name) = flavor_of(path) {
             self.flavors.insert(name.to_owned(), read_flavor(text)?);
         } else if let Some(name) = provider_of(path) {
-            self.providers.insert(name.to_owned(), read_manifest(text)?);
+            self.providers.insert(name.to_owned(), read_provider(text)?);
         } else if let Some(name) = cloud_of(path) {
             self.clouds.insert(name.to_owned(), read_cloud(text)?);
         }
@@ -182,6 +203,15 @@ impl Inner {
             all.extend(own.map(|location| (location.name.clone(), location)));
             self.locations = Some(all);
         }
+    }
+
+    /// Brings the kinds of all providers and flavors together, each once.
+    fn collect_provided(&mut self) {
+        let of_providers = self.providers.values().flat_map(|provider| &provider.provides);
+        let of_flavors = self.flavors.values().flat_map(|flavor| &flavor.provides);
+        let all = of_providers.chain(of_flavors);
+        let all = all.map(|k| ((k.api_version.clone(), k.kind.clone()), k.clone()));
+        self.provided.extend(all);
     }
 
     /// Whether there is a provider of that name, readable or not.
@@ -259,6 +289,25 @@ mod tests {
         let (path, fault) = all.broken().next().unwrap();
         assert_eq!((path, fault.line, fault.column), ("moon/flavor.yaml", 4, 1));
         assert!(fault.message.contains("unknown field `colour`"), "{}", fault.message);
+    }
+
+    #[test]
+    fn agents_are_told_of_kinds_that_they_do_not_know() {
+        assert_eq!(Catalogue::default().observed_besides(), Vec::<&ProvidedKind>::new());
+        let own = "kind: ManagedCluster\nmobility: None\nobjects: []\nprovides:\n\
+                   - {apiVersion: moon.example.com/v1, kind: MoonBase, roles: [Infrastructure]}\n\
+                   - {apiVersion: moon.example.com/v1, kind: Crater}\n";
+        let all = Catalogue::with([("moon/flavor.yaml", own)]);
+        let besides: Vec<_> = all.observed_besides().into_iter().map(ToString::to_string).collect();
+        assert_eq!(besides, ["moon.example.com/v1 MoonBase"]);
+        // Who copied a provider's file before it declared kinds loses none of them.
+        let (path, text) = (
+            "providers/addon-helm.yaml",
+            "kind: A\nname: helm\nnamespace: n\n\
+                   component: caaph\nimage: i\nmanifests: m\n",
+        );
+        let copied = Catalogue::with([(path, text)]);
+        assert_eq!(copied.observed().count(), Catalogue::default().observed().count());
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod plan;
 mod pool;
 mod previous;
 mod proposal;
+mod provided_kind;
 mod quantity;
 mod rank;
 mod reason;
@@ -114,6 +115,7 @@ pub use pool::{
 };
 pub use previous::Previous;
 pub use proposal::{Change, ChangeKind, FormOnly, Gate, GateReason, PlanOverrides, Proposal, Work};
+pub use provided_kind::{KindRole, ObservedPaths, ProvidedKind, plural};
 pub use quantity::{Quantity, QuantityError, Resources};
 pub use rank::{Rank, Term};
 pub use reason::{Reason, ReasonCode};

@@ -82,8 +82,8 @@ impl Server {
                 failed = event.is_err();
                 std::future::ready(goes_on)
             })
-            .map(|event| match event {
-                Ok(event) => change(event),
+            .map(move |event| match event {
+                Ok(event) => change(kind, event),
                 Err(error) => WatchEvent::Failed(trouble(&error)),
             })
     }
@@ -121,9 +121,11 @@ fn resource(kind: ObservedKind) -> ApiResource {
     ApiResource::from_gvk_with_plural(&of, kind.plural())
 }
 
-fn change(event: Event<DynamicObject>) -> WatchEvent {
+fn change(kind: ObservedKind, event: Event<DynamicObject>) -> WatchEvent {
     let read = |object: &DynamicObject| {
-        serde_json::to_value(object).and_then(serde_json::from_value::<super::ObservedObject>)
+        let mut value = serde_json::to_value(object)?;
+        bring_home(kind, &mut value);
+        serde_json::from_value::<super::ObservedObject>(value)
     };
     match event {
         Event::Init => WatchEvent::Restarted,
@@ -142,6 +144,19 @@ fn change(event: Event<DynamicObject>) -> WatchEvent {
     }
 }
 
+/// Puts what an object says elsewhere where Cluster API's contract has it.
+fn bring_home(kind: ObservedKind, object: &mut Value) {
+    let Some(paths) = kind.paths() else { return };
+    for (at, [parent, key]) in paths.elsewhere() {
+        let said = object.pointer(at).cloned();
+        let parent = object.as_object_mut().map(|object| object.entry(parent));
+        let parent = parent.map(|parent| parent.or_insert_with(|| serde_json::json!({})));
+        if let (Some(said), Some(Value::Object(parent))) = (said, parent) {
+            parent.insert(key.to_owned(), said);
+        }
+    }
+}
+
 /// What a failed watch means.
 fn trouble(error: &watcher::Error) -> WatchTrouble {
     let code = match error {
@@ -155,5 +170,42 @@ fn trouble(error: &watcher::Error) -> WatchTrouble {
         404 => WatchTrouble::NotServed,
         401 | 403 => WatchTrouble::Denied(error.to_string()),
         _ => WatchTrouble::Broken(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{KindRole, ObservedPaths, ProvidedKind};
+
+    #[test]
+    fn what_is_said_elsewhere_is_read() {
+        let declared = ProvidedKind {
+            roles: vec![KindRole::ControlPlane],
+            api_version: "g.example.com/v1".to_owned(),
+            kind: "Elsewhere".to_owned(),
+            plural: None,
+            machines: false,
+            paths: ObservedPaths {
+                wanted_version: Some("/spec/release/version".to_owned()),
+                version: Some("/status/running".to_owned()),
+                ..ObservedPaths::default()
+            },
+        };
+        let all = ObservedKind::with(vec![declared]);
+        let kind = all.into_iter().find(|kind| kind.name() == "Elsewhere").unwrap();
+        let read = |object: Value| {
+            let mut object = object;
+            bring_home(kind, &mut object);
+            serde_json::from_value::<super::super::ObservedObject>(object).unwrap()
+        };
+        let seen = read(
+            json!({"spec": {"release": {"version": "v1.35.0"}}, "status": {"running": "v1.34.2"}}),
+        );
+        assert_eq!(seen.status.version.as_deref(), Some("v1.34.2"));
+        assert_eq!(seen.spec.version.as_deref(), Some("v1.35.0"));
+        assert_eq!(read(json!({})).status.version, None, "nothing is said yet");
     }
 }

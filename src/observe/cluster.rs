@@ -48,9 +48,9 @@ fn applied_by<'a>(listing: &'a Listing, name: &Name) -> Option<&'a ObservedObjec
 
 /// The kinds of which there is an object in the cluster's namespace, and the namespace itself.
 fn present(listing: &Listing, name: &Name) -> Vec<String> {
-    let in_it = ObservedKind::ALL.into_iter().filter(|kind| match kind {
-        ObservedKind::Namespace => listing.get(*kind, "", name).is_some(),
-        kind if kind.belongs_to_a_cluster() => listing.in_cluster(*kind, name).next().is_some(),
+    let in_it = listing.kinds().iter().filter(|kind| match kind {
+        ObservedKind::Namespace => listing.get(**kind, "", name).is_some(),
+        kind if kind.belongs_to_a_cluster() => listing.in_cluster(**kind, name).next().is_some(),
         _ => false,
     });
     let mut names: Vec<_> = in_it.map(|kind| kind.name().to_owned()).collect();
@@ -71,7 +71,8 @@ fn nodes(listing: &Listing, name: &Name, cluster: &ObservedObject) -> Option<Rep
         workers.desired_replicas.map(|desired| (desired, workers.ready_replicas.unwrap_or(0)))
     });
     let (desired, ready) = counted.or_else(|| in_pools(listing, name))?;
-    let on_machines = listing.in_cluster(ObservedKind::KubeadmControlPlane, name).next().is_some();
+    let mut on_machines = listing.kinds().iter().filter(|kind| kind.is_on_machines());
+    let on_machines = on_machines.any(|kind| listing.in_cluster(*kind, name).next().is_some());
     let control_plane = cluster.status.control_plane.as_ref().filter(|_| on_machines);
     let of_control_plane = control_plane
         .map_or((0, 0), |c| (c.desired_replicas.unwrap_or(0), c.ready_replicas.unwrap_or(0)));
@@ -108,7 +109,7 @@ mod tests {
 
     fn listing(all: &[(ObservedKind, Value)]) -> Listing {
         let mut listing = Listing::default();
-        for kind in ObservedKind::ALL {
+        for kind in ObservedKind::built_in() {
             listing.add(kind, all.iter().filter(|(k, _)| *k == kind).map(|(_, o)| o.clone()));
         }
         listing
@@ -141,7 +142,7 @@ mod tests {
         }});
         let seen = seen(&[
             (ObservedKind::Cluster, running()),
-            (ObservedKind::KamajiControlPlane, hosted),
+            (ObservedKind::named("KamajiControlPlane"), hosted),
             (ObservedKind::ManagedCluster, managed),
         ]);
         assert_eq!((seen.uid.as_deref(), seen.digest), (Some("uid-a"), Some(digest)));
@@ -163,7 +164,7 @@ mod tests {
         let seen = seen(&[
             (ObservedKind::Worker, worker),
             (ObservedKind::Cluster, running()),
-            (ObservedKind::KubeadmControlPlane, control_plane),
+            (ObservedKind::named("KubeadmControlPlane"), control_plane),
         ]);
         assert_eq!((seen.digest, seen.phase.as_str()), (Some(digest), "Running"));
         assert_eq!(seen.version.as_deref(), Some("v1.34.2"));
@@ -176,7 +177,7 @@ mod tests {
         let control_plane = object("a-control-plane", json!({"status": {"version": "v1.34.2"}}));
         let seen = seen(&[
             (ObservedKind::Cluster, running()),
-            (ObservedKind::KubeadmControlPlane, control_plane),
+            (ObservedKind::named("KubeadmControlPlane"), control_plane),
         ]);
         assert_eq!(seen.nodes, Some(ReportedNodes { desired: 5, ready: 4 }));
         assert_eq!(seen.version.as_deref(), Some("v1.34.2"));
@@ -191,7 +192,7 @@ mod tests {
             object
         };
         let reached = |object: Value| {
-            seen(&[(ObservedKind::KamajiControlPlane, object)]).control_plane_version
+            seen(&[(ObservedKind::named("KamajiControlPlane"), object)]).control_plane_version
         };
         assert_eq!(reached(control_plane("1.34.2", "1.34.2", (2, 2))).as_deref(), Some("v1.34.2"));
         assert_eq!(reached(control_plane("1.34.2", "1.33.9", (2, 2))), None, "it has not begun");
@@ -257,8 +258,8 @@ mod tests {
     fn what_is_left_of_a_deleted_cluster_is_told() {
         let seen = seen(&[
             (ObservedKind::Namespace, json!({"metadata": {"name": "a"}})),
-            (ObservedKind::AzureCluster, object("a", json!({}))),
-            (ObservedKind::HelmChartProxy, object("a-calico", json!({}))),
+            (ObservedKind::named("AzureCluster"), object("a", json!({}))),
+            (ObservedKind::named("HelmChartProxy"), object("a-calico", json!({}))),
         ]);
         assert_eq!(seen.uid, None);
         assert_eq!(seen.present, ["AzureCluster", "HelmChartProxy", "Namespace"]);

@@ -10,7 +10,7 @@ use super::ObservedKind;
 use super::conditions::bounded;
 use super::listing::Listing;
 use super::object::{ObservedObject, ProviderCondition};
-use crate::model::{Name, ReportedError};
+use crate::model::{KindRole, Name, ReportedError};
 
 /// The most errors of one cluster that are reported.
 const MOST: usize = 5;
@@ -55,21 +55,19 @@ const BAD_IF_TRUE: [&str; 8] = [
     "Stalled",
 ];
 
-/// The kinds whose conditions are looked at, and the code of what has no words of its own.
-const LOOKED_AT: [(ObservedKind, &str); 6] = [
-    (ObservedKind::KindCluster, "InfrastructureNotReady"),
-    (ObservedKind::AzureCluster, "InfrastructureNotReady"),
-    (ObservedKind::AzureMachine, "MachineNotReady"),
-    (ObservedKind::KubeadmControlPlane, "ControlPlaneNotReady"),
-    (ObservedKind::KamajiControlPlane, "ControlPlaneNotReady"),
-    (ObservedKind::HelmChartProxy, "AddOnNotReady"),
+/// The code of what has no words of its own, by what the object is to its cluster.
+const NOT_READY: [(KindRole, &str); 4] = [
+    (KindRole::Infrastructure, "InfrastructureNotReady"),
+    (KindRole::Machine, "MachineNotReady"),
+    (KindRole::ControlPlane, "ControlPlaneNotReady"),
+    (KindRole::AddOn, "AddOnNotReady"),
 ];
 
 /// Every code that a report may name, for the page that explains them.
 #[must_use]
 pub fn codes() -> std::collections::BTreeSet<&'static str> {
     let of_words = WORDS.iter().map(|(code, ..)| *code);
-    of_words.chain(LOOKED_AT.map(|(_, code)| code)).chain([NOT_APPLIED]).collect()
+    of_words.chain(NOT_READY.map(|(_, code)| code)).chain([NOT_APPLIED]).collect()
 }
 
 /// What is wrong with a cluster, one for each code, in the order of the codes. Something that is still
@@ -83,7 +81,10 @@ pub(super) fn of(
     let mut add = |error: ReportedError| {
         found.entry(error.code.clone()).or_insert(error);
     };
-    for (kind, otherwise) in LOOKED_AT {
+    let otherwise =
+        |kind: ObservedKind| NOT_READY.iter().find(|(role, _)| kind.role() == Some(*role));
+    let kinds = listing.kinds().iter().filter_map(|kind| Some((*kind, otherwise(*kind)?.1)));
+    for (kind, otherwise) in kinds {
         for object in listing.in_cluster(kind, name) {
             for seen in &object.status.conditions {
                 if let Some(error) = error_in(kind, object, seen, otherwise) {
@@ -159,7 +160,7 @@ mod tests {
 
     fn code(message: &str) -> Option<(String, bool)> {
         let condition = json!({"type": "VMRunning", "status": "False", "severity": "Warning", "reason": "VMProvisionFailed", "message": message});
-        errors(ObservedKind::AzureMachine, condition).pop()
+        errors(ObservedKind::named("AzureMachine"), condition).pop()
     }
 
     #[test]
@@ -191,16 +192,16 @@ mod tests {
     fn a_failure_without_words_has_the_code_of_its_kind() {
         let failed = json!({"type": "NetworkInfrastructureReady", "status": "False", "severity": "Error", "reason": "Failed", "message": "boom"});
         let expected = vec![("InfrastructureNotReady".to_owned(), false)];
-        assert_eq!(errors(ObservedKind::AzureCluster, failed), expected);
+        assert_eq!(errors(ObservedKind::named("AzureCluster"), failed), expected);
     }
 
     #[test]
     fn what_holds_normally_is_no_error() {
         let paused = json!({"type": "Paused", "status": "False", "severity": "Error", "message": "QuotaExceeded"});
-        assert_eq!(errors(ObservedKind::AzureCluster, paused), []);
+        assert_eq!(errors(ObservedKind::named("AzureCluster"), paused), []);
         let fine =
             json!({"type": "Ready", "status": "True", "message": "QuotaExceeded was mended"});
-        assert_eq!(errors(ObservedKind::AzureCluster, fine), []);
+        assert_eq!(errors(ObservedKind::named("AzureCluster"), fine), []);
     }
 
     #[test]
@@ -208,7 +209,7 @@ mod tests {
         let mut listing = Listing::default();
         let condition = json!({"type": "Ready", "status": "False", "message": "QuotaExceeded"});
         listing.add(
-            ObservedKind::AzureMachine,
+            ObservedKind::named("AzureMachine"),
             [json!({"metadata": {"name": "x", "namespace": "b"}, "status": {"conditions": [condition]}})],
         );
         assert_eq!(of(&listing, &Name::parse("a").unwrap(), None), []);
@@ -241,7 +242,7 @@ mod tests {
                 json!({"type": "VMRunning", "status": "False", "message": "QuotaExceeded"});
             json!({"metadata": {"name": name, "namespace": "a"}, "status": {"conditions": [condition]}})
         };
-        listing.add(ObservedKind::AzureMachine, [machine("m-1"), machine("m-2")]);
+        listing.add(ObservedKind::named("AzureMachine"), [machine("m-1"), machine("m-2")]);
         let found = of(&listing, &Name::parse("a").unwrap(), None);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].message, "AzureMachine m-1: QuotaExceeded");

@@ -11,14 +11,34 @@ use crate::model::Name;
 
 /// Everything that was listed. A kind that was not even tried counts as one that could not be listed:
 /// absence is said by a complete list only.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Listing {
+    /// The kinds that are asked for, in their order.
+    kinds: Vec<ObservedKind>,
     objects: BTreeMap<ObservedKind, Vec<ObservedObject>>,
     /// The kinds of which something is not known.
     incomplete: BTreeSet<ObservedKind>,
 }
 
+impl Default for Listing {
+    /// Nothing is listed of the kinds that every agent looks at.
+    fn default() -> Self {
+        Self::of_kinds(ObservedKind::built_in())
+    }
+}
+
 impl Listing {
+    /// Nothing is listed yet of these kinds.
+    #[must_use]
+    pub fn of_kinds(kinds: Vec<ObservedKind>) -> Self {
+        Self { kinds, objects: BTreeMap::new(), incomplete: BTreeSet::new() }
+    }
+
+    /// The kinds that are asked for, in their order.
+    pub(super) fn kinds(&self) -> &[ObservedKind] {
+        &self.kinds
+    }
+
     /// Adds all objects of a kind. One that cannot be read makes the list of its kind incomplete, and
     /// the others count.
     #[cfg(test)]
@@ -52,7 +72,7 @@ impl Listing {
         let listed = |kind: &ObservedKind| {
             self.objects.contains_key(kind) && !self.incomplete.contains(kind)
         };
-        ObservedKind::ALL.into_iter().filter(|kind| !listed(kind)).collect()
+        self.kinds.iter().copied().filter(|kind| !listed(kind)).collect()
     }
 
     /// The objects of a kind, as far as they are known.
@@ -122,7 +142,7 @@ mod tests {
     #[test]
     fn a_kind_that_was_not_listed_is_said() {
         let mut listing = Listing::default();
-        assert_eq!(listing.unlisted().len(), ObservedKind::ALL.len());
+        assert_eq!(listing.unlisted().len(), ObservedKind::built_in().len());
         listing.add(ObservedKind::Cluster, []);
         assert!(!listing.unlisted().contains(&ObservedKind::Cluster), "an empty list is a list");
     }

@@ -10,13 +10,6 @@ use super::listing::Listing;
 use super::object::ObservedObject;
 use crate::model::{KubeVersion, Name};
 
-/// The kinds of control planes.
-const CONTROL_PLANES: [ObservedKind; 3] = [
-    ObservedKind::KamajiControlPlane,
-    ObservedKind::KubeadmControlPlane,
-    ObservedKind::KindCluster,
-];
-
 /// The version that the control plane of a cluster runs, with its `v`, which Kamaji leaves out. `None`
 /// where nothing runs yet.
 pub(super) fn running(listing: &Listing, name: &Name) -> Option<String> {
@@ -48,7 +41,8 @@ fn control_planes<'a>(
     listing: &'a Listing,
     name: &'a Name,
 ) -> impl Iterator<Item = &'a ObservedObject> {
-    CONTROL_PLANES.iter().flat_map(|kind| listing.in_cluster(*kind, name))
+    let kinds = listing.kinds().iter().filter(|kind| kind.is_control_plane());
+    kinds.flat_map(|kind| listing.in_cluster(*kind, name))
 }
 
 fn of_control_plane(control_plane: &ObservedObject) -> Option<String> {
@@ -87,18 +81,27 @@ mod tests {
             "version": "v1.35.0",
             "versions": [{"version": "v1.35.0", "replicas": 1}, {"version": "v1.9.2", "replicas": 2}],
         });
-        assert_eq!(version(ObservedKind::KubeadmControlPlane, rolling).as_deref(), Some("v1.9.2"));
+        assert_eq!(
+            version(ObservedKind::named("KubeadmControlPlane"), rolling).as_deref(),
+            Some("v1.9.2")
+        );
     }
 
     #[test]
     fn a_control_plane_without_counts_says_one_version_or_none() {
         let old = json!({"version": "v1.34.2"});
-        assert_eq!(version(ObservedKind::KubeadmControlPlane, old).as_deref(), Some("v1.34.2"));
+        assert_eq!(
+            version(ObservedKind::named("KubeadmControlPlane"), old).as_deref(),
+            Some("v1.34.2")
+        );
         let pods = json!({"version": "1.34.2"});
-        assert_eq!(version(ObservedKind::KamajiControlPlane, pods).as_deref(), Some("v1.34.2"));
+        assert_eq!(
+            version(ObservedKind::named("KamajiControlPlane"), pods).as_deref(),
+            Some("v1.34.2")
+        );
         for nothing in [json!({}), json!({"version": ""}), json!({"versions": []})] {
             assert_eq!(
-                version(ObservedKind::KubeadmControlPlane, nothing),
+                version(ObservedKind::named("KubeadmControlPlane"), nothing),
                 None,
                 "nothing runs yet"
             );

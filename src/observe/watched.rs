@@ -53,8 +53,9 @@ pub struct Managed {
 }
 
 /// Everything that is watched.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct WatchedKinds {
+    wanted: Vec<ObservedKind>,
     kinds: BTreeMap<ObservedKind, KindWatch>,
 }
 
@@ -68,7 +69,20 @@ struct KindWatch {
     trouble: Option<WatchTrouble>,
 }
 
+impl Default for WatchedKinds {
+    /// Of the kinds that every agent looks at.
+    fn default() -> Self {
+        Self::of(ObservedKind::built_in())
+    }
+}
+
 impl WatchedKinds {
+    /// Nothing was told yet of these kinds.
+    #[must_use]
+    pub fn of(wanted: Vec<ObservedKind>) -> Self {
+        Self { wanted, kinds: BTreeMap::new() }
+    }
+
     /// Takes in what a watch tells.
     pub fn apply(&mut self, kind: ObservedKind, change: WatchEvent) {
         self.kinds.entry(kind).or_default().apply(change);
@@ -78,13 +92,13 @@ impl WatchedKinds {
     #[must_use]
     pub fn is_settled(&self) -> bool {
         let heard = |watch: &KindWatch| watch.listed || watch.trouble.is_some();
-        ObservedKind::ALL.iter().all(|kind| self.kinds.get(kind).is_some_and(heard))
+        self.wanted.iter().all(|kind| self.kinds.get(kind).is_some_and(heard))
     }
 
     /// Whether nothing at all can be watched: then there is nothing to report.
     #[must_use]
     pub fn is_blind(&self) -> bool {
-        let mut required = ObservedKind::ALL.iter().filter(|kind| kind.is_required());
+        let mut required = self.wanted.iter().filter(|kind| kind.is_required());
         required.all(|kind| self.kinds.get(kind).is_none_or(|watch| !watch.listed))
     }
 
@@ -117,7 +131,7 @@ impl WatchedKinds {
     /// The objects as they are now.
     #[must_use]
     pub fn listing(&self) -> Listing {
-        let mut listing = Listing::default();
+        let mut listing = Listing::of_kinds(self.wanted.clone());
         let mut incomplete = BTreeSet::new();
         for (kind, watch) in &self.kinds {
             if !(watch.listed || watch.is_absent(*kind)) || watch.unreadable {
@@ -193,7 +207,7 @@ mod tests {
 
     fn all_listed() -> WatchedKinds {
         let mut watched = WatchedKinds::default();
-        for kind in ObservedKind::ALL {
+        for kind in ObservedKind::built_in() {
             listed(&mut watched, kind, &[]);
         }
         watched
@@ -241,7 +255,10 @@ mod tests {
     #[test]
     fn a_provider_that_is_not_installed_has_no_objects_and_a_missing_core_says_nothing() {
         let mut watched = all_listed();
-        watched.apply(ObservedKind::AzureCluster, WatchEvent::Failed(WatchTrouble::NotServed));
+        watched.apply(
+            ObservedKind::named("AzureCluster"),
+            WatchEvent::Failed(WatchTrouble::NotServed),
+        );
         assert!(watched.listing().unlisted().is_empty() && watched.troubles().is_empty());
         listed(&mut watched, ObservedKind::Cluster, &["a"]);
         watched.apply(ObservedKind::Cluster, WatchEvent::Failed(WatchTrouble::NotServed));
@@ -256,10 +273,10 @@ mod tests {
     fn what_may_not_be_seen_is_said() {
         let mut watched = all_listed();
         watched.apply(
-            ObservedKind::AzureMachine,
+            ObservedKind::named("AzureMachine"),
             WatchEvent::Failed(WatchTrouble::Denied("forbidden".to_owned())),
         );
-        assert_eq!(watched.listing().unlisted(), [ObservedKind::AzureMachine].into());
+        assert_eq!(watched.listing().unlisted(), [ObservedKind::named("AzureMachine")].into());
         assert!(watched.is_settled() && !watched.is_blind());
     }
 
@@ -276,7 +293,7 @@ mod tests {
     fn before_every_kind_was_heard_of_nothing_is_settled() {
         let mut watched = WatchedKinds::default();
         assert!(!watched.is_settled() && watched.is_blind());
-        for kind in ObservedKind::ALL {
+        for kind in ObservedKind::built_in() {
             watched.apply(kind, WatchEvent::Failed(WatchTrouble::Broken("refused".to_owned())));
         }
         assert!(watched.is_settled() && watched.is_blind());

@@ -3,14 +3,14 @@
 //! It is a layer of its own on which no other depends, nor it on any: it reports from the first moment
 //! on, also why the layers below the clusters do not come up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use super::context::ComponentVersions;
 use super::flux::{is_ssh, port};
 use crate::model::api::{FleetSpec, Images, Observation};
-use crate::model::{Fleet, Worker};
+use crate::model::{Catalogue, Fleet, ProvidedKind, Worker};
 
 /// The layer: its folder, and what its Kustomization is called after.
 pub(super) const LAYER: &str = "agent";
@@ -78,8 +78,12 @@ impl Agent {
     }
 
     /// What its template gets.
-    pub(super) fn context(&self) -> Value {
+    pub(super) fn context(&self, catalogue: &Catalogue) -> Value {
+        let own = catalogue.observed_besides();
+        let observe: Vec<_> = own.iter().map(|kind| json!(kind).to_string()).collect();
         json!({
+            "observe": observe,
+            "rules": rules(&own),
             "name": self.name,
             "ports": self.ports(),
             "repository": self.repository,
@@ -117,6 +121,16 @@ impl Agent {
         let signing = self.signed.then_some(SIGNING_SECRET);
         std::iter::once(GIT_SECRET).chain(signing).collect()
     }
+}
+
+/// What the agent may do with these kinds, as rules of a ClusterRole: one for each API group.
+fn rules(kinds: &[&ProvidedKind]) -> Vec<Value> {
+    let mut groups = BTreeMap::<&str, BTreeSet<String>>::new();
+    for kind in kinds {
+        groups.entry(kind.group()).or_default().insert(kind.resource());
+    }
+    let rule = |(group, resources)| json!({"group": group, "resources": resources});
+    groups.into_iter().map(rule).collect()
 }
 
 /// carp's image, without a tag; `None` where nothing says where it is.

@@ -12,7 +12,7 @@ use super::health;
 use super::job::{Job, Scope};
 use super::mirror;
 use super::templates::Templates;
-use crate::model::FlavorKind;
+use crate::model::{FlavorKind, plural};
 
 /// The layers, each after the one before, with how long Flux waits for each.
 const LAYERS: [(&str, &str); 5] = [
@@ -122,7 +122,7 @@ fn context(site: &LayerSite<'_>, templates: &Templates) -> Value {
         "applier": site.applier,
         "tenants": site.tenants,
         "rules": rules(templates, site.applies),
-        "agent": site.agent.as_ref().map(Agent::context),
+        "agent": site.agent.as_ref().map(|agent| agent.context(templates.catalogue())),
     });
     let wanted = made_here.platform();
     for part in parts(templates) {
@@ -191,34 +191,9 @@ fn rules(templates: &Templates, kind: FlavorKind) -> Value {
     groups.iter().map(|(group, kinds)| json!({"group": group, "resources": kinds})).collect()
 }
 
-/// The resource of a kind, by the rule that Kubernetes' own generators follow.
-fn plural(kind: &str) -> String {
-    let kind = kind.to_ascii_lowercase();
-    if let Some(stem) = kind.strip_suffix('y').filter(|s| !s.ends_with(['a', 'e', 'o', 'u'])) {
-        format!("{stem}ies")
-    } else if ["s", "x", "ch", "sh"].iter().any(|end| kind.ends_with(end)) {
-        format!("{kind}es")
-    } else {
-        format!("{kind}s")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_kind_has_its_resource() {
-        for (kind, resource) in [
-            ("Cluster", "clusters"),
-            ("HelmChartProxy", "helmchartproxies"),
-            ("AzureClusterIdentity", "azureclusteridentities"),
-            ("OCIRepository", "ocirepositories"),
-            ("MachineHealthCheck", "machinehealthchecks"),
-        ] {
-            assert_eq!(plural(kind), resource);
-        }
-    }
 
     #[test]
     fn what_applies_clusters_has_no_rights_in_the_systems_namespaces() {

@@ -4,11 +4,13 @@
 mod read;
 
 pub use read::{FlavorFault, read_flavor, read_manifest};
+pub(super) use read::{is_api_version, is_kind};
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::provided_kind::ProvidedKind;
 use read::one_or_more;
 
 /// `flavor.yaml` in a flavor's folder.
@@ -57,6 +59,9 @@ pub struct Flavor {
     /// The components of a worker whose supported Kubernetes versions decide whether it takes a cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supported_by: Vec<String>,
+    /// The kinds that are there for its clusters and come with none of its providers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provides: Vec<ProvidedKind>,
     /// The kinds that its folders may hold.
     pub objects: Vec<FlavorObject>,
     /// What brings a cluster of it up, in order.

@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeOwned, IntoDeserializer as _, SeqAccess, Visito
 use serde::{Deserialize as _, Deserializer};
 use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 
-use super::{Flavor, FlavorKind, FlavorObject};
+use super::{Flavor, FlavorKind, FlavorObject, ProvidedKind};
 
 /// Why a text is no manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +58,9 @@ impl Flavor {
         if self.kinds.is_empty() {
             return Some("`kind` is an empty list".to_owned());
         }
-        if let Some(step) = self.unknown_step() {
-            return Some(step);
+        let provided = self.provides.iter().find_map(ProvidedKind::nonsense);
+        if let Some(wrong) = provided.or_else(|| self.unknown_step()) {
+            return Some(wrong);
         }
         self.objects.iter().enumerate().find_map(|(i, object)| {
             let FlavorObject { api_version, kind, of, .. } = object;
@@ -98,13 +99,13 @@ impl Flavor {
 }
 
 /// As Kubernetes names kinds: `MachineDeployment`.
-fn is_kind(kind: &str) -> bool {
+pub(in crate::model) fn is_kind(kind: &str) -> bool {
     kind.starts_with(|c: char| c.is_ascii_uppercase())
         && kind.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 /// `v1`, or `group/v1`.
-fn is_api_version(text: &str) -> bool {
+pub(in crate::model) fn is_api_version(text: &str) -> bool {
     let (group, version) = text.split_once('/').unwrap_or(("v1", text));
     let lower = |text: &str, more: &str| {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || more.contains(c);
