@@ -1,4 +1,5 @@
-//! New objects, kept as the entries of the pack that they will be written in.
+//! New objects, kept as the entries of the pack that they will be written in. A file that is much like one before it is kept as what
+//! differs: most files of a fleet come from a few templates.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write};
@@ -7,6 +8,7 @@ use flate2::read::ZlibDecoder;
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use sha1::{Digest as _, Sha1};
 
+use super::delta::{DeltaBase, apply};
 use super::pack_index::IndexedEntry;
 use crate::model::Id;
 
@@ -48,6 +50,15 @@ impl ObjectType {
     }
 }
 
+/// The smallest and the largest file that may be kept as what differs, in bytes.
+const DELTA_SIZES: std::ops::RangeInclusive<usize> = 512..=1 << 20;
+/// How many bytes of a file tell which files it may be like.
+const ALIKE: usize = 24;
+/// How many files are remembered that others may be like.
+const MOST_BASES: usize = 64;
+/// The number of a delta whose base is named by how far before it stands (gitformat-pack(5)).
+const OFS_DELTA: u8 = 6;
+
 #[derive(Clone, Copy, Debug)]
 struct PackPlace {
     kind: ObjectType,
@@ -58,12 +69,28 @@ struct PackPlace {
     end: usize,
     /// The size of the object itself.
     size: usize,
+    /// The object that this one is said by, where it is a delta.
+    base: Option<Id>,
 }
 
-/// The entries of one pack in memory: whole objects, lightly compressed, each once.
+/// How a file begins and of what size it is, roughly: which files it may be like.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Alike(Vec<u8>, u32);
+
+/// A file that is kept whole.
+struct WholeEntry {
+    id: Id,
+    /// Where its entry begins.
+    entry: usize,
+    base: DeltaBase,
+}
+
+/// The entries of one pack in memory: lightly compressed, each once. Deltas are of whole objects: none needs another delta.
 pub(super) struct Entries {
     bytes: Vec<u8>,
     places: BTreeMap<Id, PackPlace>,
+    /// Of the files that look alike the last one that is kept whole.
+    bases: BTreeMap<Alike, WholeEntry>,
     deflate: Compress,
     /// Compressed bytes on their way into `bytes`. They take this step because flate2 clears all the
     /// spare room of the vector it writes to, and that of `bytes` grows with the run.
@@ -75,6 +102,7 @@ impl Entries {
         Self {
             bytes: Vec::new(),
             places: BTreeMap::new(),
+            bases: BTreeMap::new(),
             deflate: Compress::new(Compression::new(1), true),
             scratch: Vec::new(),
         }
@@ -98,7 +126,12 @@ impl Entries {
         let place = self.places.get(&id)?;
         let mut body = Vec::with_capacity(place.size);
         let read = ZlibDecoder::new(&self.bytes[place.start..place.end]).read_to_end(&mut body);
-        Some(read.map(|_| body))
+        let Some(base) = place.base else { return Some(read.map(|_| body)) };
+        let whole = self.read(base)?.and_then(|base| {
+            read?;
+            apply(&base, &body).ok_or_else(|| io::Error::other("a delta without its base"))
+        });
+        Some(whole)
     }
 
     pub(super) fn add(&mut self, id: Id, kind: ObjectType, body: &[u8]) {
@@ -106,14 +139,31 @@ impl Entries {
             return;
         }
         let entry = self.bytes.len();
-        entry_header(&mut self.bytes, kind, body.len());
-        let start = self.bytes.len();
-        self.compress(body);
-        let place = PackPlace { kind, entry, start, end: self.bytes.len(), size: body.len() };
+        let alike = (kind == ObjectType::Blob && DELTA_SIZES.contains(&body.len()))
+            .then(|| Alike(body[..ALIKE].to_vec(), body.len().ilog2()));
+        let base = alike.as_ref().and_then(|alike| self.bases.get(alike));
+        let delta = base.and_then(|base| Some((base.id, base.entry, base.base.delta_to(body)?)));
+        let (start, base) = if let Some((base, at, delta)) = delta {
+            entry_header(&mut self.bytes, OFS_DELTA, delta.len());
+            put_distance(&mut self.bytes, entry - at);
+            (self.compress(&delta), Some(base))
+        } else {
+            entry_header(&mut self.bytes, kind.number(), body.len());
+            if let Some(alike) = alike
+                && (self.bases.len() < MOST_BASES || self.bases.contains_key(&alike))
+            {
+                let base = DeltaBase::new(body.to_vec());
+                self.bases.insert(alike, WholeEntry { id, entry, base });
+            }
+            (self.compress(body), None)
+        };
+        let place = PackPlace { kind, entry, start, end: self.bytes.len(), size: body.len(), base };
         self.places.insert(id, place);
     }
 
-    fn compress(&mut self, body: &[u8]) {
+    /// Appends bytes, compressed, and returns where they begin.
+    fn compress(&mut self, body: &[u8]) -> usize {
+        let start = self.bytes.len();
         self.deflate.reset();
         let mut rest = body;
         loop {
@@ -130,7 +180,7 @@ impl Entries {
             rest = &rest[taken..];
             self.bytes.extend_from_slice(&self.scratch);
             if status == Status::StreamEnd {
-                return;
+                return start;
             }
         }
     }
@@ -168,9 +218,9 @@ impl Entries {
 }
 
 /// Kind and size: four bits of the size in the first byte, seven in each byte that follows.
-fn entry_header(to: &mut Vec<u8>, kind: ObjectType, size: usize) {
+fn entry_header(to: &mut Vec<u8>, kind: u8, size: usize) {
     let low = |bits: usize, mask: u8| u8::try_from(bits & usize::from(mask)).unwrap_or(mask);
-    let mut byte = (kind.number() << 4) | low(size, 0x0f);
+    let mut byte = (kind << 4) | low(size, 0x0f);
     let mut rest = size >> 4;
     while rest > 0 {
         to.push(byte | 0x80);
@@ -178,6 +228,18 @@ fn entry_header(to: &mut Vec<u8>, kind: ObjectType, size: usize) {
         rest >>= 7;
     }
     to.push(byte);
+}
+
+/// How far before a delta its base stands: seven bits a byte, the highest first, and one is taken off all but the last.
+fn put_distance(to: &mut Vec<u8>, distance: usize) {
+    let mut bytes = vec![distance.to_le_bytes()[0] & 0x7f];
+    let mut rest = distance >> 7;
+    while rest > 0 {
+        rest -= 1;
+        bytes.push((rest.to_le_bytes()[0] & 0x7f) | 0x80);
+        rest >>= 7;
+    }
+    to.extend(bytes.iter().rev());
 }
 
 #[cfg(test)]
@@ -216,7 +278,7 @@ mod tests {
     fn an_entry_header_is_as_the_format_says() {
         let header = |size| {
             let mut bytes = Vec::new();
-            entry_header(&mut bytes, ObjectType::Blob, size);
+            entry_header(&mut bytes, ObjectType::Blob.number(), size);
             bytes
         };
         assert_eq!(header(0), [0x30]);

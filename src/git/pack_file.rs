@@ -65,7 +65,20 @@ mod tests {
                 (0..size).map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
             entries.add(ObjectType::Blob.id(&body), ObjectType::Blob, &body);
         }
+        // Files of one template, of which all but the first are deltas.
+        for body in alike() {
+            entries.add(ObjectType::Blob.id(&body), ObjectType::Blob, &body);
+        }
         entries
+    }
+
+    fn alike() -> impl Iterator<Item = Vec<u8>> {
+        (0..2_000).map(|nth| {
+            let lines: Vec<_> = (0..90).map(|line| format!("  some: {line}")).collect();
+            let lines = lines.join("\n");
+            format!("apiVersion: example.com/v1\nname: c{nth}\n{lines}\nlast: c{nth}\n")
+                .into_bytes()
+        })
     }
 
     #[test]
@@ -92,6 +105,24 @@ mod tests {
             2,
             "nothing is left beside them"
         );
+    }
+
+    #[test]
+    fn a_delta_is_read_as_the_file_that_it_makes() {
+        let root = tempfile::tempdir().unwrap();
+        let repository = Repository::init_bare(root.path()).unwrap();
+        let entries = entries();
+        let pack = entries.write(root.path()).unwrap();
+        let odb = repository.odb().unwrap();
+        for body in alike() {
+            let id = ObjectType::Blob.id(&body);
+            assert_eq!(entries.read(id).unwrap().unwrap(), body);
+            let theirs = odb.read(git2::Oid::from_bytes(id.as_bytes()).unwrap()).unwrap();
+            assert_eq!(theirs.data(), body);
+        }
+        let small = fs::metadata(pack).unwrap().len();
+        let whole: usize = alike().map(|body| body.len()).sum();
+        assert!(small < whole as u64 / 4, "{small} of {whole}");
     }
 
     #[test]

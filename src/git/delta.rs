@@ -1,0 +1,220 @@
+//! Deltas between objects of a pack (gitformat-pack(5)): what a template made for one cluster is for the next one the
+//! same but for some lines.
+
+use std::ops::Range;
+
+/// The most bytes that one copy takes: its size has two bytes here, and none would be 65,536.
+const MOST_COPIED: usize = 0xffff;
+/// The most bytes that one insertion takes.
+const MOST_INSERTED: usize = 0x7f;
+
+/// An object that others are made from.
+pub(super) struct DeltaBase {
+    body: Vec<u8>,
+    /// Its lines, each with its line end.
+    lines: Vec<Range<usize>>,
+    /// Which lines, in the order of their bytes.
+    sorted: Vec<usize>,
+}
+
+impl DeltaBase {
+    pub(super) fn new(body: Vec<u8>) -> Self {
+        let lines: Vec<_> = lines(&body).collect();
+        let mut sorted: Vec<_> = (0..lines.len()).collect();
+        sorted.sort_by_key(|at| &body[lines[*at].clone()]);
+        Self { body, lines, sorted }
+    }
+
+    /// How to make another object out of this one; `None` where that takes more than half of its bytes.
+    pub(super) fn delta_to(&self, target: &[u8]) -> Option<Vec<u8>> {
+        let mut delta = Delta::new(self.body.len(), target);
+        // The line of the base that is expected next: a line that differs stands in the place of one.
+        let mut next = 0;
+        for line in lines(target) {
+            let bytes = &target[line.clone()];
+            let here = self.lines.get(next).filter(|at| self.body[(*at).clone()] == *bytes);
+            let found = here.map(|_| next).or_else(|| self.find(bytes));
+            match found {
+                Some(at) => delta.copy(self.lines[at].clone(), &line),
+                None => delta.insert(&line),
+            }
+            next = found.unwrap_or(next) + 1;
+        }
+        let out = delta.end();
+        (out.len() <= target.len() / 2).then_some(out)
+    }
+
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        let found =
+            self.sorted.binary_search_by_key(&bytes, |at| &self.body[self.lines[*at].clone()]);
+        found.ok().map(|at| self.sorted[at])
+    }
+}
+
+/// A delta that grows: what was copied last, and what is to be inserted behind it.
+struct Delta<'a> {
+    out: Vec<u8>,
+    target: &'a [u8],
+    copied: Range<usize>,
+    inserted: Range<usize>,
+}
+
+impl<'a> Delta<'a> {
+    fn new(base: usize, target: &'a [u8]) -> Self {
+        let mut out = Vec::with_capacity(target.len() / 8);
+        put_size(&mut out, base);
+        put_size(&mut out, target.len());
+        Self { out, target, copied: 0..0, inserted: 0..0 }
+    }
+
+    /// Goes on with bytes of the base, which are those of the target at `line`.
+    fn copy(&mut self, base: Range<usize>, line: &Range<usize>) {
+        if self.inserted.is_empty() && self.copied.end == base.start && !self.copied.is_empty() {
+            self.copied.end = base.end;
+        } else {
+            self.flush();
+            self.copied = base;
+        }
+        self.inserted = line.end..line.end;
+    }
+
+    /// Goes on with bytes of the target.
+    fn insert(&mut self, line: &Range<usize>) {
+        self.inserted = self.inserted.start.min(line.start)..line.end;
+    }
+
+    fn flush(&mut self) {
+        let mut copied = std::mem::take(&mut self.copied);
+        while !copied.is_empty() {
+            let size = copied.len().min(MOST_COPIED);
+            put_copy(&mut self.out, copied.start, size);
+            copied.start += size;
+        }
+        for part in self.target[std::mem::take(&mut self.inserted)].chunks(MOST_INSERTED) {
+            self.out.push(u8::try_from(part.len()).unwrap_or_default());
+            self.out.extend_from_slice(part);
+        }
+    }
+
+    fn end(mut self) -> Vec<u8> {
+        self.flush();
+        self.out
+    }
+}
+
+/// The object that a delta makes out of its base; `None` where it is none.
+pub(super) fn apply(base: &[u8], delta: &[u8]) -> Option<Vec<u8>> {
+    let mut delta = delta.iter().copied();
+    if take_size(&mut delta)? != base.len() {
+        return None;
+    }
+    let size = take_size(&mut delta)?;
+    let mut out = Vec::with_capacity(size);
+    while let Some(op) = delta.next() {
+        if op & 0x80 == 0 {
+            let before = out.len();
+            out.extend(delta.by_ref().take(usize::from(op)));
+            (op > 0 && out.len() - before == usize::from(op)).then_some(())?;
+        } else {
+            let mut number = |bits: Range<u8>| {
+                bits.enumerate()
+                    .filter(|(_, bit)| op & (1 << bit) != 0)
+                    .try_fold(0, |sum, (at, _)| Some(sum | usize::from(delta.next()?) << (8 * at)))
+            };
+            let (start, length) = (number(0..4)?, number(4..7)?);
+            out.extend_from_slice(base.get(start..start + length)?);
+        }
+    }
+    (out.len() == size).then_some(out)
+}
+
+/// Seven bits a byte, the lowest first.
+fn put_size(out: &mut Vec<u8>, mut size: usize) {
+    while size >= 0x80 {
+        out.push(low_byte(size) | 0x80);
+        size >>= 7;
+    }
+    out.push(low_byte(size));
+}
+
+fn take_size(from: &mut impl Iterator<Item = u8>) -> Option<usize> {
+    let mut size = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = from.next()?;
+        size |= usize::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(size);
+        }
+    }
+    None
+}
+
+/// Bytes that are not null are there, and a bit says which.
+fn put_copy(out: &mut Vec<u8>, offset: usize, size: usize) {
+    let at = out.len();
+    out.push(0x80);
+    let bytes = (0..4).map(|n| offset >> (8 * n)).chain((0..2).map(|n| size >> (8 * n)));
+    for (bit, byte) in bytes.map(low_byte).enumerate() {
+        if byte != 0 {
+            out[at] |= 1 << bit;
+            out.push(byte);
+        }
+    }
+}
+
+const fn low_byte(number: usize) -> u8 {
+    number.to_le_bytes()[0]
+}
+
+/// The lines of an object, each with its line end.
+fn lines(body: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut start = 0;
+    body.split_inclusive(|byte| *byte == b'\n').map(move |line| {
+        let at = start..start + line.len();
+        start = at.end;
+        at
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(name: &str) -> Vec<u8> {
+        let same = "  a: 1\n  b: [x, y]\n  some: more lines of the template\n".repeat(3);
+        let part = format!("kind: A\nname: {name}\nspec:\n{same}  c: {name}\n");
+        part.repeat(40).into_bytes()
+    }
+
+    #[test]
+    fn what_differs_in_some_lines_is_small() {
+        let (base, target) = (text("shop-eu-1"), text("shop-eu-2"));
+        let delta = DeltaBase::new(base.clone()).delta_to(&target).unwrap();
+        assert!(delta.len() < target.len() / 3, "{} of {}", delta.len(), target.len());
+        assert_eq!(apply(&base, &delta), Some(target));
+    }
+
+    #[test]
+    fn what_has_nothing_in_common_has_no_delta() {
+        assert_eq!(DeltaBase::new(text("a")).delta_to(&[7; 5_000]), None);
+        assert_eq!(apply(b"abc", b"\x03\x03\x00"), None, "no such operation");
+        assert_eq!(apply(b"abc", b"\x03\x03\x90\x05"), None, "more than there is");
+    }
+
+    proptest! {
+        #[test]
+        fn a_delta_makes_its_target(
+            base in prop::collection::vec(prop::sample::select(vec!["a\n", "bb\n", "ccc\n", "\n", "d"]), 0..60),
+            target in prop::collection::vec(prop::sample::select(vec!["a\n", "bb\n", "ccc\n", "\n", "d", "e\n"]), 0..60),
+            times in prop::sample::select(vec![1_usize, 30, 1_500]),
+        ) {
+            let base = base.concat().repeat(times).into_bytes();
+            let target = target.concat().repeat(times).into_bytes();
+            if let Some(delta) = DeltaBase::new(base.clone()).delta_to(&target) {
+                prop_assert_eq!(apply(&base, &delta), Some(target));
+            }
+        }
+    }
+}
