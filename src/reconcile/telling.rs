@@ -1,5 +1,5 @@
 //! Telling the forge how the input commit fared. It comes after everything else of a turn, fails nothing of it, and
-//! takes no longer than [`Limits`](crate::forge::Limits) allow.
+//! takes no longer than [`CallLimits`] allow.
 //!
 //! What was told is remembered in the Git directory, so that a turn with nothing new asks nobody. It is a cache:
 //! without it the forge is asked what it has, and is told only what is new.
@@ -19,7 +19,10 @@ use crate::change::entry_at;
 use crate::forge::{self, CallLimits, ForgeReport, ForgeTarget};
 use crate::git::Repository;
 use crate::model::api::{ForgeKind, ForgeSettings};
-use crate::model::{Decision, Name, PendingLock, Proposal, ReasonCode, Store, TurnForge, paths};
+use crate::model::{
+    Decision, Name, PENDING_SCHEMA, PendingLock, Proposal, ReasonCode, Store, TurnForge,
+    lock_from_bytes, paths,
+};
 use crate::store::{load_sealed, save_sealed};
 
 /// The format of [`Remembered`].
@@ -180,7 +183,7 @@ fn waiting(
         let path = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);
         let path = paths::in_repository(prefix, &path);
         let entry = entry_at(&store, proposal.tree, &path).ok()??;
-        serde_json::from_slice(&store.blob(entry.id).ok()?).ok()
+        lock_from_bytes(&store.blob(entry.id).ok()?, PENDING_SCHEMA).ok()
     };
     // Names that cannot be read are counted all the same.
     let rows = lock().map(|lock| lock.clusters).unwrap_or_default();

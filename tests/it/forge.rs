@@ -283,6 +283,16 @@ fn who_waits_stands_in_the_status_until_it_is_placed() {
     let waits = world.forge.has().statuses.last().cloned().unwrap();
     assert_eq!(waits.0, "pending");
     assert_eq!(waits.2, "6 of 7 placed, 1 waits: golf (AffinityName)");
+    world.reconciles();
+    // A turn that looks at one other cluster has not decided this one again, and says the same of it.
+    world.person.push_one(
+        "fleet/clusters/alpha.yaml",
+        &cluster("alpha", "westeurope").replace("replicas: 2", "replicas: 3"),
+    );
+    world.reconciles();
+    assert_eq!(world.forge.has().statuses.last(), Some(&waits));
+    let comment = world.forge.has().comments[0].clone();
+    assert!(comment.contains("| `golf` | AffinityName |"), "{comment}");
     world.person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
     world.reconciles();
     let placed = world.forge.has().statuses.last().cloned().unwrap();
