@@ -162,7 +162,9 @@ fn errors(proposal: &Proposal) -> String {
         return String::new();
     }
     let line = |d: &&&crate::diag::Diagnostic| match &d.place {
-        Some(place) => format!("error[{}]: {}: {}", d.code.name(), place.file, d.message),
+        Some(place) => {
+            format!("error[{}]: {}: {}", d.code.name(), visible::line(&place.file), d.message)
+        }
         None => format!("error[{}]: {}", d.code.name(), d.message),
     };
     let mut lines: Vec<_> = all.iter().take(ROWS).map(|d| line(&d)).collect();

@@ -4,9 +4,11 @@ use annotate_snippets::{
     Annotation, AnnotationKind, Element, Level, Origin, Renderer, Report, Snippet,
 };
 
+use std::borrow::Cow;
+
 use super::super::{Palette, Tone, count};
 use super::{Finding, SeverityTally, Spot};
-use crate::diag::Severity;
+use crate::diag::{Severity, visible};
 
 /// All findings, with a blank line after each.
 #[must_use]
@@ -22,23 +24,44 @@ fn one(finding: &Finding, renderer: &Renderer) -> String {
         Severity::Note => Level::NOTE,
     };
     let mut group = level
-        .primary_title(finding.message.as_str())
+        .primary_title(unobeyed(&finding.message))
         .id(finding.code.name())
         .elements(finding.spot.iter().map(|spot| element(spot, AnnotationKind::Primary, None)));
     group = group.elements(
         finding.related.iter().map(|(s, label)| element(s, AnnotationKind::Context, Some(label))),
     );
     if let Some(help) = &finding.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Level::HELP.message(unobeyed(help)));
     }
     let report: Report<'_> = &[group];
     renderer.render(report)
 }
 
+/// A text of which no line begins with `::`. GitHub's runner obeys such a line of a log, also after blanks; a line break
+/// that would make one is shown as a mark.
+fn unobeyed(text: &str) -> Cow<'_, str> {
+    let is_obeyed = |line: &str| line.trim_start().starts_with("::");
+    if !text.lines().skip(1).any(is_obeyed) {
+        return text.into();
+    }
+    let mut out = String::new();
+    for (number, line) in text.lines().enumerate() {
+        match number {
+            0 => {}
+            _ if is_obeyed(line) => out.push(visible::picture('\n')),
+            _ => out.push('\n'),
+        }
+        out.push_str(line);
+    }
+    out.into()
+}
+
 /// The line of a spot with a mark under it, or only its file where no line is known.
 fn element<'a>(spot: &'a Spot, kind: AnnotationKind, label: Option<&'a str>) -> Element<'a> {
+    // A line break in a file's name begins no line of the log.
+    let file = visible::line(&spot.file);
     let (Some(line), Some(position)) = (&spot.line, spot.position) else {
-        let origin = Origin::path(spot.file.as_str());
+        let origin = Origin::path(file);
         return match spot.position {
             Some(p) => origin.line(p.line as usize).char_column(p.column as usize).into(),
             None => origin.into(),
@@ -48,7 +71,7 @@ fn element<'a>(spot: &'a Spot, kind: AnnotationKind, label: Option<&'a str>) -> 
     let end = byte_of(line, position.column as usize - 1 + spot.length).max(start);
     let annotation: Annotation<'a> = kind.span(start..end).label(label);
     Snippet::source(line.as_str())
-        .path(spot.file.as_str())
+        .path(file)
         .line_start(position.line as usize)
         .annotation(annotation)
         .into()
@@ -78,6 +101,23 @@ mod tests {
     #[test]
     fn findings_read_like_a_compilers() {
         insta::assert_snapshot!(text(&findings(), Palette::plain()));
+    }
+
+    #[test]
+    fn what_a_tenant_calls_a_file_or_a_field_begins_no_line() {
+        let mut findings = findings();
+        for finding in &mut findings {
+            let spots = finding.spot.iter_mut().chain(finding.related.iter_mut().map(|r| &mut r.0));
+            spots.for_each(|spot| spot.file = "fleet/a\n::stop-commands::tok\n.yaml".to_owned());
+        }
+        let field = &mut findings[1];
+        field.message = "unknown field `a\n::error::x\n  ::add-mask::y\nz`".to_owned();
+        field.help = Some("write\n  ::warning::it\nlike this".to_owned());
+        let shown = text(&findings, Palette::plain());
+        // A runner of GitHub's obeys what comes after blanks, too.
+        let obeyed = |line: &&str| line.trim_start().starts_with("::") && !line.contains(":::");
+        assert_eq!(shown.lines().find(obeyed), None, "{shown}");
+        insta::assert_snapshot!(shown);
     }
 
     #[test]
