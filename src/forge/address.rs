@@ -56,6 +56,11 @@ impl ForgeTarget {
         Ok(Self { kind, origin, base, repository, shown })
     }
 
+    /// Who answers for the API, with its port.
+    pub(super) fn host(&self) -> &str {
+        self.origin.split_once("://").map_or(&self.origin, |(_, host)| host)
+    }
+
     /// Where the repository is, without scheme and credentials.
     #[must_use]
     pub fn shown(&self) -> &str {

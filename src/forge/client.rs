@@ -109,11 +109,12 @@ impl<'a> Session<'a> {
         loop {
             let answer = timeout(self.limits.call, self.once(dialect, call)).await;
             let answer = answer.unwrap_or_else(|_| {
-                let detail = format!("no answer within {:?}", self.limits.call);
-                Err(Error::Down { what: call.what.clone(), detail })
+                Err(self.unreachable(call, &format!("no answer within {:?}", self.limits.call)))
             });
             match answer {
-                Err(Error::Down { .. }) if call.repeatable && tries < TRIES => {
+                Err(Error::Down { .. } | Error::Unreachable { .. })
+                    if call.repeatable && tries < TRIES =>
+                {
                     sleep(pause).await;
                     pause *= 4;
                     tries += 1;
@@ -125,7 +126,8 @@ impl<'a> Session<'a> {
 
     async fn once(&self, dialect: &dyn Dialect, call: &Call) -> Result<Value, Error> {
         let request = self.request(dialect, call)?;
-        let answer = self.client.send(request).await.map_err(|error| self.down(call, &error))?;
+        let answer = self.client.send(request).await;
+        let answer = answer.map_err(|error| self.unreachable(call, &causes(&error)))?;
         let (parts, body) = answer.into_parts();
         let body =
             Limited::new(body, MOST_BYTES).collect().await.map_err(|error| match error
@@ -186,12 +188,30 @@ impl<'a> Session<'a> {
         Error::Down { what: call.what.clone(), detail: self.words(&error.to_string()) }
     }
 
+    fn unreachable(&self, call: &Call, detail: &str) -> Error {
+        let host = self.target.host().to_owned();
+        Error::Unreachable { what: call.what.clone(), host, detail: self.words(detail) }
+    }
+
     /// Words from outside, on one line and not too many. A forge that repeats the token repeats it to nobody.
     fn words(&self, text: &str) -> String {
         let text = text.replace(&self.token.0, "[token]");
         let short: String = text.chars().take(MOST_WORDS).collect();
         visible::line(short.trim()).into_owned()
     }
+}
+
+/// An error with what caused it, each once: an HTTP client says why a connection failed in the last of them.
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut said = error.to_string();
+    for cause in std::iter::successors(error.source(), |error| error.source()) {
+        let words = cause.to_string();
+        if !said.contains(&words) {
+            said.push_str(": ");
+            said.push_str(&words);
+        }
+    }
+    said
 }
 
 /// What a forge says of itself in the body of an answer.

@@ -71,6 +71,16 @@ pub enum Error {
         /// What the forge said.
         detail: String,
     },
+    /// Nothing came back.
+    #[error("{what} failed: {host} cannot be reached: {detail}; {NO_PROXY}")]
+    Unreachable {
+        /// What was tried.
+        what: String,
+        /// The host that was asked.
+        host: String,
+        /// Every cause, the outermost first.
+        detail: String,
+    },
     /// The forge does not answer as it should.
     #[error("{what} failed: {detail}")]
     Down {
@@ -88,13 +98,24 @@ pub enum Error {
         most: usize,
     },
     /// All of it took too long.
-    #[error("the forge did not answer within {0:?}")]
-    Slow(Duration),
+    #[error("{host} did not answer within {whole:?}; {NO_PROXY}")]
+    Slow {
+        /// The host that was asked.
+        host: String,
+        /// How long all of it may take.
+        whole: Duration,
+    },
 }
+
+/// What is tried first where nothing answers.
+const NO_PROXY: &str = "carp asks it directly, without a proxy, whatever HTTPS_PROXY says";
 
 impl Error {
     /// Whether another call now would fare no better.
     pub(super) fn is_over(&self) -> bool {
-        matches!(self, Self::Down { .. } | Self::Limited { .. } | Self::Slow(_))
+        matches!(
+            self,
+            Self::Unreachable { .. } | Self::Down { .. } | Self::Limited { .. } | Self::Slow { .. }
+        )
     }
 }

@@ -40,7 +40,8 @@ pub fn tell(
             let session = Session::open(target, token, limits, now)?;
             ForgeTeller { session, dialect: &*dialect, report }.all().await
         };
-        timeout(limits.whole, telling).await.unwrap_or(Err(Error::Slow(limits.whole)))
+        let slow = || Error::Slow { host: target.host().to_owned(), whole: limits.whole };
+        timeout(limits.whole, telling).await.unwrap_or_else(|_| Err(slow()))
     })
 }
 

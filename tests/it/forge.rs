@@ -147,8 +147,30 @@ fn a_forge_that_is_slow_costs_no_more_than_the_limit() {
     let begun = std::time::Instant::now();
     let fine = report(ReportState::Fine, "1 of 1 placed");
     let error = told(&forge, ForgeKind::GitLab, &fine, limits).unwrap_err();
-    assert_eq!(error, Error::Slow(limits.whole));
+    let host = forge.host();
+    assert_eq!(error, Error::Slow { host: host.clone(), whole: limits.whole });
+    let said = error.to_string();
+    assert!(said.starts_with(&format!("{host} did not answer within 700ms")), "{said}");
+    assert!(said.contains("without a proxy"), "{said}");
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_forge_that_cannot_be_reached_is_named_with_the_cause() {
+    for kind in FORGES {
+        let forge = Forge::start(kind);
+        let (url, host) = (forge.url(), forge.host());
+        let calls = report(ReportState::Fine, "1 of 1 placed");
+        drop(forge);
+        let target = ForgeTarget::of(Some(kind), &url).unwrap();
+        let now = "2026-11-01T09:00:00Z".parse().unwrap();
+        let error = tell(&target, &Token::new(TOKEN).unwrap(), &calls, LIMITS, now).unwrap_err();
+        let said = error.to_string();
+        for part in [host.as_str(), "Connection refused", "without a proxy"] {
+            assert!(said.contains(part), "{part} in {said}");
+        }
+        assert_eq!(said.matches("Connection refused").count(), 1, "each cause once: {said}");
+    }
 }
 
 #[test]

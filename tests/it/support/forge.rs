@@ -83,6 +83,11 @@ impl Forge {
         format!("http://{}/our/fleet", self.address)
     }
 
+    /// Who answers for it.
+    pub(crate) fn host(&self) -> String {
+        self.address.to_string()
+    }
+
     pub(crate) fn has(&self) -> MutexGuard<'_, Has> {
         self.has.lock().unwrap()
     }
