@@ -45,6 +45,8 @@ impl Call {
 /// A status that stands on a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ForgeStanding {
+    /// Who set it, where the forge says so.
+    pub(super) author: Option<u64>,
     pub(super) state: String,
     pub(super) description: String,
 }
@@ -53,6 +55,8 @@ pub(super) struct ForgeStanding {
 pub(super) trait Dialect {
     /// The name of the header with the token, and what stands before the token in it.
     fn token(&self) -> (&'static str, &'static str);
+    /// Who made a status or a comment.
+    fn author(&self, made: &Value) -> Option<u64>;
     /// The word for how a commit fared.
     fn state(&self, report: &ForgeReport) -> &'static str;
     /// Asks for the statuses of a commit.

@@ -26,6 +26,10 @@ impl Dialect for Gitea {
         ("authorization", "token ")
     }
 
+    fn author(&self, made: &Value) -> Option<u64> {
+        self.alike.author(made)
+    }
+
     fn state(&self, report: &ForgeReport) -> &'static str {
         match report.state {
             ReportState::Held => "warning",
@@ -44,7 +48,8 @@ impl Dialect for Gitea {
     fn standing(&self, answer: &Value, report: &ForgeReport) -> Option<ForgeStanding> {
         let status = elements(answer).find(|status| text(status, "context") == report.context)?;
         let of = |field| text(status, field).to_owned();
-        Some(ForgeStanding { state: of("status"), description: of("description") })
+        let author = self.author(status);
+        Some(ForgeStanding { author, state: of("status"), description: of("description") })
     }
 
     fn set_status(&self, report: &ForgeReport) -> Call {

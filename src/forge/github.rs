@@ -25,6 +25,10 @@ impl Dialect for GitHub {
         ("authorization", "Bearer ")
     }
 
+    fn author(&self, made: &Value) -> Option<u64> {
+        ["creator", "user"].iter().find_map(|field| made[field]["id"].as_u64())
+    }
+
     fn state(&self, report: &ForgeReport) -> &'static str {
         match report.state {
             ReportState::Fine => "success",
@@ -45,7 +49,8 @@ impl Dialect for GitHub {
         let ours = |status: &&Value| text(status, "context").eq_ignore_ascii_case(&report.context);
         let status = elements(answer).find(ours)?;
         let of = |field| text(status, field).to_owned();
-        Some(ForgeStanding { state: of("state"), description: of("description") })
+        let author = self.author(status);
+        Some(ForgeStanding { author, state: of("state"), description: of("description") })
     }
 
     fn set_status(&self, report: &ForgeReport) -> Call {

@@ -24,6 +24,10 @@ impl Dialect for GitLab {
         ("private-token", "")
     }
 
+    fn author(&self, made: &Value) -> Option<u64> {
+        made["author"]["id"].as_u64()
+    }
+
     /// Only words that end a pipeline: one that waits for a worker would never end, and GitLab refuses to set a
     /// status that has not ended to the word that it has.
     fn state(&self, report: &ForgeReport) -> &'static str {
@@ -44,7 +48,8 @@ impl Dialect for GitLab {
         let ours = elements(answer).filter(|status| text(status, "name") == report.context);
         let status = ours.max_by_key(|status| status["id"].as_u64())?;
         let of = |field| text(status, field).to_owned();
-        Some(ForgeStanding { state: of("status"), description: of("description") })
+        let author = self.author(status);
+        Some(ForgeStanding { author, state: of("status"), description: of("description") })
     }
 
     fn set_status(&self, report: &ForgeReport) -> Call {

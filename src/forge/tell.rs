@@ -60,60 +60,119 @@ struct ForgeTeller<'a> {
     report: &'a ForgeReport,
 }
 
+/// Who set the status.
+#[derive(Clone, Copy, Default)]
+struct StatusAuthor {
+    /// `None` where the forge does not say, or shows no status.
+    id: Option<u64>,
+    /// Whether it was set just now: then it is who has the token. A status that stood there may be of another account.
+    is_carp: bool,
+}
+
+/// A comment that begins with the marker, whoever wrote it.
+struct MarkedComment {
+    id: u64,
+    author: Option<u64>,
+    body: String,
+}
+
 impl ForgeTeller<'_> {
     /// The one is told where the other is not allowed, too.
     async fn all(&self) -> Result<(), Error> {
         let status = self.status().await;
         if status.as_ref().is_err_and(Error::is_over) {
-            return status;
+            return status.map(drop);
         }
-        let comment = self.comment().await;
+        let comment = self.comment(status.clone().unwrap_or_default()).await;
         status.and(comment)
     }
 
-    async fn status(&self) -> Result<(), Error> {
+    async fn status(&self) -> Result<StatusAuthor, Error> {
         let (dialect, report) = (self.dialect, self.report);
         let answer = self.call(&dialect.statuses(report)).await?;
-        let says = |standing: super::call::ForgeStanding| {
+        let says = |standing: &super::call::ForgeStanding| {
             standing.state == dialect.state(report) && standing.description == report.description
         };
         // GitHub takes a thousand statuses of one name on a commit and no more.
-        if dialect.standing(&answer, report).is_some_and(says) {
-            return Ok(());
+        match dialect.standing(&answer, report).filter(says) {
+            Some(standing) => Ok(StatusAuthor { id: standing.author, is_carp: false }),
+            None => self.set_status().await,
         }
-        self.call(&dialect.set_status(report)).await.map(drop)
     }
 
-    async fn comment(&self) -> Result<(), Error> {
+    async fn set_status(&self) -> Result<StatusAuthor, Error> {
+        let answer = self.call(&self.dialect.set_status(self.report)).await?;
+        Ok(StatusAuthor { id: self.dialect.author(&answer), is_carp: true })
+    }
+
+    async fn comment(&self, author: StatusAuthor) -> Result<(), Error> {
         let (dialect, report) = (self.dialect, self.report);
         let Some(body) = report.body() else { return Ok(()) };
         let answer = self.call(&dialect.requests(report.commit)).await?;
         // A commit that was pushed by hand has none.
         let Some(number) = dialect.merged(&answer, report) else { return Ok(()) };
-        match self.own_comment(number).await? {
-            Some((_, there)) if there.trim_end() == body.trim_end() => Ok(()),
-            Some((id, _)) => self.call(&dialect.edit(number, id, &body)).await.map(drop),
-            None => self.call(&dialect.comment(number, &body)).await.map(drop),
+        let marked = self.marked_comments(number, author.id).await?;
+        match own(&marked, author.id) {
+            Some(comment) => match self.edit(number, comment, &body).await {
+                Err(Error::NotAllowed { .. }) if !author.is_carp => {}
+                told => return told,
+            },
+            None if author.is_carp || marked.is_empty() => return self.write(number, &body).await,
+            None => {}
+        }
+        // Whoever set the status was another account. Setting it tells who has the token; no API does so for all tokens.
+        let author = self.set_status().await?;
+        match own(&marked, author.id) {
+            Some(comment) => self.edit(number, comment, &body).await,
+            None => self.write(number, &body).await,
         }
     }
 
-    /// The comment that begins with the marker, and its text.
-    async fn own_comment(&self, number: u64) -> Result<Option<(u64, String)>, Error> {
+    async fn edit(&self, number: u64, comment: &MarkedComment, body: &str) -> Result<(), Error> {
+        if comment.body.trim_end() == body.trim_end() {
+            return Ok(());
+        }
+        self.call(&self.dialect.edit(number, comment.id, body)).await.map(drop)
+    }
+
+    async fn write(&self, number: u64, body: &str) -> Result<(), Error> {
+        self.call(&self.dialect.comment(number, body)).await.map(drop)
+    }
+
+    /// The comments that begin with the marker, as far as the one of `author`. Anybody can write the marker.
+    async fn marked_comments(
+        &self,
+        number: u64,
+        author: Option<u64>,
+    ) -> Result<Vec<MarkedComment>, Error> {
+        let mut marked = Vec::new();
         for page in 1..=MOST_PAGES {
             let answer = self.call(&self.dialect.comments(number, page)).await?;
-            let ours = |comment: &&Value| text(comment, "body").starts_with(&self.report.marker);
-            if let Some(comment) = elements(&answer).find(ours) {
-                let body = text(comment, "body").to_owned();
-                return Ok(comment["id"].as_u64().map(|id| (id, body)));
-            }
-            if !self.dialect.has_pages() || elements(&answer).count() < PAGE {
+            marked.extend(elements(&answer).filter_map(|comment| self.marked(comment)));
+            let is_last = !self.dialect.has_pages() || elements(&answer).count() < PAGE;
+            if is_last || own(&marked, author).is_some() {
                 break;
             }
         }
-        Ok(None)
+        Ok(marked)
+    }
+
+    fn marked(&self, comment: &Value) -> Option<MarkedComment> {
+        let body = text(comment, "body");
+        let (id, author) = (comment["id"].as_u64()?, self.dialect.author(comment));
+        body.starts_with(&self.report.marker).then(|| MarkedComment {
+            id,
+            author,
+            body: body.to_owned(),
+        })
     }
 
     async fn call(&self, call: &super::call::Call) -> Result<Value, Error> {
         self.session.call(self.dialect, call).await
     }
+}
+
+/// The comment of an account; the first one where nobody says whose it is.
+fn own(marked: &[MarkedComment], author: Option<u64>) -> Option<&MarkedComment> {
+    marked.iter().find(|comment| author.is_none() || comment.author == author)
 }

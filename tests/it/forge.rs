@@ -12,15 +12,15 @@ use crate::support::people::{Person, printed};
 use crate::support::small::{self, cluster};
 use crate::support::{Remote, git};
 
-const FORGES: [ForgeKind; 3] = [ForgeKind::GitHub, ForgeKind::GitLab, ForgeKind::Gitea];
+pub(crate) const FORGES: [ForgeKind; 3] = [ForgeKind::GitHub, ForgeKind::GitLab, ForgeKind::Gitea];
 
-const LIMITS: CallLimits = CallLimits {
+pub(crate) const LIMITS: CallLimits = CallLimits {
     whole: Duration::from_secs(20),
     call: Duration::from_secs(10),
     pause: Duration::from_millis(1),
 };
 
-fn report(state: ReportState, description: &str) -> ForgeReport {
+pub(crate) fn report(state: ReportState, description: &str) -> ForgeReport {
     ForgeReport {
         commit: Id::from_bytes([0x5a; 20]),
         branch: "main".to_owned(),
@@ -32,7 +32,7 @@ fn report(state: ReportState, description: &str) -> ForgeReport {
     }
 }
 
-fn told(
+pub(crate) fn told(
     forge: &Forge,
     kind: ForgeKind,
     report: &ForgeReport,

@@ -52,6 +52,7 @@ mod fold_first;
 mod footprint;
 #[cfg(unix)]
 mod forge;
+mod forge_comments;
 mod format_only;
 #[cfg(unix)]
 mod full_disk;

@@ -1,6 +1,7 @@
 //! A forge on loopback: the calls of carp's that GitHub, GitLab and Gitea answer, in the shapes of their pages, and
 //! the ways in which they fail.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,8 @@ use super::http::{Request, read_request};
 pub(crate) const TOKEN: &str = "s3cr3t-t0ken";
 /// The request that brought every commit.
 const NUMBER: u64 = 7;
+/// Who has the token.
+const OURS: u64 = 1;
 
 /// How it answers.
 #[derive(Clone, Debug)]
@@ -37,6 +40,10 @@ pub(crate) struct Has {
     pub(crate) statuses: Vec<(String, String, String)>,
     /// The comments, the first one first: their texts.
     pub(crate) comments: Vec<String>,
+    /// Who wrote which of them, where that is not who has the token; nobody may edit theirs.
+    pub(crate) of_others: BTreeMap<usize, u64>,
+    /// Who set the statuses.
+    pub(crate) set_by: u64,
     /// Whether a commit was brought by a request.
     pub(crate) is_requested: bool,
     /// `METHOD path`.
@@ -60,6 +67,8 @@ impl Forge {
             mood: Mood::Well,
             statuses: Vec::new(),
             comments: Vec::new(),
+            of_others: BTreeMap::new(),
+            set_by: OURS,
             is_requested: true,
             asked: Vec::new(),
         }));
@@ -193,7 +202,7 @@ fn github(
     match (request.method.as_str(), parts) {
         ("GET", ["commits", _, "statuses"]) => {
             let word = if is_gitea { "status" } else { "state" };
-            let one = |(state, name, description): &(String, String, String)| json!({word: state, "context": name, "description": description});
+            let one = |(state, name, description): &(String, String, String)| json!({word: state, "context": name, "description": description, "creator": {"id": has.set_by}});
             ("200 OK", has.statuses.iter().rev().map(one).collect())
         }
         ("POST", ["statuses", _]) if of(body, "description").chars().count() > 140 => {
@@ -226,7 +235,7 @@ fn github(
 fn gitlab(request: &Request, parts: &[&str], body: &Value, has: &mut Has) -> (&'static str, Value) {
     match (request.method.as_str(), parts) {
         ("GET", ["repository", "commits", _, "statuses"]) => {
-            let one = |(id, (state, name, description)): (usize, &(String, String, String))| json!({"id": id, "status": state, "name": name, "description": description});
+            let one = |(id, (state, name, description)): (usize, &(String, String, String))| json!({"id": id, "status": state, "name": name, "description": description, "author": {"id": has.set_by}});
             ("200 OK", has.statuses.iter().enumerate().map(one).collect())
         }
         // As GitLab's state machine has it.
@@ -255,7 +264,8 @@ fn gitlab(request: &Request, parts: &[&str], body: &Value, has: &mut Has) -> (&'
 fn set(has: &mut Has, body: &Value, name: &str) -> (&'static str, Value) {
     let text = |field| of(body, field).to_owned();
     has.statuses.push((text("state"), text(name), text("description")));
-    ("201 Created", body.clone())
+    has.set_by = OURS;
+    ("201 Created", json!({"creator": {"id": OURS}, "author": {"id": OURS}}))
 }
 
 fn comments(request: &Request, has: &Has, pages: bool) -> Value {
@@ -263,7 +273,12 @@ fn comments(request: &Request, has: &Has, pages: bool) -> Value {
         let found = request.query.split('&').find_map(|pair| pair.strip_prefix(name));
         found.and_then(|text| text.parse::<usize>().ok())
     };
-    let all = has.comments.iter().enumerate().map(|(id, body)| json!({"id": id, "body": body}));
+    let one = |(id, body): (usize, &String)| {
+        let author = has.of_others.get(&id).copied().unwrap_or(OURS);
+        let who = json!({"id": author});
+        json!({"id": id, "body": body, "user": who, "author": who})
+    };
+    let all = has.comments.iter().enumerate().map(one);
     if !pages {
         return all.collect();
     }
@@ -277,7 +292,11 @@ fn comment(has: &mut Has, body: &Value) -> (&'static str, Value) {
 }
 
 fn edit(has: &mut Has, id: &str, body: &Value) -> (&'static str, Value) {
-    let comment = id.parse().ok().and_then(|id: usize| has.comments.get_mut(id));
+    let id: Option<usize> = id.parse().ok();
+    if id.is_some_and(|id| has.of_others.contains_key(&id)) {
+        return ("403 Forbidden", json!({"message": "Must have admin rights to Repository."}));
+    }
+    let comment = id.and_then(|id| has.comments.get_mut(id));
     let Some(comment) = comment else { return ("404 Not Found", json!({"message": "Not Found"})) };
     of(body, "body").clone_into(comment);
     ("200 OK", json!({"id": id}))

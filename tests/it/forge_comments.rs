@@ -1,0 +1,62 @@
+//! Whose comment carp edits: its own, found by who the token is, among those of others.
+
+use carp::forge::ReportState;
+use carp::model::api::ForgeKind;
+
+use crate::forge::{FORGES, LIMITS, report, told};
+use crate::support::forge::Forge;
+
+/// What anybody can write.
+const FORGED: &str = "<!-- carp reconcile -->\nof somebody else";
+
+#[test]
+fn what_somebody_else_wrote_with_carps_marker_stays_theirs() {
+    for kind in FORGES {
+        let forge = Forge::start(kind);
+        forge.has().comments = vec![FORGED.to_owned()];
+        forge.has().of_others.insert(0, 7);
+        for (state, words) in
+            [(ReportState::Waits, "5 of 6 placed, 1 waits"), (ReportState::Fine, "6 of 6 placed")]
+        {
+            told(&forge, kind, &report(state, words), LIMITS).unwrap();
+            let has = forge.has();
+            let own = format!("<!-- carp reconcile -->\n### carp: {words}");
+            assert_eq!(has.comments, [FORGED, own.as_str()], "{kind:?}: one of its own, edited");
+        }
+        assert!(!forge.written().iter().any(|call| call.ends_with("/0")), "{kind:?}");
+    }
+}
+
+/// A report whose status says what stands there already.
+fn standing(forge: &Forge, set_by: u64) -> carp::forge::ForgeReport {
+    let fine = report(ReportState::Fine, "6 of 6 placed");
+    forge.has().statuses.push(("success".to_owned(), "carp".to_owned(), fine.description.clone()));
+    forge.has().set_by = set_by;
+    fine
+}
+
+#[test]
+fn a_status_that_somebody_else_set_hides_no_comment_of_carps() {
+    for kind in FORGES {
+        let forge = Forge::start(kind);
+        let fine = standing(&forge, 7);
+        forge.has().comments = vec!["<!-- carp reconcile -->\nbefore".to_owned()];
+        told(&forge, kind, &fine, LIMITS).unwrap();
+        assert_eq!(forge.has().comments, [fine.body().unwrap()], "{kind:?}: it is edited");
+    }
+}
+
+#[test]
+fn a_token_of_another_account_begins_a_comment_of_its_own() {
+    for kind in FORGES {
+        let forge = Forge::start(kind);
+        let fine = standing(&forge, 7);
+        forge.has().comments = vec![FORGED.to_owned()];
+        forge.has().of_others.insert(0, 7);
+        told(&forge, kind, &fine, LIMITS).unwrap();
+        let own = fine.body().unwrap();
+        assert_eq!(forge.has().comments, [FORGED, own.as_str()], "{kind:?}");
+        told(&forge, kind, &fine, LIMITS).unwrap();
+        assert_eq!(forge.has().comments.len(), 2, "{kind:?}: and finds it again");
+    }
+}
