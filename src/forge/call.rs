@@ -6,8 +6,11 @@ use crate::model::Id;
 
 use super::report::ForgeReport;
 
-/// How many statuses and comments a page has: no forge gives more than 50 in every version.
+/// How many statuses and requests a page has: no forge gives more than 50 in every version.
 pub(super) const PAGE: usize = 50;
+/// How many comments a page has: GitHub takes 65,536 characters in one, and what is read of an answer holds as many as
+/// these, each character written in six bytes.
+pub(super) const COMMENTS: usize = 20;
 
 /// One request.
 #[derive(Clone, Debug, PartialEq)]

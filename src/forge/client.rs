@@ -17,8 +17,8 @@ use super::call::{Call, Dialect};
 use super::error::Error;
 use crate::diag::visible;
 
-/// How many bytes of an answer are read: a page of 50 comments of the longest sort fits.
-const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// How many bytes of an answer are read: a page of GitHub's longest comments fits. GitLab's and Gitea's may be longer.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// How often a call is tried where the forge does not answer.
 const TRIES: u32 = 3;
 /// How many characters of a forge's own words are told.

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::call::{Call, Dialect, ForgeStanding, PAGE, elements, encoded, text};
+use super::call::{COMMENTS, Call, Dialect, ForgeStanding, PAGE, elements, encoded, text};
 use super::report::{ForgeReport, ReportState};
 use crate::model::Id;
 
@@ -80,7 +80,8 @@ impl Dialect for GitHub {
 
     fn comments(&self, number: u64, page: usize) -> Call {
         let what = format!("reading the comments of pull request {number}");
-        let path = format!("{}/issues/{number}/comments?per_page={PAGE}&page={page}", self.base);
+        let path =
+            format!("{}/issues/{number}/comments?per_page={COMMENTS}&page={page}", self.base);
         Call::get(what, path)
     }
 

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::call::{Call, Dialect, ForgeStanding, PAGE, elements, encoded, text};
+use super::call::{COMMENTS, Call, Dialect, ForgeStanding, PAGE, elements, encoded, text};
 use super::report::{ForgeReport, ReportState};
 use crate::model::Id;
 
@@ -85,7 +85,7 @@ impl Dialect for GitLab {
 
     fn comments(&self, number: u64, page: usize) -> Call {
         let what = format!("reading the notes of merge request {number}");
-        let asked = format!("sort=asc&order_by=created_at&per_page={PAGE}&page={page}");
+        let asked = format!("sort=asc&order_by=created_at&per_page={COMMENTS}&page={page}");
         Call::get(what, format!("{}/merge_requests/{number}/notes?{asked}", self.base))
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::address::ForgeTarget;
-use super::call::{Dialect, PAGE, elements, text};
+use super::call::{COMMENTS, Dialect, elements, text};
 use super::client::{CallLimits, Session, Token};
 use super::error::Error;
 use super::gitea::Gitea;
@@ -15,7 +15,7 @@ use super::report::ForgeReport;
 use crate::model::api::ForgeKind;
 
 /// How many pages of comments are looked through for carp's own.
-const MOST_PAGES: usize = 20;
+const MOST_PAGES: usize = 50;
 
 /// Sets the status and writes or edits the comment, as far as they do not say so already. Takes no longer than the
 /// limits allow; the time now is used only to understand until when the forge asks to be left alone.
@@ -83,7 +83,14 @@ impl ForgeTeller<'_> {
         if status.as_ref().is_err_and(Error::is_over) {
             return status.map(drop);
         }
-        let comment = self.comment(status.clone().unwrap_or_default()).await;
+        let comment = match self.comment(status.clone().unwrap_or_default()).await {
+            // The next turn would not get further.
+            Err(error @ Error::TooLarge { .. }) if status.is_ok() => {
+                tracing::warn!("no comment was written: {error}");
+                Ok(())
+            }
+            comment => comment,
+        };
         status.and(comment)
     }
 
@@ -149,7 +156,7 @@ impl ForgeTeller<'_> {
         for page in 1..=MOST_PAGES {
             let answer = self.call(&self.dialect.comments(number, page)).await?;
             marked.extend(elements(&answer).filter_map(|comment| self.marked(comment)));
-            let is_last = !self.dialect.has_pages() || elements(&answer).count() < PAGE;
+            let is_last = !self.dialect.has_pages() || elements(&answer).count() < COMMENTS;
             if is_last || own(&marked, author).is_some() {
                 break;
             }

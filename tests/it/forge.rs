@@ -125,7 +125,7 @@ fn what_a_forge_does_not_take_is_told_without_the_token() {
         ),
         (says("500 Internal Server Error", "<html>"), "500: nothing more was said", 3),
         (says("200 OK", "<html>"), "the answer is no JSON", 3),
-        (Mood::Huge, "was answered with more than 4194304 bytes", 2),
+        (Mood::Huge, "was answered with more than 8388608 bytes", 2),
     ];
     let forge = Forge::start(ForgeKind::GitHub);
     for (mood, wanted, calls) in cases {

@@ -1,4 +1,4 @@
-//! Whose comment carp edits: its own, found by who the token is, among those of others.
+//! Whose comment carp edits: its own, found by who the token is, among comments of any number, size and author.
 
 use carp::forge::ReportState;
 use carp::model::api::ForgeKind;
@@ -58,5 +58,27 @@ fn a_token_of_another_account_begins_a_comment_of_its_own() {
         assert_eq!(forge.has().comments, [FORGED, own.as_str()], "{kind:?}");
         told(&forge, kind, &fine, LIMITS).unwrap();
         assert_eq!(forge.has().comments.len(), 2, "{kind:?}: and finds it again");
+    }
+}
+
+#[test]
+fn the_longest_comments_that_a_forge_takes_can_be_read() {
+    let forge = Forge::start(ForgeKind::GitHub);
+    // As many characters as GitHub takes, of the longest sort.
+    forge.has().comments = vec!["\u{1f980}".repeat(65_536); 50];
+    let fine = report(ReportState::Fine, "6 of 6 placed");
+    told(&forge, ForgeKind::GitHub, &fine, LIMITS).unwrap();
+    told(&forge, ForgeKind::GitHub, &fine, LIMITS).unwrap();
+    assert_eq!(forge.has().comments.len(), 51);
+}
+
+#[test]
+fn where_the_comments_are_too_much_to_read_the_status_is_told_all_the_same() {
+    for kind in FORGES {
+        let forge = Forge::start(kind);
+        forge.has().comments = vec!["x".repeat(9 << 20)];
+        told(&forge, kind, &report(ReportState::Fine, "6 of 6 placed"), LIMITS).unwrap();
+        let has = forge.has();
+        assert_eq!((has.statuses.len(), has.comments.len()), (1, 1), "{kind:?}");
     }
 }
