@@ -29,6 +29,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 echo "$request ${last#*//*/}" >> "$FORGE/calls"
+case $last in */user) echo '{"username": "carp-bot"}'; exit ;; esac
 if [ -n "$data" ]; then cp "$data" "$FORGE/body"; else cat "$FORGE/comments"; fi
 "#;
 
@@ -167,7 +168,11 @@ fn the_workflow_plans_comments_and_reconciles() {
     let body = fs::read_to_string(world.dir.path().join("body")).unwrap();
     let body: serde_json::Value = serde_json::from_str(&body).unwrap();
     assert!(body["body"].as_str().unwrap().starts_with("<!-- carp plan -->\n"), "{body}");
-    world.answer(r#"[{"id": 1, "body": "LGTM"}, {"id": 23, "body": "<!-- carp plan -->\nold"}]"#);
+    // What somebody else wrote with the marker stays theirs.
+    world.answer(
+        r#"[{"id": 1, "body": "<!-- carp plan -->\nmine", "user": {"login": "somebody"}},
+            {"id": 23, "body": "<!-- carp plan -->\nold", "user": {"login": "github-actions[bot]"}}]"#,
+    );
     assert_eq!(world.step(&plan["Comment"], GITHUB).exit, 0);
     let asked = world.asked();
     assert!(asked.ends_with("PATCH repos/our/fleet/issues/comments/23\n"), "{asked}");
@@ -223,7 +228,10 @@ fn gitlabs_jobs_plan_the_merge_and_edit_their_note() {
         let lines = jobs[job]["script"].as_sequence().unwrap();
         lines.iter().map(|line| line.as_str().unwrap()).collect::<Vec<_>>().join("\n")
     };
-    world.answer(r#"[{"id": 5, "body": "<!-- carp plan -->\nold"}]"#);
+    world.answer(
+        r#"[{"id": 4, "body": "<!-- carp plan -->\nmine", "author": {"username": "somebody"}},
+            {"id": 5, "body": "<!-- carp plan -->\nold", "author": {"username": "carp-bot"}}]"#,
+    );
     let planned = world.step(&lines("plan"), GITLAB);
     assert_eq!(planned.exit, 0, "{}{}", planned.out, planned.err);
     let asked = world.asked();

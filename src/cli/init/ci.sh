@@ -91,16 +91,24 @@ comment() {
     repository="$GITHUB_API_URL/repos/$GITHUB_REPOSITORY"
     all="$repository/issues/$NUMBER/comments" each="$repository/issues/comments" edit=PATCH
     token="Authorization: Bearer $GH_TOKEN"
+    # The token of a workflow may not ask whose it is. Its comments are by this account; CARP_LOGIN says another.
+    me='github-actions[bot]'
+    if [ -n "${GITEA_ACTIONS:-}" ]; then me=gitea-actions; fi
+    if [ -n "${FORGEJO_ACTIONS:-}" ]; then me=forgejo-actions; fi
+    me=${CARP_LOGIN:-$me}
   else
     all="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
     each=$all edit=PUT
     token="PRIVATE-TOKEN: $CARP_TOKEN"
+    me=$(call "$CI_API_V4_URL/user" | jq -r .username)
   fi
+  # Anybody can write the marker: what somebody else wrote is theirs.
+  own='.body | startswith($marker)' by='(.user.login // .author.username) == $me'
   page=1 id=
   while [ -z "$id" ]; do
     listed=$(call "$all?per_page=100&page=$page")
     id=$(printf '%s' "$listed" |
-      jq -r --arg marker "$marker" '[.[] | select(.body | startswith($marker))] | first | .id // empty')
+      jq -r --arg marker "$marker" --arg me "$me" "[.[] | select(($own) and ($by))] | first | .id // empty")
     if [ "$(printf '%s' "$listed" | jq length)" -lt 100 ]; then break; fi
     page=$((page + 1))
   done

@@ -20,6 +20,7 @@ pub(crate) const TOKEN: &str = "s3cr3t-t0ken";
 const NUMBER: u64 = 7;
 /// Who has the token.
 const OURS: u64 = 1;
+const LOGIN: &str = "github-actions[bot]";
 
 /// How it answers.
 #[derive(Clone, Debug)]
@@ -176,6 +177,9 @@ fn answer(request: &Request, kind: ForgeKind, has: &mut Has) -> (&'static str, V
     if request.header(header) != Some(&wanted) || !is_known {
         return ("401 Unauthorized", json!({"message": "Bad credentials"}));
     }
+    if request.path == "/api/v4/user" {
+        return ("200 OK", json!({"id": OURS, "username": LOGIN}));
+    }
     let Some(path) = request.path.strip_prefix(api) else {
         return ("404 Not Found", json!({"message": "Not Found"}));
     };
@@ -275,7 +279,8 @@ fn comments(request: &Request, has: &Has, pages: bool) -> Value {
     };
     let one = |(id, body): (usize, &String)| {
         let author = has.of_others.get(&id).copied().unwrap_or(OURS);
-        let who = json!({"id": author});
+        let login = if author == OURS { LOGIN } else { "somebody" };
+        let who = json!({"id": author, "login": login, "username": login});
         json!({"id": id, "body": body, "user": who, "author": who})
     };
     let all = has.comments.iter().enumerate().map(one);
