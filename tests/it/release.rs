@@ -133,6 +133,26 @@ fn what_was_changed_after_the_checksums_is_found() {
 }
 
 #[test]
+fn nothing_is_pushed_of_a_tag_that_is_not_the_version() {
+    let text = fs::read_to_string(root().join(".ci/release.github.yaml")).unwrap();
+    let workflow: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
+    let jobs = workflow["jobs"].as_mapping().unwrap();
+    for (job, said) in jobs {
+        let steps = said["steps"].as_sequence().unwrap();
+        let at = |found: &dyn Fn(&str) -> bool| {
+            steps.iter().position(|step| step["run"].as_str().is_some_and(found))
+        };
+        let tag = r#"test "$GITHUB_REF_NAME" = "v$(.ci/release version)""#;
+        let tested = at(&|run| run == tag).unwrap_or_else(|| panic!("{job:?} looks at no tag"));
+        let makes = at(&|run| run.contains(".ci/release ") && run != tag).unwrap();
+        assert!(tested < makes, "{job:?}");
+    }
+    assert_eq!(workflow["jobs"]["image"]["needs"], "program");
+    let needs = workflow["jobs"]["publish"]["needs"].as_sequence().unwrap();
+    assert_eq!(needs, &["program", "image"].map(serde_yaml::Value::from));
+}
+
+#[test]
 fn the_workflow_calls_the_parts_for_every_target() {
     let text = fs::read_to_string(root().join(".ci/release.github.yaml")).unwrap();
     let workflow: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
