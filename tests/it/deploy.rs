@@ -166,9 +166,13 @@ fn a_release_writes_which_image_it_is() {
         let args = ["pin", "r.example.com/team/carp", digest];
         Command::new("sh").arg(script).args(args).output().unwrap()
     };
-    let refused = pin("sha256:12");
-    assert!(!refused.status.success());
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("and not sha256:12"));
+    let (capital, other) = ("5A".repeat(32), "zz".repeat(32));
+    let two = format!("sha256:{}\nsha256:{0}", "5a".repeat(32));
+    for wrong in ["sha256:12", &format!("sha256:{capital}"), &format!("sha256:{other}"), &two] {
+        let refused = pin(wrong);
+        assert!(!refused.status.success(), "{wrong}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(&format!("and not {wrong}")));
+    }
     let digest = format!("sha256:{}", "5a".repeat(32));
     let output = pin(&digest);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
