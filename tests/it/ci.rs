@@ -333,7 +333,7 @@ fn renovate_finds_what_it_is_to_keep_up_to_date() {
     };
     let sum = "a".repeat(64);
     let pinned = format!(
-        "# renovate: depName=org/carp\nCARP_URL=https://github.com/org/carp/releases/download/v0.1.0/carp\n\
+        "# renovate: depName=org/carp\nCARP_URL=https://github.com/org/carp/releases/download/v0.1.0/carp-x86_64-unknown-linux-musl\n\
          CARP_SHA256={sum}\n"
     );
     assert_eq!(found(0, &pinned), ["v0.1.0"]);

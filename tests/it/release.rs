@@ -46,7 +46,7 @@ fn executable(path: &Path, text: &str) {
 }
 
 #[test]
-fn what_is_packed_is_the_same_each_time_and_has_the_name_of_its_version() {
+fn what_is_packed_is_the_same_each_time_and_only_the_archive_has_the_version_in_its_name() {
     let (dir, program, out) = stage();
     let again = dir.path().join("again");
     for to in [&out, &again] {
@@ -57,7 +57,9 @@ fn what_is_packed_is_the_same_each_time_and_has_the_name_of_its_version() {
     let name = format!("carp-{}-{TARGET}", env!("CARGO_PKG_VERSION"));
     let archive = format!("{name}.tar.gz");
     assert_eq!(fs::read(out.join(&archive)).unwrap(), fs::read(again.join(&archive)).unwrap());
-    assert_eq!(fs::read(out.join(&name)).unwrap(), fs::read(&program).unwrap());
+    // Renovate moves a pinned address to another version by its folder, and leaves the name of the file.
+    let bare = out.join(format!("carp-{TARGET}"));
+    assert_eq!(fs::read(bare).unwrap(), fs::read(&program).unwrap());
     let mut list = Command::new("tar");
     list.arg("tzf").arg(out.join(&archive));
     let listed = Ran::of(list).out;
@@ -125,8 +127,7 @@ fn what_was_changed_after_the_checksums_is_found() {
     fs::write(out.join("more"), "x").unwrap();
     assert!(release(&["verify", to]).err.contains("more is not in SHA256SUMS"));
     fs::remove_file(out.join("more")).unwrap();
-    let name = format!("carp-{}-{TARGET}", env!("CARGO_PKG_VERSION"));
-    fs::write(out.join(name), "another").unwrap();
+    fs::write(out.join(format!("carp-{TARGET}")), "another").unwrap();
     let found = release(&["verify", to]);
     assert_eq!(found.exit, 1, "{}", found.err);
     assert!(found.err.contains("is not what SHA256SUMS says"), "{}", found.err);
