@@ -124,9 +124,12 @@ fn what_was_changed_after_the_checksums_is_found() {
     assert_eq!(asked, "sign-blob --yes --bundle SHA256SUMS.sigstore.json SHA256SUMS\n");
     released(&["verify", to]);
 
-    fs::write(out.join("more"), "x").unwrap();
-    assert!(release(&["verify", to]).err.contains("more is not in SHA256SUMS"));
-    fs::remove_file(out.join("more")).unwrap();
+    for more in ["more", ".more", "SHA256SUMS.exe", "carp-x86_64-unknown.linux-musl"] {
+        fs::write(out.join(more), "x").unwrap();
+        let found = release(&["verify", to]).err;
+        assert!(found.contains(&format!("{more} is not in SHA256SUMS")), "{more}: {found}");
+        fs::remove_file(out.join(more)).unwrap();
+    }
     fs::write(out.join(format!("carp-{TARGET}")), "another").unwrap();
     let found = release(&["verify", to]);
     assert_eq!(found.exit, 1, "{}", found.err);
