@@ -136,6 +136,68 @@ fn what_was_changed_after_the_checksums_is_found() {
     assert!(found.err.contains("is not what SHA256SUMS says"), "{}", found.err);
 }
 
+/// A copy of what makes an image, with a docker and a cosign that say what they were asked.
+fn image_stage() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let repository = dir.path().join("repository");
+    fs::create_dir_all(repository.join(".ci")).unwrap();
+    for path in [".ci/release", "deploy", "Cargo.toml"] {
+        let mut copy = Command::new("cp");
+        copy.arg("-R").arg(root().join(path)).arg(repository.join(path));
+        assert_eq!(Ran::of(copy).exit, 0, "{path}");
+    }
+    let bin = dir.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let docker = "#!/bin/sh\necho \"docker $*\" >> \"$ASKED\"\nfor told; do :; done\n\
+                  printf '{\"containerimage.digest\": \"%s\"}\\n' \"$DIGEST\" > \"$told\"\n";
+    executable(&bin.join("docker"), docker);
+    executable(&bin.join("cosign"), "#!/bin/sh\necho \"cosign $*\" >> \"$ASKED\"\n");
+    (dir, repository)
+}
+
+#[test]
+fn an_image_is_signed_and_the_manifests_of_its_release_name_its_digest() {
+    let (dir, repository) = image_stage();
+    let (out, asked) = (dir.path().join("out"), dir.path().join("asked"));
+    let run = |digest: &str| {
+        let mut command = Command::new(repository.join(".ci/release"));
+        let path =
+            format!("{}:{}", dir.path().join("bin").display(), std::env::var("PATH").unwrap());
+        command.args(["image", "r.example.com/carp"]).arg(&out).stdin(Stdio::null());
+        command.env("PATH", path).env("ASKED", &asked).env("DIGEST", digest);
+        command.env("SOURCE_DATE_EPOCH", "1793491200");
+        Ran::of(command)
+    };
+    let digest = format!("sha256:{}", "5a".repeat(32));
+    let ran = run(&digest);
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    let version = env!("CARGO_PKG_VERSION");
+    let calls = fs::read_to_string(&asked).unwrap();
+    let calls: Vec<_> = calls.lines().collect();
+    assert!(calls[0].starts_with("docker buildx build"), "{calls:?}");
+    for part in [&format!("--tag r.example.com/carp:{version} --push"), "--sbom=true"] {
+        assert!(calls[0].contains(part), "{part} in {calls:?}");
+    }
+    assert_eq!(calls[1], format!("cosign sign --yes r.example.com/carp@{digest}"));
+
+    let name = format!("carp-{version}-deploy");
+    let mut unpack = Command::new("tar");
+    unpack.arg("xzf").arg(out.join(format!("{name}.tar.gz"))).arg("-C").arg(dir.path());
+    assert_eq!(Ran::of(unpack).exit, 0);
+    for file in ["kustomization.yaml", "agent/kustomization.yaml", "flux/carp.yaml"] {
+        let pinned = fs::read_to_string(dir.path().join(&name).join(file)).unwrap();
+        assert!(
+            pinned.contains(&digest) && pinned.contains("newName: r.example.com/carp"),
+            "{file}"
+        );
+        let there = fs::read(repository.join("deploy").join(file)).unwrap();
+        assert_eq!(there, fs::read(root().join("deploy").join(file)).unwrap(), "{file} stays");
+    }
+    let unknown = run("");
+    assert_eq!(unknown.exit, 1, "{}", unknown.out);
+    assert!(unknown.err.contains("buildx did not say what it pushed"), "{}", unknown.err);
+}
+
 #[test]
 fn nothing_is_pushed_of_a_tag_that_is_not_the_version() {
     let text = fs::read_to_string(root().join(".ci/release.github.yaml")).unwrap();
@@ -154,6 +216,12 @@ fn nothing_is_pushed_of_a_tag_that_is_not_the_version() {
     assert_eq!(workflow["jobs"]["image"]["needs"], "program");
     let needs = workflow["jobs"]["publish"]["needs"].as_sequence().unwrap();
     assert_eq!(needs, &["program", "image"].map(serde_yaml::Value::from));
+    for signs in ["image", "publish"] {
+        let job = &workflow["jobs"][signs];
+        assert_eq!(job["permissions"]["id-token"], "write", "{signs}");
+        let uses = job["steps"].as_sequence().unwrap().iter().filter_map(|s| s["uses"].as_str());
+        assert!(uses.clone().any(|used| used.starts_with("sigstore/cosign-installer@")), "{signs}");
+    }
 }
 
 #[test]
