@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use super::show::Palette;
-use super::{Context, Error, Exit, FleetArgs, ObjectRef, ObservedArgs, engine, show};
+use super::{Context, Error, Exit, FleetArgs, ObjectKind, ObjectRef, ObservedArgs, engine, show};
 use crate::diag::suggest;
 
 /// Explain a cluster, a worker, a policy, a code or a field
@@ -46,13 +46,16 @@ pub(super) enum ExplainForm {
     Json,
 }
 
+/// What there is something to explain of.
+const EXPLAINED: [ObjectKind; 3] = [ObjectKind::Cluster, ObjectKind::Worker, ObjectKind::Policy];
+
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let at = args.at.as_deref();
     if let Some(text) = known_without_a_fleet(&args.object, context.palette())? {
         context.print(&text)?;
         return Ok(Exit::Fine);
     }
-    let object = ObjectRef::of(&args.object)?;
+    let object = ObjectRef::of(&args.object, &EXPLAINED)?;
     let view = engine::explain(context, &args.fleet, &args.observed, &object, at, args.bootstrap)?;
     view.warnings.iter().try_for_each(|note| context.note(note))?;
     let text = match args.output {

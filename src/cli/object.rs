@@ -48,6 +48,9 @@ const WORDS: &[(ObjectKind, &[&str])] = &[
 ];
 
 impl ObjectKind {
+    /// All of them.
+    const ALL: [Self; 4] = [Self::Cluster, Self::Worker, Self::Pool, Self::Policy];
+
     /// The kind that a word stands for, in upper or lower case.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
@@ -74,33 +77,41 @@ impl Target {
     /// # Errors
     /// A word is no kind, or a name that nothing can have; there are too many words.
     pub fn of(words: &[String]) -> Result<Self, Error> {
+        Self::among(words, &ObjectKind::ALL)
+    }
+
+    /// The same for a command that speaks of `kinds` alone: where a word is no kind, these are offered.
+    fn among(words: &[String], kinds: &[ObjectKind]) -> Result<Self, Error> {
         match words {
             [] => Ok(Self::All),
             [word] => match word.split_once('/') {
-                Some((kind, name)) => Self::object(kind, name),
+                Some((kind, name)) => Self::object(kind, name, kinds),
                 None => match ObjectKind::of_word(word) {
                     Some(kind) => Ok(Self::Kind(kind)),
                     None => Ok(Self::Object(ObjectRef { kind: None, name: name(word)? })),
                 },
             },
-            [kind, name] if !kind.contains('/') && !name.contains('/') => Self::object(kind, name),
+            [kind, name] if !kind.contains('/') && !name.contains('/') => {
+                Self::object(kind, name, kinds)
+            }
             [first, .., last] => Err(Error::usage(format!("`{first} {last}` are two objects"))
                 .help("name one: `KIND/NAME` or `KIND NAME`")),
         }
     }
 
-    fn object(kind: &str, named: &str) -> Result<Self, Error> {
-        Ok(Self::Object(ObjectRef { kind: Some(kind_of(kind)?), name: name(named)? }))
+    fn object(kind: &str, named: &str, kinds: &[ObjectKind]) -> Result<Self, Error> {
+        Ok(Self::Object(ObjectRef { kind: Some(kind_of(kind, kinds)?), name: name(named)? }))
     }
 }
 
 impl ObjectRef {
-    /// Reads the words that name one object.
+    /// Reads the words that name one object, for a command that speaks of `kinds`. Another kind is read too: the command
+    /// knows best what to say of it.
     ///
     /// # Errors
     /// As for [`Target::of`]; only a kind was named, or nothing.
-    pub fn of(words: &[String]) -> Result<Self, Error> {
-        match Target::of(words)? {
+    pub fn of(words: &[String], kinds: &[ObjectKind]) -> Result<Self, Error> {
+        match Target::among(words, kinds)? {
             Target::Object(object) => Ok(object),
             // Names and kinds are of one form, so a cluster may be called `worker`.
             Target::Kind(_) => {
@@ -116,7 +127,7 @@ impl ObjectRef {
 /// # Errors
 /// They name something else.
 pub(super) fn worker(words: &[String]) -> Result<Name, Error> {
-    let object = ObjectRef::of(words)?;
+    let object = ObjectRef::of(words, &[ObjectKind::Worker])?;
     match object.kind {
         None | Some(ObjectKind::Worker) => Ok(object.name),
         Some(kind) => Err(Error::usage(format!("{}/{} is no worker", kind.word(), object.name))
@@ -142,15 +153,24 @@ impl WorkerArgs {
     }
 }
 
-fn kind_of(text: &str) -> Result<ObjectKind, Error> {
+fn kind_of(text: &str, kinds: &[ObjectKind]) -> Result<ObjectKind, Error> {
     ObjectKind::of_word(text).ok_or_else(|| {
-        let known = WORDS.iter().flat_map(|(_, words)| words.iter().copied());
-        let help = suggest::nearest(text, known).map_or_else(
-            || "the kinds are `cluster`, `worker`, `pool` and `policy`".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        );
+        let known = WORDS.iter().filter(|(kind, _)| kinds.contains(kind));
+        let known = known.flat_map(|(_, words)| words.iter().copied());
+        let help = suggest::nearest(text, known)
+            .map_or_else(|| offered(kinds), |near| format!("did you mean `{near}`?"));
         Error::usage(format!("`{text}` is not a kind")).help(help)
     })
+}
+
+/// The kinds of a command: ``the kinds are `cluster`, `worker` and `policy` ``.
+fn offered(kinds: &[ObjectKind]) -> String {
+    let words: Vec<_> = kinds.iter().map(|kind| format!("`{}`", kind.word())).collect();
+    match words.as_slice() {
+        [] => "no kind is named here".to_owned(),
+        [one] => format!("the only kind here is {one}"),
+        [all @ .., last] => format!("the kinds are {} and {last}", all.join(", ")),
+    }
 }
 
 fn name(text: &str) -> Result<Name, Error> {
@@ -190,6 +210,16 @@ mod tests {
         assert_eq!(
             of("pod x").unwrap_err(),
             "`pod` is not a kind\nhelp: the kinds are `cluster`, `worker`, `pool` and `policy`"
+        );
+        let explained = [ObjectKind::Cluster, ObjectKind::Worker, ObjectKind::Policy];
+        let words = ["tenant/shop".to_owned()];
+        assert_eq!(
+            ObjectRef::of(&words, &explained).unwrap_err().to_string(),
+            "`tenant` is not a kind\nhelp: the kinds are `cluster`, `worker` and `policy`"
+        );
+        assert_eq!(
+            worker(&words).unwrap_err().to_string(),
+            "`tenant` is not a kind\nhelp: the only kind here is `worker`"
         );
         for wrong in ["cluster/A", "cluster/a b", "cluster a b", "a/b/c"] {
             assert!(of(wrong).is_err(), "{wrong}");
