@@ -145,6 +145,11 @@ impl Catalogue {
         tables::distance(self.locations(), from, to)
     }
 
+    /// All providers, by the names of their files.
+    pub fn providers(&self) -> impl Iterator<Item = &CapiProvider> {
+        self.0.providers.values()
+    }
+
     /// Whether a Worker may say the version of a component: it is in carp's table, or the providers have it.
     #[must_use]
     pub fn has_component(&self, name: &str) -> bool {
@@ -158,9 +163,23 @@ impl Catalogue {
         of_providers.chain(of_flavors.map(String::as_str))
     }
 
+    /// What is declared of a kind, in whichever version of the API.
+    pub fn provided<'a>(
+        &'a self,
+        group: &'a str,
+        kind: &'a str,
+    ) -> impl Iterator<Item = &'a ProvidedKind> {
+        self.declared().filter(move |provided| provided.kind == kind && provided.group() == group)
+    }
+
+    /// All that is declared of kinds.
+    pub fn declared(&self) -> impl Iterator<Item = &ProvidedKind> {
+        self.0.provided.values()
+    }
+
     /// The kinds by which clusters are observed.
     pub fn observed(&self) -> impl Iterator<Item = &ProvidedKind> {
-        self.0.provided.values().filter(|kind| kind.is_observed())
+        self.declared().filter(|kind| kind.is_observed())
     }
 
     /// Those of them that an agent does not look at by itself: the fleet's own templates declare them.

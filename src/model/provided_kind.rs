@@ -1,6 +1,7 @@
 //! A kind that a provider brings to the API server of a worker, as the provider's file or a flavor declares it: what
-//! the agent sees in objects of it.
+//! the agent sees in objects of it, and which of their fields stay as they are.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::flavor::{is_api_version, is_kind};
 
 /// One kind.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProvidedKind {
     /// What objects of it are to their cluster, the first for what is wrong with them. With none the agent does not
@@ -28,6 +29,27 @@ pub struct ProvidedKind {
     /// Where it says what others say where Cluster API's contract has it.
     #[serde(default, skip_serializing_if = "ObservedPaths::is_default")]
     pub paths: ObservedPaths,
+    /// Fields that may be set once, and then stay as they are. Here and below they are JSON pointers, in which `*` is
+    /// any item of a list, found by its `name`. What is unchanging is no matter of the agent's, which is not told.
+    #[serde(default, skip_serializing)]
+    pub set_once: Vec<String>,
+    /// Fields that are from the beginning what they are: one that is not said is not said later either.
+    #[serde(default, skip_serializing)]
+    pub immutable: Vec<String>,
+    /// What a field of `immutable` is where it is not said.
+    #[serde(default, skip_serializing)]
+    pub defaults: BTreeMap<String, String>,
+    /// The only fields below `spec` that may change, where a webhook has such a list. One that ends in `/*` stands
+    /// for all that is below it, and not for the whole.
+    #[serde(default, skip_serializing)]
+    pub mutable: Vec<String>,
+    /// The field of carp's document that decides over a field, for who asks which to put back; `spec` where none is
+    /// named.
+    #[serde(default, skip_serializing)]
+    pub decided_by: BTreeMap<String, String>,
+    /// Whether an object of it is never changed: another takes its place, whose name ends in a hash of what it holds.
+    #[serde(default, skip_serializing)]
+    pub rotates: bool,
 }
 
 /// What an object of a provider is to its cluster.
@@ -109,8 +131,15 @@ impl ProvidedKind {
         } else if (self.machines || !self.paths.is_default()) && !is_control_plane {
             Some(format!("`{kind}` is no control plane: only one has `machines` and `paths`"))
         } else {
-            let wrong = self.paths.elsewhere().find(|(at, _)| !pointer(at))?;
-            Some(format!("`{}` of `{kind}` is no JSON pointer: it begins with `/`", wrong.0))
+            let paths = self.paths.elsewhere().map(|(at, _)| at);
+            let fields = [&self.set_once, &self.immutable, &self.mutable].into_iter().flatten();
+            if let Some(wrong) = paths.chain(fields.map(String::as_str)).find(|at| !pointer(at)) {
+                return Some(format!(
+                    "`{wrong}` of `{kind}` is no JSON pointer: it begins with `/`"
+                ));
+            }
+            let lost = self.defaults.keys().find(|field| !self.immutable.contains(field))?;
+            Some(format!("`{lost}` of `{kind}` has a default, and is not among `immutable`"))
         }
     }
 }
@@ -165,5 +194,17 @@ mod tests {
         assert!(told("s and more").contains("can be no kind"));
         assert!(told(", roles: [Machine], machines: true").contains("no control plane"));
         assert!(told(", roles: [ControlPlane], paths: {version: v}").contains("no JSON pointer"));
+        assert_eq!(told(", immutable: [/spec/a], defaults: {/spec/a: b}"), "");
+        assert!(told(", setOnce: [spec.a]").contains("no JSON pointer"));
+        assert!(told(", defaults: {/spec/a: b}").contains("not among `immutable`"));
+    }
+
+    #[test]
+    fn an_agent_is_not_told_what_stays() {
+        let text =
+            "{apiVersion: v1, kind: Base, roles: [Machine], immutable: [/spec/a], rotates: true}";
+        let kind: ProvidedKind = serde_saphyr::from_str(text).unwrap();
+        let told = serde_json::to_string(&kind).unwrap();
+        assert_eq!(told, r#"{"roles":["Machine"],"apiVersion":"v1","kind":"Base"}"#);
     }
 }

@@ -186,13 +186,12 @@ mod tests {
             roles: vec![KindRole::ControlPlane],
             api_version: "g.example.com/v1".to_owned(),
             kind: "Elsewhere".to_owned(),
-            plural: None,
-            machines: false,
             paths: ObservedPaths {
                 wanted_version: Some("/spec/release/version".to_owned()),
                 version: Some("/status/running".to_owned()),
                 ..ObservedPaths::default()
             },
+            ..ProvidedKind::default()
         };
         let all = ObservedKind::with(vec![declared]);
         let kind = all.into_iter().find(|kind| kind.name() == "Elsewhere").unwrap();

@@ -250,9 +250,8 @@ mod tests {
             roles: vec![KindRole::ControlPlane],
             api_version: "controlplane.example.com/v1".to_owned(),
             kind: "MoonControlPlane".to_owned(),
-            plural: None,
             machines: true,
-            paths: ObservedPaths::default(),
+            ..ProvidedKind::default()
         };
         let all = ObservedKind::with(vec![own.clone(), own]);
         assert_eq!(all.len(), ObservedKind::built_in().len() + 1);

@@ -169,7 +169,8 @@ impl Choosing<'_> {
         old: &ClusterRow,
         change: &FolderChange,
     ) -> Result<(), Objection> {
-        let found = render::forbidden_changes(change).into_iter();
+        let catalogue = self.run.read.templates.catalogue();
+        let found = render::forbidden_changes(change, catalogue).into_iter();
         let found = found.map(|found| placed_at(found, &cluster.file, cluster.document));
         gate::forbidden_change(
             found.chain(self.run.version_change(cluster, worker, old)).collect(),

@@ -89,7 +89,8 @@ impl Choosing<'_> {
             let last = read_folder(self.run.store, folder)?;
             same = render::same_objects(&last, &files);
             let change = FolderChange::between(&last, &files);
-            let found = render::forbidden_changes(&change).into_iter();
+            let catalogue = self.run.read.templates.catalogue();
+            let found = render::forbidden_changes(&change, catalogue).into_iter();
             let found = found.map(|found| placed_at(found, &worker.file, worker.document));
             gate::forbidden_change(found.collect())?;
             // The pools of a worker that a pool made are that pool's.

@@ -5,10 +5,9 @@ use serde_json::Value;
 
 use super::folder_change::FolderChange;
 use super::frozen::{self, ChangedField};
-use super::kubeadm;
 use super::object::Object;
 use crate::diag::{Code, Diagnostic, FieldPath};
-use crate::model::KubeVersion;
+use crate::model::{Catalogue, KubeVersion, ProvidedKind};
 
 /// A change that the worker would refuse.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,47 +18,42 @@ pub struct Forbidden {
     pub finding: Diagnostic,
 }
 
-/// Fields of documents that decide over objects' fields; where none is named it may be any of `spec`.
-const DECIDED_BY: &[(&str, &str)] = &[
-    ("/spec/location", "spec.location"),
-    ("/spec/subscriptionID", "spec.credentials"),
-    ("/spec/azureEnvironment", "spec.credentials"),
-    ("/spec/clusterNetwork", "spec.network"),
-    ("/spec/kubernetesVersion", "spec.version"),
-    ("/spec/controlPlaneNodes", "spec.controlPlane"),
-    ("/spec/workerNodes", "spec.nodePools"),
-    ("/spec/config", "spec.network"),
-];
-
 /// Changes that the worker would refuse: each a finding that names the object, the field and both
-/// values.
+/// values. Which fields stay is what the catalogue has of the object's kind.
 #[must_use]
-pub fn forbidden_changes(FolderChange { last, new }: &FolderChange) -> Vec<Forbidden> {
+pub fn forbidden_changes(
+    FolderChange { last, new }: &FolderChange,
+    catalogue: &Catalogue,
+) -> Vec<Forbidden> {
     let same = |object: &Object| new.iter().find(|o| o.identity() == object.identity());
     last.iter()
         .filter_map(|before| same(before).map(|after| (before, after)))
-        .flat_map(changed)
+        .flat_map(|(before, after)| changed(before, after, catalogue))
         .collect()
 }
 
-fn changed((before, after): (&Object, &Object)) -> Vec<Forbidden> {
-    let fields = frozen::changed(before, after);
-    let mut found: Vec<_> = fields.iter().map(|changed| finding(before, changed)).collect();
-    if before.kind() == kubeadm::KIND {
-        let more = kubeadm::refused(&before.value, &after.value);
-        let more = more
-            .into_iter()
-            .map(|f| (f.clone(), before.value.pointer(&f), after.value.pointer(&f)));
-        found.extend(more.map(|changed| finding(before, &changed)));
-        let version = |o: &Object| {
-            Some(o.value.pointer("/spec/version")?.as_str().unwrap_or_default().to_owned())
-        };
-        found.extend(version(before).zip(version(after)).and_then(|(a, b)| version_step(&a, &b)));
+fn changed(before: &Object, after: &Object, catalogue: &Catalogue) -> Vec<Forbidden> {
+    let mut found = Vec::new();
+    for kind in catalogue.provided(before.group(), before.kind()) {
+        let fields = frozen::changed(before, after, kind);
+        found.extend(fields.iter().map(|changed| finding(before, changed, kind)));
+        if kind.machines {
+            let version = |o: &Object| {
+                Some(o.value.pointer("/spec/version")?.as_str().unwrap_or_default().to_owned())
+            };
+            found.extend(
+                version(before).zip(version(after)).and_then(|(a, b)| version_step(&a, &b)),
+            );
+        }
     }
     found
 }
 
-fn finding(before: &Object, (field, old, new): &ChangedField<'_>) -> Forbidden {
+fn finding(
+    before: &Object,
+    (field, old, new): &ChangedField<'_>,
+    kind: &ProvidedKind,
+) -> Forbidden {
     let shown = |value: Option<&Value>| match value {
         None => "nothing".to_owned(),
         Some(Value::String(text)) => text.clone(),
@@ -68,9 +62,13 @@ fn finding(before: &Object, (field, old, new): &ChangedField<'_>) -> Forbidden {
     let path = field.trim_start_matches('/').replace('/', ".");
     let (old, new) = (shown(*old), shown(*new));
     let message = format!("{path} of {before} may not change once it exists: {old} to {new}");
-    let finding = Diagnostic::new(Code::ImmutableField, message)
-        .help("put the old value back, or make a cluster of another name and delete this one");
-    let decided_by = DECIDED_BY.iter().find(|(path, _)| path == field).map_or("spec", |d| d.1);
+    let help = if kind.rotates {
+        "end its name in a hash of what it holds (`sha8`), so that another takes its place"
+    } else {
+        "put the old value back, or make a cluster of another name and delete this one"
+    };
+    let finding = Diagnostic::new(Code::ImmutableField, message).help(help);
+    let decided_by = kind.decided_by.get(field).map_or("spec", String::as_str);
     Forbidden { field: FieldPath::keys(decided_by), finding }
 }
 
@@ -105,13 +103,18 @@ mod tests {
     use super::*;
 
     fn folder(kind: &str, spec: &str) -> Files {
-        let text = format!("apiVersion: g/v1\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n");
+        let all = Catalogue::default();
+        let declared = all.declared().find(|declared| declared.kind == kind);
+        let api_version = declared.map_or("g/v1", |declared| declared.api_version.as_str());
+        let text = format!(
+            "apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n"
+        );
         Files::from([("cluster.yaml".to_owned(), text.into_bytes())])
     }
 
     fn change(kind: &str, before: &str, after: &str) -> Vec<String> {
-        let findings =
-            forbidden_changes(&FolderChange::between(&folder(kind, before), &folder(kind, after)));
+        let change = FolderChange::between(&folder(kind, before), &folder(kind, after));
+        let findings = forbidden_changes(&change, &Catalogue::default());
         assert!(findings.iter().all(|f| f.finding.code == Code::ImmutableField));
         findings.into_iter().map(|f| format!("{}: {}", f.field, f.finding.message)).collect()
     }
@@ -176,8 +179,10 @@ mod tests {
     #[test]
     fn a_workers_control_plane_goes_up_one_minor_at_a_time_too() {
         let at = |version: &str| folder("KubeadmControlPlane", &format!("{{version: {version}}}"));
-        let found =
-            |last: &str, new: &str| forbidden_changes(&FolderChange::between(&at(last), &at(new)));
+        let found = |last: &str, new: &str| {
+            let change = FolderChange::between(&at(last), &at(new));
+            forbidden_changes(&change, &Catalogue::default())
+        };
         assert_eq!(found("v1.33.1", "v1.34.0"), []);
         let skipped = found("v1.33.1", "v1.35.0");
         assert_eq!(skipped.len(), 1);

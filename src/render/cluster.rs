@@ -93,6 +93,7 @@ mod tests {
     use super::super::fixture::{cluster_files, fleet, kinds, objects_of, text};
     use super::super::{Files, FolderChange, forbidden_changes};
     use super::*;
+    use crate::model::Catalogue;
     use crate::model::api::{Autoscale, NodePool};
 
     const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
@@ -157,7 +158,8 @@ mod tests {
         assert_eq!(spec["bootstrap"]["configRef"]["name"], config.as_str());
         assert!(text(&after).contains(&format!("{machine}-azure-json")));
         assert!(
-            forbidden_changes(&FolderChange::between(&before, &after)).is_empty(),
+            forbidden_changes(&FolderChange::between(&before, &after), &Catalogue::default())
+                .is_empty(),
             "a new name is no change"
         );
     }
