@@ -45,6 +45,12 @@ pub struct CapiProvider {
     /// Whose credentials a fleet must have for it to be installed; `None`: it always is.
     #[serde(default)]
     pub credentials: Option<String>,
+    /// The Secret that it is installed with, which people make: Git holds none.
+    #[serde(default)]
+    pub config_secret: Option<ConfigSecret>,
+    /// The service accounts that act in Azure with an identity of their own.
+    #[serde(default)]
+    pub identities: Vec<ProviderIdentity>,
     /// What it is told of a cloud of Azure that is not the public one: variables, each with the field of the
     /// table of clouds.
     #[serde(default)]
@@ -55,6 +61,27 @@ pub struct CapiProvider {
     /// Its Deployments besides its controller's.
     #[serde(default)]
     pub beside: Vec<DeploymentBeside>,
+}
+
+/// A Secret of variables of a provider's manifests. What they name without a default must be in it, else nothing is
+/// installed (`cluster-api-operator`, `internal/controller/phase_fetch.go`).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConfigSecret {
+    /// Its name, in the namespace of the provider.
+    pub name: String,
+    /// The variables that must be in it.
+    pub variables: Vec<String>,
+}
+
+/// A service account that acts in Azure.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProviderIdentity {
+    /// Its name, in the namespace of the provider.
+    pub service_account: String,
+    /// What the name of its federated credential ends in.
+    pub suffix: String,
 }
 
 /// Reads a provider's file.

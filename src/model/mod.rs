@@ -69,7 +69,7 @@ pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{
     BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments, ReportsSince,
 };
-pub use capi_provider::{CapiProvider, DeploymentBeside};
+pub use capi_provider::{CapiProvider, ConfigSecret, DeploymentBeside, ProviderIdentity};
 pub use catalogue::{Catalogue, cloud_of, declares, flavor_of};
 pub use cloud::{CloudLocation, CloudTable, MachineSize};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};

@@ -1,10 +1,10 @@
 //! What Git must not hold, and the commands that make it.
 
 use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
-use super::context::{find_azure, issuer};
+use super::context::{ProviderSite, find_azure, issuer};
 use super::flux::{FLUX_SYSTEM, FleetRepository, ROOT, SOURCE, is_ssh};
 use super::roles;
-use crate::model::{Fleet, Nodes, Worker, paths};
+use crate::model::{CapiProvider, FlavorKind, Fleet, Nodes, Worker, paths};
 
 /// The cluster on which something is done.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,10 +43,12 @@ pub struct Preparation {
     pub command: String,
 }
 
-/// The Secrets that a worker wants: its Flux's and its agent's.
+/// The Secrets that a worker wants: its Flux's, those of its providers, and its agent's.
 #[must_use]
 pub fn secrets_wanted(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     let mut all = flux_secrets(fleet, worker);
+    let in_containers = worker.nodes() == Nodes::Containers;
+    all.extend(provider_secrets(fleet, FlavorKind::ManagedCluster, in_containers, &Where::Worker));
     all.extend(Agent::of_worker(fleet, worker).into_iter().flat_map(|agent| {
         if is_bootstrapped(fleet, worker) {
             agent_secrets_through(&agent, &worker.name)
@@ -89,8 +91,35 @@ fn flux_secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     }]
 }
 
-/// The Secrets that the control-plane cluster wants: its Flux's, those that are copied to workers, and
-/// its agent's.
+/// The Secrets that the providers of a cluster are installed with.
+fn provider_secrets(
+    fleet: &Fleet,
+    makes: FlavorKind,
+    in_containers: bool,
+    cluster: &Where,
+) -> Vec<SecretWanted> {
+    let site =
+        ProviderSite { catalogue: &fleet.catalogue, makes, in_containers, fleet: &fleet.spec };
+    let wanted = |provider: &CapiProvider| {
+        let secret = provider.config_secret.as_ref()?;
+        let files = secret.variables.iter().map(|name| format!(" --from-file={name}=VALUE_FILE"));
+        let (namespace, name) = (&provider.namespace, &secret.name);
+        Some(SecretWanted {
+            name: name.clone(),
+            namespace: namespace.clone(),
+            cluster: cluster.clone(),
+            why: format!("the provider {} is installed with it", provider.name),
+            command: format!(
+                "kubectl -n {namespace} create secret generic {name}{}",
+                files.collect::<String>()
+            ),
+        })
+    };
+    site.providers().into_iter().filter_map(wanted).collect()
+}
+
+/// The Secrets that the control-plane cluster wants: its Flux's, those that are copied to workers, those of its
+/// providers, and its agent's.
 #[must_use]
 pub fn control_plane_secrets_wanted(fleet: &Fleet) -> Vec<SecretWanted> {
     let delivered = fleet.spec.delivery.as_ref().and_then(|d| d.secret_ref.as_deref());
@@ -100,7 +129,10 @@ pub fn control_plane_secrets_wanted(fleet: &Fleet) -> Vec<SecretWanted> {
     names.dedup();
     let flux = names.into_iter().map(|name| git_credential(fleet, name, Where::ControlPlane));
     let agent = Agent::of_control_plane(fleet).into_iter();
-    flux.chain(agent.flat_map(|agent| agent_secrets(&agent, &Where::ControlPlane))).collect()
+    let providers = provider_secrets(fleet, FlavorKind::Worker, false, &Where::ControlPlane);
+    flux.chain(providers)
+        .chain(agent.flat_map(|agent| agent_secrets(&agent, &Where::ControlPlane)))
+        .collect()
 }
 
 /// The Secrets of an agent on a cluster that a person reaches.
@@ -201,9 +233,7 @@ pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Prepara
                   kubectl get --raw /openid/v1/jwks > jwks"
             .to_owned(),
     });
-    for (account, what) in
-        [("capz-system:capz-manager", "capz"), ("capz-system:azureserviceoperator-default", "aso")]
-    {
+    for (account, what) in identities(fleet) {
         all.push(Preparation {
             cluster: Where::Azure,
             why: format!("lets {account} on {name} act as the application"),
@@ -215,6 +245,15 @@ pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Prepara
         });
     }
     all
+}
+
+/// The service accounts that act in Azure, each with what the name of its credential ends in.
+fn identities(fleet: &Fleet) -> impl Iterator<Item = (String, &str)> {
+    fleet.catalogue.providers().flat_map(|provider| {
+        let account = |account: &str| format!("{}:{account}", provider.namespace);
+        let all = provider.identities.iter();
+        all.map(move |identity| (account(&identity.service_account), identity.suffix.as_str()))
+    })
 }
 
 /// What the control-plane cluster wants once: Flux, and the way to its folder.

@@ -11,15 +11,12 @@ use crate::model::api::FleetSpec;
 use crate::model::tables::is_others_namespace;
 
 /// Namespaces that Kubernetes, Flux and the components live in.
-const SYSTEM: [&str; 12] = [
+const SYSTEM: [&str; 9] = [
     "default",
     "flux-system",
     "cert-manager",
     "capi-system",
-    "capz-system",
-    "caaph-system",
     "capi-operator-system",
-    "kamaji-system",
     "calico-system",
     "calico-apiserver",
     "tigera-operator",
@@ -44,7 +41,9 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
     }
     let name = subject.body.name.as_str();
     let control_plane = scene.fleet.and_then(|f| f.control_plane.as_ref()).map(|c| c.name.as_str());
-    let why = if SYSTEM.contains(&name) || name.starts_with("kube-") || is_provider(name) {
+    let of_provider = scene.catalogue.providers().any(|provider| provider.namespace == name)
+        || name.starts_with("capi-") && name.ends_with("-system");
+    let why = if SYSTEM.contains(&name) || name.starts_with("kube-") || of_provider {
         "a system namespace"
     } else if OWN.contains(&name) {
         "one of carp's own folders"
@@ -86,11 +85,6 @@ pub(super) fn of_fleet(spec: &FleetSpec, out: &mut Findings) {
     }
 }
 
-/// The namespaces of Cluster API's providers: `capi-kubeadm-bootstrap-system` and the like.
-fn is_provider(name: &str) -> bool {
-    name.starts_with("capi-") && name.ends_with("-system")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{
@@ -101,7 +95,7 @@ mod tests {
     #[test]
     fn names_of_the_system_and_of_carp_are_taken() {
         for taken in
-            ["kube-system", "flux-system", "capi-kubeadm-bootstrap-system", "crds", "workers"]
+            ["kube-system", "flux-system", "capi-any-system", "kamaji-system", "crds", "workers"]
         {
             finds(cluster("").replace("pay-eu", taken), Code::ReservedName, "metadata.name");
             finds(worker("").replace("w1", taken), Code::ReservedName, "metadata.name");

@@ -63,15 +63,22 @@ pub(in crate::render) struct ProviderSite<'a> {
 }
 
 impl<'a> ProviderSite<'a> {
-    /// The flavors that are made from here.
+    /// The flavors that are made from here. Where the fleet has credentials, only those that it has some for: what
+    /// another cloud's clusters need on their worker would wait for that cloud's disks for ever.
     fn flavors(self) -> impl Iterator<Item = &'a Flavor> {
         let all = self.catalogue.flavors().map(|(_, flavor)| flavor);
+        let credentials = &self.fleet.credentials;
+        let possible = move |flavor: &&Flavor| {
+            let needed = flavor.credentials.as_ref().filter(|_| !credentials.is_empty());
+            needed.is_none_or(|needed| credentials.iter().any(|c| c.of() == Some(&*needed.of)))
+        };
         all.filter(move |flavor| flavor.kinds.contains(&self.makes))
             .filter(move |flavor| !self.in_containers || flavor.nodes == Nodes::Containers)
+            .filter(possible)
     }
 
     /// The providers that these name and that have something to do, each once.
-    fn providers(self) -> Vec<&'a CapiProvider> {
+    pub(in crate::render) fn providers(self) -> Vec<&'a CapiProvider> {
         let mut all: Vec<&CapiProvider> = Vec::new();
         for name in self.flavors().flat_map(|flavor| &flavor.providers) {
             let Some(provider) = self.catalogue.provider(name) else { continue };
@@ -124,6 +131,9 @@ pub(in crate::render) fn providers(
         });
         if let Some(url) = &p.url {
             entry["url"] = json!(url);
+        }
+        if let Some(secret) = &p.config_secret {
+            entry["configSecret"] = json!(secret.name);
         }
         entry
     };
@@ -246,6 +256,24 @@ mod tests {
         let all = all_of(&BTreeMap::new(), WORKER, &FleetSpec::default());
         assert!(all.iter().all(|p| p["kind"] != "InfrastructureProvider"), "{all:?}");
         assert_eq!(all.len(), 5);
+    }
+
+    #[test]
+    fn what_a_fleet_has_no_credentials_for_is_not_prepared() {
+        let flavor = "kind: ManagedCluster\nmobility: None\ncredentials: {of: moon}\nobjects: []\n\
+                      providers: [cluster-api]\n";
+        let catalogue = Catalogue::with([("moon/flavor.yaml", flavor)]);
+        let moon = Credentials { provider: Some("moon".to_owned()), ..Credentials::default() };
+        let fleet = FleetSpec { credentials: vec![moon], ..FleetSpec::default() };
+        let site = ProviderSite {
+            catalogue: &catalogue,
+            makes: WORKER,
+            in_containers: false,
+            fleet: &fleet,
+        };
+        assert_eq!(site.platform(), Vec::<&PlatformPart>::new());
+        let names: Vec<_> = site.providers().iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["cluster-api"]);
     }
 
     #[test]
