@@ -22,13 +22,14 @@ pub struct AzureCloud {
 }
 
 #[derive(Deserialize)]
-struct CloudTable {
+struct AzureCloudTable {
     clouds: Vec<AzureCloud>,
 }
 
 static TABLE: LazyLock<Vec<AzureCloud>> = LazyLock::new(|| {
-    let table: CloudTable = serde_json::from_str(include_str!("../../policies/azure-clouds.json"))
-        .expect("the built-in tables are well-formed, which a test shows");
+    let table: AzureCloudTable =
+        serde_json::from_str(include_str!("../../policies/azure-clouds.json"))
+            .expect("the built-in tables are well-formed, which a test shows");
     table.clouds
 });
 

@@ -6,8 +6,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::flavor::{is_api_version, is_kind};
-
 /// One kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -161,6 +159,22 @@ pub fn plural(kind: &str) -> String {
     } else {
         format!("{kind}s")
     }
+}
+
+/// As Kubernetes names kinds: `MachineDeployment`.
+pub(super) fn is_kind(kind: &str) -> bool {
+    kind.starts_with(|c: char| c.is_ascii_uppercase())
+        && kind.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// `v1`, or `group/v1`.
+pub(super) fn is_api_version(text: &str) -> bool {
+    let (group, version) = text.split_once('/').unwrap_or(("v1", text));
+    let lower = |text: &str, more: &str| {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || more.contains(c);
+        !text.is_empty() && text.chars().all(fits)
+    };
+    lower(group, "-.") && lower(version, "") && version.starts_with('v')
 }
 
 #[cfg(test)]

@@ -28,10 +28,10 @@ pub(super) fn changed<'a>(
         all(&kind.set_once).into_iter().filter(|(_, (_, old, new))| old.is_some() && old != new);
     let always = all(&kind.immutable).into_iter().filter(|(field, (_, old, new))| {
         let default = kind.defaults.get(field);
-        let said = |value: &Option<&Value>| {
+        let said = |value: Option<&Value>| {
             value.cloned().or_else(|| default.map(|default| Value::from(default.as_str())))
         };
-        said(old) != said(new)
+        said(*old) != said(*new)
     });
     let mut found: Vec<_> = once.chain(always).map(|(_, place)| place).collect();
     if !kind.mutable.is_empty() {

@@ -8,11 +8,11 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("agent.gitSecret", "The Secret with which the agent pushes its reports."),
     ("agent.image", "The agent's image, with its tag."),
     ("agent.name", "Whom the agent reports as."),
-    ("agent.ports[]", "The TCP ports of its repository and of API servers."),
     (
         "agent.observe[]",
         "A kind that it is told to look at, in JSON: the fleet's own templates declare it.",
     ),
+    ("agent.ports[]", "The TCP ports of its repository and of API servers."),
     ("agent.repository", "Where the reports go."),
     ("agent.rules[]", "What it may read of these kinds; empty where there are none."),
     ("agent.rules[].group", "The API group."),

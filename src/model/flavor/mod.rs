@@ -4,7 +4,6 @@
 mod read;
 
 pub use read::{FlavorFault, read_flavor, read_manifest};
-pub(super) use read::{is_api_version, is_kind};
 
 use std::collections::BTreeMap;
 

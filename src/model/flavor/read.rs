@@ -7,6 +7,7 @@ use serde::de::{self, DeserializeOwned, IntoDeserializer as _, SeqAccess, Visito
 use serde::{Deserialize as _, Deserializer};
 use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 
+use super::super::provided_kind::{is_api_version, is_kind};
 use super::{Flavor, FlavorKind, FlavorObject, ProvidedKind};
 
 /// Why a text is no manifest.
@@ -96,22 +97,6 @@ impl Flavor {
             }
         })
     }
-}
-
-/// As Kubernetes names kinds: `MachineDeployment`.
-pub(in crate::model) fn is_kind(kind: &str) -> bool {
-    kind.starts_with(|c: char| c.is_ascii_uppercase())
-        && kind.chars().all(|c| c.is_ascii_alphanumeric())
-}
-
-/// `v1`, or `group/v1`.
-pub(in crate::model) fn is_api_version(text: &str) -> bool {
-    let (group, version) = text.split_once('/').unwrap_or(("v1", text));
-    let lower = |text: &str, more: &str| {
-        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || more.contains(c);
-        !text.is_empty() && text.chars().all(fits)
-    };
-    lower(group, "-.") && lower(version, "") && version.starts_with('v')
 }
 
 /// A kind, or a list of kinds. An unknown one is told as what it is, which an untagged enum would not.
