@@ -79,36 +79,54 @@ pub fn with_lines(message: &str, lines: &[String], more: usize) -> String {
     out
 }
 
-/// `carp: 3 workers, +2 -1 ~4 clusters`.
+/// `carp: 3 workers, +2 -1 ~4 clusters`: those that are placed, whose deletion begins, and whose folder is another.
+/// Whose last folder goes is none of these any more: `, 1 gone`.
 fn subject(of: MessageInput<'_>) -> String {
-    let MessageInput { plan, previous, changes, prefix, pending, .. } = of;
-    let root = paths::in_repository(prefix, paths::WORKERS);
-    let below = |change: &Change| -> Option<(String, Option<String>)> {
-        let mut parts = change.path.strip_prefix(&root)?.strip_prefix('/')?.split('/');
-        let worker = parts.next()?.to_owned();
-        let cluster = (parts.next() == Some(paths::CLUSTERS)).then(|| parts.next()).flatten();
-        Some((worker, cluster.map(str::to_owned)))
+    let MessageInput { plan, previous, pending, .. } = of;
+    let (workers, touched) = touched(of);
+    let is = |wanted: fn(&Decision) -> bool| -> BTreeSet<&str> {
+        let all = plan.clusters.iter().filter(|(_, p)| wanted(&p.decision));
+        all.map(|(name, _)| name.as_str()).collect()
     };
-    let mut workers: BTreeSet<String> = BTreeSet::new();
-    let mut touched: BTreeSet<String> = BTreeSet::new();
-    for (worker, cluster) in changes.iter().filter_map(below) {
-        workers.insert(worker);
-        touched.extend(cluster);
-    }
-    let is = |wanted: fn(&Decision) -> bool| {
-        plan.clusters.iter().filter(move |(_, p)| wanted(&p.decision)).map(|(name, _)| name)
-    };
-    let added = is(|d| matches!(d, Decision::Bind(_))).count();
-    let going = starting(plan, previous).count();
-    let edited = touched.len().saturating_sub(added + going);
+    let added = is(|d| matches!(d, Decision::Bind(_)));
+    let going: BTreeSet<&str> = starting(plan, previous).map(Name::as_str).collect();
+    let forgotten = is(|d| matches!(d, Decision::Forget));
+    let gone = forgotten.intersection(&touched).count();
+    let told = |name: &&&str| [&added, &going, &forgotten].iter().any(|set| set.contains(**name));
+    let edited = touched.len() - touched.iter().filter(told).count();
+    let (added, going) = (added.len(), going.len());
     let workers = count(workers.len() as u64, "worker");
     let plural = if added + going + edited == 1 { "" } else { "s" };
     let mut subject = format!("carp: {workers}, +{added} -{going} ~{edited} cluster{plural}");
-    if pending > 0 {
-        let _ = write!(subject, ", {pending} pending");
+    for (number, word) in [(gone as u64, "gone"), (pending, "pending")] {
+        if number > 0 {
+            let _ = write!(subject, ", {number} {word}");
+        }
     }
     subject.push('\n');
     subject
+}
+
+/// The workers of which something changes, their own cluster's folder included, and the clusters whose folder does.
+fn touched(of: MessageInput<'_>) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    let root = paths::in_repository(of.prefix, "");
+    let known = |name: &&str| {
+        of.plan.workers.contains_key(*name) || of.previous.workers.contains_key(*name)
+    };
+    let (mut workers, mut clusters) = (BTreeSet::new(), BTreeSet::new());
+    for change in of.changes {
+        let mut parts = change.path.strip_prefix(&root).unwrap_or(&change.path).split('/');
+        match parts.next() {
+            Some(paths::WORKERS) => {
+                workers.extend(parts.next());
+                let below = (parts.next() == Some(paths::CLUSTERS)).then(|| parts.next());
+                clusters.extend(below.flatten());
+            }
+            Some(paths::CONTROL_PLANE) => workers.extend(parts.next().filter(known)),
+            _ => {}
+        }
+    }
+    (workers, clusters)
 }
 
 fn starting<'a>(plan: &'a Plan, previous: &'a Previous) -> impl Iterator<Item = &'a Name> {
@@ -259,6 +277,47 @@ pub fn trailers(
 mod tests {
     use super::*;
     use crate::model::HoldKind;
+
+    #[test]
+    fn the_title_counts_what_is_placed_edited_and_gone_each_once() {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let bind = Decision::Bind(crate::model::Binding {
+            worker: name("w1"),
+            policy: None,
+            decided_by: None,
+            runner_up: None,
+            group: None,
+        });
+        let mut plan = Plan::default();
+        let keep = Decision::Keep { worker: name("w1") };
+        for (cluster, decision) in [("new", bind), ("other", keep), ("gone", Decision::Forget)] {
+            let demand = crate::model::Resources::new();
+            let planned = Planned { decision, demand, resize_blocked: None };
+            plan.clusters.insert(name(cluster), planned);
+        }
+        let change = |path: &str| Change {
+            path: path.to_owned(),
+            kind: crate::model::ChangeKind::Update,
+            before: None,
+            after: None,
+        };
+        // The new one waits for its worker, so that nothing of it is rendered yet.
+        let changes = [
+            change("eu/workers/w1/clusters/other/cluster.yaml"),
+            change("eu/workers/w1/clusters/gone/cluster.yaml"),
+            change("eu/control-plane/fleet.lock"),
+        ];
+        let title = subject(MessageInput {
+            plan: &plan,
+            previous: &Previous::default(),
+            changes: &changes,
+            prefix: "eu",
+            gates: &[],
+            set_back: &[],
+            pending: 0,
+        });
+        assert_eq!(title, "carp: 1 worker, +1 -0 ~1 clusters, 1 gone\n");
+    }
 
     #[test]
     fn a_long_hold_names_the_first_and_counts_the_rest() {

@@ -38,7 +38,7 @@ $ git diff -U0 carp/rendered~1 carp/rendered -- workers/w-weu/clusters.yaml | gr
 report w-weu
   alpha: {phase: Running, uid: uid-of-alpha, present: [Cluster, ManagedCluster, Namespace]}
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~0 clusters, 1 gone
     status: carp/status <id>
     carp/rendered:
       alpha is let go of on w-weu, and runs without carp

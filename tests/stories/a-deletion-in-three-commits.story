@@ -102,7 +102,7 @@ $ git show origin/carp/rendered:workers/w-weu/clusters/alpha/cluster.yaml | grep
 
 report w-weu
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~1 cluster
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~0 clusters, 1 gone
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       the deletion of alpha on w-weu is complete

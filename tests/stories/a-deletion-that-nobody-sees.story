@@ -53,7 +53,7 @@ $ carp ack abandon --count 1 --digest sha256:999d1d048ee9123272dd9b718680551c83e
     commit it once a run has held exactly this set: the next one lets it through
 
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~1 cluster
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~0 clusters, 1 gone
     status: carp/status <id>
     carp/rendered:
       ABANDON the deletion of charlie on w-eus: what is left of it stays behind

@@ -100,7 +100,7 @@ later 40m
 report weu-1
 report weu-2
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 0 workers, +0 -0 ~0 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~0 clusters
     status: carp/status <id>
     carp/rendered:
       begin the deletion of the worker weu-2

@@ -9,7 +9,7 @@ report hub
 run
 remove worker w-eus
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 0 workers, +0 -0 ~0 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~0 clusters
     status: carp/status <id>
     carp/rendered:
       begin the deletion of the worker w-eus
@@ -37,7 +37,7 @@ $ carp status worker/w-eus
 
 report hub
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 0 workers, +0 -0 ~0 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~0 clusters
     status: carp/status <id>
     carp/rendered:
       w-eus is reported gone on hub: its add-ons go

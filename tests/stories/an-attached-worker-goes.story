@@ -41,7 +41,7 @@ $ carp ack abandon --count 2 --digest sha256:6ff3176e643bdbbbd0c6fd5ef7e97f501c8
     commit it once a run has held exactly this set: the next one lets it through
 
 $ carp reconcile --once
-    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~2 clusters
+    committed carp/rendered <id>: carp: 1 worker, +0 -0 ~0 clusters, 2 gone
     status: carp/status <id>
     carp/rendered:
       ABANDON the deletion of charlie on w-eus: what is left of it stays behind

@@ -58,7 +58,7 @@ $ carp ack abandon --count 2 --digest sha256:1ec8367d6c8b59e9dd0c7a4f47214db8d2e
     commit it once a run has held exactly this set: the next one lets it through
 
 $ carp reconcile --once
-    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~2 clusters
+    committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~0 clusters, 2 gone
     status: carp/status <id> (pushed to origin)
     carp/rendered:
       ABANDON the deletion of alpha on w-weu: what is left of it stays behind
