@@ -119,7 +119,7 @@ pub use provided_kind::{KindRole, ObservedPaths, ProvidedKind, plural};
 pub use quantity::{Quantity, QuantityError, Resources};
 pub use rank::{Rank, Term};
 pub use reason::{Reason, ReasonCode};
-pub use record::{DECISION_SCHEMA, DecisionRecord, RecordState};
+pub use record::{DECISION_SCHEMA, DecisionRecord, Grounds, RecordState};
 pub use report::{
     MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster, ReportedError, ReportedNodes,
     UNSIGNED_REPORT,

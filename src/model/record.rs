@@ -7,15 +7,19 @@ use serde::{Deserialize, Serialize};
 use super::api::DeletionPolicy;
 use super::{DeletionStep, MoveCause, Name, ReasonCode, Resources, Term};
 
-/// The format of [`DecisionRecord`].
-pub const DECISION_SCHEMA: u32 = 1;
+/// The newest format of [`DecisionRecord`]. A record is of the oldest format that has all its fields.
+pub const DECISION_SCHEMA: u32 = 2;
+/// The format that has `before`.
+const WITH_BEFORE: u32 = 2;
+/// The format of all records without it.
+const PLAIN: u32 = 1;
 
 /// The truth about one cluster's placement. It is written once per decision and holds nothing that
 /// moves while the decision stands, so that `git log` on it is the history of the placement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DecisionRecord {
-    /// [`DECISION_SCHEMA`].
+    /// The format: at most [`DECISION_SCHEMA`].
     pub schema_version: u32,
     /// The cluster.
     pub cluster: Name,
@@ -57,6 +61,82 @@ pub struct DecisionRecord {
     /// Why a moving cluster leaves its worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<MoveCause>,
+    /// What decided that a moving cluster is where it is: said again where the move is called off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Grounds>,
+}
+
+/// Why a cluster was placed where it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Grounds {
+    /// The policy that applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Name>,
+    /// The term of the order that told the worker from the runner-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<Term>,
+    /// The group of the policy's affinity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The worker that came second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner_up: Option<Name>,
+}
+
+impl DecisionRecord {
+    /// What it says of why a cluster is on a worker; nothing where it speaks of another.
+    #[must_use]
+    pub fn grounds(self, worker: &Name) -> Grounds {
+        let moving = self.state == RecordState::Moving;
+        if moving && self.worker.as_ref() == Some(worker) {
+            return self.before.unwrap_or_default();
+        }
+        let spoken_of = if moving { &self.target } else { &self.worker };
+        if spoken_of.as_ref() != Some(worker) {
+            return Grounds::default();
+        }
+        let Self { policy, decided_by, group, runner_up, .. } = self;
+        Grounds { policy, decided_by, group, runner_up }
+    }
+
+    /// The record with what decided.
+    #[must_use]
+    pub fn because(self, grounds: Grounds) -> Self {
+        let Grounds { policy, decided_by, group, runner_up } = grounds;
+        Self { policy, decided_by, group, runner_up, ..self }
+    }
+
+    /// The record of a move with what decided where the cluster is.
+    #[must_use]
+    pub fn leaving(self, before: Grounds) -> Self {
+        let before = (before != Grounds::default()).then_some(before);
+        let schema_version = if before.is_some() { WITH_BEFORE } else { PLAIN };
+        Self { before, schema_version, ..self }
+    }
+
+    /// A record that says no more than whose it is.
+    #[must_use]
+    pub const fn blank(cluster: Name, demand: Resources) -> Self {
+        Self {
+            schema_version: PLAIN,
+            cluster,
+            state: RecordState::Bound,
+            worker: None,
+            policy: None,
+            demand,
+            group: None,
+            decided_by: None,
+            runner_up: None,
+            seen: None,
+            reasons: BTreeSet::new(),
+            deletion_policy: None,
+            step: None,
+            target: None,
+            cause: None,
+            before: None,
+        }
+    }
 }
 
 /// What a record says.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::writing::{ListedClusters, Writing};
 use crate::load::emit_yaml;
 use crate::model::{
-    Binding, ClusterRow, ClusterState, DECISION_SCHEMA, Decision, DecisionRecord, Id, LockName,
+    Binding, ClusterRow, ClusterState, Decision, DecisionRecord, Grounds, Id, LockName,
     MoveProgress, Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, RecordState,
     StoreError, blob_id, lock_to_bytes, paths,
 };
@@ -137,7 +137,8 @@ impl Writing<'_> {
                 }
                 let deleting = row.is_some_and(|row| row.state == ClusterState::Deleting);
                 if deleting || self.had_place(name) {
-                    return Ok(Some(whole_record(name, planned, row)));
+                    let grounds = self.grounds_before(name, worker, row)?;
+                    return Ok(Some(whole_record(name, planned, row).because(grounds)));
                 }
                 if row.is_none_or(|row| row.demand == planned.demand) {
                     return Ok(None);
@@ -151,8 +152,12 @@ impl Writing<'_> {
                 let row = self.run.row_before(name, worker);
                 let before = row.and_then(|row| row.deletion.as_ref());
                 let same = before.is_some_and(|before| before.step == *step);
-                let same = same && !self.had_place(name);
-                Ok((!same).then(|| whole_record(name, planned, row)))
+                if same && !self.had_place(name) {
+                    return Ok(None);
+                }
+                // The deletion may be called off, and then the cluster is there for what it was there for.
+                let grounds = self.grounds_before(name, worker, row)?;
+                Ok(Some(whole_record(name, planned, row).because(grounds)))
             }
             Decision::Move { from, step, binding } => {
                 let place = self.run.row_before(name, &binding.worker);
@@ -173,10 +178,11 @@ impl Writing<'_> {
                 // What decided is said once, when the place was chosen.
                 let known = if kept { self.record_before(name)? } else { None };
                 let known = known.filter(|known| known.target.as_ref() == Some(&binding.worker));
-                Ok(Some(known.map_or_else(
-                    || moving.clone(),
-                    |known| DecisionRecord { step: *step, demand: moving.demand.clone(), ..known },
-                )))
+                if let Some(known) = known {
+                    let demand = moving.demand;
+                    return Ok(Some(DecisionRecord { step: *step, demand, ..known }));
+                }
+                Ok(Some(moving.leaving(self.grounds_before(name, from, row)?)))
             }
             Decision::Forget => Ok(None),
         }
@@ -198,23 +204,27 @@ impl Writing<'_> {
         planned: &Planned,
     ) -> Result<Option<DecisionRecord>, StoreError> {
         let Some(moved) = self.run.plan.moves.get(name) else { return Ok(None) };
+        let there = match moved.progress {
+            MoveProgress::Arrives => &moved.to,
+            MoveProgress::CalledOff => &moved.from,
+            MoveProgress::Begins | MoveProgress::Leaves | MoveProgress::Starts => return Ok(None),
+        };
+        let grounds = self.grounds_before(name, there, self.run.row_before(name, there))?;
         let blank = blank_record(name, planned);
-        Ok(match moved.progress {
-            MoveProgress::Arrives => {
-                let known = self.record_before(name)?.unwrap_or_else(|| blank.clone());
-                Some(DecisionRecord {
-                    worker: Some(moved.to.clone()),
-                    policy: known.policy,
-                    decided_by: known.decided_by,
-                    runner_up: known.runner_up,
-                    ..blank
-                })
-            }
-            MoveProgress::CalledOff => {
-                Some(DecisionRecord { worker: Some(moved.from.clone()), ..blank })
-            }
-            MoveProgress::Begins | MoveProgress::Leaves | MoveProgress::Starts => None,
-        })
+        Ok(Some(DecisionRecord { worker: Some(there.clone()), ..blank }.because(grounds)))
+    }
+
+    /// Why a cluster was placed on a worker, as its record says; of one that was lost the lock knows the group.
+    fn grounds_before(
+        &self,
+        name: &Name,
+        worker: &Name,
+        row: Option<&ClusterRow>,
+    ) -> Result<Grounds, StoreError> {
+        let known = self.record_before(name)?;
+        let grounds = known.map(|known| known.grounds(worker)).unwrap_or_default();
+        let group = grounds.group.or_else(|| row?.group.clone());
+        Ok(Grounds { group, ..grounds })
     }
 
     /// The record as it stands; `None` where it is missing or cannot be read, for it is about to be
@@ -263,23 +273,7 @@ fn whole_record(name: &Name, planned: &Planned, row: Option<&ClusterRow>) -> Dec
 }
 
 fn blank_record(name: &Name, planned: &Planned) -> DecisionRecord {
-    DecisionRecord {
-        schema_version: DECISION_SCHEMA,
-        cluster: name.clone(),
-        state: RecordState::Bound,
-        worker: None,
-        policy: None,
-        demand: planned.demand.clone(),
-        group: None,
-        decided_by: None,
-        runner_up: None,
-        seen: None,
-        reasons: std::collections::BTreeSet::new(),
-        deletion_policy: None,
-        step: None,
-        target: None,
-        cause: None,
-    }
+    DecisionRecord::blank(name.clone(), planned.demand.clone())
 }
 
 fn bound(blank: DecisionRecord, binding: &Binding) -> DecisionRecord {

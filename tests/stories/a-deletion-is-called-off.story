@@ -36,7 +36,7 @@ $ carp reconcile --once
       ~ workers/w-weu/clusters/alpha/cluster.yaml
       ~ workers/w-weu/sentinel.yaml
 
-$ git diff --stat origin/carp/rendered~2 origin/carp/rendered -- workers/w-weu/clusters
+$ git diff --stat origin/carp/rendered~2 origin/carp/rendered -- workers/w-weu/clusters decisions
 
 $ carp status cluster/alpha
     the reports are those of this clone, and the newest is of 2026-11-01T09:00:00Z; `git fetch` brings newer ones

@@ -25,7 +25,7 @@ $ carp uncordon w-weu
 minutes 1
     09:05 c0 stays on w-weu: nothing names it any more, and nothing was deleted
 
-$ git diff --stat carp/rendered~2 carp/rendered -- workers/*/clusters
+$ git diff --stat carp/rendered~2 carp/rendered -- workers/*/clusters decisions
 
 $ carp status
     WORKER   PHASE     LOCATION     VERSION   CLUSTERS   READY   REASON   AGE

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use carp::model::{Decision, DeletionStep, Ending, Missing, Progress};
+use carp::model::{Decision, DeletionStep, Ending, Missing, Name, Progress};
 use carp::pipeline::propose;
 
 use super::story::{EMPTY, GONE, RUNNING, Row, Story, WORKER, deletion, folder, held};
@@ -190,11 +190,13 @@ fn a_deletion_reads_nothing_of_other_clusters() {
         let fleet = carp::model::blob_id(story.world.files["carp.yaml"].as_bytes());
         let mut allowed = BTreeSet::from([fleet]);
         let own = folder("alpha");
+        let record = carp::model::paths::decision(&Name::parse("alpha").unwrap());
         let output = story.world.output.unwrap();
         files_below(&story.world.store, output, "", &mut |path, id| {
             if path.ends_with(".lock")
                 || path.ends_with(carp::model::paths::PLATFORM)
                 || (moves && path.starts_with(&own))
+                || (moves && path == record)
             {
                 allowed.insert(id);
             }

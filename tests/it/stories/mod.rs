@@ -73,6 +73,7 @@ stories! {
     a_lost_lock_forgets_no_worker_of_a_pool
     a_lost_lock_keeps_the_version_step
     a_merge_conflict_is_committed
+    a_move_keeps_its_group
     a_name_that_comes_back
     a_policy_is_edited_and_nothing_moves
     a_policy_is_reverted
