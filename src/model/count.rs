@@ -1,10 +1,21 @@
 //! How many of something, in words: the one place that makes plurals.
 
+use super::Quantity;
+
 /// `1 cluster`, `4,750 clusters`. Of what is one, or takes an `s` as many.
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(number))
+}
+
+/// `1 cluster`, `2 clusters`, `3500m cpu`: an amount of a resource. Only what is counted in things has a plural.
+#[must_use]
+pub fn amount(of: Quantity, resource: &str) -> String {
+    match resource.strip_suffix('s') {
+        Some(one) if of == Quantity::units(1) => format!("{of} {one}"),
+        _ => format!("{of} {resource}"),
+    }
 }
 
 /// `4,750`.

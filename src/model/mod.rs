@@ -73,7 +73,7 @@ pub use capi_provider::{CapiProvider, ConfigSecret, DeploymentBeside, ProviderId
 pub use catalogue::{Catalogue, cloud_of, declares, flavor_of};
 pub use cloud::{CloudLocation, CloudTable, MachineSize};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
-pub use count::{count, thousands};
+pub use count::{amount, count, thousands};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
 pub use counts::FleetCounts;
 pub use deletion::{Deletion, DeletionRow, DeletionStep, Ending, Missing, Progress, Stuck};

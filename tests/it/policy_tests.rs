@@ -153,7 +153,7 @@ fn a_cluster_that_waits_is_told_with_its_line() {
         "{cluster: alpha, worker: w-weu}",
         Code::PolicyTestFailed,
         "spec.expect[0].worker: `alpha` waits for Capacity, AffinityLocation; `w-weu` is expected",
-        &format!("`w-weu` refuses it: needs 1 clusters, 0 free\n{line}"),
+        &format!("`w-weu` refuses it: needs 1 cluster, 0 free\n{line}"),
     );
 }
 

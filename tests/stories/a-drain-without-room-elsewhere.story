@@ -22,7 +22,7 @@ $ carp explain cluster/c0
     policy: default (built-in)
 
     WORKER   REFUSES BECAUSE
-    w-eus    needs 1 clusters, 0 free
+    w-eus    needs 1 cluster, 0 free
     w-weu    draining
 
     w-weu is drained; it stays: no other worker takes it: some workers have too

@@ -38,7 +38,7 @@ $ carp explain cluster/early-bird
     policy: default (built-in)
 
     WORKER   REFUSES BECAUSE
-    w-weu    needs 1 clusters, 0 free
+    w-weu    needs 1 cluster, 0 free
 
     Any one of these would place it:
       - +2 clusters on w-weu (then w-weu takes it, after zulu-early)
@@ -97,7 +97,7 @@ $ carp explain cluster/early-bird
     policy: default (built-in)
 
     WORKER   REFUSES BECAUSE
-    w-weu    needs 1 clusters, 0 free
+    w-weu    needs 1 cluster, 0 free
 
     Any one of these would place it:
-      - +1 clusters on w-weu (then w-weu takes it)
+      - +1 cluster on w-weu (then w-weu takes it)

@@ -46,13 +46,13 @@ $ carp explain cluster/a9
 
     WORKER   REFUSES BECAUSE
     w-weu, weu-1, weu-2
-             needs 1 clusters, 0 free
+             needs 1 cluster, 0 free
 
     POOL   MAKES NO WORKER BECAUSE
     gpu    a worker of it would refuse: untolerated taint {gpu:NoSchedule}
     weu    as many of its workers are being made as may be (maxPending 2)
 
     Any one of these would place it:
-      - +1 clusters on w-weu (then w-weu takes it)
-      - +1 clusters on weu-1 (then weu-1 takes it)
-      - +1 clusters on weu-2 (then weu-2 takes it)
+      - +1 cluster on w-weu (then w-weu takes it)
+      - +1 cluster on weu-1 (then weu-1 takes it)
+      - +1 cluster on weu-2 (then weu-2 takes it)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Reason;
-use crate::model::topology;
+use crate::model::{amount, topology};
 
 impl Reason {
     /// The reason as a count of workers reads it: `2 worker(s) had insufficient clusters`.
@@ -63,10 +63,10 @@ impl fmt::Display for Reason {
             Self::Cordoned => write!(f, "cordoned"),
             Self::BeingRemoved => write!(f, "being removed"),
             Self::Capacity { resource, needs, free } => {
-                write!(f, "needs {needs} {resource}, {free} free")
+                write!(f, "needs {}, {free} free", amount(*needs, resource))
             }
             Self::Ceiling { resource, needs, left } => {
-                write!(f, "needs {needs} {resource}, {left} left below the ceiling")
+                write!(f, "needs {}, {left} left below the ceiling", amount(*needs, resource))
             }
             Self::CapacityUnknown { resource } => write!(f, "capacity for {resource} is not known"),
             Self::AffinityName => write!(f, "not among the workers that the affinity names"),
@@ -146,7 +146,7 @@ impl fmt::Display for Reason {
                 write!(f, "kept apart from cluster {cluster}, whose {key} is not known")
             }
             Self::Quota { location, resource, needs, used, limit } => {
-                write!(f, "quota: needs {needs} {resource}, {used} of {limit} used")?;
+                write!(f, "quota: needs {}, {used} of {limit} used", amount(*needs, resource))?;
                 location.iter().try_for_each(|location| write!(f, " in {location}"))
             }
             Self::Draining => write!(f, "draining"),

@@ -7,7 +7,7 @@ use super::remedy::EditedDocuments;
 use crate::model::api::{
     Network, SpreadConstraint, Taint, Toleration, TolerationOperator, WorkerField,
 };
-use crate::model::{KubeVersion, Name, Quantity, Resources, topology};
+use crate::model::{KubeVersion, Name, Quantity, Resources, amount, topology};
 
 /// One change that a person could make, or wait for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,12 +161,14 @@ impl fmt::Display for Fix {
         match self {
             Self::Uncordon { worker } => write!(f, "uncordon {worker}"),
             Self::StopDraining { worker } => write!(f, "stop draining {worker}"),
-            Self::Grow { worker, resource, by } => write!(f, "+{by} {resource} on {worker}"),
-            Self::RaiseCeiling { worker, resource, by } => {
-                write!(f, "raise the ceiling of {worker} by {by} {resource}")
+            Self::Grow { worker, resource, by } => {
+                write!(f, "+{} on {worker}", amount(*by, resource))
             }
-            Self::Declare { worker, resource, amount } => {
-                write!(f, "declare at least {amount} {resource} on {worker}")
+            Self::RaiseCeiling { worker, resource, by } => {
+                write!(f, "raise the ceiling of {worker} by {}", amount(*by, resource))
+            }
+            Self::Declare { worker, resource, amount: least } => {
+                write!(f, "declare at least {} on {worker}", amount(*least, resource))
             }
             Self::AllowLocation { location } => write!(f, "allow location {location}"),
             Self::AllowProvider { provider } => write!(f, "allow provider {provider}"),
@@ -196,7 +198,7 @@ impl fmt::Display for Fix {
                 write!(f, "raise maxSkew over {} to {to}", topology::spoken(key))
             }
             Self::RaiseQuota { tenant, location, resource, by } => {
-                write!(f, "raise the quota of tenant {tenant} by {by} {resource}")?;
+                write!(f, "raise the quota of tenant {tenant} by {}", amount(*by, resource))?;
                 location.iter().try_for_each(|location| write!(f, " in {location}"))
             }
             Self::AwaitReport { worker } => write!(f, "wait until {worker} reports"),

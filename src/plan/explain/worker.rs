@@ -57,13 +57,13 @@ mod tests {
     fn a_worker_tells_why_it_takes_nothing_new() {
         for (worker, closed) in [
             ("worker w1 cordoned", vec!["cordoned"]),
-            ("worker w1 2/2", vec!["needs 1 clusters, 0 free"]),
+            ("worker w1 2/2", vec!["needs 1 cluster, 0 free"]),
             ("worker w1 2/2 ceiling=3", vec![]),
-            ("worker w1 3/2 ceiling=3", vec!["needs 1 clusters, 0 left below the ceiling"]),
+            ("worker w1 3/2 ceiling=3", vec!["needs 1 cluster, 0 left below the ceiling"]),
             ("worker w1 ?", vec!["capacity for clusters is not known"]),
             (
                 "worker w1 2/2 cordoned agent",
-                vec!["has never reported", "cordoned", "needs 1 clusters, 0 free"],
+                vec!["has never reported", "cordoned", "needs 1 cluster, 0 free"],
             ),
             ("worker w1 gone; cluster a on=w1", vec!["being removed"]),
         ] {

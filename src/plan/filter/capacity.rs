@@ -85,7 +85,7 @@ mod tests {
         check("worker w1 0/3 cap:mem=4; cluster a needs:mem=5", "a waits Capacity");
         assert_eq!(
             refusals("worker w1 3/3 cap:mem=4; cluster a needs:mem=5", "a", "w1"),
-            ["needs 1 clusters, 0 free", "needs 5 mem, 4 free"]
+            ["needs 1 cluster, 0 free", "needs 5 mem, 4 free"]
         );
     }
 
@@ -95,7 +95,7 @@ mod tests {
         check("worker w1 ?; cluster a", "a waits CapacityUnknown");
         assert_eq!(
             refusals("worker w1 3/3; cluster a needs:mem=1", "a", "w1"),
-            ["needs 1 clusters, 0 free", "capacity for mem is not known"]
+            ["needs 1 cluster, 0 free", "capacity for mem is not known"]
         );
     }
 
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_capacity_below_the_use_evicts_nobody_and_takes_nothing_new() {
         check("worker w1 2/1; cluster a on=w1; cluster b", "a on w1; b waits Capacity");
-        assert_eq!(refusals("worker w1 8/5; cluster b", "b", "w1"), ["needs 1 clusters, -3 free"]);
+        assert_eq!(refusals("worker w1 8/5; cluster b", "b", "w1"), ["needs 1 cluster, -3 free"]);
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
     fn what_is_full_to_its_ceiling_says_so() {
         assert_eq!(
             refusals("worker w1 2/1 ceiling=2 cap:mem=1; cluster b needs:mem=2", "b", "w1"),
-            ["needs 2 mem, 1 free", "needs 1 clusters, 0 left below the ceiling"]
+            ["needs 2 mem, 1 free", "needs 1 cluster, 0 left below the ceiling"]
         );
     }
 

@@ -55,7 +55,7 @@ mod tests {
             refusals(world, "a", "w1"),
             [
                 "quota: needs 2 mem, 3 of 4 used",
-                "quota: needs 1 clusters, 1 of 1 used in westeurope",
+                "quota: needs 1 cluster, 1 of 1 used in westeurope",
             ]
         );
     }

@@ -89,11 +89,11 @@ fn each_reason_has_its_remedy() {
         ),
         (
             "worker w1; tenant t quota=2; cluster x on=w1 tenant=t; cluster a tenant=t needs=2",
-            "raise the quota of tenant t by 1 clusters",
+            "raise the quota of tenant t by 1 cluster",
         ),
         (
             "worker w1; tenant t quota@westeurope=0; cluster a tenant=t",
-            "raise the quota of tenant t by 1 clusters in westeurope",
+            "raise the quota of tenant t by 1 cluster in westeurope",
         ),
     ] {
         assert_eq!(remedies(world), [format!("w1: {remedy}")], "{world}");
@@ -127,7 +127,7 @@ fn the_smallest_three_are_shown_fewest_changes_first_then_by_worker() {
             "worker w1 1/1 cordoned; worker w2 cordoned; worker w3 1/1;
              worker w4 cordoned taint:k=v:NoSchedule; worker w5 2/2; cluster a"
         ),
-        ["w2: uncordon w2", "w3: +1 clusters on w3", "w5: +1 clusters on w5"]
+        ["w2: uncordon w2", "w3: +1 cluster on w3", "w5: +1 cluster on w5"]
     );
 }
 
@@ -138,7 +138,7 @@ fn one_change_that_opens_several_workers_is_shown_once() {
             "worker w1 taint:k=v:NoSchedule; worker w2 taint:k=v:NoSchedule;
              worker w3 cordoned 1/1; cluster a"
         ),
-        ["w1: tolerate taint k=v:NoSchedule", "w3: uncordon w3, +1 clusters on w3"]
+        ["w1: tolerate taint k=v:NoSchedule", "w3: uncordon w3, +1 cluster on w3"]
     );
 }
 
@@ -149,7 +149,7 @@ fn what_opens_another_worker_already_is_not_made_larger() {
             "worker w1 taint:k=v:NoSchedule; worker w2 cordoned taint:k=v:NoSchedule;
              worker w3 cordoned 1/1; cluster a"
         ),
-        ["w1: tolerate taint k=v:NoSchedule", "w3: uncordon w3, +1 clusters on w3"]
+        ["w1: tolerate taint k=v:NoSchedule", "w3: uncordon w3, +1 cluster on w3"]
     );
 }
 
@@ -159,7 +159,7 @@ fn changes_of_the_policy_and_of_the_worker_go_together() {
         remedies(
             "worker w1 at=eastus 2/2 taint:k=v:NoSchedule; policy p only-at=westus; cluster a"
         ),
-        ["w1: +1 clusters on w1, allow location eastus, tolerate taint k=v:NoSchedule"]
+        ["w1: +1 cluster on w1, allow location eastus, tolerate taint k=v:NoSchedule"]
     );
 }
 
@@ -213,7 +213,7 @@ fn who_stands_before_it_in_the_queue_takes_what_opens_first() {
     );
     assert_eq!(
         remedies(&format!("worker w1 0/2 cordoned; {queue}")),
-        ["w1: uncordon w1, +1 clusters on w1 after a1, a2"]
+        ["w1: uncordon w1, +1 cluster on w1 after a1, a2"]
     );
     assert_eq!(
         remedies(&format!("worker w1 0/3 cordoned; {queue}")),
@@ -235,7 +235,7 @@ fn who_stands_before_it_in_the_queue_takes_what_opens_first() {
 fn a_capacity_is_not_raised_beyond_its_ceiling() {
     assert_eq!(
         remedies("worker w1 1/1 ceiling=1; cluster a"),
-        ["w1: raise the ceiling of w1 by 1 clusters"]
+        ["w1: raise the ceiling of w1 by 1 cluster"]
     );
 }
 
@@ -247,7 +247,7 @@ fn what_a_cluster_may_use_then_is_spread_then() {
         cluster a label:app=s";
     assert_eq!(
         remedies(world),
-        ["w2: +1 clusters on w2", "w1: allow location eastus, raise maxSkew over label zone to 2"]
+        ["w2: +1 cluster on w2", "w1: allow location eastus, raise maxSkew over label zone to 2"]
     );
 }
 
@@ -268,7 +268,7 @@ fn what_carp_brings_along_is_not_edited_for_all() {
     let own = world.replace("policy d built-in", "policy d");
     assert_eq!(
         remedies(&own),
-        ["w1: +1 clusters on w1, tolerate taint k=v:NoSchedule after a1"],
+        ["w1: +1 cluster on w1, tolerate taint k=v:NoSchedule after a1"],
         "its own policy is that of both"
     );
 }
@@ -277,7 +277,7 @@ fn what_carp_brings_along_is_not_edited_for_all() {
 fn a_growth_that_a_quota_holds_has_its_remedy_too() {
     assert_eq!(
         remedies("worker w1; tenant t quota=1; cluster a on=w1 tenant=t was=1 needs=2"),
-        ["w1: raise the quota of tenant t by 1 clusters"]
+        ["w1: raise the quota of tenant t by 1 cluster"]
     );
 }
 
