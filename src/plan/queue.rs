@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::PlanInput;
-use crate::model::{Cluster, Decision, Name, PendingRow, Planned};
+use crate::model::{Cluster, Decision, Fleet, Name, PendingRow, Plan, Planned};
 
 /// One cluster in the queue.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +71,22 @@ pub(super) fn number<'a>(
     let names: Vec<_> = names.into_iter().collect();
     let numbers: Vec<_> = names.iter().map(number).collect();
     names.into_iter().zip(numbers).collect()
+}
+
+/// Where a cluster that waits stands among those that wait, from 1 on, and how many they are; `None` for one
+/// that does not wait. The number in its record is never given again, so it says no more than who came first.
+#[must_use]
+pub fn place_in_queue(fleet: &Fleet, plan: &Plan, name: &Name) -> Option<(usize, usize)> {
+    let key = |name: &Name, planned: &Planned| {
+        let Decision::Wait { seen, .. } = planned.decision else { return None };
+        let priority = fleet.clusters.get(name).and_then(|cluster| cluster.spec.priority);
+        Some((Reverse(priority.unwrap_or(0)), seen, name.clone()))
+    };
+    let own = key(name, plan.clusters.get(name)?)?;
+    let all = plan.clusters.iter().filter_map(|(name, planned)| key(name, planned));
+    let (before, of) =
+        all.fold((0, 0), |(before, of), other| (before + usize::from(other < own), of + 1));
+    Some((before + 1, of))
 }
 
 /// What becomes of the clusters that waited and are not desired any more: they are forgotten. While

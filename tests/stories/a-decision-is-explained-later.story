@@ -40,7 +40,7 @@ $ carp explain cluster/bravo --at carp/rendered
 
 $ carp explain cluster/bravo --at carp/rendered~1
     as the run of 2026-11-01T09:00:00Z saw it: output commit <id>, made from input commit <id>
-    cluster/bravo: pending, number 2 in the queue
+    cluster/bravo: pending, number 2 of 2 in the queue
     0/2 workers are available: 2 worker(s) did not match the placement affinity.
     policy: near (policies/near.yaml)
       before default: the fleet's own, not built in
@@ -56,7 +56,7 @@ $ carp explain cluster/bravo --at carp/rendered~1
 # The same from the input commit of that run, and in a bare repository.
 $ carp explain cluster/bravo --at main~1
     as the run of 2026-11-01T09:00:00Z saw it: output commit <id>, made from input commit <id>
-    cluster/bravo: pending, number 2 in the queue
+    cluster/bravo: pending, number 2 of 2 in the queue
     0/2 workers are available: 2 worker(s) did not match the placement affinity.
     policy: near (policies/near.yaml)
       before default: the fleet's own, not built in
@@ -71,7 +71,7 @@ $ carp explain cluster/bravo --at main~1
 
 $ cd ../remote.git && carp explain cluster/bravo --at carp/rendered~1
     as the run of 2026-11-01T09:00:00Z saw it: output commit <id>, made from input commit <id>
-    cluster/bravo: pending, number 2 in the queue
+    cluster/bravo: pending, number 2 of 2 in the queue
     0/2 workers are available: 2 worker(s) did not match the placement affinity.
     policy: near (policies/near.yaml)
       before default: the fleet's own, not built in

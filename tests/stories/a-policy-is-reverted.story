@@ -21,7 +21,7 @@ $ carp reconcile --once
       ~ decisions/pending.lock
 
 $ carp explain cluster/bravo
-    cluster/bravo: pending, number 1 in the queue
+    cluster/bravo: pending, number 1 of 1 in the queue
     0/2 workers are available: 2 worker(s) did not match the placement affinity.
     policy: near (policies/near.yaml)
       before default: the fleet's own, not built in

@@ -27,7 +27,7 @@ $ carp reconcile --once
       ~ workers/w-weu/carp.lock
 
 $ carp explain cluster/zulu-early
-    cluster/zulu-early: pending, number 1 in the queue
+    cluster/zulu-early: pending, number 1 of 2 in the queue
     0/1 workers are available: 1 worker(s) stopped reporting.
     policy: default (built-in)
 

@@ -48,9 +48,12 @@ $ carp explain cluster/charlie
     decided by: location distance, same location against elsewhere (w-weu before
       w-eus)
 
-    WORKER   GROUP   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
-    w-weu    2       0      0           0          25%          0
-    w-eus    2       0      0           3          33%          2
+    WORKER   GROUP          SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
+    w-weu    2 (anywhere)   0      0           0          25%          0
+    w-eus    2 (anywhere)   0      0           3          33%          2
+
+    it is in the group anywhere; groups before that are not tried again (`failback:
+      Never`)
 
 # A change of a cluster keeps its group, and so does a lock that is lost and built again.
 cluster alpha replicas=3

@@ -33,7 +33,7 @@ $ carp status
     early-bird, zulu-early wait: all workers have too little room (Capacity)
 
 $ carp explain cluster/early-bird
-    cluster/early-bird: pending, number 2 in the queue
+    cluster/early-bird: pending, number 2 of 2 in the queue
     0/1 workers are available: 1 worker(s) had insufficient clusters.
     policy: default (built-in)
 
@@ -92,7 +92,7 @@ $ carp status
     early-bird waits: all workers have too little room (Capacity)
 
 $ carp explain cluster/early-bird
-    cluster/early-bird: pending, number 2 in the queue
+    cluster/early-bird: pending, number 1 of 1 in the queue
     0/1 workers are available: 1 worker(s) had insufficient clusters.
     policy: default (built-in)
 

@@ -40,7 +40,7 @@ $ carp status
     a9 waits: all workers have too little room (Capacity)
 
 $ carp explain cluster/a9
-    cluster/a9: pending, number 1 in the queue
+    cluster/a9: pending, number 1 of 1 in the queue
     0/3 workers are available: 3 worker(s) had insufficient clusters.
     policy: default (built-in)
 

@@ -10,10 +10,10 @@ use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::FleetLook;
 use super::policy::{self, origin};
 use super::unknown::unknown;
-use crate::model::api::Strategy;
+use crate::model::api::{AffinityGroup, Failback, Strategy};
 use crate::model::{
-    Decision, Deletion, DeletionStep, Fleet, Name, Pending, Planned, Progress, Quantity, Rank,
-    Resources, Worker, WorkerState,
+    Decision, Deletion, DeletionStep, Fleet, Name, Pending, Progress, Quantity, Rank, Resources,
+    Worker, WorkerState, amount,
 };
 use crate::plan::{self, Explanation, PlanInput, PoolVerdict, WorkerExplanation, WorkerVerdict};
 use crate::render::{self, SecretWanted, Where};
@@ -56,9 +56,10 @@ fn of(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
 }
 
 fn cluster(look: &FleetLook, explanation: &Explanation) -> ExplainView {
+    let groups = groups(look, explanation);
     let rows = explanation.workers.iter().map(|(worker, verdict)| match verdict {
         WorkerVerdict::Fits(rank) => {
-            (Some(rank), ExplainRow { terms: terms(rank), ..row(worker, &[]) })
+            (Some(rank), ExplainRow { terms: terms(rank, groups), ..row(worker, &[]) })
         }
         WorkerVerdict::Refused(reasons) => (None, row(worker, reasons)),
     });
@@ -117,8 +118,36 @@ fn row(worker: &Name, reasons: &[crate::model::Reason]) -> ExplainRow {
     }
 }
 
-fn terms(rank: &Rank) -> Vec<(String, String)> {
-    let group = rank.group.map(|at| ("group".to_owned(), (at + 1).to_string()));
+/// The groups of the policy that applies, in the order in which they are tried.
+fn groups<'a>(look: &'a FleetLook, explanation: &Explanation) -> &'a [AffinityGroup] {
+    let policies = &look.opened.proposal.fleet.policies;
+    let policy = explanation.policy.as_ref().and_then(|name| policies.get(name));
+    policy.and_then(|policy| policy.spec.affinity.as_ref()).map_or(&[], |all| &all.groups)
+}
+
+/// That a placed cluster is not placed by groups before its own: the table says nothing of them.
+fn later_group(look: &FleetLook, explanation: &Explanation) -> Option<String> {
+    let Decision::Keep { worker } = &explanation.planned.decision else { return None };
+    let policies = &look.opened.proposal.fleet.policies;
+    let policy = policies.get(explanation.policy.as_ref()?)?;
+    let affinity = policy.spec.affinity.as_ref()?;
+    let row =
+        look.opened.proposal.previous.workers.get(worker)?.clusters.get(&explanation.cluster)?;
+    let own = row.group.as_ref()?;
+    let later = affinity.groups.iter().position(|group| group.name == *own).filter(|at| *at > 0);
+    (later.is_some() && affinity.failback == Failback::Never).then(|| {
+        format!(
+            "it is in the group {own}; groups before that are not tried again (`failback: Never`)"
+        )
+    })
+}
+
+fn terms(rank: &Rank, groups: &[AffinityGroup]) -> Vec<(String, String)> {
+    let named = |at: usize| match groups.get(at) {
+        Some(group) => format!("{} ({})", at + 1, group.name),
+        None => (at + 1).to_string(),
+    };
+    let group = rank.group.map(|at| ("group".to_owned(), named(at)));
     let used = match rank.strategy {
         Strategy::Spread => "share used",
         Strategy::BinPack => "share used (packs)",
@@ -150,9 +179,9 @@ fn cluster_state(look: &FleetLook, explanation: &Explanation) -> String {
         (Decision::Move { step, .. }, deletion) => move_words(look, explanation, *step, deletion),
         (_, Some(deletion)) => match progress_words(deletion) {
             Some(words) => words.to_owned(),
-            None => state(&explanation.planned),
+            None => state(look, explanation),
         },
-        (_, None) => state(&explanation.planned),
+        (_, None) => state(look, explanation),
     }
 }
 
@@ -169,11 +198,16 @@ fn move_words(
     format!("{words}{}", waits.map(|waits| format!(" ({waits})")).unwrap_or_default())
 }
 
-fn state(planned: &Planned) -> String {
-    match &planned.decision {
+fn state(look: &FleetLook, explanation: &Explanation) -> String {
+    match &explanation.planned.decision {
         Decision::Keep { worker } => format!("bound to {worker}, and stays there"),
         Decision::Bind(binding) => format!("goes to {}", binding.worker),
-        Decision::Wait { seen, .. } => format!("pending, number {seen} in the queue"),
+        Decision::Wait { .. } => {
+            let proposal = &look.opened.proposal;
+            let place = plan::place_in_queue(&proposal.fleet, &proposal.plan, &explanation.cluster);
+            let place = place.map(|(at, of)| format!(", number {at} of {of} in the queue"));
+            format!("pending{}", place.unwrap_or_default())
+        }
         Decision::Delete { worker, step } => {
             format!("being deleted on {worker} ({step:?}); the next step waits for evidence")
         }
@@ -215,6 +249,7 @@ fn cluster_notes(look: &FleetLook, explanation: &Explanation) -> Vec<String> {
         let why = reasons.join("; ");
         notes.push(format!("its policy would not place it there now: {why} (PlacementViolated)"));
     }
+    notes.extend(later_group(look, explanation));
     let step = proposal.plan.versions.get(&explanation.cluster);
     notes.extend(step.map(|step| format!("{}; {}", step.words(), step.waits_words())));
     let own = proposal.gates.iter().filter(|gate| gate.name == explanation.cluster);
@@ -226,7 +261,7 @@ fn cluster_notes(look: &FleetLook, explanation: &Explanation) -> Vec<String> {
 }
 
 fn amounts(resources: &Resources) -> String {
-    let each: Vec<_> = resources.iter().map(|(name, amount)| format!("{amount} {name}")).collect();
+    let each: Vec<_> = resources.iter().map(|(name, of)| amount(*of, name)).collect();
     each.join(", ")
 }
 
@@ -297,8 +332,8 @@ fn no_agent(fleet: &Fleet, worker: &Worker) -> Option<String> {
     let missing = render::agent_missing(fleet, worker)?;
     let name = &worker.name;
     Some(format!(
-        "carp installs no agent here, for carp.yaml does not say {missing}: without `carp agent --worker \
-         {name}` it stays unobserved"
+        "nobody reports of it: carp installs no agent there, for carp.yaml does not say {missing}; write \
+         that, or run `carp agent --worker {name}` there yourself"
     ))
 }
 

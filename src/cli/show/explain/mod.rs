@@ -20,7 +20,7 @@ pub const EXPLAIN_SCHEMA: u32 = 2;
 pub struct ExplainView {
     /// What is explained: `cluster/pay-eu`.
     pub object: String,
-    /// Where it is, or what it is: `bound to we-1`, `pending, number 3 in the queue`.
+    /// Where it is, or what it is: `bound to we-1`, `pending, number 1 of 3 in the queue`.
     pub state: String,
     /// What people should know before they read it.
     pub warnings: Vec<String>,

@@ -26,7 +26,7 @@ fn a_placed_cluster_shows_who_would_take_it_and_who_not() {
         rows: vec![
             row("we-1", &[], &[("distance", "0"), ("share", "3/10")]),
             row("ne-1", &[], &[("distance", "1"), ("share", "1/10")]),
-            row("eu-2", &["cordoned", "needs 1 clusters, 0 free"], &[]),
+            row("eu-2", &["cordoned", "needs 1 cluster, 0 free"], &[]),
         ],
         winner: Some("we-1".into()),
         runner_up: Some("ne-1".into()),
@@ -45,7 +45,7 @@ fn a_placed_cluster_shows_who_would_take_it_and_who_not() {
 
     WORKER   REFUSES BECAUSE
     eu-2     cordoned
-             needs 1 clusters, 0 free
+             needs 1 cluster, 0 free
     ");
     assert!(json(&view).starts_with("{\n  \"schemaVersion\": 2,\n"), "{}", json(&view));
 }
@@ -54,7 +54,7 @@ fn a_placed_cluster_shows_who_would_take_it_and_who_not() {
 fn a_pending_cluster_shows_what_would_place_it() {
     let view = ExplainView {
         object: "cluster/ml".into(),
-        state: "pending, number 1 in the queue".into(),
+        state: "pending, number 1 of 3 in the queue".into(),
         summary: Some(
             "0/1 workers are available: 1 worker(s) had untolerated taint {gpu=true:NoSchedule}."
                 .into(),
@@ -72,7 +72,7 @@ fn a_pending_cluster_shows_what_would_place_it() {
         ..ExplainView::default()
     };
     insta::assert_snapshot!(text(&view, Palette::plain()), @r"
-    cluster/ml: pending, number 1 in the queue
+    cluster/ml: pending, number 1 of 3 in the queue
     0/1 workers are available: 1 worker(s) had untolerated taint
       {gpu=true:NoSchedule}.
 
@@ -172,21 +172,21 @@ fn the_longest_names_and_reasons_fit_into_eighty_columns() {
 fn what_many_workers_say_alike_is_said_once() {
     let mut rows: Vec<_> =
         (10..52).map(|n| row(&format!("we-{n}"), &["cordoned", "draining"], &[])).collect();
-    rows.push(row("ne-1", &["needs 1 clusters, 0 free"], &[]));
+    rows.push(row("ne-1", &["needs 1 cluster, 0 free"], &[]));
     let view = ExplainView {
         object: "cluster/ml".into(),
-        state: "pending, number 1 in the queue".into(),
+        state: "pending, number 1 of 3 in the queue".into(),
         rows,
         ..ExplainView::default()
     };
     insta::assert_snapshot!(text(&view, Palette::plain()), @r"
-    cluster/ml: pending, number 1 in the queue
+    cluster/ml: pending, number 1 of 3 in the queue
 
     WORKER   REFUSES BECAUSE
     we-10, we-11, we-12, we-13, we-14 and 37 more
              cordoned
              draining
-    ne-1     needs 1 clusters, 0 free
+    ne-1     needs 1 cluster, 0 free
     ");
 }
 
