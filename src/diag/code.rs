@@ -86,6 +86,8 @@ codes! {
     UnknownLocation = "unknown-location", Error;
     /// The class does not exist.
     UnknownClass = "unknown-class", Error;
+    /// The class exists and did not load.
+    ClassNotLoaded = "class-not-loaded", Error;
     /// The flavor does not exist for this kind.
     UnknownFlavor = "unknown-flavor", Error;
     /// The provider is not one that Cluster API knows, or not the flavor's.

@@ -1,5 +1,5 @@
-//! `unknown-class`: a cluster's class exists and has loaded; without it nobody knows how large the
-//! cluster is.
+//! `unknown-class`, `class-not-loaded`: a cluster's class exists and has loaded; without it nobody knows how
+//! large the cluster is.
 
 use super::{CheckContext, Subject};
 use crate::diag::suggest;
@@ -16,7 +16,7 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
     if scene.class_names.contains(class) {
         let message = format!("the class `{class}` did not load");
         let help = format!("mend the ManagedClusterClass `{class}` first");
-        out.add(Code::UnknownClass, path, message, help);
+        out.add(Code::ClassNotLoaded, path, message, help);
     } else {
         let known: Vec<_> = scene.class_names.iter().map(String::as_str).collect();
         let message = format!("there is no class `{class}`");
@@ -41,7 +41,7 @@ mod tests {
     fn a_cluster_of_a_class_that_did_not_load_does_not_load() {
         let broken = class("small", "demand: {clusters: -1}\n  ");
         let text = format!("{broken}---\n{}", cluster("class: small\n  "));
-        let found = files_find(&[("fleet/x.yaml", &text)], Code::UnknownClass, "spec.class");
+        let found = files_find(&[("fleet/x.yaml", &text)], Code::ClassNotLoaded, "spec.class");
         assert!(found.message.contains("did not load"));
         let fleet = load_fleet(&[("fleet/x.yaml", &text)]).fleet;
         assert!(fleet.clusters.is_empty() && fleet.classes.is_empty());

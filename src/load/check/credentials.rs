@@ -5,6 +5,7 @@ use super::{CheckContext, Subject};
 use crate::diag::Code;
 use crate::diag::suggest;
 use crate::load::finding::Findings;
+use crate::load::kind::DocumentSpec;
 use crate::load::resolve::ChosenCredentials;
 
 pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
@@ -16,7 +17,10 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
             let help = suggest::help(name, known(), "the credentials in `carp.yaml`");
             out.add(Code::UnknownCredentials, subject.credentials_path(), message, help);
         }
-        Some(ChosenCredentials::Ambiguous) if subject.needed(scene).is_some() => {
+        // A tenant brings credentials of its own, so which one it is comes first.
+        Some(ChosenCredentials::Ambiguous)
+            if subject.needed(scene).is_some() && !is_of_no_tenant(subject, scene) =>
+        {
             let message =
                 format!("`{flavor}` needs credentials, `carp.yaml` has several and none is named");
             let help = format!("add `credentials:` with one of {}", known().join(", "));
@@ -24,6 +28,13 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
         }
         _ => {}
     }
+}
+
+/// Whether it is a cluster of a tenant that `carp.yaml` does not have.
+fn is_of_no_tenant(subject: &Subject<'_>, scene: &CheckContext<'_>) -> bool {
+    let tenants = scene.fleet.is_some_and(|fleet| !fleet.tenants.is_empty());
+    let is_cluster = matches!(subject.body.spec, DocumentSpec::ManagedCluster(_));
+    tenants && is_cluster && scene.tenant(subject.body).is_none()
 }
 
 #[cfg(test)]
@@ -59,6 +70,11 @@ mod tests {
         ] {
             assert!(with(&text).diagnostics.is_empty(), "{text}");
         }
+        // A tenant that is not there is the one cause.
+        let tenants = format!("{TWO_CREDENTIALS}  tenants: [{{name: others}}]\n");
+        let found = load_files(&[("carp.yaml", &tenants), ("fleet/x.yaml", &cluster(""))]);
+        let codes: Vec<_> = found.diagnostics.iter().map(|found| found.code).collect();
+        assert_eq!(codes, [Code::UnknownTenant]);
         let named = with(&cluster("credentials: other\n  "));
         assert_eq!(named.fleet.clusters["pay-eu"].spec.credentials.as_deref(), Some("other"));
     }

@@ -8,7 +8,7 @@ use crate::load::habits::{TEMPLATED, is_templated};
 use crate::load::kind::DocumentSpec;
 use crate::model::KubeVersion;
 use crate::model::api::SupportedVersion;
-use crate::model::tables::{VersionRange, managed_versions, worker_versions};
+use crate::model::tables::{VersionRange, managed_versions, version_between, worker_versions};
 
 pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let (text, range, what) = match &subject.body.spec {
@@ -30,7 +30,8 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
     }
 }
 
-/// What to write instead. For a minor version it is the newest of its patches that `carp.yaml` offers.
+/// What to write instead. For a minor version it is the newest of its patches that `carp.yaml` offers, or else that
+/// carp knows.
 fn help(text: &str, offered: &[SupportedVersion]) -> String {
     if is_templated(text) {
         return TEMPLATED.to_owned();
@@ -42,9 +43,13 @@ fn help(text: &str, offered: &[SupportedVersion]) -> String {
     if let Some(newest) = of_minor.max() {
         return format!("write `version: {newest}`, the newest that carp.yaml offers");
     }
-    match [with_v, with_patch].into_iter().find(|v| v.parse::<KubeVersion>().is_ok()) {
-        Some(version) => format!("write `version: {version}`"),
-        None => "write it as vMAJOR.MINOR.PATCH, such as v1.34.2".to_owned(),
+    let whole = |text: &str| text.parse::<KubeVersion>().ok();
+    let of_minor = whole(&with_patch).and_then(|v| version_between(v.major, v.minor));
+    match (whole(&with_v).or(of_minor), whole(&with_patch)) {
+        (Some(version), None) => format!("write `version: {version}`"),
+        (Some(known), Some(_)) => format!("write `version: {known}`, the newest that carp knows"),
+        (None, Some(first)) => format!("write `version: {first}`, or a later patch"),
+        (None, None) => "write it as vMAJOR.MINOR.PATCH, such as v1.34.2".to_owned(),
     }
 }
 
@@ -60,12 +65,24 @@ mod tests {
 
     #[test]
     fn a_version_has_a_v_and_a_patch() {
-        for (bad, good) in [("1.34.2", "v1.34.2"), ("v1.34", "v1.34.0"), ("V1.34.2", "v1.34.2")] {
+        for (bad, good) in [("1.34.2", "v1.34.2"), ("V1.34.2", "v1.34.2")] {
             let text = cluster("").replace("v1.34.2", bad);
             let found = finds(text, Code::InvalidVersion, "spec.version");
             assert_eq!(found.help, Some(format!("write `version: {good}`")));
         }
         finds(cluster("").replace("v1.34.2", "latest"), Code::InvalidVersion, "spec.version");
+    }
+
+    #[test]
+    fn of_a_minor_version_the_newest_patch_that_carp_knows_is_told() {
+        let help = |bad: &str| {
+            let text = cluster("").replace("v1.34.2", bad);
+            finds(text, Code::InvalidVersion, "spec.version").help.unwrap()
+        };
+        let known = version_between(1, 34).unwrap();
+        assert_eq!(help("v1.34"), format!("write `version: {known}`, the newest that carp knows"));
+        assert_eq!(help("1.34"), help("v1.34"));
+        assert_eq!(help("v1.36"), "write `version: v1.36.0`, or a later patch");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A [`Diagnostic`](crate::diag::Diagnostic) names a field path. [`resolve`] finds line and column by reading each file once,
 //! and the four forms are made from what it returns.
 
+mod consequence;
 mod fold;
 mod github;
 mod json;
@@ -80,7 +81,7 @@ pub fn resolve(diagnostics: &Diagnostics, sources: &TextSources<'_>) -> Vec<Find
         .collect();
     // By line within a file: field paths sort by name, and people read from the top.
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
-    findings
+    consequence::told_once(findings)
 }
 
 fn order(finding: &Finding) -> (Option<&str>, Option<usize>, Option<Position>) {
