@@ -74,7 +74,6 @@ $ carp status cluster/alpha
 report w-weu workerUID=another
 $ carp reconcile --once
     warning[report-refused]: the report of worker w-weu is not used: it is from the cluster another, and the worker is the cluster uid-of-w-weu
-     |
      = help: find out who reports under this name; if the worker was built anew and what was on the old cluster is given up, set `spec.workerUID: another` in its document
     nothing to commit; 0 waiting
     status: carp/status <id> (pushed to origin)

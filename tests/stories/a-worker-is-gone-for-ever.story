@@ -99,7 +99,6 @@ report w-weu
   c0: {phase: Running, uid: uid-of-c0, present: [Cluster, Namespace]}
 $ carp reconcile --once
     warning[report-contradiction]: the worker w-weu reports the cluster c0, whose record says w-eus
-     |
      = help: find out which of the two is the one in use, and delete the other on its worker
     nothing to commit; 0 waiting
     status: carp/status <id>

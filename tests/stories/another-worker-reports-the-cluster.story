@@ -16,7 +16,6 @@ report w-eus
   alpha: {phase: Running, uid: uid-of-alpha, version: v1.33.10, controlPlaneVersion: v1.33.10, poolVersion: v1.32.9, present: [Cluster]}
 $ carp reconcile --once
     warning[report-contradiction]: the worker w-eus reports the cluster alpha, whose record says w-weu
-     |
      = help: find out which of the two is the one in use, and delete the other on its worker
     nothing to commit; 0 waiting
     status: carp/status <id>

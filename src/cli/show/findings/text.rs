@@ -34,7 +34,23 @@ fn one(finding: &Finding, renderer: &Renderer) -> String {
         group = group.element(Level::HELP.message(unobeyed(help)));
     }
     let report: Report<'_> = &[group];
-    renderer.render(report)
+    let shown = renderer.render(report);
+    if finding.spot.is_none() && finding.related.is_empty() { without_rail(&shown) } else { shown }
+}
+
+/// Without the lines of which only the rail beside a source is left: where there is no source, it leads nowhere.
+fn without_rail(shown: &str) -> String {
+    let is_rail = |line: &&str| {
+        let mut rest = *line;
+        let mut bare = String::new();
+        while let Some((before, code)) = rest.split_once('\u{1b}') {
+            bare.push_str(before);
+            rest = code.split_once('m').map_or("", |(_, after)| after);
+        }
+        bare.push_str(rest);
+        bare.trim() == "|"
+    };
+    shown.lines().filter(|line| !is_rail(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// A text of which no line begins with `::`. GitHub's runner obeys such a line of a log, also after blanks; a line break
@@ -125,6 +141,18 @@ mod tests {
         let tally = SeverityTally::of(findings().iter().map(|f| f.severity));
         assert_eq!(summary(tally, Palette::plain()).unwrap(), "4 errors, 1 warning");
         assert_eq!(summary(SeverityTally::default(), Palette::plain()), None);
+    }
+
+    #[test]
+    fn without_a_place_no_rail_is_drawn() {
+        let mut finding = findings().remove(1);
+        (finding.spot, finding.related) = (None, Vec::new());
+        finding.help = Some("mend it".into());
+        for palette in [Palette::plain(), Palette::new(super::super::super::Colour::On)] {
+            let shown = text(&[finding.clone()], palette);
+            assert_eq!(shown.trim_end().lines().count(), 2, "{shown}");
+            assert!(shown.contains("mend it"), "{shown}");
+        }
     }
 
     #[test]
