@@ -25,11 +25,14 @@ $ carp status cluster/alpha
     CLUSTER   TENANT   PHASE      WORKER   VERSION   NODES   READY   REASON   AGE
     alpha     shop     Updating   w-weu    v1.32.9   -       True    -        0s
 
-    CONDITION   STATUS   REASON       MESSAGE                                                                                                       AGE
-    Ready       True     Updating     -                                                                                                             0s
-    Placed      True     Bound        -                                                                                                             0s
-    Rendered    True     Rendered     -                                                                                                             0s
-    Updating    True     NotApplied   control plane at v1.33.10, pools at v1.32.9, on the way to v1.34.2; waits until its worker has applied that   0s
+    CONDITION   STATUS   REASON       AGE
+    Ready       True     Updating     0s
+    Placed      True     Bound        0s
+    Rendered    True     Rendered     0s
+    Updating    True     NotApplied   0s
+
+    Updating: control plane at v1.33.10, pools at v1.32.9, on the way to v1.34.2;
+      waits until its worker has applied that
 
 report w-weu
   alpha: {version: v1.33.10, controlPlaneVersion: v1.33.10, poolVersion: v1.32.9}

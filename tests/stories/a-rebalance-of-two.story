@@ -47,12 +47,18 @@ $ carp status cluster/c0
     CLUSTER   TENANT   PHASE      WORKER   VERSION   NODES   READY   REASON     AGE
     c0        shop     Deleting   w-weu    v1.34.2   -       False   Deleting   60s
 
-    CONDITION     STATUS   REASON       MESSAGE                                                                                                                                                       AGE
-    Ready         False    Deleting     -                                                                                                                                                             60s
-    Placed        True     Moving       its place on w-eus is kept                                                                                                                                    3m
-    Rendered      True     Rendered     -                                                                                                                                                             3m
-    Moving        True     Rebalance    leaves w-weu, which is to be less full, as was acknowledged: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus   0s
-    ClusterGone   False    NotApplied   the last report does not show this step applied (w-weu)                                                                                                       0s
+    CONDITION     STATUS   REASON       AGE
+    Ready         False    Deleting     60s
+    Placed        True     Moving       3m
+    Rendered      True     Rendered     3m
+    Moving        True     Rebalance    0s
+    ClusterGone   False    NotApplied   0s
+
+    Placed: its place on w-eus is kept
+    Moving: leaves w-weu, which is to be less full, as was acknowledged: it is
+      deleted there (step D1), and once that is reported a new, empty cluster is
+      made on w-eus
+    ClusterGone: the last report does not show this step applied (w-weu)
 
 minutes 5
     09:05 c0 is reported gone on w-weu: its add-ons go

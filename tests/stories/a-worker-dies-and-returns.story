@@ -51,21 +51,31 @@ $ carp status cluster/c0
     CLUSTER   TENANT   PHASE     WORKER   VERSION   NODES   READY     REASON    AGE
     c0        shop     Unknown   w-weu    v1.34.2   -       Unknown   Unknown   30m
 
-    CONDITION   STATUS    REASON     MESSAGE                                                                                                                                                                                                               AGE
-    Ready       Unknown   Unknown    the worker's reports stopped                                                                                                                                                                                          30m
-    Placed      True      Moving     its place on w-eus is kept                                                                                                                                                                                            94m
-    Rendered    True      Rendered   -                                                                                                                                                                                                                     94m
-    Moving      True      Failover   is to leave w-weu, which is lost for longer than the policy's grace and is not heard of: nothing is deleted there, and once somebody acknowledges that w-weu is gone for ever a new, empty cluster is made on w-eus   0s
+    CONDITION   STATUS    REASON     AGE
+    Ready       Unknown   Unknown    30m
+    Placed      True      Moving     94m
+    Rendered    True      Rendered   94m
+    Moving      True      Failover   0s
+
+    Ready: the worker's reports stopped
+    Placed: its place on w-eus is kept
+    Moving: is to leave w-weu, which is lost for longer than the policy's grace and
+      is not heard of: nothing is deleted there, and once somebody acknowledges that
+      w-weu is gone for ever a new, empty cluster is made on w-eus
 
 $ carp status cluster/c2
     CLUSTER   TENANT   PHASE     WORKER   VERSION   NODES   READY     REASON    AGE
     c2        shop     Unknown   w-weu    v1.34.2   -       Unknown   Unknown   30m
 
-    CONDITION   STATUS    REASON       MESSAGE                                                                                                             AGE
-    Ready       Unknown   Unknown      the worker's reports stopped                                                                                        30m
-    Placed      True      Bound        -                                                                                                                   94m
-    Rendered    True      Rendered     -                                                                                                                   94m
-    Moving      False     NotMovable   w-weu is lost for longer than the policy's grace; its state is on the worker, and `onWorkerLoss` is not `Rebuild`   0s
+    CONDITION   STATUS    REASON       AGE
+    Ready       Unknown   Unknown      30m
+    Placed      True      Bound        94m
+    Rendered    True      Rendered     94m
+    Moving      False     NotMovable   0s
+
+    Ready: the worker's reports stopped
+    Moving: w-weu is lost for longer than the policy's grace; its state is on the
+      worker, and `onWorkerLoss` is not `Rebuild`
 
 later 500m
 minutes 1

@@ -37,7 +37,10 @@ $ carp status cluster/c0
     CLUSTER   TENANT   PHASE     WORKER   VERSION   NODES   READY   REASON    AGE
     c0        shop     Pending   -        v1.34.2   -       False   Pending   6m
 
-    CONDITION   STATUS   REASON         MESSAGE                                                                           AGE
-    Ready       False    Pending        -                                                                                 6m
-    Placed      False    NoWorkerFits   some workers are being removed, some are being drained (BeingRemoved, Draining)   3m
-    Rendered    False    NotPlaced      -                                                                                 3m
+    CONDITION   STATUS   REASON         AGE
+    Ready       False    Pending        6m
+    Placed      False    NoWorkerFits   3m
+    Rendered    False    NotPlaced      3m
+
+    Placed: some workers are being removed, some are being drained (BeingRemoved,
+      Draining)

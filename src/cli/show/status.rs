@@ -24,6 +24,9 @@ pub struct Extent {
     pub width: Option<usize>,
 }
 
+/// How wide the conditions are at most where nobody knows how much room there is.
+const ELSEWHERE: usize = 120;
+
 /// The tables, the workers' first, and a line that sums them up.
 #[must_use]
 pub fn text(view: &StatusView, extent: Extent, palette: Palette) -> String {
@@ -196,12 +199,15 @@ fn conditions_table(
     };
     let rows: Vec<_> = conditions.iter().map(row).collect();
     let header = ["condition", "status", "reason", "message", "age"];
-    let (shown, left_out) = fit(&header, rows, &["message"], "reason", extent.fitted(), palette);
+    // A log or a file is read by people too: only `-o wide` has lines of any length.
+    let width = extent.fitted().or((!extent.wide).then_some(ELSEWHERE));
+    let (shown, left_out) = fit(&header, rows, &["message"], "reason", width, palette);
     let mut out = format!("\n{shown}");
     if !left_out.is_empty() {
         // What does not fit beside the others stands below them, whole.
+        out.push('\n');
         for c in conditions.iter().filter(|c| !c.message.is_empty()) {
-            let _ = write!(out, "\n{}", wrap(&c.message, &format!("{}: ", c.kind), 2));
+            out.push_str(&wrap(&c.message, &format!("{}: ", c.kind), 2));
         }
     }
     out
