@@ -125,6 +125,16 @@ impl Repository {
         self.fetch_with(remote, depth, &refspecs)
     }
 
+    /// Brings more of a branch's history into a shallow clone: so many commits before those that it has, or all of it.
+    ///
+    /// # Errors
+    /// The remote cannot be reached, does not let us in or lacks the branch, or the disk failed.
+    pub fn deepen(&self, remote: &str, branch: &str, by: Option<u32>) -> Result<(), Error> {
+        check_remote(remote)?;
+        let depth = by.map_or_else(|| "--unshallow".to_owned(), |by| format!("--deepen={by}"));
+        self.fetch_with(remote, &[&depth], &[format!("refs/heads/{branch}")])
+    }
+
     fn fetch_refspecs(&self, remote: &str, refspecs: &[String]) -> Result<(), Error> {
         self.fetch_with(remote, &[], refspecs)
     }

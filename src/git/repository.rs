@@ -31,6 +31,14 @@ impl Repository {
         Self::checked(inner, path)
     }
 
+    /// The same repository anew: libgit2 remembers where a clone was cut.
+    ///
+    /// # Errors
+    /// It is not there any more, or cannot be read.
+    pub fn opened_again(&self) -> Result<Self, Error> {
+        Self::open(self.inner.path())
+    }
+
     /// Finds the repository that a folder is in, and where in its work tree the folder is: empty for
     /// the top, otherwise a path with `/` and none at its ends. `None` outside any repository.
     ///

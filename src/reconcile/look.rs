@@ -4,11 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use super::first_run::rewound_from;
+use super::missing::MissingBranches;
 use super::reports::{Reports, reports_on_refs};
 use super::sources::{Observing, SourceStores, named_elsewhere, reports};
 use super::verify::{InForce, Vouched};
 use super::vouching::History;
 use super::{Error, Names};
+use crate::git::Repository;
 use crate::load;
 use crate::model::api::FleetSpec;
 use crate::model::{Dir, Entry, EntryKind, Id, Store};
@@ -119,12 +121,39 @@ impl Look<'_> {
     }
 
     /// The commit that the last output was made from, where a reconcile would hold the input branch because
-    /// it was rewound. What is looked at counts as merged into that branch.
-    pub(super) fn rewound_from(&self) -> Result<Option<Id>, Error> {
+    /// it was rewound. What is looked at counts as merged into that branch. A shallow clone may not show that; more of
+    /// the history is brought then, where this look brings what a clone lacks.
+    pub(super) fn rewound_from(&self, notes: &mut Vec<String>) -> Result<Option<Id>, Error> {
         let Some(repository) = self.sources.repository.as_ref().filter(|_| self.observing.rewind)
         else {
             return Ok(None);
         };
+        let found = self.rewound_in(repository);
+        let unknown = |found: &Result<_, Error>| {
+            matches!(found, Err(Error::Git(crate::git::Error::Shallow { .. })))
+        };
+        let remote = self.names.remote.as_ref();
+        let Some(remote) = remote.filter(|_| self.observing.missing == MissingBranches::Brought)
+        else {
+            return found;
+        };
+        let branch = &self.names.branches.input;
+        for by in [Some(DEEPER), None] {
+            if !unknown(&found) || repository.deepen(remote, branch, by).is_err() {
+                return found;
+            }
+            let again = self.rewound_in(&repository.opened_again()?);
+            if !unknown(&again) {
+                notes.push(format!(
+                    "this clone is shallow, so more of the history of {branch} was brought from {remote}"
+                ));
+                return again;
+            }
+        }
+        found
+    }
+
+    fn rewound_in(&self, repository: &Repository) -> Result<Option<Id>, Error> {
         let output = repository.resolve(&self.names.output())?;
         let tip = repository.resolve(&self.names.input())?;
         let here = match self.input.1 {
@@ -134,6 +163,9 @@ impl Look<'_> {
         rewound_from(repository, output, tip.into_iter().chain(here))
     }
 }
+
+/// How many commits are brought first: mostly the last run is not that long ago.
+const DEEPER: u32 = 50;
 
 /// From when the newest report is that a clone has: they are as they were when it last fetched.
 fn since(there: &Reports) -> Option<String> {

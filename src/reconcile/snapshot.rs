@@ -114,7 +114,7 @@ pub fn open(
     };
     let (reports, vouched) = look.believed(previous, &mut notes)?;
     let now = now(clock, &spec)?;
-    let rewound_from = look.rewound_from()?;
+    let rewound_from = look.rewound_from(&mut notes)?;
     let mut snapshot = Snapshot {
         input: Input { rewound_from, ..Input::of_files(tree, &prefix) },
         previous,

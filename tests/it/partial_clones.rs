@@ -56,6 +56,38 @@ fn what_a_clone_lacks_is_brought_and_every_form_says_so() {
 }
 
 #[test]
+fn of_a_shallow_clone_as_much_history_is_brought_as_is_asked_for() {
+    let remote = Remote::new();
+    let person = Person::cloning(&remote.url());
+    person.push(&small::files());
+    person.reconciles();
+    // Nobody reconciled these yet, and a clone of the last one does not show what the output was made from.
+    for (name, count) in [("few", 3), ("many", 60)] {
+        for number in 0..count {
+            let text = format!("{name} {number}\n");
+            person.push(&[(format!("notes/{name}.md"), text)].into());
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("file://{}", remote.path().display());
+        git(folder.path(), &["clone", "--quiet", "--single-branch", "--depth", "1", &url, "clone"]);
+        let ran = carp(folder.path(), &["plan"]);
+        assert_eq!(ran.exit, 0, "{name}: {}{}", ran.out, ran.err);
+        assert!(ran.out.contains("no changes"), "{name}: {}", ran.out);
+        assert!(ran.err.contains("more of the history of main was brought"), "{}", ran.err);
+        // The remote is away: nothing is guessed, and the line is told.
+        let folder = tempfile::tempdir().unwrap();
+        git(
+            folder.path(),
+            &["clone", "--quiet", "--no-single-branch", "--depth", "1", &url, "clone"],
+        );
+        git(&folder.path().join("clone"), &["remote", "set-url", "origin", "file:///nowhere"]);
+        let ran = carp(folder.path(), &["plan"]);
+        assert_eq!((ran.exit, ran.out.as_str()), (1, ""), "{name}: {}", ran.err);
+        assert!(ran.err.contains("git fetch --unshallow"), "{name}: {}", ran.err);
+    }
+}
+
+#[test]
 fn a_clone_with_its_history_does_not_become_a_shallow_one() {
     let (remote, folder) = placed();
     let url = remote.url();
