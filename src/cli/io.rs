@@ -14,6 +14,7 @@ use super::exit::Error;
 use super::show::progress::{Spinner, Watcher};
 use super::show::{Colour, Palette};
 use crate::diag::visible::{is_harmless, picture};
+use crate::model::LongWork;
 
 /// Where a command reads from and writes to.
 pub struct Io<'a> {
@@ -62,6 +63,8 @@ pub struct Context<'a, 'io> {
     pub args: Vec<OsString>,
     /// `--read-timeout`.
     pub read_timeout: std::time::Duration,
+    /// Where what is run says how far it is.
+    pub work: LongWork,
 }
 
 impl Context<'_, '_> {
@@ -108,7 +111,8 @@ impl Context<'_, '_> {
     /// Shows a word on standard error while long work goes on, if that is a terminal.
     pub fn progress(&self, word: &'static str) -> Spinner {
         let terminal = self.io.err_is_terminal;
-        Spinner::start(if terminal { Watcher::Terminal } else { Watcher::Nobody }, word)
+        let watcher = if terminal { Watcher::Terminal } else { Watcher::Nobody };
+        Spinner::start(watcher, word, &self.work)
     }
 
     /// Writes what was asked for.

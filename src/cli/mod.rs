@@ -48,6 +48,8 @@ use std::time::Duration;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use jiff::Timestamp;
 
+use crate::model::LongWork;
+
 pub use args::{AgainstArgs, FleetArgs, FolderArgs, ForgeArgs, ForgeName, ObservedArgs};
 pub use example::EXAMPLE;
 pub use exit::{Error, Exit};
@@ -131,7 +133,8 @@ pub fn run(argv: impl IntoIterator<Item = impl Into<OsString> + Clone>, io: &mut
     };
     let (pinned_now, color) = (cli.now, cli.color);
     let read_timeout = cli.read_timeout;
-    let mut context = Context { io, pinned_now, color, program, args: given, read_timeout };
+    let work = LongWork::default();
+    let mut context = Context { io, pinned_now, color, program, args: given, read_timeout, work };
     match watched(&cli, &context).and_then(|()| dispatch(&cli.command, &mut context)) {
         Ok(exit) => exit,
         Err(error) => report(&error, &mut context),

@@ -31,6 +31,7 @@ mod id;
 mod imagined;
 mod label;
 mod lock;
+mod long_work;
 mod memo;
 mod moving;
 mod name;
@@ -101,6 +102,7 @@ pub use lock::{
     ClusterRow, ClusterState, IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow,
     WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
 };
+pub use long_work::{LongWork, WorkCount, WorkStage};
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Rebalanced, Stay};
 pub use name::{Name, NameError};

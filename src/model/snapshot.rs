@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Id, Name, Vouching};
+use super::{Id, LongWork, Name, Vouching};
 
 /// The inputs of a run, as values. Objects are named by id and read through the [`Store`](super::Store).
 #[derive(Clone, Debug)]
@@ -54,4 +54,14 @@ impl Input {
 pub struct Build {
     /// carp's version.
     pub version: String,
+    /// Where the run says how far it is. No decision stands on it.
+    pub work: LongWork,
+}
+
+impl Build {
+    /// A version whose runs nobody watches.
+    #[must_use]
+    pub fn of_version(version: &str) -> Self {
+        Self { version: version.to_owned(), work: LongWork::default() }
+    }
 }

@@ -12,7 +12,7 @@ use super::run::Run;
 use crate::gate::{self, NotMade, Objection};
 use crate::model::{
     Cluster, ClusterRow, ClusterState, Decision, Digest, Id, Name, Planned, SteppedVersions,
-    StoreError, paths,
+    StoreError, WorkStage, paths,
 };
 use crate::render::{self, FolderChange, Job};
 
@@ -42,7 +42,10 @@ pub(super) fn choose_clusters(run: Run<'_>, losses: LossGuards) -> Result<Choice
 impl Choosing<'_> {
     /// Makes the folder of every planned cluster, and its row.
     fn clusters(&mut self) -> Result<(), StoreError> {
+        let work = &self.run.snapshot.build.work;
+        work.begin(WorkStage::Rendering, self.run.plan.clusters.len());
         for (name, planned) in &self.run.plan.clusters {
+            work.step();
             if let Some((worker, row)) = self.cluster(name, planned)? {
                 let row = ClusterRow { moves: None, ..row };
                 if row.demand != planned.demand {

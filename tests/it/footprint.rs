@@ -91,7 +91,7 @@ fn turn(url: &str, cache: &Path, number: u32) -> Turn {
         clock: RunClock { given: None, wall },
         observing: Observing::default(),
         forge: nobody_is_told(),
-        build: Build { version: "test".to_owned() },
+        build: Build::of_version("test"),
         wait: |_| Duration::ZERO,
         orders: TurnConstraints { status_pause: 60, ..TurnConstraints::default() },
         // Every turn looks at everything.

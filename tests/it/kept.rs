@@ -11,7 +11,7 @@ fn look(folder: &Path, keep: Keep) -> Opened {
     let place = FleetPlace::find(folder.to_str().unwrap(), &folder.join("no-cache")).unwrap();
     let now = "2026-11-01T09:00:00Z".parse().unwrap();
     let clock = RunClock { given: Some(now), wall: now };
-    let build = Build { version: "test".to_owned() };
+    let build = Build::of_version("test");
     open(place, clock, &Observing::default(), &build, keep).unwrap()
 }
 

@@ -135,7 +135,7 @@ fn a_large_work_tree_is_looked_through_where_somebody_watches() {
             clock: RunClock { given: None, wall: "2026-11-01T09:00:00Z".parse().unwrap() },
             observing: Observing::default(),
             forge: nobody_is_told(),
-            build: Build { version: "test".to_owned() },
+            build: Build::of_version("test"),
             wait: |_| Duration::ZERO,
             orders: TurnConstraints::default(),
             program: Some(Digest::of(b"this")),

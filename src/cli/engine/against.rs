@@ -91,7 +91,8 @@ fn look(
         missing,
         ..Observing::default()
     };
-    let compared = reconcile::open_against(place, clock(context), &observing, &build(), against);
+    let compared =
+        reconcile::open_against(place, clock(context), &observing, &build(context), against);
     let Compared { mut opened, base, base_input, merged } =
         compared.map_err(|error| failed(&error))?;
     let (proposal, others) = if base.stopped {

@@ -182,6 +182,7 @@ mod tests {
             program: "carp".to_owned(),
             args: Vec::new(),
             read_timeout: Duration::from_millis(1500),
+            work: crate::model::LongWork::default(),
         };
         let (fleet, observed) = (
             FleetArgs { fleet: "f".to_owned() },

@@ -85,7 +85,7 @@ pub(super) fn look_past(
     let place =
         FleetPlace::of_past(&fleet.fleet, &cache(context)).map_err(|error| failed(&error))?;
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
-    let opened = reconcile::open_past(place, revision, clock(context), &build(), keep);
+    let opened = reconcile::open_past(place, revision, clock(context), &build(context), keep);
     Ok(looked(fleet, opened.map_err(|error| failed(&error))?, shown_prefix))
 }
 
@@ -97,7 +97,7 @@ fn look_at(
 ) -> Result<FleetLook, Error> {
     let place = find(context, fleet)?;
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
-    let open = |place| reconcile::open(place, clock(context), observing, &build(), keep);
+    let open = |place| reconcile::open(place, clock(context), observing, &build(context), keep);
     let opened = match open(place) {
         // A damaged clone of carp's own is no matter of the person's who looks.
         Err(error)
@@ -157,7 +157,7 @@ impl FleetLook {
         let OpenedFleet { proposal, source, .. } = &self.opened;
         let prefix = &source.prefix;
         let told = self.sources.with(|store| {
-            let updates = pipeline::updates(store, proposal, prefix);
+            let updates = pipeline::updates(store, proposal, prefix, &self.snapshot.build.work);
             let shown = match diffs {
                 Diffs::Shown => super::diffs::telling(store, proposal, prefix, &updates),
                 Diffs::Left => (Vec::new(), 0),
@@ -198,8 +198,8 @@ pub(super) fn clock(context: &Context<'_, '_>) -> RunClock {
 }
 
 /// Who runs.
-pub(super) fn build() -> Build {
-    Build { version: env!("CARGO_PKG_VERSION").to_owned() }
+pub(super) fn build(context: &Context<'_, '_>) -> Build {
+    Build { version: env!("CARGO_PKG_VERSION").to_owned(), work: context.work.clone() }
 }
 
 /// A failure of the rooms below, as the command line tells it.

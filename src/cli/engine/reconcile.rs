@@ -85,7 +85,7 @@ fn attempt(
             signed: true,
             ..Observing::default()
         },
-        build: build(),
+        build: build(context),
         describe,
         wait: jitter,
         orders,
@@ -113,7 +113,7 @@ fn forge_options(context: &Context<'_, '_>, args: &ForgeArgs) -> ForgeOptions {
 fn program(context: &Context<'_, '_>) -> Option<Digest> {
     let file = std::fs::metadata(context.io.program.as_ref()?).ok()?;
     let at = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(Digest::of_value(&(build().version, file.len(), at.as_nanos())))
+    Some(Digest::of_value(&(build(context).version, file.len(), at.as_nanos())))
 }
 
 /// The plan as a pull request shows it. The diffs are its own to show.

@@ -23,7 +23,7 @@ pub(super) fn replay(
         .help("name the folder alone as --fleet, and the commit as REV"));
     }
     let (repository, names) = place.branches().map_err(|error| failed(&error))?;
-    let build = build();
+    let build = build(context);
     let past = Past { repository, prefix: &place.prefix, build: &build };
     let (commits, is_range) = commits(repository, &names, revision)?;
     let mut rows = Vec::new();

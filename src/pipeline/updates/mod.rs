@@ -12,7 +12,10 @@ pub use lines::update_lines;
 
 use std::collections::BTreeMap;
 
-use crate::model::{Change, ChangeKind, Decision, Id, Name, Owned, Proposal, Store, count, paths};
+use crate::model::{
+    Change, ChangeKind, Decision, Id, LongWork, Name, Owned, Proposal, Store, WorkStage, count,
+    paths,
+};
 
 /// What an update does to one cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,8 +89,15 @@ pub fn nodes_words(nodes: i64) -> String {
 /// What changes in each cluster whose manifests are there before and after. A cluster whose files cannot be
 /// read is left out: this is for people, and no decision stands on it.
 #[must_use]
-pub fn updates(store: &dyn Store, proposal: &Proposal, prefix: &str) -> BTreeMap<Name, Update> {
-    updates_of_some(store, proposal, prefix, usize::MAX).0
+pub fn updates(
+    store: &dyn Store,
+    proposal: &Proposal,
+    prefix: &str,
+    work: &LongWork,
+) -> BTreeMap<Name, Update> {
+    let all = changed_in_place(proposal, prefix);
+    work.begin(WorkStage::Comparing, all.len());
+    all.into_iter().inspect(|_| work.step()).filter_map(|one| update(store, one)).collect()
 }
 
 /// Whether the cluster stays and is brought up to date. What a deletion or a move does, and what is set back, is said as
@@ -108,6 +118,13 @@ pub fn updates_of_some(
     prefix: &str,
     most: usize,
 ) -> (BTreeMap<Name, Update>, usize) {
+    let all = changed_in_place(proposal, prefix);
+    let more = all.len().saturating_sub(most);
+    (all.into_iter().take(most).filter_map(|one| update(store, one)).collect(), more)
+}
+
+/// The clusters whose manifests are there before and after, with the ids of both.
+fn changed_in_place(proposal: &Proposal, prefix: &str) -> Vec<(Name, Id, Id)> {
     let root = paths::in_repository(prefix, "");
     let updated = |change: &Change| {
         let (before, after) = (change.before?, change.after?);
@@ -118,13 +135,11 @@ pub fn updates_of_some(
         let updated = change.kind == ChangeKind::Update && is_updated(proposal, &name);
         updated.then_some((name, before, after))
     };
-    let all: Vec<_> = proposal.changes.iter().filter_map(updated).collect();
-    let more = all.len().saturating_sub(most);
-    let update = |(name, before, after): (Name, Id, Id)| {
-        let text =
-            |id| store.blob(id).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let update = objects::compare(&name, &text(before)?, &text(after)?);
-        (update != Update::default()).then_some((name, update))
-    };
-    (all.into_iter().take(most).filter_map(update).collect(), more)
+    proposal.changes.iter().filter_map(updated).collect()
+}
+
+fn update(store: &dyn Store, (name, before, after): (Name, Id, Id)) -> Option<(Name, Update)> {
+    let text = |id| store.blob(id).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let update = objects::compare(&name, &text(before)?, &text(after)?);
+    (update != Update::default()).then_some((name, update))
 }

@@ -109,7 +109,7 @@ impl World {
             status: self.status,
             reports: self.reports.clone(),
             now: self.now,
-            build: Build { version: "test".to_owned() },
+            build: Build::of_version("test"),
         }
     }
 
