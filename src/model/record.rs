@@ -112,7 +112,7 @@ impl DecisionRecord {
     pub fn leaving(self, before: Grounds) -> Self {
         let before = (before != Grounds::default()).then_some(before);
         let schema_version = if before.is_some() { WITH_BEFORE } else { PLAIN };
-        Self { before, schema_version, ..self }
+        Self { schema_version, before, ..self }
     }
 
     /// A record that says no more than whose it is.

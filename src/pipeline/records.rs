@@ -130,24 +130,7 @@ impl Writing<'_> {
                 });
                 Ok((!same).then(|| whole_record(name, planned, None)))
             }
-            Decision::Keep { worker } => {
-                let row = self.run.row_before(name, worker);
-                if let Some(moved) = self.ended_move(name, planned)? {
-                    return Ok(Some(moved));
-                }
-                let deleting = row.is_some_and(|row| row.state == ClusterState::Deleting);
-                if deleting || self.had_place(name) {
-                    let grounds = self.grounds_before(name, worker, row)?;
-                    return Ok(Some(whole_record(name, planned, row).because(grounds)));
-                }
-                if row.is_none_or(|row| row.demand == planned.demand) {
-                    return Ok(None);
-                }
-                let record = self.record_before(name)?;
-                let blank = DecisionRecord { worker: Some(worker.clone()), ..blank };
-                let demand = planned.demand.clone();
-                Ok(Some(record.map_or(blank, |record| DecisionRecord { demand, ..record })))
-            }
+            Decision::Keep { worker } => self.kept_record(name, planned, worker),
             Decision::Delete { worker, step } => {
                 let row = self.run.row_before(name, worker);
                 let before = row.and_then(|row| row.deletion.as_ref());
@@ -186,6 +169,31 @@ impl Writing<'_> {
             }
             Decision::Forget => Ok(None),
         }
+    }
+
+    /// The record of a cluster that stays where it is.
+    fn kept_record(
+        &self,
+        name: &Name,
+        planned: &Planned,
+        worker: &Name,
+    ) -> Result<Option<DecisionRecord>, StoreError> {
+        let row = self.run.row_before(name, worker);
+        if let Some(moved) = self.ended_move(name, planned)? {
+            return Ok(Some(moved));
+        }
+        let deleting = row.is_some_and(|row| row.state == ClusterState::Deleting);
+        if deleting || self.had_place(name) {
+            let grounds = self.grounds_before(name, worker, row)?;
+            return Ok(Some(whole_record(name, planned, row).because(grounds)));
+        }
+        if row.is_none_or(|row| row.demand == planned.demand) {
+            return Ok(None);
+        }
+        let record = self.record_before(name)?;
+        let blank = DecisionRecord { worker: Some(worker.clone()), ..blank_record(name, planned) };
+        let demand = planned.demand.clone();
+        Ok(Some(record.map_or(blank, |record| DecisionRecord { demand, ..record })))
     }
 
     /// Whether a place was kept for a cluster, so that its record says that it moves.

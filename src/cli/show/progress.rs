@@ -33,8 +33,12 @@ pub struct Spinner {
 }
 
 impl Spinner {
-    /// Shows a word, such as `planning`, as soon as the work takes long, and then what the work says of itself.
-    pub fn start(watcher: Watcher, word: &'static str, work: &LongWork) -> Self {
+    /// Shows what is done, such as `planning`, as soon as the work takes long, and then what the work says of itself.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long it takes is shown to whoever waits, and decides nothing"
+    )]
+    pub fn start(watcher: Watcher, doing: &'static str, work: &LongWork) -> Self {
         if watcher == Watcher::Nobody {
             return Self { open: None, thread: None };
         }
@@ -52,7 +56,7 @@ impl Spinner {
             loop {
                 let count = work.count();
                 let elapsed = part.elapsed(count.as_ref(), Instant::now());
-                bar.set_message(words(word, count.as_ref(), elapsed));
+                bar.set_message(words(doing, count.as_ref(), elapsed));
                 if !waits(TURN) {
                     break;
                 }
@@ -157,6 +161,7 @@ mod tests {
         assert_eq!(told(1, 1, 4), "planning", "what comes then is not counted");
     }
 
+    #[expect(clippy::disallowed_methods, reason = "any moment will do")]
     #[test]
     fn each_part_begins_its_own_time() {
         let count = |number| WorkCount { stage: WorkStage::Comparing, number, done: 0, of: 9 };
