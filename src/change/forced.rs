@@ -39,13 +39,20 @@ pub struct Certified {
 
 impl fmt::Display for Certified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, file, line, removed, commit } = self;
-        write!(f, "{name}: {file}:{line}")?;
-        match (removed, commit) {
-            (true, Some(commit)) => write!(f, ", removed in {}", commit.short()),
-            (false, Some(commit)) => write!(f, ", written in {}", commit.short()),
-            (true, None) => f.write_str(", removed"),
-            (false, None) => Ok(()),
+        let Self { name, file, line, .. } = self;
+        write!(f, "{name}: {file}:{line}{}", self.change_words())
+    }
+}
+
+impl Certified {
+    /// What was done there and by which commit: `, removed in 19a47543`.
+    #[must_use]
+    pub fn change_words(&self) -> String {
+        match (self.removed, self.commit) {
+            (true, Some(commit)) => format!(", removed in {}", commit.short()),
+            (false, Some(commit)) => format!(", written in {}", commit.short()),
+            (true, None) => ", removed".to_owned(),
+            (false, None) => String::new(),
         }
     }
 }

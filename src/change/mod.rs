@@ -10,6 +10,7 @@ mod edit;
 mod forced;
 mod form;
 mod guards;
+mod leftover;
 mod message;
 mod rebalance;
 mod strain;
@@ -29,6 +30,7 @@ pub use guards::{
     GuardInput, GuardLimits, Guarded, HeldLosses, Limit, LossGuard, LossLimit, LossOwner, Lost,
     PLATFORM, guard, next_room, remember_run, remembered_until, was_held,
 };
+pub use leftover::leftover;
 pub use message::{MessageInput, commit_message, trailers, with_lines};
 pub use rebalance::{Rebalancing, rebalance_digest, rebalance_mismatch, rebalances};
 pub use strain::{Strain, Used, strain};

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::engine::{self, Writable};
+use super::show::plan::listed;
 use super::{Context, Error, Exit, FolderArgs, args::name, files};
 use crate::model::api::{API_VERSION, AcknowledgementKind, AcknowledgementSpec, Rebalance};
 use crate::model::{Digest, Hold, Name};
@@ -73,10 +74,34 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     is_held(&fleet, &spec, args.digest)?;
     let name = args.name.clone().map_or_else(|| default_name(spec.of, args.digest), Ok)?;
     let file = write(&fleet, &name, &spec)?;
-    context.print(&format!(
-        "wrote {file}\ncommit it once a run has held exactly this set: the next one lets it through\n"
-    ))?;
+    context.print(&format!("wrote {file}\n{}\n", what_next(spec.of)))?;
+    if !fleet.spent.is_empty() {
+        let files: Vec<_> = fleet.spent.iter().map(|(_, file)| file.as_str()).collect();
+        context.print(&format!(
+            "spent, so remove {}: {}\n",
+            if files.len() == 1 { "it" } else { "them" },
+            listed(&files)
+        ))?;
+    }
     Ok(Exit::Fine)
+}
+
+/// What to do with the file. Only what a guard holds must have been held before: what is stuck, rewound or may be
+/// evened out was there before anybody could acknowledge it.
+const fn what_next(of: AcknowledgementKind) -> &'static str {
+    use AcknowledgementKind as Of;
+    match of {
+        Of::Deletions | Of::Moves | Of::Objects | Of::Machines => {
+            "commit it once a run has held exactly this set: the next one lets it through"
+        }
+        Of::Abandon => {
+            "commit it: the next run gives up exactly these deletions, if they are stuck still"
+        }
+        Of::Rewind => "commit it: the next run goes on from the rewound input branch",
+        Of::Rebalance => {
+            "commit it: the next run begins exactly these moves, if they are still the ones that even out"
+        }
+    }
 }
 
 /// An acknowledgement of what nothing holds lets nothing through. What is stuck, rewound or to be rebalanced is
@@ -169,6 +194,7 @@ mod tests {
             fleet_folder: "fleet".into(),
             workers: [].into(),
             holds,
+            spent: Vec::new(),
         };
         let there = fleet(Some(vec![hold]));
         let machines = AcknowledgementKind::Machines;
@@ -190,6 +216,7 @@ mod tests {
             fleet_folder: "fleet".into(),
             workers: [].into(),
             holds: None,
+            spent: Vec::new(),
         };
         let digest = Digest::of_names(["a", "b"]);
         let of = AcknowledgementKind::Deletions;

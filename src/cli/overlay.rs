@@ -248,7 +248,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let workers = ["w1", "w2"].map(|n| Name::parse(n).unwrap()).into();
         let root = folder.path().to_owned();
-        (folder, Writable { root, fleet_folder: "fleet".into(), workers, holds: None })
+        (
+            folder,
+            Writable {
+                root,
+                fleet_folder: "fleet".into(),
+                workers,
+                holds: None,
+                spent: Vec::new(),
+            },
+        )
     }
 
     fn name(text: &str) -> Name {

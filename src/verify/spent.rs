@@ -1,36 +1,30 @@
 //! `acknowledgement-spent`: an acknowledgement that a commit has used. It lets nothing through any more, and
 //! its file only says what once was let through; the lock forgets it when the file is gone.
 
+use crate::change;
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
-use crate::model::{AcknowledgementSpent, Digest, Fleet, FleetLock};
+use crate::model::api::AcknowledgementSpec;
+use crate::model::{Fleet, FleetLock, Name, Sourced};
 
 /// A finding for each that is spent and still there.
 pub(super) fn found(fleet: &Fleet, lock: Option<&FleetLock>) -> Vec<Diagnostic> {
-    told(fleet, lock.map(|lock| lock.spent.as_slice()).unwrap_or_default())
-}
-
-fn told(fleet: &Fleet, spent: &[AcknowledgementSpent]) -> Vec<Diagnostic> {
-    let still = spent.iter().filter_map(|spent| {
-        let sourced = fleet.acknowledgements.get(&spent.name)?;
-        let same = sourced.value.of == spent.of
-            && sourced.value.digest.parse::<Digest>() == Ok(spent.digest);
-        same.then(|| {
-            let name = &spent.name;
-            let message = format!("the acknowledgement `{name}` is spent: a commit has used it");
-            let field = FieldPath::keys("metadata.name");
-            Diagnostic::new(Code::AcknowledgementSpent, message)
-                .at(Place::field(sourced.file.clone(), sourced.document, field))
-                .help(format!("remove it from {}; nothing else is let through by it", sourced.file))
-        })
-    });
-    still.collect()
+    let told = |(name, sourced): (&Name, &Sourced<AcknowledgementSpec>)| {
+        let message = format!("the acknowledgement `{name}` is spent: a commit has used it");
+        let field = FieldPath::keys("metadata.name");
+        Diagnostic::new(Code::AcknowledgementSpent, message)
+            .at(Place::field(sourced.file.clone(), sourced.document, field))
+            .help(format!("remove it from {}; nothing else is let through by it", sourced.file))
+    };
+    change::leftover(fleet, lock).into_iter().map(told).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::model::api::{AcknowledgementKind, AcknowledgementSpec};
-    use crate::model::{Name, Sourced};
+    use crate::model::api::AcknowledgementKind;
+    use crate::model::{AcknowledgementSpent, Digest};
 
     #[test]
     fn what_a_commit_has_used_is_named_for_removal_and_no_other() {
@@ -49,10 +43,16 @@ mod tests {
             of,
             digest,
         };
-        let found = told(&fleet, &[spent("used", digest), spent("gone", digest)]);
+        let lock = |spent: Vec<AcknowledgementSpent>| -> FleetLock {
+            let key = Digest::of(b"key");
+            let lock = json!({"schemaVersion": 3, "renderKey": key, "spent": spent});
+            serde_json::from_value(lock).unwrap()
+        };
+        let found = found(&fleet, Some(&lock(vec![spent("used", digest), spent("gone", digest)])));
         let files: Vec<_> = found.iter().map(|d| d.place.as_ref().unwrap().file.as_str()).collect();
         assert_eq!(files, ["fleet/acknowledgements/used.yaml"]);
         // One of another set under the same name is another one.
-        assert_eq!(told(&fleet, &[spent("used", Digest::of(b"others"))]), []);
+        let others = lock(vec![spent("used", Digest::of(b"others"))]);
+        assert_eq!(super::found(&fleet, Some(&others)), []);
     }
 }

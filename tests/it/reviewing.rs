@@ -66,6 +66,15 @@ fn an_acknowledgement_is_named_for_removal_once_it_is_spent() {
     let ran = fleet.carp(&["validate"]);
     assert!(ran.exit == 0 && told("spent", &ran), "{}", ran.out);
     assert!(ran.out.contains("remove it from fleet/acknowledgements/deletions-"), "{}", ran.out);
+    // The plan says so in every form, and so does who writes another one.
+    let file = "fleet/acknowledgements/deletions-";
+    for form in ["text", "markdown", "json"] {
+        let plan = fleet.carp(&["plan", "--output", form]).out;
+        assert!(plan.to_lowercase().contains("spent") && plan.contains(file), "{form}: {plan}");
+    }
+    let digest = format!("sha256:{}", "0".repeat(64));
+    let ran = fleet.carp(&["ack", "abandon", "--count", "1", "--digest", &digest]);
+    assert!(ran.out.contains(&format!("spent, so remove it: {file}")), "{}{}", ran.out, ran.err);
 }
 
 #[test]
@@ -96,8 +105,8 @@ fn what_nobody_reads_and_what_selects_nobody_is_told_and_costs_a_run_nothing() {
     assert_eq!((&turn["outcome"], &turn["work"]["blobsParsed"]), (&"unchanged".into(), &0.into()));
 }
 
-/// `benches/reviewing.py` makes each kind of change in a fleet, and fails where its plan is longer than a screen, or
-/// than what is known to be longer.
+/// `benches/reviewing.py` makes each kind of change in a fleet, and fails where its plan is longer than a screen, on a
+/// terminal or in a comment.
 #[test]
 fn a_reviewer_reads_a_screen_of_any_change_of_one_kind() {
     if Command::new("python3").arg("--version").output().is_err() {

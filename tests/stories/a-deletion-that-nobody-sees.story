@@ -50,7 +50,7 @@ $ carp plan
 
 $ carp ack abandon --count 1 --digest sha256:999d1d048ee9123272dd9b718680551c83e867935b47c2650e6906dc22674e47
     wrote fleet/acknowledgements/abandon-999d1d04.yaml
-    commit it once a run has held exactly this set: the next one lets it through
+    commit it: the next run gives up exactly these deletions, if they are stuck still
 
 $ carp reconcile --once
     committed carp/rendered <id>: carp: 1 worker, +0 -0 ~0 clusters, 1 gone

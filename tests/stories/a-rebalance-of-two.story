@@ -33,7 +33,7 @@ $ carp simulate --rebalance 2:10
 
 $ carp ack rebalance --count 2 --digest sha256:3ae9c290d1dee665f4664f0841ea8933df7a9142782bc9484344cf5ec9b802dd --most 2 --gain 10
     wrote fleet/acknowledgements/rebalance-3ae9c290.yaml
-    commit it once a run has held exactly this set: the next one lets it through
+    commit it: the next run begins exactly these moves, if they are still the ones that even out
 
 minutes 1
     09:04 c0 leaves w-weu, which is to be less full, as was acknowledged: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w-eus

@@ -29,14 +29,12 @@ $ carp plan
     Plan for small: no changes; 0 waiting
 
     MOVING: what is in these clusters is lost: each is made anew, and empty
-      c0: is to leave w-weu, which is lost for longer than the policy's grace and is not heard of: nothing is deleted there, and once somebody acknowledges that w-weu is gone for ever a new, empty cluster is made on w-eus
-      c1: is to leave w-weu, which is lost for longer than the policy's grace and is not heard of: nothing is deleted there, and once somebody acknowledges that w-weu is gone for ever a new, empty cluster is made on w-eus
+      c0, c1: is to leave w-weu, which is lost for longer than the policy's grace and is not heard of: nothing is deleted there, and once somebody acknowledges that w-weu is gone for ever a new, empty cluster is made on w-eus
     STAYS: these are named and do not move
       w-weu is lost for longer than the policy's grace; c2: its state is on the worker, and `onWorkerLoss` is not `Rebuild` (NotMovable)
 
     DELETING: the next step waits for evidence
-      c0: not begun to be reported by w-weu; the reports stopped
-      c1: not begun to be reported by w-weu; the reports stopped
+      c0, c1: not begun: the reports stopped (w-weu)
     STUCK: deletions whose evidence w-weu should report, and may never report
       c0, c1
       help: if it is gone for ever, acknowledge that: folders and records go, their room is free, and what is left on it and in the cloud is left behind; where Flux still runs, see first that it applied what is committed
@@ -49,7 +47,7 @@ $ carp plan
 
 $ carp ack abandon --count 2 --digest sha256:3ae9c290d1dee665f4664f0841ea8933df7a9142782bc9484344cf5ec9b802dd
     wrote fleet/acknowledgements/abandon-3ae9c290.yaml
-    commit it once a run has held exactly this set: the next one lets it through
+    commit it: the next run gives up exactly these deletions, if they are stuck still
 
 $ carp reconcile --once
     committed carp/rendered <id>: carp: 2 workers, +0 -0 ~2 clusters

@@ -38,7 +38,7 @@ $ carp reconcile --once
 
 $ carp ack abandon --count 2 --digest sha256:6ff3176e643bdbbbd0c6fd5ef7e97f501c8a25c8447f3e72ea19442a4dd94b8e
     wrote fleet/acknowledgements/abandon-6ff3176e.yaml
-    commit it once a run has held exactly this set: the next one lets it through
+    commit it: the next run gives up exactly these deletions, if they are stuck still
 
 $ carp reconcile --once
     committed carp/rendered <id>: carp: 1 worker, +0 -0 ~0 clusters, 2 gone

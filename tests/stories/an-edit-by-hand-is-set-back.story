@@ -19,7 +19,7 @@ $ carp plan
     Plan for small: 0 to create, 0 to move, 1 to update, 0 to delete; 0 waiting; 0 held
 
     CLUSTER   ACTION   FROM    TO      WHY
-    alpha     update   w-weu   w-weu   1 file
+    alpha     update   w-weu   w-weu   it was edited by hand and is set back: 1 file
 
     WORKER   CLUSTERS      FILES
     w-weu    2 -> 2 of 4   +0 ~1 -0

@@ -20,8 +20,7 @@ $ carp plan
     Plan for small: no changes; 0 waiting
 
     DELETING: the next step waits for evidence
-      alpha: step D1 to be reported by w-weu; the reports stopped
-      bravo: step D1 to be reported by w-weu; the reports stopped
+      alpha, bravo: step D1 to be reported by w-weu; the reports stopped
     STUCK: deletions whose evidence w-weu should report, and may never report
       alpha, bravo
       help: if it is gone for ever, acknowledge that: folders and records go, their room is free, and what is left on it and in the cloud is left behind; where Flux still runs, see first that it applied what is committed
@@ -40,7 +39,7 @@ $ carp ack deletions --count 2 --digest sha256:1ec8367d6c8b59e9dd0c7a4f47214db8d
 
 $ carp ack abandon --count 1 --digest sha256:b6a98d9ce9a2d9149288fa3df42d377c3e42737afdcdaf714e33c0a100b51060 --name other
     wrote fleet/acknowledgements/other.yaml
-    commit it once a run has held exactly this set: the next one lets it through
+    commit it: the next run gives up exactly these deletions, if they are stuck still
 
 $ carp reconcile --once
     warning[acknowledgement-mismatch]: acknowledgement `other` abandons another set than is stuck
@@ -55,7 +54,7 @@ $ carp reconcile --once
 
 $ carp ack abandon --count 2 --digest sha256:1ec8367d6c8b59e9dd0c7a4f47214db8d2e76ebd2cd5bf4155508cb27263dd2f
     wrote fleet/acknowledgements/abandon-1ec8367d.yaml
-    commit it once a run has held exactly this set: the next one lets it through
+    commit it: the next run gives up exactly these deletions, if they are stuck still
 
 $ carp reconcile --once
     committed carp/rendered <id> (pushed to origin): carp: 1 worker, +0 -0 ~0 clusters, 2 gone

@@ -11,8 +11,11 @@ use crate::pipeline::Update;
 /// The most files that are compared line by line: more do not fit into a comment anyway.
 const MOST_FILES: usize = 200;
 
-/// The locks, by the ends of their paths.
-const LOCKS: [&str; 3] = [paths::WORKER_LOCK, paths::PENDING_LOCK, paths::FLEET_LOCK];
+/// What repeats in digests what the other files say, by the ends of the paths.
+const DIGESTS: [&str; 4] =
+    [paths::WORKER_LOCK, paths::PENDING_LOCK, paths::FLEET_LOCK, paths::SENTINEL];
+/// Of so many workers the index of their clusters is compared: it lists what the plan has said of each.
+const MOST_INDEXES: usize = 2;
 
 /// The unified diffs that say something new: of what is the same change in many clusters the first, of new
 /// files none.
@@ -52,9 +55,14 @@ fn diffs(store: &dyn Store, changes: &[Change]) -> (Vec<FileDiff>, usize) {
         let text = diff.unified_diff().context_radius(3).to_string();
         Some(FileDiff { path: change.path.clone(), text })
     };
-    // The locks repeat in digests what the other files say.
-    let is_lock = |change: &Change| LOCKS.iter().any(|lock| change.path.ends_with(lock));
-    let telling: Vec<_> = changes.iter().filter(|change| !is_lock(change)).collect();
+    let repeats = |change: &Change| DIGESTS.iter().any(|file| change.path.ends_with(file));
+    let mut indexes = 0;
+    let tells = |change: &&Change| {
+        let is_index = change.path.ends_with(paths::CLUSTERS_INDEX);
+        indexes += usize::from(is_index);
+        !repeats(change) && (!is_index || indexes <= MOST_INDEXES)
+    };
+    let telling: Vec<_> = changes.iter().filter(tells).collect();
     let shown = telling.iter().copied().take(MOST_FILES).filter_map(diff).collect();
     (shown, telling.len())
 }

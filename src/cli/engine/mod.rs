@@ -22,16 +22,17 @@ mod status;
 pub mod supervise;
 pub(super) mod templates;
 mod unknown;
+mod writable;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::show::plan::{AgainstView, FileDiff};
 use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
 use crate::change::Certified;
 use crate::diag::{Place, Position};
-use crate::model::{Hold, Input, Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus};
+use crate::model::{Input, Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus};
 use crate::pipeline::Update;
 use crate::reconcile::{Keep, Verdict};
 use crate::verify;
@@ -39,6 +40,7 @@ use crate::verify;
 pub use control::Control;
 pub use reconcile::TurnArgs;
 pub use status::Query;
+pub use writable::{Writable, writable};
 
 pub use simulate::{SimulateOptions, SimulatedTime, WhatIf, simulate};
 
@@ -133,18 +135,6 @@ pub struct Reconciled {
     pub races: u32,
     /// The time that was used.
     pub now: jiff::Timestamp,
-}
-
-/// A fleet in a folder that a command may add a file to.
-pub struct Writable {
-    /// The fleet's root, as it is seen from the current folder.
-    pub root: PathBuf,
-    /// `spec.roots.fleet` of its `carp.yaml`.
-    pub fleet_folder: String,
-    /// The workers that are declared.
-    pub workers: BTreeSet<Name>,
-    /// What guards hold of it now; `None` where the output branch is not here to tell.
-    pub holds: Option<Vec<Hold>>,
 }
 
 /// A fleet with all that is found in it.
@@ -321,27 +311,6 @@ pub fn reconcile_for_ever(
 pub fn demo(context: &mut Context<'_, '_>, folder: &Path) -> Result<DemoView, Error> {
     let _progress = context.progress("making a remote, a clone and the first commit");
     demo::demo(context, folder)
-}
-
-/// Finds the fleet that a folder is in, for commands that add a file to it.
-///
-/// # Errors
-/// There is no fleet, or its `carp.yaml` does not load.
-pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writable, Error> {
-    let fleet = reconcile::argument(&args.fleet);
-    let root = open::find(context, &fleet)?.folder.unwrap_or_else(|| args.fleet.clone());
-    let look = open::look_at_input(context, &fleet, &ObservedArgs::default(), false)?;
-    let fleet = &look.opened.proposal.fleet;
-    if look.opened.proposal.stopped && fleet.name.is_empty() {
-        return Err(Error::failed(format!("{}/carp.yaml does not load", root.display()))
-            .help("`carp validate` shows why"));
-    }
-    Ok(Writable {
-        root,
-        fleet_folder: fleet.spec.roots.clone().unwrap_or_default().fleet,
-        workers: fleet.workers.keys().cloned().collect(),
-        holds: look.opened.proposal.base.map(|_| look.opened.proposal.plan.holds.clone()),
-    })
 }
 
 /// What becomes of the clusters on a worker that the folder's files drain.

@@ -1,13 +1,15 @@
 //! What people wrote that forced each deletion and each move, with its line and its commit.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::super::{Palette, Tone};
-use super::PlanView;
+use super::super::{Palette, Tone, count};
+use super::{PlanView, words::first as first_of};
 use crate::change::Certified;
 use crate::diag::visible;
+use crate::model::Id;
 
 /// For a terminal.
 pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
@@ -16,25 +18,73 @@ pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
     }
     let title = palette.paint(Tone::Strong, "FORCED BY");
     let mut out = format!("{title}: what was written for each deletion and move that begins\n");
-    for line in view.certificate {
-        let _ = writeln!(out, "  {}", visible::line(&line.to_string()));
+    for line in lines(view.certificate) {
+        let _ = writeln!(out, "  {}", visible::line(&line));
     }
     out
 }
 
+/// Up to so many stand each on a line of its own.
+const EACH: usize = 5;
+
+/// A line each; of many, one for those of a file and a commit, and where these are many too, one for a commit.
+fn lines(all: &[Certified]) -> Vec<String> {
+    if all.len() <= EACH {
+        return all.iter().map(ToString::to_string).collect();
+    }
+    let by_file = alike(all, |certified| certified.file.clone());
+    if by_file.len() <= EACH {
+        return by_file.into_values().map(|of| together(&of)).collect();
+    }
+    let by_commit = alike(all, |_| String::new());
+    let more = by_commit.len().saturating_sub(EACH);
+    let mut out: Vec<_> = by_commit.into_values().take(EACH).map(|of| together(&of)).collect();
+    if more > 0 {
+        out.push(format!("and {}", count(more as u64, "more commit")));
+    }
+    out
+}
+
+/// Those of one commit, told apart by something more.
+fn alike<'a>(
+    all: &'a [Certified],
+    by: impl Fn(&Certified) -> String,
+) -> BTreeMap<(String, Option<Id>, bool), Vec<&'a Certified>> {
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for certified in all {
+        let key = (by(certified), certified.commit, certified.removed);
+        groups.entry(key).or_default().push(certified);
+    }
+    groups
+}
+
+/// Those of one commit: their names, and the file and the line where it is one.
+fn together(of: &[&Certified]) -> String {
+    let names: Vec<_> = of.iter().map(|certified| &certified.name).collect();
+    let Some(first) = of.first() else { return String::new() };
+    let files: BTreeSet<_> = of.iter().map(|certified| certified.file.as_str()).collect();
+    let one_line = of.iter().all(|certified| certified.line == first.line);
+    let place = match files.len() {
+        1 if one_line => format!("{}:{}", first.file, first.line),
+        1 => first.file.clone(),
+        many => count(many as u64, "file"),
+    };
+    format!("{}: {place}{}", first_of(&names, NAMES), first.change_words())
+}
+
+/// How many names stand beside a file.
+const NAMES: usize = 10;
+
 /// For a comment on a pull request.
-pub(super) fn markdown(view: &PlanView<'_>, most: usize) -> String {
+pub(super) fn markdown(view: &PlanView<'_>) -> String {
     if view.certificate.is_empty() {
         return String::new();
     }
     let mut out = "\n**Forced by**\n\n".to_owned();
-    for line in view.certificate.iter().take(most) {
+    for line in lines(view.certificate) {
         // A file may be called as it likes.
-        let line = visible::line(&line.to_string()).replace('`', "'");
+        let line = visible::line(&line).replace('`', "'");
         let _ = writeln!(out, "- `{line}`");
-    }
-    if view.certificate.len() > most {
-        let _ = writeln!(out, "- {most} of {} shown", view.certificate.len());
     }
     out
 }
@@ -58,7 +108,7 @@ mod tests {
     fn every_form_names_the_file_the_line_and_the_commit() {
         let proposal = sample::unchanged();
         let mut view = PlanView::of(&proposal, "fleet", "", &[]);
-        assert_eq!(text(&view, Palette::plain()) + &markdown(&view, 30), "");
+        assert_eq!(text(&view, Palette::plain()) + &markdown(&view), "");
         let certified = Certified {
             name: Name::parse("a").unwrap(),
             file: "fleet/`a\n`.yaml".to_owned(),
@@ -71,7 +121,32 @@ mod tests {
         let line = "a: fleet/`a␊`.yaml:7, removed in abababab";
         assert!(text(&view, Palette::plain()).ends_with(&format!("\n  {line}\n")));
         let quoted = line.replace('`', "'");
-        assert_eq!(markdown(&view, 30), format!("\n**Forced by**\n\n- `{quoted}`\n"));
+        assert_eq!(markdown(&view), format!("\n**Forced by**\n\n- `{quoted}`\n"));
         assert_eq!(json(&view)[0]["line"], 7);
+    }
+
+    #[test]
+    fn many_are_told_by_file_and_by_commit() {
+        let certified = |number: u8, file: &str, commit: u8| Certified {
+            name: Name::parse(&format!("c{number:02}")).unwrap(),
+            file: file.to_owned(),
+            line: u32::from(number) + 1,
+            removed: true,
+            commit: Some(Id::from_bytes([commit; 20])),
+        };
+        let of_a_file: Vec<_> = (0..12).map(|n| certified(n, "fleet/a.yaml", 0xab)).collect();
+        assert_eq!(lines(&of_a_file[..2]).len(), 2);
+        let names = "c00, c01, c02, c03, c04, c05, c06, c07, c08, c09 and 2 more";
+        assert_eq!(lines(&of_a_file), [format!("{names}: fleet/a.yaml, removed in abababab")]);
+        let of_files: Vec<_> =
+            (0..12).map(|n| certified(n, &format!("fleet/{n}.yaml"), 0xab + n / 6)).collect();
+        let wanted = [
+            "c00, c01, c02, c03, c04, c05: 6 files, removed in abababab",
+            "c06, c07, c08, c09, c10, c11: 6 files, removed in acacacac",
+        ];
+        assert_eq!(lines(&of_files), wanted);
+        let of_commits: Vec<_> =
+            (0..12).map(|n| certified(n, &format!("fleet/{n}.yaml"), n)).collect();
+        assert_eq!(lines(&of_commits).last().unwrap(), "and 7 more commits");
     }
 }

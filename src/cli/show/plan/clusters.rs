@@ -7,7 +7,7 @@ use super::FileCounts;
 use super::deletions::progress_words;
 use crate::cli::show;
 use crate::model::{
-    Binding, ClusterState, Decision, DeletionStep, Fleet, Move, MoveProgress, Name, Planned,
+    Binding, ClusterState, Decision, DeletionStep, Fleet, Move, MoveProgress, Name, Owned, Planned,
     Progress, Proposal, ReasonCode,
 };
 use crate::pipeline::Update;
@@ -139,8 +139,19 @@ fn what_is_updated(
     let form = files.in_form.contains(name.as_str());
     let told = update.map(Update::words).filter(|words| !words.is_empty() && !form);
     let what = if form { format!("{count}, format only") } else { told.unwrap_or(count) };
+    let what = if is_set_back(name, proposal) {
+        format!("it was edited by hand and is set back: {what}")
+    } else {
+        what
+    };
     let step = proposal.plan.versions.get(name);
     Some(step.map_or_else(|| what.clone(), |step| format!("{}; {what}", step.words())))
+}
+
+/// Whether somebody edited a cluster's folder on the output branch. Where the edit stays nothing of it changes.
+fn is_set_back(name: &Name, proposal: &Proposal) -> bool {
+    let of = |of: &Owned| matches!(of, Owned::Cluster(edited) if edited == name);
+    proposal.survey.drifted.iter().any(|drifted| of(&drifted.of))
 }
 
 /// What is said of a move that ends in this run.

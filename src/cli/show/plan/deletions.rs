@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::super::{Palette, Tone};
-use super::{PlanView, listed};
+use super::{PlanView, alike, listed};
 use crate::model::{Deletion, DeletionStep, Ending, Missing, Name, Plan, Progress, Stuck};
 
 /// What a run does about a deletion, in words; `None` for one that waits or begins.
@@ -30,13 +30,15 @@ pub fn progress_words(deletion: &Deletion) -> Option<&'static str> {
 /// What a deletion waits for, as one line.
 #[must_use]
 pub fn waiting_words(deletion: &Deletion) -> String {
-    let step = match deletion.step {
-        Some(step) => format!("step {step:?}"),
-        None => "not begun".to_owned(),
+    let before = |word: &str| deletion.missing.as_ref().map(|missing| format!("{word}{missing}"));
+    let reporter = deletion.reporter.as_ref();
+    let Some(step) = deletion.step else {
+        // Nothing is committed that anybody could report.
+        let by = reporter.map(|name| format!(" ({name})"));
+        return format!("not begun{}{}", before(": ").unwrap_or_default(), by.unwrap_or_default());
     };
-    let by = deletion.reporter.as_ref().map(|name| format!(" to be reported by {name}"));
-    let missing = deletion.missing.as_ref().map(|missing| format!("; {missing}"));
-    format!("{step}{}{}", by.unwrap_or_default(), missing.unwrap_or_default())
+    let by = reporter.map(|name| format!(" to be reported by {name}"));
+    format!("step {step:?}{}{}", by.unwrap_or_default(), before("; ").unwrap_or_default())
 }
 
 /// The command that abandons exactly this set.
@@ -58,6 +60,14 @@ const ABANDON_HELP: &str = "if it is gone for ever, acknowledge that: folders an
 /// The deletions that wait.
 pub(super) fn waiting(plan: &Plan) -> impl Iterator<Item = (&Name, &Deletion)> {
     plan.deletions.iter().filter(|(_, deletion)| deletion.progress == Progress::Waits)
+}
+
+/// The most lines of deletions that wait; the rest is counted.
+const LINES: usize = 5;
+
+/// The same in words: those that wait for the same together.
+fn waiting_lines(plan: &Plan) -> Vec<String> {
+    alike(waiting(plan).map(|(name, deletion)| (name, waiting_words(deletion))), LINES)
 }
 
 /// The workers that people took out and whose own deletion begins, goes on or ends in this run, a line each.
@@ -87,9 +97,7 @@ pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
             let _ = writeln!(out, "  {line}");
         }
     }
-    let lines: Vec<_> = waiting(plan)
-        .map(|(name, deletion)| format!("{name}: {}", waiting_words(deletion)))
-        .collect();
+    let lines = waiting_lines(plan);
     if !lines.is_empty() {
         let title = palette.paint(Tone::Warn, "DELETING");
         let _ = writeln!(out, "{title}: the next step waits for evidence");
@@ -107,20 +115,17 @@ pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
 }
 
 /// For a comment on a pull request.
-pub(super) fn markdown(view: &PlanView<'_>, most: usize) -> String {
+pub(super) fn markdown(view: &PlanView<'_>) -> String {
     let plan = &view.proposal.plan;
-    let all: Vec<_> = waiting(plan).collect();
+    let all = waiting_lines(plan);
     let mut out = String::new();
     for line in retiring(plan) {
         let _ = writeln!(out, "\n> [!WARNING]\n> **Worker being deleted**: {line}");
     }
     if !all.is_empty() {
-        out.push_str("\n| being deleted | waits for |\n| --- | --- |\n");
-        for (name, deletion) in all.iter().take(most) {
-            let _ = writeln!(out, "| `{name}` | {} |", waiting_words(deletion));
-        }
-        if all.len() > most {
-            let _ = writeln!(out, "\n{most} of {} shown", all.len());
+        out.push_str("\n**Being deleted**: the next step waits for evidence\n\n");
+        for line in all {
+            let _ = writeln!(out, "- {line}");
         }
     }
     for set in Stuck::sets(&plan.deletions) {
@@ -209,7 +214,7 @@ mod tests {
         let deletion = Deletion { reporter, step, progress, missing };
         proposal.plan.deletions.insert(Name::parse("old").unwrap(), deletion);
         let view = PlanView::of(&proposal, "fleet", "", &[]);
-        format!("{}{}", text(&view, Palette::plain()), markdown(&view, 30))
+        format!("{}{}", text(&view, Palette::plain()), markdown(&view))
     }
 
     #[test]
@@ -217,8 +222,8 @@ mod tests {
         let missing = Missing::StillThere(["Cluster".to_owned()].into());
         let waits = "step D1 to be reported by w1; still there: Cluster";
         let text = format!(
-            "DELETING: the next step waits for evidence\n  old: {waits}\n\n| being deleted | waits \
-             for |\n| --- | --- |\n| `old` | {waits} |\n"
+            "DELETING: the next step waits for evidence\n  old: {waits}\n\n**Being deleted**: the next step \
+             waits for evidence\n\n- old: {waits}\n"
         );
         assert_eq!(view_of(Progress::Waits, Some(missing)), text);
     }

@@ -7,9 +7,9 @@ use super::{Action, ClusterChange};
 use crate::model::{Name, count, thousands};
 
 /// So many clusters of one action stand each on a line of its own.
-const EACH: usize = 8;
+const EACH: usize = 6;
 /// The most lines of one action; the rest is counted.
-const LINES: usize = 8;
+const LINES: usize = 6;
 /// How many names stand beside a number of clusters.
 const NAMES: usize = 3;
 
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(lines.len(), LINES);
         assert_eq!(
             lines[LINES - 1],
-            "293 clusters 293 other changes (c0007, c0008, c0009 and 290 more)"
+            "295 clusters 295 other changes (c0005, c0006, c0007 and 292 more)"
         );
     }
 }

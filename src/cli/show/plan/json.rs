@@ -47,6 +47,7 @@ fn value(view: &PlanView<'_>) -> Value {
         "stuck": stuck,
         "moves": moves(view),
         "certificate": certificate::json(view),
+        "spent": super::spent::json(view),
         "stays": stays(&view.proposal.plan.stays),
         "violations": violations(view),
         "overcommitted": overcommitted,

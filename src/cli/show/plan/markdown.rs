@@ -10,16 +10,14 @@ use super::super::findings::Finding;
 use super::super::{count, len};
 use super::{
     Action, ChangeGroup, PlanView, WorkerLine, ack_command, against, certificate, deletions,
-    gate_words, hold_words, limits, listed,
+    destructive, gate_words, hold_words, limits, listed, spent,
 };
-use crate::model::{Gate, Hold, Name, Plan};
+use crate::model::{GateReason, Hold, Name, Plan};
 
 /// The most characters of a comment.
 const BUDGET: usize = 60_000;
 /// The most rows of a table.
 const ROWS: usize = 30;
-/// The most names in the list of what is deleted or moved.
-const DESTRUCTIVE: usize = 300;
 /// The most characters of a cell or a finding.
 const CELL: usize = 300;
 
@@ -40,11 +38,13 @@ pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> 
     // Room for the footer, and for a word on what was left out.
     let room = BUDGET - footer.chars().count() - 200;
     let mut left_out = 0;
-    let moves = super::moving::markdown(view, ROWS);
-    let deletions = deletions::markdown(view, ROWS);
+    let moves = super::moving::markdown(view);
+    let deletions = deletions::markdown(view);
     let limits = limits::markdown(view, cell);
+    let spent = spent::markdown(view, cell);
+    let (violations, gates) = (violations(view), gates(view));
     let tables =
-        [clusters(view), workers(view), violations(view), limits, moves, deletions, gates(view)];
+        [clusters(view), workers(view), violations, limits, moves, deletions, gates, spent];
     let (shown, folded) = super::super::findings::folded(view.findings);
     let mut found = findings(&shown);
     for line in folded {
@@ -53,7 +53,7 @@ pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> 
     for part in tables.into_iter().chain([found]) {
         left_out += u64::from(!push(&mut out, &part, room));
     }
-    let shown = diffs.iter().take_while(|diff| push(&mut out, &details(diff), room)).count();
+    let shown = push_diffs(&mut out, diffs, room);
     if left_out > 0 {
         let _ = writeln!(out, "\n{} left out: run `carp plan`.", count(left_out, "table"));
     }
@@ -66,6 +66,19 @@ pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> 
         );
     }
     out + &footer
+}
+
+/// Adds the first diffs as far as they fit, folded together into one line, and says how many they are.
+fn push_diffs(out: &mut String, diffs: &[FileDiff], room: usize) -> usize {
+    const FOLD: usize = 100;
+    let room = room.saturating_sub(out.chars().count() + FOLD);
+    let mut inner = String::new();
+    let shown = diffs.iter().take_while(|diff| push(&mut inner, &details(diff), room)).count();
+    if shown > 0 {
+        let what = count(shown as u64, "diff");
+        let _ = writeln!(out, "\n<details><summary>{what}</summary>\n{inner}\n</details>");
+    }
+    shown
 }
 
 /// Adds a part if it fits, and says whether it did.
@@ -114,47 +127,12 @@ fn head(view: &PlanView<'_>) -> String {
     if !form.is_empty() {
         let _ = write!(out, "\n{}", neutral(&form));
     }
-    out.push_str(&destructive(view));
-    out.push_str(&certificate::markdown(view, ROWS));
+    out.push_str(&destructive::markdown(view));
+    out.push_str(&certificate::markdown(view));
     for hold in &view.proposal.plan.holds {
         out.push_str(&held(hold, &view.proposal.plan));
     }
     out
-}
-
-/// What cannot be undone, each by name.
-fn destructive(view: &PlanView<'_>) -> String {
-    let all: Vec<_> = view
-        .clusters
-        .iter()
-        .filter(|c| matches!(c.action, Action::Delete | Action::Move))
-        .collect();
-    if all.is_empty() {
-        return String::new();
-    }
-    let mut out = String::from("\n> [!CAUTION]\n");
-    for change in all.iter().take(DESTRUCTIVE) {
-        let line = match (change.action, &change.from, &change.to) {
-            (Action::Move, Some(from), Some(to)) => {
-                format!("moves cluster `{}` from `{from}` to `{to}`", change.name)
-            }
-            (_, Some(from), _) => {
-                let pools = pools(view, &change.name);
-                format!("deletes cluster `{}`{pools} on `{from}`", change.name)
-            }
-            _ => format!("deletes cluster `{}`", change.name),
-        };
-        let _ = writeln!(out, "> - {line}");
-    }
-    if all.len() > DESTRUCTIVE {
-        let _ = writeln!(out, "> - {DESTRUCTIVE} of {} shown", all.len());
-    }
-    out
-}
-
-fn pools(view: &PlanView<'_>, cluster: &Name) -> String {
-    let pools = view.proposal.fleet.clusters.get(cluster).map(|c| c.spec.node_pools.len() as u64);
-    pools.map(|n| format!(" ({})", count(n, "node pool"))).unwrap_or_default()
 }
 
 fn held(hold: &Hold, plan: &Plan) -> String {
@@ -207,12 +185,11 @@ fn violations(view: &PlanView<'_>) -> String {
 }
 
 fn gates(view: &PlanView<'_>) -> String {
-    let gates = &view.proposal.gates;
-    let row = |g: &Gate| {
-        [format!("`{}`", g.name), g.reason.name().to_owned(), gate_words(g.reason).to_owned()]
+    let row = |(reason, names): (GateReason, Vec<&Name>)| {
+        [cell(&listed(&names)), reason.name().to_owned(), gate_words(reason).to_owned()]
     };
-    let rows: Vec<_> = gates.iter().take(ROWS).map(row).collect();
-    rows_of(["kept as it was", "why", "that is"], &rows, gates.len())
+    let rows: Vec<_> = view.kept().into_iter().map(row).collect();
+    rows_of(["kept as it was", "why", "that is"], &rows, rows.len())
 }
 
 fn rows_of<const N: usize>(header: [&str; N], rows: &[[String; N]], of: usize) -> String {

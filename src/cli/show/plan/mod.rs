@@ -4,6 +4,7 @@ mod against;
 mod certificate;
 mod clusters;
 mod deletions;
+mod destructive;
 mod form;
 mod groups;
 mod json;
@@ -12,6 +13,7 @@ mod markdown;
 mod moving;
 #[cfg(test)]
 mod sample;
+mod spent;
 mod text;
 mod words;
 mod workers;
@@ -27,6 +29,7 @@ pub(super) use moving::{LOST, stays_text};
 #[cfg(test)]
 pub(in crate::cli) use sample::proposal as sample_proposal;
 pub use text::{diffs_text, holds_text, text};
+use words::alike;
 pub use words::{HoldWords, ack_command, first, gate_words, hold_words, kept, listed, pool_lines};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +37,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::findings::Finding;
 use crate::change::{Certified, Strain, strain};
 use crate::model::api::DriftPolicy;
-use crate::model::{ChangeKind, Name, Proposal, Quantity, WorkerState, paths};
+use crate::model::{
+    ChangeKind, Decision, GateReason, Hold, HoldKind, Name, Planned, Proposal, Quantity,
+    ReasonCode, WorkerState, paths,
+};
 use crate::pipeline::Update;
 use clusters::change_of;
 use workers::WorkerLine;
@@ -148,8 +154,10 @@ impl<'a> PlanView<'a> {
         let change = |(name, planned)| change_of(name, planned, proposal, &files, updates);
         let mut clusters: Vec<_> = proposal.plan.clusters.iter().filter_map(change).collect();
         clusters.sort_by(|a, b| (a.action, &a.name).cmp(&(b.action, &b.name)));
+        let told: Vec<_> =
+            clusters.iter().filter(|change| !is_held_back(change, proposal)).cloned().collect();
         Self {
-            groups: groups(&clusters),
+            groups: groups(&told),
             clusters,
             workers: worker_changes(proposal, &files),
             control_plane: files.control_plane,
@@ -179,10 +187,20 @@ impl<'a> PlanView<'a> {
         self.clusters.iter().filter(|c| c.action == action).count() as u64
     }
 
-    /// How many things a guard or a gate kept back.
+    /// How many things a guard or a gate kept back. Where a guard keeps folders, these are what it holds.
     #[must_use]
     pub fn held(&self) -> u64 {
-        super::len(&self.proposal.plan.holds) + super::len(&self.proposal.gates)
+        let kept = |hold: &&Hold| self.proposal.gates.iter().any(|gate| is_of(gate.reason, hold));
+        let holds = &self.proposal.plan.holds;
+        let once = holds.iter().filter(|hold| !kept(hold)).count();
+        once as u64 + super::len(&self.proposal.gates)
+    }
+
+    /// The folders that were kept, by reason, but for what a guard says already.
+    fn kept(&self) -> BTreeMap<GateReason, Vec<&Name>> {
+        let mut kept = kept(&self.proposal.gates);
+        kept.retain(|reason, _| !self.proposal.plan.holds.iter().any(|hold| is_of(*reason, hold)));
+        kept
     }
 
     /// Whether edits by hand on the output branch are set back, and not kept.
@@ -197,6 +215,27 @@ impl<'a> PlanView<'a> {
         let name = self.proposal.fleet.name.as_str();
         if name.is_empty() { self.label } else { name }
     }
+}
+
+/// Whether a cluster waits for nothing but a guard, which names it.
+fn is_held_back(change: &ClusterChange, proposal: &Proposal) -> bool {
+    let waits_only = |planned: &Planned| match &planned.decision {
+        Decision::Wait { reasons, .. } => reasons.iter().eq(&[ReasonCode::PlacementsHeld]),
+        _ => false,
+    };
+    let plan = &proposal.plan;
+    plan.clusters.get(&change.name).is_some_and(waits_only)
+        && plan.holds.iter().any(|hold| hold.kind == HoldKind::PlacementsHeld)
+}
+
+/// Whether a folder is kept because of a guard.
+fn is_of(reason: GateReason, hold: &Hold) -> bool {
+    matches!(
+        (reason, hold.kind),
+        (GateReason::MachinesReplaced, HoldKind::MachinesReplaced)
+            | (GateReason::ObjectsRemoved, HoldKind::ObjectsRemoved)
+            | (GateReason::Drifted, HoldKind::Drifted)
+    )
 }
 
 /// The changed files, counted by whose they are.

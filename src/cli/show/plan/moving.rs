@@ -4,25 +4,26 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::super::{Palette, Tone};
-use super::{PlanView, listed};
-use crate::model::{Blocker, Decision, Move, MoveCause, MoveProgress, Name, Plan, Stay};
+use super::{PlanView, alike, listed};
+use crate::model::{Blocker, Decision, Move, MoveCause, MoveProgress, Name, Plan, Stay, thousands};
 
 /// What every move costs.
 pub(in crate::cli::show) const LOST: &str =
     "what is in these clusters is lost: each is made anew, and empty";
 
-/// The moves that began and did not arrive, in words.
+/// The most lines of one sort; the rest is counted.
+const LINES: usize = 5;
+
+/// The moves that began and did not arrive, in words: those that go the same way together.
 fn moves(plan: &Plan) -> Vec<String> {
     let under_way =
         |moved: &Move| matches!(moved.progress, MoveProgress::Begins | MoveProgress::Leaves);
-    let line = |(name, moved): (&Name, &Move)| {
-        let step = match &plan.clusters.get(name)?.decision {
-            Decision::Move { step, .. } => *step,
-            _ => return None,
-        };
-        Some(format!("{name}: {}", moved.words(step)))
+    let words = |name: &Name, moved: &Move| match plan.clusters.get(name)?.decision {
+        Decision::Move { step, .. } => Some(moved.words(step)),
+        _ => None,
     };
-    plan.moves.iter().filter(|(_, moved)| under_way(moved)).filter_map(line).collect()
+    let moves = plan.moves.iter().filter(|(_, moved)| under_way(moved));
+    alike(moves.filter_map(|(name, moved)| Some((name, words(name, moved)?))), LINES)
 }
 
 /// What is named and stays, by worker, by what names it and by why it stays.
@@ -36,7 +37,12 @@ fn stays(all: &BTreeMap<Name, Stay>) -> Vec<String> {
         let (code, names) = (blocker.name(), listed(&names));
         format!("{worker} {}; {names}: {blocker} ({code})", cause.words())
     };
-    groups.into_iter().map(line).collect()
+    let more = groups.values().skip(LINES).map(Vec::len).sum::<usize>();
+    let mut lines: Vec<_> = groups.into_iter().take(LINES).map(line).collect();
+    if more > 0 {
+        lines.push(format!("and {} more", thousands(more as u64)));
+    }
+    lines
 }
 
 /// For a terminal.
@@ -62,7 +68,7 @@ fn section(lines: &[String], title: &str, what: &str, palette: Palette) -> Strin
 }
 
 /// For a comment on a pull request.
-pub(super) fn markdown(view: &PlanView<'_>, most: usize) -> String {
+pub(super) fn markdown(view: &PlanView<'_>) -> String {
     let plan = &view.proposal.plan;
     let mut out = String::new();
     let sections = [
@@ -74,11 +80,8 @@ pub(super) fn markdown(view: &PlanView<'_>, most: usize) -> String {
     ];
     for (lines, title) in sections.into_iter().filter(|(lines, _)| !lines.is_empty()) {
         let _ = writeln!(out, "\n{title}\n");
-        for line in lines.iter().take(most) {
+        for line in lines {
             let _ = writeln!(out, "- {line}");
-        }
-        if lines.len() > most {
-            let _ = writeln!(out, "\n{most} of {} shown", lines.len());
         }
     }
     out
@@ -125,6 +128,6 @@ mod tests {
         STAYS: these are named and do not move
           w1 is drained; b, c: its state is on the worker, and `onWorkerLoss` is not `Rebuild` (NotMovable)
         ");
-        assert!(markdown(&view, 30).contains("- a: leaves w1"));
+        assert!(markdown(&view).contains("- a: leaves w1"));
     }
 }

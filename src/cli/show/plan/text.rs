@@ -8,9 +8,9 @@ use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone, count};
 use super::{
     Action, ChangeGroup, FileDiff, PlanView, WorkerLine, ack_command, against, certificate,
-    deletions, gate_words, hold_words, kept, limits, listed, moving, pool_lines,
+    deletions, gate_words, hold_words, limits, listed, moving, pool_lines, spent,
 };
-use crate::model::{Gate, Hold, HoldKind, Name, Plan, Work};
+use crate::model::{Hold, HoldKind, Name, Plan, Work};
 
 /// The plan as text.
 #[must_use]
@@ -36,7 +36,8 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &deletions::text(view, palette));
     section(&mut out, &certificate::text(view, palette));
     section(&mut out, &holds_text(&view.proposal.plan.holds, &view.proposal.plan, palette));
-    section(&mut out, &gates(&view.proposal.gates, palette));
+    section(&mut out, &gates(view, palette));
+    section(&mut out, &spent::text(view, palette));
     section(&mut out, &footer(view, palette));
     out
 }
@@ -154,9 +155,9 @@ pub fn holds_text(holds: &[Hold], plan: &Plan, palette: Palette) -> String {
     out
 }
 
-fn gates(gates: &[Gate], palette: Palette) -> String {
+fn gates(view: &PlanView<'_>, palette: Palette) -> String {
     let mut out = String::new();
-    for (reason, names) in kept(gates) {
+    for (reason, names) in view.kept() {
         let title = palette.paint(Tone::Warn, &format!("KEPT {}", reason.name()));
         let _ = writeln!(out, "{title}: {}\n  {}", gate_words(reason), listed(&names));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Gate, GateReason, Hold, HoldKind, Name, Plan, WorkerState};
+use crate::model::{Gate, GateReason, Hold, HoldKind, Name, Plan, WorkerState, thousands};
 
 /// A hold in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +118,31 @@ pub fn first(names: &[impl ToString], shown: usize) -> String {
     }
 }
 
+/// A line for all of which the same is said, in the order of their names; the most lines there are, then how many
+/// more are told of nowhere else.
+#[must_use]
+pub(super) fn alike<'a>(
+    said: impl IntoIterator<Item = (&'a Name, String)>,
+    most: usize,
+) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<&Name>)> = Vec::new();
+    let mut known = BTreeMap::new();
+    for (name, words) in said {
+        let at = *known.entry(words.clone()).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((words, vec![name])),
+        }
+    }
+    let more: usize = groups.iter().skip(most).map(|(_, names)| names.len()).sum();
+    let line = |(words, names): &(String, Vec<&Name>)| format!("{}: {words}", listed(names));
+    let mut lines: Vec<_> = groups.iter().take(most).map(line).collect();
+    if more > 0 {
+        lines.push(format!("and {} more", thousands(more as u64)));
+    }
+    lines
+}
+
 /// The command that acknowledges exactly this hold; `None` where none can.
 #[must_use]
 pub fn ack_command(hold: &Hold) -> Option<String> {
@@ -148,6 +173,14 @@ mod tests {
     fn a_long_list_ends_in_a_number() {
         assert_eq!(listed(&["a", "b"]), "a, b");
         assert!(listed(&vec!["a"; 23]).ends_with("a, a and 3 more"));
+    }
+
+    #[test]
+    fn what_is_said_alike_is_said_once() {
+        let names = ["a", "b", "c", "d"].map(|name| Name::parse(name).unwrap());
+        let said = || names.iter().zip(["waits", "goes", "waits", "stays"].map(str::to_owned));
+        assert_eq!(alike(said(), 5), ["a, c: waits", "b: goes", "d: stays"]);
+        assert_eq!(alike(said(), 1), ["a, c: waits", "and 2 more"]);
     }
 
     #[test]

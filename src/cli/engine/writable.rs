@@ -1,0 +1,47 @@
+//! A folder that commands add files to.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::super::{Context, Error, FolderArgs, ObservedArgs};
+use super::{open, reconcile};
+use crate::change::leftover;
+use crate::model::{Hold, Name};
+
+/// A fleet in a folder that a command may add a file to.
+pub struct Writable {
+    /// The fleet's root, as it is seen from the current folder.
+    pub root: PathBuf,
+    /// `spec.roots.fleet` of its `carp.yaml`.
+    pub fleet_folder: String,
+    /// The workers that are declared.
+    pub workers: BTreeSet<Name>,
+    /// What guards hold of it now; `None` where the output branch is not here to tell.
+    pub holds: Option<Vec<Hold>>,
+    /// The files of acknowledgements that commits have used, by their names.
+    pub spent: Vec<(Name, String)>,
+}
+
+/// Finds the fleet that a folder is in, for commands that add a file to it.
+///
+/// # Errors
+/// There is no fleet, or its `carp.yaml` does not load.
+pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writable, Error> {
+    let fleet = reconcile::argument(&args.fleet);
+    let root = open::find(context, &fleet)?.folder.unwrap_or_else(|| args.fleet.clone());
+    let look = open::look_at_input(context, &fleet, &ObservedArgs::default(), false)?;
+    let fleet = &look.opened.proposal.fleet;
+    if look.opened.proposal.stopped && fleet.name.is_empty() {
+        return Err(Error::failed(format!("{}/carp.yaml does not load", root.display()))
+            .help("`carp validate` shows why"));
+    }
+    let lock = look.opened.proposal.previous.fleet.as_ref();
+    let spent = leftover(fleet, lock).into_iter();
+    Ok(Writable {
+        spent: spent.map(|(name, sourced)| (name.clone(), sourced.file.clone())).collect(),
+        root,
+        fleet_folder: fleet.spec.roots.clone().unwrap_or_default().fleet,
+        workers: fleet.workers.keys().cloned().collect(),
+        holds: look.opened.proposal.base.map(|_| look.opened.proposal.plan.holds.clone()),
+    })
+}
