@@ -26,6 +26,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("everything that the next run would commit", "carp render --out out"),
             ("one cluster's manifests", "carp render --out out --cluster pay-eu"),
+            ("again on every save of a template", "carp render --out out --worker we-1 --watch"),
         ],
     ),
     (

@@ -15,6 +15,7 @@ mod memory;
 mod opened;
 mod overlay;
 mod scan;
+mod stand;
 
 pub use bounded::BoundedStore;
 pub use checkout::{CheckedOut, Prune, checkout};
@@ -25,6 +26,7 @@ pub use memo_file::{load_memo, load_sealed, save_memo, save_sealed};
 pub use memory::MemoryStore;
 pub use overlay::Overlay;
 pub use scan::Limits;
+pub use stand::FilesStand;
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};

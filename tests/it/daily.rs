@@ -178,6 +178,58 @@ fn a_watch_shows_what_changes() {
     assert!(next.contains("SchedulingDisabled"), "{next}");
 }
 
+/// A document of a cluster that is placed at once.
+const NEW_ONE: &str = "apiVersion: carp.dev/v1alpha1
+kind: ManagedCluster
+metadata:
+  name: new-one
+  namespace: shop
+spec:
+  version: v1.34.2
+  location: westeurope
+  class: small
+  deletionPolicy: Delete
+";
+
+#[test]
+fn a_render_is_made_again_on_every_save() {
+    let fleet = example();
+    // Below the fleet's own folder: what carp writes is no save of a person's.
+    let mut command = people::carp(&fleet.path(), &["render", "--out", "out", "--watch"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut noted = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let first = told.find(|line| line.starts_with("tree ")).unwrap();
+    let (new, carp_yaml) =
+        (fleet.path().join("fleet/shop/new.yaml"), fleet.path().join("carp.yaml"));
+    fs::write(&new, NEW_ONE).unwrap();
+    let saved = told.find(|line| line.starts_with("wrote ")).unwrap();
+    let written = told.find(|line| line.ends_with("/clusters/new-one/cluster.yaml")).unwrap();
+    let made = fleet.path().join("out").join(written.trim_start_matches("  ~ "));
+    assert!(fs::read_to_string(&made).unwrap().contains("new-one"), "{saved}");
+    // What does not load takes nothing away.
+    let whole = fs::read_to_string(&carp_yaml).unwrap();
+    fs::write(&carp_yaml, format!("{whole}  nope: 1\n")).unwrap();
+    assert!(noted.any(|line| line == "nothing is written until that is mended"));
+    assert!(made.exists());
+    fs::write(&carp_yaml, whole).unwrap();
+    fs::remove_file(&new).unwrap();
+    let back = told.find(|line| line.ends_with(&first)).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!made.exists(), "{back}");
+}
+
+#[test]
+fn only_files_that_people_edit_are_watched() {
+    let fleet = example();
+    for named in [".@main", &format!("file://{}", fleet.path().display())] {
+        let ran = fleet.carp(&["render", "--out", "out", "--watch", "--fleet", named]);
+        assert_eq!(ran.exit, 64, "{named}: {}", ran.err);
+        assert!(ran.err.contains("only a folder can be watched"), "{}", ran.err);
+    }
+}
+
 #[test]
 fn a_drain_says_at_once_what_stays() {
     let fleet = example();

@@ -22,6 +22,7 @@ mod status;
 pub mod supervise;
 pub(super) mod templates;
 mod unknown;
+mod watching;
 mod writable;
 
 use std::collections::BTreeMap;
@@ -35,11 +36,13 @@ use crate::diag::{Place, Position};
 use crate::model::{Input, Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus};
 use crate::pipeline::Update;
 use crate::reconcile::{Keep, Verdict};
+use crate::store::{CheckedOut, Prune};
 use crate::verify;
 
 pub use control::Control;
 pub use reconcile::TurnArgs;
 pub use status::Query;
+pub use watching::Watching;
 pub use writable::{Writable, writable};
 
 pub use simulate::{SimulateOptions, SimulatedTime, WhatIf, simulate};
@@ -109,6 +112,8 @@ pub struct RenderPart {
 pub struct Rendered {
     /// What it was made from.
     pub opened: OpenedFleet,
+    /// The files that were written and that were removed. Where a folder was written anew, those that differ.
+    pub changed: CheckedOut,
     /// How many files were written.
     pub files: u64,
 }
@@ -210,9 +215,13 @@ pub fn render(
     out: &Path,
     part: &RenderPart,
 ) -> Result<Rendered, Error> {
+    if out.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Error::usage(format!("{} is not empty", out.display()))
+            .help("name a folder that does not exist yet"));
+    }
     let _progress = context.progress("rendering the fleet");
     let look = open::look_as_reconcile(context, fleet, observed, Keep::Bytes)?;
-    open::write_out(look, out, part)
+    open::write_out(look, out, part, Prune::Keep)
 }
 
 /// Works out why a cluster is where it is, what a worker needs, or where a policy applies; as a past run

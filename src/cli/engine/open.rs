@@ -255,24 +255,24 @@ pub(super) fn text_at(store: &dyn Store, tree: Id, path: &str) -> Option<String>
 }
 
 /// Writes the output tree, or a part of it, below a new or empty folder.
-pub(super) fn write_out(look: FleetLook, out: &Path, part: &RenderPart) -> Result<Rendered, Error> {
+pub(super) fn write_out(
+    look: FleetLook,
+    out: &Path,
+    part: &RenderPart,
+    prune: Prune,
+) -> Result<Rendered, Error> {
     known(&look, part)?;
-    let occupied = out.read_dir().is_ok_and(|mut entries| entries.next().is_some());
-    if occupied {
-        return Err(Error::usage(format!("{} is not empty", out.display()))
-            .help("name a folder that does not exist yet"));
-    }
     let tree = look.opened.proposal.tree;
     let prefix = &look.opened.source.prefix;
     let written = look.sources.with(|store| {
         let tree = selected(store, tree, prefix, part, &look)?;
-        checkout(store, tree, out, Prune::Keep)
+        checkout(store, tree, out, prune)
     });
     let written = written.map_err(|error| failed(&error))?.map_err(|error: StoreError| {
         Error::failed(format!("failed to write {}", out.display())).because(error)
     })?;
     let files = (written.written.len() + written.unchanged) as u64;
-    Ok(Rendered { opened: look.opened, files })
+    Ok(Rendered { opened: look.opened, changed: written, files })
 }
 
 /// Refuses a part of which the plan knows nothing. Where nothing could be planned the findings say why.
