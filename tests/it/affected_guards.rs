@@ -76,6 +76,21 @@ fn what_is_held_holds_what_comes_to_it() {
     assert_eq!(held(&mut standing), 12);
 }
 
+#[test]
+fn of_one_number_for_all_nothing_is_left_beside_what_is_held() {
+    let mut files = fleet(3, "  guards: {maxReplacedMachines: 5}\n");
+    let other = small::cluster("other", "westeurope").replace("namespace: shop", "namespace: pay");
+    files.insert("fleet/other.yaml".to_owned(), other.clone());
+    let mut standing = Standing::of(files);
+    replace_machines(&mut standing, 0..3, LARGER);
+    standing.stand();
+    assert_eq!(held(&mut standing), 3);
+    let pool = format!("nodePools: [{{name: np0, replicas: 2, vmSize: {LARGER}}}]");
+    standing.world.write("fleet/other.yaml", &other.replace("replicas: 2", &pool));
+    assert!(!standing.run());
+    assert_eq!(held(&mut standing), 4);
+}
+
 /// Two tenants with folders and limits of their own, and a cluster each.
 fn tenants(limits: &str) -> BTreeMap<String, String> {
     let tenant =

@@ -6,17 +6,26 @@ use super::super::loss_guards::LossGuards;
 use super::super::run::Run;
 use super::read::fleet_lock;
 use crate::change::{GuardLimits, Guarded};
-use crate::model::StoreError;
+use crate::model::{Hold, HoldKind, StoreError};
 
 /// Chooses the clusters' folders; `None` where one is not the one that is wanted, or loses more than goes without
 /// saying.
 ///
 /// What is in force, what was done lately and what was held before stand in the fleet's lock. It is as large as there
 /// are workers, so it is read only where something is lost at all. The clusters that are placed are those of the
-/// workers that were read, fewer than there are: so what may be lost is never more than it may be.
-pub(super) fn choose(run: Run<'_>, guarded: &Guarded) -> Result<Option<Choice>, StoreError> {
+/// workers that were read, fewer than there are: so what may be lost is never more than it may be. Where losses of
+/// others are held already all is counted together, which only a look at everything can.
+pub(super) fn choose(
+    run: Run<'_>,
+    guarded: &Guarded,
+    held: &[Hold],
+) -> Result<Option<Choice>, StoreError> {
     let mut choice = choose_clusters(run, LossGuards::new(&guarded.limits, None))?;
     if !choice.losses.is_empty() {
+        let of_losses = [HoldKind::ObjectsRemoved, HoldKind::MachinesReplaced];
+        if held.iter().any(|hold| of_losses.contains(&hold.kind)) {
+            return Ok(None);
+        }
         let Some(lock) = fleet_lock(run.snapshot, run.store)? else { return Ok(None) };
         let guards = run.read.loaded.fleet.spec.guards.unwrap_or_default();
         let bound = run.read.previous.bound() as u64;

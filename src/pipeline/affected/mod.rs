@@ -74,7 +74,8 @@ pub fn propose_affected(
     // What is written stands among the other clusters of its worker.
     read.previous = locks;
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
-    let Some(choice) = choose::choose(run, &decided.guarded)? else { return Ok(None) };
+    let choice = choose::choose(run, &decided.guarded, &baseline.holds)?;
+    let Some(choice) = choice else { return Ok(None) };
     let Choice { contents, standing, mut told, .. } = choice;
     standing.settle(&mut decided.planning.plan, None, None);
     // What is held and kept is so still.
