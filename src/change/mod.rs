@@ -27,8 +27,9 @@ pub use edit::{TreeEdit, entry_at, in_the_way};
 pub use forced::{Certified, Forced, forced};
 pub use form::{form_message, with_form, workers_of};
 pub use guards::{
-    GuardInput, GuardLimits, Guarded, HeldLosses, Limit, LossGuard, LossLimit, LossOwner, Lost,
-    PLATFORM, guard, next_room, remember_run, remembered_until, was_held,
+    ApartLimit, GuardInput, GuardLimits, Guarded, HeldLosses, LetThrough, Limit, LossGuard,
+    LossLimit, LossOwner, Lost, PLATFORM, TenantLimit, guard, next_room, remember_run,
+    remembered_until, was_held,
 };
 pub use leftover::leftover;
 pub use message::{MessageInput, commit_message, trailers, with_lines};

@@ -113,13 +113,25 @@ pub struct GuardCounts {
     /// Machines that were replaced and that no cluster's own document asked for.
     #[serde(skip_serializing_if = "is_zero")]
     pub replaced_machines: u64,
+    /// Clusters whose own documents left out objects, or scaled them to zero, by tenant.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub removing: BTreeMap<String, u64>,
+    /// Clusters whose own documents replaced machines, by tenant.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub replacing: BTreeMap<String, u64>,
 }
 
 impl GuardCounts {
     /// Adds what another run did.
     pub fn add(&mut self, other: &Self) {
-        for (tenant, count) in &other.deletions {
-            *self.deletions.entry(tenant.clone()).or_default() += count;
+        for (all, others) in [
+            (&mut self.deletions, &other.deletions),
+            (&mut self.removing, &other.removing),
+            (&mut self.replacing, &other.replacing),
+        ] {
+            for (tenant, count) in others {
+                *all.entry(tenant.clone()).or_default() += count;
+            }
         }
         self.moves += other.moves;
         self.removed_objects += other.removed_objects;

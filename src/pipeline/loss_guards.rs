@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::change::{
-    self, Acknowledged, GuardLimits, Guarded, HeldLosses, Lasting, LossGuard, LossOwner, Lost,
-    was_held,
+    self, Acknowledged, GuardLimits, Guarded, HeldLosses, Lasting, LetThrough, LossGuard,
+    LossLimit, LossOwner, Lost, was_held,
 };
 use crate::gate::{self, Objection};
 use crate::model::{FleetLock, Gate, GuardCounts, HeldSet, Hold, HoldKind, Name, count};
@@ -58,10 +58,11 @@ impl Judged {
 
 impl LossGuards {
     pub(super) fn new(limits: &GuardLimits, lock: Option<&FleetLock>) -> Self {
-        let of = |kind, limit| LossGuard::new(kind, limit, was_held(lock, kind));
+        let of =
+            |kind, limit: &LossLimit| LossGuard::new(kind, limit.clone(), was_held(lock, kind));
         Self {
-            removed: of(HoldKind::ObjectsRemoved, limits.removed),
-            replaced: of(HoldKind::MachinesReplaced, limits.replaced),
+            removed: of(HoldKind::ObjectsRemoved, &limits.removed),
+            replaced: of(HoldKind::MachinesReplaced, &limits.replaced),
         }
     }
 
@@ -120,23 +121,24 @@ impl LossGuards {
         self.all().into_iter().all(LossGuard::is_empty)
     }
 
-    /// Whether nothing was left out, and no more replaced than goes without saying: none of it is to be held, and none
-    /// of it counts for the runs to come.
+    /// Whether nothing was left out, and nothing that is replaced is to be held.
     pub(super) fn is_plain(&self) -> bool {
         let held = || self.holds().next().is_some() || !self.replaced.verdict().is_nothing();
-        let counts = || self.let_through(&BTreeSet::new()) != GuardCounts::default();
-        self.removed.is_empty() && !held() && !counts()
+        self.removed.is_empty() && !held()
     }
 
     /// What goes through and counts for the runs to come. Of what was acknowledged nothing does.
     fn let_through(&self, kept: &BTreeSet<&str>) -> GuardCounts {
         let through = |losses: &LossGuard| {
             let unseen = losses.is_held_so(&losses.verdict());
-            if unseen { losses.let_through(kept) } else { 0 }
+            if unseen { losses.let_through(kept) } else { LetThrough::default() }
         };
+        let (removed, replaced) = (through(&self.removed), through(&self.replaced));
         GuardCounts {
-            removed_objects: through(&self.removed),
-            replaced_machines: through(&self.replaced),
+            removed_objects: removed.amount,
+            replaced_machines: replaced.amount,
+            removing: removed.owners,
+            replacing: replaced.owners,
             ..GuardCounts::default()
         }
     }

@@ -77,6 +77,20 @@ fn what_is_held_holds_what_comes_to_it() {
 }
 
 #[test]
+fn what_waits_for_an_hour_to_pass_counts_with_what_comes_to_it() {
+    let mut standing = Standing::of(fleet(12, ""));
+    replace_machines(&mut standing, 0..8, LARGER);
+    assert!(standing.run());
+    standing.stand();
+    replace_machines(&mut standing, 8..11, LARGER);
+    standing.stand();
+    assert_eq!(held(&mut standing), 3, "two are left of ten");
+    replace_machines(&mut standing, 11..12, LARGER);
+    assert!(!standing.run());
+    assert_eq!(held(&mut standing), 4);
+}
+
+#[test]
 fn of_one_number_for_all_nothing_is_left_beside_what_is_held() {
     let mut files = fleet(3, "  guards: {maxReplacedMachines: 5}\n");
     let other = small::cluster("other", "westeurope").replace("namespace: shop", "namespace: pay");
@@ -89,6 +103,26 @@ fn of_one_number_for_all_nothing_is_left_beside_what_is_held() {
     standing.world.write("fleet/other.yaml", &other.replace("replicas: 2", &pool));
     assert!(!standing.run());
     assert_eq!(held(&mut standing), 4);
+}
+
+#[test]
+fn four_commits_of_three_clusters_are_twelve() {
+    let mut standing = Standing::of(fleet(12, ""));
+    for first in [0, 3, 6] {
+        replace_machines(&mut standing, first..first + 3, LARGER);
+        assert!(standing.run(), "these three are looked at alone");
+        assert_eq!(held(&mut standing), 0);
+        standing.world.now += jiff::SignedDuration::from_mins(2);
+        standing.stand();
+    }
+    replace_machines(&mut standing, 9..12, LARGER);
+    assert!(!standing.run());
+    assert_eq!(held(&mut standing), 3, "ten may ask in an hour");
+    standing.world.now += jiff::SignedDuration::from_hours(2);
+    standing.stand();
+    assert_eq!(held(&mut standing), 0, "it goes on by itself");
+    let lock = standing.world.output_text("control-plane/fleet.lock").unwrap();
+    assert!(lock.contains(r#""replacing":{"shop":3}"#), "{lock}");
 }
 
 /// Two tenants with folders and limits of their own, and a cluster each.

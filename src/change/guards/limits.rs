@@ -41,19 +41,42 @@ impl Limit {
     }
 }
 
-/// What becomes of objects or machines: all of them are counted together where the fleet has a number, and
-/// by whom they are asked for where it has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossLimit {
+/// What may become of objects or machines: all of them are counted together where the fleet has a number, and by whom
+/// they are asked for where it has none. Where only one of the input and the lock has a number both hold, so that
+/// taking a number out is no way around it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LossLimit {
     /// Objects or machines, whoever asked for it.
-    Together(Limit),
-    /// What nobody's own document asks for, and how many owners may ask.
-    Apart {
-        /// Objects or machines.
-        others: Limit,
-        /// Clusters and workers of one tenant.
-        owners: u64,
-    },
+    pub together: Option<Limit>,
+    /// The same, by who asked.
+    pub apart: Option<ApartLimit>,
+}
+
+/// What may be lost by who asks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApartLimit {
+    /// Objects or machines that nobody's own document asks for.
+    pub others: Limit,
+    /// Clusters whose own documents ask for it.
+    pub owners: TenantLimit,
+}
+
+/// How many clusters of each tenant something may be of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TenantLimit {
+    /// How many in one run.
+    pub run: u64,
+    /// What is left of that for each tenant that did any lately.
+    pub lately: BTreeMap<String, u64>,
+}
+
+impl TenantLimit {
+    /// How many of this tenant's.
+    #[must_use]
+    pub fn of(&self, tenant: &str) -> Limit {
+        let left = self.lately.get(tenant).copied().unwrap_or(self.run);
+        Limit { run: self.run, left }
+    }
 }
 
 /// The numbers that a run is held to.
@@ -71,6 +94,42 @@ pub struct GuardLimits {
     pub replaced: LossLimit,
 }
 
+/// What runs of the last hour and day did, and how often one may do what it may do at most.
+struct Lately<'a> {
+    recent: &'a [GuardedRun],
+    now: Timestamp,
+    window: GuardWindow,
+}
+
+impl Lately<'_> {
+    /// What is left of so much a run.
+    fn left(&self, run: u64, done: &dyn Fn(&GuardCounts) -> u64) -> u64 {
+        let of = |span| since(self.recent, self.now, span, done);
+        let times = |times: u32| run.saturating_mul(u64::from(times));
+        let hour = times(self.window.hour).saturating_sub(of(HOUR));
+        let day = times(self.window.day).saturating_sub(of(DAY));
+        run.min(hour).min(day)
+    }
+
+    fn limit(&self, run: u64, done: fn(&GuardCounts) -> u64) -> Limit {
+        Limit { run, left: self.left(run, &done) }
+    }
+
+    /// The same for each tenant by itself.
+    fn of_tenants(
+        &self,
+        run: u64,
+        done: fn(&GuardCounts) -> &BTreeMap<String, u64>,
+    ) -> BTreeMap<String, u64> {
+        let tenants = self.recent.iter().flat_map(|run| done(&run.did).keys());
+        let left = tenants.map(|tenant| {
+            let of = |did: &GuardCounts| done(did).get(tenant).copied().unwrap_or_default();
+            (tenant.clone(), self.left(run, &of))
+        });
+        left.collect()
+    }
+}
+
 impl GuardLimits {
     /// Of the input's guards and the lock's the stricter, number by number, where `bound` clusters are
     /// placed, less what was done lately.
@@ -83,44 +142,43 @@ impl GuardLimits {
             hour: windows[0].hour.min(windows[1].hour),
             day: windows[0].day.min(windows[1].day),
         };
-        let left = |run: u64, done: &dyn Fn(&GuardCounts) -> u64| {
-            let of = |span| since(recent, now, span, done);
-            let times = |times: u32| run.saturating_mul(u64::from(times));
-            let hour = times(window.hour).saturating_sub(of(HOUR));
-            let day = times(window.day).saturating_sub(of(DAY));
-            run.min(hour).min(day)
-        };
-        let limit = |run: u64, done: fn(&GuardCounts) -> u64| Limit { run, left: left(run, &done) };
+        let lately = Lately { recent, now, window };
         let number = |of: fn(&Guards) -> Option<u32>, default: u64| {
             let [input, in_force] =
                 [input, in_force].map(|guards| of(&guards).map_or(default, u64::from));
             input.min(in_force)
         };
+        let losses =
+            |of: fn(&Guards) -> Option<u32>,
+             (others, amount): (u64, fn(&GuardCounts) -> u64),
+             (owners, asked): (u64, fn(&GuardCounts) -> &BTreeMap<String, u64>)| {
+                let numbers = [of(&input), of(&in_force)];
+                let most = numbers.into_iter().flatten().min();
+                let owners = TenantLimit { run: owners, lately: lately.of_tenants(owners, asked) };
+                LossLimit {
+                    together: most.map(|most| lately.limit(u64::from(most), amount)),
+                    apart: numbers
+                        .contains(&None)
+                        .then(|| ApartLimit { others: lately.limit(others, amount), owners }),
+                }
+            };
         let share = |percent: u64, least: u64| (bound * percent).div_ceil(100).max(least);
         let deletions = share(5, LEAST_DELETIONS);
-        let removed = match stricter(input.max_removed_objects, in_force.max_removed_objects) {
-            Some(most) => LossLimit::Together(limit(most, |did| did.removed_objects)),
-            None => {
-                LossLimit::Apart { others: limit(0, |did| did.removed_objects), owners: deletions }
-            }
-        };
-        let replaced = match stricter(input.max_replaced_machines, in_force.max_replaced_machines) {
-            Some(most) => LossLimit::Together(limit(most, |did| did.replaced_machines)),
-            None => LossLimit::Apart {
-                others: limit(REPLACED_MACHINES, |did| did.replaced_machines),
-                owners: share(10, LEAST_REPLACING),
-            },
-        };
+        let removed = losses(
+            |guards| guards.max_removed_objects,
+            (0, |did| did.removed_objects),
+            (deletions, |did| &did.removing),
+        );
+        let replaced = losses(
+            |guards| guards.max_replaced_machines,
+            (REPLACED_MACHINES, |did| did.replaced_machines),
+            (share(10, LEAST_REPLACING), |did| &did.replacing),
+        );
         let deletions = number(|g| g.max_deletions, deletions);
-        let tenants = recent.iter().flat_map(|run| run.did.deletions.keys());
-        let lately = tenants.map(|tenant| {
-            let done = |did: &GuardCounts| did.deletions.get(tenant).copied().unwrap_or_default();
-            (tenant.clone(), left(deletions, &done))
-        });
         Self {
             deletions,
-            lately: lately.collect(),
-            moves: limit(number(|g| g.max_moves, 0), |did| did.moves),
+            lately: lately.of_tenants(deletions, |did| &did.deletions),
+            moves: lately.limit(number(|g| g.max_moves, 0), |did| did.moves),
             removed,
             replaced,
         }
@@ -131,11 +189,6 @@ impl GuardLimits {
     pub fn deletions_of(&self, tenant: &str) -> u64 {
         self.lately.get(tenant).copied().unwrap_or(self.deletions)
     }
-}
-
-/// Of two numbers the smaller; an unset one is the default, which is stricter than any.
-fn stricter(input: Option<u32>, in_force: Option<u32>) -> Option<u64> {
-    Some(u64::from(input?.min(in_force?)))
 }
 
 fn since(
@@ -224,9 +277,30 @@ mod tests {
         let wide = Guards { max_removed_objects: Some(9), ..Guards::default() };
         let lock = FleetLock { guards: Guards::default(), ..fleet_lock() };
         let removed = |lock: &FleetLock| GuardLimits::new(wide, Some(lock), 10, at(0)).removed;
-        assert!(matches!(removed(&lock), LossLimit::Apart { others: Limit { left: 0, .. }, .. }));
+        assert_eq!(removed(&lock).apart.unwrap().others.left, 0);
         let lock = FleetLock { guards: wide, ..lock };
-        assert_eq!(removed(&lock), LossLimit::Together(Limit { run: 9, left: 9 }));
+        let nine = Some(Limit { run: 9, left: 9 });
+        assert_eq!(removed(&lock), LossLimit { together: nine, apart: None });
+    }
+
+    #[test]
+    fn a_number_that_is_taken_out_holds_until_a_run_without_it_held_nothing() {
+        let tight = Guards {
+            max_removed_objects: Some(0),
+            max_replaced_machines: Some(5),
+            ..Guards::default()
+        };
+        let none = Guards::default();
+        let lock = |guards| FleetLock { guards, ..fleet_lock() };
+        let limits = |input, lock: &FleetLock| GuardLimits::new(input, Some(lock), 10, at(0));
+        for of in [limits(none, &lock(tight)), limits(tight, &lock(none))] {
+            let run = |limit: &LossLimit| limit.together.map(|limit| limit.run);
+            assert_eq!([run(&of.removed), run(&of.replaced)], [Some(0), Some(5)]);
+            let others = |limit: &LossLimit| limit.apart.as_ref().map(|apart| apart.others.run);
+            assert_eq!([others(&of.removed), others(&of.replaced)], [Some(0), Some(10)]);
+        }
+        assert!(limits(none, &lock(none)).replaced.together.is_none());
+        assert!(limits(tight, &lock(tight)).replaced.apart.is_none());
     }
 
     #[test]

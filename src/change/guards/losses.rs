@@ -54,6 +54,15 @@ pub struct Lost {
     pub asked: bool,
 }
 
+/// What of the losses goes through and counts for the runs to come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LetThrough {
+    /// Objects or machines.
+    pub amount: u64,
+    /// The clusters whose own documents asked, by tenant.
+    pub owners: BTreeMap<String, u64>,
+}
+
 /// The cluster, worker or layer that loses something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossOwner<'a> {
@@ -107,11 +116,9 @@ impl LossGuard {
     /// None yet. Where nothing at all may go it is held from the start, and otherwise let through.
     #[must_use]
     pub fn new(kind: HoldKind, limit: LossLimit, held_before: BTreeSet<String>) -> Self {
-        let (none, everyone) = match limit {
-            LossLimit::Together(limit) => (limit.left == 0, limit.left == 0),
-            LossLimit::Apart { others, .. } => (others.left == 0, false),
-        };
-        let others = none || held_before.contains(PLATFORM);
+        let everyone = limit.together.is_some_and(|limit| limit.left == 0);
+        let none = limit.apart.as_ref().is_some_and(|apart| apart.others.left == 0);
+        let others = everyone || none || held_before.contains(PLATFORM);
         let held = HeldLosses { others, tenants: held_before.clone(), everyone };
         Self { kind, limit, held_before, held, others: Side::default(), asked: BTreeMap::new() }
     }
@@ -168,22 +175,18 @@ impl LossGuard {
     }
 
     fn exceeding(&self, exceeds: fn(Limit, u64) -> bool) -> HeldLosses {
-        match self.limit {
-            LossLimit::Together(limit) => {
-                let asked: u64 = self.asked.values().map(Side::amount).sum();
-                let all = exceeds(limit, self.others.amount() + asked);
-                HeldLosses { others: all, tenants: BTreeSet::new(), everyone: all }
-            }
-            LossLimit::Apart { others, owners } => {
-                let over = |side: &Side| side.owners.len() as u64 > owners;
-                let tenants = self.asked.iter().filter(|(_, side)| over(side));
-                HeldLosses {
-                    others: exceeds(others, self.others.amount()),
-                    tenants: tenants.map(|(tenant, _)| tenant.clone()).collect(),
-                    everyone: false,
-                }
-            }
+        let others = self.others.amount();
+        let asked: u64 = self.asked.values().map(Side::amount).sum();
+        let all = self.limit.together.is_some_and(|limit| exceeds(limit, others + asked));
+        let mut held = HeldLosses { others: all, tenants: BTreeSet::new(), everyone: all };
+        if let Some(apart) = &self.limit.apart {
+            held.others |= exceeds(apart.others, others);
+            let over = |(tenant, side): &(&String, &Side)| {
+                exceeds(apart.owners.of(tenant), side.owners.len() as u64)
+            };
+            held.tenants.extend(self.asked.iter().filter(over).map(|(tenant, _)| tenant.clone()));
         }
+        held
     }
 
     /// What is held of it is more than a run may do at any time, or was so before it became less: that stays
@@ -218,34 +221,51 @@ impl LossGuard {
         for (_, side) in self.asked.iter().filter(|(tenant, _)| held.asked(tenant)) {
             names.extend(side.names.iter().cloned());
         }
-        let allowed = match self.limit {
-            LossLimit::Together(limit) => limit.left,
-            LossLimit::Apart { others, .. } if held.others => others.left,
-            LossLimit::Apart { owners, .. } => owners,
-        };
-        let allowed = u32::try_from(allowed).ok().filter(|left| *left > 0);
+        let allowed = self.allowed(held).and_then(|left| u32::try_from(left).ok());
+        let allowed = allowed.filter(|left| *left > 0);
         let names: Vec<_> = names.into_iter().collect();
         (!names.is_empty()).then_some(Hold { kind: self.kind, names, allowed })
     }
 
-    /// How much goes through and counts for the runs to come: what nobody asked for, and all of it where the
-    /// fleet counts it together. Of an owner in `kept` nothing goes through: its folder stays for another
-    /// reason.
-    #[must_use]
-    pub fn let_through(&self, kept: &BTreeSet<&str>) -> u64 {
-        let others = if self.held.others { 0 } else { self.others.amount_without(kept) };
-        let asked = self.asked.iter().filter(|(tenant, _)| !self.held.asked(tenant));
-        match self.limit {
-            LossLimit::Together(_) => {
-                others + asked.map(|(_, side)| side.amount_without(kept)).sum::<u64>()
+    /// How much of what is held there might have been.
+    fn allowed(&self, held: &HeldLosses) -> Option<u64> {
+        let LossLimit { together, apart } = &self.limit;
+        match (together, apart) {
+            (Some(limit), None) => Some(limit.left),
+            (Some(limit), _) if held.everyone => Some(limit.left),
+            (_, Some(apart)) if held.others => Some(apart.others.left),
+            (_, Some(apart)) => {
+                let tenants = self.asked.keys().filter(|tenant| held.asked(tenant));
+                tenants.map(|tenant| apart.owners.of(tenant).left).min()
             }
-            LossLimit::Apart { .. } => others,
+            (None, None) => None,
         }
+    }
+
+    /// What goes through and counts for the runs to come: what nobody asked for, all of it where the fleet counts it
+    /// together, and who asked. Of an owner in `kept` nothing goes through: its folder stays for another reason.
+    #[must_use]
+    pub fn let_through(&self, kept: &BTreeSet<&str>) -> LetThrough {
+        let mut through = LetThrough::default();
+        if !self.held.others {
+            through.amount = self.others.amount_without(kept);
+        }
+        for (tenant, side) in self.asked.iter().filter(|(tenant, _)| !self.held.asked(tenant)) {
+            if self.limit.together.is_some() {
+                through.amount += side.amount_without(kept);
+            }
+            let owners = side.owners.keys().filter(|owner| !kept.contains(owner.as_str())).count();
+            if owners > 0 {
+                through.owners.insert(tenant.clone(), owners as u64);
+            }
+        }
+        through
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::limits::{ApartLimit, TenantLimit};
     use super::*;
 
     const fn limit(left: u64) -> Limit {
@@ -253,7 +273,17 @@ mod tests {
     }
 
     fn apart(others: u64, owners: u64) -> LossLimit {
-        LossLimit::Apart { others: limit(others), owners }
+        let owners = TenantLimit { run: owners, ..TenantLimit::default() };
+        let apart = Some(ApartLimit { others: limit(others), owners });
+        LossLimit { together: None, apart }
+    }
+
+    fn together(most: u64) -> LossLimit {
+        LossLimit { together: Some(limit(most)), apart: None }
+    }
+
+    fn amount(losses: &LossGuard) -> u64 {
+        losses.let_through(&BTreeSet::new()).amount
     }
 
     fn lost(name: &str, amount: u64, asked: bool) -> Lost {
@@ -289,8 +319,8 @@ mod tests {
         let two = |asked| [("t", "a", lost("x", 5, asked)), ("t", "b", lost("y", 6, asked))];
         assert_eq!(losses(apart(10, 9), &[], &two(false)).verdict(), held(true, &[]));
         let fits = losses(apart(11, 9), &[], &two(false));
-        assert_eq!((fits.verdict(), fits.let_through(&BTreeSet::new())), (held(false, &[]), 11));
-        assert_eq!(fits.let_through(&["b"].into()), 5, "its folder stays as it is");
+        assert_eq!((fits.verdict(), amount(&fits)), (held(false, &[]), 11));
+        assert_eq!(fits.let_through(&["b"].into()).amount, 5, "its folder stays as it is");
         assert_eq!(losses(apart(0, 2), &[], &two(true)).verdict(), held(false, &[]));
         assert_eq!(losses(apart(0, 1), &[], &two(true)).verdict(), held(false, &["t"]));
     }
@@ -309,12 +339,9 @@ mod tests {
     #[test]
     fn a_number_of_the_fleet_counts_all_of_it() {
         let both = [("t", "a", lost("x", 5, true)), ("", "b", lost("y", 6, false))];
-        assert_eq!(
-            losses(LossLimit::Together(limit(10)), &[], &both).verdict(),
-            held(true, &["t"])
-        );
-        let fits = losses(LossLimit::Together(limit(11)), &[], &both);
-        assert_eq!((fits.verdict(), fits.let_through(&BTreeSet::new())), (held(false, &[]), 11));
+        assert_eq!(losses(together(10), &[], &both).verdict(), held(true, &["t"]));
+        let fits = losses(together(11), &[], &both);
+        assert_eq!((fits.verdict(), amount(&fits)), (held(false, &[]), 11));
     }
 
     #[test]
@@ -330,8 +357,37 @@ mod tests {
 
     #[test]
     fn what_waits_for_an_hour_to_pass_goes_on_by_itself() {
-        let full = LossLimit::Apart { others: Limit { run: 10, left: 0 }, owners: 9 };
+        let mut full = apart(10, 9);
+        full.apart.as_mut().unwrap().others.left = 0;
         let losses = losses(full, &[], &[("", "a", lost("x", 4, false))]);
         assert!(losses.verdict().others && losses.stays_held().is_none());
+    }
+
+    #[test]
+    fn where_one_of_two_has_a_number_both_hold() {
+        let both = LossLimit { apart: apart(10, 1).apart, ..together(6) };
+        let asked = |owner, amount| ("t", owner, lost(owner, amount, true));
+        let other = |amount| ("", "b", lost("b", amount, false));
+        let verdict = |all: &[(&str, &str, Lost)]| losses(both.clone(), &[], all).verdict();
+        assert_eq!(verdict(&[asked("x", 3), other(3)]), held(false, &[]));
+        assert_eq!(verdict(&[asked("x", 3), other(4)]), held(true, &["t"]), "seven of six");
+        assert_eq!(verdict(&[asked("x", 1), asked("y", 1)]), held(false, &["t"]), "two of one");
+    }
+
+    #[test]
+    fn what_a_tenant_asked_for_lately_is_taken_off() {
+        let mut lately = apart(10, 2);
+        lately.apart.as_mut().unwrap().owners.lately.insert("red".to_owned(), 1);
+        let asked = |tenant, owner| (tenant, owner, lost(owner, 9, true));
+        let of = |all: &[(&str, &str, Lost)]| losses(lately.clone(), &[], all);
+        let through = of(&[asked("red", "a"), asked("blue", "b"), asked("blue", "c")]);
+        assert_eq!(through.verdict(), held(false, &[]));
+        let owners = [("blue".to_owned(), 2), ("red".to_owned(), 1)].into();
+        assert_eq!(through.let_through(&BTreeSet::new()), LetThrough { amount: 0, owners });
+        let over = of(&[asked("red", "a"), asked("red", "d"), asked("blue", "b")]);
+        assert_eq!(over.verdict(), held(false, &["red"]), "blue's are no matter of red's");
+        assert_eq!(over.hold(&over.verdict()).unwrap().allowed, Some(1));
+        let verdict = over.verdict();
+        assert!(over.holding(verdict).stays_held().is_none(), "it goes on by itself");
     }
 }

@@ -16,8 +16,11 @@ use crate::model::{
     ClusterState, ControlPlaneRow, Decision, Ending, Fleet, FleetLock, Hold, HoldKind, MoveCause,
     MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
 };
-pub use limits::{GuardLimits, Limit, LossLimit, next_room, remember_run, remembered_until};
-pub use losses::{HeldLosses, LossGuard, LossOwner, Lost, PLATFORM};
+pub use limits::{
+    ApartLimit, GuardLimits, Limit, LossLimit, TenantLimit, next_room, remember_run,
+    remembered_until,
+};
+pub use losses::{HeldLosses, LetThrough, LossGuard, LossOwner, Lost, PLATFORM};
 
 /// What the guards look at.
 #[derive(Clone, Copy, Debug)]

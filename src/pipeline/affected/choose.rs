@@ -6,33 +6,34 @@ use super::super::loss_guards::LossGuards;
 use super::super::run::Run;
 use super::read::fleet_lock;
 use crate::change::{GuardLimits, Guarded};
-use crate::model::{Hold, HoldKind, StoreError};
+use crate::model::{FleetLock, Hold, HoldKind, StoreError};
 
 /// Chooses the clusters' folders; `None` where one is not the one that is wanted, or loses more than goes without
-/// saying.
+/// saying. Where one loses anything the fleet's lock is there, too: it is to remember that.
 ///
-/// What is in force, what was done lately and what was held before stand in the fleet's lock. It is as large as there
-/// are workers, so it is read only where something is lost at all. The clusters that are placed are those of the
-/// workers that were read, fewer than there are: so what may be lost is never more than it may be. Where losses of
-/// others are held already all is counted together, which only a look at everything can.
+/// What is in force, what was done lately and what was held before stand in that lock. It is as large as there are
+/// workers, so it is read only where something is lost at all. The clusters that are placed are those of the workers
+/// that were read, fewer than there are: so what may be lost is never more than it may be. Where losses of others are
+/// held already all is counted together, which only a look at everything can.
 pub(super) fn choose(
     run: Run<'_>,
     guarded: &Guarded,
     held: &[Hold],
-) -> Result<Option<Choice>, StoreError> {
+) -> Result<Option<(Choice, Option<FleetLock>)>, StoreError> {
     let mut choice = choose_clusters(run, LossGuards::new(&guarded.limits, None))?;
+    let mut lock = None;
     if !choice.losses.is_empty() {
         let of_losses = [HoldKind::ObjectsRemoved, HoldKind::MachinesReplaced];
-        if held.iter().any(|hold| of_losses.contains(&hold.kind)) {
+        lock = fleet_lock(run.snapshot, run.store)?;
+        if lock.is_none() || held.iter().any(|hold| of_losses.contains(&hold.kind)) {
             return Ok(None);
         }
-        let Some(lock) = fleet_lock(run.snapshot, run.store)? else { return Ok(None) };
         let guards = run.read.loaded.fleet.spec.guards.unwrap_or_default();
         let bound = run.read.previous.bound() as u64;
-        let limits = GuardLimits::new(guards, Some(&lock), bound, run.snapshot.now);
-        choice = choose_clusters(run, LossGuards::new(&limits, Some(&lock)))?;
+        let limits = GuardLimits::new(guards, lock.as_ref(), bound, run.snapshot.now);
+        choice = choose_clusters(run, LossGuards::new(&limits, lock.as_ref()))?;
     }
-    Ok(is_wanted(&choice).then_some(choice))
+    Ok(is_wanted(&choice).then_some((choice, lock)))
 }
 
 /// Whether every folder is the one that is wanted.

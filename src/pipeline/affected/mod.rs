@@ -74,16 +74,19 @@ pub fn propose_affected(
     // What is written stands among the other clusters of its worker.
     read.previous = locks;
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
-    let choice = choose::choose(run, &decided.guarded, &baseline.holds)?;
-    let Some(choice) = choice else { return Ok(None) };
-    let Choice { contents, standing, mut told, .. } = choice;
+    let chosen = choose::choose(run, &decided.guarded, &baseline.holds)?;
+    let Some((choice, lock)) = chosen else { return Ok(None) };
+    let Choice { contents, standing, mut told, losses, .. } = choice;
+    let did = losses.did(&decided.guarded, &told.gates);
+    let counts_until = losses.until(&did, lock.as_ref(), snapshot.now);
     standing.settle(&mut decided.planning.plan, None, None);
     // What is held and kept is so still.
     decided.planning.plan.holds.clone_from(&baseline.holds);
     told.gates.clone_from(&baseline.gates);
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
-    let writing = Writing::new(run, contents, Vec::new(), Remembered::default());
-    let Some((written, rewritten)) = writing.write_part()? else { return Ok(None) };
+    let remembered = Remembered { did, ..Remembered::default() };
+    let writing = Writing::new(run, contents, Vec::new(), remembered);
+    let Some((written, rewritten)) = writing.write_part(lock.as_ref())? else { return Ok(None) };
     if !is_plain(&written) {
         return Ok(None);
     }
@@ -103,10 +106,12 @@ pub fn propose_affected(
     }
     proposal.diagnostics = baseline.findings.iter().cloned().collect();
     proposal.reported = reported;
-    proposal.valid_until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
+    let until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
+    // What this run counts is counted once: the next one stands on without it.
+    proposal.valid_until = [until, counts_until].into_iter().flatten().min();
     let changed: BTreeSet<Name> = rewritten.into_iter().chain(stated).collect();
     let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
-    Ok(Some((proposal, Baseline { reports: reports.digest, reported, ..next })))
+    Ok(Some((proposal, Baseline { reports: reports.digest, reported, until, ..next })))
 }
 
 /// Counts all clusters of these workers as there, for their status.

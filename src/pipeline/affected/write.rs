@@ -1,17 +1,23 @@
-//! Writing some clusters: their folders, their records, and what their workers keep of them.
+//! Writing some clusters: their folders, their records, what their workers keep of them, and what the fleet's lock
+//! remembers of the run.
 
 use std::collections::BTreeSet;
 
 use super::super::contents::OwnFiles;
+use super::super::run::Run;
 use super::super::writing::{Writing, WrittenTree};
-use crate::model::{Id, Name, StoreError};
+use crate::change;
+use crate::model::{FleetLock, Id, Name, Owned, StoreError, lock_to_bytes, paths};
 
 impl Writing<'_> {
     /// Writes the planned clusters, and says which of them have another row than before. The other clusters of
     /// their workers stay as the locks have them, and so do the workers' own files: nothing that these are made
     /// from has changed. `None` where a worker is not the one that its lock knows.
+    ///
+    /// `fleet` is the fleet's lock, where the run does anything that guards count.
     pub(super) fn write_part(
         mut self,
+        fleet: Option<&FleetLock>,
     ) -> Result<Option<(WrittenTree, BTreeSet<Name>)>, StoreError> {
         self.moves();
         self.records()?;
@@ -31,7 +37,22 @@ impl Writing<'_> {
                 changed.extend(other);
             }
         }
+        if let Some(lock) = fleet {
+            self.remember(lock)?;
+        }
         let no_lock = Id::EMPTY_DIR;
         Ok(Some((self.close(Vec::new(), no_lock)?, changed)))
+    }
+
+    /// Writes what the fleet's lock remembers of the run. All else that stands there is of what did not change.
+    fn remember(&mut self, lock: &FleetLock) -> Result<(), StoreError> {
+        let Run { store, snapshot, .. } = self.run;
+        let recent = change::remember_run(&lock.recent, &self.remembered.did, snapshot.now);
+        if recent == lock.recent {
+            return Ok(());
+        }
+        let id = store.put_blob(&lock_to_bytes(&FleetLock { recent, ..lock.clone() }))?;
+        let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
+        self.set_file(&Owned::ControlPlane, &path, id, true)
     }
 }
