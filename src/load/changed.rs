@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::amounts::blocks;
 use super::check::rule_count::rules;
 use super::desired::{MAX_DOCUMENTS, is_desired};
 use super::document::{self, Item};
 use super::finding::DocumentSource;
 use super::folders::Folders;
 use super::kind::{Kind, Root};
-use super::meter::blocks;
 use super::read;
 use super::split::{Chunk, split};
 use crate::model::api::FleetSpec;

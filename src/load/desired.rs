@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::amounts::{Amounts, blocks};
 use super::check::rule_count::rules;
 use super::document::{self, Item};
 use super::finding::DocumentSource;
 use super::kind::Root;
-use super::meter::{Amounts, Meter, blocks};
+use super::meter::Meter;
 use super::read;
 use super::split::{Chunk, split};
 use super::tree;
@@ -59,6 +60,22 @@ impl DesiredDocuments {
         memo: &Memo,
         meter: &mut Meter<'_>,
     ) -> Result<Self, StoreError> {
+        let first = Self::read_once(store, fleet, roots, memo, meter)?;
+        let Some(again) = meter.again() else { return Ok(first) };
+        *meter = again;
+        let parsed = first.parsed;
+        drop(first);
+        let desired = Self::read_once(store, fleet, roots, memo, meter)?;
+        Ok(Self { parsed: parsed + desired.parsed, ..desired })
+    }
+
+    fn read_once(
+        store: &dyn Store,
+        fleet: Id,
+        roots: &Roots,
+        memo: &Memo,
+        meter: &mut Meter<'_>,
+    ) -> Result<Self, StoreError> {
         let mut desired = Self::default();
         desired.root(store, fleet, (&roots.fleet, Root::Fleet, &[]), memo, meter)?;
         let policies = (roots.policies.as_str(), Root::Policies, &[POLICY_TESTS][..]);
@@ -79,10 +96,19 @@ impl DesiredDocuments {
         let mut may = |path: &str| meter.add(&format!("{folder}/{path}"), one);
         for (path, entry) in tree::files_that(store, dir, skip, &mut may)? {
             let full = format!("{folder}/{path}");
-            if is_desired(&path, entry) && has_room(store, &full, entry, meter)? {
+            if !is_desired(&path, entry) || !has_room(store, &full, entry, meter)? {
+                continue;
+            }
+            if meter.may(&full) {
                 let before = self.items.len();
                 self.file(store, &full, entry, root, memo)?;
                 self.count(&full, before, meter);
+            } else {
+                // It only matters how much it is.
+                let mut apart = Self::default();
+                apart.file(store, &full, entry, root, memo)?;
+                self.parsed += apart.parsed;
+                apart.count(&full, 0, meter);
             }
         }
         if !meter.is_fine() {
@@ -91,7 +117,7 @@ impl DesiredDocuments {
         Ok(())
     }
 
-    /// Counts what was read of a file. Whoever has too much by now loses all of it.
+    /// Counts what was read of a file. Of whoever has too much by now nothing stays.
     fn count(&mut self, path: &str, before: usize, meter: &mut Meter<'_>) {
         let read = &self.items[before..];
         let of = |item: &Item| item.body.as_ref().map_or(0, |body| rules(&body.spec)) as u64;
@@ -100,7 +126,9 @@ impl DesiredDocuments {
             rules: read.iter().map(of).sum(),
             ..Amounts::default()
         };
-        if !meter.add(path, amounts) {
+        let given_up = meter.given_up();
+        meter.add(path, amounts);
+        if meter.given_up() > given_up {
             self.leave_out(meter);
         }
     }
@@ -205,7 +233,7 @@ impl DesiredDocuments {
     }
 }
 
-/// Counts the bytes of a file, by its header, and says whether it is to be read.
+/// Counts the bytes of a file, by its header, and says whether what stands in it counts.
 fn has_room(
     store: &dyn Store,
     path: &str,
@@ -213,8 +241,8 @@ fn has_room(
     meter: &mut Meter<'_>,
 ) -> Result<bool, StoreError> {
     let plain = matches!(entry.kind, EntryKind::File | EntryKind::Executable);
-    if !plain || !meter.may(path) || !meter.wants_bytes(path) {
-        return Ok(meter.may(path));
+    if !plain || !meter.counts(path) || !meter.wants_bytes(path) {
+        return Ok(meter.counts(path));
     }
     let size = store.blob_size(entry.id)?;
     // A file that is larger is not read, which is told of it alone.
@@ -248,7 +276,7 @@ fn remembered(kept: &FactFile, path: &str, root: Root) -> Option<Vec<Item>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{POLICY, cluster, files_find, load_fleet};
+    use super::super::tests::{CARP, Memory, POLICY, cluster, files_find, load_files, load_fleet};
     use super::*;
 
     #[test]
@@ -272,5 +300,32 @@ mod tests {
         let loaded = load_fleet(&[("fleet/x.yaml", &text)]);
         assert!(loaded.fleet.holds_placements());
         assert_eq!(loaded.fleet.unloaded[0].document, None);
+    }
+
+    #[test]
+    fn who_has_most_is_known_at_the_end() {
+        let text = format!(
+            "{CARP}  tenants: [{{name: a, paths: [fleet/a]}}, {{name: b, paths: [fleet/b]}}]\n"
+        );
+        let spec = load_files(&[("carp.yaml", &text)]).fleet.spec;
+        let read = |files: &[(&str, usize)]| {
+            let store = Memory::default();
+            let entry = |documents| {
+                let text = vec![cluster(""); documents].join("---\n");
+                let id = store.put_blob(text.as_bytes()).unwrap();
+                Entry { kind: EntryKind::File, id }
+            };
+            let files: Vec<_> = files.iter().map(|(path, count)| (*path, entry(*count))).collect();
+            let mut meter = Meter::of(Some(&spec)).with_documents(5);
+            let (tree, roots, memo) = (store.tree(&files), Roots::default(), Memo::default());
+            let read = DesiredDocuments::read(&store, tree, &roots, &memo, &mut meter).unwrap();
+            assert_eq!(meter.findings("fleet").len(), 1);
+            let files = read.items.iter().map(|item| item.findings.source.file.to_string());
+            files.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        };
+        let b_has_most = [("fleet/a/x.yaml", 3), ("fleet/b/x.yaml", 3), ("fleet/b/y.yaml", 1)];
+        assert_eq!(read(&b_has_most), ["fleet/a/x.yaml"]);
+        let more_comes = [("fleet/a/x.yaml", 3), ("fleet/a/y.yaml", 3), ("fleet/b/x.yaml", 5)];
+        assert_eq!(read(&more_comes), ["fleet/b/x.yaml"]);
     }
 }

@@ -10,7 +10,7 @@ use crate::model::Unloaded;
 use crate::model::api::FleetSpec;
 
 /// The tenants by their folders.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Folders<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
 impl<'a> Folders<'a> {

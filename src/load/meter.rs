@@ -4,83 +4,18 @@
 //!
 //! What is counted is known before it is used: files in the walk, bytes from the objects' headers, documents and
 //! rules file by file. So what is too much is never in memory as a whole.
+//!
+//! Where the fleet as a whole has too much the tenant that has most is left out. Who that is shows only at the end, so
+//! what such a tenant has is counted on, and where it was another all is read once more.
 
 use std::collections::BTreeMap;
 
+use super::amounts::{Amounts, FLEET, TENANT};
 use super::folders::Folders;
 use super::read::MAX_FILE;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::model::Unloaded;
-use crate::model::api::{FleetSpec, TenantLimits};
-
-/// Amounts of what is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Amounts {
-    /// Files and folders. They have no limit of their own but that of documents: each file holds one at least.
-    pub(super) entries: u64,
-    pub(super) documents: u64,
-    pub(super) bytes: u64,
-    pub(super) rules: u64,
-}
-
-/// What a tenant may have where `carp.yaml` says nothing else: a fifth of the largest fleet that carp was made for
-/// (docs/performance.md), with a page a document.
-const TENANT: Amounts =
-    Amounts { entries: 40_000, documents: 20_000, bytes: 128 << 20, rules: 20_000 };
-/// What all may have together: five times that fleet. More does not fit into a turn's memory.
-const FLEET: Amounts =
-    Amounts { entries: 1_000_000, documents: 500_000, bytes: 2 << 30, rules: 200_000 };
-/// Bytes are counted as disks do, so that most edits change no count.
-const BLOCK: u64 = 4 << 10;
-
-/// The bytes of a file in whole blocks.
-pub(super) const fn blocks(size: u64) -> u64 {
-    size.div_ceil(BLOCK) * BLOCK
-}
-
-impl Amounts {
-    const NAMES: [&'static str; 4] =
-        ["files and folders", "documents", "bytes", "rules of placement"];
-
-    const fn each(self) -> [u64; 4] {
-        [self.entries, self.documents, self.bytes, self.rules]
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            entries: self.entries + other.entries,
-            documents: self.documents + other.documents,
-            bytes: self.bytes.saturating_add(other.bytes),
-            rules: self.rules + other.rules,
-        }
-    }
-
-    fn minus(self, other: Self) -> Self {
-        Self {
-            entries: self.entries - other.entries,
-            documents: self.documents - other.documents,
-            bytes: self.bytes.saturating_sub(other.bytes),
-            rules: self.rules - other.rules,
-        }
-    }
-
-    /// The first of these that is more than it may be.
-    fn beyond(self, most: Self) -> Option<usize> {
-        self.each().iter().zip(most.each()).position(|(is, most)| *is > most)
-    }
-
-    fn of_tenant(limits: Option<&TenantLimits>) -> Self {
-        let Some(limits) = limits else { return TENANT };
-        let documents = limits.documents.map_or(TENANT.documents, u64::from);
-        let bytes = limits.bytes.and_then(|b| u64::try_from(b.thousandths() / 1000).ok());
-        Self {
-            entries: documents.saturating_mul(2),
-            documents,
-            bytes: bytes.unwrap_or(TENANT.bytes),
-            rules: limits.rules.map_or(TENANT.rules, u64::from),
-        }
-    }
-}
+use crate::model::api::FleetSpec;
 
 /// Whose something is: the tenants of a folder, or none for what is the platform's.
 type Owner<'a> = Vec<&'a str>;
@@ -94,16 +29,40 @@ struct Over {
     most: u64,
     /// Whether it is the whole fleet that has too much, of which this owner has most.
     whole: bool,
+    /// Whether what the owner has is counted on.
+    counts: bool,
 }
 
 /// What was counted so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Meter<'a> {
     folders: Folders<'a>,
     limits: BTreeMap<&'a str, Amounts>,
+    /// What all may have together.
+    most: Amounts,
     used: BTreeMap<Owner<'a>, Amounts>,
+    /// What all have of whom anything is read.
     total: Amounts,
+    /// Files and folders of everybody.
+    entries: u64,
     over: BTreeMap<Owner<'a>, Over>,
+    /// Whether it was counted before who has most.
+    settled: bool,
+}
+
+impl Default for Meter<'_> {
+    fn default() -> Self {
+        Self {
+            folders: Folders::default(),
+            limits: BTreeMap::new(),
+            most: FLEET,
+            used: BTreeMap::new(),
+            total: Amounts::default(),
+            entries: 0,
+            over: BTreeMap::new(),
+            settled: false,
+        }
+    }
 }
 
 impl<'a> Meter<'a> {
@@ -113,41 +72,89 @@ impl<'a> Meter<'a> {
         Self { folders: Folders::of(spec), limits: limits.collect(), ..Self::default() }
     }
 
+    /// The same where all may have no more documents together.
+    #[cfg(test)]
+    pub(super) fn with_documents(self, documents: u64) -> Self {
+        Self { most: Amounts { documents, ..FLEET }, ..self }
+    }
+
     /// Whether what stands at a path is read.
     pub(super) fn may(&self, path: &str) -> bool {
         self.over.is_empty() || !self.over.contains_key(self.folders.tenants_of(path))
     }
 
+    /// Whether what stands at a path is counted, read or not.
+    pub(super) fn counts(&self, path: &str) -> bool {
+        self.over.is_empty()
+            || self.over.get(self.folders.tenants_of(path)).is_none_or(|over| over.counts)
+    }
+
     /// Whether the bytes of whoever has this path could be too many. Else no header need be read.
     pub(super) fn wants_bytes(&self, path: &str) -> bool {
         let owner = self.folders.tenants_of(path);
-        let most = |used: Amounts| used.entries.saturating_mul(MAX_FILE);
+        let most = |entries: u64| entries.saturating_mul(MAX_FILE);
         let used = self.used.get(owner).copied().unwrap_or_default();
-        most(used) > self.limit(owner).bytes || most(self.total) > FLEET.bytes
+        most(used.entries) > self.limit(owner).bytes || most(self.entries) > self.most.bytes
     }
 
-    /// Counts what stands at a path, and says whether it is read still.
+    /// Counts what stands at a path, and says whether it is counted on.
     pub(super) fn add(&mut self, path: &str, amounts: Amounts) -> bool {
         let owner = self.folders.tenants_of(path);
-        if self.over.contains_key(owner) {
+        if !self.counts(path) {
             return false;
         }
-        let limit = self.limit(owner);
+        let (limit, open) = (self.limit(owner), !self.over.contains_key(owner));
         if !self.used.contains_key(owner) {
             self.used.insert(owner.to_vec(), Amounts::default());
         }
         let Some(used) = self.used.get_mut(owner) else { return false };
         *used = used.plus(amounts);
         let (used, owner) = (*used, owner.to_vec());
-        self.total = self.total.plus(amounts);
+        self.entries += amounts.entries;
+        if open {
+            self.total = self.total.plus(amounts);
+        }
         if let Some(which) = used.beyond(limit) {
-            self.give_up(owner, Over { which, most: limit.each()[which], whole: false });
+            let over = Over { which, most: limit.each()[which], whole: false, counts: false };
+            self.give_up(owner, over);
+        } else if used.beyond(self.most).is_some()
+            && let Some(over) = self.over.get_mut(&owner)
+        {
+            // Whoever has more than all may have is left out in any case.
+            over.counts = false;
         }
-        while let Some(which) = self.total.beyond(FLEET) {
+        self.fit();
+        self.counts(path)
+    }
+
+    /// Gives up whoever has most, until the rest is not too much.
+    fn fit(&mut self) {
+        while let Some(which) = self.total.beyond(self.most) {
             let Some(largest) = self.largest(which) else { break };
-            self.give_up(largest, Over { which, most: FLEET.each()[which], whole: true });
+            let over = Over { which, most: self.most.each()[which], whole: true, counts: true };
+            self.give_up(largest, over);
         }
-        self.may(path)
+    }
+
+    /// The meter of another reading, where others were given up than those who turned out to have most. It gives up
+    /// these from the start.
+    pub(super) fn again(&self) -> Option<Self> {
+        let mut exact = self.clone();
+        exact.over.retain(|_, over| !over.whole);
+        let open = self.used.iter().filter(|(owner, _)| !exact.over.contains_key(*owner));
+        exact.total = open.fold(Amounts::default(), |all, (_, used)| all.plus(*used));
+        exact.fit();
+        if self.settled || exact.over.keys().eq(self.over.keys()) {
+            return None;
+        }
+        exact.over.values_mut().for_each(|over| over.counts = false);
+        let (used, total) = (BTreeMap::new(), Amounts::default());
+        Some(Self { used, total, entries: 0, settled: true, ..exact })
+    }
+
+    /// How many were given up.
+    pub(super) fn given_up(&self) -> usize {
+        self.over.len()
     }
 
     /// The tenant that has most; the platform only where no tenant has any.
@@ -159,8 +166,10 @@ impl<'a> Meter<'a> {
     }
 
     fn give_up(&mut self, owner: Owner<'a>, over: Over) {
-        self.total = self.total.minus(self.used.get(&owner).copied().unwrap_or_default());
-        self.over.insert(owner, over);
+        let used = self.used.get(&owner).copied().unwrap_or_default();
+        if self.over.insert(owner, over).is_none() {
+            self.total = self.total.minus(used);
+        }
     }
 
     /// What the owner of a folder may have; the platform as much as the whole fleet. Where a folder is of several
@@ -173,7 +182,7 @@ impl<'a> Meter<'a> {
             bytes: a.bytes.max(b.bytes),
             rules: a.rules.max(b.rules),
         })
-        .unwrap_or(FLEET)
+        .unwrap_or(self.most)
     }
 
     /// Whether nothing was too much.
@@ -287,7 +296,7 @@ mod tests {
 
     #[test]
     fn what_is_within_is_read() {
-        let (carp, red) = (carp("documents: 1, bytes: 4Ki, rules: 1"), named("a", "red"));
+        let (carp, red) = (carp("documents: 1, bytes: 4Ki, rules: 1"), named("r-1", "red"));
         let loaded = load_files(&[("carp.yaml", &carp), ("fleet/red/a.yaml", &red)]);
         assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
         assert_eq!(loaded.fleet.clusters.len(), 1);

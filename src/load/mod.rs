@@ -8,6 +8,7 @@
 //! Findings name field paths. [`locate`] finds line and column by reading the document again.
 
 mod alone;
+mod amounts;
 mod assemble;
 mod built_in;
 mod changed;
