@@ -39,7 +39,7 @@ fn clusters_go_to_the_nearest_worker_with_room() {
 #[test]
 fn an_edit_of_one_cluster_touches_its_folder_and_its_workers_index_only() {
     let mut world = World::small();
-    world.edit("fleet/clusters/alpha.yaml", "version: v1.34.2", "version: v1.34.3");
+    world.edit("fleet/clusters/alpha.yaml", "replicas: 2", "replicas: 3");
     let proposal = world.run();
     let expected = [
         "workers/w-weu/carp.lock",
@@ -47,6 +47,11 @@ fn an_edit_of_one_cluster_touches_its_folder_and_its_workers_index_only() {
         "workers/w-weu/sentinel.yaml",
     ];
     assert_eq!(paths_of(&proposal.changes), expected.into());
+    // What guards count for the runs to come stands in the fleet's lock.
+    world.edit("fleet/clusters/alpha.yaml", "version: v1.34.2", "version: v1.34.3");
+    let proposal = world.run();
+    let counted = ["control-plane/fleet.lock"].into_iter().chain(expected).collect();
+    assert_eq!(paths_of(&proposal.changes), counted);
 }
 
 #[test]

@@ -17,6 +17,7 @@ $ carp reconcile --once
 
       update alpha: version v1.32.9 → v1.34.2; the control plane restarts
 
+      ~ control-plane/fleet.lock
       ~ workers/w-weu/carp.lock
       ~ workers/w-weu/clusters/alpha/cluster.yaml
       ~ workers/w-weu/sentinel.yaml

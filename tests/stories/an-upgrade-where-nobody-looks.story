@@ -10,6 +10,7 @@ $ carp reconcile --once
     carp/rendered:
       update golf: version v1.33.9 → v1.34.2; np0: replaces 2 machines; the control plane restarts
 
+      ~ control-plane/fleet.lock
       ~ workers/w-eus/carp.lock
       ~ workers/w-eus/clusters/golf/cluster.yaml
       ~ workers/w-eus/sentinel.yaml
