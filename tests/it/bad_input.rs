@@ -252,7 +252,8 @@ fn findings(out: &str) -> Vec<&str> {
 /// Whether a plan counts a finding with others of its rule.
 fn is_folded(text: &str, finding: &str) -> bool {
     let rule = finding.split(": ").next().unwrap_or_default();
-    text.lines().any(|line| line.starts_with(rule) && line.contains(" more of these; "))
+    let is_of = |block: &str| block.lines().any(|line| line.starts_with(rule));
+    text.split("\n\n").any(|block| is_of(block) && block.contains(" more of these; "))
 }
 
 /// What is wrong with how the findings are told.

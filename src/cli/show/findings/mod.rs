@@ -10,7 +10,7 @@ mod json;
 mod sarif;
 mod text;
 
-pub use fold::folded;
+pub use fold::{folded, folded_into_help};
 pub use github::github;
 pub use json::{FINDINGS_SCHEMA, findings_value, json};
 pub use sarif::sarif;

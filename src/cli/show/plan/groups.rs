@@ -8,6 +8,8 @@ use crate::model::{Name, count, thousands};
 
 /// So many clusters of one action stand each on a line of its own.
 const EACH: usize = 6;
+/// The same of clusters that wait.
+const FEW: usize = 3;
 /// The most lines of one action; the rest is counted.
 const LINES: usize = 6;
 /// How many names stand beside a number of clusters.
@@ -55,7 +57,9 @@ pub fn groups(changes: &[ClusterChange]) -> Vec<ChangeGroup> {
     let mut out = Vec::new();
     for action in Action::ALL {
         let all: Vec<_> = changes.iter().filter(|change| change.action == action).collect();
-        if all.len() <= EACH {
+        // Where a cluster waits it is told by what for, and that is mostly the same.
+        let each = if action == Action::Wait { FEW } else { EACH };
+        if all.len() <= each {
             out.extend(all.into_iter().map(one));
             continue;
         }

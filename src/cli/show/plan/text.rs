@@ -15,11 +15,7 @@ use crate::model::{Hold, HoldKind, Name, Plan, Work};
 /// The plan as text.
 #[must_use]
 pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
-    let (shown, more) = findings::folded(view.findings);
-    let mut out = findings::text(&shown, palette);
-    for line in more {
-        let _ = writeln!(out, "{line}\n");
-    }
+    let mut out = findings::text(&findings::folded_into_help(view.findings), palette);
     let _ = writeln!(out, "{}", palette.paint(Tone::Strong, &headline(view)));
     out.push_str(&against::text(view.against, palette));
     if view.proposal.stopped {
