@@ -1,5 +1,6 @@
 //! `carp render`: the output tree as files.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -89,13 +90,13 @@ fn again(rendered: &Rendered, context: &mut Context<'_, '_>) -> Result<(), Error
         (_, 0) => wrote,
         (_, paths) => format!("{wrote}, removed {}", count(paths as u64, "path")),
     };
-    out.push_str(&format!("; tree {}\n", proposal.tree));
+    let _ = writeln!(out, "; tree {}", proposal.tree);
     for (sign, paths) in [('~', written), ('-', removed)] {
         for path in paths.iter().take(SHOWN) {
-            out.push_str(&format!("  {sign} {path}\n"));
+            let _ = writeln!(out, "  {sign} {path}");
         }
         if let Some(more) = paths.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-            out.push_str(&format!("  {sign} and {more} more\n"));
+            let _ = writeln!(out, "  {sign} and {more} more");
         }
     }
     context.print(&out)

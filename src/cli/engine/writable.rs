@@ -27,18 +27,18 @@ pub struct Writable {
 /// # Errors
 /// There is no fleet, or its `carp.yaml` does not load.
 pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writable, Error> {
-    let fleet = reconcile::argument(&args.fleet);
-    let root = open::find(context, &fleet)?.folder.unwrap_or_else(|| args.fleet.clone());
-    let look = open::look_at_input(context, &fleet, &ObservedArgs::default(), false)?;
+    let named = reconcile::argument(&args.fleet);
+    let root = open::find(context, &named)?.folder.unwrap_or_else(|| args.fleet.clone());
+    let look = open::look_at_input(context, &named, &ObservedArgs::default(), false)?;
     let fleet = &look.opened.proposal.fleet;
     if look.opened.proposal.stopped && fleet.name.is_empty() {
         return Err(Error::failed(format!("{}/carp.yaml does not load", root.display()))
             .help("`carp validate` shows why"));
     }
-    let lock = look.opened.proposal.previous.fleet.as_ref();
-    let spent = leftover(fleet, lock).into_iter();
+    let used = leftover(fleet, look.opened.proposal.previous.fleet.as_ref()).into_iter();
+    let spent = used.map(|(name, sourced)| (name.clone(), sourced.file.clone())).collect();
     Ok(Writable {
-        spent: spent.map(|(name, sourced)| (name.clone(), sourced.file.clone())).collect(),
+        spent,
         root,
         fleet_folder: fleet.spec.roots.clone().unwrap_or_default().fleet,
         workers: fleet.workers.keys().cloned().collect(),

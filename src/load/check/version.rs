@@ -81,7 +81,7 @@ mod tests {
         };
         let known = version_between(1, 34).unwrap();
         assert_eq!(help("v1.34"), format!("write `version: {known}`, the newest that carp knows"));
-        assert_eq!(help("1.34"), help("v1.34"));
+        assert_eq!(help("V1.34"), help("v1.34"));
         assert_eq!(help("v1.36"), "write `version: v1.36.0`, or a later patch");
     }
 

@@ -46,10 +46,10 @@ fn lines(all: &[Certified]) -> Vec<String> {
 }
 
 /// Those of one commit, told apart by something more.
-fn alike<'a>(
-    all: &'a [Certified],
+fn alike(
+    all: &[Certified],
     by: impl Fn(&Certified) -> String,
-) -> BTreeMap<(String, Option<Id>, bool), Vec<&'a Certified>> {
+) -> BTreeMap<(String, Option<Id>, bool), Vec<&Certified>> {
     let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for certified in all {
         let key = (by(certified), certified.commit, certified.removed);
