@@ -8,6 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use crate::model::api::{GuardWindow, Guards};
 use crate::model::{FleetLock, GuardCounts, GuardedRun};
 
+/// What of the counts is by tenant.
+type CountsByTenant = fn(&GuardCounts) -> &BTreeMap<String, u64>;
+
 /// How long what was done counts after the hour in which it was done.
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 const DAY: SignedDuration = SignedDuration::from_hours(24);
@@ -148,20 +151,19 @@ impl GuardLimits {
                 [input, in_force].map(|guards| of(&guards).map_or(default, u64::from));
             input.min(in_force)
         };
-        let losses =
-            |of: fn(&Guards) -> Option<u32>,
-             (others, amount): (u64, fn(&GuardCounts) -> u64),
-             (owners, asked): (u64, fn(&GuardCounts) -> &BTreeMap<String, u64>)| {
-                let numbers = [of(&input), of(&in_force)];
-                let most = numbers.into_iter().flatten().min();
-                let owners = TenantLimit { run: owners, lately: lately.of_tenants(owners, asked) };
-                LossLimit {
-                    together: most.map(|most| lately.limit(u64::from(most), amount)),
-                    apart: numbers
-                        .contains(&None)
-                        .then(|| ApartLimit { others: lately.limit(others, amount), owners }),
-                }
-            };
+        let losses = |of: fn(&Guards) -> Option<u32>,
+                      (others, amount): (u64, fn(&GuardCounts) -> u64),
+                      (owners, asked): (u64, CountsByTenant)| {
+            let numbers = [of(&input), of(&in_force)];
+            let most = numbers.into_iter().flatten().min();
+            let owners = TenantLimit { run: owners, lately: lately.of_tenants(owners, asked) };
+            LossLimit {
+                together: most.map(|most| lately.limit(u64::from(most), amount)),
+                apart: numbers
+                    .contains(&None)
+                    .then(|| ApartLimit { others: lately.limit(others, amount), owners }),
+            }
+        };
         let share = |percent: u64, least: u64| (bound * percent).div_ceil(100).max(least);
         let deletions = share(5, LEAST_DELETIONS);
         let removed = losses(
