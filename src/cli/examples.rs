@@ -33,12 +33,12 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "templates",
         &[
             ("which templates there are, and whose", "carp templates list"),
-            ("a copy to change", "carp templates export kamaji-capz/cluster.yaml"),
+            ("a copy to change", "carp templates export parts/pools.yaml"),
             ("what they are expected to make", "carp templates test"),
         ],
     ),
     ("templates list", &[("which templates there are, and whose", "carp templates list")]),
-    ("templates export", &[("a copy to change", "carp templates export kamaji-capz/cluster.yaml")]),
+    ("templates export", &[("a copy to change", "carp templates export parts/pools.yaml")]),
     ("templates test", &[("what they are expected to make", "carp templates test")]),
     (
         "explain",

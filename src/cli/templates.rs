@@ -28,7 +28,7 @@ enum TemplatesCommand {
     /// more: what is not there follows carp's own.
     #[command(verbatim_doc_comment)]
     Export {
-        /// Folders such as `kamaji-capz`, or files such as `parts/pools.yaml`
+        /// Folders of flavors, or files such as `parts/pools.yaml`
         #[arg(value_name = "NAME")]
         names: Vec<String>,
         /// The folder to write to; files that are there are not touched

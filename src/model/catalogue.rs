@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use super::capi_provider::{CapiProvider, read_provider};
-use super::cloud::{CloudTable, read_cloud};
+use super::cloud::{CloudManifest, read_cloud};
 use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor};
 use super::provided_kind::ProvidedKind;
 use super::tables::{self, Location};
@@ -29,7 +29,7 @@ pub struct Catalogue(Arc<Inner>);
 struct Inner {
     flavors: BTreeMap<String, Flavor>,
     providers: BTreeMap<String, CapiProvider>,
-    clouds: BTreeMap<String, CloudTable>,
+    clouds: BTreeMap<String, CloudManifest>,
     /// carp's locations and those of the clouds; `None` where there are carp's alone.
     locations: Option<BTreeMap<String, Location>>,
     /// The kinds that providers and flavors bring, carp's and the fleet's.
@@ -122,7 +122,7 @@ impl Catalogue {
 
     /// The tables of a cloud, by the name of their file.
     #[must_use]
-    pub fn cloud(&self, name: &str) -> Option<&CloudTable> {
+    pub fn cloud(&self, name: &str) -> Option<&CloudManifest> {
         self.0.clouds.get(name)
     }
 

@@ -13,7 +13,7 @@ use super::tables::Location;
 /// The tables of one cloud.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CloudTable {
+pub struct CloudManifest {
     /// Its locations.
     pub locations: Vec<CloudLocation>,
     /// The sizes of its machines; none where any may be.
@@ -51,15 +51,15 @@ pub struct MachineSize {
 ///
 /// # Errors
 /// The text is not YAML, has a field that means nothing, or names a location, zone or size that cannot be.
-pub(super) fn read_cloud(text: &str) -> Result<CloudTable, FlavorFault> {
-    let table: CloudTable = read_manifest(text)?;
+pub(super) fn read_cloud(text: &str) -> Result<CloudManifest, FlavorFault> {
+    let table: CloudManifest = read_manifest(text)?;
     match table.nonsense() {
         None => Ok(table),
         Some(message) => Err(FlavorFault { message, line: 1, column: 1 }),
     }
 }
 
-impl CloudTable {
+impl CloudManifest {
     /// The locations as those of the cloud of that name.
     pub(super) fn located(&self, cloud: &str) -> impl Iterator<Item = Location> {
         self.locations.iter().map(move |location| Location {

@@ -72,7 +72,7 @@ pub use baseline::{
 };
 pub use capi_provider::{CapiProvider, ConfigSecret, DeploymentBeside, ProviderIdentity};
 pub use catalogue::{Catalogue, cloud_of, declares, flavor_of};
-pub use cloud::{CloudLocation, CloudTable, MachineSize};
+pub use cloud::{CloudLocation, CloudManifest, MachineSize};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
 pub use count::{amount, count, thousands};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};

@@ -45,6 +45,9 @@ pub struct ProvidedKind {
     /// named.
     #[serde(default, skip_serializing)]
     pub decided_by: BTreeMap<String, String>,
+    /// Fields whose empty value means something else than none. All others are left out where they have none.
+    #[serde(default, skip_serializing)]
+    pub may_be_empty: Vec<String>,
     /// Whether an object of it is never changed: another takes its place, whose name ends in a hash of what it holds.
     #[serde(default, skip_serializing)]
     pub rotates: bool,
@@ -130,7 +133,9 @@ impl ProvidedKind {
             Some(format!("`{kind}` is no control plane: only one has `machines` and `paths`"))
         } else {
             let paths = self.paths.elsewhere().map(|(at, _)| at);
-            let fields = [&self.set_once, &self.immutable, &self.mutable].into_iter().flatten();
+            let fields = [&self.set_once, &self.immutable, &self.mutable, &self.may_be_empty]
+                .into_iter()
+                .flatten();
             if let Some(wrong) = paths.chain(fields.map(String::as_str)).find(|at| !pointer(at)) {
                 return Some(format!(
                     "`{wrong}` of `{kind}` is no JSON pointer: it begins with `/`"
@@ -146,6 +151,22 @@ impl fmt::Display for ProvidedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.api_version, self.kind)
     }
+}
+
+/// As Kubernetes names kinds: `MachineDeployment`.
+pub(super) fn is_kind(kind: &str) -> bool {
+    kind.starts_with(|c: char| c.is_ascii_uppercase())
+        && kind.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// `v1`, or `group/v1`.
+pub(super) fn is_api_version(text: &str) -> bool {
+    let (group, version) = text.split_once('/').unwrap_or(("v1", text));
+    let lower = |text: &str, more: &str| {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || more.contains(c);
+        !text.is_empty() && text.chars().all(fits)
+    };
+    lower(group, "-.") && lower(version, "") && version.starts_with('v')
 }
 
 /// The resource of a kind, by the rule that Kubernetes' own generators follow.

@@ -15,8 +15,6 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("agent.ports[]", "The TCP ports of its repository and of API servers."),
     ("agent.repository", "Where the reports go."),
     ("agent.rules[]", "What it may read of these kinds; empty where there are none."),
-    ("agent.rules[].group", "The API group."),
-    ("agent.rules[].resources[]", "The resource."),
     ("agent.signed", "Whether reports are signed."),
     ("agent.signingSecret", "The Secret with the key that signs them."),
     ("agent.ssh", "Whether the repository is reached by SSH."),
