@@ -1,5 +1,6 @@
 //! Empty values are left out: Cluster API's v1beta2 types refuse most of them, and a null in a selector
-//! or an empty SSH key is worse (CAPZ's webhook makes a random key whenever the field is empty).
+//! or an empty SSH key is worse (CAPZ's webhook makes a random key whenever the field is empty). Where an empty value
+//! means something, its provider says so.
 
 use serde_json::Value;
 
@@ -16,6 +17,10 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
     ours.flat_map(|o| {
         let mut found = Vec::new();
         empties(o.value.get("spec").unwrap_or(&Value::Null), &FieldPath::keys("spec"), &mut found);
+        let known = job.templates.catalogue().provided(o.group(), o.kind());
+        let allowed: Vec<_> = known.flat_map(|kind| &kind.may_be_empty).collect();
+        let as_path = |pointer: &str| pointer.trim_start_matches('/').replace('/', ".");
+        found.retain(|path| allowed.iter().all(|pointer| as_path(pointer) != path.to_string()));
         found.into_iter().map(move |path| (o, path))
     })
     .map(|(o, path)| {
@@ -57,6 +62,9 @@ mod tests {
         assert_eq!(found("{sshPublicKey: ''}"), ["K a has an empty spec.sshPublicKey"]);
         assert_eq!(found("{a: [{b: null}]}"), ["K a has an empty spec.a[0].b"]);
         assert_eq!(found("{a: [], b: {}}").len(), 2);
+        let pool = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: MachinePool\nmetadata: {name: a}\nspec:\n  \
+                    template: {spec: {bootstrap: {dataSecretName: ''}}}\n";
+        assert!(messages(check, pool, Code::RenderedInvalid).is_empty(), "a managed pool has none");
         assert!(found("{a: 0, labels: {x: ''}, addons: {coreDNS: {}}}").is_empty());
     }
 }
