@@ -66,7 +66,10 @@ pub fn known_reports<'a>(
 
 fn report(worker: &Name, bytes: &[u8]) -> Result<Report, String> {
     if bytes.is_empty() {
-        return Err(format!("it is empty, or larger than {} MiB", MAX_REPORT_BYTES >> 20));
+        return Err(format!(
+            "it is empty, larger than {} MiB, or of more than are read",
+            MAX_REPORT_BYTES >> 20
+        ));
     }
     let report: Report = written(bytes, REPORT_SCHEMA).map_err(|refusal| match refusal {
         Refusal::Newer(found) => newer(found, REPORT_SCHEMA),
@@ -216,6 +219,16 @@ mod tests {
     }
 
     #[test]
+    fn what_an_older_agent_does_not_say_is_not_known_and_what_a_newer_one_adds_is_not_read() {
+        assert_eq!(one(REPORT).unwrap().foreign_namespaces, []);
+        let said = one(&REPORT.replace("clusters:", "foreignNamespaces: [billing]\nclusters:"));
+        assert_eq!(said.unwrap().foreign_namespaces, [Name::parse("billing").unwrap()]);
+        let newer =
+            REPORT.replace("healthy: true", "healthy: true\ncolour: red") + "  shape: round\n";
+        assert_eq!(one(&newer).unwrap(), one(REPORT).unwrap());
+    }
+
+    #[test]
     fn a_report_that_cannot_be_used_is_refused_with_the_reason() {
         for (text, why) in [
             (String::new(), "larger than 2 MiB"),
@@ -224,7 +237,7 @@ mod tests {
             (REPORT.replace("schemaVersion: 1\n", ""), "no schemaVersion"),
             (REPORT.replace("worker: w1", "worker: w2"), "of `w2`"),
             (REPORT.replace("healthy: true", "healthy: [").clone(), "line"),
-            (REPORT.replace("healthy: true", "colour: red").clone(), "colour"),
+            (REPORT.replace("healthy: true", "colour: red").clone(), "healthy"),
             (format!("{REPORT}- name: a\n  phase: Running\n"), "twice"),
         ] {
             let said = one(&text).unwrap_err();
@@ -271,6 +284,7 @@ mod tests {
                 seen: "2026-01-31T12:00:00Z".parse().unwrap(),
             }),
             components: [("flux".to_owned(), "2.10".to_owned())].into(),
+            foreign_namespaces: [Name::parse("billing").unwrap()].into(),
             clusters: BTreeMap::new(),
         };
         let read = |text: &str| {
@@ -284,6 +298,11 @@ mod tests {
         let (found, diagnostics) = read(&text);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         assert_eq!(found.values().next(), Some(&fold));
+        let newer = text.replace("healthy: false", "healthy: false\ncolour: red");
+        assert_eq!(read(&newer).0, found, "what a newer carp adds is not read");
+        let older = text.replace("foreignNamespaces:\n- billing\n", "");
+        assert_ne!(older, text);
+        assert!(read(&older).0.values().all(|fold| fold.foreign_namespaces.is_empty()));
         let code = |text: &str| read(text).1.iter().next().unwrap().code;
         assert_eq!(code(&text.replace("schemaVersion: 1", "schemaVersion: 9")), Code::NewerFormat);
         assert_eq!(code(&text.replace("worker: w1", "worker: w9")), Code::RecordUnreadable);

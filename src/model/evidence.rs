@@ -75,6 +75,13 @@ impl Observed {
         self.passed.contains(&moment)
     }
 
+    /// The namespaces on a worker that carp did not make; `None` where none is known.
+    #[must_use]
+    pub fn foreign_namespaces(&self, worker: &str) -> Option<&BTreeSet<Name>> {
+        let report = self.workers.get(worker)?;
+        Some(&report.foreign_namespaces).filter(|names| !names.is_empty())
+    }
+
     /// What is known of a worker that is observed by its agent.
     #[must_use]
     pub fn health(&self, worker: &str) -> WorkerHealth {

@@ -1,6 +1,6 @@
 //! Reports for tests: of a worker that is well, of clusters of which nothing more is known than a phase.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -25,6 +25,7 @@ pub fn report(worker: &str, time: Timestamp) -> Report {
         applied_revision: None,
         applied_digest: None,
         components: BTreeMap::new(),
+        foreign_namespaces: Vec::new(),
         clusters: Vec::new(),
     }
 }
@@ -64,6 +65,7 @@ pub fn folded_report(worker: &str, since: Timestamp) -> FoldedReport {
         applied_revision: None,
         applied_digest: None,
         ahead: None,
+        foreign_namespaces: BTreeSet::new(),
         components: BTreeMap::new(),
         clusters: BTreeMap::new(),
     }

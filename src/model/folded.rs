@@ -1,6 +1,6 @@
 //! What carp keeps of a worker's reports: transitions, never a heartbeat.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,10 @@ use super::{Condition, Digest, Name, ReportedError, ReportedNodes};
 pub const FOLDED_SCHEMA: u32 = 1;
 
 /// `observed/<worker>.yaml` on the status branch: all reports of a worker, folded. It changes only when
-/// something that it says changes, so a commit to it is a transition.
+/// something that it says changes, so a commit to it is a transition. As of a [`Report`](super::Report), what
+/// only a newer carp writes into it is not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct FoldedReport {
     /// [`FOLDED_SCHEMA`].
     pub schema_version: u32,
@@ -51,6 +52,9 @@ pub struct FoldedReport {
     /// The last report, where it is dated ahead of its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ahead: Option<Ahead>,
+    /// The namespaces that carp did not make, as they were reported.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub foreign_namespaces: BTreeSet<Name>,
     /// The clusters that were reported.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clusters: BTreeMap<Name, FoldedCluster>,
@@ -58,7 +62,7 @@ pub struct FoldedReport {
 
 /// A report that is dated ahead of the run that first saw it: the clock that dated it is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Ahead {
     /// The date that it has, by which it is known again.
     pub time: Timestamp,
@@ -77,7 +81,7 @@ pub enum Freshness {
 
 /// One cluster in a [`FoldedReport`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct FoldedCluster {
     /// The UID of its `Cluster` object.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -123,8 +123,8 @@ pub use rank::{Rank, Term};
 pub use reason::{Reason, ReasonCode};
 pub use record::{DECISION_SCHEMA, DecisionRecord, Grounds, RecordState};
 pub use report::{
-    MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster, ReportedError, ReportedNodes,
-    UNSIGNED_REPORT,
+    MAX_FOREIGN_NAMESPACES, MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster,
+    ReportedError, ReportedNodes, UNSIGNED_REPORT,
 };
 pub use signer::AllowedSigner;
 pub use signers::{Allowed, Signers};

@@ -13,13 +13,19 @@ pub const REPORT_SCHEMA: u32 = 1;
 /// The largest report that is read, in bytes: one row of at most 2 KiB for each of 1,000 clusters.
 pub const MAX_REPORT_BYTES: u64 = 2 << 20;
 
+/// The most names that [`Report::foreign_namespaces`] has: what more there are, nobody knows of.
+pub const MAX_FOREIGN_NAMESPACES: usize = 1_000;
+
 /// What stands in the place of a report that is there and does not count, because its worker did not sign
 /// it. That is told where it is found; the worker did not fall silent by it.
 pub const UNSIGNED_REPORT: &[u8] = b"# not signed by its worker\n";
 
 /// One worker's report: what is really there. It replaces the one before it.
+///
+/// What an older agent does not say is not known, and what only a newer one says is not read: agents and
+/// carp are upgraded at different times. A field that changes what another means raises [`REPORT_SCHEMA`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Report {
     /// [`REPORT_SCHEMA`].
     pub schema_version: u32,
@@ -57,6 +63,10 @@ pub struct Report {
     /// The versions of the components.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub components: BTreeMap<String, String>,
+    /// The namespaces that carp did not make and that a cluster could be called after, in order: at most
+    /// [`MAX_FOREIGN_NAMESPACES`]. A cluster of such a name would be made in what is somebody else's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_namespaces: Vec<Name>,
     /// The clusters that are there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<ReportedCluster>,
@@ -64,7 +74,7 @@ pub struct Report {
 
 /// One cluster as its worker sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ReportedCluster {
     /// The cluster.
     pub name: Name,
@@ -109,7 +119,6 @@ pub struct ReportedCluster {
 
 /// Counts of nodes in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ReportedNodes {
     /// How many are wanted.
     pub desired: u32,
@@ -119,7 +128,7 @@ pub struct ReportedNodes {
 
 /// An error in a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ReportedError {
     /// The stable name.
     pub code: String,

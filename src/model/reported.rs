@@ -1,5 +1,7 @@
 //! What the workers say, as one digest: what is news from others, and what follows carp itself.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::{Digest, FoldedReport, Freshness, Name, Observed};
@@ -10,6 +12,8 @@ struct DigestedWorker<'a> {
     freshness: Freshness,
     healthy: bool,
     complete: bool,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    foreign_namespaces: &'a BTreeSet<Name>,
     clusters: Vec<DigestedCluster<'a>>,
 }
 
@@ -41,6 +45,7 @@ impl FoldedReport {
             freshness: self.freshness,
             healthy: self.healthy,
             complete: self.complete,
+            foreign_namespaces: &self.foreign_namespaces,
             clusters: self
                 .clusters
                 .iter()

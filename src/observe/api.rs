@@ -70,13 +70,8 @@ impl Server {
     /// since is known only after a new list.
     pub fn watch(&self, kind: ObservedKind) -> impl Stream<Item = WatchEvent> + Send + use<> {
         let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource(kind));
-        let labels = (kind == ObservedKind::Namespace).then_some(super::object::CLUSTER_LABEL);
-        let config = watcher::Config {
-            label_selector: labels.map(str::to_owned),
-            ..watcher::Config::default()
-        };
         let mut failed = false;
-        watcher::watcher(api, config)
+        watcher::watcher(api, watcher::Config::default())
             .take_while(move |event| {
                 let goes_on = !failed;
                 failed = event.is_err();

@@ -8,7 +8,8 @@ use crate::model::{Catalogue, KindRole, ObservedPaths, ProvidedKind};
 /// A kind that the agent looks at, in the version that carp renders (`docs/formats.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObservedKind {
-    /// Namespaces with the label `carp.dev/cluster`: one a cluster.
+    /// Namespaces: one a cluster, with the label `carp.dev/cluster`, and those of others, by which no
+    /// cluster may be called.
     Namespace,
     /// What carp wrote, with the digest of the folder that was applied.
     ManagedCluster,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::object::CLUSTER_LABEL;
 use super::{ObservedKind, ObservedObject};
-use crate::model::Name;
+use crate::model::{MAX_FOREIGN_NAMESPACES, Name};
 
 /// Everything that was listed. A kind that was not even tried counts as one that could not be listed:
 /// absence is said by a complete list only.
@@ -127,6 +127,16 @@ impl Listing {
             .map(ObservedObject::name);
         labelled.chain(written).filter_map(|name| Name::parse(name).ok()).collect()
     }
+
+    /// The namespaces that carp did not make, as far as a cluster could have their name: in order, and not
+    /// more than a report has.
+    pub(super) fn foreign_namespaces(&self) -> Vec<Name> {
+        let all = self.of(ObservedKind::Namespace).iter();
+        let foreign =
+            all.filter(|o| o.metadata.labels.get(CLUSTER_LABEL).is_none_or(|c| c != o.name()));
+        let names = foreign.filter_map(|o| Name::parse(o.name()).ok());
+        names.take(MAX_FOREIGN_NAMESPACES).collect()
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +178,23 @@ mod tests {
         listing.add(ObservedKind::Cluster, [object("theirs", "theirs")]);
         let names: Vec<_> = listing.clusters().iter().map(ToString::to_string).collect();
         assert_eq!(names, ["a", "b", "we-1"]);
+    }
+
+    #[test]
+    fn namespaces_that_carp_did_not_make_are_foreign_and_bounded() {
+        let mut listing = Listing::default();
+        let own = json!({"metadata": {"name": "a", "labels": {"carp.dev/cluster": "a"}}});
+        let copied = json!({"metadata": {"name": "copied", "labels": {"carp.dev/cluster": "a"}}});
+        let long = object("", &"x".repeat(63));
+        let of_people = [object("", "velero"), object("", "billing"), own, copied, long];
+        listing.add(ObservedKind::Namespace, of_people);
+        let names = |listing: &Listing| {
+            listing.foreign_namespaces().iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&listing), ["billing", "copied", "velero"], "no cluster has a long name");
+        let many = (0..2_000).map(|i| object("", &format!("n-{i:04}")));
+        listing.add(ObservedKind::Namespace, many);
+        assert_eq!(names(&listing).len(), MAX_FOREIGN_NAMESPACES);
     }
 
     #[test]

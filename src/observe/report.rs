@@ -41,6 +41,7 @@ pub fn report(reporter: &Reporter, listing: &Listing, time: Timestamp) -> Report
         applied_revision: worker::applied_revision(listing),
         applied_digest: reporter.applied_digest,
         components: worker::components(listing),
+        foreign_namespaces: listing.foreign_namespaces(),
         clusters: listing.clusters().iter().map(|name| cluster::reported(listing, name)).collect(),
     }
 }

@@ -4,6 +4,8 @@
 //! everything that is declared, so that a cluster which waits is looked at again exactly when
 //! something changed that could matter to it.
 
+use std::collections::BTreeSet;
+
 use super::group::Who;
 use super::scenes::PreFilterState;
 use crate::model::api::{
@@ -23,6 +25,8 @@ pub(super) struct Candidate<'a> {
     pub(super) worker: Option<&'a Worker>,
     /// What its agent says; `None` where it is not observed.
     pub(super) health: Option<WorkerHealth>,
+    /// The namespaces on it that carp did not make; `None` where nothing is known of them.
+    pub(super) foreign: Option<&'a BTreeSet<Name>>,
     /// Its state and its amounts at this point of the run.
     pub(super) plan: WorkerPlan,
     /// Whether its ceiling counts and not its capacity: the clusters that are looked at fit nowhere as
@@ -64,6 +68,8 @@ pub(super) struct Request<'a> {
     pub(super) offer: Offer<'a>,
     /// Whether its flavor needs other addresses than the worker has.
     pub(super) networks_apart: bool,
+    /// Whether a namespace of its name, which carp did not make, is on any worker.
+    pub(super) is_name_taken: bool,
     /// What its tenant's clusters may take together.
     pub(super) quota: Option<&'a Quota>,
     /// What it meets that depends on what is placed.
@@ -217,6 +223,8 @@ pub(super) enum DependsOn {
     Versions,
     /// The addresses of the worker, and which flavors need others.
     Networks,
+    /// The namespaces on the worker that carp did not make, and the name of a cluster that has one's name.
+    Namespaces,
     /// The worker's taints.
     Taints,
     /// The pool that the worker is in.

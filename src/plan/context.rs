@@ -43,6 +43,8 @@ struct WorkerContext<'a> {
     allocated: &'a Resources,
     clusters: u64,
     document: Option<DocumentContext<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foreign: Option<&'a BTreeSet<Name>>,
 }
 
 #[derive(Serialize)]
@@ -123,6 +125,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
             unschedulable: w.spec.unschedulable,
             draining: w.spec.is_draining(),
         }),
+        foreign: candidate.foreign,
     }
 }
 
@@ -163,6 +166,7 @@ mod tests {
             DependsOn::Components => ("pool=p;", "pool=p runs:capi=v1.12.0;"),
             DependsOn::Versions => ("policy p", "offers v1.34; policy p"),
             DependsOn::Networks => ("pool=p;", "pool=p net=10.0.0.0/16,10.1.0.0/16;"),
+            DependsOn::Namespaces => ("agent:healthy", "agent:healthy ns=billing"),
             DependsOn::Taints => ("k=v:NoSchedule", "k=v:NoExecute"),
             DependsOn::Pool => ("pool=p;", "pool=q;"),
             DependsOn::Placed => ("label:team=x", "label:team=y"),

@@ -213,6 +213,7 @@ fn candidate<'a>(
         name,
         worker,
         health: observed.map(|_| input.observed.health(name)),
+        foreign: input.observed.foreign_namespaces(name),
         plan: WorkerPlan {
             state,
             capacity: said.map(|w| w.spec.capacity.clone()).unwrap_or_default(),

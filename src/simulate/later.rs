@@ -130,6 +130,7 @@ fn report(folded: &FoldedReport, time: Timestamp) -> Report {
         applied_revision: folded.applied_revision.clone(),
         applied_digest: folded.applied_digest,
         components: folded.components.clone(),
+        foreign_namespaces: folded.foreign_namespaces.iter().cloned().collect(),
         clusters: clusters.collect(),
     }
 }

@@ -142,21 +142,25 @@ struct Said<'a> {
     revision: u8,
     /// Clusters by their place in the worker's list, with a phase; `Gone` is not reported.
     clusters: &'a [(u8, &'a str)],
+    /// Namespaces that carp did not make.
+    foreign: &'a [&'a str],
 }
 
 impl Default for Said<'_> {
     fn default() -> Self {
-        Self { worker: "w-weu", minute: 0, healthy: true, revision: 0, clusters: &[] }
+        Self { worker: "w-weu", minute: 0, healthy: true, revision: 0, clusters: &[], foreign: &[] }
     }
 }
 
 impl Standing {
     fn hear(&mut self, said: &Said<'_>) {
-        let Said { worker, minute, healthy, revision, clusters } = said;
+        let Said { worker, minute, healthy, revision, clusters, foreign } = said;
         let mut text = format!(
             "schemaVersion: 1\nworker: {worker}\nworkerUID: u-{worker}\ntime: \"2026-11-01T08:{:02}:00Z\"\n\
-             complete: true\nhealthy: {healthy}\nappliedRevision: \"{revision}\"\nclusters:\n",
-            50 + minute
+             complete: true\nhealthy: {healthy}\nappliedRevision: \"{revision}\"\n\
+             foreignNamespaces: [{}]\nclusters:\n",
+            50 + minute,
+            foreign.join(", "),
         );
         let world = &mut self.world;
         let files = world.files.keys();
@@ -190,7 +194,8 @@ proptest! {
         for (minute, (west, sick, revision, clusters, edit)) in (1..).zip(history) {
             let worker = if west { "w-weu" } else { "w-eus" };
             let clusters: Vec<_> = clusters.iter().map(|(at, phase)| (*at, PHASES[*phase])).collect();
-            let said = Said { worker, minute, healthy: sick != 0, revision, clusters: &clusters };
+            let foreign: &[&str] = if minute % 3 == 0 { &["r02", "r05"] } else { &[] };
+            let said = Said { worker, minute, healthy: sick != 0, revision, clusters: &clusters, foreign };
             standing.hear(&said);
             if let Some((cluster, how)) = edit {
                 let edit = match how % 4 {
@@ -224,7 +229,42 @@ fn a_report_looks_at_the_clusters_of_which_it_says_something_else() {
     assert_eq!(of(&Said { clusters: &[(0, "Degraded")], ..said }), Some(1));
     assert_eq!(of(&Said { clusters: &[(0, "Gone"), (2, "Updating")], ..said }), Some(2));
     assert_eq!(of(&Said { healthy: false, ..said }), None, "placements read that");
+    assert_eq!(of(&Said { foreign: &["billing"], ..said }), None, "so they do that");
     assert_eq!(of(&Said { worker: "w-new", ..said }), None, "a first report");
+}
+
+#[test]
+fn no_cluster_comes_into_a_namespace_that_carp_did_not_make() {
+    let mut standing = reporting();
+    let foreign = |standing: &mut Standing, names: &[&str]| {
+        for worker in ["w-weu", "w-eus"] {
+            standing.hear(&Said { worker, minute: 5, foreign: names, ..Said::default() });
+        }
+        for _ in 0..2 {
+            standing.run();
+        }
+    };
+    foreign(&mut standing, &["r01"]);
+    apply(&mut standing.world, &Edit::Add(1));
+    apply(&mut standing.world, &Edit::Add(2));
+    standing.run();
+    assert_eq!(
+        standing.world.worker_of("r01"),
+        None,
+        "it would be made in what is somebody else's"
+    );
+    let there = standing.world.worker_of("r02").expect("nobody has its name");
+
+    let before = standing.world.output;
+    foreign(&mut standing, &["r01", "r02"]);
+    assert_eq!(standing.world.worker_of("r02"), Some(there), "what is placed stays");
+    assert_eq!(standing.world.output, before, "with all that is written of it");
+    let found = standing.world.propose_afresh().diagnostics;
+    let told: Vec<_> = found.iter().map(|d| d.message.as_str()).collect();
+    assert!(told.len() == 1 && told[0].starts_with("r02 is recorded on"), "{told:?}");
+
+    foreign(&mut standing, &[]);
+    assert!(standing.world.worker_of("r01").is_some(), "the namespace is gone");
 }
 
 #[test]

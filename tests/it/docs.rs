@@ -62,7 +62,7 @@ fn every_word_of_holds_gates_and_reasons_has_its_section() {
     let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, WorkerProvisionTimeout, NotLoaded, Cordoned,
         BeingRemoved, Capacity, CapacityUnknown, AffinityName, AffinityExcluded, AffinityLocation, AffinityLabels,
         AffinityProvider, AffinityZone, AffinityGroup, Taint, Pool, PoolNotUsed, Version,
-        VersionNotOffered, VersionExpired, Network, NetworkUnknown, Spread, SpreadKeyMissing, AntiAffinity, Quota, NoWorkers,
+        VersionNotOffered, VersionExpired, Network, NetworkUnknown, NamespaceTaken, Spread, SpreadKeyMissing, AntiAffinity, Quota, NoWorkers,
         PlacementsHeld, FolderKept, Draining, Evicted);
     let page = read("docs/errors.md");
     for (chapter, words) in

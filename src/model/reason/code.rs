@@ -58,6 +58,8 @@ pub enum ReasonCode {
     Network,
     /// [`Reason::NetworkUnknown`].
     NetworkUnknown,
+    /// [`Reason::NamespaceTaken`].
+    NamespaceTaken,
     /// [`Reason::Spread`].
     Spread,
     /// [`Reason::SpreadKeyMissing`].
@@ -107,6 +109,7 @@ impl Reason {
             Self::VersionExpired { .. } => ReasonCode::VersionExpired,
             Self::Network { .. } => ReasonCode::Network,
             Self::NetworkUnknown => ReasonCode::NetworkUnknown,
+            Self::NamespaceTaken => ReasonCode::NamespaceTaken,
             Self::Spread { .. } => ReasonCode::Spread,
             Self::SpreadKeyMissing { .. } => ReasonCode::SpreadKeyMissing,
             Self::AntiAffinity { .. } => ReasonCode::AntiAffinity,

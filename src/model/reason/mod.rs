@@ -128,6 +128,8 @@ pub enum Reason {
     },
     /// The worker's addresses are not known, and the cluster's flavor needs others.
     NetworkUnknown,
+    /// A namespace of the cluster's name is on the worker, and carp did not make it.
+    NamespaceTaken,
     /// The worker's domain has too many clusters already, compared with the one that has the fewest.
     Spread {
         /// What makes workers one domain.

@@ -63,6 +63,7 @@ impl ReasonCode {
             Self::VersionExpired => Cluster("the fleet offers its version no more"),
             Self::Network => Workers("have addresses of the cluster"),
             Self::NetworkUnknown => Workers("do not say which addresses they have"),
+            Self::NamespaceTaken => Workers("have a namespace of its name that carp did not make"),
             Self::Spread => Workers("are in a domain that is ahead of the others in its spread"),
             Self::SpreadKeyMissing => Workers("are in no domain of its spread"),
             Self::AntiAffinity => Workers("are where a cluster is that it is kept apart from"),

@@ -36,6 +36,7 @@ impl Reason {
             Self::VersionExpired { .. } => "are of a fleet that ended that version".to_owned(),
             Self::Network { .. } => "had addresses of the cluster".to_owned(),
             Self::NetworkUnknown => "had unknown networks".to_owned(),
+            Self::NamespaceTaken => "had a namespace of its name".to_owned(),
             Self::Spread { key, .. } => {
                 format!("did not match the spread over {}", topology::spoken(key))
             }
@@ -117,6 +118,9 @@ impl fmt::Display for Reason {
             }
             Self::NetworkUnknown => {
                 write!(f, "its networks are not known, and the cluster's must be others")
+            }
+            Self::NamespaceTaken => {
+                write!(f, "a namespace of the cluster's name is there, and carp did not make it")
             }
             Self::Spread { key, domain, count, fewest, min, max_skew, unknown } => {
                 write!(f, "spread over {}: {domain} ", topology::spoken(key))?;

@@ -54,6 +54,8 @@ pub(super) struct PlanRun<'a> {
     pub(super) input: PlanInput<'a>,
     /// The policies.
     pub(super) policies: Policies<'a>,
+    /// The names of namespaces that carp did not make, on any worker.
+    taken_names: BTreeSet<&'a Name>,
     /// The workers at this point.
     pub(super) roster: WorkerStates<'a>,
     /// What was decided so far.
@@ -121,6 +123,7 @@ impl<'a> PlanRun<'a> {
         let mut run = Self {
             input: *input,
             policies,
+            taken_names: taken_names(input),
             before: Counts::default(),
             roster,
             clusters,
@@ -202,6 +205,7 @@ impl<'a> PlanRun<'a> {
             group: self.groups.get(&cluster.name).copied(),
             offer: offer(&self.input),
             networks_apart: needs_networks_apart(self.input.fleet, cluster),
+            is_name_taken: self.taken_names.contains(&cluster.name),
             quota: tenant.and_then(|tenant| tenant.quota.as_ref()),
             scenes: &NOTHING,
             leaving: None,
@@ -327,6 +331,12 @@ impl<'a> PlanRun<'a> {
         let planned = Planned { decision, demand, resize_blocked: None };
         self.clusters.insert(cluster.name.clone(), planned);
     }
+}
+
+/// The names of the namespaces that carp did not make, on all workers.
+fn taken_names<'a>(input: &PlanInput<'a>) -> BTreeSet<&'a Name> {
+    let reports = input.observed.workers.values();
+    reports.flat_map(|report| &report.foreign_namespaces).collect()
 }
 
 /// Whether a cluster's flavor needs other addresses than its worker has.

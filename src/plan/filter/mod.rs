@@ -6,6 +6,7 @@ mod anti_affinity;
 mod capacity;
 mod eviction;
 mod groups;
+mod namespace;
 mod network;
 mod pools;
 mod quota;
@@ -31,7 +32,7 @@ pub(super) struct Filter {
 }
 
 /// Every filter. The order is that of the reasons.
-pub(super) const FILTERS: [Filter; 14] = [
+pub(super) const FILTERS: [Filter; 15] = [
     Filter { name: "ready", reads: ready::READS, refuse: ready::refuse },
     Filter { name: "schedulable", reads: schedulable::READS, refuse: schedulable::refuse },
     Filter { name: "capacity", reads: capacity::READS, refuse: capacity::refuse },
@@ -42,6 +43,7 @@ pub(super) const FILTERS: [Filter; 14] = [
     Filter { name: "pools", reads: pools::READS, refuse: pools::refuse },
     Filter { name: "version", reads: version::READS, refuse: version::refuse },
     Filter { name: "network", reads: network::READS, refuse: network::refuse },
+    Filter { name: "namespace", reads: namespace::READS, refuse: namespace::refuse },
     Filter { name: "spread", reads: spread::READS, refuse: spread::refuse },
     Filter { name: "anti-affinity", reads: anti_affinity::READS, refuse: anti_affinity::refuse },
     Filter { name: "quota", reads: quota::READS, refuse: quota::refuse },
@@ -82,6 +84,7 @@ pub(super) fn violations(request: &Request<'_>, worker: &Worker) -> Vec<Reason> 
         name: &worker.name,
         worker: Some(worker),
         health: None,
+        foreign: None,
         plan: WorkerPlan {
             state: WorkerState::Desired,
             capacity: Resources::new(),

@@ -29,7 +29,11 @@ pub fn is_same_host(before: &FoldedReport, after: &FoldedReport) -> bool {
         let since = (*freshness_since, *healthy_since);
         (worker_uid.clone(), *freshness, *healthy, since, report.reason.clone(), report.complete)
     };
-    host(before) == host(after) && before.ahead.is_none() && after.ahead.is_none()
+    let same_namespaces = before.foreign_namespaces == after.foreign_namespaces;
+    host(before) == host(after)
+        && same_namespaces
+        && before.ahead.is_none()
+        && after.ahead.is_none()
 }
 
 #[cfg(test)]
@@ -84,6 +88,7 @@ mod tests {
         assert!(!same(|r| r.healthy = false));
         assert!(!same(|r| r.freshness = Freshness::Silent));
         assert!(!same(|r| r.complete = !r.complete));
+        assert!(!same(|r| r.foreign_namespaces = [r.worker.clone()].into()));
         assert!(!same(|r| r.reason = Some("Sick".to_owned())));
     }
 }

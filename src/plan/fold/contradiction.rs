@@ -16,6 +16,14 @@ pub fn contradictions(
     observed: &Observed,
     control_plane: Option<&str>,
 ) -> Diagnostics {
+    let foreign = observed.workers.values().filter(|r| r.freshness == Freshness::Fresh);
+    let foreign = foreign.flat_map(|report| {
+        let is_hub = control_plane == Some(report.worker.as_str());
+        let ours = report.foreign_namespaces.iter();
+        ours.filter(move |name| is_placed(previous, &report.worker, name, is_hub))
+            .map(|name| in_foreign(&report.worker, name))
+            .take(MOST)
+    });
     let hosts = observed.workers.values().filter(|r| control_plane != Some(r.worker.as_str()));
     let fresh = hosts.filter(|r| r.freshness == Freshness::Fresh);
     fresh
@@ -25,7 +33,27 @@ pub fn contradictions(
                 move |(name, _): (&Name, &FoldedCluster)| found(previous, &report.worker, name);
             there.filter_map(of).take(MOST)
         })
+        .chain(foreign)
         .collect()
+}
+
+/// Whether a cluster, or on the control plane's cluster a worker that carp makes, is recorded to be there.
+fn is_placed(previous: &Previous, worker: &Name, name: &Name, is_hub: bool) -> bool {
+    if is_hub {
+        return previous.fleet.as_ref().is_some_and(|lock| lock.workers.contains_key(name));
+    }
+    previous.workers.get(worker).is_some_and(|lock| lock.clusters.contains_key(name))
+}
+
+fn in_foreign(worker: &Name, name: &Name) -> Diagnostic {
+    let message = format!(
+        "{name} is recorded on {worker}, which reports a namespace of that name that carp did not make"
+    );
+    let help = format!(
+        "see who uses it before anything is deleted; if it is the cluster's own, give it back its label: \
+         `kubectl label namespace {name} carp.dev/cluster={name}`"
+    );
+    Diagnostic::new(Code::ReportContradiction, message).help(help)
 }
 
 /// Whether there is a `Cluster`, and not merely what is left of one.
@@ -94,6 +122,15 @@ mod tests {
         assert_eq!(told(&there), ["the worker w2 reports the cluster a, whose record says w1"]);
         let silent = there.replace("w2 agent:healthy", "w2 agent:silent");
         assert_eq!(told(&silent), [""; 0], "that may be long past");
+    }
+
+    #[test]
+    fn a_cluster_that_is_placed_in_a_namespace_of_somebody_else_is_told() {
+        let w1 = "worker w1 agent:healthy ns=a,b; worker w2 agent:healthy ns=c";
+        let said =
+            "a is recorded on w1, which reports a namespace of that name that carp did not make";
+        assert_eq!(told(&format!("{w1}; cluster a on=w1; cluster c on=w1")), [said]);
+        assert_eq!(told(&format!("{w1}; cluster a; cluster b on=w2")), [""; 0]);
     }
 
     #[test]

@@ -35,8 +35,8 @@ use super::Clock;
 use super::clock::after;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{
-    FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness, Name, Observed, Refusal, Report,
-    ReportedCluster, Worker,
+    FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness, MAX_FOREIGN_NAMESPACES, Name, Observed,
+    Refusal, Report, ReportedCluster, Worker,
 };
 
 /// The `heartbeatTimeout` of a worker whose document is gone or did not load, in seconds: the default.
@@ -242,6 +242,7 @@ impl Folding<'_> {
             clusters: self.clusters(Some(last), report, time),
             ..said(report, &last.worker)
         };
+        let next = FoldedReport { foreign_namespaces: foreign(last, report, &next), ..next };
         if damping::holds_worker(&mut self.clock, last, report, time) {
             let FoldedReport { healthy, healthy_since, .. } = *last;
             let (reason, message) = (last.reason.clone(), last.message.clone());
@@ -342,8 +343,15 @@ fn latest(last: &FoldedReport) -> Timestamp {
     clusters.map_or(worker, |since| since.max(worker))
 }
 
+/// The namespaces of others: only a complete report says which are not there any more.
+fn foreign(last: &FoldedReport, report: &Report, next: &FoldedReport) -> BTreeSet<Name> {
+    let known = last.foreign_namespaces.iter().filter(|_| !report.complete);
+    next.foreign_namespaces.iter().chain(known).cloned().collect()
+}
+
 /// What is taken from a report as it stands; the transitions are the caller's.
 fn said(report: &Report, worker: &Name) -> FoldedReport {
+    let foreign = report.foreign_namespaces.iter().take(MAX_FOREIGN_NAMESPACES).cloned();
     FoldedReport {
         schema_version: FOLDED_SCHEMA,
         worker: worker.clone(),
@@ -359,6 +367,7 @@ fn said(report: &Report, worker: &Name) -> FoldedReport {
         applied_digest: report.applied_digest,
         ahead: None,
         components: report.components.clone(),
+        foreign_namespaces: foreign.collect(),
         clusters: BTreeMap::new(),
     }
 }

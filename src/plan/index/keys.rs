@@ -16,10 +16,11 @@ enum KeyPart {
     Demand,
     Version,
     Network,
+    Namespace,
     Domains,
 }
 
-const PARTS: usize = 8;
+const PARTS: usize = 9;
 
 /// What a rule depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,7 @@ pub(super) fn depends(reads: &[DependsOn]) -> Depends {
             DependsOn::Demand => Mask::part(KeyPart::Demand),
             DependsOn::Version => Mask::part(KeyPart::Version),
             DependsOn::Network => Mask::part(KeyPart::Network),
+            DependsOn::Namespaces => Mask::part(KeyPart::Namespace),
             _ => return Depends::Moving,
         });
     }
@@ -143,6 +145,9 @@ impl<'a> Keys<'a> {
         key[KeyPart::Version as usize] = number(&mut self.versions, version);
         if request.networks_apart {
             key[KeyPart::Network as usize] = self.text(&(cluster.flavor(), &cluster.spec.network));
+        }
+        if request.is_name_taken {
+            key[KeyPart::Namespace as usize] = self.text(&cluster.name);
         }
         if let Some(wishes) = &cluster.spec.placement {
             key[KeyPart::Wishes as usize] = self.text(wishes);

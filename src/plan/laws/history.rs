@@ -44,7 +44,7 @@ fn worker() -> impl Strategy<Value = Edit> {
             "agent:healthy",
             "agent:healthy",
             "agent:healthy",
-            "agent:healthy",
+            "agent:healthy ns=c01,c02,c03,c04,c05,c06",
             "agent:silent",
             "agent:unhealthy",
         ]),

@@ -97,6 +97,7 @@ pub(super) fn violations(
         group: None,
         offer: Offer { listed: &[], expired: &input.observed.expired },
         networks_apart: false,
+        is_name_taken: false,
         quota: None,
         scenes: &NOTHING,
         leaving: None,

@@ -92,6 +92,7 @@ impl New {
             name: &self.worker.name,
             worker: Some(&self.worker),
             health: None,
+            foreign: None,
             plan: self.plan.clone(),
             uses_ceiling: false,
             reserving: true,

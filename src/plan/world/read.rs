@@ -46,16 +46,16 @@ impl World {
                     desired = false;
                     self.unloaded("Worker", text, &[]);
                 }
-                _ if scale::worker(spec, key, value) => {}
+                _ if scale::worker(spec, key, value) || moves::of_worker(spec, key, value) => {}
                 ("running" | "overdue" | "spare" | "leaving", "") => {}
-                _ if key.starts_with("made:") => {}
-                _ if moves::of_worker(spec, key, value) => {}
+                _ if key.starts_with("made:") || key == "ns" => {}
                 _ if key.starts_with("agent") || key.starts_with("report") => {
                     if key.starts_with("agent") {
                         spec.observation = Observation::Agent;
                     }
                     if let Some((_, state)) = key.split_once(':') {
                         self.report(&own, state);
+                        self.namespaces(&own, words);
                     }
                 }
                 _ => match key.split_once(':') {

@@ -22,6 +22,14 @@ fn number<N: std::str::FromStr>(text: &str) -> N {
 }
 
 impl World {
+    /// `ns=a,b`: namespaces that carp did not make.
+    pub(super) fn namespaces(&mut self, worker: &Name, words: &[&str]) {
+        let report = self.observed.workers.get_mut(worker).expect("a report comes first");
+        let names =
+            words.iter().filter_map(|word| word.strip_prefix("ns=")).flat_map(|l| l.split(','));
+        report.foreign_namespaces = names.map(name).collect();
+    }
+
     /// `workerpool eu min=1 max=3 at=westeurope,eastus cap=4 cap:mem=8 ceiling=6 pending=1 agent
     /// timeout=100 cool=50 named={location}-{ordinal} last=7 label:k=v taint:…`
     pub(super) fn worker_pool(&mut self, text: &str, words: &[&str]) {

@@ -279,6 +279,7 @@ fn well(observed: &Observed, worker: &Name) -> FoldedReport {
             applied_digest: None,
             components: BTreeMap::new(),
             ahead: None,
+            foreign_namespaces: BTreeSet::new(),
             clusters: BTreeMap::new(),
         },
     }

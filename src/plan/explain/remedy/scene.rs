@@ -6,8 +6,8 @@ use super::EditedDocuments;
 use crate::model::api::{Expression, SupportedVersion, Taint};
 use crate::model::tables::{VersionRange, managed_versions};
 use crate::model::{
-    Fleet, KubeVersion, Offer, Quantity, Reason, Worker, WorkerHealth, WorkerPlan, WorkerState,
-    topology,
+    Fleet, KubeVersion, Name, Offer, Quantity, Reason, Worker, WorkerHealth, WorkerPlan,
+    WorkerState, topology,
 };
 use crate::plan::candidate::{Candidate, Pools, Request};
 use crate::plan::explain::Fix;
@@ -27,6 +27,8 @@ pub(super) struct RemedyScene<'a> {
     listed: Vec<SupportedVersion>,
     expired: BTreeSet<String>,
     networks_apart: bool,
+    is_name_taken: bool,
+    foreign: Option<&'a BTreeSet<Name>>,
     health: Option<WorkerHealth>,
     plan: WorkerPlan,
     /// What the cluster meets that depends on what is placed.
@@ -37,7 +39,7 @@ impl<'a> RemedyScene<'a> {
     /// `None` where the worker's document is not there to be changed.
     pub(super) fn of(
         request: &Request<'a>,
-        candidate: &Candidate<'_>,
+        candidate: &Candidate<'a>,
         fleet: &'a Fleet,
     ) -> Option<Self> {
         let worker = candidate.worker.filter(|_| candidate.plan.state == WorkerState::Desired)?;
@@ -48,6 +50,8 @@ impl<'a> RemedyScene<'a> {
             listed: request.offer.listed.to_vec(),
             expired: request.offer.expired.clone(),
             networks_apart: request.networks_apart,
+            is_name_taken: request.is_name_taken,
+            foreign: candidate.foreign,
             health: candidate.health.clone(),
             plan: candidate.plan.clone(),
             scenes: request.scenes.clone(),
@@ -65,6 +69,7 @@ impl<'a> RemedyScene<'a> {
             group: self.group.as_deref(),
             offer: self.offer(),
             networks_apart: self.networks_apart,
+            is_name_taken: self.is_name_taken,
             quota: tenant.as_ref().and_then(|tenant| tenant.quota.as_ref()),
             scenes: &self.scenes,
             leaving: None,
@@ -73,6 +78,7 @@ impl<'a> RemedyScene<'a> {
             name: &worker.name,
             worker: Some(worker),
             health: self.health.clone(),
+            foreign: self.foreign,
             plan: self.plan.clone(),
             uses_ceiling: true,
             reserving: true,
@@ -174,6 +180,8 @@ impl<'a> RemedyScene<'a> {
             | Reason::VersionExpired { .. } => self.version_fix()?,
             Reason::Network { .. } => Fix::OwnNetworks,
             Reason::NetworkUnknown => Fix::NameNetworks { worker },
+            // Which name is free is not known.
+            Reason::NamespaceTaken => return None,
             Reason::Spread { key, count, min, .. } => {
                 let to = self.skew_of(key, *count, *min);
                 Fix::RaiseMaxSkew { key: key.clone(), to }
