@@ -35,12 +35,13 @@ pub struct Certified {
     pub removed: bool,
     /// The commit that wrote or removed it; `None`: it is not committed yet, or too long ago.
     pub commit: Option<Id>,
+    /// What the file is called since it was removed, where it was renamed to what carp does not read.
+    pub renamed: Option<String>,
 }
 
 impl fmt::Display for Certified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, file, line, .. } = self;
-        write!(f, "{name}: {file}:{line}{}", self.change_words())
+        write!(f, "{}: {}:{}{}", self.name, self.file, self.line, self.change_words())
     }
 }
 
@@ -48,12 +49,14 @@ impl Certified {
     /// What was done there and by which commit: `, removed in 19a47543`.
     #[must_use]
     pub fn change_words(&self) -> String {
-        match (self.removed, self.commit) {
-            (true, Some(commit)) => format!(", removed in {}", commit.short()),
-            (false, Some(commit)) => format!(", written in {}", commit.short()),
-            (true, None) => ", removed".to_owned(),
-            (false, None) => String::new(),
-        }
+        let done = match (&self.renamed, self.removed, self.commit) {
+            (Some(to), ..) => format!(", renamed to {to}, which is not read"),
+            (None, true, _) => ", removed".to_owned(),
+            (None, false, Some(_)) => ", written".to_owned(),
+            (None, false, None) => String::new(),
+        };
+        let by = self.commit.map(|commit| format!(" in {}", commit.short()));
+        done + &by.unwrap_or_default()
     }
 }
 
@@ -201,9 +204,14 @@ mod tests {
     fn a_line_of_the_certificate_says_where_and_in_which_commit() {
         let file = "fleet/a.yaml".to_owned();
         let commit = Some(Id::from_bytes([0xab; 20]));
-        let mut line = Certified { name: name("a"), file, line: 3, removed: true, commit };
+        let renamed = None;
+        let mut line = Certified { name: name("a"), file, line: 3, removed: true, commit, renamed };
         assert_eq!(line.to_string(), "a: fleet/a.yaml:3, removed in abababab");
-        line.removed = false;
+        line.renamed = Some("fleet/a.yaml.disabled".to_owned());
+        let renamed =
+            "a: fleet/a.yaml:3, renamed to fleet/a.yaml.disabled, which is not read in abababab";
+        assert_eq!(line.to_string(), renamed);
+        (line.removed, line.renamed) = (false, None);
         assert_eq!(line.to_string(), "a: fleet/a.yaml:3, written in abababab");
         line.commit = None;
         assert_eq!(line.to_string(), "a: fleet/a.yaml:3");

@@ -63,7 +63,7 @@ impl InputHistory<'_> {
             text.is_some_and(|text| text.lines().any(|line| line.trim() == said))
         };
         let commit = self.first_that(says);
-        Some(Certified { name, file, line, removed: false, commit })
+        Some(Certified { name, file, line, removed: false, commit, renamed: None })
     }
 
     /// The commit before which something was not so; `None` where it is not so at the tip, or for too long.
@@ -105,15 +105,15 @@ impl InputHistory<'_> {
             }
             let Some((commit, after, before)) = step.take() else { break };
             let from: &dyn Store = if commit.is_none() { self.store } else { &store };
-            for (path, blob) in gone(from, self.prefix, before, after) {
+            for Gone { path, blob, renamed } in gone(from, self.prefix, before, after) {
                 files += 1;
                 let Ok(bytes) = store.blob(blob) else { continue };
                 for (kind, name, line) in named_documents(&String::from_utf8_lossy(&bytes)) {
                     let Ok(name) = Name::parse(&name) else { continue };
                     if wanted.get(&name) == Some(&kind.as_str()) {
                         wanted.remove(&name);
-                        let file = path.clone();
-                        found.push(Certified { name, file, line, removed: true, commit });
+                        let (file, renamed) = (path.clone(), renamed.clone());
+                        found.push(Certified { name, file, line, removed: true, commit, renamed });
                     }
                 }
             }
@@ -128,19 +128,39 @@ impl InputHistory<'_> {
     }
 }
 
+/// A file that changed or went.
+struct Gone {
+    /// Where it was, in the repository.
+    path: String,
+    /// What it was.
+    blob: Id,
+    /// Where the very same stands since then, under a name that is not read.
+    renamed: Option<String>,
+}
+
 /// The files below the fleet's root that change or go from one tree to the next, as they were before.
-fn gone(store: &dyn Store, prefix: &str, before: Id, after: Id) -> Vec<(String, Id)> {
+fn gone(store: &dyn Store, prefix: &str, before: Id, after: Id) -> Vec<Gone> {
     let below = |tree| match prefix {
         "" => Some(tree),
         prefix => entry_at(store, tree, prefix).ok().flatten().map(|entry| entry.id),
     };
     let changes = diff(store, below(before), below(after)).map(|found| found.changes);
+    let changes = changes.unwrap_or_default();
     let is_yaml = |path: &str| {
         let ending = path.rsplit_once('.').map(|(_, ending)| ending);
         matches!(ending, Some("yaml" | "yml"))
     };
-    let were = changes.unwrap_or_default().into_iter().filter(|change| is_yaml(&change.path));
-    were.filter_map(|c| Some((paths::in_repository(prefix, &c.path), c.before?))).collect()
+    let here = |path: &str| paths::in_repository(prefix, path);
+    let news = changes.iter().filter(|c| c.before.is_none() && !is_yaml(&c.path));
+    let renames: BTreeMap<Id, &str> =
+        news.filter_map(|c| Some((c.after?, c.path.as_str()))).collect();
+    let were = changes.iter().filter(|change| is_yaml(&change.path));
+    let gone = were.filter_map(|change| {
+        let blob = change.before?;
+        let renamed = renames.get(&blob).filter(|_| change.after.is_none());
+        Some(Gone { path: here(&change.path), blob, renamed: renamed.map(|path| here(path)) })
+    });
+    gone.collect()
 }
 
 fn text_at(store: &dyn Store, tree: Id, path: &str) -> Option<String> {

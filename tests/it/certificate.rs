@@ -98,3 +98,20 @@ fn a_move_names_the_line_that_drains() {
     let message = git(&remote.path(), &["log", "-1", "--format=%B", "carp/rendered"]);
     assert!(message.contains(&format!("forced by\n  {echo}\n")), "{message}");
 }
+
+#[test]
+fn a_file_that_is_renamed_to_what_is_not_read_is_a_deletion_with_its_new_name() {
+    let (_remote, person) = fleet();
+    let (file, disabled) = ("fleet/clusters/delta.yaml", "fleet/clusters/delta.yaml.disabled");
+    fs::rename(person.path().join(file), person.path().join(disabled)).unwrap();
+    let told = format!("delta: {file}:1, renamed to {disabled}, which is not read");
+    let planned = printed(&person.carp(&["plan"]));
+    assert!(planned.contains(&format!("  {told}\n")), "{planned}");
+    git(&person.path(), &["add", "--all"]);
+    git(&person.path(), &["commit", "--quiet", "--message", "for now"]);
+    let planned = printed(&person.carp(&["plan"]));
+    assert!(planned.contains(&format!("  {told} in {}\n", head(&person))), "{planned}");
+    let json = printed(&person.carp(&["plan", "--output", "json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["certificate"][0]["renamed"], disabled);
+}

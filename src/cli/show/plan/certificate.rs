@@ -49,11 +49,10 @@ fn lines(all: &[Certified]) -> Vec<String> {
 fn alike(
     all: &[Certified],
     by: impl Fn(&Certified) -> String,
-) -> BTreeMap<(String, Option<Id>, bool), Vec<&Certified>> {
+) -> BTreeMap<(String, String), Vec<&Certified>> {
     let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for certified in all {
-        let key = (by(certified), certified.commit, certified.removed);
-        groups.entry(key).or_default().push(certified);
+        groups.entry((by(certified), certified.change_words())).or_default().push(certified);
     }
     groups
 }
@@ -92,8 +91,10 @@ pub(super) fn markdown(view: &PlanView<'_>) -> String {
 /// For a program.
 pub(super) fn json(view: &PlanView<'_>) -> Value {
     let one = |certified: &Certified| {
-        let Certified { name, file, line, removed, commit } = certified;
-        json!({"name": name, "file": file, "line": line, "removed": removed, "commit": commit})
+        let Certified { name, file, line, removed, commit, renamed } = certified;
+        json!({
+            "name": name, "file": file, "line": line, "removed": removed, "commit": commit, "renamed": renamed,
+        })
     };
     view.certificate.iter().map(one).collect()
 }
@@ -114,6 +115,7 @@ mod tests {
             file: "fleet/`a\n`.yaml".to_owned(),
             line: 7,
             removed: true,
+            renamed: None,
             commit: Some(Id::from_bytes([0xab; 20])),
         };
         let all = [certified];
