@@ -1,12 +1,14 @@
 //! Bringing refs of a remote here.
 
+use std::collections::BTreeSet;
+
 use super::outcome::explain;
 use super::program::TRANSFER;
 use super::remote::{check_ref, check_remote, matches};
 use super::repository::pass;
 use super::{Error, Repository};
 use crate::fault::Point;
-use crate::model::Id;
+use crate::model::{Id, Name};
 
 /// A ref of a remote, and the local ref that follows it. Both may end with `*`, which stands for the
 /// same text in both.
@@ -16,12 +18,33 @@ pub struct RefSpec {
     pub remote: String,
     /// The full name here.
     pub local: String,
+    /// How many refs `*` may stand for, each by the name of a worker or cluster; `None`: all that there are.
+    most: Option<usize>,
 }
 
 impl RefSpec {
     /// A ref and the one that follows it.
     pub fn new(remote: impl Into<String>, local: impl Into<String>) -> Self {
-        Self { remote: remote.into(), local: local.into() }
+        Self { remote: remote.into(), local: local.into(), most: None }
+    }
+
+    /// The same for so many refs whose names are those of workers or clusters. Whoever may push such a ref may push
+    /// any number of them, under any name.
+    #[must_use]
+    pub fn at_most(self, most: usize) -> Self {
+        Self { most: Some(most), ..self }
+    }
+
+    /// Of the refs of the remote those that are not followed: their names are nobody's, or there are too many, of
+    /// which those come first that are here already.
+    fn leaves(&self, present: &[(String, Id)], is_here: impl Fn(&str) -> bool) -> BTreeSet<String> {
+        let Some(most) = self.most else { return BTreeSet::new() };
+        let start = self.remote.trim_end_matches('*');
+        let all = present.iter().map(|(name, _)| name).filter(|name| matches(&self.remote, name));
+        let is_name = |name: &&String| Name::parse(&name[start.len()..]).is_ok();
+        let (mut good, bad): (Vec<_>, Vec<_>) = all.partition(is_name);
+        good.sort_by_key(|name| !is_here(&self.local_of(name)));
+        bad.into_iter().chain(good.into_iter().skip(most)).cloned().collect()
     }
 
     /// A branch of a remote, followed where `git fetch` would: `refs/remotes/<remote>/<branch>`.
@@ -54,6 +77,8 @@ pub struct Fetched {
     pub present: Vec<(String, Id)>,
     /// The asked names without `*` that the remote does not have.
     pub missing: Vec<String>,
+    /// The refs that the remote has and that are not followed: see [`RefSpec::at_most`].
+    pub left: BTreeSet<String>,
 }
 
 impl Fetched {
@@ -78,9 +103,13 @@ impl Repository {
         // answer does not have it.
         let mut last = None;
         for _ in 0..3 {
-            let present = self.ls_remote(remote, &patterns)?;
+            let mut present = self.ls_remote(remote, &patterns)?;
+            let is_here = |name: &str| self.resolve(name).is_ok_and(|id| id.is_some());
+            let left: BTreeSet<_> =
+                specs.iter().flat_map(|spec| spec.leaves(&present, is_here)).collect();
+            present.retain(|(name, _)| !left.contains(name));
             match self.transfer(remote, specs, &present) {
-                Ok(()) => return self.settle(specs, present, gone),
+                Ok(()) => return self.settle(specs, present, gone).map(|f| Fetched { left, ..f }),
                 Err(error) => last = Some(error),
             }
         }
@@ -178,7 +207,7 @@ impl Repository {
                 self.prune(spec, &present)?;
             }
         }
-        Ok(Fetched { present, missing })
+        Ok(Fetched { present, missing, ..Fetched::default() })
     }
 
     fn prune(&self, spec: &RefSpec, present: &[(String, Id)]) -> Result<(), Error> {
@@ -200,6 +229,29 @@ impl Repository {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_the_refs_of_others_only_so_many_are_followed_and_only_by_good_names() {
+        let spec = RefSpec::tracking("origin", "carp/observed/*").at_most(2);
+        let there = |names: &[&str]| -> Vec<_> {
+            let full = |name: &&str| (format!("refs/heads/{name}"), Id::EMPTY_DIR);
+            names.iter().map(full).collect()
+        };
+        let left = |names: &[&str], here: &str| -> Vec<String> {
+            spec.leaves(&there(names), |local| local.ends_with(here)).into_iter().collect()
+        };
+        let of = |name: &str| format!("refs/heads/carp/observed/{name}");
+        let (w1, w2) = ("carp/observed/w1", "carp/observed/w2");
+        assert_eq!(left(&[w1, w2, "carp/status"], "-"), [""; 0]);
+        assert_eq!(
+            left(&[w1, "carp/observed/UP", "carp/observed/a/b"], "-"),
+            [of("UP"), of("a/b")]
+        );
+        let crowd = ["carp/observed/a", "carp/observed/b", w2];
+        assert_eq!(left(&crowd, "/w2"), [of("b")], "who reported before goes on reporting");
+        let all = RefSpec::tracking("origin", "carp/observed/*");
+        assert!(all.leaves(&there(&crowd), |_| false).is_empty());
+    }
 
     #[test]
     fn a_star_stands_for_the_same_text_on_both_sides() {

@@ -7,6 +7,9 @@ use crate::model::api::{Branches, FleetSpec, WriteMode};
 const OUTPUT: &str = "carp-output";
 const OBSERVED: &str = "carp-observed";
 
+/// The most report branches that are followed: ten times the workers of the largest fleet that is measured.
+const MOST_REPORTS: usize = 20_000;
+
 /// Where the branches of a fleet are in a clone: with a remote, its tracking refs are the truth; without
 /// one the local branches are. What is in another repository has tracking refs of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,6 +115,7 @@ impl Names {
         let Branches { input, output, status, observed, proposal } = &self.branches;
         let spec = |local: String, branch: &str| RefSpec::new(Self::there(branch), local);
         let reports = spec(format!("{}*", self.observed()), &format!("{observed}/*"));
+        let reports = reports.at_most(MOST_REPORTS);
         let mut written: Vec<_> =
             [output, status].map(|branch| spec(self.written(branch), branch)).into();
         if self.proposes {

@@ -1,7 +1,10 @@
 //! Bringing a fleet's branches from its remote.
 
+use std::collections::BTreeSet;
+
 use super::sources::{names, remote};
 use super::{Error, FleetPlace, Names};
+use crate::diag::visible;
 use crate::git::{Gone, Repository};
 use crate::load;
 use crate::model::Id;
@@ -9,6 +12,9 @@ use crate::model::api::{Branches, FleetSpec};
 
 /// How often `carp.yaml` may send to another input branch before that is taken for a mistake.
 const HOPS: u32 = 3;
+
+/// How many branches that are not read are named.
+const MOST_NAMED: usize = 5;
 
 /// Brings the fleet's branches, and says what they are called. The names of the branches stand in
 /// `carp.yaml` on the input branch, and which branch that is stands there too. So a first guess is
@@ -18,7 +24,7 @@ pub(super) fn refresh(place: &FleetPlace, repository: &Repository) -> Result<Ref
     let mut rewritten = Vec::new();
     for _ in 0..HOPS {
         let before = tips(repository, &names)?;
-        bring(repository, &names)?;
+        rewritten.extend(bring(repository, &names)?);
         let after = tips(repository, &names)?;
         rewritten.extend(rewrites(repository, &before, &after));
         let said = said_by_input(place, repository, &names)?;
@@ -79,11 +85,25 @@ fn rewrites(repository: &Repository, before: &BranchTips, after: &BranchTips) ->
     .collect()
 }
 
-fn bring(repository: &Repository, names: &Names) -> Result<(), Error> {
+/// Brings the branches; returns what people should know of those that were not brought.
+fn bring(repository: &Repository, names: &Names) -> Result<Option<String>, Error> {
+    let mut left = BTreeSet::new();
     for (from, specs) in names.fetches() {
-        repository.fetch(&from, &specs, Gone::Prune)?;
+        left.extend(repository.fetch(&from, &specs, Gone::Prune)?.left);
     }
-    Ok(())
+    Ok((!left.is_empty()).then(|| not_brought(&left)))
+}
+
+/// Branches where the reports are that are not read: no worker can have such a name, or there are too many.
+fn not_brought(left: &BTreeSet<String>) -> String {
+    let named: Vec<_> = left.iter().take(MOST_NAMED).map(|name| visible::line(name)).collect();
+    let more = left.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(
+        "branches where reports are expected are not read: {}{more}; no worker has such a name, or there \
+         are more of them than of any fleet: remove them at the remote",
+        named.join(", ")
+    )
 }
 
 /// The names that the commit which is checked out gives; without one the defaults, with the branch that

@@ -11,6 +11,9 @@ use crate::model::{
     Digest, EntryKind, Id, MAX_REPORT_BYTES, Name, ReportsSince, Store, StoreError, paths,
 };
 
+/// The most bytes of reports that are read in one run: those of 256,000 clusters at their largest.
+const MOST_BYTES: u64 = 512 << 20;
+
 /// The reports by worker. One that is larger than carp reads is there without its bytes: it did not
 /// vanish, and it cannot be used.
 pub(super) type Reports = BTreeMap<Name, Vec<u8>>;
@@ -119,17 +122,33 @@ fn read_refs(
     refs: Vec<(String, Id)>,
     store: &dyn Store,
 ) -> Result<Reports, Error> {
-    let mut reports = Reports::new();
+    let mut sized = Vec::new();
     for (name, commit) in refs {
         let Some(worker) = name.strip_prefix(prefix).and_then(|w| Name::parse(w).ok()) else {
             continue;
         };
         let tree = repository.commit_tree(commit)?;
         if let Some(entry) = entry_at(store, tree, paths::REPORT_FILE)? {
-            reports.insert(worker, bytes(store, entry.id)?);
+            sized.push((store.blob_size(entry.id)?, worker, entry.id));
         }
     }
+    let mut reports = Reports::new();
+    for (worker, id, fits) in within(sized, MOST_BYTES) {
+        reports.insert(worker, if fits { bytes(store, id)? } else { Vec::new() });
+    }
     Ok(reports)
+}
+
+/// Which reports are read, by the sizes in their headers: the small ones first, until so many bytes are. Whoever
+/// may push reports under many names is who is not heard then.
+fn within(mut sized: Vec<(u64, Name, Id)>, most: u64) -> Vec<(Name, Id, bool)> {
+    sized.sort();
+    let mut sum = 0_u64;
+    let read = sized.into_iter().map(|(size, worker, id)| {
+        sum = sum.saturating_add(size);
+        (worker, id, sum <= most)
+    });
+    read.collect()
 }
 
 fn bytes(store: &dyn Store, report: Id) -> Result<Vec<u8>, StoreError> {
@@ -178,4 +197,19 @@ pub fn reports_in_folder(folder: &Path) -> Result<BTreeMap<Name, Vec<u8>>, Error
         }
     }
     Ok(reports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_more_reports_than_memory_has_the_small_ones_are_read() {
+        let of = |size: u64, name: &str| (size, Name::parse(name).unwrap(), Id::EMPTY_DIR);
+        let all = vec![of(60, "huge"), of(10, "w1"), of(30, "w2"), of(61, "huger")];
+        let read = within(all, 100);
+        let read: Vec<_> =
+            read.iter().filter(|(.., fits)| *fits).map(|(n, ..)| n.as_str()).collect();
+        assert_eq!(read, ["w1", "w2", "huge"]);
+    }
 }

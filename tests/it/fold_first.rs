@@ -215,3 +215,24 @@ fn a_report_that_names_a_cluster_shows_that_this_is_no_first_run() {
     assert!(printed(&ran).contains("the report of w-eus names"), "{}", printed(&ran));
     assert_eq!([OUTPUT, STATUS].map(|name| remote.at(name)), [None, None]);
 }
+
+#[test]
+fn branches_that_no_worker_can_have_are_told_and_not_brought() {
+    let remote = Remote::new();
+    let person = fleet(&remote);
+    report(&person, REPORT);
+    for stray in ["No_Name", "w-other/others"] {
+        let to = format!("main:refs/heads/carp/observed/{stray}");
+        git(&person.path(), &["push", "--quiet", "origin", &to]);
+    }
+    let ran = person.carp(&RECONCILE);
+    let said = printed(&ran);
+    assert!(ran.status.success() && said.contains("are not read: "), "{said}");
+    for stray in ["carp/observed/No_Name", "carp/observed/w-other/others"] {
+        assert!(said.contains(stray), "{said}");
+        let here = format!("refs/remotes/origin/{stray}");
+        assert_eq!(git(&person.path(), &["for-each-ref", &here]), "");
+    }
+    let folded = git(&remote.path(), &["show", &format!("{STATUS}:observed/w-eus.yaml")]);
+    assert!(folded.contains("freshness: Fresh"), "{folded}");
+}
