@@ -121,10 +121,11 @@ fn run(turn: &SupervisedTurn) -> io::Result<Ended> {
         // Else mimalloc asks for a GiB at once, all of which counts although little of it is used.
         command.env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
     }
+    let killed_before = oom_kills();
     let mut child = command.spawn()?;
     let reading = child.stdout.take().map(read);
     let how = if let Some(status) = wait(&mut child, turn.deadline)? {
-        how(status, turn.memory.is_some())
+        how(status, turn.memory.is_some(), oom_kills() > killed_before)
     } else {
         child.kill()?;
         child.wait()?;
@@ -199,12 +200,14 @@ pub fn bound_memory(bytes: Option<u64>) {
     let _ = bytes;
 }
 
-fn how(status: ExitStatus, is_bounded: bool) -> How {
+/// How a turn ended that may have had a bound of memory, and while which the kernel ended something for want of it.
+fn how(status: ExitStatus, is_bounded: bool, oom_killed: bool) -> How {
     match status.code() {
         Some(HUNG) => How::Hung,
         Some(OUT_OF_MEMORY) => How::OutOfMemory,
         // What finds no memory is aborted at once, which says so on its standard error.
         None if is_bounded && signal_of(status) == ABORTED => How::OutOfMemory,
+        None if oom_killed && signal_of(status) == KILLED => How::OutOfMemory,
         Some(code) => How::Exited(Exit::of(code)),
         None => How::Killed(signal_of(status)),
     }
@@ -212,6 +215,20 @@ fn how(status: ExitStatus, is_bounded: bool) -> How {
 
 /// SIGABRT.
 const ABORTED: u8 = 6;
+/// SIGKILL, which the kernel sends where memory ends, and people where they have enough.
+const KILLED: u8 = 9;
+
+/// How many processes the kernel has ended because memory ran out: of this container, or else of this machine; `None`
+/// where it does not say.
+#[expect(clippy::disallowed_methods, reason = "what the kernel says is read from files of its own")]
+fn oom_kills() -> Option<u64> {
+    let files = ["/sys/fs/cgroup/memory.events", "/proc/vmstat"];
+    files.into_iter().find_map(|file| kills_in(&std::fs::read_to_string(file).ok()?))
+}
+
+fn kills_in(text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
+}
 
 #[cfg(unix)]
 fn signal_of(status: ExitStatus) -> u8 {
@@ -281,6 +298,17 @@ mod tests {
     fn a_turn_that_was_killed_says_by_which_signal() {
         assert_eq!(ended("kill -9 $$", LONG).how, How::Killed(9));
         assert_eq!(ended("kill -6 $$", LONG).how, How::Killed(6));
+    }
+
+    #[test]
+    fn what_the_kernel_ends_for_want_of_memory_is_told_from_what_a_person_ends() {
+        use std::os::unix::process::ExitStatusExt as _;
+        let killed = ExitStatus::from_raw(9);
+        assert_eq!(how(killed, true, true), How::OutOfMemory);
+        assert_eq!(how(killed, true, false), How::Killed(9));
+        assert_eq!(how(ExitStatus::from_raw(15), true, true), How::Killed(15));
+        let events = "low 0\noom 4\noom_kill 2\noom_group_kill 0\n";
+        assert_eq!((kills_in(events), kills_in("pgfault 7\n")), (Some(2), None));
     }
 
     #[test]
