@@ -42,7 +42,7 @@ mod tests {
     fn what_was_reported_counts_whoever_is_silent_now() {
         check(
             "worker w1 agent:healthy ns=a; cluster a; worker w2 agent:silent",
-            "a waits NamespaceTaken Silent",
+            "a waits Silent NamespaceTaken",
         );
         check("worker w1 report:silent ns=a; cluster a", "a waits NamespaceTaken");
     }
