@@ -182,22 +182,6 @@ pub fn plural(kind: &str) -> String {
     }
 }
 
-/// As Kubernetes names kinds: `MachineDeployment`.
-pub(super) fn is_kind(kind: &str) -> bool {
-    kind.starts_with(|c: char| c.is_ascii_uppercase())
-        && kind.chars().all(|c| c.is_ascii_alphanumeric())
-}
-
-/// `v1`, or `group/v1`.
-pub(super) fn is_api_version(text: &str) -> bool {
-    let (group, version) = text.split_once('/').unwrap_or(("v1", text));
-    let lower = |text: &str, more: &str| {
-        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || more.contains(c);
-        !text.is_empty() && text.chars().all(fits)
-    };
-    lower(group, "-.") && lower(version, "") && version.starts_with('v')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -152,12 +152,12 @@ fn gone(store: &dyn Store, prefix: &str, before: Id, after: Id) -> Vec<Gone> {
     };
     let here = |path: &str| paths::in_repository(prefix, path);
     let news = changes.iter().filter(|c| c.before.is_none() && !is_yaml(&c.path));
-    let renames: BTreeMap<Id, &str> =
+    let new_names: BTreeMap<Id, &str> =
         news.filter_map(|c| Some((c.after?, c.path.as_str()))).collect();
     let were = changes.iter().filter(|change| is_yaml(&change.path));
     let gone = were.filter_map(|change| {
         let blob = change.before?;
-        let renamed = renames.get(&blob).filter(|_| change.after.is_none());
+        let renamed = new_names.get(&blob).filter(|_| change.after.is_none());
         Some(Gone { path: here(&change.path), blob, renamed: renamed.map(|path| here(path)) })
     });
     gone.collect()

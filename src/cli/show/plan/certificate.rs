@@ -9,7 +9,6 @@ use super::super::{Palette, Tone, count};
 use super::{PlanView, words::first as first_of};
 use crate::change::Certified;
 use crate::diag::visible;
-use crate::model::Id;
 
 /// For a terminal.
 pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
@@ -135,6 +134,7 @@ mod tests {
             line: u32::from(number) + 1,
             removed: true,
             commit: Some(Id::from_bytes([commit; 20])),
+            renamed: None,
         };
         let of_a_file: Vec<_> = (0..12).map(|n| certified(n, "fleet/a.yaml", 0xab)).collect();
         assert_eq!(lines(&of_a_file[..2]).len(), 2);

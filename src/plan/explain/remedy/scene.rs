@@ -141,7 +141,9 @@ impl<'a> RemedyScene<'a> {
                 Fix::AwaitReport { worker }
             }
             Reason::Unhealthy { reason } => Fix::Mend { worker, reason: reason.clone() },
-            Reason::NotLoaded
+            // Which name is free is not known.
+            Reason::NamespaceTaken
+            | Reason::NotLoaded
             | Reason::BeingRemoved
             | Reason::FolderKept
             | Reason::Evicted
@@ -180,8 +182,6 @@ impl<'a> RemedyScene<'a> {
             | Reason::VersionExpired { .. } => self.version_fix()?,
             Reason::Network { .. } => Fix::OwnNetworks,
             Reason::NetworkUnknown => Fix::NameNetworks { worker },
-            // Which name is free is not known.
-            Reason::NamespaceTaken => return None,
             Reason::Spread { key, count, min, .. } => {
                 let to = self.skew_of(key, *count, *min);
                 Fix::RaiseMaxSkew { key: key.clone(), to }
