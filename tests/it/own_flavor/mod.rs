@@ -1,6 +1,7 @@
-//! Flavors of a fleet's own templates alone: an invented one, from the first look at their documents to
+//! Flavors of a fleet's own templates alone: an invented one, and one of AWS, from the first look at their documents to
 //! the end of their clusters, without a line of Rust. And carp's own are named in its code in one place.
 
+mod aws;
 mod moon;
 mod named;
 mod observed;
