@@ -2,6 +2,7 @@
 //! of `docs/flavors.md` are commands that are run here, and what they print.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use carp::diag::Code;
@@ -159,7 +160,7 @@ fn played(steps: &str, folder: &Path) -> String {
     let mut page = String::new();
     let mut lines = steps.lines().peekable();
     while let Some(line) = lines.next() {
-        page += &format!("{line}\n");
+        let _ = writeln!(page, "{line}");
         if line != "```console" {
             continue;
         }
@@ -170,7 +171,7 @@ fn played(steps: &str, folder: &Path) -> String {
             // What carp's own templates come to is no part of the steps.
             let changing = |line: &&str| line.starts_with("tree ") || line.starts_with("work ");
             let said: Vec<_> = output.trim_end().lines().filter(|l| !changing(l)).collect();
-            page += &format!("{line}\n{}\n", said.join("\n"));
+            let _ = writeln!(page, "{line}\n{}", said.join("\n"));
         }
     }
     page
