@@ -89,7 +89,7 @@ impl Seat {
         self.leads = leads;
         self.shared.metrics.leads(leads);
         self.shared.health.standby(!leads);
-        self.shared.bell.lead(leads);
+        self.shared.wakeup.lead(leads);
     }
 }
 
@@ -106,18 +106,18 @@ mod tests {
     #[test]
     fn the_lead_is_given_up_before_another_one_may_take_it() {
         let shared = Arc::new(Shared::default());
-        shared.bell.lead(false);
+        shared.wakeup.lead(false);
         let mut seat = Seat { shared: Arc::clone(&shared), leads: false, renewed: None };
         seat.won(at(0));
-        assert!(shared.bell.leads());
+        assert!(shared.wakeup.leads());
         seat.unsure("no answer", at(5), DURATION);
-        assert!(shared.bell.leads(), "one renewal that failed is no loss");
+        assert!(shared.wakeup.leads(), "one renewal that failed is no loss");
         seat.unsure("no answer", at(10), DURATION);
-        assert!(!shared.bell.leads());
+        assert!(!shared.wakeup.leads());
         assert_eq!(shared.health.readiness(), super::super::Readiness::Standby);
         seat.won(at(11));
-        assert!(shared.bell.leads());
+        assert!(shared.wakeup.leads());
         seat.lost("another one leads");
-        assert!(!shared.bell.leads());
+        assert!(!shared.wakeup.leads());
     }
 }

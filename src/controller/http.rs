@@ -11,10 +11,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures::StreamExt as _;
 
-use super::bell::Hint;
 use super::hook::{Caller, Check, SecretFile};
 use super::metrics::MEDIA_TYPE;
 use super::turns::Shared;
+use super::wakeup::Hint;
 
 /// The largest body of a webhook. Pushes of many commits come near a megabyte.
 const MOST_BODY: usize = 2 << 20;
@@ -116,7 +116,7 @@ async fn called(
         tracing::warn!(kind, "a webhook with a wrong signature was refused");
         return (StatusCode::UNAUTHORIZED, "the signature is wrong");
     }
-    door.shared.bell.ring(Hint::Hook);
+    door.shared.wakeup.ring(Hint::Hook);
     (StatusCode::ACCEPTED, "accepted")
 }
 

@@ -14,8 +14,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::bell::Hint;
 use super::process::Process;
+use super::wakeup::Hint;
 use crate::model::{FailureKind, Turn, TurnForge, TurnOutcome, TurnStatus};
 
 /// The media type of what [`Metrics::text`] returns.

@@ -4,7 +4,6 @@
 //! A turn itself is a function that is given: it may run here or in a process of its own, and all that
 //! comes back is a [`Turn`](crate::model::Turn).
 
-mod bell;
 mod breaker;
 mod election;
 mod error;
@@ -16,12 +15,13 @@ mod pace;
 mod process;
 mod service;
 mod turns;
+mod wakeup;
 mod watch;
 
-pub use bell::Hint;
 pub use error::Error;
 pub use health::Readiness;
 pub use hook::SecretFile;
 pub use service::{Service, Setup};
 pub use turns::{Shared, Turns};
+pub use wakeup::Hint;
 pub use watch::Watch;

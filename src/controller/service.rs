@@ -62,7 +62,7 @@ impl Service {
         };
         let candidate = match &setup.election {
             Some(election) => {
-                shared.bell.lead(false);
+                shared.wakeup.lead(false);
                 shared.health.standby(true);
                 shared.metrics.leads(false);
                 Some(runtime.block_on(LeaseCandidate::connect(election))?)
@@ -147,7 +147,7 @@ async fn heed(mut signals: Signals, shared: Arc<Shared>, grace: Duration, leave:
     signals.next().await;
     info!("told to stop");
     shared.health.stopping();
-    shared.bell.stop();
+    shared.wakeup.stop();
     if tokio::time::timeout(grace, signals.next()).await.is_err() {
         warn!("the turn did not end in time and is abandoned; the next one begins anew");
     }

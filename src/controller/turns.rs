@@ -6,11 +6,11 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, error, info, warn};
 
-use super::bell::{Wakeup, Woken};
 use super::breaker::Breaker;
 use super::health::Health;
 use super::metrics::Metrics;
 use super::pace::Pace;
+use super::wakeup::{Wakeup, Woken};
 use crate::model::{
     Attempt, FailureKind, HeldBack, Turn, TurnConstraints, TurnForge, TurnOutcome, TurnStatus,
 };
@@ -27,7 +27,7 @@ const STATUS_PAUSE: u32 = 60;
 #[derive(Debug, Default)]
 pub struct Shared {
     /// What ends a pause.
-    pub bell: Wakeup,
+    pub wakeup: Wakeup,
     /// What `/healthz` and `/readyz` say.
     pub health: Health,
     /// What `/metrics` says.
@@ -77,14 +77,14 @@ impl<'a> Turns<'a> {
         mut self,
         mut turn: impl FnMut(&TurnConstraints) -> Result<Turn, E>,
     ) -> Result<(), E> {
-        while self.shared.bell.wait_for_lead() {
+        while self.shared.wakeup.wait_for_lead() {
             self.shared.health.began((self.clock)());
             let taken = turn(&self.orders())?;
             let least = self.spaced(&taken);
             let pause = self.took(&taken).max(least);
             let ended = (self.clock)();
             debug!(seconds = pause.as_secs_f64(), "the next turn comes after a pause");
-            match self.shared.bell.wait(pause) {
+            match self.shared.wakeup.wait(pause) {
                 Woken::Stopped => break,
                 Woken::Time | Woken::Unseated => {}
                 Woken::Hinted(hints) => {
@@ -94,7 +94,7 @@ impl<'a> Turns<'a> {
                     }
                     let gone = Duration::try_from((self.clock)().duration_since(ended));
                     let left = least.saturating_sub(gone.unwrap_or_default());
-                    self.shared.bell.settle(SETTLE.max(left));
+                    self.shared.wakeup.settle(SETTLE.max(left));
                 }
             }
         }
@@ -223,7 +223,7 @@ mod tests {
         Attempt { input: Id::from_bytes([1; 20]), output: None, tree: Id::from_bytes([2; 20]) }
     }
 
-    /// Runs a controller over a world that answers each turn; no pause is waited for, because the bell
+    /// Runs a controller over a world that answers each turn; no pause is waited for, because the wakeup
     /// rings all the time, and the clock goes on by `step` seconds with each turn.
     fn orders_of(
         turns: usize,
@@ -239,9 +239,9 @@ mod tests {
             seen.borrow_mut().push(orders.clone());
             second.set(second.get() + step);
             if seen.borrow().len() == turns {
-                shared.bell.stop();
+                shared.wakeup.stop();
             }
-            shared.bell.ring(super::super::Hint::Hook);
+            shared.wakeup.ring(super::super::Hint::Hook);
             Ok(world(orders, clock()))
         });
         assert_eq!(ran, Ok(()));

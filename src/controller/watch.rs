@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::bell::Hint;
 use super::turns::Shared;
+use super::wakeup::Hint;
 
 /// Watches until it is dropped.
 #[derive(Debug)]
@@ -19,11 +19,11 @@ impl Watch {
     /// Watches the refs of a Git directory. `None` where the system cannot: then there is polling.
     #[must_use]
     pub fn refs(git_dir: &Path, shared: &Arc<Shared>) -> Option<Self> {
-        let bell = Arc::clone(shared);
+        let wakeup = Arc::clone(shared);
         let changed = move |event: notify::Result<notify::Event>| {
             // What cannot be told apart is a hint, too.
             if event.is_err() || event.is_ok_and(|event| matters(&event)) {
-                bell.bell.ring(Hint::Folder);
+                wakeup.wakeup.ring(Hint::Folder);
             }
         };
         let watch = || -> notify::Result<RecommendedWatcher> {

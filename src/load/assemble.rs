@@ -6,10 +6,10 @@ use super::built_in;
 use super::check::taken::NameHolders;
 use super::check::{self, CheckContext};
 use super::document::{Body, Item};
+use super::drop_invalid;
 use super::finding::{DocumentSource, Findings};
 use super::folders::Folders;
 use super::kind::{DocumentSpec, Kind};
-use super::mend;
 use super::names::HeldNames;
 use super::resolve;
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -133,7 +133,7 @@ fn rules(item: &mut Item, scene: &CheckContext<'_>) {
     if let Some(body) = &item.body {
         let structural = item.findings.list.len();
         check::run(body, scene, &mut item.findings);
-        mend::without_echoes(&mut item.findings, structural);
+        drop_invalid::without_echoes(&mut item.findings, structural);
     }
 }
 

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::check::empty_safeguard;
+use super::drop_invalid::mended;
 use super::envelope::{self, Envelope};
 use super::finding::{DocumentSource, Findings};
+use super::guess_identity;
 use super::kind::{DocumentSpec, Kind, Root};
 use super::locate;
-use super::mend::mended;
-use super::salvage;
 use super::shape::Shape;
 use super::short;
 use super::split::Chunk;
@@ -121,7 +121,7 @@ pub(super) fn read(chunk: Chunk<'_>, source: DocumentSource, root: Root) -> Item
     let mut findings = Findings::of(source);
     let value = match yaml::parse::<Value>(chunk.text) {
         Ok(value) => value,
-        Err(fault) => return salvage::item(chunk, findings, &fault, root),
+        Err(fault) => return guess_identity::item(chunk, findings, &fault, root),
     };
     let kind = text_at(&value, &["kind"]);
     let name = text_at(&value, &["metadata", "name"]);
@@ -133,7 +133,7 @@ pub(super) fn read(chunk: Chunk<'_>, source: DocumentSource, root: Root) -> Item
     let (body, fact) = body.map_or((None, None), |(body, fact)| (Some(body), fact));
     let steers_placement = match kind.as_deref().and_then(Kind::named) {
         Some(kind) => kind.steers_placement(),
-        None => salvage::may_steer_placement(chunk.text, kind.as_deref(), root),
+        None => guess_identity::may_steer_placement(chunk.text, kind.as_deref(), root),
     };
     Item { findings, kind, name, steers_placement, body, fact }
 }

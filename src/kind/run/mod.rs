@@ -1,13 +1,13 @@
 //! The controller: `KINDCluster` objects on a cluster, kept true on the machine that it runs on.
 
+mod context;
 mod gate;
 mod health;
-mod news;
+mod history;
 mod objects;
 mod reconcile;
 mod secrets;
 mod service;
-mod shop;
 mod tasks;
 
 pub use service::{KindSettings, serve};

@@ -14,11 +14,11 @@ use super::super::work::taken;
 use super::super::{
     Access, EngineFailure, Error, KindEngine, KindReason, Retry, endpoint_of, node_image,
 };
+use super::context::{ReconcileContext, Version};
 use super::gate::{ActionGate, gate};
 use super::objects::ObjectPlace;
-use super::shop::{ReconcileContext, Version};
 use super::tasks::{Done, KindTask};
-use super::{ADOPT, FINALIZER, news, secrets};
+use super::{ADOPT, FINALIZER, history, secrets};
 use crate::model::api::{KINDCluster, KINDClusterStatus, KindDeletionPolicy};
 
 /// How soon a running creation or deletion is looked after.
@@ -32,23 +32,23 @@ const PAUSED: Duration = Duration::from_secs(30);
 /// The API server did not answer or refused; tried again.
 pub(super) async fn reconcile<E: KindEngine>(
     seen: Arc<KINDCluster>,
-    shop: Arc<ReconcileContext<E>>,
+    ctx: Arc<ReconcileContext<E>>,
 ) -> Result<Next, Error> {
     let uid = seen.uid().unwrap_or_default();
-    if shop.tasks.job(&uid).is_some() {
+    if ctx.tasks.job(&uid).is_some() {
         if seen.metadata.deletion_timestamp.is_some() {
-            shop.tasks.cancel(&uid);
+            ctx.tasks.cancel(&uid);
         }
         return Ok(Next::requeue(SOON));
     }
     let Some(mut visit) =
-        Visit::begin(&shop, &seen.namespace().unwrap_or_default(), &seen.name_any()).await?
+        Visit::begin(&ctx, &seen.namespace().unwrap_or_default(), &seen.name_any()).await?
     else {
-        shop.fine(&uid);
+        ctx.fine(&uid);
         return Ok(Next::await_change());
     };
     visit.settle().await?;
-    match gate(&shop.client, &visit.object).await? {
+    match gate(&ctx.client, &visit.object).await? {
         ActionGate::ManagedElsewhere | ActionGate::WaitsForOwner => return Ok(Next::await_change()),
         ActionGate::Paused => {
             visit.telling().paused(true);
@@ -57,7 +57,7 @@ pub(super) async fn reconcile<E: KindEngine>(
         }
         ActionGate::Open => visit.telling().paused(false),
     }
-    if let Some(left) = shop.waits(&visit.uid, visit.version()) {
+    if let Some(left) = ctx.waits(&visit.uid, visit.version()) {
         return Ok(Next::requeue(left));
     }
     if !visit.deleting() {
@@ -77,14 +77,14 @@ pub(super) async fn reconcile<E: KindEngine>(
 /// # Errors
 /// The API server did not answer or refused.
 pub(super) async fn settle<E: KindEngine>(
-    shop: &ReconcileContext<E>,
+    ctx: &ReconcileContext<E>,
     uid: &str,
     (namespace, name): &(String, String),
 ) -> Result<(), Error> {
-    match Visit::begin(shop, namespace, name).await? {
+    match Visit::begin(ctx, namespace, name).await? {
         Some(mut visit) if visit.uid == uid => visit.settle().await,
         _ => {
-            shop.tasks.forget(uid);
+            ctx.tasks.forget(uid);
             Ok(())
         }
     }
@@ -92,7 +92,7 @@ pub(super) async fn settle<E: KindEngine>(
 
 /// One look at one object.
 struct Visit<'a, E> {
-    shop: &'a ReconcileContext<E>,
+    ctx: &'a ReconcileContext<E>,
     place: ObjectPlace,
     object: KINDCluster,
     uid: String,
@@ -102,16 +102,16 @@ struct Visit<'a, E> {
 
 impl<'a, E: KindEngine> Visit<'a, E> {
     async fn begin(
-        shop: &'a ReconcileContext<E>,
+        ctx: &'a ReconcileContext<E>,
         namespace: &str,
         name: &str,
     ) -> Result<Option<Self>, Error> {
-        let place = ObjectPlace::new(&shop.client, namespace, name);
+        let place = ObjectPlace::new(&ctx.client, namespace, name);
         let Some(object) = place.read().await? else { return Ok(None) };
         let mut status = object.status.clone().unwrap_or_default();
         upgrade(&mut status);
         let uid = object.uid().unwrap_or_default();
-        Ok(Some(Self { shop, place, object, uid, status }))
+        Ok(Some(Self { ctx, place, object, uid, status }))
     }
 
     fn deleting(&self) -> bool {
@@ -143,7 +143,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
     fn telling(&mut self) -> StatusBuilder<'_> {
         StatusBuilder {
             status: &mut self.status,
-            now: (self.shop.clock)(),
+            now: (self.ctx.clock)(),
             generation: self.object.metadata.generation,
         }
     }
@@ -152,13 +152,13 @@ impl<'a, E: KindEngine> Visit<'a, E> {
     async fn tell(&mut self) -> Result<(), Error> {
         let before = self.object.status.clone().unwrap_or_default();
         self.object = self.place.tell(self.object.clone(), self.status.clone()).await?;
-        news::publish(&self.shop.recorder, &self.object, &before, &self.status).await;
+        history::publish(&self.ctx.recorder, &self.object, &before, &self.status).await;
         Ok(())
     }
 
     /// Writes down what became of the task that ended.
     async fn settle(&mut self) -> Result<(), Error> {
-        let Some(Done { job, outcome }) = self.shop.tasks.ended(&self.uid) else { return Ok(()) };
+        let Some(Done { job, outcome }) = self.ctx.tasks.ended(&self.uid) else { return Ok(()) };
         let of = format!("{}/{}", self.place.namespace, self.place.name);
         let deleting = self.deleting();
         match (&job, &outcome) {
@@ -181,10 +181,10 @@ impl<'a, E: KindEngine> Visit<'a, E> {
             }
         }
         self.tell().await?;
-        self.shop.tasks.forget(&self.uid);
+        self.ctx.tasks.forget(&self.uid);
         match outcome {
-            Ok(()) => self.shop.fine(&self.uid),
-            Err(failure) => drop(self.shop.failed(&self.uid, self.version(), failure.retry)),
+            Ok(()) => self.ctx.fine(&self.uid),
+            Err(failure) => drop(self.ctx.failed(&self.uid, self.version(), failure.retry)),
         }
         Ok(())
     }
@@ -192,7 +192,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
     async fn observe(&self) -> Result<ObservedCluster, Error> {
         let name = self.cluster_name();
         let asked = name.clone();
-        let listed = self.shop.blocking(move |host| host.lists(&asked)).await?;
+        let listed = self.ctx.blocking(move |host| host.lists(&asked)).await?;
         let host = recorded_host(&self.status);
         let generation = self.object.metadata.generation;
         let failed = self
@@ -208,7 +208,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         Ok(ObservedCluster {
             record: record(&self.status),
             renamed: name != self.object.spec.cluster_name,
-            other_host: host.is_some_and(|host| host != self.shop.host.name),
+            other_host: host.is_some_and(|host| host != self.ctx.host.name),
             listed,
             creating: false,
             hopeless: hopeless.copied(),
@@ -217,7 +217,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
 
     async fn act(&mut self, action: KindAction) -> Result<Next, Error> {
         let spec = self.object.spec.clone();
-        let host = self.shop.host.name.clone();
+        let host = self.ctx.host.name.clone();
         match action {
             KindAction::Wait | KindAction::Cancel => return Ok(Next::requeue(SOON)),
             KindAction::Begin | KindAction::BeginAgain => {
@@ -230,7 +230,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
             KindAction::Create { leftovers } => self.create(leftovers).await,
             KindAction::Adopt => {
                 let (uid, name) = (self.uid.clone(), spec.cluster_name.clone());
-                match self.shop.blocking(move |host| host.adopt(&uid, &name)).await {
+                match self.ctx.blocking(move |host| host.adopt(&uid, &name)).await {
                     Ok(()) => self.telling().adopt(&spec, &host),
                     Err(Error::Kind(failure)) => return self.troubled(&failure).await,
                     Err(error) => return Err(error),
@@ -257,30 +257,28 @@ impl<'a, E: KindEngine> Visit<'a, E> {
             let note =
                 format!("nobody tests Kubernetes {} with today's kind", spec.kubernetes_version);
             let reason = "UntestedVersion".to_owned();
-            news::say(&self.shop.recorder, &self.object, true, reason, note).await;
+            history::say(&self.ctx.recorder, &self.object, true, reason, note).await;
         }
         info!("{}/{}: creating {}", self.place.namespace, self.place.name, spec.cluster_name);
-        let (uid, host) = (self.uid.clone(), Arc::clone(&self.shop.host));
+        let (uid, host) = (self.uid.clone(), Arc::clone(&self.ctx.host));
         let place = (self.place.namespace.clone(), self.place.name.clone());
-        self.shop.tasks.begin(&self.uid, place, KindTask::Create(spec.digest()), move |cancel| {
+        self.ctx.tasks.begin(&self.uid, place, KindTask::Create(spec.digest()), move |cancel| {
             host.make(&uid, &spec, leftovers, cancel)
         });
     }
 
     fn delete(&self) {
         let (uid, name) = (self.uid.clone(), self.cluster_name());
-        let host = Arc::clone(&self.shop.host);
+        let host = Arc::clone(&self.ctx.host);
         let place = (self.place.namespace.clone(), self.place.name.clone());
-        self.shop
-            .tasks
-            .begin(&self.uid, place, KindTask::Delete, move |_| host.remove(&uid, &name));
+        self.ctx.tasks.begin(&self.uid, place, KindTask::Delete, move |_| host.remove(&uid, &name));
     }
 
     /// Whether the cluster answers; and its kubeconfig to where it belongs.
     async fn check(&mut self) -> Result<Next, Error> {
         let (name, spec) = (self.cluster_name(), self.object.spec.clone());
         let asked = name.clone();
-        let access = self.shop.blocking(move |host| host.access(&asked, spec.endpoint_type)).await;
+        let access = self.ctx.blocking(move |host| host.access(&asked, spec.endpoint_type)).await;
         let access = match access {
             Ok(access) => access,
             Err(Error::Kind(failure)) => return self.troubled(&failure).await,
@@ -291,14 +289,14 @@ impl<'a, E: KindEngine> Visit<'a, E> {
             self.place.set_endpoint(self.object.clone(), endpoint_of(&access.wanted)).await?;
         let spec = self.object.spec.clone();
         self.telling().checked(&spec, &health);
-        match secrets::write(&self.shop.client, &self.object, &name, &access).await {
+        match secrets::write(&self.ctx.client, &self.object, &name, &access).await {
             Ok(()) => self.telling().kubeconfig_ready(),
             Err(error) => self.telling().kubeconfig_failed(&error.to_string()),
         }
         self.tell().await?;
         if self.status.ready == Some(true) {
-            self.shop.fine(&self.uid);
-            return Ok(Next::requeue(self.shop.interval));
+            self.ctx.fine(&self.uid);
+            return Ok(Next::requeue(self.ctx.interval));
         }
         Ok(self.later(Retry::Backoff))
     }
@@ -308,14 +306,14 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         if record(&self.status) != Record::None {
             let (uid, name) = (self.uid.clone(), self.cluster_name());
             let asked = name.clone();
-            match self.shop.blocking(move |host| host.give_up(&uid, &asked)).await {
+            match self.ctx.blocking(move |host| host.give_up(&uid, &asked)).await {
                 Err(Error::Kind(failure)) => return self.troubled(&failure).await,
                 done => done?,
             }
-            secrets::delete(&self.shop.client, &self.object, &name).await?;
+            secrets::delete(&self.ctx.client, &self.object, &name).await?;
         }
         self.place.release(&self.object).await?;
-        self.shop.fine(&self.uid);
+        self.ctx.fine(&self.uid);
         info!("{}/{}: let go", self.place.namespace, self.place.name);
         Ok(Next::await_change())
     }
@@ -330,7 +328,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
             }
             KindReason::OtherHost => {
                 let host = recorded_host(&self.status).unwrap_or_default();
-                format!("the cluster is on {host}, not on {}", self.shop.host.name)
+                format!("the cluster is on {host}, not on {}", self.ctx.host.name)
             }
             // Told already, in kind's own words.
             _ => return Ok(Next::await_change()),
@@ -352,7 +350,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
     }
 
     fn later(&self, retry: Retry) -> Next {
-        let pause = self.shop.failed(&self.uid, self.version(), retry);
+        let pause = self.ctx.failed(&self.uid, self.version(), retry);
         pause.map_or_else(Next::await_change, Next::requeue)
     }
 }

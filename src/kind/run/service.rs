@@ -18,9 +18,9 @@ use tracing::{debug, info, warn};
 
 use super::super::work::Host;
 use super::super::{Error, KindProgram, Retry, StateFolder};
+use super::context::ReconcileContext;
 use super::health::{ControllerPhase, answer, listen};
 use super::reconcile::{reconcile, settle};
-use super::shop::ReconcileContext;
 use super::tasks::Tasks;
 use crate::model::api::KINDCluster;
 use crate::observe::{Election, ElectionStanding, LeaseCandidate, client};
@@ -85,7 +85,7 @@ async fn work(settings: KindSettings) -> Result<(), Error> {
         None => Api::all(client.clone()),
     };
     api.list(&ListParams::default().limit(1)).await.map_err(|e| unknown_kind(&e))?;
-    let shop = Arc::new(shop(&settings, client.clone())?);
+    let ctx = Arc::new(ctx(&settings, client.clone())?);
     let (told, stopped) = watch::channel(false);
     let (phase, seen) = watch::channel(ControllerPhase::Starting);
     tokio::spawn(heed(told, settings.leave)?);
@@ -94,7 +94,7 @@ async fn work(settings: KindSettings) -> Result<(), Error> {
         tokio::spawn(answer(listener, seen));
     }
     match settings.election.clone() {
-        None => control(&shop, api, &phase, until(stopped.clone(), true)).await,
+        None => control(&ctx, api, &phase, until(stopped.clone(), true)).await,
         Some(election) => {
             let leads = stand(&client, election, settings.clock, stopped.clone());
             while !*stopped.borrow() {
@@ -107,12 +107,12 @@ async fn work(settings: KindSettings) -> Result<(), Error> {
                 let ends = async {
                     futures::future::select(Box::pin(lost), Box::pin(stopped)).await;
                 };
-                control(&shop, api.clone(), &phase, ends).await;
+                control(&ctx, api.clone(), &phase, ends).await;
             }
         }
     }
     phase.send_replace(ControllerPhase::Stopping);
-    wind_up(&shop, settings.grace).await;
+    wind_up(&ctx, settings.grace).await;
     info!("stopped");
     Ok(())
 }
@@ -128,7 +128,7 @@ fn unknown_kind(error: &kube::Error) -> Error {
     Error::Api { what, detail: format!("{error}{help}") }
 }
 
-fn shop(settings: &KindSettings, client: Client) -> Result<ReconcileContext<KindProgram>, Error> {
+fn ctx(settings: &KindSettings, client: Client) -> Result<ReconcileContext<KindProgram>, Error> {
     let state = StateFolder::open(&settings.state)?;
     state.sweep();
     let engine = KindProgram { program: settings.program.clone(), state: state.clone() };
@@ -142,7 +142,7 @@ fn shop(settings: &KindSettings, client: Client) -> Result<ReconcileContext<Kind
 
 /// Reconciles until `ends` is ready.
 async fn control(
-    shop: &Arc<ReconcileContext<KindProgram>>,
+    ctx: &Arc<ReconcileContext<KindProgram>>,
     api: Api<KINDCluster>,
     phase: &watch::Sender<ControllerPhase>,
     ends: impl Future<Output = ()> + Send + Sync + 'static,
@@ -152,7 +152,7 @@ async fn control(
         .graceful_shutdown_on(ends);
     let store = controller.store();
     let work =
-        controller.run(reconcile, again, Arc::clone(shop)).for_each(|done| async { log(done) });
+        controller.run(reconcile, again, Arc::clone(ctx)).for_each(|done| async { log(done) });
     let ready = async {
         if store.wait_until_ready().await.is_ok() {
             phase.send_replace(ControllerPhase::Working);
@@ -166,9 +166,9 @@ async fn control(
     }
 }
 
-fn again(object: Arc<KINDCluster>, _: &Error, shop: Arc<ReconcileContext<KindProgram>>) -> Action {
+fn again(object: Arc<KINDCluster>, _: &Error, ctx: Arc<ReconcileContext<KindProgram>>) -> Action {
     let version = (object.metadata.generation, false);
-    let pause = shop.failed(&object.uid().unwrap_or_default(), version, Retry::Backoff);
+    let pause = ctx.failed(&object.uid().unwrap_or_default(), version, Retry::Backoff);
     pause.map_or_else(Action::await_change, Action::requeue)
 }
 
@@ -186,16 +186,16 @@ fn log<T>(done: Result<T, Trouble<Error, watcher::Error>>) {
 }
 
 /// Lets what runs end, then ends it, and writes down what became of it.
-async fn wind_up(shop: &ReconcileContext<KindProgram>, grace: Duration) {
+async fn wind_up(ctx: &ReconcileContext<KindProgram>, grace: Duration) {
     for (time, then_cancel) in [(grace, true), (FAREWELL, false)] {
         let steps = time.as_millis() / STEP.as_millis();
         for _ in 0..steps {
-            let tasks = shop.tasks.all();
+            let tasks = ctx.tasks.all();
             if tasks.is_empty() {
                 return;
             }
             for (uid, object, _) in tasks.into_iter().filter(|(_, _, ended)| *ended) {
-                if let Err(error) = settle(shop, &uid, &object).await {
+                if let Err(error) = settle(ctx, &uid, &object).await {
                     debug!("{}/{}: {error}", object.0, object.1);
                 }
             }
@@ -203,7 +203,7 @@ async fn wind_up(shop: &ReconcileContext<KindProgram>, grace: Duration) {
         }
         if then_cancel {
             warn!("creations that did not end in time are ended; the next start makes them anew");
-            shop.tasks.cancel_all();
+            ctx.tasks.cancel_all();
         }
     }
 }

@@ -130,32 +130,32 @@ mod tests {
 
     #[test]
     fn a_ring_before_the_pause_counts_and_once_only() {
-        let bell = Wakeup::default();
-        bell.ring(Hint::Hook);
-        bell.ring(Hint::Folder);
-        assert_eq!(bell.wait(LONG), Woken::Hinted([Hint::Hook, Hint::Folder].into()));
-        assert_eq!(bell.wait(Duration::ZERO), Woken::Time);
+        let wakeup = Wakeup::default();
+        wakeup.ring(Hint::Hook);
+        wakeup.ring(Hint::Folder);
+        assert_eq!(wakeup.wait(LONG), Woken::Hinted([Hint::Hook, Hint::Folder].into()));
+        assert_eq!(wakeup.wait(Duration::ZERO), Woken::Time);
     }
 
     #[test]
     fn a_stop_ends_every_wait() {
-        let bell = Arc::new(Wakeup::default());
-        bell.lead(false);
-        let waiting = Arc::clone(&bell);
+        let wakeup = Arc::new(Wakeup::default());
+        wakeup.lead(false);
+        let waiting = Arc::clone(&wakeup);
         let waiting = std::thread::spawn(move || waiting.wait_for_lead());
-        bell.stop();
+        wakeup.stop();
         assert!(!waiting.join().unwrap());
-        assert_eq!(bell.wait(LONG), Woken::Stopped);
-        bell.settle(LONG);
+        assert_eq!(wakeup.wait(LONG), Woken::Stopped);
+        wakeup.settle(LONG);
     }
 
     #[test]
     fn losing_the_lead_ends_a_pause() {
-        let bell = Wakeup::default();
-        assert!(bell.wait_for_lead(), "without an election everybody leads");
-        bell.lead(false);
-        assert_eq!(bell.wait(LONG), Woken::Unseated);
-        bell.lead(true);
-        assert!(bell.wait_for_lead());
+        let wakeup = Wakeup::default();
+        assert!(wakeup.wait_for_lead(), "without an election everybody leads");
+        wakeup.lead(false);
+        assert_eq!(wakeup.wait(LONG), Woken::Unseated);
+        wakeup.lead(true);
+        assert!(wakeup.wait_for_lead());
     }
 }
