@@ -27,7 +27,7 @@ pub use edit::{TreeEdit, entry_at, in_the_way};
 pub use forced::{Certified, Forced, forced};
 pub use form::{form_message, with_form, workers_of};
 pub use guards::{
-    ApartLimit, GuardInput, GuardLimits, Guarded, HeldLosses, LetThrough, Limit, LossGuard,
+    ApartLimit, Groups, GuardInput, GuardLimits, Guarded, HeldLosses, LetThrough, Limit, LossGuard,
     LossLimit, LossOwner, Lost, PLATFORM, TenantLimit, guard, next_room, remember_run,
     remembered_until, was_held,
 };

@@ -119,6 +119,12 @@ pub struct GuardCounts {
     /// Clusters whose own documents replaced machines, by tenant.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub replacing: BTreeMap<String, u64>,
+    /// Objects that own documents of each tenant asked to leave out, where the fleet has a number for it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub asked_objects: BTreeMap<String, u64>,
+    /// Machines that own documents of each tenant asked to replace, where the fleet has a number for it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub asked_machines: BTreeMap<String, u64>,
 }
 
 impl GuardCounts {
@@ -128,6 +134,8 @@ impl GuardCounts {
             (&mut self.deletions, &other.deletions),
             (&mut self.removing, &other.removing),
             (&mut self.replacing, &other.replacing),
+            (&mut self.asked_objects, &other.asked_objects),
+            (&mut self.asked_machines, &other.asked_machines),
         ] {
             for (tenant, count) in others {
                 *all.entry(tenant.clone()).or_default() += count;

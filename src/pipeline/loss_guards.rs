@@ -135,8 +135,10 @@ impl LossGuards {
         };
         let (removed, replaced) = (through(&self.removed), through(&self.replaced));
         GuardCounts {
-            removed_objects: removed.amount,
-            replaced_machines: replaced.amount,
+            removed_objects: removed.others,
+            replaced_machines: replaced.others,
+            asked_objects: removed.asked,
+            asked_machines: replaced.asked,
             removing: removed.owners,
             replacing: replaced.owners,
             ..GuardCounts::default()

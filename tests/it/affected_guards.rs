@@ -106,6 +106,43 @@ fn of_one_number_for_all_nothing_is_left_beside_what_is_held() {
 }
 
 #[test]
+fn what_one_tenant_replaces_is_no_matter_of_another() {
+    let tenant = |name: &str| format!("  - {{name: {name}, paths: [fleet/{name}]}}\n");
+    let spec = format!(
+        "  guards: {{maxReplacedMachines: 5}}\n  tenants:\n{}",
+        tenant("red") + &tenant("blue")
+    );
+    let mut files = fleet(0, &spec);
+    let document = |tenant: &str, number: u8| {
+        let text = small::cluster(&format!("{tenant}-{number}"), "westeurope");
+        text.replace("namespace: shop", &format!("namespace: {tenant}"))
+    };
+    let clusters = [("red", 0), ("red", 1), ("red", 2), ("blue", 0), ("blue", 1)];
+    let path = |(tenant, number): (&str, u8)| format!("fleet/{tenant}/{number}.yaml");
+    for (tenant, number) in clusters {
+        files.insert(path((tenant, number)), document(tenant, number));
+    }
+    let mut standing = Standing::of(files);
+    let replace = |standing: &mut Standing, all: &[(&str, u8)]| {
+        let pool = format!("nodePools: [{{name: np0, replicas: 2, vmSize: {LARGER}}}]");
+        for (tenant, number) in all {
+            let text = document(tenant, *number).replace("replicas: 2", &pool);
+            standing.world.write(&path((tenant, *number)), &text);
+        }
+    };
+    replace(&mut standing, &clusters[..3]);
+    standing.stand();
+    assert_eq!(held(&mut standing), 3, "six of red's five");
+    replace(&mut standing, &clusters[3..]);
+    assert!(!standing.run(), "what is held is looked at with everything");
+    standing.stand();
+    assert_eq!(held(&mut standing), 3, "four of blue's five");
+    let lock = standing.world.output_text("control-plane/fleet.lock").unwrap();
+    assert!(lock.contains(r#""askedMachines":{"blue":4}"#), "{lock}");
+    assert!(!lock.contains(r#""replacedMachines":"#), "{lock}");
+}
+
+#[test]
 fn four_commits_of_three_clusters_are_twelve() {
     let mut standing = Standing::of(fleet(12, ""));
     for first in [0, 3, 6] {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::model::api::{GuardWindow, Guards};
+use super::groups::Groups;
+use crate::model::api::{GuardWindow, Guards, Tenant};
 use crate::model::{FleetLock, GuardCounts, GuardedRun};
 
 /// What of the counts is by tenant.
@@ -44,15 +45,18 @@ impl Limit {
     }
 }
 
-/// What may become of objects or machines: all of them are counted together where the fleet has a number, and by whom
-/// they are asked for where it has none. Where only one of the input and the lock has a number both hold, so that
-/// taking a number out is no way around it.
+/// What may become of objects or machines: by how much is lost where the fleet has a number, and by whom it is asked
+/// for where it has none. Where only one of the input and the lock has a number both hold, so that taking a number out
+/// is no way around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossLimit {
-    /// Objects or machines, whoever asked for it.
-    pub together: Option<Limit>,
+    /// Objects or machines that each tenant's own documents ask for. The platform's are those that nobody's document
+    /// asks for, too.
+    pub each: Option<TenantLimit>,
     /// The same, by who asked.
     pub apart: Option<ApartLimit>,
+    /// Who has such a number for itself.
+    pub groups: Groups,
 }
 
 /// What may be lost by who asks for it.
@@ -64,17 +68,17 @@ pub struct ApartLimit {
     pub owners: TenantLimit,
 }
 
-/// How many clusters of each tenant something may be of.
+/// How much each tenant may do, and the platform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TenantLimit {
-    /// How many in one run.
+    /// How much in one run.
     pub run: u64,
-    /// What is left of that for each tenant that did any lately.
+    /// What is left of that for each that did any lately.
     pub lately: BTreeMap<String, u64>,
 }
 
 impl TenantLimit {
-    /// How many of this tenant's.
+    /// How much this tenant may do.
     #[must_use]
     pub fn of(&self, tenant: &str) -> Limit {
         let left = self.lately.get(tenant).copied().unwrap_or(self.run);
@@ -85,29 +89,44 @@ impl TenantLimit {
 /// The numbers that a run is held to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardLimits {
-    /// Clusters whose deletion may start, over all tenants.
-    pub deletions: u64,
-    /// What is left of that for each tenant that deleted any lately.
-    lately: BTreeMap<String, u64>,
+    /// Clusters whose deletion may start, of each tenant and of the platform.
+    pub deletions: TenantLimit,
     /// Clusters that may change their worker.
     pub moves: Limit,
     /// Objects that may be left out or scaled to zero.
     pub removed: LossLimit,
     /// Machines that may be replaced.
     pub replaced: LossLimit,
+    /// Who is counted by itself.
+    pub groups: Groups,
+}
+
+/// What is counted of one kind of loss.
+struct CountedLoss {
+    /// The fleet's numbers for it, in the input and in force.
+    numbers: [Option<u32>; 2],
+    /// What nobody may ask for without a number, and what was done of it.
+    others: (u64, fn(&GuardCounts) -> u64),
+    /// How many clusters may ask for it without a number, and how many did.
+    owners: (u64, CountsByTenant),
+    /// How much they asked for.
+    asked: CountsByTenant,
 }
 
 /// What runs of the last hour and day did, and how often one may do what it may do at most.
 struct Lately<'a> {
     recent: &'a [GuardedRun],
+    /// The same, by group where it is by tenant.
+    gathered: Vec<GuardedRun>,
+    groups: Groups,
     now: Timestamp,
     window: GuardWindow,
 }
 
 impl Lately<'_> {
-    /// What is left of so much a run.
-    fn left(&self, run: u64, done: &dyn Fn(&GuardCounts) -> u64) -> u64 {
-        let of = |span| since(self.recent, self.now, span, done);
+    /// What is left of so much a run, where runs did this.
+    fn left(&self, recent: &[GuardedRun], run: u64, done: &dyn Fn(&GuardCounts) -> u64) -> u64 {
+        let of = |span| since(recent, self.now, span, done);
         let times = |times: u32| run.saturating_mul(u64::from(times));
         let hour = times(self.window.hour).saturating_sub(of(HOUR));
         let day = times(self.window.day).saturating_sub(of(DAY));
@@ -115,29 +134,54 @@ impl Lately<'_> {
     }
 
     fn limit(&self, run: u64, done: fn(&GuardCounts) -> u64) -> Limit {
-        Limit { run, left: self.left(run, &done) }
+        Limit { run, left: self.left(self.recent, run, &done) }
     }
 
     /// The same for each tenant by itself.
-    fn of_tenants(
-        &self,
-        run: u64,
-        done: fn(&GuardCounts) -> &BTreeMap<String, u64>,
-    ) -> BTreeMap<String, u64> {
-        let tenants = self.recent.iter().flat_map(|run| done(&run.did).keys());
-        let left = tenants.map(|tenant| {
-            let of = |did: &GuardCounts| done(did).get(tenant).copied().unwrap_or_default();
-            (tenant.clone(), self.left(run, &of))
+    fn of_tenants(&self, run: u64, done: CountsByTenant) -> TenantLimit {
+        self.by_name(self.recent, run, done)
+    }
+
+    /// The same for each tenant that is counted by itself, and for the platform.
+    fn of_groups(&self, run: u64, done: CountsByTenant) -> TenantLimit {
+        self.by_name(&self.gathered, run, done)
+    }
+
+    fn by_name(&self, recent: &[GuardedRun], run: u64, done: CountsByTenant) -> TenantLimit {
+        let names = recent.iter().flat_map(|run| done(&run.did).keys());
+        let left = names.map(|name| {
+            let of = |did: &GuardCounts| done(did).get(name).copied().unwrap_or_default();
+            (name.clone(), self.left(recent, run, &of))
         });
-        left.collect()
+        TenantLimit { run, lately: left.collect() }
+    }
+
+    fn losses(&self, counted: &CountedLoss) -> LossLimit {
+        let CountedLoss { numbers, others, owners, asked } = counted;
+        let most = numbers.iter().flatten().min();
+        let apart = || ApartLimit {
+            others: self.limit(others.0, others.1),
+            owners: self.of_tenants(owners.0, owners.1),
+        };
+        LossLimit {
+            each: most.map(|most| self.of_groups(u64::from(*most), *asked)),
+            apart: numbers.contains(&None).then(apart),
+            groups: self.groups.clone(),
+        }
     }
 }
 
 impl GuardLimits {
     /// Of the input's guards and the lock's the stricter, number by number, where `bound` clusters are
-    /// placed, less what was done lately.
+    /// placed, less what was done lately. `tenants` are the input's.
     #[must_use]
-    pub fn new(input: Guards, lock: Option<&FleetLock>, bound: u64, now: Timestamp) -> Self {
+    pub fn new(
+        input: Guards,
+        tenants: &[Tenant],
+        lock: Option<&FleetLock>,
+        bound: u64,
+        now: Timestamp,
+    ) -> Self {
         let in_force = lock.map_or(input, |lock| lock.guards);
         let recent = lock.map(|lock| lock.recent.as_slice()).unwrap_or_default();
         let windows = [input, in_force].map(|guards| guards.window.unwrap_or_default());
@@ -145,51 +189,36 @@ impl GuardLimits {
             hour: windows[0].hour.min(windows[1].hour),
             day: windows[0].day.min(windows[1].day),
         };
-        let lately = Lately { recent, now, window };
+        let groups = Groups::new(tenants, lock);
+        let gathered = recent.iter().map(|run| groups.gathered(run)).collect();
+        let lately = Lately { recent, gathered, groups, now, window };
         let number = |of: fn(&Guards) -> Option<u32>, default: u64| {
             let [input, in_force] =
                 [input, in_force].map(|guards| of(&guards).map_or(default, u64::from));
             input.min(in_force)
         };
-        let losses = |of: fn(&Guards) -> Option<u32>,
-                      (others, amount): (u64, fn(&GuardCounts) -> u64),
-                      (owners, asked): (u64, CountsByTenant)| {
-            let numbers = [of(&input), of(&in_force)];
-            let most = numbers.into_iter().flatten().min();
-            let owners = TenantLimit { run: owners, lately: lately.of_tenants(owners, asked) };
-            LossLimit {
-                together: most.map(|most| lately.limit(u64::from(most), amount)),
-                apart: numbers
-                    .contains(&None)
-                    .then(|| ApartLimit { others: lately.limit(others, amount), owners }),
-            }
-        };
         let share = |percent: u64, least: u64| (bound * percent).div_ceil(100).max(least);
         let deletions = share(5, LEAST_DELETIONS);
-        let removed = losses(
-            |guards| guards.max_removed_objects,
-            (0, |did| did.removed_objects),
-            (deletions, |did| &did.removing),
-        );
-        let replaced = losses(
-            |guards| guards.max_replaced_machines,
-            (REPLACED_MACHINES, |did| did.replaced_machines),
-            (share(10, LEAST_REPLACING), |did| &did.replacing),
-        );
+        let removed = lately.losses(&CountedLoss {
+            numbers: [input, in_force].map(|guards| guards.max_removed_objects),
+            others: (0, |did| did.removed_objects),
+            owners: (deletions, |did| &did.removing),
+            asked: |did| &did.asked_objects,
+        });
+        let replaced = lately.losses(&CountedLoss {
+            numbers: [input, in_force].map(|guards| guards.max_replaced_machines),
+            others: (REPLACED_MACHINES, |did| did.replaced_machines),
+            owners: (share(10, LEAST_REPLACING), |did| &did.replacing),
+            asked: |did| &did.asked_machines,
+        });
         let deletions = number(|g| g.max_deletions, deletions);
         Self {
-            deletions,
-            lately: lately.of_tenants(deletions, |did| &did.deletions),
+            deletions: lately.of_groups(deletions, |did| &did.deletions),
             moves: lately.limit(number(|g| g.max_moves, 0), |did| did.moves),
             removed,
             replaced,
+            groups: lately.groups,
         }
-    }
-
-    /// How many clusters of a tenant may begin to be deleted now.
-    #[must_use]
-    pub fn deletions_of(&self, tenant: &str) -> u64 {
-        self.lately.get(tenant).copied().unwrap_or(self.deletions)
     }
 }
 
@@ -245,6 +274,8 @@ fn hour_of(now: Timestamp) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::guards::groups::PLATFORM;
+    use crate::change::guards::groups::tests::tenants;
     use crate::change::guards::tests::fleet_lock;
 
     const START: &str = "2026-03-01T12:00:00Z";
@@ -255,7 +286,7 @@ mod tests {
 
     fn deletions(input: Guards, lock: Option<Guards>, bound: u64) -> u64 {
         let lock = lock.map(|guards| FleetLock { guards, ..fleet_lock() });
-        GuardLimits::new(input, lock.as_ref(), bound, at(0)).deletions_of("shop")
+        GuardLimits::new(input, &[], lock.as_ref(), bound, at(0)).deletions.of(PLATFORM).left
     }
 
     #[test]
@@ -278,11 +309,11 @@ mod tests {
     fn a_number_for_objects_counts_only_once_it_is_in_force() {
         let wide = Guards { max_removed_objects: Some(9), ..Guards::default() };
         let lock = FleetLock { guards: Guards::default(), ..fleet_lock() };
-        let removed = |lock: &FleetLock| GuardLimits::new(wide, Some(lock), 10, at(0)).removed;
+        let removed = |lock: &FleetLock| GuardLimits::new(wide, &[], Some(lock), 10, at(0)).removed;
         assert_eq!(removed(&lock).apart.unwrap().others.left, 0);
         let lock = FleetLock { guards: wide, ..lock };
-        let nine = Some(Limit { run: 9, left: 9 });
-        assert_eq!(removed(&lock), LossLimit { together: nine, apart: None });
+        let nine = TenantLimit { run: 9, ..TenantLimit::default() };
+        assert_eq!(removed(&lock), LossLimit { each: Some(nine), ..LossLimit::default() });
     }
 
     #[test]
@@ -294,14 +325,14 @@ mod tests {
         };
         let none = Guards::default();
         let lock = |guards| FleetLock { guards, ..fleet_lock() };
-        let limits = |input, lock: &FleetLock| GuardLimits::new(input, Some(lock), 10, at(0));
+        let limits = |input, lock: &FleetLock| GuardLimits::new(input, &[], Some(lock), 10, at(0));
         for of in [limits(none, &lock(tight)), limits(tight, &lock(none))] {
-            let run = |limit: &LossLimit| limit.together.map(|limit| limit.run);
+            let run = |limit: &LossLimit| limit.each.as_ref().map(|each| each.run);
             assert_eq!([run(&of.removed), run(&of.replaced)], [Some(0), Some(5)]);
             let others = |limit: &LossLimit| limit.apart.as_ref().map(|apart| apart.others.run);
             assert_eq!([others(&of.removed), others(&of.replaced)], [Some(0), Some(10)]);
         }
-        assert!(limits(none, &lock(none)).replaced.together.is_none());
+        assert!(limits(none, &lock(none)).replaced.each.is_none());
         assert!(limits(tight, &lock(tight)).replaced.apart.is_none());
     }
 
@@ -314,15 +345,20 @@ mod tests {
                 ..GuardCounts::default()
             },
         };
-        let lock = FleetLock { recent: vec![run(0, 2)], ..fleet_lock() };
-        let limits = |minutes| GuardLimits::new(Guards::default(), Some(&lock), 0, at(minutes));
-        let left = |minutes| limits(minutes).deletions_of("shop");
-        assert_eq!(limits(31).deletions_of("pay"), 3, "no tenant takes anything of another's");
-        assert_eq!([left(31), left(119), left(120)], [1, 1, 3]);
-        let day = FleetLock { recent: vec![run(0, 3), run(60, 3), run(180, 2)], ..fleet_lock() };
-        let limits = |minutes| GuardLimits::new(Guards::default(), Some(&day), 0, at(minutes));
-        let left = |minutes| limits(minutes).deletions_of("shop");
-        assert_eq!([left(300), left(25 * 60)], [1, 3], "nine a day");
+        let tenants = tenants(&["shop", "pay"]);
+        let left = |lock: &FleetLock, tenant: &str, minutes| {
+            let limits = GuardLimits::new(Guards::default(), &tenants, Some(lock), 0, at(minutes));
+            limits.deletions.of(limits.groups.of(tenant)).left
+        };
+        let recent = vec![run(0, 2)];
+        let lock = FleetLock { recent, tenants: tenants.clone(), ..fleet_lock() };
+        assert_eq!(left(&lock, "pay", 31), 3, "no tenant takes anything of another's");
+        assert_eq!([31, 119, 120].map(|minutes| left(&lock, "shop", minutes)), [1, 1, 3]);
+        let platform = FleetLock { tenants: Vec::new(), ..lock.clone() };
+        assert_eq!(left(&platform, "pay", 31), 1, "of those without folders all count");
+        let recent = vec![run(0, 3), run(60, 3), run(180, 2)];
+        let day = FleetLock { recent, ..lock.clone() };
+        assert_eq!([300, 25 * 60].map(|minutes| left(&day, "shop", minutes)), [1, 3], "nine a day");
         assert_eq!(next_room(Some(&lock), at(31)), Some(at(120)));
         assert_eq!(next_room(None, at(0)), None);
     }

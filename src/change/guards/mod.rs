@@ -4,6 +4,7 @@
 //! in a pull request. Of the input's and `fleet.lock`'s guards the stricter holds, so that a commit that
 //! loosens a guard does not profit from it.
 
+mod groups;
 mod limits;
 mod losses;
 
@@ -16,11 +17,16 @@ use crate::model::{
     ClusterState, ControlPlaneRow, Decision, Ending, Fleet, FleetLock, Hold, HoldKind, MoveCause,
     MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
 };
+pub use groups::{Groups, PLATFORM};
 pub use limits::{
     ApartLimit, GuardLimits, Limit, LossLimit, TenantLimit, next_room, remember_run,
     remembered_until,
 };
-pub use losses::{HeldLosses, LetThrough, LossGuard, LossOwner, Lost, PLATFORM};
+pub use losses::{HeldLosses, LetThrough, LossGuard, LossOwner, Lost};
+
+/// How many times what one tenant may delete all those that have folders of their own may delete in one run. No few
+/// of them come to that; one commit of the platform's over many folders does.
+const SEVERAL: u64 = 4;
 
 /// What the guards look at.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +59,7 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
     let bound = input.previous.bound() as u64;
     let lock = input.previous.fleet.as_ref();
     let spec = input.fleet.spec.guards.unwrap_or_default();
-    let limits = GuardLimits::new(spec, lock, bound, input.now);
+    let limits = GuardLimits::new(spec, &input.fleet.spec.tenants, lock, bound, input.now);
     another_root(plan, input);
     let (mut spent, mut lasting) = (Vec::new(), Lasting::new());
 
@@ -128,7 +134,7 @@ fn add(lasting: &mut Lasting, kind: HoldKind, stays: BTreeSet<String>) {
     }
 }
 
-/// The deletions that begin, by whose they are. What one tenant does in an hour or a day is no other's matter.
+/// The deletions that begin, by whose they are. What one tenant does is no other's matter.
 struct Starting(BTreeMap<String, Vec<String>>);
 
 impl Starting {
@@ -151,21 +157,27 @@ impl Starting {
         before: &BTreeSet<String>,
         good: &Acknowledged,
     ) -> SetVerdict {
-        let run = limits.deletions;
-        let (mut names, mut stays, mut rest) = (BTreeSet::new(), BTreeSet::new(), 0);
+        let (run, groups) = (limits.deletions.run, &limits.groups);
+        let before: BTreeSet<&str> = before.iter().map(|tenant| groups.of(tenant)).collect();
+        let mut by_group = BTreeMap::<_, Vec<&String>>::new();
         for (tenant, starting) in &self.0 {
+            by_group.entry(groups.of(tenant)).or_default().extend(starting);
+        }
+        let (mut names, mut stays, mut of_tenants) = (BTreeSet::new(), BTreeSet::new(), 0);
+        for (group, starting) in &by_group {
             let count = starting.len() as u64;
-            if before.contains(tenant) || count > run {
-                stays.insert(tenant.clone());
-            } else if count <= limits.deletions_of(tenant) {
-                rest += count;
+            if before.contains(group) || count > run {
+                stays.insert((*group).to_owned());
+            } else if count <= limits.deletions.of(group).left {
+                of_tenants += if *group == PLATFORM { 0 } else { count };
                 continue;
             }
-            names.extend(starting.iter().cloned());
+            names.extend(starting.iter().copied().cloned());
         }
-        if rest > run {
-            stays.extend(self.0.keys().cloned());
-            names = self.0.values().flatten().cloned().collect();
+        // Each of them is within its own number, so they go on when all are few enough.
+        if of_tenants > run.saturating_mul(SEVERAL) {
+            let tenants = by_group.iter().filter(|(group, _)| **group != PLATFORM);
+            names.extend(tenants.flat_map(|(_, starting)| starting.iter().copied().cloned()));
         }
         if names.is_empty() {
             return SetVerdict::Through;

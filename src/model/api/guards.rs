@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Guards {
-    /// The most clusters whose deletion may start in one run. Default: the larger of 3 and 5 % of the
-    /// placed clusters, rounded up.
+    /// The most clusters whose deletion may start in one run, of each tenant with `paths` and of the platform.
+    /// Default: the larger of 3 and 5 % of the placed clusters, rounded up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_deletions: Option<u32>,
     /// The most clusters that may change their worker in one run without a reason of their own.
@@ -17,11 +17,13 @@ pub struct Guards {
     pub max_moves: Option<u32>,
     /// The most objects with machines, storage or network behind them that one run may leave out of the
     /// folders of clusters, workers and layers, or scale to zero. Default: none, but for the pools that
-    /// clusters' own documents take away, in as many clusters as may be deleted by default.
+    /// clusters' own documents take away, in as many clusters as may be deleted by default. It counts for each
+    /// tenant with `paths` what its own documents ask for, and for the platform everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_removed_objects: Option<u32>,
     /// The most machines that one run may replace by others. Default: 10, and beside them those of clusters
-    /// whose own documents ask for it: the larger of 10 clusters and 10 % of the placed ones, rounded up.
+    /// whose own documents ask for it: the larger of 10 clusters and 10 % of the placed ones, rounded up. It
+    /// counts for each tenant with `paths` what its own documents ask for, and for the platform everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_replaced_machines: Option<u32>,
     /// Whether an Acknowledgement counts that came together with what it acknowledges. Default: no; a run

@@ -28,9 +28,11 @@ pub(super) fn choose(
         if lock.is_none() || held.iter().any(|hold| of_losses.contains(&hold.kind)) {
             return Ok(None);
         }
-        let guards = run.read.loaded.fleet.spec.guards.unwrap_or_default();
+        let spec = &run.read.loaded.fleet.spec;
+        let guards = spec.guards.unwrap_or_default();
         let bound = run.read.previous.bound() as u64;
-        let limits = GuardLimits::new(guards, lock.as_ref(), bound, run.snapshot.now);
+        let limits =
+            GuardLimits::new(guards, &spec.tenants, lock.as_ref(), bound, run.snapshot.now);
         choice = choose_clusters(run, LossGuards::new(&limits, lock.as_ref()))?;
     }
     Ok(is_wanted(&choice).then_some((choice, lock)))

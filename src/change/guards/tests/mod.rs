@@ -14,6 +14,7 @@ use crate::model::{
 };
 
 mod early;
+mod tenants;
 
 pub(super) fn name(text: &str) -> Name {
     Name::parse(text).unwrap()

@@ -3,16 +3,15 @@
 //! The count is known only when everything is rendered, and what is held decides what is written. So a run
 //! begins with what is likely, and where the count says otherwise it is worked out once more.
 //!
-//! What owners' own documents ask for is counted for each tenant by itself: no tenant holds another's up.
+//! What owners' own documents ask for is counted for each tenant by itself, also where the fleet has a number of its
+//! own: no tenant holds another's up. The platform, with what nobody's document asks for, is one of them then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::limits::{Limit, LossLimit};
+use super::groups::PLATFORM;
+use super::limits::{Limit, LossLimit, TenantLimit};
 use crate::model::api::AcknowledgementKind;
 use crate::model::{Hold, HoldKind};
-
-/// Whose something is that is no tenant's.
-pub const PLATFORM: &str = "";
 
 /// What is held of the losses of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,8 +56,10 @@ pub struct Lost {
 /// What of the losses goes through and counts for the runs to come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LetThrough {
-    /// Objects or machines.
-    pub amount: u64,
+    /// Objects or machines that no owner's document asks for.
+    pub others: u64,
+    /// Objects or machines that own documents ask for, by tenant, where the fleet has a number for it.
+    pub asked: BTreeMap<String, u64>,
     /// The clusters whose own documents asked, by tenant.
     pub owners: BTreeMap<String, u64>,
 }
@@ -116,9 +117,11 @@ impl LossGuard {
     /// None yet. Where nothing at all may go it is held from the start, and otherwise let through.
     #[must_use]
     pub fn new(kind: HoldKind, limit: LossLimit, held_before: BTreeSet<String>) -> Self {
-        let everyone = limit.together.is_some_and(|limit| limit.left == 0);
+        let is_full = |each: &TenantLimit| each.of(PLATFORM).left == 0;
+        let full = limit.each.as_ref().is_some_and(is_full);
         let none = limit.apart.as_ref().is_some_and(|apart| apart.others.left == 0);
-        let others = everyone || none || held_before.contains(PLATFORM);
+        let others = full || none || held_before.contains(PLATFORM);
+        let everyone = limit.each.as_ref().is_some_and(|each| each.run == 0);
         let held = HeldLosses { others, tenants: held_before.clone(), everyone };
         Self { kind, limit, held_before, held, others: Side::default(), asked: BTreeMap::new() }
     }
@@ -175,18 +178,33 @@ impl LossGuard {
     }
 
     fn exceeding(&self, exceeds: fn(Limit, u64) -> bool) -> HeldLosses {
-        let others = self.others.amount();
-        let asked: u64 = self.asked.values().map(Side::amount).sum();
-        let all = self.limit.together.is_some_and(|limit| exceeds(limit, others + asked));
-        let mut held = HeldLosses { others: all, tenants: BTreeSet::new(), everyone: all };
-        if let Some(apart) = &self.limit.apart {
-            held.others |= exceeds(apart.others, others);
+        let LossLimit { each, apart, groups } = &self.limit;
+        let mut held = HeldLosses::default();
+        if let Some(each) = each {
+            let amounts = self.amounts();
+            let over =
+                |group: &str| amounts.get(group).is_some_and(|by| exceeds(each.of(group), *by));
+            held.others = over(PLATFORM);
+            let tenants = self.asked.keys().filter(|tenant| over(groups.of(tenant)));
+            held.tenants.extend(tenants.cloned());
+        }
+        if let Some(apart) = apart {
+            held.others |= exceeds(apart.others, self.others.amount());
             let over = |(tenant, side): &(&String, &Side)| {
                 exceeds(apart.owners.of(tenant), side.owners.len() as u64)
             };
             held.tenants.extend(self.asked.iter().filter(over).map(|(tenant, _)| tenant.clone()));
         }
         held
+    }
+
+    /// How much is lost, by who is counted by itself. What nobody asked for is the platform's.
+    fn amounts(&self) -> BTreeMap<&str, u64> {
+        let mut amounts = BTreeMap::from([(PLATFORM, self.others.amount())]);
+        for (tenant, side) in &self.asked {
+            *amounts.entry(self.limit.groups.of(tenant)).or_default() += side.amount();
+        }
+        amounts
     }
 
     /// What is held of it is more than a run may do at any time, or was so before it became less: that stays
@@ -229,30 +247,32 @@ impl LossGuard {
 
     /// How much of what is held there might have been.
     fn allowed(&self, held: &HeldLosses) -> Option<u64> {
-        let LossLimit { together, apart } = &self.limit;
-        match (together, apart) {
-            (Some(limit), None) => Some(limit.left),
-            (Some(limit), _) if held.everyone => Some(limit.left),
-            (_, Some(apart)) if held.others => Some(apart.others.left),
-            (_, Some(apart)) => {
-                let tenants = self.asked.keys().filter(|tenant| held.asked(tenant));
-                tenants.map(|tenant| apart.owners.of(tenant).left).min()
+        let LossLimit { each, apart, groups } = &self.limit;
+        let tenants = self.asked.keys().filter(|tenant| held.asked(tenant));
+        let platform = held.others.then_some(PLATFORM);
+        match (each, apart) {
+            (Some(each), None) => {
+                let over = platform.into_iter().chain(tenants.map(|tenant| groups.of(tenant)));
+                over.map(|group| each.of(group).left).min()
             }
+            (_, Some(apart)) if held.others => Some(apart.others.left),
+            (_, Some(apart)) => tenants.map(|tenant| apart.owners.of(tenant).left).min(),
             (None, None) => None,
         }
     }
 
-    /// What goes through and counts for the runs to come: what nobody asked for, all of it where the fleet counts it
-    /// together, and who asked. Of an owner in `kept` nothing goes through: its folder stays for another reason.
+    /// What goes through and counts for the runs to come: what nobody asked for, who asked, and where the fleet has a
+    /// number for it how much. Of an owner in `kept` nothing goes through: its folder stays for another reason.
     #[must_use]
     pub fn let_through(&self, kept: &BTreeSet<&str>) -> LetThrough {
         let mut through = LetThrough::default();
         if !self.held.others {
-            through.amount = self.others.amount_without(kept);
+            through.others = self.others.amount_without(kept);
         }
         for (tenant, side) in self.asked.iter().filter(|(tenant, _)| !self.held.asked(tenant)) {
-            if self.limit.together.is_some() {
-                through.amount += side.amount_without(kept);
+            let amount = side.amount_without(kept);
+            if self.limit.each.is_some() && amount > 0 {
+                through.asked.insert(tenant.clone(), amount);
             }
             let owners = side.owners.keys().filter(|owner| !kept.contains(owner.as_str())).count();
             if owners > 0 {
@@ -264,130 +284,4 @@ impl LossGuard {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::limits::{ApartLimit, TenantLimit};
-    use super::*;
-
-    const fn limit(left: u64) -> Limit {
-        Limit { run: left, left }
-    }
-
-    fn apart(others: u64, owners: u64) -> LossLimit {
-        let owners = TenantLimit { run: owners, ..TenantLimit::default() };
-        let apart = Some(ApartLimit { others: limit(others), owners });
-        LossLimit { together: None, apart }
-    }
-
-    fn together(most: u64) -> LossLimit {
-        LossLimit { together: Some(limit(most)), apart: None }
-    }
-
-    fn amount(losses: &LossGuard) -> u64 {
-        losses.let_through(&BTreeSet::new()).amount
-    }
-
-    fn lost(name: &str, amount: u64, asked: bool) -> Lost {
-        Lost { name: name.to_owned(), amount, asked }
-    }
-
-    fn losses(limit: LossLimit, before: &[&str], lost: &[(&str, &str, Lost)]) -> LossGuard {
-        let before = before.iter().map(ToString::to_string).collect();
-        let mut guard = LossGuard::new(HoldKind::MachinesReplaced, limit, before);
-        for (tenant, name, lost) in lost {
-            guard.count(LossOwner { name, tenant }, std::slice::from_ref(lost));
-        }
-        guard
-    }
-
-    fn held(others: bool, tenants: &[&str]) -> HeldLosses {
-        let tenants = tenants.iter().map(ToString::to_string).collect();
-        HeldLosses { others, tenants, everyone: false }
-    }
-
-    #[test]
-    fn where_nothing_may_go_it_is_held_from_the_start() {
-        let mut losses = losses(apart(0, 3), &[], &[]);
-        let owner = |name| LossOwner { name, tenant: "t" };
-        assert!(losses.count(owner("a"), &[lost("x", 1, false)]));
-        assert!(!losses.count(owner("b"), &[lost("y", 1, true)]));
-        assert_eq!(losses.verdict(), held(true, &[]));
-        assert_eq!(losses.hold(&losses.verdict()).unwrap().names, ["x"]);
-    }
-
-    #[test]
-    fn machines_are_counted_and_owners_are() {
-        let two = |asked| [("t", "a", lost("x", 5, asked)), ("t", "b", lost("y", 6, asked))];
-        assert_eq!(losses(apart(10, 9), &[], &two(false)).verdict(), held(true, &[]));
-        let fits = losses(apart(11, 9), &[], &two(false));
-        assert_eq!((fits.verdict(), amount(&fits)), (held(false, &[]), 11));
-        assert_eq!(fits.let_through(&["b"].into()).amount, 5, "its folder stays as it is");
-        assert_eq!(losses(apart(0, 2), &[], &two(true)).verdict(), held(false, &[]));
-        assert_eq!(losses(apart(0, 1), &[], &two(true)).verdict(), held(false, &["t"]));
-    }
-
-    #[test]
-    fn no_tenant_holds_another_up() {
-        let asked = [
-            ("red", "a", lost("x", 1, true)),
-            ("red", "b", lost("y", 1, true)),
-            ("blue", "c", lost("z", 1, true)),
-        ];
-        let losses = losses(apart(0, 1), &[], &asked);
-        assert_eq!(losses.hold(&losses.verdict()).unwrap().names, ["x", "y"]);
-    }
-
-    #[test]
-    fn a_number_of_the_fleet_counts_all_of_it() {
-        let both = [("t", "a", lost("x", 5, true)), ("", "b", lost("y", 6, false))];
-        assert_eq!(losses(together(10), &[], &both).verdict(), held(true, &["t"]));
-        let fits = losses(together(11), &[], &both);
-        assert_eq!((fits.verdict(), amount(&fits)), (held(false, &[]), 11));
-    }
-
-    #[test]
-    fn what_was_held_stays_held_however_little_is_left_of_it() {
-        let none = losses(apart(10, 9), &["", "t"], &[]);
-        assert!(none.is_empty() && none.stays_held().is_none());
-        let left = [("", "a", lost("x", 1, false)), ("t", "b", lost("y", 1, true))];
-        let losses = losses(apart(10, 9), &["", "t"], &left);
-        assert_eq!(losses.verdict(), held(true, &["t"]));
-        let (_, tenants) = losses.stays_held().unwrap();
-        assert_eq!(tenants.into_iter().collect::<Vec<_>>(), ["", "t"]);
-    }
-
-    #[test]
-    fn what_waits_for_an_hour_to_pass_goes_on_by_itself() {
-        let mut full = apart(10, 9);
-        full.apart.as_mut().unwrap().others.left = 0;
-        let losses = losses(full, &[], &[("", "a", lost("x", 4, false))]);
-        assert!(losses.verdict().others && losses.stays_held().is_none());
-    }
-
-    #[test]
-    fn where_one_of_two_has_a_number_both_hold() {
-        let both = LossLimit { apart: apart(10, 1).apart, ..together(6) };
-        let asked = |owner, amount| ("t", owner, lost(owner, amount, true));
-        let other = |amount| ("", "b", lost("b", amount, false));
-        let verdict = |all: &[(&str, &str, Lost)]| losses(both.clone(), &[], all).verdict();
-        assert_eq!(verdict(&[asked("x", 3), other(3)]), held(false, &[]));
-        assert_eq!(verdict(&[asked("x", 3), other(4)]), held(true, &["t"]), "seven of six");
-        assert_eq!(verdict(&[asked("x", 1), asked("y", 1)]), held(false, &["t"]), "two of one");
-    }
-
-    #[test]
-    fn what_a_tenant_asked_for_lately_is_taken_off() {
-        let mut lately = apart(10, 2);
-        lately.apart.as_mut().unwrap().owners.lately.insert("red".to_owned(), 1);
-        let asked = |tenant, owner| (tenant, owner, lost(owner, 9, true));
-        let of = |all: &[(&str, &str, Lost)]| losses(lately.clone(), &[], all);
-        let through = of(&[asked("red", "a"), asked("blue", "b"), asked("blue", "c")]);
-        assert_eq!(through.verdict(), held(false, &[]));
-        let owners = [("blue".to_owned(), 2), ("red".to_owned(), 1)].into();
-        assert_eq!(through.let_through(&BTreeSet::new()), LetThrough { amount: 0, owners });
-        let over = of(&[asked("red", "a"), asked("red", "d"), asked("blue", "b")]);
-        assert_eq!(over.verdict(), held(false, &["red"]), "blue's are no matter of red's");
-        assert_eq!(over.hold(&over.verdict()).unwrap().allowed, Some(1));
-        let verdict = over.verdict();
-        assert!(over.holding(verdict).stays_held().is_none(), "it goes on by itself");
-    }
-}
+mod tests;

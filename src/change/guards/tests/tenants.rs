@@ -1,0 +1,115 @@
+//! What tenants delete, each by itself.
+
+use super::*;
+use crate::change::guards::groups::tests::tenants;
+use crate::model::{GuardCounts, GuardedRun};
+
+/// A fleet of these tenants, each with a folder of its own.
+fn fleet(names: &[&str]) -> (Fleet, FleetLock) {
+    let tenants = tenants(names);
+    let mut fleet = Fleet::default();
+    fleet.spec.tenants.clone_from(&tenants);
+    (fleet, FleetLock { tenants, ..fleet_lock() })
+}
+
+/// Whose clusters stay of those that tenants delete, in a fleet of 40, and what the next run's lock holds.
+fn deleted(
+    fleet: &Fleet,
+    lock: FleetLock,
+    deletions: &[(&str, usize)],
+) -> (Vec<String>, FleetLock) {
+    let count = deletions.iter().map(|(_, count)| count).sum();
+    let mut previous = Previous { fleet: Some(lock.clone()), ..placed(40) };
+    let rows = &mut previous.workers.values_mut().next().unwrap().clusters;
+    let mut numbers = 0..;
+    for (tenant, count) in deletions {
+        for number in numbers.by_ref().take(*count) {
+            let row = rows.get_mut(format!("c{number}").as_str()).unwrap();
+            (*tenant).clone_into(&mut row.row.tenant);
+        }
+    }
+    let mut plan = deleting(count);
+    let good = Acknowledged::new(fleet, previous.fleet.as_ref(), &Vouching::default());
+    let input = GuardInput { fleet, previous: &previous, now: now() };
+    let guarded = guard(&mut plan, input, &good);
+    let rows = &previous.workers["w1"].clusters;
+    let stays = plan.clusters.iter().filter(|(_, p)| matches!(p.decision, Decision::Keep { .. }));
+    let stays = stays.map(|(name, _)| rows[name].row.tenant.clone()).collect();
+    (stays, FleetLock { held: good.held(&plan.holds, &guarded.lasting), ..lock })
+}
+
+fn held(fleet: &Fleet, lock: FleetLock, deletions: &[(&str, usize)]) -> Vec<String> {
+    deleted(fleet, lock, deletions).0
+}
+
+#[test]
+fn what_one_tenant_deletes_holds_no_other() {
+    let (fleet, lock) = fleet(&["red", "blue"]);
+    let held = |deletions: &[(&str, usize)]| held(&fleet, lock.clone(), deletions);
+    assert_eq!(held(&[("red", 3), ("blue", 1)]), [""; 0], "each has its own three");
+    assert_eq!(held(&[("red", 4), ("blue", 1)]), ["red"; 4]);
+    assert_eq!(held(&[("red", 3), ("blue", 3)]), [""; 0]);
+}
+
+#[test]
+fn what_is_nobodys_folder_is_the_platforms_and_counts_together() {
+    let (some, lock) = fleet(&["red"]);
+    let held = |deletions: &[(&str, usize)]| held(&some, lock.clone(), deletions);
+    assert_eq!(held(&[("a", 2), ("b", 2), ("red", 1)]), ["a", "a", "b", "b"]);
+    assert_eq!(held(&[("a", 2), ("b", 1), ("red", 3)]), [""; 0]);
+}
+
+#[test]
+fn one_commit_over_the_folders_of_many_tenants_is_held() {
+    let names = ["a", "b", "c", "d", "e"];
+    let (fleet, lock) = fleet(&names);
+    let held = |each: usize, of: &[&'static str]| {
+        let all: Vec<_> = of.iter().map(|name| (*name, each)).collect();
+        held(&fleet, lock.clone(), &all).len()
+    };
+    assert_eq!((held(3, &names[..4]), held(3, &names)), (0, 15));
+    assert_eq!(held(1, &names), 0);
+}
+
+#[test]
+fn a_commit_that_sets_tenants_apart_does_not_profit_from_it() {
+    let (fleet, lock) = fleet(&["red", "blue"]);
+    let before = FleetLock { tenants: Vec::new(), ..lock };
+    assert_eq!(held(&fleet, before, &[("red", 2), ("blue", 2)]).len(), 4);
+}
+
+#[test]
+fn what_was_held_for_its_sum_goes_on_when_that_is_less() {
+    let names = ["a", "b", "c", "d", "e"];
+    let (fleet, lock) = fleet(&names);
+    let each = |count: usize| names.map(|name| (name, count));
+    let (all, after) = deleted(&fleet, lock.clone(), &each(3));
+    assert_eq!((all.len(), after.held.len()), (15, 1));
+    assert_eq!(held(&fleet, after, &each(2)), [""; 0], "each is within its own number");
+    let (_, after) = deleted(&fleet, lock, &[("a", 4), ("b", 3)]);
+    assert_eq!(
+        held(&fleet, after, &[("a", 2), ("b", 3)]),
+        ["a"; 2],
+        "what was too much stays held"
+    );
+}
+
+#[test]
+fn what_is_the_platforms_is_held_as_one() {
+    let (fleet, lock) = fleet(&["red"]);
+    let (first, after) = deleted(&fleet, lock, &[("a", 2), ("b", 2)]);
+    assert_eq!(first.len(), 4);
+    assert_eq!(held(&fleet, after, &[("b", 1), ("red", 3)]), ["b"], "no part of it goes by itself");
+}
+
+#[test]
+fn an_hour_is_each_tenants_and_the_platforms() {
+    let (fleet, lock) = fleet(&["red", "blue"]);
+    let deletions = [("red".to_owned(), 3), ("a".to_owned(), 3)].into();
+    let did = GuardCounts { deletions, ..GuardCounts::default() };
+    let lock = FleetLock { recent: vec![GuardedRun { at: now(), did }], ..lock };
+    let deletions = [("red", 1), ("blue", 3), ("b", 1), ("", 1)];
+    let (waits, after) = deleted(&fleet, lock, &deletions);
+    assert_eq!(waits, ["red", "b", ""]);
+    assert!(after.held[0].tenants.is_empty(), "it goes on by itself");
+}
