@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::engine::Diffs;
+use super::engine::{Diffs, Told};
 use super::show::plan::{self, Action, PlanView};
 use super::validate::{Audience, located, notes};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, ObservedArgs, engine};
@@ -71,7 +71,12 @@ enum PlanForm {
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let shown = args.diff || matches!(args.output, PlanForm::Markdown);
     let diffs = if shown { Diffs::Shown } else { Diffs::Left };
-    let opened = engine::propose(context, &args.fleet, &args.observed, &args.against, diffs)?;
+    let told = match args.output {
+        PlanForm::Text => Told::Changes,
+        PlanForm::Json | PlanForm::Markdown => Told::Everything,
+    };
+    let asked = (diffs, told);
+    let opened = engine::propose(context, &args.fleet, &args.observed, &args.against, asked)?;
     notes(&opened, context)?;
     let audience =
         if matches!(args.output, PlanForm::Text) { Audience::Person } else { Audience::Program };

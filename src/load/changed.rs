@@ -14,20 +14,26 @@ use super::kind::{Kind, Root};
 use super::read;
 use super::split::{Chunk, split};
 use crate::model::api::FleetSpec;
-use crate::model::{Digest, Dir, Entry, EntryKind, Id, Name, Store, StoreError};
+use crate::model::{Digest, Dir, DocumentGrowth, Entry, EntryKind, Id, Name, Store, StoreError};
 
 /// The most files that may differ. Beyond that everything is loaded.
 const MOST_FILES: usize = 256;
 
 /// The most documents that may differ on either side.
 const MOST_DOCUMENTS: usize = 1_000;
+/// The most files and folders that there may be more.
+const MOST_ENTRIES: u64 = DocumentGrowth::MOST.entries;
 /// The deepest folder that is looked into. Git knows no bound, and this walk is as deep as the folders.
 const DEEPEST: usize = 64;
 
-/// Documents that were edited, and no other.
+/// Documents that were edited or added, and no other.
 #[derive(Default)]
 pub struct ChangedDocuments {
     pub(super) items: Vec<Item>,
+    /// The clusters among them that are new.
+    added: BTreeSet<Name>,
+    /// By how much there is more than before.
+    growth: DocumentGrowth,
     /// How many files were read.
     pub(super) parsed: u64,
 }
@@ -42,12 +48,24 @@ impl ChangedDocuments {
         };
         self.items.iter().filter_map(named).collect()
     }
+
+    /// Those of them that are new.
+    #[must_use]
+    pub const fn added(&self) -> &BTreeSet<Name> {
+        &self.added
+    }
+
+    /// By how much there is more than before. What there is less of counts for nothing.
+    #[must_use]
+    pub const fn growth(&self) -> DocumentGrowth {
+        self.growth
+    }
 }
 
 /// The ManagedClusters whose documents say something else in `after` than in `before`, two trees of the desired
-/// root called `folder` in a fleet of this `spec`. `None` where more is different than what such documents say: one is
-/// new or gone, is of another kind or broken, too many files differ, or somebody has more than before and may have too
-/// much.
+/// root called `folder` in a fleet of this `spec`, and those that are new. `None` where more is different than what such
+/// documents say: one is gone, is of another kind or broken, too many files differ, there is a file more that is not
+/// read, or somebody has more rules of placement than before and may have too many.
 ///
 /// # Errors
 /// The store failed.
@@ -58,12 +76,14 @@ pub fn changed_clusters(
     before: Option<Id>,
     after: Option<Id>,
 ) -> Result<Option<ChangedDocuments>, StoreError> {
-    let mut files = Vec::new();
-    if !differing(store, (folder, 0), [before, after], &mut files)? {
+    let mut differing = DifferingFiles::default();
+    if !differing.below(store, (folder, 0), [before, after])? {
         return Ok(None);
     }
-    let mut changed = EditedFiles { folders: Folders::of(Some(spec)), ..EditedFiles::default() };
-    for file in &files {
+    let growth = DocumentGrowth { entries: differing.entries, ..DocumentGrowth::default() };
+    let folders = Folders::of(Some(spec));
+    let mut changed = EditedFiles { folders, growth, ..EditedFiles::default() };
+    for file in &differing.files {
         if !changed.file(store, file)?
             || changed.before.len().max(changed.after.len()) > MOST_DOCUMENTS
         {
@@ -79,43 +99,56 @@ struct File {
     sides: [Option<Entry>; 2],
 }
 
-/// Finds the files that differ below two directories, so many levels down; `false` where there are too many, the
-/// folders are too deep, or there is a file or a folder more: each counts, whether it is read or not.
-fn differing(
-    store: &dyn Store,
-    (path, depth): (&str, usize),
-    sides: [Option<Id>; 2],
-    files: &mut Vec<File>,
-) -> Result<bool, StoreError> {
-    if depth > DEEPEST {
-        return Ok(false);
-    }
-    let dir = |id: Option<Id>| id.map_or_else(|| Ok(Arc::default()), |id| store.dir(id));
-    let [before, after] = [dir(sides[0])?, dir(sides[1])?];
-    for (name, entries) in side_by_side(&before, &after) {
-        let Ok(name) = std::str::from_utf8(name) else { return Ok(false) };
-        if entries[0].is_none() {
+/// The files that differ between two directories.
+#[derive(Default)]
+struct DifferingFiles {
+    files: Vec<File>,
+    /// How many files and folders there are more, however many there are less.
+    entries: u64,
+}
+
+impl DifferingFiles {
+    /// Finds those below two directories, so many levels down; `false` where there are too many, the folders are too
+    /// deep, or there is a file more that is not read: it counts like any other, and is nobody's document.
+    fn below(
+        &mut self,
+        store: &dyn Store,
+        (path, depth): (&str, usize),
+        sides: [Option<Id>; 2],
+    ) -> Result<bool, StoreError> {
+        if depth > DEEPEST {
             return Ok(false);
         }
-        let path = format!("{path}/{name}");
-        let of_kind = |kind: fn(&Entry) -> bool| entries.map(|entry| entry.filter(kind));
-        let dirs = of_kind(|entry| entry.kind == EntryKind::Dir);
-        if dirs != [None, None] {
-            let ids = dirs.map(|dir| dir.map(|entry| entry.id));
-            if !differing(store, (&path, depth + 1), ids, files)? {
+        let dir = |id: Option<Id>| id.map_or_else(|| Ok(Arc::default()), |id| store.dir(id));
+        let [before, after] = [dir(sides[0])?, dir(sides[1])?];
+        for (name, entries) in side_by_side(&before, &after) {
+            let Ok(name) = std::str::from_utf8(name) else { return Ok(false) };
+            let path = format!("{path}/{name}");
+            let of_kind = |kind: fn(&Entry) -> bool| entries.map(|entry| entry.filter(kind));
+            let dirs = of_kind(|entry| entry.kind == EntryKind::Dir);
+            if dirs != [None, None] {
+                let ids = dirs.map(|dir| dir.map(|entry| entry.id));
+                if !self.below(store, (&path, depth + 1), ids)? {
+                    return Ok(false);
+                }
+            }
+            let plain = of_kind(|entry| entry.kind != EntryKind::Dir);
+            let read = plain.map(|entry| entry.filter(|entry| is_desired(&path, *entry)));
+            if entries[0].is_none() {
+                self.entries += 1;
+                if plain[1].is_some() && read[1].is_none() {
+                    return Ok(false);
+                }
+            }
+            if read != [None, None] {
+                self.files.push(File { path, sides: read });
+            }
+            if self.files.len() > MOST_FILES || self.entries > MOST_ENTRIES {
                 return Ok(false);
             }
         }
-        let plain = of_kind(|entry| entry.kind != EntryKind::Dir);
-        let read = plain.map(|entry| entry.filter(|entry| is_desired(&path, *entry)));
-        if read != [None, None] {
-            files.push(File { path, sides: read });
-        }
-        if files.len() > MOST_FILES {
-            return Ok(false);
-        }
+        Ok(true)
     }
-    Ok(true)
 }
 
 /// The entries that are not the same in two directories, by their names.
@@ -149,6 +182,7 @@ struct EditedFiles<'a> {
     /// How many rules of placement stand there before and after, by whose they are.
     rules: BTreeMap<Vec<&'a str>, [usize; 2]>,
     parsed: u64,
+    growth: DocumentGrowth,
 }
 
 impl EditedFiles<'_> {
@@ -164,11 +198,8 @@ impl EditedFiles<'_> {
             let Ok(read) = read::text(store, &file.path, entry)? else { return Ok(false) };
             *text = Some(read);
         }
-        // Whoever has more than before may have too much.
         let size = |text: &Option<String>| blocks(text.as_ref().map_or(0, |t| t.len() as u64));
-        if size(&texts[1]) > size(&texts[0]) {
-            return Ok(false);
-        }
+        self.growth.bytes += size(&texts[1]).saturating_sub(size(&texts[0]));
         self.parsed += u64::from(texts[1].is_some());
         let chunks = texts.each_ref().map(|text| {
             text.as_deref().map(|text| split(read::without_bom(text))).unwrap_or_default()
@@ -207,17 +238,29 @@ impl EditedFiles<'_> {
         Ok(true)
     }
 
-    /// The documents that say something else; `None` where one is new or gone.
+    /// The documents that say something else or are new; `None` where one is gone.
     fn into_edited(self) -> Option<ChangedDocuments> {
         let more = self.rules.values().any(|[before, after]| after > before);
-        if more || !self.before.keys().eq(self.after.keys()) {
+        let Self { before, after, parsed, mut growth, .. } = self;
+        if more || before.keys().any(|known| !after.contains_key(known)) {
             return None;
         }
-        let same = |item: &Item| item.body.as_ref().map(|body| body.digest);
-        let edited = self.after.into_iter().zip(self.before.into_values());
-        let edited = edited.filter(|((_, item), before)| same(item) != Some(*before));
-        let items = edited.map(|((_, item), _)| item).collect();
-        Some(ChangedDocuments { items, parsed: self.parsed })
+        let mut changed = ChangedDocuments { parsed, ..ChangedDocuments::default() };
+        for (known, item) in after {
+            let says = item.body.as_ref().map(|body| body.digest);
+            match before.get(&known) {
+                Some(before) if says == Some(*before) => continue,
+                Some(_) => {}
+                // Of one name in two files one is too much.
+                None if changed.added.insert(Name::parse(&known.1).ok()?) => {}
+                None => return None,
+            }
+            changed.items.push(item);
+        }
+        growth.documents = changed.added.len() as u64;
+        changed.growth = growth;
+        let is_once = changed.clusters().len() == changed.items.len();
+        is_once.then_some(changed)
     }
 }
 
@@ -289,15 +332,12 @@ mod tests {
         let worker =
             "apiVersion: carp.dev/v1alpha1\nkind: Worker\nmetadata:\n  name: w\nspec: {}\n";
         let cordoned = worker.replace("spec: {}", "spec: {unschedulable: true}");
-        let twice = format!("{a}---\n{a}");
         let broken = format!("{a}  nonsense: 1\n");
         for (what, before, after) in [
-            ("one more", vec![("a.yaml", &*a)], vec![("a.yaml", &*a), ("b.yaml", &*b)]),
             ("one less", vec![("a.yaml", &*a), ("b.yaml", &*b)], vec![("a.yaml", &*a)]),
             ("another file", vec![("a.yaml", &*a)], vec![("b.yaml", &*a)]),
             ("another name", vec![("a.yaml", &*a)], vec![("a.yaml", &*b)]),
             ("another kind", vec![("w.yaml", worker)], vec![("w.yaml", &*cordoned)]),
-            ("twice", vec![("a.yaml", &*a)], vec![("a.yaml", &*twice)]),
             ("broken", vec![("a.yaml", &*a)], vec![("a.yaml", &*broken)]),
             ("nothing left", vec![("a.yaml", &*a)], vec![("a.yaml", "# nothing\n")]),
             ("a file that is not read", vec![], vec![("a.txt", "")]),
@@ -306,6 +346,36 @@ mod tests {
         ] {
             assert_eq!(changed(&before, &after), None, "{what}");
         }
+    }
+
+    #[test]
+    fn what_is_new_is_known_as_such() {
+        let (a, b) = (named("a"), named("b"));
+        let store = Memory::default();
+        let of = |before: &[(&str, &str)], after: &[(&str, &str)]| {
+            let sides = [before, after].map(|files| Some(tree(&store, files)));
+            let spec = FleetSpec::default();
+            let changed = changed_clusters(&store, &spec, "fleet", sides[0], sides[1]).unwrap()?;
+            let added: Vec<_> = changed.added().iter().map(ToString::to_string).collect();
+            let DocumentGrowth { entries, documents, bytes } = changed.growth();
+            Some((changed.clusters().len(), added.join(" "), [entries, documents, bytes]))
+        };
+        let both = format!("{}---\n{b}", paused(&a));
+        let one = [("a.yaml", &*a)];
+        let new = Some((1, "b".to_owned(), [1, 1, 4096]));
+        assert_eq!(of(&one, &[("a.yaml", &*a), ("b.yaml", &*b)]), new);
+        assert_eq!(of(&one, &[("a.yaml", &*both)]), Some((2, "b".to_owned(), [0, 1, 0])));
+        let deep = [("a.yaml", &*a), ("x/y/b.yaml", &*b)];
+        assert_eq!(of(&one, &deep), Some((1, "b".to_owned(), [3, 1, 4096])), "folders count");
+        let beside = [("a.yaml", &*a), ("b.yaml", &*b), ("b.txt", "")];
+        assert_eq!(of(&one, &beside), None, "a file that nobody reads");
+        let twice = [("a.yaml", &*a), ("b.yaml", &*b), ("c.yaml", &*b)];
+        assert_eq!(of(&one, &twice), None, "two of one name");
+        let more = format!("{a}---\n{a}");
+        let known = Some((1, "a".to_owned(), [0, 1, 0]));
+        assert_eq!(of(&one, &[("a.yaml", &*more)]), known, "whose name it is, others know");
+        let again = paused(&a);
+        assert_eq!(of(&one, &[("a.yaml", &*again), ("b.yaml", &*a)]), None, "edited, and again");
     }
 
     #[test]

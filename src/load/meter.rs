@@ -8,14 +8,24 @@
 //! Where the fleet as a whole has too much the tenant that has most is left out. Who that is shows only at the end, so
 //! what such a tenant has is counted on, and where it was another all is read once more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::amounts::{Amounts, FLEET, TENANT};
 use super::folders::Folders;
 use super::read::MAX_FILE;
 use crate::diag::{Code, Diagnostic, Place};
+use crate::model::DocumentGrowth;
 use crate::model::Unloaded;
 use crate::model::api::FleetSpec;
+
+/// What may come besides before it is counted whether anybody has too much. Rules of placement may not: whose
+/// there are more is counted.
+const SPARE: Amounts = Amounts {
+    entries: DocumentGrowth::MOST.entries,
+    documents: DocumentGrowth::MOST.documents,
+    bytes: DocumentGrowth::MOST.bytes,
+    rules: 0,
+};
 
 /// Whose something is: the tenants of a folder, or none for what is the platform's.
 type Owner<'a> = Vec<&'a str>;
@@ -48,6 +58,8 @@ pub(super) struct Meter<'a> {
     over: BTreeMap<Owner<'a>, Over>,
     /// Whether it was counted before who has most.
     settled: bool,
+    /// Who has files whose bytes were not counted.
+    unmeasured: BTreeSet<Owner<'a>>,
 }
 
 impl Default for Meter<'_> {
@@ -61,6 +73,7 @@ impl Default for Meter<'_> {
             entries: 0,
             over: BTreeMap::new(),
             settled: false,
+            unmeasured: BTreeSet::new(),
         }
     }
 }
@@ -89,12 +102,18 @@ impl<'a> Meter<'a> {
             || self.over.get(self.folders.tenants_of(path)).is_none_or(|over| over.counts)
     }
 
-    /// Whether the bytes of whoever has this path could be too many. Else no header need be read.
-    pub(super) fn wants_bytes(&self, path: &str) -> bool {
+    /// Whether the bytes of whoever has this path could be too many, now or with a little more. Else no header need be
+    /// read.
+    pub(super) fn wants_bytes(&mut self, path: &str) -> bool {
         let owner = self.folders.tenants_of(path);
-        let most = |entries: u64| entries.saturating_mul(MAX_FILE);
+        let most = |entries: u64| entries.saturating_mul(MAX_FILE).saturating_add(SPARE.bytes);
         let used = self.used.get(owner).copied().unwrap_or_default();
-        most(used.entries) > self.limit(owner).bytes || most(self.entries) > self.most.bytes
+        let wants =
+            most(used.entries) > self.limit(owner).bytes || most(self.entries) > self.most.bytes;
+        if !wants && !self.unmeasured.contains(owner) {
+            self.unmeasured.insert(owner.to_vec());
+        }
+        wants
     }
 
     /// Counts what stands at a path, and says whether it is counted on.
@@ -149,7 +168,8 @@ impl<'a> Meter<'a> {
         }
         exact.over.values_mut().for_each(|over| over.counts = false);
         let (used, total) = (BTreeMap::new(), Amounts::default());
-        Some(Self { used, total, entries: 0, settled: true, ..exact })
+        let unmeasured = BTreeSet::new();
+        Some(Self { used, total, entries: 0, settled: true, unmeasured, ..exact })
     }
 
     /// How many were given up.
@@ -183,6 +203,23 @@ impl<'a> Meter<'a> {
             rules: a.rules.max(b.rules),
         })
         .unwrap_or(self.most)
+    }
+
+    /// Whether nobody is near a limit, nor would be with a little more.
+    pub(super) fn has_room(&self) -> bool {
+        let tenants = self.limits.keys().map(|tenant| (vec![*tenant], Amounts::default()));
+        let owners =
+            self.used.iter().map(|(owner, used)| (owner.clone(), self.at_most(owner, *used)));
+        let all = owners.clone().fold(Amounts::default(), |all, (_, used)| all.plus(used));
+        let fits = |used: Amounts, limit| used.plus(SPARE).beyond(limit).is_none();
+        tenants.chain(owners).all(|(owner, used)| fits(used, self.limit(&owner)))
+            && fits(all, self.most)
+    }
+
+    /// What an owner has, with the most that the files may be of which no header was read.
+    fn at_most(&self, owner: &[&'a str], used: Amounts) -> Amounts {
+        let unread = if self.unmeasured.contains(owner) { used.entries } else { 0 };
+        Amounts { bytes: unread.saturating_mul(MAX_FILE), ..Amounts::default() }.plus(used)
     }
 
     /// Whether nothing was too much.
@@ -324,6 +361,49 @@ mod tests {
         assert!(
             told.iter().any(|(d, unloaded)| unloaded.is_none() && d.message.contains("the fleet"))
         );
+    }
+
+    #[test]
+    fn there_is_room_where_a_little_more_is_not_too_much() {
+        let has_room = |limits: &str, used: &[(&str, Amounts)]| {
+            let spec = load_files(&[("carp.yaml", &carp(limits))]).fleet.spec;
+            let mut meter = Meter::of(Some(&spec));
+            for (path, amounts) in used {
+                assert!(meter.add(path, *amounts));
+            }
+            (meter.is_fine(), meter.has_room())
+        };
+        let of = |entries, documents, bytes| Amounts { entries, documents, bytes, rules: 0 };
+        let (red, blue) = ("fleet/red/a.yaml", "fleet/blue/a.yaml");
+        assert_eq!(
+            has_room("", &[(red, of(10, 10, 0)), ("fleet/a.yaml", of(9, 9, 0))]),
+            (true, true)
+        );
+        assert_eq!(
+            has_room("documents: 149", &[]),
+            (true, false),
+            "who has nothing may have too much soon"
+        );
+        assert_eq!(has_room("documents: 200", &[(red, of(0, 51, 0))]), (true, false));
+        assert_eq!(has_room("documents: 200", &[(red, of(0, 50, 0))]), (true, true));
+        assert_eq!(has_room("documents: 200", &[(blue, of(0, 51, 0))]), (true, true), "another's");
+        assert_eq!(has_room("documents: 200", &[(red, of(101, 0, 0))]), (true, false));
+        assert_eq!(has_room("bytes: 16Mi", &[(red, of(0, 0, 1))]), (true, false));
+        assert_eq!(
+            has_room("rules: 1", &[(red, Amounts { rules: 1, ..of(1, 1, 0) })]),
+            (true, true)
+        );
+        let rest = of(0, FLEET.documents - 151, 0);
+        assert_eq!(
+            has_room("", &[("fleet/a.yaml", rest), (red, of(0, 2, 0))]),
+            (true, false),
+            "all"
+        );
+        let spec = load_files(&[("carp.yaml", &carp("bytes: 17Mi"))]).fleet.spec;
+        let mut meter = Meter::of(Some(&spec));
+        assert!(meter.add(red, of(1, 1, 0)) && !meter.wants_bytes(red) && meter.has_room());
+        assert!(meter.add(red, of(1, 1, 0)) && !meter.has_room(), "two files may be too large");
+        assert!(meter.wants_bytes(red));
     }
 
     #[test]

@@ -12,8 +12,8 @@ use super::meter::Meter;
 use super::split::split;
 use super::{Loaded, assemble, fleet_file, read, templates, tree};
 use crate::model::{
-    Dir, DocumentIndex, DocumentName, Entry, EntryKind, Fleet, Id, Input, Memo, Previous, Store,
-    StoreError,
+    Dir, DocumentIndex, DocumentName, Entry, EntryKind, Fact, FactFile, Fleet, Id, Input, Memo,
+    Previous, Store, StoreError,
 };
 
 /// Loads the clusters whose documents changed, the documents named by `sources`, `carp.yaml`, all policies and
@@ -48,7 +48,7 @@ pub fn load_part(
     if !unread.is_empty() || !desired.unloaded.is_empty() {
         return Ok(None);
     }
-    let Some(named) = named(store, root, sources)? else { return Ok(None) };
+    let Some(named) = named(store, root, sources, index)? else { return Ok(None) };
     let mut items = std::mem::take(&mut desired.items);
     items.extend(named);
     items.extend(changed.items);
@@ -89,6 +89,7 @@ fn named(
     store: &dyn Store,
     root: Id,
     sources: &BTreeMap<DocumentName, String>,
+    index: &dyn DocumentIndex,
 ) -> Result<Option<Vec<Item>>, StoreError> {
     let mut by_file: BTreeMap<&str, BTreeSet<&DocumentName>> = BTreeMap::new();
     for (document, file) in sources {
@@ -100,6 +101,12 @@ fn named(
         let entry = tree::dir_at(store, root, folder)?.and_then(|dir| dir.get(file));
         let plain = |kind| matches!(kind, EntryKind::File | EntryKind::Executable);
         let Some(entry) = entry.filter(|entry| plain(entry.kind)) else { return Ok(None) };
+        if let Some(known) = index.facts_of(entry.id)
+            && let Some(remembered) = remembered_items(&known, path, &wanted)
+        {
+            items.extend(remembered);
+            continue;
+        }
         let Ok(text) = read::text(store, path, entry)? else { return Ok(None) };
         for (document, chunk) in split(read::without_bom(&text)).into_iter().enumerate() {
             if !wanted.iter().any(|of| chunk.text.contains(&of.name)) {
@@ -118,4 +125,21 @@ fn named(
         }
     }
     Ok(Some(items))
+}
+
+/// The documents of these names, of a file of which it is known what it says; `None` where one is not there.
+fn remembered_items(
+    known: &FactFile,
+    path: &str,
+    wanted: &BTreeSet<&DocumentName>,
+) -> Option<Vec<Item>> {
+    let is_wanted =
+        |fact: &&Fact| wanted.iter().any(|of| of.kind == fact.kind && of.name == fact.name);
+    let facts = known.facts.iter().filter(is_wanted);
+    let item = |fact: &Fact| {
+        let source = DocumentSource { file: Arc::from(path), document: fact.document };
+        document::remembered(fact, source)
+    };
+    let items: Vec<Item> = facts.map(item).collect::<Option<_>>()?;
+    (items.len() == wanted.len()).then_some(items)
 }

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, FactFile, FleetCounts, Gate, Hold, Id, Name};
+use super::{
+    Digest, FactFile, FleetCounts, Gate, Hold, Id, Name, StandingClusters, StandingWorker,
+};
 use crate::diag::Diagnostic;
 
 /// The version of [`Baseline`]'s format.
-pub const BASELINE_FORMAT: u32 = 2;
+pub const BASELINE_FORMAT: u32 = 3;
 
 /// The state of a fleet in which planning it again would change nothing and tell nothing new, apart from the
 /// clusters in `unsettled`.
@@ -52,6 +54,14 @@ pub struct Baseline {
     /// The clusters and workers that are on their way, or of which something is told: a run to which one of them
     /// matters looks at everything.
     pub busy: BTreeSet<Name>,
+    /// Whether a plan tells nothing but what changes, what waits and what was found: nothing is on its way, held, or at
+    /// its limit.
+    pub quiet: bool,
+    /// What stands on the workers of which the index of documents says something older.
+    pub standing: BTreeMap<Name, StandingWorker>,
+    /// Whether the desired documents are far from all limits; `None` where they are not. Otherwise, what was added since
+    /// they were counted.
+    pub growth: Option<DocumentGrowth>,
     /// What was found.
     pub findings: Vec<Diagnostic>,
     /// What guards hold.
@@ -67,6 +77,43 @@ impl Baseline {
     pub fn with_status_of(self, before: &Self) -> Self {
         let Self { status, reports, counts, reported, .. } = before.clone();
         Self { status, reports, counts, reported, ..self }
+    }
+}
+
+/// By how much the desired documents are more than when they were counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentGrowth {
+    /// Files and folders.
+    pub entries: u64,
+    /// Documents.
+    pub documents: u64,
+    /// Bytes, in whole blocks of each file.
+    pub bytes: u64,
+}
+
+impl DocumentGrowth {
+    /// The most that may be added before all is counted anew.
+    pub const MOST: Self = Self { entries: 300, documents: 150, bytes: 16 << 20 };
+
+    /// Whether there is no more than there was.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Both together; `None` where all must be counted anew.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Option<Self> {
+        let sum = Self {
+            entries: self.entries.checked_add(more.entries)?,
+            documents: self.documents.checked_add(more.documents)?,
+            bytes: self.bytes.checked_add(more.bytes)?,
+        };
+        let most = Self::MOST;
+        let fits = sum.entries <= most.entries
+            && sum.documents <= most.documents
+            && sum.bytes <= most.bytes;
+        fits.then_some(sum)
     }
 }
 
@@ -106,8 +153,14 @@ pub trait DocumentIndex {
     /// The file of a cluster's document; `None` where none of this name is known.
     fn file_of_cluster(&self, cluster: &Name) -> Option<String>;
 
+    /// The documents of a kind, which is no cluster's, with their files.
+    fn all_of(&self, kind: &str) -> Vec<(DocumentName, String)>;
+
     /// The documents of the file with these bytes; `None` where they are not known.
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>>;
+
+    /// What stands on the workers; `None` where that is not known.
+    fn standing(&self) -> Option<StandingClusters>;
 }
 
 /// What a [`DocumentIndex`] knows, as values.
@@ -119,6 +172,8 @@ pub struct KnownDocuments {
     pub clusters: BTreeMap<Name, String>,
     /// What files say, by the ids of their blobs.
     pub facts: BTreeMap<Id, Arc<FactFile>>,
+    /// What stands on the workers.
+    pub standing: Option<StandingClusters>,
 }
 
 impl DocumentIndex for KnownDocuments {
@@ -130,7 +185,17 @@ impl DocumentIndex for KnownDocuments {
         self.clusters.get(cluster).cloned()
     }
 
+    fn all_of(&self, kind: &str) -> Vec<(DocumentName, String)> {
+        let all = self.files.range(DocumentName::new(kind, "")..);
+        let of_kind = all.take_while(|(document, _)| document.kind == kind);
+        of_kind.map(|(document, file)| (document.clone(), file.clone())).collect()
+    }
+
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {
         self.facts.get(&file).cloned()
+    }
+
+    fn standing(&self) -> Option<StandingClusters> {
+        self.standing.clone()
     }
 }

@@ -37,6 +37,8 @@ pub struct Fleet {
     /// What is there and did not load. While anything stands here no deletion starts; for what stands in a
     /// tenant's folder, no deletion of that tenant's clusters.
     pub unloaded: Vec<Unloaded>,
+    /// Whether a few documents more are not too many for anybody. Of a part of a fleet that is not known.
+    pub has_room: bool,
 }
 
 impl Fleet {

@@ -54,6 +54,7 @@ mod reported;
 mod signer;
 mod signers;
 mod snapshot;
+mod standing;
 mod store;
 mod supported;
 pub mod tables;
@@ -68,7 +69,8 @@ mod words;
 
 pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{
-    BASELINE_FORMAT, Baseline, DocumentIndex, DocumentName, KnownDocuments, ReportsSince,
+    BASELINE_FORMAT, Baseline, DocumentGrowth, DocumentIndex, DocumentName, KnownDocuments,
+    ReportsSince,
 };
 pub use capi_provider::{CapiProvider, ConfigSecret, DeploymentBeside, ProviderIdentity};
 pub use catalogue::{Catalogue, cloud_of, declares, flavor_of};
@@ -129,6 +131,7 @@ pub use report::{
 pub use signer::AllowedSigner;
 pub use signers::{Allowed, Signers};
 pub use snapshot::{Build, Input, Snapshot};
+pub use standing::{StandingClusters, StandingPart, StandingWorker};
 pub use store::{Store, StoreError};
 pub use supported::{Minor, Unsupported, is_known_release, oldest_release};
 pub use templates::BUILT_IN_TEMPLATES;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     ClusterState, Damage, FleetLock, Id, IndexRow, Kept, LockName, Name, PendingLock, PoolLock,
-    WorkerLock,
+    StandingClusters, WorkerLock,
 };
 
 /// The state that the last commit left, read from its locks.
@@ -25,6 +25,9 @@ pub struct Previous {
     pub kept: Kept,
     /// Whether the locks have the rows of some clusters alone: what depends on all that is placed is not known.
     pub partial: bool,
+    /// What stands on the workers besides, all rows of the locks included; `None` where the locks say all that is
+    /// asked.
+    pub standing: Option<StandingClusters>,
 }
 
 impl Previous {

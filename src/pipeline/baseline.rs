@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use super::read::root_of;
 use super::status::FLEET_DOCUMENT;
+use crate::change::{self, Strain};
 use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstraint};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, Digest, DocumentName, FactFile, Fleet, Gate, Id, Kept,
-    KnownDocuments, Memo, Name, Plan, Proposal, Snapshot, Store, StoreError, paths,
+    BASELINE_FORMAT, Baseline, Digest, DocumentGrowth, DocumentName, FactFile, Fleet, Gate, Id,
+    Kept, KnownDocuments, Memo, Name, Plan, Proposal, Snapshot, Store, StoreError, WorkerPlan,
+    WorkerState, paths,
 };
+use crate::plan;
 
 /// What stands after a run that looked at everything, with what decisions about single clusters read besides
 /// their own documents: where those stand, and what `memo` knows of the policies. `None` after a run that
@@ -45,12 +48,16 @@ pub fn baseline(
         counts: proposal.counts.clone(),
         reported: proposal.reported,
         busy: busy(&proposal.plan, &proposal.gates),
+        quiet: is_quiet(proposal),
+        standing: BTreeMap::new(),
+        growth: fleet.has_room.then(DocumentGrowth::default),
         findings: proposal.diagnostics.iter().cloned().collect(),
         holds: proposal.plan.holds.clone(),
         gates: proposal.gates.clone(),
     };
     let clusters = fleet.clusters.iter().map(|(name, c)| (name.clone(), c.file.clone())).collect();
-    let documents = KnownDocuments { files: files(fleet), clusters, facts: facts(memo) };
+    let standing = plan::standing(&proposal.plan, &proposal.previous, &memo.counted);
+    let documents = KnownDocuments { files: files(fleet), clusters, facts: facts(memo), standing };
     Ok(Some((baseline, documents)))
 }
 
@@ -81,6 +88,26 @@ fn stands(snapshot: &Snapshot, proposal: &Proposal) -> bool {
         + proposal.gates.len()
         + plan.holds.iter().map(|hold| hold.names.len()).sum::<usize>();
     nothing_to_do && nobody_elses && told <= MOST_TOLD
+}
+
+/// Whether a plan tells of nothing that is on its way, held or at its limit.
+fn is_quiet(proposal: &Proposal) -> bool {
+    let Plan {
+        clusters, versions, workers, pools, deletions, moves, stays, violations, holds, ..
+    } = &proposal.plan;
+    let is_plain =
+        |worker: &WorkerPlan| worker.state == WorkerState::Desired && worker.pending.is_none();
+    versions.is_empty()
+        && pools.is_empty()
+        && deletions.is_empty()
+        && moves.is_empty()
+        && stays.is_empty()
+        && violations.is_empty()
+        && holds.is_empty()
+        && proposal.gates.is_empty()
+        && workers.values().all(is_plain)
+        && clusters.values().all(|planned| planned.resize_blocked.is_none())
+        && change::strain(proposal) == Strain::default()
 }
 
 /// What is on its way, and what something is told of.
@@ -130,10 +157,16 @@ fn files(fleet: &Fleet) -> BTreeMap<DocumentName, String> {
     workers.chain(classes).chain(pools).chain(overlays.map(of("WorkerOverlay"))).collect()
 }
 
-/// What the memo knows of the files of policies.
+/// What the memo knows of the files of policies, and of those that have workers and classes alone: all of them are
+/// read where a cluster is held against every worker.
 fn facts(memo: &Memo) -> BTreeMap<Id, Arc<FactFile>> {
-    let of_policy = |file: &FactFile| file.facts.iter().any(|fact| fact.kind == "PlacementPolicy");
-    let files = memo.files.iter().filter(|(_, file)| of_policy(file));
+    let is_kept = |file: &FactFile| {
+        let mut kinds = file.facts.iter().map(|fact| fact.kind.as_str());
+        let beside = ["Worker", "WorkerOverlay", "ManagedClusterClass"];
+        kinds.clone().any(|kind| kind == "PlacementPolicy")
+            || kinds.all(|kind| beside.contains(&kind))
+    };
+    let files = memo.files.iter().filter(|(_, file)| is_kept(file));
     files.map(|(id, file)| (*id, Arc::clone(file))).collect()
 }
 

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use crate::change::{TreeEdit, entry_at};
 use crate::load::emit_yaml;
 use crate::model::{
-    Digest, Dir, EntryKind, Fleet, FleetCounts, Gate, Id, Memo, Name, Observed, POOL_FOLD_SCHEMA,
-    Plan, PoolFold, Previous, Proposal, Snapshot, Store, StoreError, paths,
+    Decision, Digest, Dir, EntryKind, Fleet, FleetCounts, Gate, Id, Memo, Name, Observed,
+    POOL_FOLD_SCHEMA, Plan, PoolFold, Previous, Proposal, Snapshot, Store, StoreError, paths,
 };
 use crate::status::{
     ClusterDocument, Conditioned, FleetInput, FleetStatus, StatusDocument, StatusInput,
@@ -74,7 +74,7 @@ impl Documents<'_> {
     }
 
     /// Writes the documents of the planned clusters and of the workers in `heard` alone, where all were counted in
-    /// `counts` before. Says which of the clusters have another than before.
+    /// `counts` before but those that come now. Says which of the clusters have another than before.
     pub(super) fn write_part(
         self,
         snapshot: &Snapshot,
@@ -90,10 +90,14 @@ impl Documents<'_> {
         let input = StatusInput { fleet, previous, observed, plan, gates: &[] };
         let mut sheet = Sheet::new(snapshot, store, BTreeMap::new());
         let (mut counts, mut told) = (counts.clone(), Vec::new());
-        for name in plan.clusters.keys() {
+        for (name, planned) in &plan.clusters {
             let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
             let before = sheet.find(fold, &path)?;
-            counts.take_cluster(cluster_phase(store, before)?.as_deref());
+            if matches!(planned.decision, Decision::Bind(_)) {
+                counts.add_decision(&planned.decision);
+            } else {
+                counts.take_cluster(cluster_phase(store, before)?.as_deref());
+            }
             if let Some(document) = cluster_status(input, name) {
                 counts.add_cluster(document.status.phase.clone());
                 if Some(sheet.set(path, document)?) != before {

@@ -54,6 +54,7 @@ mod promises;
 mod world;
 
 pub use clock::Clock;
+pub use counts::{counts_nothing, is_counted_by, is_even, stand_with, standing};
 pub use deletion::stuck;
 pub use expiry::{Expiry, expire};
 pub use explain::{
@@ -64,7 +65,7 @@ pub use fold::{Fold, FoldInput, clusters_said_otherwise, contradictions, fold, i
 pub use moment::moments;
 pub use policy::{PolicyPair, Precedence, policy_of, policy_ties};
 pub use queue::place_in_queue;
-pub use roster::count_standing;
+pub use roster::{count_standing, has_room};
 pub use scale::{PoolFoldInput, PoolFolding, PoolVerdict, fold_pools};
 pub use term::meets;
 

@@ -203,7 +203,8 @@ fn candidate<'a>(
     let lock = input.previous.workers.get(name);
     let there = lock.into_iter().flat_map(|lock| there(input, name, lock, deletions));
     let rows: Vec<&ClusterRow> = there.map(|(_, row)| row).collect();
-    let clusters = rows.len() as u64;
+    let standing = input.previous.standing.as_ref().and_then(|all| all.workers.get(name));
+    let clusters = standing.map_or(rows.len() as u64, |standing| standing.clusters);
     let state = state(input, name, clusters, deletions, holds);
     let worker = input.fleet.workers.get(name);
     let observed = worker.filter(|w| w.spec.observation == Observation::Agent);
@@ -219,7 +220,7 @@ fn candidate<'a>(
             capacity: said.map(|w| w.spec.capacity.clone()).unwrap_or_default(),
             reserved: said.map(|w| w.spec.reserved.clone()).unwrap_or_default(),
             ceiling: said.map(|w| ceiling(&w.spec)).unwrap_or_default(),
-            allocated: allocated(&rows),
+            allocated: standing.map_or_else(|| allocated(&rows), |s| s.allocated.clone()),
             clusters,
             pending: worker.and_then(|w| scale::pending(input, w)),
         },
@@ -262,6 +263,13 @@ pub fn count_standing(plan: &mut WorkerPlan, lock: &WorkerLock) -> bool {
     plan.allocated = allocated(&rows);
     plan.clusters = rows.len() as u64;
     rows.iter().all(|row| row.state == ClusterState::Bound && row.moves.is_none())
+}
+
+/// Whether a worker, once it has grown, has as much left as a cluster needs.
+#[must_use]
+pub fn has_room(worker: &WorkerPlan, demand: &Resources) -> bool {
+    let mut needed = demand.iter().filter(|(_, needs)| **needs != Quantity::ZERO);
+    needed.all(|(resource, needs)| worker.room(resource).is_some_and(|left| *needs <= left))
 }
 
 fn allocated(rows: &[&ClusterRow]) -> Resources {

@@ -6,18 +6,18 @@
 //! which takes its output for the last one: so what others have merged and no run has reconciled yet is no
 //! part of what is shown.
 
+use super::caches::memo_of;
 use super::missing::{BranchesHere, written};
 use super::past::resolve;
-use super::snapshot::{Keep, Opened, RunClock, memo_key, memo_path, now};
+use super::snapshot::{Keep, Opened, RunClock, now};
 use super::sources::{Observing, SourceStores, names, remote, reports};
 use super::vouching::{History, propose_vouched};
 use super::{Error, FleetPlace, Names};
 use crate::git::{Gone, Merge, RefSpec, Repository};
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot};
+use crate::model::{Build, Id, Input, Proposal, Snapshot};
 use crate::pipeline;
-use crate::store::load_memo;
 
 /// What a change is merged into.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,8 +97,7 @@ pub fn open_against(
         written(sources.repository.as_ref(), &names, missing, &mut notes)?;
     let reports = sources.with(|store| reports(store, tree, &prefix, &spec, observing))??;
     let now = now(clock, &spec)?;
-    let path = sources.repository.as_ref().map(|r| memo_path(r, &prefix));
-    let mut memo = path.map_or_else(Memo::default, |path| load_memo(&path, &memo_key(build)));
+    let mut memo = memo_of(sources.repository.as_ref(), &prefix, build);
     let input = |tree| Input::of_files(tree, &prefix);
     let mut first =
         Snapshot { input: input(base_input), previous, status, reports, now, build: build.clone() };

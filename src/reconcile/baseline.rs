@@ -1,32 +1,15 @@
 //! What the last run left standing, kept in the Git directory for the next one. All files are caches and
 //! never inputs: a run without them looks at everything, and comes to the same end.
 
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
-
 use super::Error;
+use super::kept_baseline::{KeptBaseline, OpenedBaseline, Paths};
 use super::once::ReconcileRun;
 use super::outcome::Verdict;
 use super::proposed::RunInputs;
 use super::reports::{ReportTips, Reporting};
-use super::snapshot::cache_file;
-use crate::git::Repository;
-use crate::model::{
-    Baseline, Digest, KnownDocuments, Memo, Proposal, Snapshot, StoreError, TurnStatus,
-};
+use crate::model::{Baseline, Digest, Memo, Proposal, Snapshot, TurnStatus};
 use crate::pipeline;
-use crate::store::{DocumentDatabase, load_sealed, save_documents, save_sealed};
-
-/// A baseline as it is kept.
-#[derive(Serialize, Deserialize)]
-struct KeptBaseline {
-    /// The program that left it: another one may make other folders of the same documents.
-    program: Digest,
-    /// The digest of the index of documents that belongs to it.
-    documents: Digest,
-    baseline: Baseline,
-}
+use crate::store::{load_sealed, save_sealed};
 
 /// What stands after a run that looked only at what is affected, and the index that it used.
 pub(super) struct NextBaseline {
@@ -43,19 +26,14 @@ impl RunInputs<'_> {
         reports: &Reporting,
     ) -> Result<Option<(Proposal, NextBaseline)>, Error> {
         let Self { repository, names, store, .. } = *self;
-        let paths = Paths::of(repository, &snapshot.input.prefix);
-        let kept = load_sealed::<KeptBaseline>(&paths.baseline);
-        let Some(KeptBaseline { baseline, documents, .. }) =
-            kept.filter(|kept| Some(kept.program) == self.options.program)
-        else {
-            return Ok(None);
-        };
-        let Some(index) = DocumentDatabase::open(&paths.documents, documents) else {
+        let prefix = &snapshot.input.prefix;
+        let opened = OpenedBaseline::open(repository, prefix, self.options.program);
+        let Some(OpenedBaseline { baseline, index, documents, reports: tips }) = opened else {
             return Ok(None);
         };
         // The tips are many, and most runs find the reports as the last one did.
         let changed = reports.digest() != baseline.reports;
-        let tips = changed.then(|| load_sealed::<ReportTips>(&paths.reports)).flatten();
+        let tips = changed.then(|| load_sealed::<ReportTips>(&tips)).flatten();
         let tips = tips.filter(|tips| Reporting::digest_of(tips) == baseline.reports);
         let since = reports.since(tips.as_ref(), repository, names, store)?;
         let affected = pipeline::propose_affected(snapshot, &since, store, &baseline, &index)?;
@@ -95,38 +73,5 @@ impl ReconcileRun<'_> {
             let _ = paths.save_tips(self.tips.as_ref());
             let _ = paths.save(program, baseline, &documents);
         }
-    }
-}
-
-struct Paths {
-    baseline: PathBuf,
-    documents: PathBuf,
-    reports: PathBuf,
-}
-
-impl Paths {
-    fn of(repository: &Repository, prefix: &str) -> Self {
-        let path = |file: &str| cache_file(repository, prefix, file);
-        Self {
-            baseline: path("baseline.json"),
-            documents: path("documents.redb"),
-            reports: path("reports.json"),
-        }
-    }
-
-    /// The refs of the reports, which count only beside a baseline that has their digest.
-    fn save_tips(&self, tips: Option<&ReportTips>) -> Result<(), StoreError> {
-        tips.map_or(Ok(()), |tips| save_sealed(&self.reports, tips))
-    }
-
-    /// The index goes first: a baseline never speaks of an index that is not there yet.
-    fn save(
-        &self,
-        program: Digest,
-        baseline: Baseline,
-        documents: &KnownDocuments,
-    ) -> Result<(), StoreError> {
-        let documents = save_documents(&self.documents, documents)?;
-        save_sealed(&self.baseline, &KeptBaseline { program, documents, baseline })
     }
 }

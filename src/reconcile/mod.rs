@@ -3,12 +3,15 @@
 
 mod against;
 mod baseline;
+mod caches;
 mod certificate;
 mod coalesce;
 mod error;
 mod first_run;
 mod heal;
+mod kept_baseline;
 mod look;
+mod looked;
 mod missing;
 mod names;
 mod notes;
@@ -39,6 +42,7 @@ pub use against::{Against, Base, Compared, Merged, can_merge, open_against};
 pub use certificate::InputHistory;
 pub use error::Error;
 pub use heal::once_on_a_sound_clone;
+pub use looked::LookFor;
 pub use missing::{Brought, MissingBranches};
 pub use names::Names;
 pub use once::{Options, once};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::baseline::NextBaseline;
+use super::caches::keep_memo;
 use super::coalesce;
 use super::first_run::rewound_from;
 use super::notes::not_read;
@@ -15,7 +16,7 @@ use super::refresh::{Refreshed, refresh};
 use super::refuse::{last_of_people, stays_on_this_machine};
 use super::reports::ReportTips;
 use super::said::ForgeOptions;
-use super::snapshot::{RunClock, input_commit, keep_memo, now};
+use super::snapshot::{RunClock, input_commit, now};
 use super::sources::{Observing, reports_for_run};
 use super::stamp::{self, Fingerprint};
 use super::verify::Vouched;

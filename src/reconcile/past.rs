@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 
+use super::looked::LookFor;
 use super::refresh::refresh;
 use super::snapshot::{Keep, Opened, RunClock, open};
 use super::sources::{Observing, SourceStores, names};
@@ -52,7 +53,7 @@ pub fn open_past(
         return run.open(place, clock, build, keep);
     }
     let place = FleetPlace { revision: Some(commit.to_string()), ..place };
-    let mut opened = open(place, clock, &Observing::default(), build, keep)?;
+    let mut opened = open(place, clock, &Observing::default(), build, (keep, &LookFor::default()))?;
     opened.notes.push(format!(
         "no output commit was made from {}, so it is shown with the output branch, the reports and the \
          time of now",

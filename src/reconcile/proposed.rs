@@ -1,17 +1,16 @@
 //! What one attempt proposes: worked out of what is affected where that is known, else of everything.
 
 use super::baseline::NextBaseline;
+use super::caches::memo_of;
 use super::first_run::FirstRunCheck;
 use super::once::Options;
 use super::reports::{ReportTips, Reporting};
-use super::snapshot::{memo_key, memo_path};
 use super::verify::{InForce, Vouched};
 use super::vouching::{History, propose_vouched};
 use super::{Error, FleetPlace, Names};
 use crate::git::{GitStore, Repository};
 use crate::model::api::FleetSpec;
 use crate::model::{Id, Memo, Proposal, Signers, Snapshot};
-use crate::store::load_memo;
 
 /// What was proposed, and from what.
 pub(super) struct Proposed {
@@ -84,8 +83,7 @@ impl RunInputs<'_> {
         let reports = reports.read(repository, names, store)?;
         let (reports, vouched) = in_force.vouch(repository, names, input, reports)?;
         let mut snapshot = Snapshot { reports: Some(reports), ..snapshot };
-        let path = memo_path(repository, &place.prefix);
-        let mut memo = load_memo(&path, &memo_key(&options.build));
+        let mut memo = memo_of(Some(repository), &place.prefix, &options.build);
         let ground = FirstRunCheck {
             repository: Some(repository),
             names,

@@ -1,22 +1,19 @@
 //! What one run sees: a snapshot, and the stores that its ids are read from.
 
-use std::path::PathBuf;
-
 use jiff::Timestamp;
 
-use super::first_run::FirstRunCheck;
 use super::look::{InputSource, Look};
+use super::looked::LookFor;
 use super::missing::{BranchesHere, Brought, MissingBranches, written};
 use super::notes::hand_edits;
 use super::refresh::{Refreshed, refresh};
 use super::sources::{Observing, SourceStores, names};
-use super::vouching::propose_vouched;
 use super::{Error, FleetPlace, Names};
 use crate::git::Repository;
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Build, Id, Input, Memo, MemoKey, Proposal, Snapshot, Store};
-use crate::store::{BoundedStore, HashingStore, MemoryStore, load_memo, save_memo};
+use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot, Store};
+use crate::store::{BoundedStore, HashingStore, MemoryStore};
 
 /// How many bytes of files are kept to tell what changes in them.
 const MOST_TOLD: usize = 256 << 20;
@@ -86,7 +83,7 @@ pub fn open(
     clock: RunClock,
     observing: &Observing,
     build: &Build,
-    keep: Keep,
+    (keep, of): (Keep, &LookFor),
 ) -> Result<Opened, Error> {
     let fresh = brought(&place)?;
     let FleetPlace { repository, folder, prefix, revision, .. } = place;
@@ -112,43 +109,33 @@ pub fn open(
         input: (tree, commit),
         is_now: was_refreshed,
     };
-    let (reports, vouched) = look.believed(previous, &mut notes)?;
     let now = now(clock, &spec)?;
     let rewound_from = look.rewound_from(&mut notes)?;
     let mut snapshot = Snapshot {
         input: Input { rewound_from, ..Input::of_files(tree, &prefix) },
         previous,
         status,
-        reports,
+        reports: None,
         now,
         build: build.clone(),
     };
-    let path = sources.repository.as_ref().map(|r| memo_path(r, &prefix));
-    let mut memo = path.map_or_else(Memo::default, |path| load_memo(&path, &memo_key(build)));
-    let ground = FirstRunCheck {
-        repository: sources.repository.as_ref(),
-        names: &names,
-        spec: &spec,
-        observing,
-    };
     // What is about what people wrote need not know what carp wrote.
     let blind = !known && observing.missing == MissingBranches::Noted;
-    let history = look.history()?;
-    let proposal = sources.with(|store| {
-        propose_vouched(&history, &mut snapshot, store, |snapshot| {
-            if blind {
-                return Ok(vouched.propose(snapshot, store, &mut memo)?);
-            }
-            ground.propose(&vouched, snapshot, store, &mut memo)
-        })
-    })??;
+    let (proposal, memo) = match look.standing(&snapshot, of).filter(|_| !blind) {
+        Some(proposal) => (proposal, Memo::default()),
+        None => look.propose(&mut snapshot, blind, &mut notes)?,
+    };
     if let Some(repository) = &sources.repository {
         let output = repository.resolve(&names.output())?;
         notes.extend(hand_edits(repository, output, &proposal, &prefix));
     }
-    let tip = commit.or_else(|| sources.repository.as_ref()?.rev_parse("HEAD").ok());
-    let input = tree;
+    let (input, tip) = (tree, tip_of(&sources, commit));
     Ok(Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, notes, brought })
+}
+
+/// The commit that was read, or on which the files stand.
+fn tip_of(sources: &SourceStores, commit: Option<Id>) -> Option<Id> {
+    commit.or_else(|| sources.repository.as_ref()?.rev_parse("HEAD").ok())
 }
 
 /// A folder is read as it stands; what is named by its URL is read as it is there now.
@@ -187,30 +174,4 @@ pub(super) fn now(clock: RunClock, spec: &FleetSpec) -> Result<Timestamp, Error>
         }),
         None => Ok(clock.wall),
     }
-}
-
-/// Where the memo of a fleet lies: in the Git directory, never committed.
-pub(super) fn memo_path(repository: &Repository, prefix: &str) -> PathBuf {
-    let name = if prefix.is_empty() { "memo".to_owned() } else { prefix.replace('/', "-") };
-    repository.carp_dir().join(format!("{name}.json"))
-}
-
-/// Whose memo is good: this version's.
-/// Where a cache of a fleet lies in the Git directory, those of several fleets apart.
-pub(super) fn cache_file(repository: &Repository, prefix: &str, file: &str) -> PathBuf {
-    let name = match prefix {
-        "" => file.to_owned(),
-        prefix => format!("{}-{file}", prefix.replace('/', "-")),
-    };
-    repository.carp_dir().join(name)
-}
-
-pub(super) fn memo_key(build: &Build) -> MemoKey {
-    MemoKey { format: 1, build: build.version.clone() }
-}
-
-/// Keeps the memo for the next run. Losing it costs time only.
-pub(super) fn keep_memo(repository: &Repository, prefix: &str, build: &Build, memo: &mut Memo) {
-    memo.key = Some(memo_key(build));
-    let _ = save_memo(&memo_path(repository, prefix), memo);
 }

@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::caches::cache_file;
 use super::once::Options;
 use super::outcome::{Outcome, Verdict};
 use super::refresh::Refreshed;
-use super::snapshot::{cache_file, input_commit};
+use super::snapshot::input_commit;
 use super::{Error, Names};
 use crate::git::Repository;
 use crate::model::{Digest, Id, Turn, Work};

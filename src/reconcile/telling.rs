@@ -11,9 +11,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Names;
+use super::caches::cache_file;
 use super::outcome::{Outcome, ReconcileResult};
 use super::said::{ForgeOptions, Made, Said};
-use super::snapshot::cache_file;
 use super::sources::{names, remote};
 use crate::change::entry_at;
 use crate::forge::{self, CallLimits, ForgeReport, ForgeTarget};

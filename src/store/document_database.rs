@@ -11,12 +11,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::{Database, ReadOnlyDatabase, ReadableDatabase as _, TableDefinition};
+use redb::{
+    Database, ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _, TableDefinition,
+};
 
 use super::cluster_files::{ClusterFiles, save_cluster_files};
 use super::medium;
 use crate::model::{
-    Digest, DocumentIndex, DocumentName, FactFile, Id, KnownDocuments, Name, StoreError,
+    Digest, DocumentIndex, DocumentName, FactFile, Id, KnownDocuments, Name, StandingClusters,
+    StandingWorker, StoreError,
 };
 
 const STORE: &str = "the index of documents";
@@ -25,6 +28,10 @@ const STORE: &str = "the index of documents";
 const FILES: TableDefinition<'_, (&str, &str), &str> = TableDefinition::new("files");
 /// The id of a file's blob to what it says, as JSON.
 const FACTS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("facts");
+/// A worker's name to what stands on it, as JSON. The rules by which it was counted are under [`RULES`].
+const STANDING: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("standing");
+/// No worker's name.
+const RULES: &str = "";
 
 /// An index that is open for reading.
 pub struct DocumentDatabase {
@@ -53,10 +60,47 @@ impl DocumentIndex for DocumentDatabase {
         self.clusters.as_ref()?.file_of(cluster)
     }
 
+    fn all_of(&self, kind: &str) -> Vec<(DocumentName, String)> {
+        self.files_of_kind(kind).unwrap_or_default()
+    }
+
+    fn standing(&self) -> Option<StandingClusters> {
+        let table = self.database.begin_read().ok()?.open_table(STANDING).ok()?;
+        let mut standing = StandingClusters::default();
+        let mut known = false;
+        for row in table.iter().ok()? {
+            let (name, row) = row.ok()?;
+            if name.value() == RULES {
+                standing.rules = serde_json::from_slice(row.value()).ok()?;
+                known = true;
+                continue;
+            }
+            let worker: StandingWorker = serde_json::from_slice(row.value()).ok()?;
+            standing.workers.insert(Name::parse(name.value()).ok()?, worker);
+        }
+        known.then_some(standing)
+    }
+
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {
         let facts = self.database.begin_read().ok()?.open_table(FACTS).ok()?;
         let row = facts.get(&file.as_bytes()[..]).ok()??;
         serde_json::from_slice(row.value()).ok().map(Arc::new)
+    }
+}
+
+impl DocumentDatabase {
+    fn files_of_kind(&self, kind: &str) -> Option<Vec<(DocumentName, String)>> {
+        let files = self.database.begin_read().ok()?.open_table(FILES).ok()?;
+        let mut found = Vec::new();
+        for row in files.range((kind, "")..).ok()? {
+            let (document, file) = row.ok()?;
+            let (of, name) = document.value();
+            if of != kind {
+                break;
+            }
+            found.push((DocumentName::new(kind, name), file.value().to_owned()));
+        }
+        Some(found)
     }
 }
 
@@ -96,9 +140,23 @@ fn fill(path: &Path, documents: &KnownDocuments) -> Result<(), redb::Error> {
             let Ok(bytes) = serde_json::to_vec(&**file) else { continue };
             facts.insert(&id.as_bytes()[..], &bytes[..])?;
         }
+        let mut standing = write.open_table(STANDING)?;
+        for (name, row) in documents.standing.iter().flat_map(standing_rows) {
+            standing.insert(name, &row[..])?;
+        }
     }
     write.commit()?;
     Ok(())
+}
+
+/// The rows of what stands.
+fn standing_rows(standing: &StandingClusters) -> Vec<(&str, Vec<u8>)> {
+    // Without one row what stands is not known, and whoever asks looks at everything.
+    let row = |name, bytes: serde_json::Result<Vec<u8>>| Some((name, bytes.ok()?));
+    let rules = row(RULES, serde_json::to_vec(&standing.rules));
+    let workers = standing.workers.iter();
+    let workers = workers.map(|(name, worker)| row(name.as_str(), serde_json::to_vec(worker)));
+    std::iter::once(rules).chain(workers).collect::<Option<_>>().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -112,7 +170,15 @@ mod tests {
         let files = (0..count).map(one).collect();
         let cluster = |i| (Name::parse(&format!("c{i}")).unwrap(), format!("fleet/c/{i}.yaml"));
         let clusters = (0..count).map(cluster).collect();
-        KnownDocuments { files, clusters, facts: [(blob_id(b"policies"), policies())].into() }
+        let standing = Some(standing(count));
+        let facts = [(blob_id(b"policies"), policies())].into();
+        KnownDocuments { files, clusters, facts, standing }
+    }
+
+    fn standing(count: usize) -> StandingClusters {
+        let worker = |i: usize| StandingWorker { clusters: i as u64, ..StandingWorker::default() };
+        let workers = (0..count).map(|i| (Name::parse(&format!("w{i}")).unwrap(), worker(i)));
+        StandingClusters { rules: Some(Digest::of(b"rules")), workers: workers.collect() }
     }
 
     fn policies() -> Arc<FactFile> {
@@ -141,6 +207,10 @@ mod tests {
         assert!(all.clusters.iter().all(found));
         assert_eq!(index.facts_of(blob_id(b"policies")), Some(policies()));
         assert_eq!(index.facts_of(blob_id(b"others")), None);
+        assert_eq!(index.all_of("Worker"), all.all_of("Worker"));
+        assert_eq!(index.all_of("Worker").len(), 3_000);
+        assert!(index.all_of("Work").is_empty() && index.all_of("WorkerOverlay").is_empty());
+        assert_eq!(index.standing(), Some(standing(3_000)));
         assert_eq!(index.file_of(&DocumentName::new("Worker", "w3000")), None);
         assert_eq!(index.file_of(&DocumentName::new("WorkerOverlay", "w1")), None);
     }

@@ -230,3 +230,66 @@ fn a_tenant_that_has_too_much_no_more_is_told_so() {
     assert!(!standing.run(), "what is told may be over");
     assert!(too_much(&mut standing).is_empty());
 }
+
+/// Writes a new cluster of a tenant, with this among the keys of its `spec`.
+fn comes(standing: &mut Standing, tenant: &str, number: u8, spec: &str) {
+    let text = of_tenant(tenant).replace(&format!("{tenant}-1"), &format!("{tenant}-{number}"));
+    let path = format!("fleet/{tenant}/{number}/cluster.yaml");
+    standing.world.write(&path, &format!("{text}{spec}"));
+}
+
+#[test]
+fn a_cluster_comes_by_itself_where_nobody_is_near_a_limit() {
+    let mut standing = Standing::of(tenants("documents: 200"));
+    comes(&mut standing, "red", 2, "");
+    assert!(standing.run());
+    assert!(standing.world.output_text("workers/w-weu/clusters/red-2/cluster.yaml").is_some());
+}
+
+#[test]
+fn clusters_that_come_one_by_one_are_too_many_in_the_end() {
+    let mut standing = Standing::of(tenants("documents: 3"));
+    for number in 2..4 {
+        comes(&mut standing, "red", number, "");
+        assert!(!standing.run(), "near a limit all is counted");
+        standing.stand();
+    }
+    assert!(too_much(&mut standing).is_empty());
+    comes(&mut standing, "red", 4, "");
+    assert!(!standing.run());
+    assert_eq!(too_much(&mut standing), ["fleet/red"]);
+}
+
+#[test]
+fn a_cluster_that_comes_brings_no_rules_that_are_not_counted() {
+    let mut standing = Standing::of(tenants("documents: 200, rules: 1"));
+    comes(&mut standing, "red", 2, "  placement: {affinity: {required: [{names: [w-weu]}]}}\n");
+    assert!(!standing.run(), "whoever has more rules may have too many");
+    standing.stand();
+    comes(&mut standing, "red", 3, "  placement: {affinity: {required: [{names: [w-weu]}]}}\n");
+    assert!(!standing.run());
+    assert_eq!(too_much(&mut standing), ["fleet/red"]);
+}
+
+#[test]
+fn nothing_comes_by_itself_to_a_fleet_in_which_something_is_held() {
+    let mut standing = Standing::of(fleet(13, ""));
+    replace_machines(&mut standing, 0..11, LARGER);
+    standing.stand();
+    assert_eq!(held(&mut standing), 11);
+    standing.world.write(&path(20), &small::cluster(&name(20), "westeurope"));
+    assert!(!standing.run());
+    assert_eq!(held(&mut standing), 11);
+}
+
+#[test]
+fn what_comes_beside_a_loss_loses_nothing_and_the_loss_counts() {
+    let mut standing = Standing::of(fleet(12, ""));
+    replace_machines(&mut standing, 0..8, LARGER);
+    standing.world.write(&path(20), &small::cluster(&name(20), "westeurope"));
+    assert!(standing.run());
+    standing.stand();
+    replace_machines(&mut standing, 8..11, LARGER);
+    assert!(!standing.run());
+    assert_eq!(held(&mut standing), 3, "two are left of ten");
+}

@@ -116,6 +116,42 @@ fn an_edit_of_one_cluster_costs_the_same_in_a_fleet_ten_times_as_large() {
     assert_eq!(proposal.plan.clusters.len(), 1);
 }
 
+/// A fleet in which nobody waits.
+fn without_waiting(clusters: usize) -> World {
+    let mut files = generator::fleet(clusters, 1);
+    let gpu = "  placement:\n    affinity:\n      required:\n        - matchLabels:\n            accelerator: gpu\n";
+    for text in files.values_mut() {
+        *text = text.replace(gpu, "");
+    }
+    let mut world = World::new(files);
+    (0..2).for_each(|_| drop(world.run()));
+    assert!(!world.propose().has_changes());
+    world
+}
+
+/// A new cluster is held against every worker, by what stands there: forty clusters each cost less than a tenth of what they
+/// cost where they are loaded.
+#[test]
+fn one_cluster_more_costs_what_there_are_workers() {
+    let more = |clusters| {
+        let (cost, proposal) = cost(&mut without_waiting(clusters), |world| {
+            let text = crate::support::small::cluster("golf", "westus");
+            let labels = "  labels: {team: t011}\nspec:\n";
+            let text = text.replacen("spec:\n", labels, 1);
+            world.write("fleet/clusters/golf.yaml", &text);
+        });
+        assert!(proposal.has_changes());
+        assert_eq!(proposal.plan.clusters.len(), 1);
+        cost
+    };
+    let [small, large] = [400, 4_000].map(more);
+    let each = |small: u64, large: u64| large.saturating_sub(small) / 90;
+    assert!(each(small.allocations, large.allocations) < 2_000, "{small:?} {large:?}");
+    assert!(each(small.reads, large.reads) < 8, "{small:?} {large:?}");
+    assert!(is_flat(small.puts, large.puts), "{small:?} {large:?}");
+    assert!(is_flat(small.objects, large.objects), "{small:?} {large:?}");
+}
+
 #[test]
 fn a_comment_costs_the_same_in_a_fleet_ten_times_as_large() {
     let proposal = assert_flat(|world| {

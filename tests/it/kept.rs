@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use carp::model::Build;
-use carp::reconcile::{FleetPlace, Keep, Observing, Opened, RunClock, open};
+use carp::reconcile::{FleetPlace, Keep, LookFor, Observing, Opened, RunClock, open};
 
 use crate::support::{small, write};
 
@@ -12,7 +12,7 @@ fn look(folder: &Path, keep: Keep) -> Opened {
     let now = "2026-11-01T09:00:00Z".parse().unwrap();
     let clock = RunClock { given: Some(now), wall: now };
     let build = Build::of_version("test");
-    open(place, clock, &Observing::default(), &build, keep).unwrap()
+    open(place, clock, &Observing::default(), &build, (keep, &LookFor::default())).unwrap()
 }
 
 #[test]

@@ -8,6 +8,7 @@
 )]
 
 mod acknowledgement_signers;
+mod added_law;
 mod affected_guards;
 mod affected_law;
 mod against;
@@ -70,6 +71,7 @@ mod kind_git;
 #[cfg(unix)]
 mod kind_rights;
 mod lock_formats;
+mod looked_law;
 mod machines_replaced;
 mod memo_law;
 mod mirrors;

@@ -58,9 +58,10 @@ type News<'a> = (&'a str, &'a dyn Fn(&Reconciled));
 #[test]
 fn whatever_changes_makes_a_run_look_at_everything() {
     let news: [News<'_>; 5] = [
-        ("an edit", &|fleet| {
-            fleet.write("fleet/clusters/golf.yaml", cluster("golf", "eastus").as_bytes());
-            fleet.commit("golf");
+        ("an edit of a worker", &|fleet| {
+            let text = small::worker("w-weu", "westeurope", 5);
+            fleet.write("fleet/workers/w-weu.yaml", text.as_bytes());
+            fleet.commit("more room");
         }),
         ("a file beside the documents", &|fleet| {
             fleet.write("more/golf.yaml", cluster("golf", "eastus").as_bytes());
@@ -76,6 +77,17 @@ fn whatever_changes_makes_a_run_look_at_everything() {
         happens(&fleet);
         assert!(run(&fleet, &[]).1, "{what} is not seen");
     }
+}
+
+#[test]
+fn a_new_cluster_is_placed_without_a_look_at_everything() {
+    let fleet = settled();
+    fleet.write("fleet/clusters/golf.yaml", cluster("golf", "eastus").as_bytes());
+    fleet.commit("golf");
+    let planned = planned(&fleet);
+    assert!(!run(&fleet, &[]).1);
+    assert_eq!(committed(&fleet), planned);
+    assert!(fleet.carp(&["status", "golf"]).out.contains("w-eus"));
 }
 
 /// Pauses a cluster of the small fleet, which nobody else reads.

@@ -30,16 +30,19 @@ use std::path::Path;
 
 use super::show::plan::{AgainstView, FileDiff};
 use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
-use super::{AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectRef, ObservedArgs};
+use super::{
+    AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectKind, ObjectRef, ObservedArgs,
+};
 use crate::change::Certified;
 use crate::diag::{Place, Position};
 use crate::model::{Input, Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus};
-use crate::pipeline::Update;
+use crate::pipeline::{Sought, Update};
 use crate::reconcile::{Keep, Verdict};
 use crate::store::{CheckedOut, Prune};
 use crate::verify;
 
 pub use control::Control;
+pub use open::Told;
 pub use reconcile::TurnArgs;
 pub use status::Query;
 pub use watching::Watching;
@@ -192,13 +195,14 @@ pub fn propose(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     against: &AgainstArgs,
-    diffs: Diffs,
+    (diffs, told): (Diffs, Told),
 ) -> Result<OpenedFleet, Error> {
     let _progress = context.progress("reading, placing and rendering the fleet");
     if let Some(asked) = against::asked(context, fleet, against)? {
         return against::propose(context, fleet, observed, &asked, diffs);
     }
-    let mut look = open::look_as_reconcile(context, fleet, observed, Keep::Telling)?;
+    let sought = (told == Told::Changes).then_some(Sought::Changes);
+    let mut look = open::look_as_reconcile(context, fleet, observed, Keep::Telling, sought)?;
     look.show(diffs)?;
     look.certify()?;
     Ok(look.opened)
@@ -220,7 +224,7 @@ pub fn render(
             .help("name a folder that does not exist yet"));
     }
     let _progress = context.progress("rendering the fleet");
-    let look = open::look_as_reconcile(context, fleet, observed, Keep::Bytes)?;
+    let look = open::look_as_reconcile(context, fleet, observed, Keep::Bytes, None)?;
     open::write_out(look, out, part, Prune::Keep)
 }
 
@@ -239,8 +243,10 @@ pub fn explain(
     bootstrap: bool,
 ) -> Result<ExplainView, Error> {
     let _progress = context.progress("reading and placing the fleet");
+    let is_cluster = object.kind.is_none_or(|kind| kind == ObjectKind::Cluster) && !bootstrap;
+    let sought = is_cluster.then(|| Sought::Reasons(object.name.clone()));
     let look = match at {
-        None => open::look(context, fleet, observed, Keep::Ids)?,
+        None => open::look_for(context, fleet, observed, Keep::Ids, sought)?,
         Some(revision) => open::look_past(context, fleet, revision, Keep::Ids)?,
     };
     let mut view = explain::explain(&look, object)?;
@@ -275,7 +281,7 @@ pub fn status(
     query: &Query,
 ) -> Result<StatusView, Error> {
     let _progress = context.progress("reading and placing the fleet");
-    let look = open::look(context, fleet, observed, Keep::Bytes)?;
+    let look = open::look_for(context, fleet, observed, Keep::Bytes, query.sought())?;
     status::status(&look, query)
 }
 

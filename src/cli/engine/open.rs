@@ -9,11 +9,11 @@ use super::unknown::unknown;
 use super::{Diffs, FleetSource, OpenedFleet, RenderPart, Rendered, TextOf};
 use crate::change::entry_at;
 use crate::model::{
-    Build, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
+    Build, Digest, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
 };
-use crate::pipeline;
+use crate::pipeline::{self, Sought};
 use crate::reconcile::{
-    self, Brought, FleetPlace, InputHistory, Keep, MissingBranches, Observing, RunClock,
+    self, Brought, FleetPlace, InputHistory, Keep, LookFor, MissingBranches, Observing, RunClock,
     SourceStores,
 };
 use crate::store::{Prune, checkout};
@@ -31,6 +31,15 @@ pub(super) struct FleetLook {
     pub(super) memo: Memo,
 }
 
+/// What of a plan will be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// What changes, and what waits.
+    Changes,
+    /// Every cluster.
+    Everything,
+}
+
 /// Reads a fleet and proposes.
 pub(super) fn look(
     context: &Context<'_, '_>,
@@ -38,7 +47,18 @@ pub(super) fn look(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<FleetLook, Error> {
-    look_at(context, fleet, &observing(observed), keep)
+    look_for(context, fleet, observed, keep, None)
+}
+
+/// The same for what needs no more than a part of it.
+pub(super) fn look_for(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observed: &ObservedArgs,
+    keep: Keep,
+    sought: Option<Sought>,
+) -> Result<FleetLook, Error> {
+    look_at(context, fleet, &observing(observed), (keep, sought))
 }
 
 /// The same for what shows what a reconcile would do: it reads what that would read.
@@ -47,9 +67,10 @@ pub(super) fn look_as_reconcile(
     fleet: &FleetArgs,
     observed: &ObservedArgs,
     keep: Keep,
+    sought: Option<Sought>,
 ) -> Result<FleetLook, Error> {
     let observing = Observing { signed: true, rewind: true, ..observing(observed) };
-    look_at(context, fleet, &observing, keep)
+    look_at(context, fleet, &observing, (keep, sought))
 }
 
 /// The same for what is about what people wrote, which says as much in a clone that lacks the branches that
@@ -62,7 +83,7 @@ pub(super) fn look_at_input(
 ) -> Result<FleetLook, Error> {
     let missing = MissingBranches::Noted;
     let observing = Observing { signed, missing, ..observing(observed) };
-    look_at(context, fleet, &observing, Keep::Ids)
+    look_at(context, fleet, &observing, (Keep::Ids, None))
 }
 
 /// What a look reads besides the fleet.
@@ -93,11 +114,13 @@ fn look_at(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
     observing: &Observing,
-    keep: Keep,
+    (keep, sought): (Keep, Option<Sought>),
 ) -> Result<FleetLook, Error> {
+    let of = LookFor { sought, program: program(context) };
     let place = find(context, fleet)?;
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
-    let open = |place| reconcile::open(place, clock(context), observing, &build(context), keep);
+    let open =
+        |place| reconcile::open(place, clock(context), observing, &build(context), (keep, &of));
     let opened = match open(place) {
         // A damaged clone of carp's own is no matter of the person's who looks.
         Err(error)
@@ -200,6 +223,14 @@ pub(super) fn clock(context: &Context<'_, '_>) -> RunClock {
 /// Who runs.
 pub(super) fn build(context: &Context<'_, '_>) -> Build {
     Build { version: env!("CARGO_PKG_VERSION").to_owned(), work: context.work.clone() }
+}
+
+/// What tells this program from any other: its version, and its file's size and time. A program without a file
+/// of its own is not told from others.
+pub(super) fn program(context: &Context<'_, '_>) -> Option<Digest> {
+    let file = std::fs::metadata(context.io.program.as_ref()?).ok()?;
+    let at = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(Digest::of_value(&(build(context).version, file.len(), at.as_nanos())))
 }
 
 /// A failure of the rooms below, as the command line tells it.

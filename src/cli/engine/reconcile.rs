@@ -7,11 +7,11 @@ use std::rc::Rc;
 use super::super::show::forge;
 use super::super::show::plan::{PlanView, markdown};
 use super::super::{Context, Error, Exit, FleetArgs, ForgeArgs, ForgeName, ObservedArgs, plan};
-use super::open::{build, cache, clock, failed, shown, text_of};
+use super::open::{build, cache, clock, failed, program, shown, text_of};
 use super::{FleetSource, OpenedFleet, Reconciled, Turned};
 use crate::forge::Token;
 use crate::git::Repository;
-use crate::model::{Digest, Name, Proposal, Turn, TurnConstraints};
+use crate::model::{Name, Proposal, Turn, TurnConstraints};
 use crate::pipeline::Update;
 use crate::reconcile::{
     self, FleetPlace, ForgeChoice, ForgeOptions, Keep, Observing, Options, ReconcileResult,
@@ -106,14 +106,6 @@ fn forge_options(context: &Context<'_, '_>, args: &ForgeArgs) -> ForgeOptions {
         token: Token::new(token),
         report: forge::report,
     }
-}
-
-/// What tells this program from any other: its version, and its file's size and time. A program without a file
-/// of its own is not told from others.
-fn program(context: &Context<'_, '_>) -> Option<Digest> {
-    let file = std::fs::metadata(context.io.program.as_ref()?).ok()?;
-    let at = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(Digest::of_value(&(build(context).version, file.len(), at.as_nanos())))
 }
 
 /// The plan as a pull request shows it. The diffs are its own to show.

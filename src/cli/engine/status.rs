@@ -11,6 +11,7 @@ use super::unknown::unknown;
 use crate::diag::suggest;
 use crate::load::read_yaml;
 use crate::model::{Cluster, Name, Pending, Proposal, paths};
+use crate::pipeline::Sought;
 use crate::status::{ClusterDocument, WorkerDocument};
 
 /// What of a fleet is asked for.
@@ -84,6 +85,13 @@ fn known(look: &FleetLook, query: &Query) -> Result<(), Error> {
 }
 
 impl Query {
+    /// The cluster, where no more is asked for than one that may be one.
+    pub(super) fn sought(&self) -> Option<Sought> {
+        let Target::Object(object) = &self.target else { return None };
+        let is_cluster = object.kind.is_none_or(|kind| kind == ObjectKind::Cluster);
+        (is_cluster && !self.filters()).then(|| Sought::Cluster(object.name.clone()))
+    }
+
     /// Whether what has a name may be left out for what it is.
     fn filters(&self) -> bool {
         !self.labels.is_empty()

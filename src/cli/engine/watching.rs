@@ -54,7 +54,7 @@ impl<'a> Watching<'a> {
         // Of what is saved meanwhile the next look says so.
         self.stand = now;
         let _progress = context.progress("rendering the fleet");
-        let look = look_as_reconcile(context, self.fleet, self.observed, Keep::Bytes)?;
+        let look = look_as_reconcile(context, self.fleet, self.observed, Keep::Bytes, None)?;
         if look.opened.proposal.stopped {
             let (changed, files) = (crate::store::CheckedOut::default(), 0);
             return Ok(Some(Rendered { opened: look.opened, changed, files }));

@@ -6,7 +6,8 @@
 //! - the output, the status and carp itself are as the last run left them, and no deadline has passed (`scope`);
 //! - the workers whose reports changed are to decisions the hosts that they were (`heard`);
 //! - the clusters are placed, and what others read of them is the same: labels that a rule reads, tenant,
-//!   location, priority, class, their own rules, and what they take (`neutral`);
+//!   location, priority, class, their own rules, and what they take (`neutral`); or they are new, and nobody else reads
+//!   that they came (`added`);
 //! - what they lose goes without saying by what is in force, held and remembered (`choose`);
 //! - nothing comes of it that anybody must be told and was not told before (`told`): no finding, hold, move or
 //!   deletion. What is held, kept, on its way or found stays so, and is told again.
@@ -14,30 +15,39 @@
 //! Where any of that is not so the answer is `None`, and everything is looked at. So this decides nothing of its
 //! own: it asks the same planner and the same writer about fewer clusters.
 
+mod added;
 mod choose;
 mod heard;
 mod made;
 mod neutral;
 mod read;
 mod scope;
+mod sought;
 mod told;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
+
 use super::baseline::{output_entries, status_entries};
 use super::contents::Choice;
 use super::loss_guards::Remembered;
+use super::read::Read;
 use super::run::Run;
 use super::status::Documents;
 use super::writing::{Writing, WrittenTree};
 use super::{Decided, decide, finish};
 use crate::model::{
     Baseline, Decision, DocumentIndex, Memo, Name, Plan, Planned, Previous, Proposal, ReportsSince,
-    Snapshot, Store, StoreError,
+    Snapshot, StandingWorker, Store, StoreError,
 };
-use crate::plan;
-use read::AffectedRead;
+use crate::plan::{self, PlanInput};
+use heard::Heard;
+use read::{AffectedRead, Width};
+use scope::AffectedScope;
+
+pub use sought::{Sought, propose_sought};
 
 /// What one run would commit, worked out of what changed since the fleet last stood, and what stands after it.
 /// `None` where more may be affected than clusters' own documents: then [`propose`](super::propose) says it.
@@ -60,19 +70,113 @@ pub fn propose_affected(
     let Some(scope) = scope::of(snapshot, reports, store, baseline, index)? else {
         return Ok(None);
     };
+    let width = width_of(&scope);
+    let part = decide_part(snapshot, store, baseline, scope, (index, width))?;
+    let reports = reports.digest;
+    Ok(part.map(|(proposal, next)| (proposal, Baseline { reports, ..next })))
+}
+
+/// What was decided about a few clusters.
+struct PartDecided {
+    /// What was read; the locks are whole.
+    read: Read,
+    decided: Decided,
+    heard: Heard,
+    /// The workers of which something else is known now.
+    anew: BTreeSet<Name>,
+    /// The workers to which new clusters come.
+    hosts: BTreeSet<Name>,
+    /// What stands on the workers of which the index says something older.
+    standing: BTreeMap<Name, StandingWorker>,
+    width: Width,
+}
+
+/// What comes of these clusters, and what stands after it; `None` where more may be affected.
+fn decide_part(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    baseline: &Baseline,
+    scope: AffectedScope,
+    read_by: (&dyn DocumentIndex, Width),
+) -> Result<Option<(Proposal, Baseline)>, StoreError> {
     let files = scope.files();
-    let changed_files = scope.changed.clusters();
-    let Some(AffectedRead { mut read, locks, heard, anew }) =
-        read::part(snapshot, store, baseline, scope, index)?
-    else {
+    let edited = scope.changed.clusters();
+    let (added, growth) = (scope.changed.added().clone(), scope.growth);
+    if !added::are_free(snapshot, store, (baseline, read_by.0), &added)? {
+        return Ok(None);
+    }
+    let Some(read) = read::part(snapshot, store, baseline, scope, read_by)? else {
         return Ok(None);
     };
-    let mut decided = decide(snapshot, store, &Memo::default(), &read, &BTreeSet::new())?;
-    if !stays(&decided) {
+    let Some(part) = decide_read(snapshot, store, baseline, (read, read_by.1), &added)? else {
         return Ok(None);
+    };
+    let standing = part.standing.clone();
+    let Some(written) = write(snapshot, store, baseline, part)? else { return Ok(None) };
+    let PartWritten { mut proposal, changed, counts_until } = written;
+    let edited = edited.values().map(String::as_str).collect();
+    if !told::is_the_same(baseline, &proposal.diagnostics, &edited) {
+        return Ok(None);
+    }
+    proposal.diagnostics = baseline.findings.iter().cloned().collect();
+    let until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
+    // What this run counts is counted once: the next one stands on without it.
+    proposal.valid_until = [until, counts_until].into_iter().flatten().min();
+    let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
+    Ok(Some((proposal, Baseline { until, standing, growth, ..next })))
+}
+
+/// Decides about what was read, of which these clusters are new.
+fn decide_read(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    baseline: &Baseline,
+    (read, width): (AffectedRead, Width),
+    added: &BTreeSet<Name>,
+) -> Result<Option<PartDecided>, StoreError> {
+    let AffectedRead { mut read, mut locks, heard, anew } = read;
+    let decided = decide(snapshot, store, &Memo::default(), &read, &BTreeSet::new())?;
+    if !stays(&decided, added) {
+        return Ok(None);
+    }
+    let input = PlanInput::new(&read.loaded.fleet, &read.previous, &read.observed);
+    let plan = &decided.planning.plan;
+    let hosts = added::hosts(snapshot, store, baseline, &input, (plan, added))?;
+    let Some(hosts) = hosts else { return Ok(None) };
+    let mut standing = baseline.standing.clone();
+    if !hosts.is_empty() {
+        let Some(after) = added::stand(&input, plan, &hosts) else { return Ok(None) };
+        let all = after.standing.into_iter().flat_map(|standing| standing.workers);
+        standing.extend(all.filter(|(worker, _)| hosts.contains_key(worker)));
+    }
+    for worker in hosts.keys() {
+        if !read::read_lock(snapshot, store, worker.clone(), &mut locks)? {
+            return Ok(None);
+        }
     }
     // What is written stands among the other clusters of its worker.
     read.previous = locks;
+    let hosts = hosts.into_keys().collect();
+    Ok(Some(PartDecided { read, decided, heard, anew, hosts, standing, width }))
+}
+
+/// What was written of a few clusters.
+struct PartWritten {
+    proposal: Proposal,
+    /// The clusters that have another row or status.
+    changed: BTreeSet<Name>,
+    /// How long what the run did counts as its own.
+    counts_until: Option<Timestamp>,
+}
+
+/// Chooses the folders, and writes them, the records and the status.
+fn write(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    baseline: &Baseline,
+    part: PartDecided,
+) -> Result<Option<PartWritten>, StoreError> {
+    let PartDecided { read, mut decided, heard, mut anew, hosts, width, .. } = part;
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
     let chosen = choose::choose(run, &decided.guarded, &baseline.holds)?;
     let Some((choice, lock)) = chosen else { return Ok(None) };
@@ -87,12 +191,13 @@ pub fn propose_affected(
     let remembered = Remembered { did, ..Remembered::default() };
     let writing = Writing::new(run, contents, Vec::new(), remembered);
     let Some((written, rewritten)) = writing.write_part(lock.as_ref())? else { return Ok(None) };
-    if !is_plain(&written) {
+    // Where all workers are known, so is what stands on them.
+    let is_counted = width == Width::EveryWorker
+        || count_standing(&mut decided.planning.plan, &read.previous, &anew);
+    if !is_plain(&written) || !is_counted {
         return Ok(None);
     }
-    if !count_standing(&mut decided.planning.plan, &read.previous, &anew) {
-        return Ok(None);
-    }
+    anew.extend(hosts);
     let documents =
         Documents { fleet: &read.loaded.fleet, previous: &read.previous, observed: &read.observed };
     let planned = &decided.planning.plan;
@@ -100,18 +205,14 @@ pub fn propose_affected(
         documents.write_part(snapshot, store, planned, &baseline.counts, &anew)?;
     let reported = heard.reported(baseline.reported, &read);
     let mut proposal = finish(snapshot, store, read, decided, (told, written), status)?;
-    let edited = changed_files.values().map(String::as_str).collect();
-    if !told::is_the_same(baseline, &proposal.diagnostics, &edited) {
-        return Ok(None);
-    }
-    proposal.diagnostics = baseline.findings.iter().cloned().collect();
     proposal.reported = reported;
-    let until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
-    // What this run counts is counted once: the next one stands on without it.
-    proposal.valid_until = [until, counts_until].into_iter().flatten().min();
-    let changed: BTreeSet<Name> = rewritten.into_iter().chain(stated).collect();
-    let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
-    Ok(Some((proposal, Baseline { reports: reports.digest, reported, until, ..next })))
+    let changed = rewritten.into_iter().chain(stated).collect();
+    Ok(Some(PartWritten { proposal, changed, counts_until }))
+}
+
+/// The workers that the clusters are held against: one that is new may go to any.
+fn width_of(scope: &AffectedScope) -> Width {
+    if scope.changed.added().is_empty() { Width::Own } else { Width::EveryWorker }
 }
 
 /// Counts all clusters of these workers as there, for their status.
@@ -122,14 +223,16 @@ fn count_standing(plan: &mut Plan, previous: &Previous, workers: &BTreeSet<Name>
     })
 }
 
-/// Whether every decision is that a cluster stays where it is, as it is.
-fn stays(decided: &Decided) -> bool {
+/// Whether every decision is that a cluster stays where it is, as it is, or that one of these comes.
+fn stays(decided: &Decided, added: &BTreeSet<Name>) -> bool {
     let Plan { clusters, pools, deletions, moves, stays, violations, holds, .. } =
         &decided.planning.plan;
-    let keeps = |planned: &Planned| {
-        matches!(planned.decision, Decision::Keep { .. }) && planned.resize_blocked.is_none()
+    let keeps = |(name, planned): (&Name, &Planned)| match planned.decision {
+        Decision::Keep { .. } => planned.resize_blocked.is_none(),
+        Decision::Bind(_) => added.contains(name),
+        _ => false,
     };
-    clusters.values().all(keeps)
+    clusters.iter().all(keeps)
         && pools.is_empty()
         && deletions.is_empty()
         && moves.is_empty()
@@ -164,6 +267,8 @@ fn next(
         until: proposal.valid_until,
         unsettled: changed.iter().filter_map(file).collect(),
         counts: proposal.counts.clone(),
+        reported: proposal.reported,
+        quiet: baseline.quiet && proposal.plan.versions.is_empty(),
         ..baseline.clone()
     })
 }

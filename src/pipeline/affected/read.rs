@@ -13,9 +13,10 @@ use crate::change::entry_at;
 use crate::load::{self, Loaded};
 use crate::model::{
     Baseline, DecisionRecord, DocumentIndex, DocumentName, FLEET_LOCK_SCHEMA, FleetLock, Id, Name,
-    Observed, Previous, RecordState, Snapshot, Store, StoreError, WORKER_LOCK_SCHEMA, WorkerLock,
-    lock_from_bytes, paths,
+    Observed, PENDING_SCHEMA, PendingLock, Previous, RecordState, Snapshot, StandingClusters,
+    Store, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, paths,
 };
+use crate::plan::{self, PlanInput};
 use crate::render::Templates;
 
 /// What was read.
@@ -30,18 +31,29 @@ pub(super) struct AffectedRead {
     pub(super) anew: BTreeSet<Name>,
 }
 
+/// Which workers a few clusters are held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Width {
+    /// Those that they are on.
+    Own,
+    /// All of them.
+    EveryWorker,
+}
+
 /// Reads what decisions about these clusters read; `None` where more must be looked at.
 pub(super) fn part(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
     scope: AffectedScope,
-    index: &dyn DocumentIndex,
+    (index, width): (&dyn DocumentIndex, Width),
 ) -> Result<Option<AffectedRead>, StoreError> {
     let names: BTreeSet<Name> = scope.files().into_keys().collect();
     let AffectedScope { heard, hub, .. } = &scope;
     let hosts = heard.last.keys().filter(|name| hub.as_ref() != Some(*name));
-    let Some(locks) = locks(snapshot, store, &names, hosts)? else { return Ok(None) };
+    let added = scope.changed.added().clone();
+    let placed = names.difference(&added).cloned().collect();
+    let Some(locks) = locks(snapshot, store, &placed, hosts)? else { return Ok(None) };
     if told::is_busy(baseline, locks.workers.keys()) {
         return Ok(None);
     }
@@ -52,30 +64,28 @@ pub(super) fn part(
     };
     let Some(mut sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
     sources.extend(files);
+    let standing = match width {
+        Width::Own => None,
+        Width::EveryWorker => match everyone(baseline, index, &mut sources) {
+            Some(standing) => Some(standing),
+            None => return Ok(None),
+        },
+    };
     let AffectedScope { changed, heard, hub, .. } = scope;
     let beside = Previous { fleet: lock, ..locks.clone() };
     let mut loaded = load::load_part(&snapshot.input, store, changed, &sources, index, &beside)?;
     loaded.iter_mut().for_each(made::without_pools);
-    let Some(loaded) = loaded.filter(|loaded| are_neutral(loaded, &locks, &names, baseline)) else {
+    let Some(loaded) =
+        loaded.filter(|loaded| are_neutral(loaded, &locks, (&names, &added), baseline))
+    else {
         return Ok(None);
     };
-    let (templates, unread) = Templates::built_in().with(&loaded.templates);
-    if !unread.is_empty() {
+    if !has_workers(&loaded, &locks, standing.as_ref()) {
         return Ok(None);
     }
-    let diagnostics = loaded.diagnostics.clone();
-    let mut read = Read {
-        loaded,
-        previous: locks.clone(),
-        observed: Observed::default(),
-        diagnostics,
-        templates,
-        drift: Drift::default(),
-        valid_until: None,
-        stopped: false,
-    };
+    let Some(mut read) = unfolded(loaded, locks.clone()) else { return Ok(None) };
     // What the hub says of a worker is in that one's own status.
-    let mut workers: BTreeSet<Name> = read.previous.workers.keys().cloned().collect();
+    let mut workers: BTreeSet<Name> = read.loaded.fleet.workers.keys().cloned().collect();
     workers.extend(hub.filter(|_| !heard.last.is_empty()));
     let (reports, found) = heard.among(&workers, snapshot, store)?;
     if !found.is_empty() {
@@ -84,7 +94,11 @@ pub(super) fn part(
     read.fold(snapshot, store, reports)?;
     let Some(anew) = heard.folded_anew(&read) else { return Ok(None) };
     // A report is held against all that is on its worker.
-    read.previous = of_clusters(&locks, &names);
+    read.previous = Previous { standing, ..of_clusters(&locks, &names) };
+    let input = PlanInput::new(&read.loaded.fleet, &read.previous, &read.observed);
+    if width == Width::EveryWorker && !plan::is_counted_by(&input) {
+        return Ok(None);
+    }
     Ok((!read.stopped).then_some(AffectedRead { read, locks, heard, anew }))
 }
 
@@ -105,20 +119,47 @@ fn locks<'a>(
     }
     let mut previous = Previous::default();
     for worker in workers {
-        let path = format!("{}/{}", paths::worker(&worker), paths::WORKER_LOCK);
-        let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
-        let lock = lock_from_bytes::<WorkerLock>(&store.blob(id)?, WORKER_LOCK_SCHEMA).ok();
-        let of_now =
-            |lock: &WorkerLock| lock.worker == worker && lock.schema_version == WORKER_LOCK_SCHEMA;
-        let Some(lock) = lock.filter(of_now) else { return Ok(None) };
-        previous.ids.insert(worker.clone(), id);
-        previous.workers.insert(worker, lock);
+        if !read_lock(snapshot, store, worker, &mut previous)? {
+            return Ok(None);
+        }
     }
     Ok(Some(previous))
 }
 
+/// Reads the lock of a worker, unless it is there; `false` where it cannot be read.
+pub(super) fn read_lock(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    worker: Name,
+    previous: &mut Previous,
+) -> Result<bool, StoreError> {
+    if previous.workers.contains_key(&worker) {
+        return Ok(true);
+    }
+    let path = format!("{}/{}", paths::worker(&worker), paths::WORKER_LOCK);
+    let Some(id) = file(snapshot, store, &path)? else { return Ok(false) };
+    let lock = lock_from_bytes::<WorkerLock>(&store.blob(id)?, WORKER_LOCK_SCHEMA).ok();
+    let of_now =
+        |lock: &WorkerLock| lock.worker == worker && lock.schema_version == WORKER_LOCK_SCHEMA;
+    let Some(lock) = lock.filter(of_now) else { return Ok(false) };
+    previous.ids.insert(worker.clone(), id);
+    previous.workers.insert(worker, lock);
+    Ok(true)
+}
+
+/// The clusters that wait; `None` where that is not known.
+pub(super) fn pending(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+) -> Result<Option<PendingLock>, StoreError> {
+    let path = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);
+    let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
+    let lock = lock_from_bytes::<PendingLock>(&store.blob(id)?, PENDING_SCHEMA).ok();
+    Ok(lock.filter(|lock| lock.schema_version == PENDING_SCHEMA))
+}
+
 /// The locks with the rows of these clusters alone.
-fn of_clusters(locks: &Previous, names: &BTreeSet<Name>) -> Previous {
+pub(super) fn of_clusters(locks: &Previous, names: &BTreeSet<Name>) -> Previous {
     let mut previous = Previous { partial: true, ..locks.clone() };
     for lock in previous.workers.values_mut() {
         lock.clusters.retain(|name, _| names.contains(name));
@@ -138,7 +179,11 @@ pub(super) fn fleet_lock(
 }
 
 /// A file of the output branch.
-fn file(snapshot: &Snapshot, store: &dyn Store, path: &str) -> Result<Option<Id>, StoreError> {
+pub(super) fn file(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    path: &str,
+) -> Result<Option<Id>, StoreError> {
     let Some(output) = snapshot.previous else { return Ok(None) };
     let path = paths::in_repository(&snapshot.input.prefix, path);
     Ok(entry_at(store, output, &path)?.map(|entry| entry.id))
@@ -170,11 +215,56 @@ fn sources(
     Some(sources)
 }
 
-/// Whether all clusters and workers loaded, and the clusters are to others what they were.
+/// What was loaded, with nothing folded yet; `None` where a template cannot be read.
+fn unfolded(loaded: Loaded, previous: Previous) -> Option<Read> {
+    let (templates, unread) = Templates::built_in().with(&loaded.templates);
+    let diagnostics = loaded.diagnostics.clone();
+    unread.is_empty().then(|| Read {
+        loaded,
+        previous,
+        observed: Observed::default(),
+        diagnostics,
+        templates,
+        drift: Drift::default(),
+        valid_until: None,
+        stopped: false,
+    })
+}
+
+/// What stands on all workers, whose documents are added to what is loaded; `None` where it is not known, or pools make
+/// workers: these are decided about by looking at everything.
+fn everyone(
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+    sources: &mut BTreeMap<DocumentName, String>,
+) -> Option<StandingClusters> {
+    let standing = standing(baseline, index).filter(|_| index.all_of("WorkerPool").is_empty())?;
+    let kinds = ["Worker", "WorkerOverlay", "ManagedClusterClass"];
+    sources.extend(kinds.into_iter().flat_map(|kind| index.all_of(kind)));
+    Some(standing)
+}
+
+/// What stands on all workers.
+pub(super) fn standing(baseline: &Baseline, index: &dyn DocumentIndex) -> Option<StandingClusters> {
+    let mut standing = index.standing()?;
+    standing.workers.extend(baseline.standing.clone());
+    Some(standing)
+}
+
+/// Whether all workers loaded that are asked about.
+fn has_workers(loaded: &Loaded, locks: &Previous, standing: Option<&StandingClusters>) -> bool {
+    let workers = loaded.fleet.workers.keys();
+    match standing {
+        Some(standing) => workers.eq(standing.workers.keys()),
+        None => workers.eq(locks.workers.keys()),
+    }
+}
+
+/// Whether all clusters loaded, and the clusters are to others what they were.
 fn are_neutral(
     loaded: &Loaded,
     previous: &Previous,
-    names: &BTreeSet<Name>,
+    (names, added): (&BTreeSet<Name>, &BTreeSet<Name>),
     baseline: &Baseline,
 ) -> bool {
     let rows: BTreeMap<_, _> = previous.workers.values().flat_map(|lock| &lock.clusters).collect();
@@ -188,6 +278,5 @@ fn are_neutral(
     let fleet = &loaded.fleet;
     fleet.unloaded.is_empty()
         && fleet.clusters.len() == names.len()
-        && fleet.workers.keys().eq(previous.workers.keys())
-        && names.iter().all(neutral)
+        && names.difference(added).all(neutral)
 }

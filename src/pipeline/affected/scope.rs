@@ -9,14 +9,16 @@ use super::told;
 use crate::change::entry_at;
 use crate::load::{self, ChangedDocuments};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, Dir, DocumentIndex, EntryKind, Id, Name, ReportsSince, Snapshot,
-    Store, StoreError, paths,
+    BASELINE_FORMAT, Baseline, Dir, DocumentGrowth, DocumentIndex, EntryKind, Id, Name,
+    ReportsSince, Snapshot, Store, StoreError, paths,
 };
 
 /// The clusters that a run looks at.
 pub(super) struct AffectedScope {
     /// Those whose documents changed, with them.
     pub(super) changed: ChangedDocuments,
+    /// How much was added since all documents were counted, these included; `None` near a limit.
+    pub(super) growth: Option<DocumentGrowth>,
     /// Those whose documents are the same and that the last run wrote, or of which a report says something else,
     /// with their files.
     pub(super) unsettled: BTreeMap<Name, String>,
@@ -83,6 +85,11 @@ pub(super) fn of(
     }
     let changed = load::changed_clusters(store, &spec, &roots.fleet, before, after)?;
     let Some(changed) = changed else { return Ok(None) };
+    // Near a limit nothing may be added.
+    let growth = baseline.growth.and_then(|growth| growth.plus(changed.growth()));
+    if growth.is_none() && !changed.growth().is_none() {
+        return Ok(None);
+    }
     let mut unsettled = baseline.unsettled.clone();
     for name in &heard.clusters {
         let Some(file) = index.file_of_cluster(name) else { return Ok(None) };
@@ -91,7 +98,7 @@ pub(super) fn of(
     for name in changed.clusters().keys() {
         unsettled.remove(name);
     }
-    let scope = AffectedScope { changed, unsettled, heard, hub };
+    let scope = AffectedScope { changed, growth, unsettled, heard, hub };
     let workers = scope.heard.last.keys();
     let told = told::is_busy(baseline, scope.files().keys().chain(workers))
         || (!scope.heard.last.is_empty() && told::of_no_file(baseline));

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use super::Member;
 use super::asked::RuleGroups;
-use crate::model::{CountedLock, CountedPart, CountedShare, Name, Resources, WorkerLock};
+use crate::model::{
+    CountedLock, CountedPart, CountedShare, Name, Resources, StandingPart, StandingWorker,
+    WorkerLock,
+};
 use crate::plan::amounts;
 use crate::plan::group::{Values, Who};
 
@@ -55,14 +58,27 @@ impl<'a> Here<'a> {
             };
             parts.iter().map(part).collect()
         };
-        let share = |share: &'a CountedShare| {
-            ((share.tenant.as_str(), share.location.as_str()), share.takes.clone())
-        };
         Some(Self {
             groups: parts(&counted.groups)?,
             keepers: parts(&counted.keepers)?,
             tenants: counted.tenants.iter().map(share).collect(),
         })
+    }
+
+    /// The counts of what stands on a worker.
+    pub(super) fn standing(worker: &'a StandingWorker) -> Self {
+        let parts = |parts: &'a [StandingPart]| -> PartsHere<'a> {
+            let part = |part: &'a StandingPart| {
+                let values = part.values.iter().map(String::as_str).collect();
+                ((part.rule, values), part.clusters.iter().collect())
+            };
+            parts.iter().map(part).collect()
+        };
+        Self {
+            groups: parts(&worker.groups),
+            keepers: parts(&worker.keepers),
+            tenants: worker.tenants.iter().map(share).collect(),
+        }
     }
 
     /// The counts in the form in which they are remembered.
@@ -87,4 +103,9 @@ impl<'a> Here<'a> {
             tenants: self.tenants.iter().map(share).collect(),
         }
     }
+}
+
+/// What the clusters of one tenant take in one location.
+fn share(share: &CountedShare) -> ((&str, &str), Resources) {
+    ((share.tenant.as_str(), share.location.as_str()), share.takes.clone())
 }

@@ -11,8 +11,10 @@
 mod asked;
 mod here;
 mod locks;
+mod standing;
 mod told;
 
+pub use standing::{counts_nothing, is_counted_by, is_even, stand_with, standing};
 pub(super) use told::CountsContext;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,6 +111,12 @@ impl<'a> Counts<'a> {
 
     /// Counts the clusters of all locks, as far as they are not remembered.
     fn count(&mut self, input: &PlanInput<'a>, deletions: &Deletions) {
+        if let Some(standing) = &input.previous.standing {
+            for (worker, clusters) in &standing.workers {
+                self.add(worker, Here::standing(clusters));
+            }
+            return;
+        }
         let asked = Rc::clone(&self.asked);
         let known = input.counted.filter(|counted| counted.asked == asked.digest());
         let mut counted = Counted { asked: asked.digest(), ..Counted::default() };

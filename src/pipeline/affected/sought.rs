@@ -1,0 +1,118 @@
+//! What a command asks that only looks: what would change, or what becomes of one cluster, worked out of what changed
+//! since the fleet last stood.
+//!
+//! It says what a look at everything says. What it cannot say of a few clusters is said by looking at everything.
+
+use super::read::{self, Width, of_clusters};
+use super::{count_standing, decide_part, scope, width_of};
+use crate::model::{
+    Baseline, Decision, DocumentIndex, DocumentName, Name, PendingRow, Planned, Previous, Proposal,
+    ReportsSince, Snapshot, Store, StoreError,
+};
+
+/// What is asked of a fleet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// What would change, and what waits.
+    Changes,
+    /// What is known of one placed cluster.
+    Cluster(Name),
+    /// Why a placed cluster is where it is, and what every other worker says to it.
+    Reasons(Name),
+}
+
+impl Sought {
+    /// The one cluster that is asked for.
+    #[must_use]
+    pub const fn cluster(&self) -> Option<&Name> {
+        match self {
+            Self::Changes => None,
+            Self::Cluster(name) | Self::Reasons(name) => Some(name),
+        }
+    }
+
+    const fn width(&self) -> Width {
+        match self {
+            Self::Changes | Self::Cluster(_) => Width::Own,
+            Self::Reasons(_) => Width::EveryWorker,
+        }
+    }
+}
+
+/// What one run would commit, as far as it is asked for; `None` where that takes a look at everything.
+///
+/// The proposal has its trees, message, counts, findings and deadline as a look at everything has them. Its plan has
+/// the clusters that change and the one that is asked for; for [`Sought::Changes`] those that wait, too.
+///
+/// # Errors
+/// The store failed. Nothing that was put counts then.
+pub fn propose_sought(
+    snapshot: &Snapshot,
+    reports: &ReportsSince,
+    store: &dyn Store,
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+    sought: &Sought,
+) -> Result<Option<Proposal>, StoreError> {
+    // A deadline that a report took away is known by looking at everything.
+    if !baseline.quiet || baseline.reports != reports.digest {
+        return Ok(None);
+    }
+    let Some(mut scope) = scope::of(snapshot, reports, store, baseline, index)? else {
+        return Ok(None);
+    };
+    if let Some(name) = sought.cluster() {
+        // A pool may have the same name, and nobody said which is meant.
+        let pool = DocumentName::new("WorkerPool", name);
+        if baseline.busy.contains(name) || index.file_of(&pool).is_some() {
+            return Ok(None);
+        }
+        if !scope.files().contains_key(name) {
+            let Some(file) = index.file_of_cluster(name) else { return Ok(None) };
+            scope.unsettled.insert(name.clone(), file);
+        }
+    }
+    let names = scope.files().into_keys().collect();
+    let width = width_of(&scope).max(sought.width());
+    let part = decide_part(snapshot, store, baseline, scope, (index, width))?;
+    let Some((mut proposal, _)) = part else { return Ok(None) };
+    if sought.width() == Width::EveryWorker {
+        let partial = of_clusters(&proposal.previous, &names);
+        let standing = read::standing(baseline, index);
+        proposal.previous = Previous { standing, ..partial };
+        return Ok(Some(proposal));
+    }
+    let Proposal { previous, plan, .. } = &mut proposal;
+    plan.workers.retain(|name, _| previous.workers.contains_key(name));
+    let workers = previous.workers.keys().cloned().collect();
+    if width == Width::Own && !count_standing(plan, previous, &workers) {
+        return Ok(None);
+    }
+    // What is at its limit after a cluster came, now or since all was looked at, is told by looking at all.
+    let has_quota = proposal.fleet.spec.tenants.iter().any(|tenant| tenant.quota.is_some());
+    let came = baseline.growth.is_some_and(|growth| growth.documents > 0);
+    if has_quota && (came || width == Width::EveryWorker) {
+        return Ok(None);
+    }
+    if *sought == Sought::Changes && !wait(snapshot, store, &mut proposal)? {
+        return Ok(None);
+    }
+    Ok(Some(proposal))
+}
+
+/// Adds the clusters that go on waiting as they did; whether they are known.
+fn wait(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    proposal: &mut Proposal,
+) -> Result<bool, StoreError> {
+    let Some(lock) = read::pending(snapshot, store)? else { return Ok(false) };
+    let waits = |(name, row): (&Name, &PendingRow)| {
+        let decision = Decision::Wait { seen: row.seen, reasons: row.reasons.clone() };
+        let planned = Planned { decision, demand: row.demand.clone(), resize_blocked: None };
+        (name.clone(), planned)
+    };
+    proposal.plan.clusters.extend(lock.clusters.iter().map(waits));
+    proposal.previous.pending = lock;
+    Ok(true)
+}

@@ -1,0 +1,132 @@
+//! What stands on the workers, counted as the rules ask: for runs that look at a few clusters and decide about others
+//! by the counts of all.
+
+use std::collections::BTreeMap;
+
+use super::Member;
+use super::asked::RuleGroups;
+use crate::model::{
+    Cluster, Counted, CountedLock, CountedPart, CountedShare, Name, Plan, Previous,
+    StandingClusters, StandingPart, StandingWorker, WorkerLock, WorkerState, topology,
+};
+use crate::plan::group::{self, Values, Who};
+use crate::plan::policy::Policies;
+use crate::plan::{PlanInput, amounts};
+
+/// What stands on the workers after a run that changed nothing. `counted` is what it counted of the locks. `None` where
+/// a worker is not plainly there, or its clusters were not counted.
+#[must_use]
+pub fn standing(plan: &Plan, previous: &Previous, counted: &Counted) -> Option<StandingClusters> {
+    let worker = |(name, worker): (&Name, &crate::model::WorkerPlan)| {
+        let is_plain = worker.state == WorkerState::Desired && worker.pending.is_none();
+        let (clusters, allocated) = (worker.clusters, worker.allocated.clone());
+        let bare = StandingWorker { clusters, allocated, ..StandingWorker::default() };
+        let counts = match (counted.asked, previous.workers.get(name)) {
+            (Some(_), Some(lock)) => counts(previous, name, lock, counted)?,
+            (None, _) | (_, None) => StandingWorker::default(),
+        };
+        let StandingWorker { groups, keepers, tenants, .. } = counts;
+        is_plain.then(|| (name.clone(), StandingWorker { groups, keepers, tenants, ..bare }))
+    };
+    let workers: Option<BTreeMap<_, _>> = plan.workers.iter().map(worker).collect();
+    Some(StandingClusters { rules: counted.asked, workers: workers? })
+}
+
+/// The counts of a lock, with names.
+fn counts(
+    previous: &Previous,
+    worker: &Name,
+    lock: &WorkerLock,
+    counted: &Counted,
+) -> Option<StandingWorker> {
+    let CountedLock { groups, keepers, tenants } =
+        &**counted.locks.get(previous.ids.get(worker)?)?;
+    let names: Vec<&Name> = lock.clusters.keys().collect();
+    let parts = |parts: &[CountedPart]| -> Option<Vec<StandingPart>> {
+        let part = |part: &CountedPart| {
+            let clusters = part.rows.iter().map(|row| names.get(*row).copied().cloned());
+            let (rule, values) = (part.rule, part.values.clone());
+            Some(StandingPart { rule, values, clusters: clusters.collect::<Option<_>>()? })
+        };
+        parts.iter().map(part).collect()
+    };
+    let (groups, keepers) = (parts(groups)?, parts(keepers)?);
+    Some(StandingWorker { groups, keepers, tenants: tenants.clone(), ..StandingWorker::default() })
+}
+
+/// Whether what stands was counted by the rules that there are now.
+#[must_use]
+pub fn is_counted_by(input: &PlanInput<'_>) -> bool {
+    let asked = RuleGroups::of(input, &Policies::of(input.fleet));
+    let rules = input.previous.standing.as_ref().map(|standing| standing.rules);
+    asked.is_nothing() || rules.is_some_and(|rules| rules == asked.digest())
+}
+
+/// Whether no rule counts who is placed where.
+#[must_use]
+pub fn counts_nothing(input: &PlanInput<'_>) -> bool {
+    RuleGroups::of(input, &Policies::of(input.fleet)).is_nothing()
+}
+
+/// Counts a cluster that came to a worker among those that stand there.
+pub fn stand_with(standing: &mut StandingWorker, input: &PlanInput<'_>, cluster: &Cluster) {
+    let asked = RuleGroups::of(input, &Policies::of(input.fleet));
+    if asked.is_nothing() {
+        return;
+    }
+    let who = Who::of(cluster);
+    let own = cluster.spec.own_anti_affinity();
+    let member = Member { who, policy: asked.policy(&who), own };
+    asked.groups_of(&who).for_each(|part| come(&mut standing.groups, part, &cluster.name));
+    asked.keepings_of(&member).for_each(|part| come(&mut standing.keepers, part, &cluster.name));
+    let mut shares = standing.tenants.iter_mut();
+    let of_it =
+        |share: &&mut CountedShare| share.tenant == who.tenant && share.location == who.location;
+    if let Some(share) = shares.find(of_it) {
+        amounts::add(&mut share.takes, &cluster.demand);
+        return;
+    }
+    let (tenant, location) = (who.tenant.to_owned(), who.location.to_owned());
+    standing.tenants.push(CountedShare { tenant, location, takes: cluster.demand.clone() });
+}
+
+fn come(parts: &mut Vec<StandingPart>, (rule, values): (usize, Values<'_>), name: &Name) {
+    let of = |part: &StandingPart| part.rule == rule && part.values == *values;
+    let at = parts.iter().position(of).unwrap_or_else(|| {
+        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        parts.push(StandingPart { rule, values, clusters: Vec::new() });
+        parts.len() - 1
+    });
+    let clusters = &mut parts[at].clusters;
+    if let Err(at) = clusters.binary_search(name) {
+        clusters.insert(at, name.clone());
+    }
+}
+
+/// Whether no rule of spread that counts a cluster would refuse anybody the domain of its worker: seen from all domains
+/// there are, it is not too far ahead.
+#[must_use]
+pub fn is_even(input: &PlanInput<'_>, cluster: &Cluster, worker: &Name) -> bool {
+    let (policies, who) = (Policies::of(input.fleet), Who::of(cluster));
+    let asked = RuleGroups::of(input, &policies);
+    let refusing = policies.all().flat_map(group::spread_of);
+    let mut refusing = refusing.filter(|(rule, _)| rule.when_unsatisfiable.refuses());
+    refusing.all(|(rule, group)| {
+        let Some(values) = group.part(&who) else { return true };
+        let Some(place) = asked.place(&group) else { return false };
+        let mut domains: BTreeMap<&str, u64> = BTreeMap::new();
+        for (name, there) in &input.fleet.workers {
+            let Some(domain) = topology::domain(&rule.topology_key, there) else { continue };
+            let standing = input.previous.standing.iter().filter_map(|all| all.workers.get(name));
+            let mut parts = standing.flat_map(|standing| &standing.groups);
+            let part = parts.find(|part| part.rule == place && part.values == *values);
+            let count = part.map_or(0, |part| part.clusters.len() as u64);
+            *domains.entry(domain).or_default() += count;
+        }
+        let there = input.fleet.workers.get(worker);
+        let here = there.and_then(|there| topology::domain(&rule.topology_key, there));
+        let here = here.and_then(|domain| domains.get(domain));
+        let min = domains.values().min().copied().unwrap_or(0);
+        here.is_some_and(|here| here.saturating_sub(min) <= u64::from(rule.max_skew))
+    })
+}

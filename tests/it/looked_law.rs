@@ -1,0 +1,182 @@
+//! A look that is answered by what the last run left standing says what a look at everything says, over random histories,
+//! and in the words of the real program.
+
+use std::collections::BTreeMap;
+
+use carp::model::{Name, Proposal, Snapshot};
+use carp::pipeline::{Sought, propose_sought};
+use carp::plan::{PlanInput, explain_cluster, remedies};
+use proptest::prelude::*;
+
+use crate::affected_law::Standing;
+use crate::memo_law::{Edit, apply, edits};
+use crate::support::breadth;
+use crate::support::generator;
+use crate::support::reconciled::Reconciled;
+use crate::support::small;
+
+impl Standing {
+    /// What a look says; `None` where that takes everything.
+    fn look(&self, sought: &Sought) -> Option<Proposal> {
+        let (before, documents) = self.baseline.as_ref()?;
+        let snapshot = Snapshot { reports: None, ..self.world.snapshot() };
+        let since = self.world.reports_since(self.reports.as_ref());
+        propose_sought(&snapshot, &since, &self.world.store, before, documents, sought).unwrap()
+    }
+
+    /// Holds every look against one at everything; returns how many were answered by what stands.
+    fn looks(&self) -> usize {
+        let whole = self.world.propose_afresh();
+        let mut answered = 0;
+        if let Some(narrow) = self.look(&Sought::Changes) {
+            answered += 1;
+            assert_same_changes(&narrow, &whole);
+        }
+        for name in whole.plan.clusters.keys() {
+            answered += usize::from(self.looks_at(name, &whole));
+        }
+        answered
+    }
+
+    fn looks_at(&self, name: &Name, whole: &Proposal) -> bool {
+        if let Some(narrow) = self.look(&Sought::Cluster(name.clone())) {
+            assert_eq!(narrow.status_tree, whole.status_tree);
+            assert_eq!(narrow.plan.clusters.get(name), whole.plan.clusters.get(name));
+            let facts = |p: &Proposal| p.fleet.clusters.get(name).map(|cluster| cluster.facts);
+            assert_eq!(facts(&narrow), facts(whole));
+        }
+        let Some(narrow) = self.look(&Sought::Reasons(name.clone())) else { return false };
+        let (narrow, whole) = (PlanInput::of(&narrow), PlanInput::of(whole));
+        assert_eq!(explain_cluster(&narrow, name), explain_cluster(&whole, name));
+        assert_eq!(remedies(&narrow, name).list, remedies(&whole, name).list);
+        true
+    }
+}
+
+#[track_caller]
+fn assert_same_changes(narrow: &Proposal, whole: &Proposal) {
+    assert_eq!(narrow.tree, whole.tree);
+    assert_eq!(narrow.message, whole.message);
+    assert_eq!(narrow.counts, whole.counts);
+    assert_eq!(narrow.valid_until, whole.valid_until);
+    assert_eq!(narrow.diagnostics.sorted(), whole.diagnostics.sorted());
+    assert_eq!(narrow.plan.versions, whole.plan.versions);
+    for (name, planned) in &narrow.plan.clusters {
+        assert_eq!(whole.plan.clusters.get(name), Some(planned));
+    }
+    for (name, worker) in &narrow.plan.workers {
+        assert_eq!(whole.plan.workers.get(name), Some(worker));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: breadth(16, 240), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_look_by_what_stands_says_what_a_look_at_everything_says(history in edits()) {
+        let mut standing = Standing::new();
+        for edit in &history {
+            apply(&mut standing.world, edit);
+            standing.looks();
+            standing.run();
+            standing.run();
+            standing.looks();
+        }
+    }
+}
+
+#[test]
+fn looks_at_a_fleet_that_stands_are_answered_by_what_stands() {
+    let mut standing = Standing::new();
+    assert_eq!(standing.looks(), 7, "what changes, and six clusters");
+    for edit in [Edit::Add(1), Edit::Add(2), Edit::Rules(3), Edit::Label(1, 1), Edit::Quota(11)] {
+        apply(&mut standing.world, &edit);
+        for _ in 0..3 {
+            standing.run();
+        }
+        assert!(standing.looks() >= 7, "{edit:?}");
+    }
+    apply(&mut standing.world, &Edit::Tag(2, 1));
+    assert!(standing.looks() >= 7, "one is edited");
+    apply(&mut standing.world, &Edit::Capacity(1, 8));
+    assert_eq!(standing.looks(), 0, "a worker is edited");
+}
+
+/// Commands that only look, of a fleet in which `c000000` is placed and `c000007` waits.
+const LOOKS: &[&[&str]] = &[
+    &["plan"],
+    &["plan", "--detailed-exitcode", "--diff"],
+    &["plan", "--output", "json"],
+    &["explain", "cluster/c000000"],
+    &["explain", "c000001", "--output", "json"],
+    &["explain", "cluster/c000007"],
+    &["explain", "cluster/nobody"],
+    &["status", "cluster/c000000"],
+    &["status", "c000002", "--output", "yaml"],
+    &["status", "cluster/c000007"],
+    &["get", "nobody"],
+    &["validate"],
+];
+
+/// What each of these commands prints, without how much was done for it.
+fn said(fleet: &Reconciled) -> BTreeMap<String, (i32, String, String)> {
+    let of = |args: &&[&str]| {
+        let ran = fleet.carp(args);
+        let counts = ["blobsParsed", "clustersPlanned", "clustersRendered", "workersCounted"];
+        let is_work = |line: &&str| {
+            line.starts_with("work ") || counts.iter().any(|count| line.contains(count))
+        };
+        let out: Vec<_> = ran.out.lines().filter(|line| !is_work(line)).collect();
+        (args.join(" "), (ran.exit, out.join("\n"), ran.err))
+    };
+    LOOKS.iter().map(of).collect()
+}
+
+#[test]
+fn the_same_is_said_with_what_the_last_run_left_and_without() {
+    let fleet = Reconciled::of(&generator::fleet(60, 1));
+    assert_eq!(fleet.carp(&["reconcile", "--once"]).exit, 0);
+    let check = |fleet: &Reconciled, what: &str| {
+        let before = git_files(fleet);
+        let with = said(fleet);
+        assert_eq!(git_files(fleet), before, "{what}: a look writes nothing");
+        let without = fleet.copy();
+        std::fs::remove_dir_all(without.path().join(".git/carp")).unwrap();
+        for (command, said) in said(&without) {
+            assert_eq!(with[&command], said, "{what}: {command}");
+        }
+    };
+    check(&fleet, "it stands");
+    let file = generator::cluster_file(0);
+    let text = fleet.read(&file);
+    fleet.write(&file, text.replacen("  labels:\n", "  labels:\n    note: \"1\"\n", 1).as_bytes());
+    check(&fleet, "a label, not committed");
+    fleet.commit("a label");
+    check(&fleet, "a label");
+    fleet.write(&file, text.replacen("v1.34.", "v1.33.", 1).as_bytes());
+    check(&fleet, "a version");
+    fleet.write(&file, text.replacen("kind: ManagedCluster", "kind: Managed", 1).as_bytes());
+    check(&fleet, "a broken document");
+    fleet.write(&file, text.as_bytes());
+    let more =
+        small::cluster("more", "westeurope").replace("namespace: shop", "namespace: tenant-1");
+    fleet.write("fleet/clusters/more.yaml", more.as_bytes());
+    check(&fleet, "one more");
+}
+
+/// Every file below `.git`, with its length.
+fn git_files(fleet: &Reconciled) -> BTreeMap<String, u64> {
+    fn below(folder: &std::path::Path, found: &mut BTreeMap<String, u64>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                below(&entry.path(), found);
+            } else {
+                found.insert(entry.path().display().to_string(), entry.metadata().unwrap().len());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    below(&fleet.path().join(".git"), &mut found);
+    found
+}
