@@ -105,7 +105,7 @@ impl InputHistory<'_> {
             }
             let Some((commit, after, before)) = step.take() else { break };
             let from: &dyn Store = if commit.is_none() { self.store } else { &store };
-            for Gone { path, blob, renamed } in gone(from, self.prefix, before, after) {
+            for GoneFile { path, blob, renamed } in gone(from, self.prefix, before, after) {
                 files += 1;
                 let Ok(bytes) = store.blob(blob) else { continue };
                 for (kind, name, line) in named_documents(&String::from_utf8_lossy(&bytes)) {
@@ -129,7 +129,7 @@ impl InputHistory<'_> {
 }
 
 /// A file that changed or went.
-struct Gone {
+struct GoneFile {
     /// Where it was, in the repository.
     path: String,
     /// What it was.
@@ -139,7 +139,7 @@ struct Gone {
 }
 
 /// The files below the fleet's root that change or go from one tree to the next, as they were before.
-fn gone(store: &dyn Store, prefix: &str, before: Id, after: Id) -> Vec<Gone> {
+fn gone(store: &dyn Store, prefix: &str, before: Id, after: Id) -> Vec<GoneFile> {
     let below = |tree| match prefix {
         "" => Some(tree),
         prefix => entry_at(store, tree, prefix).ok().flatten().map(|entry| entry.id),
@@ -158,7 +158,7 @@ fn gone(store: &dyn Store, prefix: &str, before: Id, after: Id) -> Vec<Gone> {
     let gone = were.filter_map(|change| {
         let blob = change.before?;
         let renamed = new_names.get(&blob).filter(|_| change.after.is_none());
-        Some(Gone { path: here(&change.path), blob, renamed: renamed.map(|path| here(path)) })
+        Some(GoneFile { path: here(&change.path), blob, renamed: renamed.map(|path| here(path)) })
     });
     gone.collect()
 }
