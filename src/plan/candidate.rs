@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::group::Who;
-use super::scenes::PreFilterState;
+use super::pre_filter::PreFilterState;
 use crate::model::api::{
     AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Quota, Strategy,
     Toleration,
@@ -73,7 +73,7 @@ pub(super) struct Request<'a> {
     /// What its tenant's clusters may take together.
     pub(super) quota: Option<&'a Quota>,
     /// What it meets that depends on what is placed.
-    pub(super) scenes: &'a PreFilterState<'a>,
+    pub(super) pre_filter: &'a PreFilterState<'a>,
     /// What it leaves; `None` for one that waits.
     pub(super) leaving: Option<Leaving<'a>>,
 }
@@ -110,11 +110,11 @@ impl<'a> Pools<'a> {
 
 impl<'a> Request<'a> {
     /// The same with what the cluster meets.
-    pub(super) fn within<'s>(&self, scenes: &'s PreFilterState<'s>) -> Request<'s>
+    pub(super) fn within<'s>(&self, pre_filter: &'s PreFilterState<'s>) -> Request<'s>
     where
         'a: 's,
     {
-        Request { scenes, ..*self }
+        Request { pre_filter, ..*self }
     }
 
     /// What rules read of the cluster.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::candidate::Request;
 use super::index::Index;
-use super::roster::WorkerStates;
-use super::scenes::PreFilterState;
+use super::pre_filter::PreFilterState;
+use super::worker_states::WorkerStates;
 use super::{SearchMode, filter, score};
 use crate::model::{Fleet, Rank, ReasonCode, Term};
 
@@ -48,14 +48,14 @@ impl<'a> WorkerSearch<'a> {
     }
 
     /// What a cluster meets that depends on what is placed.
-    pub(super) fn scenes(
+    pub(super) fn pre_filter(
         &mut self,
         request: &Request<'a>,
-        roster: &WorkerStates<'a>,
+        states: &WorkerStates<'a>,
     ) -> PreFilterState<'a> {
         match self.index() {
-            Some(index) => index.scenes(request, roster),
-            None => PreFilterState::of(request, roster, &roster.counts),
+            Some(index) => index.pre_filter(request, states),
+            None => PreFilterState::of(request, states, &states.counts),
         }
     }
 
@@ -64,13 +64,13 @@ impl<'a> WorkerSearch<'a> {
     pub(super) fn choose(
         &mut self,
         request: &Request<'a>,
-        scenes: &PreFilterState<'a>,
-        roster: &WorkerStates<'a>,
+        pre_filter: &PreFilterState<'a>,
+        states: &WorkerStates<'a>,
     ) -> Result<Pick, BTreeSet<ReasonCode>> {
-        let told = self.index().and_then(|index| index.choose(request, scenes, roster));
+        let told = self.index().and_then(|index| index.choose(request, pre_filter, states));
         self.asked += 1;
         self.indexed += u64::from(told.is_some());
-        told.unwrap_or_else(|| choose(&request.within(scenes), roster))
+        told.unwrap_or_else(|| choose(&request.within(pre_filter), states))
     }
 
     /// The index, where it is worth its making.
@@ -90,13 +90,13 @@ impl<'a> WorkerSearch<'a> {
 /// The plain scan, which says what is right.
 pub(super) fn choose(
     request: &Request<'_>,
-    roster: &WorkerStates<'_>,
+    states: &WorkerStates<'_>,
 ) -> Result<Pick, BTreeSet<ReasonCode>> {
     let mut ranks = Ranks::default();
     let mut codes = BTreeSet::new();
     let mut reasons = Vec::new();
     let mut workers = 0_usize;
-    for candidate in roster.considered() {
+    for candidate in states.considered() {
         workers += 1;
         reasons.clear();
         filter::refuse(request, candidate, &mut reasons);

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::PlanInput;
 use super::candidate::Candidate;
 use super::counts::CountsContext;
-use super::roster::WorkerStates;
 use super::scale::{self, PoolContext};
+use super::worker_states::WorkerStates;
 use crate::model::api::{
     Components, Network, PlacementPolicySpec, SupportedVersion, Taint, Tenant,
 };
@@ -62,15 +62,15 @@ struct DocumentContext<'a> {
     draining: bool,
 }
 
-/// The digest of the context with the workers as they stand in the roster.
+/// The digest of the context with the states of the workers.
 pub(super) fn digest(
     input: &PlanInput<'_>,
-    roster: &WorkerStates<'_>,
+    states: &WorkerStates<'_>,
     placed: CountsContext<'_>,
     unseen: &[Name],
 ) -> Digest {
     let context = RequestContext {
-        workers: roster.considered().map(worker).collect(),
+        workers: states.considered().map(worker).collect(),
         policies: input.fleet.policies.iter().map(|(name, p)| (name, &p.spec)).collect(),
         tenants: &input.fleet.spec.tenants,
         versions: &input.fleet.spec.supported_versions,

@@ -5,8 +5,8 @@
 //! out again, with the same filters, what the records leave out.
 //!
 //! ```text
-//! fold, moment → deletion → roster (counts) → placed (resize, moving) → queue
-//!      → assign (policy, scenes, filter, score) → scale → Plan
+//! fold, moment → deletion → worker states (counts) → placed (resize, moving) → queue
+//!      → assign (policy, pre-filter state, filter, score) → scale → Plan
 //! ```
 //!
 //! To add a filter, write `filter/<rule>.rs` with a `READS`, a `refuse` and its tests, and name it in
@@ -33,18 +33,18 @@ mod moment;
 mod moving;
 mod placed;
 mod policy;
+mod pre_filter;
 mod queue;
 mod quota;
 mod resize;
-mod roster;
 mod scale;
-mod scenes;
 mod score;
 mod taking;
 mod term;
 mod toleration;
 mod unloaded;
 mod version;
+mod worker_states;
 
 #[cfg(test)]
 mod laws;
@@ -65,9 +65,9 @@ pub use fold::{Fold, FoldInput, clusters_said_otherwise, contradictions, fold, i
 pub use moment::moments;
 pub use policy::{PolicyPair, Precedence, policy_of, policy_ties};
 pub use queue::place_in_queue;
-pub use roster::{count_standing, has_room};
 pub use scale::{PoolFoldInput, PoolFolding, PoolVerdict, fold_pools};
 pub use term::meets;
+pub use worker_states::{count_standing, has_room};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -213,9 +213,9 @@ fn planning(
     change: &scale::PoolChanges,
 ) -> Planning {
     let (context, (searched, indexed)) = (run.context(), run.searched());
-    let (counted, counted_anew) = run.roster.counts.counted();
+    let (counted, counted_anew) = run.states.counts.counted();
     let rebalanced = run.rebalanced;
-    let workers = run.roster.into_plans();
+    let workers = run.states.into_plans();
     let pools = scale::pools(input, &workers, change);
     let made = pools.values().flat_map(|pool| &pool.made);
     let made = made.filter_map(|name| input.fleet.workers.get(name)).cloned().collect();

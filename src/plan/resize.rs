@@ -13,7 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::roster::WorkerStates;
+use super::worker_states::WorkerStates;
 use super::{PlanInput, amounts};
 use crate::model::api::Observation;
 use crate::model::{Cluster, Freshness, Name, Quantity, Resources};
@@ -54,15 +54,15 @@ impl<'a> Resizes<'a> {
         Self { wanted, settled: BTreeMap::new() }
     }
 
-    /// Writes those that fit to the roster, until no more do.
-    pub(super) fn settle(&mut self, input: &PlanInput<'a>, roster: &mut WorkerStates<'a>) {
+    /// Writes those that fit to the worker states, until no more do.
+    pub(super) fn settle(&mut self, input: &PlanInput<'a>, states: &mut WorkerStates<'a>) {
         loop {
             let before = self.wanted.len();
             self.wanted.retain(|resize| {
-                let fits = fits(resize, roster) && is_granted(input, resize, roster);
+                let fits = fits(resize, states) && is_granted(input, resize, states);
                 if fits {
                     let demand = target(input, resize);
-                    roster.resize(resize.worker, resize.cluster, resize.from, &demand);
+                    states.resize(resize.worker, resize.cluster, resize.from, &demand);
                     let name = resize.cluster.name.clone();
                     self.settled.insert(name, Resized { demand, blocked: None });
                 }
@@ -98,9 +98,9 @@ fn raised<'r>(resize: &'r Resize<'_>) -> impl Iterator<Item = &'r String> {
 
 /// Whether what is raised fits, the cluster's own old demand given back. A worker that is overcommitted
 /// in another resource is no obstacle.
-fn fits(resize: &Resize<'_>, roster: &WorkerStates<'_>) -> bool {
+fn fits(resize: &Resize<'_>, states: &WorkerStates<'_>) -> bool {
     raised(resize).all(|resource| {
-        roster.room(resize.worker, resource).is_some_and(|free| {
+        states.room(resize.worker, resource).is_some_and(|free| {
             let old = amounts::of(resize.from, resource);
             amounts::of(&resize.cluster.demand, resource) <= free.plus(old)
         })
@@ -109,10 +109,10 @@ fn fits(resize: &Resize<'_>, roster: &WorkerStates<'_>) -> bool {
 
 /// Whether the quota of its tenant leaves what is raised, the cluster's own old demand given back. One
 /// that is exceeded in another resource is no obstacle.
-fn is_granted(input: &PlanInput<'_>, resize: &Resize<'_>, roster: &WorkerStates<'_>) -> bool {
+fn is_granted(input: &PlanInput<'_>, resize: &Resize<'_>, states: &WorkerStates<'_>) -> bool {
     let cluster = resize.cluster;
     let quota = input.fleet.tenant(&cluster.tenant).and_then(|tenant| tenant.quota.as_ref());
-    let (Some(quota), Some(usage)) = (quota, roster.counts.usage(&cluster.tenant)) else {
+    let (Some(quota), Some(usage)) = (quota, states.counts.usage(&cluster.tenant)) else {
         return true;
     };
     let location = &*cluster.spec.location;

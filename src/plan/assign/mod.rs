@@ -12,7 +12,7 @@
 //! - what is free only shrinks. So a cluster that was refused can gain [`ReasonCode::Capacity`] by it and
 //!   nothing else. Those that have it stay as they are, and the others are compared with what is left on
 //!   the workers that were given a cluster, by that one rule;
-//! - what else depends on what is placed is in the cluster's [`PreFilterState`](super::scenes::Scenes), and a
+//! - what else depends on what is placed is in the cluster's [`PreFilterState`](super::pre_filter::PreFilterState), and a
 //!   refusal stands on their [`RefusalGrounds`]. While these are the same the cluster is not looked at again.
 //!   They can change only where something that its own rules read has changed;
 //! - only a rise of the fewest lets a cluster in, and that can be only where the last of the domains that
@@ -37,11 +37,11 @@ use super::holds::Holds;
 use super::moving::{self, Moves};
 use super::placed::Placed;
 use super::policy::Policies;
+use super::pre_filter::{Floor, NOTHING, RefusalGrounds};
 use super::queue::{self, Waiting};
 use super::resize::Resizes;
-use super::roster::WorkerStates;
-use super::scenes::{Floor, NOTHING, RefusalGrounds};
 use super::taking::Taking;
+use super::worker_states::WorkerStates;
 use super::{PlanInput, SearchMode, context, filter, placed};
 use crate::model::{
     Binding, Cluster, Decision, Digest, Fleet, HoldKind, IndexRow, Name, Offer, Planned, Reason,
@@ -57,7 +57,7 @@ pub(super) struct PlanRun<'a> {
     /// The names of namespaces that carp did not make, on any worker.
     taken_names: BTreeSet<&'a Name>,
     /// The workers at this point.
-    pub(super) roster: WorkerStates<'a>,
+    pub(super) states: WorkerStates<'a>,
     /// What was decided so far.
     pub(super) clusters: BTreeMap<Name, Planned>,
     /// The clusters on their way to another version.
@@ -112,7 +112,7 @@ impl<'a> PlanRun<'a> {
         let mut holds = Holds::default();
         let policies = Policies::of(input.fleet);
         let mut deletions = deletion::under_way(input);
-        let roster = WorkerStates::new(input, &policies, &mut deletions, &mut holds);
+        let states = WorkerStates::new(input, &policies, &mut deletions, &mut holds);
         let Placed { mut clusters, versions, moves, resizes, evaluated } =
             placed::decide(input, &mut deletions, &mut holds);
         let queue = queue::sort_queue(input, &clusters);
@@ -125,7 +125,7 @@ impl<'a> PlanRun<'a> {
             policies,
             taken_names: taken_names(input),
             before: Counts::default(),
-            roster,
+            states,
             clusters,
             versions,
             deletions,
@@ -151,9 +151,9 @@ impl<'a> PlanRun<'a> {
     /// Decides what the placed clusters take, and where moves go whose target takes nothing any more: each
     /// may free what the other waits for.
     fn settle(&mut self, mut resizes: Resizes<'a>) {
-        resizes.settle(&self.input, &mut self.roster);
+        resizes.settle(&self.input, &mut self.states);
         while moving::choose_again(self) {
-            resizes.settle(&self.input, &mut self.roster);
+            resizes.settle(&self.input, &mut self.states);
         }
         moving::give_up(self);
         for (name, resized) in resizes.into_settled() {
@@ -167,7 +167,7 @@ impl<'a> PlanRun<'a> {
     /// A place on a worker is taken.
     pub(super) fn take_place(&mut self, worker: &Name, cluster: &'a Cluster, taking: Taking<'_>) {
         let policy = self.policies.select(cluster);
-        self.roster.bind(worker, cluster, policy, taking);
+        self.states.bind(worker, cluster, policy, taking);
         self.bindings += 1;
     }
 
@@ -207,7 +207,7 @@ impl<'a> PlanRun<'a> {
             networks_apart: needs_networks_apart(self.input.fleet, cluster),
             is_name_taken: self.taken_names.contains(&cluster.name),
             quota: tenant.and_then(|tenant| tenant.quota.as_ref()),
-            scenes: &NOTHING,
+            pre_filter: &NOTHING,
             leaving: None,
         }
     }
@@ -243,8 +243,8 @@ impl<'a> PlanRun<'a> {
     }
 
     fn context_with<'r>(&'r self, asked: impl Iterator<Item = Group<'r>>) -> Digest {
-        let counts = self.roster.counts.context(&self.policies, asked);
-        context::digest(&self.input, &self.roster, counts, &self.unseen)
+        let counts = self.states.counts.context(&self.policies, asked);
+        context::digest(&self.input, &self.states, counts, &self.unseen)
     }
 
     /// Serves the queue to its end.
@@ -275,8 +275,8 @@ impl<'a> PlanRun<'a> {
 
     /// Whether a worker that was given a cluster in this run has too little left for another one.
     fn lacks_capacity_now(&self, demand: &Resources) -> bool {
-        let given: BTreeSet<usize> = self.roster.given().iter().copied().collect();
-        given.into_iter().any(|at| filter::lacks_capacity(demand, self.roster.at(at)))
+        let given: BTreeSet<usize> = self.states.given().iter().copied().collect();
+        given.into_iter().any(|at| filter::lacks_capacity(demand, self.states.at(at)))
     }
 
     /// Serves the queue until a cluster is about to be placed. Whether anything is held makes no

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::candidate::Request;
 use super::super::choose::Pick;
+use super::super::pre_filter::{Floor, PreFilterState};
 use super::super::queue::Waiting;
-use super::super::scenes::{Floor, PreFilterState};
 use super::line::Line;
 use super::{PlanRun, Refused};
 use crate::model::{Name, ReasonCode};
@@ -16,7 +16,7 @@ impl<'a> PlanRun<'a> {
     pub(super) fn serve(&mut self, until: Option<&Name>) -> Vec<Refused<'a>> {
         let settled = self.is_settled();
         if settled {
-            self.before = self.roster.counts.clone();
+            self.before = self.states.counts.clone();
         }
         let queue = std::mem::take(&mut self.queue).into_iter().map(|waiting| {
             let known = waiting.row.filter(|_| settled && waiting.is_unchanged());
@@ -24,11 +24,11 @@ impl<'a> PlanRun<'a> {
         });
         let (mut refused, mut stopped) = self.pass(queue.collect(), until);
         // What fits nowhere now may fit once a worker has grown.
-        if !stopped && self.roster.grow() {
+        if !stopped && self.states.grow() {
             (refused, stopped) = self.pass(again(refused), until);
         }
         // What fits nowhere else is given to what pools are making, and waits there.
-        if !stopped && self.roster.reserve() {
+        if !stopped && self.states.reserve() {
             refused = self.pass(again(refused), until).0;
         }
         refused
@@ -94,8 +94,8 @@ impl<'a> PlanRun<'a> {
         if refused.has_no_spread() {
             return Vec::new();
         }
-        let counts = &self.roster.counts;
-        let last = counts.last_worker().and_then(|worker| self.roster.get(worker));
+        let counts = &self.states.counts;
+        let last = counts.last_worker().and_then(|worker| self.states.get(worker));
         let Some(worker) = last.and_then(|candidate| candidate.worker) else { return Vec::new() };
         let rises = |one: &mut Refused<'a>| match &mut one.floors {
             Some(floors) => {
@@ -118,34 +118,34 @@ impl<'a> PlanRun<'a> {
     /// Looks at a cluster again where something has changed on which its refusal stands.
     fn retry(&mut self, one: &mut Refused<'a>) -> Option<Pick> {
         let request = self.request(one.waiting.cluster);
-        let now = self.roster.counts.now();
+        let now = self.states.counts.now();
         let groups = request.spread().map(|(_, group)| group);
         let groups = groups.chain(request.keeping().map(|keeping| keeping.group));
-        if self.roster.counts.changed_for(&request.who(), groups) <= one.compared {
+        if self.states.counts.changed_for(&request.who(), groups) <= one.compared {
             return None;
         }
-        let scenes = self.choice.scenes(&request, &self.roster);
+        let pre_filter = self.choice.pre_filter(&request, &self.states);
         let was = one
             .grounds
             .take()
-            .unwrap_or_else(|| PreFilterState::of(&request, &self.roster, &self.before).grounds());
+            .unwrap_or_else(|| PreFilterState::of(&request, &self.states, &self.before).grounds());
         one.compared = now;
-        one.floors = Some(scenes.floors(&self.roster.counts));
-        let is = scenes.grounds();
+        one.floors = Some(pre_filter.floors(&self.states.counts));
+        let is = pre_filter.grounds();
         let same = was == is;
         one.grounds = Some(is);
-        if same { None } else { self.choose(one, &request, &scenes) }
+        if same { None } else { self.choose(one, &request, &pre_filter) }
     }
 
     /// Looks at a cluster.
     fn look(&mut self, one: &mut Refused<'a>) -> Option<Pick> {
         let request = self.request(one.waiting.cluster);
-        let scenes = self.choice.scenes(&request, &self.roster);
-        let pick = self.choose(one, &request, &scenes);
+        let pre_filter = self.choice.pre_filter(&request, &self.states);
+        let pick = self.choose(one, &request, &pre_filter);
         if pick.is_none() {
-            one.compared = self.roster.counts.now();
-            one.grounds = Some(scenes.grounds());
-            one.floors = Some(scenes.floors(&self.roster.counts));
+            one.compared = self.states.counts.now();
+            one.grounds = Some(pre_filter.grounds());
+            one.floors = Some(pre_filter.floors(&self.states.counts));
         }
         pick
     }
@@ -154,9 +154,9 @@ impl<'a> PlanRun<'a> {
         &mut self,
         one: &mut Refused<'a>,
         request: &Request<'a>,
-        scenes: &PreFilterState<'a>,
+        pre_filter: &PreFilterState<'a>,
     ) -> Option<Pick> {
-        match self.choice.choose(request, scenes, &self.roster) {
+        match self.choice.choose(request, pre_filter, &self.states) {
             Ok(pick) => Some(pick),
             Err(reasons) => {
                 one.reasons = reasons;

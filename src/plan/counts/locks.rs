@@ -11,7 +11,7 @@ use crate::plan::deletion::Deletions;
 use crate::plan::group::Who;
 use crate::plan::moving::{self, Ongoing};
 use crate::plan::taking::Taking;
-use crate::plan::{PlanInput, roster};
+use crate::plan::{PlanInput, worker_states};
 
 /// The locks of the last run.
 pub(super) struct Locks<'a, 'r> {
@@ -37,7 +37,7 @@ impl<'a, 'r> Locks<'a, 'r> {
 
     /// Whether everything that the lock lists counts, each as its row says.
     pub(super) fn is_as_it_says(&self, worker: &'a Name, lock: &'a WorkerLock) -> bool {
-        let mut there = roster::there(self.input, worker, lock, self.deletions);
+        let mut there = worker_states::there(self.input, worker, lock, self.deletions);
         let is_as_its_row_says = |(name, row): (&'a Name, &'a ClusterRow)| {
             let moves = row.state == ClusterState::Reserved || self.ongoing.contains_key(name);
             !moves && self.document(name, row).is_none_or(|cluster| is_alike(cluster, row))
@@ -52,7 +52,7 @@ impl<'a, 'r> Locks<'a, 'r> {
     /// Counts the clusters of a lock that hold their place.
     pub(super) fn count(&mut self, worker: &'a Name, lock: &'a WorkerLock) -> Here<'a> {
         let mut here = Here::default();
-        for (name, row) in roster::there(self.input, worker, lock, self.deletions) {
+        for (name, row) in worker_states::there(self.input, worker, lock, self.deletions) {
             let (who, own) = match self.document(name, row) {
                 Some(cluster) => (Who::of(cluster), cluster.spec.own_anti_affinity()),
                 None => (recorded(name, &row.row), &*row.row.anti_affinity),

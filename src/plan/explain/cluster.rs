@@ -9,9 +9,9 @@ use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Request};
 use crate::plan::choose::{Pick, Ranks};
 use crate::plan::policy::precedence;
-use crate::plan::roster::WorkerStates;
-use crate::plan::scenes::PreFilterState;
+use crate::plan::pre_filter::PreFilterState;
 use crate::plan::taking::Taking;
+use crate::plan::worker_states::WorkerStates;
 use crate::plan::{filter, moving, scale, score};
 
 /// Explains what [`plan`](crate::plan::plan) decides about a cluster; `None` where it is neither
@@ -26,17 +26,17 @@ fn told(input: &PlanInput<'_>, run: &PlanRun<'_>, name: &Name) -> Option<Explana
     let planned = run.clusters.get(name)?.clone();
     let mut explanation = bare(name, &planned);
     let Some(cluster) = input.fleet.clusters.get(name) else { return Some(explanation) };
-    let roster = table_roster(input, run, cluster, &planned);
+    let states = table_roster(input, run, cluster, &planned);
     let leaving = match &planned.decision {
         Decision::Move { from, .. } => Some(Leaving { worker: from, takes: &planned.demand }),
         _ => None,
     };
     let request = Request { leaving, ..run.request(cluster) };
-    let scenes = PreFilterState::of(&request, &roster, &roster.counts);
-    let request = request.within(&scenes);
+    let pre_filter = PreFilterState::of(&request, &states, &states.counts);
+    let request = request.within(&pre_filter);
     explanation.policy = request.policy.map(|p| p.name.clone());
     explanation.lost = lost(run, cluster);
-    explanation.workers = table(&request, &roster);
+    explanation.workers = table(&request, &states);
     let held = is_held(&planned);
     let line = if held { summary::held } else { summary::line };
     explanation.summary = Some(line(&explanation.workers));
@@ -87,26 +87,26 @@ fn table_roster<'a>(
         Decision::Bind(_) => {
             let mut run = PlanRun::begin(input);
             run.serve_until(&cluster.name);
-            run.roster
+            run.states
         }
-        Decision::Wait { .. } | Decision::Forget => after.roster.clone(),
+        Decision::Wait { .. } | Decision::Forget => after.states.clone(),
         Decision::Keep { worker } | Decision::Delete { worker, .. } => {
-            let mut roster = after.roster.clone();
-            roster.unbind(worker, cluster, Taking::all(&planned.demand));
-            roster
+            let mut states = after.states.clone();
+            states.unbind(worker, cluster, Taking::all(&planned.demand));
+            states
         }
         Decision::Move { binding, .. } => {
-            let mut roster = after.roster.clone();
+            let mut states = after.states.clone();
             let kept = moving::kept(input, &cluster.name, &binding.worker);
             let there = kept.map_or(&cluster.demand, |row| &row.demand);
             let taking = Taking::besides(there, &planned.demand);
-            roster.unbind(&binding.worker, cluster, taking);
-            roster
+            states.unbind(&binding.worker, cluster, taking);
+            states
         }
     }
 }
 
-fn table(request: &Request<'_>, roster: &WorkerStates<'_>) -> BTreeMap<Name, WorkerVerdict> {
+fn table(request: &Request<'_>, states: &WorkerStates<'_>) -> BTreeMap<Name, WorkerVerdict> {
     let verdict = |candidate| {
         let mut reasons = Vec::new();
         filter::refuse(request, candidate, &mut reasons);
@@ -117,7 +117,7 @@ fn table(request: &Request<'_>, roster: &WorkerStates<'_>) -> BTreeMap<Name, Wor
             _ => WorkerVerdict::Refused(reasons),
         }
     };
-    roster.considered().map(|candidate| (candidate.name.clone(), verdict(candidate))).collect()
+    states.considered().map(|candidate| (candidate.name.clone(), verdict(candidate))).collect()
 }
 
 fn pick(workers: &BTreeMap<Name, WorkerVerdict>) -> Option<Pick> {

@@ -13,7 +13,7 @@ pub fn explain_worker(input: &PlanInput<'_>, name: &Name) -> Option<WorkerExplan
 }
 
 fn told(run: &PlanRun<'_>, name: &Name) -> Option<WorkerExplanation> {
-    let candidate = run.roster.get(name)?;
+    let candidate = run.states.get(name)?;
     let here =
         |(_, planned): &(&Name, &crate::model::Planned)| planned.decision.worker() == Some(name);
     Some(WorkerExplanation {

@@ -3,13 +3,13 @@
 
 use crate::model::{Reason, topology};
 use crate::plan::candidate::{Candidate, DependsOn, Request};
-use crate::plan::scenes;
+use crate::plan::pre_filter;
 
-pub(super) const READS: &[DependsOn] = scenes::READS;
+pub(super) const READS: &[DependsOn] = pre_filter::READS;
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };
-    for scene in request.scenes.apart.iter().filter(|scene| scene.refuses) {
+    for scene in request.pre_filter.apart.iter().filter(|scene| scene.refuses) {
         // A worker that is in no domain shares none.
         let Some(domain) = topology::domain(scene.key, worker) else { continue };
         let here = scene.taken.get(domain).map(|cluster| (Some(domain.to_owned()), *cluster));

@@ -8,7 +8,7 @@ pub(super) const READS: &[DependsOn] = &[DependsOn::Cluster, DependsOn::Tenants,
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     if candidate.worker.is_some() {
-        reasons.extend(request.scenes.quota.iter().cloned());
+        reasons.extend(request.pre_filter.quota.iter().cloned());
     }
 }
 

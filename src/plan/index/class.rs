@@ -7,9 +7,9 @@ use super::columns::FilterVerdicts;
 use crate::model::{Rank, ReasonCode, topology};
 use crate::plan::candidate::{DependsOn, Request};
 use crate::plan::filter::Filter;
-use crate::plan::roster::WorkerStates;
-use crate::plan::scenes::PreFilterState;
+use crate::plan::pre_filter::PreFilterState;
 use crate::plan::score::{self, STILL};
+use crate::plan::worker_states::WorkerStates;
 
 /// The terms of a worker that do not move, in their order; smaller is better.
 pub(super) type Terms = [u64; STILL.len()];
@@ -44,11 +44,11 @@ impl Class {
         terms: &[Rc<Vec<u64>>; STILL.len()],
         keys: &[&str],
         request: &Request<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> Self {
         let mut tiers: BTreeMap<Common<'_>, (Rank, Vec<usize>)> = BTreeMap::new();
         let mut samples = BTreeMap::new();
-        for (place, candidate) in roster.places() {
+        for (place, candidate) in states.places() {
             let Some(worker) = candidate.worker else { continue };
             let domains: Vec<_> = keys.iter().map(|key| topology::domain(key, worker)).collect();
             if verdicts.iter().all(|verdict| verdict.passes[place]) {
@@ -66,7 +66,7 @@ impl Class {
         };
         let mut codes: BTreeSet<ReasonCode> =
             verdicts.iter().flat_map(|verdict| verdict.codes.iter().copied()).collect();
-        if roster.places().next().is_none() {
+        if states.places().next().is_none() {
             codes.insert(ReasonCode::NoWorkers);
         }
         let tiers = tiers.into_iter().map(tier).collect();
@@ -99,7 +99,7 @@ pub(super) fn is_by_domain(filter: &Filter) -> bool {
     filter.reads.contains(&DependsOn::Placed) && filter.reads.iter().all(of_domains)
 }
 
-/// How a cluster's scenes tell workers apart.
+/// How a cluster's pre-filter state tells workers apart.
 #[derive(Clone, Debug)]
 pub(super) struct Meeting<'s> {
     /// By these domains, of several workers each.
@@ -110,10 +110,10 @@ pub(super) struct Meeting<'s> {
 }
 
 impl<'s> Meeting<'s> {
-    /// Of these scenes; `None` where they order workers one by one.
-    pub(super) fn of(scenes: &PreFilterState<'s>) -> Option<Self> {
-        let spread = scenes.spread.iter().map(|scene| (scene.key, scene.refuses));
-        let apart = scenes.apart.iter().map(|scene| (scene.key, scene.refuses));
+    /// Of this pre-filter state; `None` where it orders workers one by one.
+    pub(super) fn of(pre_filter: &PreFilterState<'s>) -> Option<Self> {
+        let spread = pre_filter.spread.iter().map(|scene| (scene.key, scene.refuses));
+        let apart = pre_filter.apart.iter().map(|scene| (scene.key, scene.refuses));
         let (mut domains, mut by_worker) = (BTreeSet::new(), false);
         for (key, refuses) in spread.chain(apart) {
             if key != topology::WORKER {
@@ -125,7 +125,7 @@ impl<'s> Meeting<'s> {
             }
         }
         let domains = domains.into_iter().collect();
-        Some(Self { domains, by_worker, quota: !scenes.quota.is_empty() })
+        Some(Self { domains, by_worker, quota: !pre_filter.quota.is_empty() })
     }
 
     /// Whether the cluster meets anything.
@@ -133,17 +133,17 @@ impl<'s> Meeting<'s> {
         self.quota || self.by_worker || !self.domains.is_empty()
     }
 
-    /// The scenes without those that tell single workers apart.
+    /// The pre-filter state without what tells single workers apart.
     pub(super) fn told_by_domain<'a>(
         &self,
-        scenes: &'a PreFilterState<'a>,
+        pre_filter: &'a PreFilterState<'a>,
     ) -> std::borrow::Cow<'a, PreFilterState<'a>> {
         if !self.by_worker {
-            return std::borrow::Cow::Borrowed(scenes);
+            return std::borrow::Cow::Borrowed(pre_filter);
         }
-        let mut scenes = scenes.clone();
-        scenes.spread.retain(|scene| scene.key != topology::WORKER);
-        scenes.apart.retain(|scene| scene.key != topology::WORKER);
-        std::borrow::Cow::Owned(scenes)
+        let mut pre_filter = pre_filter.clone();
+        pre_filter.spread.retain(|scene| scene.key != topology::WORKER);
+        pre_filter.apart.retain(|scene| scene.key != topology::WORKER);
+        std::borrow::Cow::Owned(pre_filter)
     }
 }

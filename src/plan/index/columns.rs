@@ -7,8 +7,8 @@ use super::keys::{Depends, Mask, RequestKey, depends};
 use crate::model::{Reason, ReasonCode};
 use crate::plan::candidate::Request;
 use crate::plan::filter::{FILTERS, Filter};
-use crate::plan::roster::WorkerStates;
 use crate::plan::score::STILL;
+use crate::plan::worker_states::WorkerStates;
 
 /// What a filter says of every worker.
 #[derive(Debug)]
@@ -48,11 +48,11 @@ impl Columns {
         &mut self,
         key: RequestKey,
         request: &Request<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> Vec<Rc<FilterVerdicts>> {
         let column =
             |(filter, mask, columns): &mut (&'static Filter, Mask, ByKey<FilterVerdicts>)| {
-                let new = || Rc::new(judge(filter, request, roster));
+                let new = || Rc::new(judge(filter, request, states));
                 Rc::clone(columns.entry(key.only(*mask)).or_insert_with(new))
             };
         self.filters.iter_mut().map(column).collect()
@@ -70,12 +70,12 @@ impl Columns {
         names: &[&str],
         key: RequestKey,
         request: &Request<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> Vec<bool> {
         let asked: Vec<_> = self.filters.iter().map(|(f, ..)| names.contains(&f.name)).collect();
-        let verdicts = self.verdicts(key, request, roster);
+        let verdicts = self.verdicts(key, request, states);
         let of: Vec<_> = verdicts.iter().zip(asked).filter_map(|(v, a)| a.then_some(v)).collect();
-        (0..roster.len()).map(|place| of.iter().all(|v| v.passes[place])).collect()
+        (0..states.len()).map(|place| of.iter().all(|v| v.passes[place])).collect()
     }
 
     /// The terms of every worker, in their order.
@@ -83,23 +83,23 @@ impl Columns {
         &mut self,
         key: RequestKey,
         request: &Request<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> [Rc<Vec<u64>>; STILL.len()] {
         std::array::from_fn(|at| {
             let (mask, columns) = &mut self.terms[at];
             let of = STILL[at].of;
-            let value = |place| roster.at(place).worker.map_or(u64::MAX, |w| of(request, w));
-            let new = || Rc::new((0..roster.len()).map(value).collect());
+            let value = |place| states.at(place).worker.map_or(u64::MAX, |w| of(request, w));
+            let new = || Rc::new((0..states.len()).map(value).collect());
             Rc::clone(columns.entry(key.only(*mask)).or_insert_with(new))
         })
     }
 }
 
-fn judge(filter: &Filter, request: &Request<'_>, roster: &WorkerStates<'_>) -> FilterVerdicts {
-    let mut passes = vec![false; roster.len()];
+fn judge(filter: &Filter, request: &Request<'_>, states: &WorkerStates<'_>) -> FilterVerdicts {
+    let mut passes = vec![false; states.len()];
     let mut codes = BTreeSet::new();
     let mut reasons = Vec::new();
-    for (place, candidate) in roster.places() {
+    for (place, candidate) in states.places() {
         reasons.clear();
         (filter.refuse)(request, candidate, &mut reasons);
         passes[place] = reasons.is_empty() && candidate.worker.is_some();

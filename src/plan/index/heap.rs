@@ -11,23 +11,23 @@ use std::collections::binary_heap::PeekMut;
 
 use crate::plan::candidate::Request;
 use crate::plan::filter;
-use crate::plan::roster::WorkerStates;
 use crate::plan::score::{self, MovingTerms};
+use crate::plan::worker_states::WorkerStates;
 
 /// A worker as it was when it was last looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeapEntry {
     /// Its moving terms.
     pub(super) moving: MovingTerms,
-    /// Its place in the roster, which is that of its name.
+    /// Its place in the worker states, which is that of its name.
     pub(super) place: usize,
     stamp: u32,
 }
 
 impl HeapEntry {
-    fn of(place: usize, request: &Request<'_>, roster: &WorkerStates<'_>) -> Self {
-        let moving = score::moving(request, roster.at(place));
-        Self { moving, place, stamp: roster.stamp(place) }
+    fn of(place: usize, request: &Request<'_>, states: &WorkerStates<'_>) -> Self {
+        let moving = score::moving(request, states.at(place));
+        Self { moving, place, stamp: states.stamp(place) }
     }
 }
 
@@ -60,9 +60,9 @@ pub(super) struct Heap {
 
 impl Heap {
     /// Of the workers at these places those that have room for the cluster.
-    pub(super) fn new(places: &[usize], request: &Request<'_>, roster: &WorkerStates<'_>) -> Self {
-        let room = places.iter().filter(|at| filter::has_room(request.demand(), roster.at(**at)));
-        let entries = room.map(|at| HeapEntry::of(*at, request, roster)).collect();
+    pub(super) fn new(places: &[usize], request: &Request<'_>, states: &WorkerStates<'_>) -> Self {
+        let room = places.iter().filter(|at| filter::has_room(request.demand(), states.at(**at)));
+        let entries = room.map(|at| HeapEntry::of(*at, request, states)).collect();
         Self { entries }
     }
 
@@ -76,12 +76,12 @@ impl Heap {
         &mut self,
         found: &mut Vec<HeapEntry>,
         request: &Request<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
         accept: impl Fn(usize) -> bool,
     ) {
         let mut aside = Vec::new();
         while found.len() < 2 {
-            let Some(first) = self.settled(request, roster) else { break };
+            let Some(first) = self.settled(request, states) else { break };
             aside.push(first);
             if accept(first.place) {
                 found.push(first);
@@ -91,15 +91,15 @@ impl Heap {
     }
 
     /// Takes the first one out, once it is one that did not change.
-    fn settled(&mut self, request: &Request<'_>, roster: &WorkerStates<'_>) -> Option<HeapEntry> {
+    fn settled(&mut self, request: &Request<'_>, states: &WorkerStates<'_>) -> Option<HeapEntry> {
         loop {
             let mut first = self.entries.peek_mut()?;
             let place = first.place;
-            if first.stamp == roster.stamp(place) {
+            if first.stamp == states.stamp(place) {
                 return Some(PeekMut::pop(first));
             }
-            if filter::has_room(request.demand(), roster.at(place)) {
-                *first = HeapEntry::of(place, request, roster);
+            if filter::has_room(request.demand(), states.at(place)) {
+                *first = HeapEntry::of(place, request, states);
             } else {
                 PeekMut::pop(first);
             }

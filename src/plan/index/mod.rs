@@ -26,9 +26,9 @@ use self::tallies::{Tallies, What};
 use super::candidate::Request;
 use super::choose::{Pick, Ranks};
 use super::filter::{self, FILTERS, Filter, MEMBERSHIP};
-use super::roster::WorkerStates;
-use super::scenes::PreFilterState;
+use super::pre_filter::PreFilterState;
 use super::score;
+use super::worker_states::WorkerStates;
 use crate::model::api::Strategy;
 use crate::model::{Fleet, Rank, Reason, ReasonCode, Resources};
 
@@ -92,23 +92,23 @@ impl<'a> Index<'a> {
     }
 
     /// What a cluster meets that depends on what is placed.
-    pub(super) fn scenes(
+    pub(super) fn pre_filter(
         &mut self,
         request: &Request<'a>,
-        roster: &WorkerStates<'a>,
+        states: &WorkerStates<'a>,
     ) -> PreFilterState<'a> {
-        self.renew(roster);
+        self.renew(states);
         let key = self.keys.of(request);
         let members = key.only(self.columns.mask(&MEMBERSHIP));
         let (tallies, columns) = (&mut self.tallies, &mut self.columns);
         PreFilterState::tallied(
             request,
-            roster,
-            &roster.counts,
+            states,
+            &states.counts,
             |needed, topology, group, values| {
-                tallies.members(members, || columns.membership(&MEMBERSHIP, key, request, roster));
+                tallies.members(members, || columns.membership(&MEMBERSHIP, key, request, states));
                 let (needed, values) = (needed.to_vec(), values.clone());
-                tallies.of(What { members, topology, needed, group, values }, roster)
+                tallies.of(What { members, topology, needed, group, values }, states)
             },
         )
     }
@@ -118,32 +118,32 @@ impl<'a> Index<'a> {
     pub(super) fn choose(
         &mut self,
         request: &Request<'a>,
-        scenes: &PreFilterState<'a>,
-        roster: &WorkerStates<'a>,
+        pre_filter: &PreFilterState<'a>,
+        states: &WorkerStates<'a>,
     ) -> Option<Result<Pick, BTreeSet<ReasonCode>>> {
-        if !is_known(request, roster) {
+        if !is_known(request, states) {
             return None;
         }
-        self.renew(roster);
-        let meeting = Meeting::of(scenes)?;
+        self.renew(states);
+        let meeting = Meeting::of(pre_filter)?;
         let key = self.keys.of(request);
         let key = self.keys.within(key, &meeting.domains);
-        let class = self.class(key, request, &meeting, roster);
-        let request = &request.within(scenes);
-        let found = self.best(class, key.demand(), request, &meeting, roster);
+        let class = self.class(key, request, &meeting, states);
+        let request = &request.within(pre_filter);
+        let found = self.best(class, key.demand(), request, &meeting, states);
         let mut two = Ranks::default();
         for (terms, tier, entry) in found {
             let score::MovingTerms { share, clusters } = entry.moving;
-            let worker = roster.at(entry.place).name.clone();
+            let worker = states.at(entry.place).name.clone();
             let rank = self.list[class].tiers[tier].rank.clone();
             two.add(score::with_terms(Rank { share, clusters, worker, ..rank }, terms));
         }
-        Some(two.into_pick().ok_or_else(|| self.refused(class, key, request, &meeting, roster)))
+        Some(two.into_pick().ok_or_else(|| self.refused(class, key, request, &meeting, states)))
     }
 
     /// Begins anew where a worker changed otherwise than by being given a cluster.
-    fn renew(&mut self, roster: &WorkerStates<'_>) {
-        if self.epoch == roster.epoch() && self.kept <= MOST {
+    fn renew(&mut self, states: &WorkerStates<'_>) {
+        if self.epoch == states.epoch() && self.kept <= MOST {
             return;
         }
         self.tallies.clear();
@@ -152,7 +152,7 @@ impl<'a> Index<'a> {
         self.heaps.clear();
         self.shared.clear();
         self.lacks.clear();
-        self.epoch = roster.epoch();
+        self.epoch = states.epoch();
         self.kept = 0;
     }
 
@@ -162,14 +162,14 @@ impl<'a> Index<'a> {
         key: RequestKey,
         request: &Request<'_>,
         meeting: &Meeting<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> usize {
         if let Some(known) = self.classes.get(&key) {
             return *known;
         }
-        let verdicts = self.columns.verdicts(key, request, roster);
-        let terms = self.columns.terms(key, request, roster);
-        let class = Class::new(&verdicts, &terms, &meeting.domains, request, roster);
+        let verdicts = self.columns.verdicts(key, request, states);
+        let terms = self.columns.terms(key, request, states);
+        let class = Class::new(&verdicts, &terms, &meeting.domains, request, states);
         self.kept += class.places();
         self.list.push(class);
         self.classes.insert(key, self.list.len() - 1);
@@ -183,9 +183,9 @@ impl<'a> Index<'a> {
         demand: u32,
         request: &Request<'_>,
         meeting: &Meeting<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> Vec<(Terms, usize, HeapEntry)> {
-        let order = meeting.is_anything().then(|| self.order(class, request, meeting, roster));
+        let order = meeting.is_anything().then(|| self.order(class, request, meeting, states));
         let mut found: Vec<(Terms, usize, HeapEntry)> = Vec::with_capacity(2);
         let (mut equal, mut two) = (Vec::new(), Vec::with_capacity(2));
         let mut at = 0;
@@ -195,13 +195,13 @@ impl<'a> Index<'a> {
             while let Some((same, tier)) = self.tier(class, order.as_deref(), at)
                 && same == terms
             {
-                let heap = self.heap(class, tier, demand, request, roster);
+                let heap = self.heap(class, tier, demand, request, states);
                 let (by_domain, by_worker) = (&self.by_domain, &self.by_worker);
                 let accept = |place: usize| {
                     let domain = meeting.by_worker.then_some(by_domain).into_iter().flatten();
-                    passes(by_worker.iter().chain(domain), request, roster, place)
+                    passes(by_worker.iter().chain(domain), request, states, place)
                 };
-                self.heaps[heap].best(&mut two, request, roster, accept);
+                self.heaps[heap].best(&mut two, request, states, accept);
                 equal.extend(two.drain(..).map(|entry| (terms, tier, entry)));
                 at += 1;
             }
@@ -231,14 +231,14 @@ impl<'a> Index<'a> {
         class: usize,
         request: &Request<'_>,
         meeting: &Meeting<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> Vec<(Terms, usize)> {
-        let scenes = meeting.told_by_domain(request.scenes);
-        let request = &request.within(&scenes);
+        let pre_filter = meeting.told_by_domain(request.pre_filter);
+        let request = &request.within(&pre_filter);
         let open = |(at, tier): (usize, &Tier)| {
             let place = *tier.places.first()?;
-            let worker = roster.at(place).worker?;
-            let open = passes(self.by_domain.iter(), request, roster, place);
+            let worker = states.at(place).worker?;
+            let open = passes(self.by_domain.iter(), request, states, place);
             open.then(|| (score::with_scenes(tier.terms, request, worker), at))
         };
         let tiers = self.list[class].tiers.iter().enumerate();
@@ -254,7 +254,7 @@ impl<'a> Index<'a> {
         tier: usize,
         demand: u32,
         request: &Request<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> usize {
         let tier = &mut self.list[class].tiers[tier];
         if let Some(heap) = tier.heap {
@@ -263,7 +263,7 @@ impl<'a> Index<'a> {
         let id = (Rc::clone(&tier.places), demand);
         let (heaps, kept) = (&mut self.heaps, &mut self.kept);
         let heap = *self.shared.entry(id).or_insert_with(|| {
-            let heap = Heap::new(&tier.places, request, roster);
+            let heap = Heap::new(&tier.places, request, states);
             *kept += heap.len();
             heaps.push(heap);
             heaps.len() - 1
@@ -279,17 +279,17 @@ impl<'a> Index<'a> {
         key: RequestKey,
         request: &Request<'_>,
         meeting: &Meeting<'_>,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> BTreeSet<ReasonCode> {
         let mut codes = self.list[class].codes.clone();
-        codes.extend(self.lack(key.demand(), request.demand(), roster));
+        codes.extend(self.lack(key.demand(), request.demand(), states));
         let mut reasons = Vec::new();
         let mut ask = |filter: &Filter, place: usize| {
             reasons.clear();
-            (filter.refuse)(request, roster.at(place), &mut reasons);
+            (filter.refuse)(request, states.at(place), &mut reasons);
             codes.extend(reasons.iter().map(Reason::code));
         };
-        let everywhere = || roster.places().map(|(place, _)| place);
+        let everywhere = || states.places().map(|(place, _)| place);
         self.by_worker.iter().for_each(|filter| everywhere().for_each(|at| ask(filter, at)));
         for filter in &self.by_domain {
             if meeting.by_worker {
@@ -307,17 +307,17 @@ impl<'a> Index<'a> {
         &mut self,
         number: u32,
         demand: &Resources,
-        roster: &WorkerStates<'_>,
+        states: &WorkerStates<'_>,
     ) -> impl Iterator<Item = ReasonCode> + use<'_, 'a> {
         let lack = self.lacks.entry(number).or_insert_with(|| {
-            let all = roster.considered().flat_map(|c| filter::capacity_codes(demand, c));
-            Lack { codes: all.collect(), given: roster.given().len() }
+            let all = states.considered().flat_map(|c| filter::capacity_codes(demand, c));
+            Lack { codes: all.collect(), given: states.given().len() }
         });
         if !lack.codes.contains(&ReasonCode::Capacity) {
-            let since = roster.given()[lack.given..].iter();
-            lack.codes.extend(since.flat_map(|at| filter::capacity_codes(demand, roster.at(*at))));
+            let since = states.given()[lack.given..].iter();
+            lack.codes.extend(since.flat_map(|at| filter::capacity_codes(demand, states.at(*at))));
         }
-        lack.given = roster.given().len();
+        lack.given = states.given().len();
         lack.codes.iter().copied()
     }
 }
@@ -325,22 +325,22 @@ impl<'a> Index<'a> {
 /// Whether the index knows the order of the workers for a request. A worker that is packed gets better
 /// with every cluster, and a heap relies on its getting worse; which group counts depends on where the
 /// cluster was before; and one that leaves a worker is refused by that one alone.
-fn is_known(request: &Request<'_>, roster: &WorkerStates<'_>) -> bool {
+fn is_known(request: &Request<'_>, states: &WorkerStates<'_>) -> bool {
     let affinity = request.policy.and_then(|policy| policy.spec.affinity.as_ref());
     request.strategy() == Strategy::Spread
         && affinity.is_none_or(|affinity| affinity.groups.is_empty())
         && request.leaving.is_none()
-        && !roster.is_reserving()
+        && !states.is_reserving()
 }
 
 fn passes<'f>(
     filters: impl Iterator<Item = &'f &'static Filter>,
     request: &Request<'_>,
-    roster: &WorkerStates<'_>,
+    states: &WorkerStates<'_>,
     place: usize,
 ) -> bool {
     let mut reasons = Vec::new();
-    let candidate = roster.at(place);
+    let candidate = states.at(place);
     filters.for_each(|filter| (filter.refuse)(request, candidate, &mut reasons));
     reasons.is_empty()
 }

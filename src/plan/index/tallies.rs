@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::keys::RequestKey;
 use crate::model::{Worker, topology};
 use crate::plan::group::{Group, Values};
-use crate::plan::roster::WorkerStates;
+use crate::plan::worker_states::WorkerStates;
 
 /// What one tally counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,10 +57,10 @@ impl<'a> Tallies<'a> {
     pub(super) fn of(
         &mut self,
         what: What<'a>,
-        roster: &WorkerStates<'a>,
+        states: &WorkerStates<'a>,
     ) -> BTreeMap<&'a str, u64> {
         let members = self.members.get(&what.members).map(Rc::clone).unwrap_or_default();
-        let part = roster.counts.part(&what.group, &what.values);
+        let part = states.counts.part(&what.group, &what.values);
         let arrivals = part.map_or(&[][..], |part| &part.arrivals);
         let domain = |worker: &'a Worker| {
             let eligible = what.needed.iter().all(|key| topology::domain(key, worker).is_some());
@@ -68,8 +68,8 @@ impl<'a> Tallies<'a> {
         };
         if let Some(tally) = self.tallies.get_mut(&what) {
             for name in &arrivals[tally.arrivals..] {
-                let place = roster.place(name).filter(|place| members[*place]);
-                let worker = place.and_then(|place| roster.at(place).worker);
+                let place = states.place(name).filter(|place| members[*place]);
+                let worker = place.and_then(|place| states.at(place).worker);
                 if let Some(domain) = worker.and_then(domain) {
                     *tally.by_domain.entry(domain).or_default() += 1;
                 }
@@ -78,8 +78,8 @@ impl<'a> Tallies<'a> {
             return tally.by_domain.clone();
         }
         let mut by_domain = BTreeMap::new();
-        for (place, candidate) in roster.places().filter(|(place, _)| members[*place]) {
-            let Some(domain) = roster.at(place).worker.and_then(domain) else { continue };
+        for (place, candidate) in states.places().filter(|(place, _)| members[*place]) {
+            let Some(domain) = states.at(place).worker.and_then(domain) else { continue };
             let there = part.and_then(|part| part.there.get(candidate.name));
             *by_domain.entry(domain).or_default() += there.map_or(0, |names| names.len() as u64);
         }

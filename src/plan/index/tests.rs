@@ -69,14 +69,14 @@ fn told_alike<R, S: Clone + Debug + PartialEq>(
         let mut told = BTreeMap::new();
         for cluster in world.fleet.clusters.values() {
             let request = run.request(cluster);
-            if !is_known(&request, &run.roster) {
+            if !is_known(&request, &run.states) {
                 continue;
             }
             let key = keys.of(&request);
             for (name, reads, rule) in &rules {
                 let Depends::Still(mask) = depends(reads) else { continue };
                 let said: Vec<_> =
-                    run.roster.considered().map(|c| say(rule, &request, c)).collect();
+                    run.states.considered().map(|c| say(rule, &request, c)).collect();
                 let before = told.entry((name, key.only(mask))).or_insert(said.clone());
                 prop_assert_eq!(&*before, &said, "{} reads more of {}", name, cluster.name);
             }

@@ -17,7 +17,7 @@ use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Pools, Request};
 use crate::plan::choose::{Pick, choose};
 use crate::plan::deletion;
-use crate::plan::scenes::PreFilterState;
+use crate::plan::pre_filter::PreFilterState;
 use crate::plan::taking::Taking;
 
 /// A cluster that something names.
@@ -231,6 +231,6 @@ pub(super) fn elsewhere(
     let takes = run.takes(&cluster.name);
     let leaving = Leaving { worker: from, takes: &takes };
     let request = Request { leaving: Some(leaving), ..run.request(cluster) };
-    let scenes = PreFilterState::of(&request, &run.roster, &run.roster.counts);
-    choose(&request.within(&scenes), &run.roster)
+    let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
+    choose(&request.within(&pre_filter), &run.states)
 }

@@ -7,7 +7,7 @@ use crate::model::{Cluster, Freshness, MoveCause, Name, Observed, Offer, Reason,
 use crate::plan::candidate::{Pools, Request};
 use crate::plan::clock::after;
 use crate::plan::policy::Policies;
-use crate::plan::scenes::NOTHING;
+use crate::plan::pre_filter::NOTHING;
 use crate::plan::{PlanInput, filter, toleration};
 
 /// Since when an observed worker is lost: silent, or unhealthy by its own reports. One that never reported
@@ -99,7 +99,7 @@ pub(super) fn violations(
         networks_apart: false,
         is_name_taken: false,
         quota: None,
-        scenes: &NOTHING,
+        pre_filter: &NOTHING,
         leaving: None,
     };
     let by_policy = request.policy.is_some_and(|policy| requires(&policy.spec));

@@ -21,7 +21,7 @@ use crate::model::{
 use crate::plan::amounts;
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Request};
-use crate::plan::scenes::PreFilterState;
+use crate::plan::pre_filter::PreFilterState;
 use crate::plan::score::{self, share};
 
 /// A share: numerator and denominator.
@@ -62,7 +62,7 @@ fn may_move<'a>(run: &PlanRun<'a>) -> Vec<Named<'a>> {
         let cluster = input.fleet.clusters.get(name)?;
         let worker = input.fleet.workers.get(on)?;
         let named = Named { cluster, on: on.clone(), cause: MoveCause::Rebalance };
-        let desired = run.roster.get(on)?.plan.state == WorkerState::Desired;
+        let desired = run.states.get(on)?.plan.state == WorkerState::Desired;
         let held = planned.resize_blocked.is_some() || input.frozen.contains(name);
         let busy = run.moves.contains_key(name)
             || cause::named(&input, &run.policies, cluster, on).is_some();
@@ -81,7 +81,7 @@ fn best(run: &PlanRun<'_>, all: &[Named<'_>], least: u32) -> Option<(Name, u32)>
     let none = Resources::new();
     let share = |Named { cluster, on, .. }: &Named<'_>| {
         let without = leaving.get(on).unwrap_or(&none);
-        share::there(&run.request(cluster), run.roster.get(on)?, without)
+        share::there(&run.request(cluster), run.states.get(on)?, without)
     };
     let movable = all.iter().filter_map(|named| Some(Movable { named, share: share(named)? }));
     let mut movable: Vec<_> = movable.collect();
@@ -132,10 +132,10 @@ fn is_worse(run: &PlanRun<'_>, cluster: &Cluster, on: &Name, to: &Rank) -> bool 
     let takes = run.takes(&cluster.name);
     let leaving = Leaving { worker: on, takes: &takes };
     let request = Request { leaving: Some(leaving), ..run.request(cluster) };
-    let scenes = PreFilterState::of(&request, &run.roster, &run.roster.counts);
-    let Some(candidate) = run.roster.get(on) else { return true };
+    let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
+    let Some(candidate) = run.states.get(on) else { return true };
     let Some(worker) = candidate.worker else { return true };
-    let here = score::rank(&request.within(&scenes), candidate, worker);
+    let here = score::rank(&request.within(&pre_filter), candidate, worker);
     let (share, clusters, worker) = (to.share, to.clusters, to.worker.clone());
     to.compare(&Rank { share, clusters, worker, ..here }).0.is_gt()
 }

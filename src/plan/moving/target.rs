@@ -20,7 +20,7 @@ pub(in crate::plan) fn choose_again(run: &mut PlanRun<'_>) -> bool {
         let has_place = super::has_document(&run.input, one.to);
         let kept = Taking::besides(&one.kept.demand, &one.row.demand);
         if has_place {
-            run.roster.unbind(one.to, cluster, kept);
+            run.states.unbind(one.to, cluster, kept);
         }
         match elsewhere(run, cluster, one.from) {
             Ok(pick) => {
@@ -58,7 +58,7 @@ fn on_closed<'a>(run: &PlanRun<'a>) -> Vec<(Name, Ongoing<'a>, &'a Cluster)> {
     let ongoing: BTreeMap<_, _> = super::ongoing(&run.input);
     let closed = |(name, one): (&'a Name, Ongoing<'a>)| {
         let goes_there = run.moves.get(name).is_some_and(|moved| moved.to == *one.to);
-        let open = run.roster.get(one.to).is_some_and(|c| filter::shut(c).is_empty());
+        let open = run.states.get(one.to).is_some_and(|c| filter::shut(c).is_empty());
         let cluster = run.input.fleet.clusters.get(name).filter(|_| goes_there && !open)?;
         Some((name.clone(), one, cluster))
     };

@@ -19,7 +19,7 @@ use crate::plan::candidate::Request;
 use crate::plan::choose::WorkerSearch;
 use crate::plan::counts::PartCounts;
 use crate::plan::group::{Keeping, Values};
-use crate::plan::scenes::SpreadScene;
+use crate::plan::pre_filter::SpreadScene;
 
 /// Adds what is violated after a run. Where only a part of what is placed was read there is nothing to compare.
 pub(in crate::plan) fn note(run: &mut PlanRun<'_>) {
@@ -32,7 +32,7 @@ pub(in crate::plan) fn note(run: &mut PlanRun<'_>) {
     let placed = run.clusters.iter().filter_map(|(name, planned)| {
         let Decision::Keep { worker } = &planned.decision else { return None };
         let cluster = input.fleet.clusters.get(name)?;
-        let worker = run.roster.get(worker)?.worker?;
+        let worker = run.states.get(worker)?.worker?;
         let request = Request { group: None, ..run.request(cluster) };
         let mut reasons = known.spread(run, &request, worker);
         reasons.extend(known.apart(run, &request, worker));
@@ -102,11 +102,14 @@ impl<'a> Known<'a> {
             own: own(request.cluster),
         };
         let choice = &mut self.choice;
-        let scenes = self.spread.entry(like).or_insert_with(|| {
-            let scenes = choice.scenes(request, &run.roster).spread;
-            scenes.into_iter().filter(|scene| scene.refuses && scene.unknown().is_none()).collect()
+        let pre_filter = self.spread.entry(like).or_insert_with(|| {
+            let pre_filter = choice.pre_filter(request, &run.states).spread;
+            pre_filter
+                .into_iter()
+                .filter(|scene| scene.refuses && scene.unknown().is_none())
+                .collect()
         });
-        scenes.iter().filter_map(|scene| too_many(scene, worker)).collect()
+        pre_filter.iter().filter_map(|scene| too_many(scene, worker)).collect()
     }
 
     /// The clusters from which this one is kept apart, by its own rules or theirs, and that are in its domain.
@@ -120,12 +123,12 @@ impl<'a> Known<'a> {
         let mut reasons = Vec::new();
         for keeping in request.keeping().filter(|keeping| keeping.refuses) {
             let Some(values) = keeping.group.values(&who) else { continue };
-            let Some(part) = run.roster.counts.part(&keeping.group, &values) else { continue };
+            let Some(part) = run.states.counts.part(&keeping.group, &values) else { continue };
             let domains = self.apart.entry((keeping, values, false));
             let domains = domains.or_insert_with(|| domains_of(run, &keeping, part));
             reasons.extend(beside(&keeping, domains, who.name, worker));
         }
-        for (keeping, part) in run.roster.counts.keepers_from(&who) {
+        for (keeping, part) in run.states.counts.keepers_from(&who) {
             let values = keeping.group.part(&who).filter(|_| keeping.refuses);
             let Some(values) = values else { continue };
             let domains = self.apart.entry((keeping, values, true));
@@ -170,7 +173,7 @@ fn too_many(scene: &SpreadScene<'_>, worker: &Worker) -> Option<Reason> {
 fn domains_of<'a>(run: &PlanRun<'a>, keeping: &Keeping<'a>, part: &PartCounts<'a>) -> Domains<'a> {
     let mut domains = Domains::new();
     for (worker, names) in &part.there {
-        let document = run.roster.get(worker).and_then(|candidate| candidate.worker);
+        let document = run.states.get(worker).and_then(|candidate| candidate.worker);
         let Some(domain) = document.and_then(|worker| topology::domain(keeping.key, worker)) else {
             continue;
         };

@@ -13,8 +13,8 @@ use crate::model::{
 };
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Candidate, Request};
-use crate::plan::scenes::PreFilterState;
-use crate::plan::{PlanInput, amounts, filter, roster, score};
+use crate::plan::pre_filter::PreFilterState;
+use crate::plan::{PlanInput, amounts, filter, score, worker_states};
 
 /// Makes what is missing to each pool's `min`.
 pub(super) fn to_minimum(
@@ -73,7 +73,7 @@ impl New {
             state: WorkerState::Desired,
             capacity: worker.spec.capacity.clone(),
             reserved: worker.spec.reserved.clone(),
-            ceiling: roster::ceiling(&worker.spec),
+            ceiling: worker_states::ceiling(&worker.spec),
             allocated: Resources::new(),
             clusters: 0,
             pending: None,
@@ -118,7 +118,7 @@ impl<'g, 'r> Growth<'g, 'r> {
     pub(super) fn is_incomplete(&self, cluster: &Cluster) -> bool {
         let incomplete = |request: &Request<'_>| {
             let mut reasons = Vec::new();
-            self.run.roster.considered().any(|candidate| {
+            self.run.states.considered().any(|candidate| {
                 reasons.clear();
                 filter::refuse(request, candidate, &mut reasons);
                 let unknown = |reason: &Reason| matches!(reason, Reason::CapacityUnknown { .. });
@@ -131,9 +131,9 @@ impl<'g, 'r> Growth<'g, 'r> {
     /// What is said of a cluster with all that it meets; `None` where it is not desired.
     fn asked<T>(&self, cluster: &Cluster, ask: impl FnOnce(&Request<'_>) -> T) -> Option<T> {
         let request = self.run.request_of(&cluster.name)?;
-        let roster = &self.run.roster;
-        let scenes = PreFilterState::of(&request, roster, &roster.counts);
-        Some(ask(&request.within(&scenes)))
+        let states = &self.run.states;
+        let pre_filter = PreFilterState::of(&request, states, &states.counts);
+        Some(ask(&request.within(&pre_filter)))
     }
 
     /// Why a new worker does not take a cluster; nothing where it does.
@@ -197,7 +197,7 @@ impl<'g, 'r> Growth<'g, 'r> {
         let there = of_pool(self.input.fleet, &pool.name).count();
         let all = there + new + leaving(self.input, &pool.name);
         let awaited = of_pool(self.input.fleet, &pool.name).filter(|worker| {
-            let candidate = self.run.roster.get(&worker.name);
+            let candidate = self.run.states.get(&worker.name);
             candidate.is_some_and(|c| c.plan.pending == Some(Pending::Awaited))
         });
         let pending = awaited.count() + new;

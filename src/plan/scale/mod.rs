@@ -100,7 +100,7 @@ impl PoolChanges {
             if !made.is_empty() {
                 return NextScale { made, ..NextScale::default() };
             }
-            let empty = |name: &Name| run.roster.get(name).is_some_and(|c| c.plan.clusters == 0);
+            let empty = |name: &Name| run.states.get(name).is_some_and(|c| c.plan.clusters == 0);
             let asked = self.made.iter().filter(|(_, minimum)| !**minimum);
             let not_made: Vec<Name> =
                 asked.map(|(name, _)| name).filter(|name| empty(name)).cloned().collect();
@@ -233,5 +233,5 @@ pub(super) fn context<'a>(input: &PlanInput<'a>) -> Vec<PoolContext<'a>> {
 
 /// Whether a worker takes part as its pool wants it.
 fn is_desired(run: &PlanRun<'_>, worker: &Name) -> bool {
-    run.roster.get(worker).is_some_and(|c| c.plan.state == WorkerState::Desired)
+    run.states.get(worker).is_some_and(|c| c.plan.state == WorkerState::Desired)
 }

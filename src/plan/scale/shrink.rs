@@ -22,7 +22,7 @@ fn of(input: &PlanInput<'_>, run: &PlanRun<'_>, pool: &Pool) -> Option<Name> {
     }
     let spare = of_pool(input.fleet, &pool.name).filter(|worker| {
         let fact = input.observed.pools.get(&worker.name);
-        let empty = run.roster.get(&worker.name).is_some_and(|c| c.plan.clusters == 0);
+        let empty = run.states.get(&worker.name).is_some_and(|c| c.plan.clusters == 0);
         let kept = &input.previous.kept;
         let kept = kept.workers.contains(&worker.name) || kept.made.contains(&worker.name);
         fact.is_some_and(|fact| fact.state == PoolState::Spare)

@@ -38,9 +38,9 @@ pub(super) fn taints(request: &Request<'_>, worker: &Worker) -> u32 {
 /// The others: the rules about what is placed.
 pub(super) fn together(request: &Request<'_>, worker: &Worker) -> u32 {
     let domain = |key: &str| topology::domain(key, worker);
-    let spread = request.scenes.spread.iter().filter(|scene| !scene.refuses);
+    let spread = request.pre_filter.spread.iter().filter(|scene| !scene.refuses);
     let spread = spread.filter(|scene| domain(scene.key).is_none_or(|d| scene.is_full(d))).count();
-    let apart = request.scenes.apart.iter().filter(|scene| !scene.refuses);
+    let apart = request.pre_filter.apart.iter().filter(|scene| !scene.refuses);
     let shared = |key: &str, taken: &BTreeMap<&str, &Name>| {
         domain(key).is_some_and(|domain| taken.contains_key(domain))
     };

@@ -25,7 +25,7 @@ use self::scene::RemedyScene;
 use super::{Fix, Remedies, Remedy};
 use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
 use crate::plan::assign::PlanRun;
-use crate::plan::scenes::PreFilterState;
+use crate::plan::pre_filter::PreFilterState;
 use crate::plan::taking::Taking;
 use crate::plan::{PlanInput, amounts as demands, scale};
 
@@ -109,9 +109,9 @@ fn to_place(
     only: Option<&Name>,
 ) -> Vec<(Name, Vec<Fix>)> {
     let Some(request) = run.request_of(name) else { return Vec::new() };
-    let scenes = PreFilterState::of(&request, &run.roster, &run.roster.counts);
-    let request = request.within(&scenes);
-    let asked = run.roster.considered().filter(|c| only.is_none_or(|only| only == c.name));
+    let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
+    let request = request.within(&pre_filter);
+    let asked = run.states.considered().filter(|c| only.is_none_or(|only| only == c.name));
     let changes = asked.filter_map(|candidate| {
         input.fleet.workers.get(candidate.name)?;
         let fixes = RemedyScene::of(&request, candidate, run.input.fleet)?.changes()?;
@@ -125,11 +125,11 @@ fn to_grow(run: &PlanRun<'_>, input: &PlanInput<'_>, name: &Name) -> Option<(Nam
     let cluster = run.input.fleet.clusters.get(name)?;
     let planned = run.clusters.get(name)?;
     let worker = planned.decision.worker()?;
-    let mut without_it = run.roster.clone();
+    let mut without_it = run.states.clone();
     without_it.unbind(worker, cluster, Taking::all(&planned.demand));
     let request = run.request_of(name)?;
-    let scenes = PreFilterState::of(&request, &without_it, &without_it.counts);
-    let request = request.within(&scenes);
+    let pre_filter = PreFilterState::of(&request, &without_it, &without_it.counts);
+    let request = request.within(&pre_filter);
     input.fleet.workers.get(worker)?;
     let scene = RemedyScene::of(&request, without_it.get(worker)?, run.input.fleet)?;
     let fixes = lacking(&scene, &planned.demand, &cluster.demand);

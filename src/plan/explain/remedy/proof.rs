@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::plan::assign::PlanRun;
 use crate::plan::explain::{Fix, Remedy};
-use crate::plan::scenes::PreFilterState;
+use crate::plan::pre_filter::PreFilterState;
 use crate::plan::{PlanInput, amounts as demands, scale};
 
 /// What a plan of the edited fleet came to.
@@ -69,7 +69,7 @@ impl<'p> Proof<'p> {
             goal,
             fleet: base.fleet.clone(),
             observed: base.observed.clone(),
-            counted: run.roster.counts.counted().0,
+            counted: run.states.counts.counted().0,
             turn: waiting.get(name).cloned().unwrap_or_else(|| turn(name, 0)),
             waiting,
             moving: run.moves.keys().chain(run.stays.keys()).cloned().collect(),
@@ -194,7 +194,7 @@ impl<'p> Proof<'p> {
             Fix::Grow { worker, resource, .. }
             | Fix::RaiseCeiling { worker, resource, .. }
             | Fix::Declare { worker, resource, .. } => {
-                let plan = &run.roster.get(worker)?.plan;
+                let plan = &run.states.get(worker)?.plan;
                 let behind = self.behind(run, resource, |_, on| on == worker);
                 let taken = of(&plan.allocated, resource).plus(of(&plan.reserved, resource));
                 let spec = &self.base.fleet.workers.get(worker)?.spec;
@@ -206,7 +206,7 @@ impl<'p> Proof<'p> {
                 Some(taken.minus(behind).minus(has))
             }
             Fix::RaiseQuota { tenant, location, resource, .. } => {
-                let usage = run.roster.counts.usage(tenant)?;
+                let usage = run.states.counts.usage(tenant)?;
                 let quota = self.base.fleet.tenant(tenant)?.quota.as_ref()?;
                 let (taken, limits) = match location {
                     Some(at) => (usage.locations.get(at.as_str())?, quota.locations.get(at)?),
@@ -247,10 +247,10 @@ impl<'p> Proof<'p> {
 /// By how much the domain of a cluster's worker is ahead of the one that has the fewest.
 fn skew(run: &PlanRun<'_>, name: &Name, key: &str) -> Option<u64> {
     let worker = run.clusters.get(name)?.decision.worker()?;
-    let worker: &Worker = run.roster.get(worker)?.worker?;
+    let worker: &Worker = run.states.get(worker)?.worker?;
     let request = run.request_of(name)?;
-    let scenes = PreFilterState::of(&request, &run.roster, &run.roster.counts);
-    let over = scenes.spread.iter().filter(|scene| scene.refuses && scene.key == key);
+    let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
+    let over = pre_filter.spread.iter().filter(|scene| scene.refuses && scene.key == key);
     let ahead = over.filter_map(|scene| {
         let count = scene.count(crate::model::topology::domain(scene.key, worker)?)?;
         Some(count.saturating_sub(scene.min()))

@@ -11,8 +11,8 @@ use crate::model::{
 };
 use crate::plan::candidate::{Candidate, Pools, Request};
 use crate::plan::explain::Fix;
-use crate::plan::scenes::PreFilterState;
-use crate::plan::{amounts, filter, roster};
+use crate::plan::pre_filter::PreFilterState;
+use crate::plan::{amounts, filter, worker_states};
 
 /// How often a worker is asked again: a change may bring up a reason that was hidden before.
 const ROUNDS: usize = 4;
@@ -32,7 +32,7 @@ pub(super) struct RemedyScene<'a> {
     health: Option<WorkerHealth>,
     plan: WorkerPlan,
     /// What the cluster meets that depends on what is placed.
-    scenes: PreFilterState<'a>,
+    pre_filter: PreFilterState<'a>,
 }
 
 impl<'a> RemedyScene<'a> {
@@ -54,7 +54,7 @@ impl<'a> RemedyScene<'a> {
             foreign: candidate.foreign,
             health: candidate.health.clone(),
             plan: candidate.plan.clone(),
-            scenes: request.scenes.clone(),
+            pre_filter: request.pre_filter.clone(),
         })
     }
 
@@ -71,7 +71,7 @@ impl<'a> RemedyScene<'a> {
             networks_apart: self.networks_apart,
             is_name_taken: self.is_name_taken,
             quota: tenant.as_ref().and_then(|tenant| tenant.quota.as_ref()),
-            scenes: &self.scenes,
+            pre_filter: &self.pre_filter,
             leaving: None,
         };
         let candidate = Candidate {
@@ -92,11 +92,11 @@ impl<'a> RemedyScene<'a> {
         let mut changed = self.clone();
         for fix in fixes {
             fix.edit(&mut changed.documents);
-            change(&mut changed.scenes, fix);
+            change(&mut changed.pre_filter, fix);
         }
         let EditedDocuments { worker, well, .. } = &changed.documents;
         changed.plan.capacity.clone_from(&worker.spec.capacity);
-        changed.plan.ceiling = roster::ceiling(&worker.spec);
+        changed.plan.ceiling = worker_states::ceiling(&worker.spec);
         if *well {
             (changed.health, changed.plan.pending) = (Some(WorkerHealth::Healthy), None);
         }
@@ -246,7 +246,7 @@ impl<'a> RemedyScene<'a> {
 
     /// The least `maxSkew` that lets one more into a domain.
     fn skew_of(&self, key: &str, count: u64, min: u64) -> u32 {
-        let after = self.scenes.spread.iter().filter(|s| s.refuses && s.key == key);
+        let after = self.pre_filter.spread.iter().filter(|s| s.refuses && s.key == key);
         let least = after.map(|scene| scene.skew_after(count, min)).max().unwrap_or(1);
         u32::try_from(least).unwrap_or(u32::MAX)
     }
@@ -254,8 +254,8 @@ impl<'a> RemedyScene<'a> {
     /// The label that brings the worker into the domain that has the fewest. What is on the worker would
     /// be counted there too, so there may be nothing.
     fn domain_fix(&self, key: &str) -> Option<Fix> {
-        let mut scenes = self.scenes.spread.iter().filter(|scene| scene.key == key);
-        let (scene, empty) = (scenes.next()?, self.plan.clusters == 0);
+        let mut pre_filter = self.pre_filter.spread.iter().filter(|scene| scene.key == key);
+        let (scene, empty) = (pre_filter.next()?, self.plan.clusters == 0);
         let value = scene.fewest().filter(|_| empty && !topology::is_field(key))?;
         self.relabel(key, Some(value.to_owned()))
     }
@@ -319,13 +319,13 @@ impl<'a> RemedyScene<'a> {
 }
 
 /// What a change means for what was worked out before it.
-fn change(scenes: &mut PreFilterState<'_>, fix: &Fix) {
+fn change(pre_filter: &mut PreFilterState<'_>, fix: &Fix) {
     match fix {
         Fix::RaiseMaxSkew { key, to } => {
-            let over = scenes.spread.iter_mut().filter(|scene| scene.key == key);
+            let over = pre_filter.spread.iter_mut().filter(|scene| scene.key == key);
             over.for_each(|scene| scene.max_skew = scene.max_skew.max(*to));
         }
-        Fix::RaiseQuota { location: at, resource: of, .. } => scenes.quota.retain(|reason| {
+        Fix::RaiseQuota { location: at, resource: of, .. } => pre_filter.quota.retain(|reason| {
             !matches!(reason, Reason::Quota { location, resource, .. }
                 if location == at && resource == of)
         }),

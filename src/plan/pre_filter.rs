@@ -8,7 +8,7 @@ use super::counts::{Counts, PartCounts};
 use super::filter;
 use super::group::{self, Group, Keeping, Values};
 use super::quota;
-use super::roster::WorkerStates;
+use super::worker_states::WorkerStates;
 use crate::model::{Name, Reason, Worker, topology};
 
 /// What a rule reads that depends on what is placed.
@@ -128,8 +128,8 @@ impl<'a> SpreadScene<'a> {
 
     /// Takes in the workers whose documents did not load, and of which nobody knows where they belong. Only
     /// the domain that a worker is for itself is known.
-    fn take_in_the_unknown(&mut self, part: Option<&PartCounts<'a>>, roster: &WorkerStates<'a>) {
-        for worker in roster.unloaded().filter(|_| self.refuses) {
+    fn take_in_the_unknown(&mut self, part: Option<&PartCounts<'a>>, states: &WorkerStates<'a>) {
+        for worker in states.unloaded().filter(|_| self.refuses) {
             let there = part.and_then(|part| part.there.get(worker));
             let there = there.map_or(0, |names| names.len() as u64);
             if self.key == topology::WORKER {
@@ -147,12 +147,12 @@ impl<'a> PreFilterState<'a> {
     /// What a cluster meets among the workers and what was counted on them.
     pub(super) fn of(
         request: &Request<'a>,
-        roster: &WorkerStates<'a>,
+        states: &WorkerStates<'a>,
         counts: &Counts<'a>,
     ) -> Self {
         Self {
-            spread: spread(request, roster, counts),
-            apart: apart(request, roster, counts),
+            spread: spread(request, states, counts),
+            apart: apart(request, states, counts),
             quota: quota::refusals(request, counts),
         }
     }
@@ -161,7 +161,7 @@ impl<'a> PreFilterState<'a> {
     /// workers that the cluster may use and that have all keys which are needed.
     pub(super) fn tallied(
         request: &Request<'a>,
-        roster: &WorkerStates<'a>,
+        states: &WorkerStates<'a>,
         counts: &Counts<'a>,
         mut tally: impl FnMut(&[&'a str], &'a str, Group<'a>, &Values<'a>) -> BTreeMap<&'a str, u64>,
     ) -> Self {
@@ -169,11 +169,11 @@ impl<'a> PreFilterState<'a> {
         let needed = needed(&spread);
         for scene in &mut spread {
             scene.counts = tally(&needed, scene.key, scene.group, &scene.values);
-            scene.take_in_the_unknown(counts.part(&scene.group, &scene.values), roster);
+            scene.take_in_the_unknown(counts.part(&scene.group, &scene.values), states);
         }
         Self {
             spread,
-            apart: apart(request, roster, counts),
+            apart: apart(request, states, counts),
             quota: quota::refusals(request, counts),
         }
     }
@@ -272,37 +272,37 @@ fn constraints<'a>(request: &Request<'a>) -> Vec<SpreadScene<'a>> {
 }
 
 /// The keys that a worker must have.
-fn needed<'a>(scenes: &[SpreadScene<'a>]) -> Vec<&'a str> {
-    scenes.iter().filter(|s| s.refuses).map(|s| s.key).collect()
+fn needed<'a>(pre_filter: &[SpreadScene<'a>]) -> Vec<&'a str> {
+    pre_filter.iter().filter(|s| s.refuses).map(|s| s.key).collect()
 }
 
 fn spread<'a>(
     request: &Request<'a>,
-    roster: &WorkerStates<'a>,
+    states: &WorkerStates<'a>,
     counts: &Counts<'a>,
 ) -> Vec<SpreadScene<'a>> {
-    let mut scenes = constraints(request);
-    if scenes.is_empty() {
-        return scenes;
+    let mut pre_filter = constraints(request);
+    if pre_filter.is_empty() {
+        return pre_filter;
     }
-    let needed = needed(&scenes);
-    let parts: Vec<_> = scenes.iter().map(|s| counts.part(&s.group, &s.values)).collect();
-    for candidate in roster.considered() {
+    let needed = needed(&pre_filter);
+    let parts: Vec<_> = pre_filter.iter().map(|s| counts.part(&s.group, &s.values)).collect();
+    for candidate in states.considered() {
         let Some(worker) = candidate.worker.filter(|w| is_one_of(request, candidate, w, &needed))
         else {
             continue;
         };
-        for (scene, part) in scenes.iter_mut().zip(&parts) {
+        for (scene, part) in pre_filter.iter_mut().zip(&parts) {
             let Some(domain) = topology::domain(scene.key, worker) else { continue };
             let there = part.and_then(|part| part.there.get(candidate.name));
             let there = there.map_or(0, |names| names.len() as u64);
             *scene.counts.entry(domain).or_default() += there;
         }
     }
-    for (scene, part) in scenes.iter_mut().zip(parts) {
-        scene.take_in_the_unknown(part, roster);
+    for (scene, part) in pre_filter.iter_mut().zip(parts) {
+        scene.take_in_the_unknown(part, states);
     }
-    scenes
+    pre_filter
 }
 
 /// Whether a worker's domain counts: it has all the keys that are needed, and passes affinity and tenancy.
@@ -320,7 +320,7 @@ fn is_one_of(
 
 fn apart<'a>(
     request: &Request<'a>,
-    roster: &WorkerStates<'a>,
+    states: &WorkerStates<'a>,
     counts: &Counts<'a>,
 ) -> Vec<ApartScene<'a>> {
     let who = request.who();
@@ -341,7 +341,7 @@ fn apart<'a>(
         };
         for (worker, names) in parts.into_iter().flat_map(|part| &part.there) {
             let Some(&first) = names.iter().find(|name| **name != who.name) else { continue };
-            scene.occupy(worker, first, roster);
+            scene.occupy(worker, first, states);
         }
         let says = !scene.taken.is_empty() || scene.anywhere.is_some();
         says.then_some(scene)
@@ -350,8 +350,8 @@ fn apart<'a>(
 }
 
 impl<'a> ApartScene<'a> {
-    fn occupy(&mut self, worker: &'a Name, cluster: &'a Name, roster: &WorkerStates<'a>) {
-        let document = roster.get(worker).and_then(|candidate| candidate.worker);
+    fn occupy(&mut self, worker: &'a Name, cluster: &'a Name, states: &WorkerStates<'a>) {
+        let document = states.get(worker).and_then(|candidate| candidate.worker);
         let domain = match document {
             Some(worker) => topology::domain(self.key, worker),
             None if self.key == topology::WORKER => Some(worker.as_str()),
