@@ -70,7 +70,7 @@ pub fn snapshot(tree: Id, previous: Option<Id>, status: Option<Id>) -> Snapshot 
         status,
         reports: None,
         now: "2026-11-01T09:00:00Z".parse().expect("a time"),
-        build: Build { version: "fuzz".to_owned() },
+        build: Build::of_version("fuzz"),
     }
 }
 
