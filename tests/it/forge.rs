@@ -314,7 +314,12 @@ fn who_waits_stands_in_the_status_until_it_is_placed() {
     world.reconciles();
     assert_eq!(world.forge.has().statuses.last(), Some(&waits));
     let comment = world.forge.has().comments[0].clone();
-    assert!(comment.contains("| `golf` | AffinityName |"), "{comment}");
+    assert!(
+        comment.contains(
+            "| `golf` | all workers are not among those that the affinity names (AffinityName) |"
+        ),
+        "{comment}"
+    );
     world.person.push_one("fleet/clusters/golf.yaml", &cluster("golf", "eastus"));
     world.reconciles();
     let placed = world.forge.has().statuses.last().cloned().unwrap();

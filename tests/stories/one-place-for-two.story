@@ -55,7 +55,7 @@ $ carp plan
     (control plane)   -             +0 ~2 -0
 
     WAITING: no worker takes these; `carp explain cluster/NAME` says what would help
-      Capacity: early-bird
+      early-bird: all workers have too little room (Capacity)
 
     tree   <id>
     files  +2 ~7 -0

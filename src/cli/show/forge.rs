@@ -2,13 +2,14 @@
 //!
 //! It follows from the turn alone and has no time in it, so that a turn with nothing new tells nothing new.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::count;
 use super::plan::{ack_command, gate_words, hold_words, kept, listed};
 use crate::diag::{Severity, visible};
 use crate::forge::{ForgeReport, MOST_COMMENT, MOST_DESCRIPTION, ReportState};
-use crate::model::{GateReason, HeldBack, Proposal};
+use crate::model::{GateReason, HeldBack, Name, Proposal, ReasonCode};
 use crate::reconcile::{Made, Said, Verdict};
 
 /// The most rows of who waits, and the most findings that are named.
@@ -93,7 +94,12 @@ fn waiting_line(said: &Said<'_>) -> String {
     if pending == 0 {
         return String::new();
     }
-    let names: Vec<_> = rows(said).map(|(name, why)| format!("{name} ({why})")).collect();
+    // A status has room for the codes alone; the comment has sentences.
+    let words = |(name, reasons): (&Name, &BTreeSet<ReasonCode>)| {
+        let codes: Vec<_> = reasons.iter().map(|reason| format!("{reason:?}")).collect();
+        format!("{name} ({})", codes.join(", "))
+    };
+    let names: Vec<_> = said.waiting.iter().map(words).collect();
     let wait = if pending == 1 { "waits" } else { "wait" };
     match names.as_slice() {
         [] => format!(", {pending} {wait}"),
@@ -101,21 +107,13 @@ fn waiting_line(said: &Said<'_>) -> String {
     }
 }
 
-/// Who waits, and for which reasons.
-fn rows<'a>(said: &'a Said<'_>) -> impl Iterator<Item = (String, String)> + 'a {
-    said.waiting.iter().map(|(name, reasons)| {
-        let reasons: Vec<_> = reasons.iter().map(|reason| format!("{reason:?}")).collect();
-        (name.to_string(), reasons.join(", "))
-    })
-}
-
 fn comment(said: &Said<'_>, headline: &str) -> String {
     let mut out = format!("### carp: {}\n", visible::line(headline));
     let pending = said.proposal.counts.pending;
     if pending > 0 {
         out.push_str("\n| waits | why |\n| --- | --- |\n");
-        for (name, why) in rows(said).take(ROWS) {
-            let _ = writeln!(out, "| `{name}` | {why} |");
+        for (name, reasons) in said.waiting.iter().take(ROWS) {
+            let _ = writeln!(out, "| `{name}` | {} |", ReasonCode::sentence(reasons));
         }
         let more = usize::try_from(pending).unwrap_or(usize::MAX).saturating_sub(ROWS);
         if more > 0 {
@@ -269,7 +267,7 @@ mod tests {
         let comment = told.body().unwrap();
         for part in [
             "<!-- carp reconcile -->\n### carp: 11 of 12 placed, ",
-            "| `pay-eu` | Capacity |",
+            "| `pay-eu` | all workers have too little room (Capacity) |",
             "> **Held** (",
             "carp ack deletions --count",
             "<summary>Commit abababab: 1 worker, +1 -0 ~0 clusters</summary>",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::{Palette, Tone, count};
 use super::{Action, PlanView, listed};
 use crate::change::Used;
-use crate::model::{Decision, Name};
+use crate::model::{Decision, Name, ReasonCode};
 use crate::pipeline::nodes_words;
 
 /// The most lines of one sort; the rest is counted.
@@ -26,8 +26,7 @@ impl PlanView<'_> {
         for (name, planned) in &self.proposal.plan.clusters {
             let Decision::Wait { reasons, .. } = &planned.decision else { continue };
             if !told(name) {
-                let words: Vec<_> = reasons.iter().map(|reason| format!("{reason:?}")).collect();
-                alike.entry(words.join(", ")).or_default().push(name);
+                alike.entry(ReasonCode::sentence(reasons)).or_default().push(name);
             }
         }
         alike
@@ -76,7 +75,7 @@ impl PlanView<'_> {
             (
                 "WAITING",
                 "no worker takes these; `carp explain cluster/NAME` says what would help",
-                waits.map(|(why, names)| format!("{why}: {}", listed(&names))).collect(),
+                waits.map(|(why, names)| format!("{}: {why}", listed(&names))).collect(),
             ),
         ];
         all.into_iter().filter(|(_, _, lines)| !lines.is_empty()).collect()
@@ -158,7 +157,7 @@ mod tests {
     use super::super::sample;
     use super::*;
     use crate::change::Strain;
-    use crate::model::{Quantity, ReasonCode};
+    use crate::model::Quantity;
 
     fn used(resource: &str) -> Vec<Used> {
         let (used, of) = (Quantity::units(8), Quantity::units(5));
@@ -177,13 +176,19 @@ mod tests {
             quotas: [("shop".to_owned(), used("cpu"))].into(),
         };
         let told = text(&view, Palette::plain());
-        for line in ["  w1: 8 of 5 clusters\n", "  shop: 8 of 5 cpu\n", "  Capacity, Taint: huge\n"]
-        {
+        for line in [
+            "  w1: 8 of 5 clusters\n",
+            "  shop: 8 of 5 cpu\n",
+            "  huge: some workers have too little room, some have a taint that is not tolerated (Capacity, Taint)\n",
+        ] {
             assert!(told.contains(line), "{told}");
         }
         let told = markdown(&view, str::to_owned);
-        for line in ["- w1: 8 of 5 clusters\n", "- shop: 8 of 5 cpu\n", "- Capacity, Taint: huge\n"]
-        {
+        for line in [
+            "- w1: 8 of 5 clusters\n",
+            "- shop: 8 of 5 cpu\n",
+            "- huge: some workers have too little room, some have a taint that is not tolerated (Capacity, Taint)\n",
+        ] {
             assert!(told.contains(line), "{told}");
         }
         let (over, quotas) = json(&view);
