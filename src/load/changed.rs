@@ -1,12 +1,12 @@
 //! The documents that are not the same in two trees: what a run must load where all else stands.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::amounts::blocks;
 use super::check::rule_count::rules;
-use super::desired::{MAX_DOCUMENTS, is_desired};
+use super::desired::MAX_DOCUMENTS;
+use super::differing::{DifferingFile, DifferingFiles};
 use super::document::{self, Item};
 use super::finding::DocumentSource;
 use super::folders::Folders;
@@ -14,17 +14,10 @@ use super::kind::{Kind, Root};
 use super::read;
 use super::split::{Chunk, split};
 use crate::model::api::FleetSpec;
-use crate::model::{Digest, Dir, DocumentGrowth, Entry, EntryKind, Id, Name, Store, StoreError};
-
-/// The most files that may differ. Beyond that everything is loaded.
-const MOST_FILES: usize = 256;
+use crate::model::{Digest, DocumentGrowth, EntryKind, Id, Name, Store, StoreError};
 
 /// The most documents that may differ on either side.
 const MOST_DOCUMENTS: usize = 1_000;
-/// The most files and folders that there may be more.
-const MOST_ENTRIES: u64 = DocumentGrowth::MOST.entries;
-/// The deepest folder that is looked into. Git knows no bound, and this walk is as deep as the folders.
-const DEEPEST: usize = 64;
 
 /// Documents that were edited or added, and no other.
 #[derive(Default)]
@@ -93,84 +86,6 @@ pub fn changed_clusters(
     Ok(changed.into_edited())
 }
 
-/// A file that differs: its path, and what it is on either side.
-struct File {
-    path: String,
-    sides: [Option<Entry>; 2],
-}
-
-/// The files that differ between two directories.
-#[derive(Default)]
-struct DifferingFiles {
-    files: Vec<File>,
-    /// How many files and folders there are more, however many there are less.
-    entries: u64,
-}
-
-impl DifferingFiles {
-    /// Finds those below two directories, so many levels down; `false` where there are too many, the folders are too
-    /// deep, or there is a file more that is not read: it counts like any other, and is nobody's document.
-    fn below(
-        &mut self,
-        store: &dyn Store,
-        (path, depth): (&str, usize),
-        sides: [Option<Id>; 2],
-    ) -> Result<bool, StoreError> {
-        if depth > DEEPEST {
-            return Ok(false);
-        }
-        let dir = |id: Option<Id>| id.map_or_else(|| Ok(Arc::default()), |id| store.dir(id));
-        let [before, after] = [dir(sides[0])?, dir(sides[1])?];
-        for (name, entries) in side_by_side(&before, &after) {
-            let Ok(name) = std::str::from_utf8(name) else { return Ok(false) };
-            let path = format!("{path}/{name}");
-            let of_kind = |kind: fn(&Entry) -> bool| entries.map(|entry| entry.filter(kind));
-            let dirs = of_kind(|entry| entry.kind == EntryKind::Dir);
-            if dirs != [None, None] {
-                let ids = dirs.map(|dir| dir.map(|entry| entry.id));
-                if !self.below(store, (&path, depth + 1), ids)? {
-                    return Ok(false);
-                }
-            }
-            let plain = of_kind(|entry| entry.kind != EntryKind::Dir);
-            let read = plain.map(|entry| entry.filter(|entry| is_desired(&path, *entry)));
-            if entries[0].is_none() {
-                self.entries += 1;
-                if plain[1].is_some() && read[1].is_none() {
-                    return Ok(false);
-                }
-            }
-            if read != [None, None] {
-                self.files.push(File { path, sides: read });
-            }
-            if self.files.len() > MOST_FILES || self.entries > MOST_ENTRIES {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-}
-
-/// The entries that are not the same in two directories, by their names.
-fn side_by_side<'a>(
-    before: &'a Dir,
-    after: &'a Dir,
-) -> impl Iterator<Item = (&'a [u8], [Option<Entry>; 2])> {
-    let (mut left, mut right) = (before.iter_bytes().peekable(), after.iter_bytes().peekable());
-    let next = move || {
-        let (name, order) = match (left.peek(), right.peek()) {
-            (None, None) => return None,
-            (Some((name, _)), None) => (*name, Ordering::Less),
-            (None, Some((name, _))) => (*name, Ordering::Greater),
-            (Some((l, _)), Some((r, _))) => ((*l).min(*r), l.cmp(r)),
-        };
-        let was = left.next_if(|_| order != Ordering::Greater).map(|(_, entry)| entry);
-        let is = right.next_if(|_| order != Ordering::Less).map(|(_, entry)| entry);
-        Some((name, [was, is]))
-    };
-    std::iter::from_fn(next).filter(|(_, [was, is])| was != is)
-}
-
 /// What was read of the files that differ.
 #[derive(Default)]
 struct EditedFiles<'a> {
@@ -188,7 +103,7 @@ struct EditedFiles<'a> {
 impl EditedFiles<'_> {
     /// Reads the documents of a file that are not the same on both sides; `false` where one is not a
     /// ManagedCluster without findings.
-    fn file(&mut self, store: &dyn Store, file: &File) -> Result<bool, StoreError> {
+    fn file(&mut self, store: &dyn Store, file: &DifferingFile) -> Result<bool, StoreError> {
         let mut texts = [None, None];
         for (text, entry) in texts.iter_mut().zip(file.sides) {
             let Some(entry) = entry else { continue };
@@ -274,8 +189,10 @@ fn cluster(chunk: &Chunk<'_>, path: &str, document: usize) -> Option<Item> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::differing::{DEEPEST, MOST_FILES};
     use super::super::tests::{Memory, cluster};
     use super::*;
+    use crate::model::Entry;
 
     fn tree(store: &Memory, files: &[(&str, &str)]) -> Id {
         let entry = |text: &str| {

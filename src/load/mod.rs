@@ -14,6 +14,7 @@ mod built_in;
 mod changed;
 mod check;
 mod desired;
+mod differing;
 mod document;
 mod drop_invalid;
 mod envelope;
