@@ -250,7 +250,9 @@ def table(carp, size, rounds, only):
         again("explain of one that waits", nothing, lambda: fleet.run("explain", f"cluster/{waiting}"))
         again("status of one cluster", nothing, lambda: fleet.run("status", f"cluster/{cluster}"))
         again("simulate of one more", nothing, lambda: fleet.run("simulate", "--add", "1"))
-        again("render of one cluster", nothing, lambda: fleet.run("render", "--cluster", cluster, "--out", f"{folder}/out"))
+        out = f"{folder}/out"
+        no_out = lambda: shutil.rmtree(out, ignore_errors=True)
+        again("render of one cluster", no_out, lambda: fleet.run("render", "--cluster", cluster, "--out", out))
         reports(fleet, again)
     return rows
 
