@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{git, model, observe};
+use crate::{git, model, observe, service};
 
 /// A failure of the world.
 #[derive(Debug, thiserror::Error)]
@@ -54,9 +54,9 @@ pub enum Error {
         /// What the remote said.
         detail: String,
     },
-    /// The runtime could not be started, or a task of it ended before its time.
-    #[error("the agent's runtime failed: {0}")]
-    Runtime(String),
+    /// The system gives no thread, timer or signal, or a task ended before its time.
+    #[error(transparent)]
+    Service(#[from] service::Error),
     /// Nothing can be watched, so there is nothing to report.
     #[error("the worker's objects cannot be watched: {0}")]
     Blind(String),

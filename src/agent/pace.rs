@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::service::{Jitter, doubled};
+
 /// How often the agent reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportPace {
@@ -39,7 +41,7 @@ impl Default for ReportPace {
 #[derive(Debug)]
 pub(super) struct Schedule {
     pace: ReportPace,
-    random: u64,
+    jitter: Jitter,
     /// What is taken off the heartbeat, or added to the wait for what comes with a change, of a thousand:
     /// agents that were started together do not push all at once.
     share: u32,
@@ -54,17 +56,16 @@ impl Schedule {
     /// Nothing was reported yet. The seed makes two agents differ.
     pub(super) fn new(pace: ReportPace, seed: u64) -> Self {
         let (tried, sent, news, again) = (None, None, None, None);
-        let mut new = Self { pace, random: seed, share: 0, tried, sent, news, again, failures: 0 };
-        new.mix();
-        new
+        let mut jitter = Jitter::new(seed);
+        let share = jitter.per_mille();
+        Self { pace, jitter, share, tried, sent, news, again, failures: 0 }
     }
 
     /// When to report, or to look whether there is anything to report.
     pub(super) fn due(&self) -> Duration {
         let Some(tried) = self.tried else { return Duration::ZERO };
         if self.failures > 0 {
-            let full = self.pace.retry.saturating_mul(1 << (self.failures - 1).min(10));
-            let full = full.min(self.pace.heartbeat);
+            let full = doubled(self.pace.retry, self.pace.heartbeat, self.failures);
             return tried + full / 2 + self.of(full / 2);
         }
         let heartbeat = self.again.unwrap_or(Duration::MAX).min(self.heartbeat());
@@ -97,14 +98,14 @@ impl Schedule {
     pub(super) fn sent(&mut self, now: Duration) {
         self.looked(now);
         self.sent = Some(now);
-        self.mix();
+        self.share = self.jitter.per_mille();
     }
 
     /// A report did not arrive. What was to be told still is.
     pub(super) fn failed(&mut self, now: Duration) {
         self.tried = Some(now);
         self.failures += 1;
-        self.mix();
+        self.share = self.jitter.per_mille();
     }
 
     fn heartbeat(&self) -> Duration {
@@ -115,16 +116,6 @@ impl Schedule {
     /// A part of a duration, the same until the next report.
     fn of(&self, most: Duration) -> Duration {
         most * self.share / 1000
-    }
-
-    /// Another share (splitmix64).
-    fn mix(&mut self) {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        self.share = u32::try_from(mixed % 1000).unwrap_or(0);
     }
 }
 

@@ -17,6 +17,7 @@ use crate::model::{Digest, Id, Name, ProvidedKind, Report};
 use crate::observe::{
     ObservedKind, Reporter, Server, WatchEvent, WatchTrouble, WatchedKinds, report, says_the_same,
 };
+use crate::service;
 
 /// How long a first look may take before a single report counts as impossible.
 const FIRST_LOOK: Duration = Duration::from_secs(60);
@@ -235,7 +236,7 @@ impl AgentRun<'_> {
         let (target, sent) = (self.settings.target.clone(), Arc::new(report));
         let to_send = Arc::clone(&sent);
         let pushed = tokio::task::spawn_blocking(move || target.publish(&to_send)).await;
-        let commit = pushed.unwrap_or_else(|e| Err(Error::Runtime(e.to_string())))?;
+        let commit = pushed.unwrap_or_else(|e| Err(service::Error::runtime(e).into()))?;
         let told = AgentTurn::Reported {
             commit,
             clusters: sent.clusters.len(),

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::{AgentSettings, AgentTurn, Error, run};
 use crate::observe::Server;
+use crate::service::{self, Signals};
 
 /// How long a report that is on its way may take when the process is asked to end. Kubernetes gives half
 /// a minute, and a push that is cut off does no harm: the ref has the old report or the new one.
@@ -24,29 +25,12 @@ pub fn serve(
     clock: &dyn Fn() -> Timestamp,
     tell: &mut dyn FnMut(AgentTurn),
 ) -> Result<(), Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|e| Error::Runtime(e.to_string()))?;
+    let runtime = service::runtime()?;
     let ended = runtime.block_on(async {
+        let mut signals = Signals::new()?;
         let server = Server::connect(kubeconfig, context).await?;
-        run(settings, &server, clock, tell, stopped()).await
+        run(settings, &server, clock, tell, async move { signals.next().await }).await
     });
     runtime.shutdown_timeout(GRACE);
     ended
-}
-
-/// Ready when the process is asked to end.
-async fn stopped() {
-    let interrupted = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = interrupted => {}
-                _ = terminated.recv() => {}
-            }
-            return;
-        }
-    }
-    let _ = interrupted.await;
 }

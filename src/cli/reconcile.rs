@@ -15,7 +15,7 @@ use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
 use super::{Context, Error, Exit, FleetArgs, ForgeArgs, ObservedArgs, engine, plan, process};
 use crate::model::TurnConstraints;
-use crate::observe::Election;
+use crate::service::Election;
 
 /// Reconcile the output and status branches with the fleet: plan, commit, push where there is a remote
 ///

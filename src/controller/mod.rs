@@ -5,7 +5,6 @@
 //! comes back is a [`Turn`](crate::model::Turn).
 
 mod breaker;
-mod election;
 mod error;
 mod health;
 mod hook;

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::service::{Jitter, doubled};
+
 /// The longest pause after turns that failed.
 const MOST_BACKOFF: Duration = Duration::from_secs(300);
 /// The pause after the first failure.
@@ -18,14 +20,14 @@ const LEAST: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Pace {
     interval: Duration,
-    random: u64,
+    jitter: Jitter,
 }
 
 impl Pace {
     /// Turns that are about `interval` apart. The seed makes two controllers differ.
     #[must_use]
     pub(super) fn new(interval: Duration, seed: u64) -> Self {
-        Self { interval, random: seed }
+        Self { interval, jitter: Jitter::new(seed) }
     }
 
     /// The pause after a turn that went well: the interval give or take a tenth, or less, for a plan is
@@ -36,7 +38,7 @@ impl Pace {
         now: Timestamp,
     ) -> Duration {
         let tenth = self.interval / 10;
-        let pause = self.interval.saturating_sub(tenth) + self.up_to(tenth * 2);
+        let pause = self.interval.saturating_sub(tenth) + self.jitter.up_to(tenth * 2);
         let left = valid_until
             .map(|until| Duration::try_from(until.duration_since(now)).unwrap_or(Duration::ZERO));
         left.map_or(pause, |left| left.min(pause)).max(LEAST)
@@ -52,19 +54,7 @@ impl Pace {
     /// minutes, and is somewhere in the upper half of that.
     pub(super) fn after_failure(&mut self, failures: u32) -> Duration {
         let first = FIRST_BACKOFF.min(self.interval);
-        let full = first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(MOST_BACKOFF);
-        (full / 2 + self.up_to(full / 2)).max(LEAST)
-    }
-
-    /// A random duration up to `most` (splitmix64).
-    fn up_to(&mut self, most: Duration) -> Duration {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        let most = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
-        Duration::from_millis(mixed % most.max(1))
+        self.jitter.upper_half(doubled(first, MOST_BACKOFF, failures)).max(LEAST)
     }
 }
 

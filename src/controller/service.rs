@@ -11,11 +11,10 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use super::Error;
-use super::election::campaign;
 use super::hook::SecretFile;
 use super::http::AppState;
 use super::turns::Shared;
-use crate::observe::{Election, LeaseCandidate};
+use crate::service::{self, Election, LeaseCandidate, ServedSocket, Signals, bind, campaign};
 
 /// How long open requests may take when the controller stops.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
@@ -51,20 +50,16 @@ impl Service {
     /// # Errors
     /// The address is taken, or the cluster of the election cannot be spoken to.
     pub fn start(setup: Setup, shared: &Arc<Shared>) -> Result<Self, Error> {
-        let failed = |e: std::io::Error| Error::Runtime { detail: e.to_string() };
-        let listener = setup.listen.map(listen).transpose()?;
+        let listener = setup.listen.map(bind).transpose()?;
         let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let runtime = service::runtime()?;
         let signals = {
             let _inside = runtime.enter();
-            Signals::new().map_err(failed)?
+            Signals::new()?
         };
         let candidate = match &setup.election {
             Some(election) => {
-                shared.wakeup.lead(false);
-                shared.health.standby(true);
-                shared.metrics.leads(false);
+                leads(shared, false);
                 Some(runtime.block_on(LeaseCandidate::connect(election))?)
             }
             None => None,
@@ -74,7 +69,7 @@ impl Service {
         let thread = std::thread::Builder::new()
             .name("service".to_owned())
             .spawn(move || runtime.block_on(beside.run(listener, signals, candidate)))
-            .map_err(failed)?;
+            .map_err(service::Error::runtime)?;
         Ok(Self { thread, stop, address })
     }
 
@@ -88,9 +83,11 @@ impl Service {
     }
 }
 
-fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
-    let failed = |e: std::io::Error| Error::Listen { address, detail: e.to_string() };
-    TcpListener::bind(address).map_err(failed)
+/// Tells whoever asks whether this one leads.
+fn leads(shared: &Shared, leads: bool) {
+    shared.metrics.leads(leads);
+    shared.health.standby(!leads);
+    shared.wakeup.lead(leads);
 }
 
 struct SideTask {
@@ -109,7 +106,9 @@ impl SideTask {
         let Setup { secret, clock, grace, leave, .. } = self.setup;
         let watching = tokio::spawn(heed(signals, Arc::clone(&self.shared), grace, leave));
         let campaign = candidate.map(|candidate| {
-            tokio::spawn(campaign(candidate, clock, Arc::clone(&self.shared), self.stopped.clone()))
+            let shared = Arc::clone(&self.shared);
+            let tell = move |now| leads(&shared, now);
+            tokio::spawn(campaign(candidate, clock, self.stopped.clone(), tell))
         });
         let door = AppState::new(self.shared, secret, clock);
         let serving = listener.map(|l| tokio::spawn(serve(l, door, self.stopped.clone())));
@@ -129,7 +128,7 @@ impl SideTask {
 
 async fn serve(listener: TcpListener, door: AppState, mut stopped: watch::Receiver<bool>) {
     let served = async {
-        let listener = crate::listen::ServedSocket::new(listener)?;
+        let listener = ServedSocket::new(listener)?;
         let stop = async move {
             let _ = stopped.wait_for(|stop| *stop).await;
         };
@@ -152,46 +151,4 @@ async fn heed(mut signals: Signals, shared: Arc<Shared>, grace: Duration, leave:
         warn!("the turn did not end in time and is abandoned; the next one begins anew");
     }
     leave();
-}
-
-#[cfg(unix)]
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
-    fn new() -> std::io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) {
-        // Without signals nothing ever comes.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
 }

@@ -1,9 +1,7 @@
 //! What ends `carp kind`, or makes it try again.
 
-use std::net::SocketAddr;
-
 use super::EngineFailure;
-use crate::{git, model, observe};
+use crate::{git, model, observe, service};
 
 /// A failure of the world.
 #[derive(Debug, thiserror::Error)]
@@ -62,15 +60,7 @@ pub enum Error {
         /// What the system says.
         detail: String,
     },
-    /// The address is not free or not ours.
-    #[error("cannot listen on {address}: {detail}; name another with --listen")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// What the system says.
-        detail: String,
-    },
-    /// The system gives no thread, timer or signal, or a task ended before its time.
-    #[error("the runtime failed: {0}")]
-    Runtime(String),
+    /// The address, the system, or a task that ended before its time.
+    #[error(transparent)]
+    Service(#[from] service::Error),
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::reason::Retry;
+use crate::service::{Jitter, doubled};
 
 /// The first pause of those that grow.
 const FIRST: Duration = Duration::from_secs(2);
@@ -20,22 +21,10 @@ pub fn pause(retry: Retry, failures: u32, seed: u64) -> Option<Duration> {
         Retry::Never => return None,
         // What fails at once again and again is no bad luck.
         Retry::Now if failures <= 3 => return Some(LEAST),
-        Retry::Now | Retry::Backoff => {
-            FIRST.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(MOST)
-        }
+        Retry::Now | Retry::Backoff => doubled(FIRST, MOST, failures),
         Retry::Slow => MOST / 5,
     };
-    let half = whole / 2;
-    let steps = u64::try_from(half.as_millis()).unwrap_or(u64::MAX).max(1);
-    Some(half + Duration::from_millis(mixed(seed ^ u64::from(failures)) % steps))
-}
-
-/// splitmix64.
-fn mixed(seed: u64) -> u64 {
-    let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    Some(Jitter::new(seed ^ u64::from(failures)).upper_half(whole))
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! The APIs of clusters, through kube: the objects of a worker, read as a report, and the Lease by which
-//! several controllers agree on who acts.
+//! The APIs of clusters, through kube: the objects of a worker, read as a report.
 //!
 //! [`report`] is pure: objects in, a report out. What the reports prove, and what follows from them, is
 //! for `plan` to say. [`Server`] is where the objects come from.
@@ -11,7 +10,6 @@ mod conditions;
 mod error;
 mod errors;
 mod kinds;
-mod lease;
 mod listing;
 mod object;
 mod phase;
@@ -25,7 +23,6 @@ pub use client::client;
 pub use error::Error;
 pub use errors::codes;
 pub use kinds::ObservedKind;
-pub use lease::{Election, ElectionStanding, LeaseCandidate};
 pub use listing::Listing;
 pub use object::ObservedObject;
 pub use report::{Reporter, report, says_the_same};

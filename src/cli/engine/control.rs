@@ -16,8 +16,8 @@ use super::reconcile::turn;
 use super::supervise::{self, How, TurnOutputs};
 use crate::controller::{self, SecretFile, Service, Setup, Shared, Turns, Watch};
 use crate::model::{FailureKind, Turn, TurnConstraints};
-use crate::observe::Election;
 use crate::reconcile::FleetPlace;
+use crate::service::Election;
 
 /// How the controller is to run.
 pub struct Control {

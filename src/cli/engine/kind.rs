@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::super::{Context, Error, process};
 use crate::kind::{self, Applied, ApplySettings, Cancel, KindSettings};
 use crate::model::{Name, paths};
-use crate::observe::Election;
+use crate::service::Election;
 
 /// The machine that has the nodes.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use super::super::args::interval;
 use super::super::log::LogArgs;
 use super::super::{Context, Error, Exit, engine};
 use super::HostArgs;
-use crate::observe::Election;
+use crate::service::Election;
 
 /// Keep the KINDCluster objects of a cluster and the local clusters of this machine the same
 ///

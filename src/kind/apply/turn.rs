@@ -22,6 +22,7 @@ use crate::change::entry_at;
 use crate::git::{Gone, OwnClone, Redacted, RefSpec};
 use crate::model::api::{EndpointType, KINDClusterSpec, KINDClusterStatus, KindDeletionPolicy};
 use crate::model::{Digest, EntryKind};
+use crate::service;
 
 /// How often a new cluster is asked whether it answers, a second apart.
 const TRIES: u32 = 10;
@@ -62,8 +63,7 @@ pub fn apply(
     state.sweep();
     let engine = KindProgram { program: settings.program.clone(), state: state.clone() };
     let host = Host { engine, state, name: settings.host.clone(), limit: settings.limit };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|e| Error::Runtime(e.to_string()))?;
+    let runtime = service::runtime()?;
     let message = format!("carp: kind clusters of {}\n\nCarp-Output: {output}\n", settings.folder);
     let mut turn = ApplyTurn { settings, host, branch, runtime, clock, cancel, message };
     turn.run(desired)

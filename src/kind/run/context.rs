@@ -13,6 +13,7 @@ use super::super::pace::pause;
 use super::super::work::Host;
 use super::super::{EngineFailure, Error, KindEngine, Retry};
 use super::tasks::Tasks;
+use crate::service;
 
 /// What all reconciles share.
 pub(super) struct ReconcileContext<E> {
@@ -59,7 +60,7 @@ impl<E: KindEngine> ReconcileContext<E> {
     ) -> Result<T, Error> {
         let host = Arc::clone(&self.host);
         let done = tokio::task::spawn_blocking(move || work(&host)).await;
-        Ok(done.map_err(|e| Error::Runtime(e.to_string()))??)
+        Ok(done.map_err(service::Error::runtime)??)
     }
 
     /// Counts a failure, and says how long to wait; `None`: until the object changes.

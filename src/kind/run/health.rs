@@ -1,6 +1,6 @@
 //! The controller over HTTP: that it lives, and whether it works.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 
 use axum::Router;
 use axum::extract::State;
@@ -8,8 +8,7 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use tokio::sync::watch;
 
-use super::super::Error;
-use crate::listen::ServedSocket;
+use crate::service::ServedSocket;
 
 /// What the controller does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +32,6 @@ impl ControllerPhase {
             Self::Stopping => "stopping",
         }
     }
-}
-
-/// Takes an address.
-pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
-    let failed = |e: std::io::Error| Error::Listen { address, detail: e.to_string() };
-    TcpListener::bind(address).map_err(failed)
 }
 
 /// Answers `/healthz` and `/readyz` as long as the process lives.

@@ -19,11 +19,12 @@ use tracing::{debug, info, warn};
 use super::super::work::Host;
 use super::super::{Error, KindProgram, Retry, StateFolder};
 use super::context::ReconcileContext;
-use super::health::{ControllerPhase, answer, listen};
+use super::health::{ControllerPhase, answer};
 use super::reconcile::{reconcile, settle};
 use super::tasks::Tasks;
 use crate::model::api::KINDCluster;
-use crate::observe::{Election, ElectionStanding, LeaseCandidate, client};
+use crate::observe::client;
+use crate::service::{self, Election, LeaseCandidate, Signals, bind, campaign};
 
 /// How often tasks that must end are looked at.
 const STEP: Duration = Duration::from_millis(100);
@@ -67,8 +68,7 @@ pub struct KindSettings {
 /// The cluster cannot be spoken to or does not know the kind, the folder cannot be used, or the address
 /// is taken.
 pub fn serve(settings: KindSettings) -> Result<(), Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|e| Error::Runtime(e.to_string()))?;
+    let runtime = service::runtime()?;
     let ended = runtime.block_on(work(settings));
     // What runs on threads has ended, or was told to and did not.
     runtime.shutdown_background();
@@ -76,7 +76,7 @@ pub fn serve(settings: KindSettings) -> Result<(), Error> {
 }
 
 async fn work(settings: KindSettings) -> Result<(), Error> {
-    let listener = settings.listen.map(listen).transpose()?;
+    let listener = settings.listen.map(bind).transpose()?;
     let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let (file, context) = &settings.kubeconfig;
     let client = client(file.as_deref(), context.as_deref()).await?;
@@ -88,7 +88,7 @@ async fn work(settings: KindSettings) -> Result<(), Error> {
     let ctx = Arc::new(ctx(&settings, client.clone())?);
     let (told, stopped) = watch::channel(false);
     let (phase, seen) = watch::channel(ControllerPhase::Starting);
-    tokio::spawn(heed(told, settings.leave)?);
+    tokio::spawn(heed(Signals::new()?, told, settings.leave));
     if let (Some(listener), Some(address)) = (listener, address) {
         info!("listening on {address}");
         tokio::spawn(answer(listener, seen));
@@ -214,34 +214,12 @@ async fn until(mut value: watch::Receiver<bool>, wanted: bool) {
 }
 
 /// The first signal stops the controller, the second ends the process.
-#[cfg(unix)]
-fn heed(stop: watch::Sender<bool>, leave: fn()) -> Result<impl Future<Output = ()>, Error> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let failed = |e: std::io::Error| Error::Runtime(e.to_string());
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    Ok(async move {
-        for _ in 0..2 {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            if stop.send_replace(true) {
-                leave();
-            }
-            info!("told to stop");
-        }
-    })
-}
-
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
-fn heed(stop: watch::Sender<bool>, _: fn()) -> Result<impl Future<Output = ()>, Error> {
-    Ok(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            stop.send_replace(true);
-        }
-    })
+async fn heed(mut signals: Signals, stop: watch::Sender<bool>, leave: fn()) {
+    signals.next().await;
+    info!("told to stop");
+    stop.send_replace(true);
+    signals.next().await;
+    leave();
 }
 
 /// Stands for election until told to stop, then gives the lead up. What it returns says whether this one
@@ -254,35 +232,10 @@ fn stand(
 ) -> watch::Receiver<bool> {
     let namespace =
         election.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
-    let mut candidate = LeaseCandidate::new(Api::namespaced(client.clone(), &namespace), election);
+    let candidate = LeaseCandidate::new(Api::namespaced(client.clone(), &namespace), election);
     let (leads, seen) = watch::channel(false);
-    tokio::spawn(async move {
-        let every = candidate.duration() / 3;
-        let mut renewed = None;
-        while !*stopped.borrow() {
-            let now = clock();
-            match tokio::time::timeout(every, candidate.stand(now)).await {
-                Ok(Ok(ElectionStanding::Leading)) => renewed = Some(now),
-                Ok(Ok(ElectionStanding::Following { .. })) => renewed = None,
-                Ok(Err(error)) => warn!("standing for election failed: {error}"),
-                Err(_) => warn!("standing for election failed: no answer"),
-            }
-            // Unsure for two thirds of the time is lost: another one may lead soon.
-            let sure = renewed.is_some_and(|at| {
-                Duration::try_from(now.duration_since(at)).is_ok_and(|since| since <= every * 2)
-            });
-            if leads.send_replace(sure) != sure {
-                info!("{}", if sure { "this one leads" } else { "the lead was lost" });
-            }
-            tokio::select! {
-                () = until(stopped.clone(), true) => {}
-                () = tokio::time::sleep(every) => {}
-            }
-        }
-        if renewed.is_some() {
-            // A lead that is not given up runs out by itself.
-            let _ = tokio::time::timeout(every, candidate.release(clock())).await;
-        }
-    });
+    tokio::spawn(campaign(candidate, clock, stopped, move |now| {
+        leads.send_replace(now);
+    }));
     seen
 }

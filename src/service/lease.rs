@@ -168,9 +168,9 @@ impl LeaseCandidate {
         spec
     }
 
-    fn failed(&self, what: &str, error: &kube::Error) -> Error {
-        let what = format!("{what} the Lease {}", self.election.name);
-        Error::Api { what, detail: error.to_string() }
+    fn failed(&self, what: &'static str, error: &kube::Error) -> Error {
+        let name = self.election.name.clone();
+        Error::Lease { what, name, detail: error.to_string() }
     }
 }
 

@@ -1,42 +1,41 @@
-//! Who acts: at most one of several controllers, as a Lease in the cluster says.
+//! Who acts: at most one of several processes, as a Lease in a cluster says.
 //!
 //! An election saves work, no more: two that act at the same time, because one was paused or a clock
 //! jumped, race on the branch, and there the compare-and-swap lets one win.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use super::turns::Shared;
-use crate::observe::{ElectionStanding, LeaseCandidate};
+use super::{ElectionStanding, LeaseCandidate};
 
-/// Stands for election until told to stop, then gives the lead up.
-pub(super) async fn campaign(
+/// Stands for election until told to stop, then gives the lead up. `tell` hears whether this one leads, each time
+/// that this changes.
+pub async fn campaign(
     mut candidate: LeaseCandidate,
     clock: fn() -> Timestamp,
-    shared: Arc<Shared>,
     mut stop: watch::Receiver<bool>,
+    tell: impl FnMut(bool),
 ) {
     let every = candidate.duration() / 3;
-    let mut seat = Seat { shared, leads: false, renewed: None };
+    let mut lead = Lead { tell, leads: false, renewed: None };
     loop {
         let now = clock();
         // One that does not answer in time did not answer.
         match tokio::time::timeout(every, candidate.stand(now)).await {
-            Ok(Ok(ElectionStanding::Leading)) => seat.won(now),
-            Ok(Ok(ElectionStanding::Following { holder })) => seat.lost(&format!("{holder} leads")),
-            Ok(Err(error)) => seat.unsure(&error.to_string(), now, candidate.duration()),
-            Err(_) => seat.unsure("the API server did not answer", now, candidate.duration()),
+            Ok(Ok(ElectionStanding::Leading)) => lead.won(now),
+            Ok(Ok(ElectionStanding::Following { holder })) => lead.lost(&format!("{holder} leads")),
+            Ok(Err(error)) => lead.unsure(&error.to_string(), now, candidate.duration()),
+            Err(_) => lead.unsure("the API server did not answer", now, candidate.duration()),
         }
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => break,
             () = tokio::time::sleep(every) => {}
         }
     }
-    if seat.leads {
+    if lead.leads {
         match tokio::time::timeout(every, candidate.release(clock())).await {
             Ok(Ok(())) => info!("gave the lead up"),
             Ok(Err(error)) => warn!("the lead was not given up and runs out by itself: {error}"),
@@ -46,18 +45,18 @@ pub(super) async fn campaign(
 }
 
 /// Whether this one leads, and since when that is sure.
-struct Seat {
-    shared: Arc<Shared>,
+struct Lead<T> {
+    tell: T,
     leads: bool,
     renewed: Option<Timestamp>,
 }
 
-impl Seat {
+impl<T: FnMut(bool)> Lead<T> {
     fn won(&mut self, now: Timestamp) {
         self.renewed = Some(now);
         if !self.leads {
             info!("this one leads");
-            self.sit(true);
+            self.change(true);
         }
     }
 
@@ -65,7 +64,7 @@ impl Seat {
         self.renewed = None;
         if self.leads {
             warn!("the lead was lost: {why}");
-            self.sit(false);
+            self.change(false);
         }
     }
 
@@ -85,11 +84,9 @@ impl Seat {
         }
     }
 
-    fn sit(&mut self, leads: bool) {
+    fn change(&mut self, leads: bool) {
         self.leads = leads;
-        self.shared.metrics.leads(leads);
-        self.shared.health.standby(!leads);
-        self.shared.wakeup.lead(leads);
+        (self.tell)(leads);
     }
 }
 
@@ -105,19 +102,19 @@ mod tests {
 
     #[test]
     fn the_lead_is_given_up_before_another_one_may_take_it() {
-        let shared = Arc::new(Shared::default());
-        shared.wakeup.lead(false);
-        let mut seat = Seat { shared: Arc::clone(&shared), leads: false, renewed: None };
-        seat.won(at(0));
-        assert!(shared.wakeup.leads());
-        seat.unsure("no answer", at(5), DURATION);
-        assert!(shared.wakeup.leads(), "one renewal that failed is no loss");
-        seat.unsure("no answer", at(10), DURATION);
-        assert!(!shared.wakeup.leads());
-        assert_eq!(shared.health.readiness(), super::super::Readiness::Standby);
-        seat.won(at(11));
-        assert!(shared.wakeup.leads());
-        seat.lost("another one leads");
-        assert!(!shared.wakeup.leads());
+        let mut heard = Vec::new();
+        let mut lead = Lead { tell: |leads| heard.push(leads), leads: false, renewed: None };
+        lead.unsure("no answer", at(0), DURATION);
+        lead.won(at(0));
+        lead.won(at(4));
+        // One renewal that failed is no loss.
+        lead.unsure("no answer", at(9), DURATION);
+        assert!(lead.leads);
+        lead.unsure("no answer", at(14), DURATION);
+        assert!(!lead.leads);
+        lead.won(at(15));
+        lead.lost("another one leads");
+        lead.lost("another one leads");
+        assert_eq!(heard, [true, false, true, false], "what stays the same is not told");
     }
 }

@@ -19,6 +19,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep, sleep};
 use tracing::warn;
 
+use super::Error;
+
 /// How many connections there may be.
 const MOST: usize = 128;
 /// How long a connection may take for a request, from its first byte to the first one of the answer, and for
@@ -26,6 +28,15 @@ const MOST: usize = 128;
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How long to wait where no connection can be taken.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes an address.
+///
+/// # Errors
+/// It is not free, or not one of this machine.
+pub fn bind(address: SocketAddr) -> Result<net::TcpListener, Error> {
+    let failed = |e: io::Error| Error::Listen { address, detail: e.to_string() };
+    net::TcpListener::bind(address).map_err(failed)
+}
 
 /// A listening socket for [`axum::serve()`].
 pub struct ServedSocket {
