@@ -12,13 +12,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use self::split::{MARK, MAX_WORDS, NUMBER_STEM, Split, marked};
+use self::split::{MARKS, MAX_WORDS, Marks, Split, marked};
 use super::reader::{self, YamlError};
 
 /// How many digits end a mark.
 const DIGITS: usize = 4;
-/// The mark of the first number.
-const FIRST_NUMBER: u64 = 900_719_925_470_000;
 /// How many bytes of patterns are kept. Those of the built-in templates are a small part of it.
 const MAX_KEPT: usize = 2 * 1024 * 1024;
 
@@ -76,9 +74,9 @@ impl Patterns {
 }
 
 /// What stands before the first mark of a text, its number, and what stands behind it.
-fn first_mark(text: &str) -> Option<(&str, usize, &str)> {
+fn first_mark(text: &str, marks: Marks) -> Option<(&str, usize, &str)> {
     let mark = |stem: &str| Some((text.find(stem)?, stem.len()));
-    let (at, stem) = mark(MARK).into_iter().chain(mark(NUMBER_STEM)).min()?;
+    let (at, stem) = mark(marks.text).into_iter().chain(mark(marks.number)).min()?;
     let number = at + stem..at + stem + DIGITS;
     let nth = text.get(number.clone())?.parse().ok()?;
     Some((&text[..at], nth, &text[number.end..]))
@@ -106,29 +104,36 @@ enum Piece {
 }
 
 impl Form {
-    /// What documents like this one say; `None` where a word stands in the place of a key, or where nobody could tell a mark.
+    /// What documents like this one say; `None` where a word stands in the place of a key, or where nobody could tell a mark:
+    /// one that the text spells out, and one that is found with the one marks and not with the others.
     fn of(text: &str, pattern: &str) -> Option<Self> {
-        if text.contains(MARK) || text.contains(NUMBER_STEM) {
-            return None;
-        }
-        Self::marked(reader::read(&marked(pattern)).ok()?)
+        let read = |marks: Marks| {
+            let value =
+                (!marks.are_in(text)).then(|| reader::read(&marked(pattern, marks)))?.ok()?;
+            Self::marked(value, marks)
+        };
+        let [one, other] = MARKS.map(read);
+        one.filter(|one| other.is_some_and(|other| other == *one))
     }
 
-    fn marked(value: Value) -> Option<Self> {
+    fn marked(value: Value, marks: Marks) -> Option<Self> {
         Some(match value {
             Value::Object(map) => {
                 let entries = map.into_iter().map(|(key, value)| {
-                    let open = key.contains(MARK) || key.contains(NUMBER_STEM);
-                    (!open).then(|| Some((key, Self::marked(value)?))).flatten()
+                    (!marks.are_in(&key))
+                        .then(|| Some((key, Self::marked(value, marks)?)))
+                        .flatten()
                 });
                 Self::Map(entries.collect::<Option<_>>()?).closed()
             }
             Value::Array(items) => {
-                Self::List(items.into_iter().map(Self::marked).collect::<Option<_>>()?).closed()
+                let items = items.into_iter().map(|item| Self::marked(item, marks));
+                Self::List(items.collect::<Option<_>>()?).closed()
             }
-            Value::String(text) => Self::text(text),
+            Value::String(text) => Self::text(text, marks),
             Value::Number(number) => {
-                match number.as_u64().and_then(|n| n.checked_sub(FIRST_NUMBER)) {
+                let first = format!("{}{:04}", marks.number, 0).parse::<u64>().ok()?;
+                match number.as_u64().and_then(|n| n.checked_sub(first)) {
                     Some(nth) if nth <= MAX_WORDS as u64 => {
                         Self::Number(usize::try_from(nth).ok()?)
                     }
@@ -139,10 +144,10 @@ impl Form {
         })
     }
 
-    fn text(text: String) -> Self {
+    fn text(text: String, marks: Marks) -> Self {
         let mut pieces = Vec::new();
         let mut rest = text.as_str();
-        while let Some((before, nth, after)) = first_mark(rest) {
+        while let Some((before, nth, after)) = first_mark(rest, marks) {
             pieces.extend((!before.is_empty()).then(|| Piece::Same(before.to_owned())));
             pieces.push(Piece::Word(nth));
             rest = after;
@@ -231,11 +236,22 @@ mod tests {
     #[test]
     fn a_document_with_the_text_of_a_mark_is_read_as_it_is() {
         let mut patterns = Patterns::default();
-        for text in
-            [format!("a: {MARK}0000\n"), format!("a: {FIRST_NUMBER}\n"), format!("a: b{OPEN}n\n")]
-        {
-            for _ in 0..3 {
-                read(&mut patterns, &text);
+        let spelt_out = MARKS.map(|marks| {
+            let [text, number] = [marks.text, marks.number].map(|stem| format!("a: {stem}0000\n"));
+            // As an escape, over two lines, to another base, and with a number of a word that there is not.
+            let escape = format!("a: \"\\x{:02x}{}", marks.text.as_bytes()[0], &marks.text[1..]);
+            let folded = format!("a: {}\\\n  {}", &marks.text[..3], &marks.text[3..]);
+            let folded = folded.replace("a: ", "a: \"");
+            let hex = format!("{:x}", format!("{}0000", marks.number).parse::<u64>().unwrap());
+            let others = [&escape, &folded]
+                .map(|text| [format!("{text}0000\"\n"), format!("{text}0009\"\n")]);
+            let hex = [format!("a: 0x{hex}\n"), format!("a: 0x{}9\n", &hex[..hex.len() - 1])];
+            [[text, number], hex].into_iter().chain(others).flatten().collect::<Vec<_>>()
+        });
+        for text in spelt_out.iter().flatten().chain([&format!("a: b{OPEN}n\n")]) {
+            for word in ["b", "c", "d", "e"] {
+                read(&mut patterns, text);
+                read(&mut patterns, &format!("{text}b: {word}\n"));
             }
         }
         assert_eq!(says(&patterns), 0);

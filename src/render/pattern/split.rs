@@ -5,14 +5,33 @@ use std::ops::Range;
 
 /// What stands in a pattern in the place of a word. No YAML text has it.
 pub(super) const OPEN: char = '\u{1}';
-/// How the mark of a text begins; it has a character of every kind that words have.
-pub(super) const MARK: &str = "zq-9._/:@+=";
-/// How the mark of a number begins.
-pub(super) const NUMBER_STEM: &str = "90071992547";
+/// Two readings of a pattern, each with marks of its own: what only looks like a mark in one of them, because an escape or a
+/// number to another base spells it, is none in the other.
+pub(super) const MARKS: [Marks; 2] = [
+    Marks { text: "zq-9._/:@+=", number: "90071992547" },
+    Marks { text: "kw-7._/:@+=", number: "80061882436" },
+];
 /// How many words a document may have, so that four digits tell them apart.
 pub(super) const MAX_WORDS: usize = 9_999;
 /// How long a document may be, in bytes; longer ones come once in a fleet.
 const MAX_TEXT: usize = 64 * 1024;
+
+/// What stands in the places of words while a pattern is read, four digits behind it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marks {
+    /// How the mark of a text begins; it has a character of every kind that words have.
+    pub(super) text: &'static str,
+    /// How the mark of a number begins.
+    pub(super) number: &'static str,
+}
+
+impl Marks {
+    /// Whether a text spells one out.
+    pub(super) fn are_in(self, text: &str) -> bool {
+        text.contains(self.text) || text.contains(self.number)
+    }
+}
+
 /// A document, its words apart from the rest.
 pub(super) struct Split<'a> {
     /// The rest, with [`OPEN`] and its sort in the place of each word.
@@ -43,12 +62,12 @@ impl<'a> Split<'a> {
 }
 
 /// The text of a pattern with a mark in the place of each word.
-pub(super) fn marked(pattern: &str) -> String {
+pub(super) fn marked(pattern: &str, marks: Marks) -> String {
     let mut parts = pattern.split(OPEN);
     let mut text = parts.next().unwrap_or_default().to_owned();
     for (nth, part) in parts.enumerate() {
         let number = part.starts_with(Sort::Number.letter());
-        let stem = if number { NUMBER_STEM } else { MARK };
+        let stem = if number { marks.number } else { marks.text };
         let _ = write!(text, "{stem}{nth:04}");
         text.push_str(&part[1..]);
     }
