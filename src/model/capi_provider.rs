@@ -90,10 +90,7 @@ pub struct ProviderIdentity {
 /// It is not YAML, has a field that means nothing, or says what cannot be.
 pub(super) fn read_provider(text: &str) -> Result<CapiProvider, FlavorFault> {
     let provider: CapiProvider = read_manifest(text)?;
-    match provider.provides.iter().find_map(ProvidedKind::nonsense) {
-        None => Ok(provider),
-        Some(message) => Err(FlavorFault { message, line: 1, column: 1 }),
-    }
+    FlavorFault::in_provided(&provider.provides).map_or(Ok(provider), Err)
 }
 
 /// A Deployment of a provider besides its own controller's: the operator leaves it as it is unless it is named.

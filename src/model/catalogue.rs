@@ -10,6 +10,7 @@ use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor};
 use super::provided_kind::ProvidedKind;
 use super::tables::{self, Location};
 use super::templates::BUILT_IN_TEMPLATES;
+use crate::diag::FieldPath;
 
 /// The name of a flavor's manifest in its folder.
 const MANIFEST: &str = "flavor.yaml";
@@ -74,16 +75,19 @@ impl Catalogue {
             all.read(path, text)
                 .unwrap_or_else(|fault| drop(all.broken.insert(path.into(), fault)));
         }
-        let unknown =
-            |flavor: &Flavor| flavor.providers.iter().find(|name| !all.has_provider(name)).cloned();
+        let unknown = |flavor: &Flavor| {
+            let nth = flavor.providers.iter().position(|name| !all.has_provider(name))?;
+            Some((nth, flavor.providers[nth].clone()))
+        };
         let lost = all.flavors.iter().filter_map(|(name, flavor)| Some((name, unknown(flavor)?)));
         let lost: Vec<_> = lost.map(|(name, provider)| (name.clone(), provider)).collect();
-        for (name, provider) in lost {
+        for (name, (nth, provider)) in lost {
             let message = format!(
                 "there is no provider `{provider}`: `templates/{PROVIDERS}{provider}.yaml`"
             );
             all.flavors.remove(&name);
-            all.broken.insert(manifest_of(&name), FlavorFault { message, line: 1, column: 1 });
+            let fault = FlavorFault::at(FieldPath::keys("providers").index(nth), message);
+            all.broken.insert(manifest_of(&name), fault);
         }
         all.locate();
         all.collect_provided();
@@ -274,6 +278,7 @@ fn manifest_of(flavor: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::flavor::FaultPlace;
     use super::*;
 
     #[test]
@@ -306,7 +311,7 @@ mod tests {
         let all = Catalogue::with([("moon/flavor.yaml", text)]);
         assert!(all.may_be("moon", FlavorKind::Worker) && all.flavor("moon").is_none());
         let (path, fault) = all.broken().next().unwrap();
-        assert_eq!((path, fault.line, fault.column), ("moon/flavor.yaml", 4, 1));
+        assert_eq!((path, &fault.place), ("moon/flavor.yaml", &FaultPlace::Position(4, 1)));
         assert!(fault.message.contains("unknown field `colour`"), "{}", fault.message);
     }
 

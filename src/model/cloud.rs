@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::flavor::{FlavorFault, read_manifest};
 use super::is_dns_label;
 use super::tables::Location;
+use crate::diag::FieldPath;
 
 /// The tables of one cloud.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -53,10 +54,7 @@ pub struct MachineSize {
 /// The text is not YAML, has a field that means nothing, or names a location, zone or size that cannot be.
 pub(super) fn read_cloud(text: &str) -> Result<CloudManifest, FlavorFault> {
     let table: CloudManifest = read_manifest(text)?;
-    match table.nonsense() {
-        None => Ok(table),
-        Some(message) => Err(FlavorFault { message, line: 1, column: 1 }),
-    }
+    table.nonsense().map_or(Ok(table), Err)
 }
 
 impl CloudManifest {
@@ -72,23 +70,28 @@ impl CloudManifest {
     }
 
     /// What in it can mean nothing, for its author. Zones end the names of objects.
-    fn nonsense(&self) -> Option<String> {
+    fn nonsense(&self) -> Option<FlavorFault> {
         let mut names = BTreeSet::new();
-        for location in &self.locations {
+        for (i, location) in self.locations.iter().enumerate() {
             let CloudLocation { name, zones, .. } = location;
+            let at = FieldPath::keys("locations").index(i);
             if !is_dns_label(name) {
-                return Some(format!("`{name}` can be no name of a location"));
+                let message = format!("`{name}` can be no name of a location");
+                return Some(FlavorFault::at(at.key("name"), message));
             }
-            if let Some(zone) = zones.iter().find(|zone| !is_dns_label(zone)) {
-                return Some(format!("`{zone}` can be no name of a zone"));
+            if let Some(nth) = zones.iter().position(|zone| !is_dns_label(zone)) {
+                let message = format!("`{}` can be no name of a zone", zones[nth]);
+                return Some(FlavorFault::at(at.key("zones").index(nth), message));
             }
             if !names.insert(name) {
-                return Some(format!("the location `{name}` stands twice"));
+                let message = format!("the location `{name}` stands twice");
+                return Some(FlavorFault::at(at.key("name"), message));
             }
         }
         let mut sizes = BTreeSet::new();
-        let twice = self.sizes.iter().find(|size| !sizes.insert(&size.name));
-        twice.map(|size| format!("the size `{}` stands twice", size.name))
+        let twice = self.sizes.iter().position(|size| !sizes.insert(&size.name))?;
+        let message = format!("the size `{}` stands twice", self.sizes[twice].name);
+        Some(FlavorFault::at(FieldPath::keys("sizes").index(twice).key("name"), message))
     }
 }
 

@@ -131,6 +131,11 @@ impl Worker {
     }
 }
 
+/// The components of whose releases something is known.
+pub(super) fn listed() -> impl Iterator<Item = &'static str> {
+    TABLE.components.keys().map(String::as_str)
+}
+
 fn row(component: &str, release: &str) -> Option<&'static ReleaseRow> {
     let release = ComponentRelease::parse(release)?;
     let rows = &TABLE.components.get(component)?.releases;

@@ -23,6 +23,7 @@ mod cluster;
 mod context;
 mod control_plane;
 mod crd;
+mod default_size;
 mod deletion;
 mod engine;
 mod evidence;

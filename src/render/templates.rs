@@ -8,11 +8,11 @@ use minijinja::Environment;
 use serde_json::{Value as Json, json};
 
 use super::engine::Texts;
-use super::{engine, unused};
+use super::{default_size, engine, unused};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
-    BUILT_IN_TEMPLATES, Catalogue, Digest, Flavor, FlavorFault, FlavorKind, cloud_of, declares,
-    flavor_of,
+    BUILT_IN_TEMPLATES, Catalogue, Digest, FaultPlace, Flavor, FlavorFault, FlavorKind, cloud_of,
+    declares, flavor_of,
 };
 
 /// The folder of a flavor's tests, below the flavor's.
@@ -69,6 +69,7 @@ impl Templates {
             BUILT_IN_TEMPLATES.iter().chain(ELSEWHERE).map(|(name, _)| *name).collect();
         let LoadedTemplates { texts, catalogue, .. } = &*templates.0;
         findings.extend(unused::check(own.keys().copied(), texts, catalogue, &known));
+        findings.extend(default_size::check(catalogue));
         (templates, findings)
     }
 
@@ -139,20 +140,28 @@ impl fmt::Debug for Templates {
 
 /// A file that declares something and cannot be read, by its path.
 fn unreadable((name, fault): (&str, &FlavorFault)) -> (String, Diagnostic) {
-    let name = name.to_owned();
-    let (what, help) = if flavor_of(&name).is_some() {
+    let (what, help) = if flavor_of(name).is_some() {
         (
             "the flavor's manifest",
             "write `kind`, `mobility` and `objects` as the built-in flavors do",
         )
-    } else if cloud_of(&name).is_some() {
+    } else if cloud_of(name).is_some() {
         ("the cloud's tables", "write `locations`, each with `name` and `geography`, and `sizes`")
     } else {
         ("the provider's manifest", "write it as those are that `carp templates list` names")
     };
-    let message = format!("{what} cannot be read: {}", fault.message);
-    let place = Place::file(format!("templates/{name}")).at(fault.line, fault.column);
-    (name, Diagnostic::new(Code::TemplateFailed, message).at(place).help(help))
+    let file = format!("templates/{name}");
+    let (place, fails, help) = match &fault.place {
+        FaultPlace::Position(line, column) => {
+            (Place::file(file).at(*line, *column), "cannot be read", help)
+        }
+        FaultPlace::Field(field) => {
+            let help = "mend this field: docs/flavors.md says what each is for";
+            (Place::field(file, 0, field.clone()), "cannot be as it is", help)
+        }
+    };
+    let message = format!("{what} {fails}: {}", fault.message);
+    (name.to_owned(), Diagnostic::new(Code::TemplateFailed, message).at(place).help(help))
 }
 
 fn belongs(name: &str, folder: &str) -> bool {

@@ -3,7 +3,7 @@
 
 use super::engine::Texts;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, suggest};
-use crate::model::{Catalogue, Flavor, azure_cloud, cloud_of};
+use crate::model::{Catalogue, Flavor, FlavorKind, azure_cloud, cloud_of};
 
 /// The template that makes a cluster.
 const CLUSTER: &str = "cluster.yaml";
@@ -21,7 +21,10 @@ pub(super) fn check<'a>(
 
 fn is_used(name: &str, texts: &Texts, flavors: &Catalogue, built_in: &[&str]) -> bool {
     let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
-    let is_flavors = file == CLUSTER && flavors.flavor(folder).is_some();
+    // Of a flavor whose manifest cannot be read that is told, and its templates are its own still.
+    let may_be = |kind: &FlavorKind| flavors.may_be(folder, *kind);
+    let kinds = [FlavorKind::ManagedCluster, FlavorKind::Worker];
+    let is_flavors = file == CLUSTER && kinds.iter().any(may_be);
     let quoted = [format!("\"{name}\""), format!("'{name}'")];
     let names = |text: &str| quoted.iter().any(|quoted| text.contains(quoted));
     let others = texts.iter().filter(|(other, _)| other.as_str() != name);

@@ -28,6 +28,10 @@ const CONTROL_PLANE_CPUS: u32 = 2;
 
 pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let flavor = subject.manifest(scene);
+    // Whose sizes they are is not known where the manifest cannot be read, which is told by itself.
+    if flavor.is_none() && subject.flavor().is_some() {
+        return;
+    }
     // carp's table is Azure's. A flavor of another provider has its own in its manifest or its cloud, or none.
     let elsewhere = flavor.is_some_and(|flavor| {
         flavor.nodes == Nodes::Machines && flavor.provider.as_deref() != Some(AZURE)

@@ -1,9 +1,10 @@
 //! A flavor's manifest: what it makes, of what and with what, what its folders may hold, and when a deletion
 //! takes it out of them.
 
+mod nonsense;
 mod read;
 
-pub use read::{FlavorFault, read_flavor, read_manifest};
+pub use read::{FaultPlace, FlavorFault, read_flavor, read_manifest};
 
 use std::collections::BTreeMap;
 

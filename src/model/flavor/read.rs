@@ -1,4 +1,4 @@
-//! A manifest's text as a flavor, and what in it can mean nothing.
+//! A manifest's text as a flavor.
 
 use std::fmt;
 
@@ -7,18 +7,41 @@ use serde::de::{self, DeserializeOwned, IntoDeserializer as _, SeqAccess, Visito
 use serde::{Deserialize as _, Deserializer};
 use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 
-use super::super::provided_kind::{is_api_version, is_kind};
-use super::{Flavor, FlavorKind, FlavorObject, ProvidedKind};
+use super::super::provided_kind::ProvidedKind;
+use super::{Flavor, FlavorKind};
+use crate::diag::FieldPath;
 
 /// Why a text is no manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlavorFault {
     /// What is wrong, in one line.
     pub message: String,
-    /// Where, from 1; the first line where the whole is meant.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
+    /// Where.
+    pub place: FaultPlace,
+}
+
+/// Where in a manifest a mistake is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultPlace {
+    /// The text could not be read from there on: the line and the column, from 1.
+    Position(u32, u32),
+    /// It was read, and the field says what cannot be.
+    Field(FieldPath),
+}
+
+impl FlavorFault {
+    /// The first kind under `provides` that can mean nothing.
+    pub(in crate::model) fn in_provided(kinds: &[ProvidedKind]) -> Option<Self> {
+        kinds.iter().enumerate().find_map(|(i, kind)| {
+            let message = kind.nonsense()?;
+            Some(Self::at(FieldPath::keys("provides").index(i), message))
+        })
+    }
+
+    /// A field that says what cannot be.
+    pub(in crate::model) fn at(field: FieldPath, message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: FaultPlace::Field(field) }
+    }
 }
 
 /// Reads `flavor.yaml`.
@@ -27,10 +50,7 @@ pub struct FlavorFault {
 /// It is not YAML, has a field that means nothing, or says what cannot be.
 pub fn read_flavor(text: &str) -> Result<Flavor, FlavorFault> {
     let flavor: Flavor = read_manifest(text)?;
-    match flavor.nonsense() {
-        None => Ok(flavor),
-        Some(message) => Err(FlavorFault { message, line: 1, column: 1 }),
-    }
+    flavor.nonsense().map_or(Ok(flavor), Err)
 }
 
 /// Reads any file of templates that declares something.
@@ -45,58 +65,12 @@ pub fn read_manifest<T: DeserializeOwned>(text: &str) -> Result<T, FlavorFault> 
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let at = error.location();
         let number = |of: Option<u64>| of.and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+        let (line, column) = (at.map(|at| at.line()), at.map(|at| at.column()));
         FlavorFault {
-            line: number(at.map(|at| at.line())),
-            column: number(at.map(|at| at.column())),
             message: UserMessageFormatter.format_message(&error).into_owned(),
+            place: FaultPlace::Position(number(line), number(column)),
         }
     })
-}
-
-impl Flavor {
-    /// What in it can mean nothing, for its author.
-    fn nonsense(&self) -> Option<String> {
-        if self.kinds.is_empty() {
-            return Some("`kind` is an empty list".to_owned());
-        }
-        let provided = self.provides.iter().find_map(ProvidedKind::nonsense);
-        if let Some(wrong) = provided.or_else(|| self.unknown_step()) {
-            return Some(wrong);
-        }
-        self.objects.iter().enumerate().find_map(|(i, object)| {
-            let FlavorObject { api_version, kind, of, .. } = object;
-            let same = |other: &FlavorObject| {
-                let both = other.of.is_none() || of.is_none() || other.of == *of;
-                both && other.kind == *kind && other.api_version == *api_version
-            };
-            if !is_kind(kind) || !is_api_version(api_version) {
-                Some(format!("`{kind}` of `{api_version}` can be no kind of an object"))
-            } else if of.is_some_and(|of| !self.kinds.contains(&of)) {
-                Some(format!("`{kind}` is `of` what the flavor does not make"))
-            } else if self.objects[..i].iter().any(same) {
-                Some(format!("`{kind}` of `{api_version}` stands twice"))
-            } else {
-                None
-            }
-        })
-    }
-
-    /// A step after one that is not before it, or of a kind that the flavor does not have.
-    fn unknown_step(&self) -> Option<String> {
-        self.readiness.iter().enumerate().find_map(|(i, step)| {
-            let known = |name: &&String| !self.readiness[..i].iter().any(|s| s.step == **name);
-            let (name, kind) = (&step.step, &step.kind);
-            if let Some(after) = step.after.iter().find(known) {
-                Some(format!("the step `{name}` is after `{after}`, which is not before it"))
-            } else if !self.objects.iter().any(|object| object.kind == *kind) {
-                Some(format!(
-                    "the step `{name}` is of the kind `{kind}`, which is not in `objects`"
-                ))
-            } else {
-                None
-            }
-        })
-    }
 }
 
 /// A kind, or a list of kinds. An unknown one is told as what it is, which an untagged enum would not.
@@ -124,7 +98,6 @@ pub(super) fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Flav
 mod tests {
     use serde_json::json;
 
-    use super::super::FlavorStep;
     use super::*;
 
     fn read(kind: serde_json::Value) -> Result<Flavor, String> {
@@ -150,36 +123,5 @@ mod tests {
         assert_eq!(names(FlavorKind::Worker), ["A", "B"]);
         assert!(read(json!("Pod")).unwrap_err().starts_with("unknown variant `Pod`"));
         assert!(read(json!(["Pod"])).unwrap_err().starts_with("unknown variant `Pod`"));
-    }
-
-    #[test]
-    fn what_can_mean_nothing_is_told() {
-        let told = |change: fn(&mut Flavor)| {
-            let mut flavor = read(json!("Worker")).unwrap();
-            change(&mut flavor);
-            flavor.nonsense().unwrap_or_default()
-        };
-        assert_eq!(told(|_| ()), "");
-        assert!(told(|f| f.kinds.clear()).contains("empty"));
-        assert!(told(|f| f.objects[0].kind = "a b\n".into()).contains("can be no kind"));
-        assert!(told(|f| f.objects[0].api_version = "v1/".into()).contains("can be no kind"));
-        assert!(
-            told(|f| f.objects[1].of = Some(FlavorKind::ManagedCluster)).contains("does not make")
-        );
-        assert!(told(|f| f.objects[1].kind = "A".into()).contains("stands twice"));
-        let step = |kind: &str, after: &[&str]| FlavorStep {
-            step: "s".into(),
-            kind: kind.into(),
-            name: None,
-            after: after.iter().map(|&a| a.into()).collect(),
-            needs: None,
-        };
-        let steps = |steps: Vec<FlavorStep>| {
-            let flavor = Flavor { readiness: steps, ..read(json!("Worker")).unwrap() };
-            flavor.nonsense().unwrap_or_default()
-        };
-        assert_eq!(steps(vec![step("A", &[]), step("B", &["s"])]), "");
-        assert!(steps(vec![step("A", &["s"])]).contains("not before it"));
-        assert!(steps(vec![step("C", &[])]).contains("not in `objects`"));
     }
 }
