@@ -74,8 +74,6 @@ pub(super) trait Dialect {
     fn merged(&self, answer: &Value, report: &ForgeReport) -> Option<u64>;
     /// Asks for a page of the comments on it, from 1 on.
     fn comments(&self, number: u64, page: usize) -> Call;
-    /// Whether there may be more pages.
-    fn has_pages(&self) -> bool;
     /// Comments on it.
     fn comment(&self, number: u64, body: &str) -> Call;
     /// Edits a comment on it.

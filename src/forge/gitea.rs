@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::call::{Call, Dialect, ForgeStanding, PAGE, elements, text};
+use super::call::{COMMENTS, Call, Dialect, ForgeStanding, PAGE, elements, text};
 use super::github::GitHub;
 use super::report::{ForgeReport, ReportState};
 use crate::model::Id;
@@ -71,14 +71,11 @@ impl Dialect for Gitea {
         answer["number"].as_u64().filter(|_| into && answer["merged"] == true)
     }
 
-    /// All of them at once.
-    fn comments(&self, number: u64, _: usize) -> Call {
-        let path = format!("{}/issues/{number}/comments", self.base);
-        Call { path, ..self.alike.comments(number, 1) }
-    }
-
-    fn has_pages(&self) -> bool {
-        false
+    /// All of them at once, whichever page is asked for, until Gitea has pages here too
+    /// (<https://github.com/go-gitea/gitea/issues/6132>), as it has in other lists: `limit`, not `per_page`.
+    fn comments(&self, number: u64, page: usize) -> Call {
+        let path = format!("{}/issues/{number}/comments?limit={COMMENTS}&page={page}", self.base);
+        Call { path, ..self.alike.comments(number, page) }
     }
 
     fn comment(&self, number: u64, body: &str) -> Call {

@@ -85,10 +85,6 @@ impl Dialect for GitHub {
         Call::get(what, path)
     }
 
-    fn has_pages(&self) -> bool {
-        true
-    }
-
     fn comment(&self, number: u64, body: &str) -> Call {
         let what = format!("commenting on pull request {number}");
         Call::make(what, format!("{}/issues/{number}/comments", self.base), json!({"body": body}))

@@ -89,10 +89,6 @@ impl Dialect for GitLab {
         Call::get(what, format!("{}/merge_requests/{number}/notes?{asked}", self.base))
     }
 
-    fn has_pages(&self) -> bool {
-        true
-    }
-
     fn comment(&self, number: u64, body: &str) -> Call {
         let what = format!("writing a note on merge request {number}");
         let path = format!("{}/merge_requests/{number}/notes", self.base);

@@ -152,11 +152,17 @@ impl ForgeTeller<'_> {
         number: u64,
         author: Option<u64>,
     ) -> Result<Vec<MarkedComment>, Error> {
-        let mut marked = Vec::new();
+        let (mut marked, mut before) = (Vec::new(), None);
         for page in 1..=MOST_PAGES {
             let answer = self.call(&self.dialect.comments(number, page)).await?;
+            let first = elements(&answer).next().map(|comment| comment["id"].clone());
+            // A forge without pages answers each of them with all comments.
+            if page > 1 && first == before {
+                break;
+            }
+            before = first;
             marked.extend(elements(&answer).filter_map(|comment| self.marked(comment)));
-            let is_last = !self.dialect.has_pages() || elements(&answer).count() < COMMENTS;
+            let is_last = elements(&answer).count() < COMMENTS;
             if is_last || own(&marked, author).is_some() {
                 break;
             }

@@ -62,6 +62,21 @@ fn a_token_of_another_account_begins_a_comment_of_its_own() {
 }
 
 #[test]
+fn carps_comment_is_found_whether_gitea_has_pages_or_not() {
+    for (gitea_pages, number) in [(false, 20), (false, 45), (true, 20), (true, 45)] {
+        let forge = Forge::start(ForgeKind::Gitea);
+        forge.has().gitea_pages = gitea_pages;
+        forge.has().comments = (0..number).map(|n| format!("comment {n}")).collect();
+        for words in ["5 of 6 placed", "6 of 6 placed"] {
+            told(&forge, ForgeKind::Gitea, &report(ReportState::Fine, words), LIMITS).unwrap();
+        }
+        let has = forge.has();
+        assert_eq!(has.comments.len(), number + 1, "{gitea_pages} {number}: {:?}", has.asked);
+        assert!(has.comments[number].ends_with("6 of 6 placed"));
+    }
+}
+
+#[test]
 fn the_longest_comments_that_a_forge_takes_can_be_read() {
     let forge = Forge::start(ForgeKind::GitHub);
     // As many characters as GitHub takes, of the longest sort.

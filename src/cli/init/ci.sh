@@ -104,13 +104,15 @@ comment() {
   fi
   # Anybody can write the marker: what somebody else wrote is theirs.
   own='.body | startswith($marker)' by='(.user.login // .author.username) == $me'
-  page=1 id=
+  # GitHub and GitLab read `per_page`, Gitea and Forgejo `limit`; what knows no pages gives all comments for each.
+  page=1 id= before=
   while [ -z "$id" ]; do
-    listed=$(call "$all?per_page=100&page=$page")
+    listed=$(call "$all?per_page=50&limit=50&page=$page")
+    first=$(printf '%s' "$listed" | jq -r '.[0].id // empty')
+    if [ "$first" = "$before" ]; then break; fi
     id=$(printf '%s' "$listed" |
       jq -r --arg marker "$marker" --arg me "$me" "[.[] | select(($own) and ($by))] | first | .id // empty")
-    if [ "$(printf '%s' "$listed" | jq length)" -lt 100 ]; then break; fi
-    page=$((page + 1))
+    page=$((page + 1)) before=$first
   done
   body=$(mktemp)
   { echo "$marker"; cat plan.md; } | jq --raw-input --slurp '{body: .}' > "$body"

@@ -45,6 +45,8 @@ pub(crate) struct Has {
     pub(crate) of_others: BTreeMap<usize, u64>,
     /// Who set the statuses.
     pub(crate) set_by: u64,
+    /// Whether Gitea has pages of comments, as it has of other lists.
+    pub(crate) gitea_pages: bool,
     /// Whether a commit was brought by a request.
     pub(crate) is_requested: bool,
     /// `METHOD path`.
@@ -70,6 +72,7 @@ impl Forge {
             comments: Vec::new(),
             of_others: BTreeMap::new(),
             set_by: OURS,
+            gitea_pages: false,
             is_requested: true,
             asked: Vec::new(),
         }));
@@ -172,9 +175,13 @@ fn answer(request: &Request, kind: ForgeKind, has: &mut Has) -> (&'static str, V
         ForgeKind::GitLab => ("PRIVATE-TOKEN", TOKEN.to_owned(), "/api/v4/projects/our%2Ffleet"),
         ForgeKind::Gitea => ("Authorization", format!("token {TOKEN}"), "/api/v1/repos/our/fleet"),
     };
+    // Gitea takes either word before the token.
+    let other = (kind == ForgeKind::Gitea).then(|| format!("Bearer {TOKEN}"));
     // GitHub answers nobody without a name.
     let is_known = request.header("User-Agent").is_some_and(|agent| !agent.is_empty());
-    if request.header(header) != Some(&wanted) || !is_known {
+    let is_ours = [Some(&wanted), other.as_ref()]
+        .contains(&request.header(header).map(str::to_owned).as_ref());
+    if !is_ours || !is_known {
         return ("401 Unauthorized", json!({"message": "Bad credentials"}));
     }
     if request.path == "/api/v4/user" {
@@ -229,7 +236,7 @@ fn github(
         ("GET", ["commits", _, "pull"]) if is_gitea && has.is_requested => {
             ("200 OK", json!({"number": NUMBER, "merged": true, "base": {"ref": "main"}}))
         }
-        ("GET", ["issues", "7", "comments"]) => ("200 OK", comments(request, has, !is_gitea)),
+        ("GET", ["issues", "7", "comments"]) => ("200 OK", comments(request, has, is_gitea)),
         ("POST", ["issues", "7", "comments"]) => comment(has, body),
         ("PATCH", ["issues", "comments", id]) => edit(has, id, body),
         _ => ("404 Not Found", json!({"message": "Not Found"})),
@@ -258,7 +265,7 @@ fn gitlab(request: &Request, parts: &[&str], body: &Value, has: &mut Has) -> (&'
             let open = json!({"iid": 9, "state": "opened", "target_branch": "main"});
             ("200 OK", if has.is_requested { json!([open, request]) } else { json!([open]) })
         }
-        ("GET", ["merge_requests", "7", "notes"]) => ("200 OK", comments(request, has, true)),
+        ("GET", ["merge_requests", "7", "notes"]) => ("200 OK", comments(request, has, false)),
         ("POST", ["merge_requests", "7", "notes"]) => comment(has, body),
         ("PUT", ["merge_requests", "7", "notes", id]) => edit(has, id, body),
         _ => ("404 Not Found", json!({"message": "404 Not found"})),
@@ -272,7 +279,8 @@ fn set(has: &mut Has, body: &Value, name: &str) -> (&'static str, Value) {
     ("201 Created", json!({"creator": {"id": OURS}, "author": {"id": OURS}}))
 }
 
-fn comments(request: &Request, has: &Has, pages: bool) -> Value {
+/// Gitea gives all of them at once, or pages of what it calls `limit`: 30 where nothing is said, 50 at most.
+fn comments(request: &Request, has: &Has, is_gitea: bool) -> Value {
     let number = |name: &str| {
         let found = request.query.split('&').find_map(|pair| pair.strip_prefix(name));
         found.and_then(|text| text.parse::<usize>().ok())
@@ -284,10 +292,15 @@ fn comments(request: &Request, has: &Has, pages: bool) -> Value {
         json!({"id": id, "body": body, "user": who, "author": who})
     };
     let all = has.comments.iter().enumerate().map(one);
-    if !pages {
+    if is_gitea && !has.gitea_pages {
         return all.collect();
     }
-    let (size, page) = (number("per_page=").unwrap_or(20), number("page=").unwrap_or(1));
+    let size = if is_gitea {
+        number("limit=").unwrap_or(30).min(50)
+    } else {
+        number("per_page=").unwrap_or(20).min(100)
+    };
+    let page = number("page=").unwrap_or(1);
     all.skip(size * (page - 1)).take(size).collect()
 }
 
