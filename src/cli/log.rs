@@ -71,6 +71,8 @@ impl LogArgs {
         };
         let shown = Targets::new()
             .with_default(level.min(LevelFilter::WARN))
+            // It logs every try that fails as an error, and carp says what came of it.
+            .with_target("kube_client::client::builder", LevelFilter::OFF)
             .with_target(env!("CARGO_CRATE_NAME"), level);
         let lines = fmt::layer()
             .with_writer(std::io::stderr)

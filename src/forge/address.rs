@@ -1,6 +1,7 @@
 //! Where a repository is on a forge, worked out of the address that git or a browser has for it.
 
 use super::error::Error;
+use super::proxy::{ForgeProxy, ProxySettings};
 use crate::model::api::ForgeKind;
 
 /// A repository on a forge, and the address of its API.
@@ -16,6 +17,8 @@ pub struct ForgeTarget {
     pub(super) repository: String,
     /// Where the repository is, as it is shown.
     shown: String,
+    /// Through which proxy it is reached; `None`: directly.
+    pub(super) proxy: Option<ForgeProxy>,
 }
 
 /// Hosts whose forge is known. Others are named by people: a guess from a name such as `git.example.com` would
@@ -53,12 +56,29 @@ impl ForgeTarget {
             ForgeKind::GitLab => (format!("{scheme}://{host}"), "/api/v4"),
             ForgeKind::Gitea => (format!("{scheme}://{host}"), "/api/v1"),
         };
-        Ok(Self { kind, origin, base, repository, shown })
+        Ok(Self { kind, origin, base, repository, shown, proxy: None })
+    }
+
+    /// The same, reached through a proxy where the settings name one for it.
+    ///
+    /// # Errors
+    /// What they name is no proxy.
+    pub fn through(self, proxies: &ProxySettings) -> Result<Self, Error> {
+        let proxy = proxies.proxy(&self.origin)?;
+        Ok(Self { proxy, ..self })
     }
 
     /// Who answers for the API, with its port.
     pub(super) fn host(&self) -> &str {
         self.origin.split_once("://").map_or(&self.origin, |(_, host)| host)
+    }
+
+    /// How it is reached, in words for an error.
+    pub(super) fn way(&self) -> String {
+        match &self.proxy {
+            Some(proxy) => format!("asked through the proxy {}", proxy.shown()),
+            None => "asked directly, for no proxy is set for it (HTTPS_PROXY, NO_PROXY)".to_owned(),
+        }
     }
 
     /// Where the repository is, without scheme and credentials.

@@ -98,6 +98,7 @@ impl<'a> Session<'a> {
         let mut config = Config::new(origin);
         config.default_retry = false;
         config.connect_timeout = Some(limits.call);
+        config.proxy_url = target.proxy.as_ref().map(|proxy| proxy.uri.clone());
         let client = Client::try_from(config).map_err(|error| down(error.to_string()))?;
         Ok(Self { client, target, token, limits, now })
     }
@@ -189,8 +190,8 @@ impl<'a> Session<'a> {
     }
 
     fn unreachable(&self, call: &Call, detail: &str) -> Error {
-        let host = self.target.host().to_owned();
-        Error::Unreachable { what: call.what.clone(), host, detail: self.words(detail) }
+        let (host, way) = (self.target.host().to_owned(), self.target.way());
+        Error::Unreachable { what: call.what.clone(), host, detail: self.words(detail), way }
     }
 
     /// Words from outside, on one line and not too many. A forge that repeats the token repeats it to nobody.

@@ -21,6 +21,12 @@ pub enum Error {
     /// There is no token.
     #[error("CARP_FORGE_TOKEN is not set, and the forge takes nothing without a token")]
     NoToken,
+    /// What names the proxy names none.
+    #[error(
+        "HTTPS_PROXY or ALL_PROXY has no address of a proxy (http://HOST:PORT, https:// or socks5://); hosts that are \
+         to be asked directly stand in NO_PROXY"
+    )]
+    BadProxy,
     /// What is set is no token.
     #[error("CARP_FORGE_TOKEN is no token: it has a blank, or what is no plain character")]
     BadToken,
@@ -72,7 +78,7 @@ pub enum Error {
         detail: String,
     },
     /// Nothing came back.
-    #[error("{what} failed: {host} cannot be reached: {detail}; {NO_PROXY}")]
+    #[error("{what} failed: {host} cannot be reached: {detail}; it was {way}")]
     Unreachable {
         /// What was tried.
         what: String,
@@ -80,6 +86,8 @@ pub enum Error {
         host: String,
         /// Every cause, the outermost first.
         detail: String,
+        /// Whether that was through a proxy, and which.
+        way: String,
     },
     /// The forge does not answer as it should.
     #[error("{what} failed: {detail}")]
@@ -98,17 +106,16 @@ pub enum Error {
         most: usize,
     },
     /// All of it took too long.
-    #[error("{host} did not answer within {whole:?}; {NO_PROXY}")]
+    #[error("{host} did not answer within {whole:?}; it was {way}")]
     Slow {
         /// The host that was asked.
         host: String,
         /// How long all of it may take.
         whole: Duration,
+        /// Whether that was through a proxy, and which.
+        way: String,
     },
 }
-
-/// What is tried first where nothing answers.
-const NO_PROXY: &str = "carp asks it directly, without a proxy, whatever HTTPS_PROXY says";
 
 impl Error {
     /// Whether another call now would fare no better.

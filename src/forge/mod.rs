@@ -21,11 +21,13 @@ mod error;
 mod gitea;
 mod github;
 mod gitlab;
+mod proxy;
 mod report;
 mod tell;
 
 pub use address::ForgeTarget;
 pub use client::{CallLimits, Token};
 pub use error::Error;
+pub use proxy::ProxySettings;
 pub use report::{ForgeReport, MOST_COMMENT, MOST_DESCRIPTION, ReportState};
 pub use tell::tell;

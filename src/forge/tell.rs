@@ -40,7 +40,10 @@ pub fn tell(
             let session = Session::open(target, token, limits, now)?;
             ForgeTeller { session, dialect: &*dialect, report }.all().await
         };
-        let slow = || Error::Slow { host: target.host().to_owned(), whole: limits.whole };
+        let slow = || {
+            let (host, way) = (target.host().to_owned(), target.way());
+            Error::Slow { host, whole: limits.whole, way }
+        };
         timeout(limits.whole, telling).await.unwrap_or_else(|_| Err(slow()))
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::outcome::Verdict;
-use crate::forge::{self, ForgeReport, Token};
+use crate::forge::{self, ForgeReport, ProxySettings, Token};
 use crate::model::api::{ForgeKind, ForgeSettings};
 use crate::model::{Id, Name, Proposal, ReasonCode};
 
@@ -27,6 +27,8 @@ pub struct ForgeOptions {
     pub url: Option<String>,
     /// What opens the API, or why there is nothing.
     pub token: Result<Token, forge::Error>,
+    /// What the environment says of proxies.
+    pub proxies: ProxySettings,
     /// What is told, decided from how the turn went alone.
     pub report: fn(&Said<'_>) -> ForgeReport,
 }

@@ -125,7 +125,7 @@ impl ForgeTelling<'_> {
     }
 
     fn tell(self, of: &RememberedCalls) -> Result<String, forge::Error> {
-        let target = ForgeTarget::of(of.kind, &of.address)?;
+        let target = ForgeTarget::of(of.kind, &of.address)?.through(&self.options.proxies)?;
         let token = self.options.token.as_ref().map_err(Clone::clone)?;
         let _span = tracing::debug_span!("forge", repository = target.shown()).entered();
         forge::tell(&target, token, &of.report, CallLimits::default(), self.now)?;

@@ -148,10 +148,10 @@ fn a_forge_that_is_slow_costs_no_more_than_the_limit() {
     let fine = report(ReportState::Fine, "1 of 1 placed");
     let error = told(&forge, ForgeKind::GitLab, &fine, limits).unwrap_err();
     let host = forge.host();
-    assert_eq!(error, Error::Slow { host: host.clone(), whole: limits.whole });
+    assert!(matches!(&error, Error::Slow { whole, .. } if *whole == limits.whole), "{error:?}");
     let said = error.to_string();
     assert!(said.starts_with(&format!("{host} did not answer within 700ms")), "{said}");
-    assert!(said.contains("without a proxy"), "{said}");
+    assert!(said.contains("asked directly, for no proxy is set for it"), "{said}");
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
@@ -166,7 +166,7 @@ fn a_forge_that_cannot_be_reached_is_named_with_the_cause() {
         let now = "2026-11-01T09:00:00Z".parse().unwrap();
         let error = tell(&target, &Token::new(TOKEN).unwrap(), &calls, LIMITS, now).unwrap_err();
         let said = error.to_string();
-        for part in [host.as_str(), "Connection refused", "without a proxy"] {
+        for part in [host.as_str(), "Connection refused", "asked directly"] {
             assert!(said.contains(part), "{part} in {said}");
         }
         assert_eq!(said.matches("Connection refused").count(), 1, "each cause once: {said}");

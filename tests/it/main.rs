@@ -54,6 +54,7 @@ mod footprint;
 #[cfg(unix)]
 mod forge;
 mod forge_comments;
+mod forge_proxies;
 mod format_only;
 #[cfg(unix)]
 mod full_disk;

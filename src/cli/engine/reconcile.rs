@@ -9,7 +9,7 @@ use super::super::show::plan::{PlanView, markdown};
 use super::super::{Context, Error, Exit, FleetArgs, ForgeArgs, ForgeName, ObservedArgs, plan};
 use super::open::{build, cache, clock, failed, program, shown, text_of};
 use super::{FleetSource, OpenedFleet, Reconciled, Turned};
-use crate::forge::Token;
+use crate::forge::{ProxySettings, Token};
 use crate::git::Repository;
 use crate::model::{Name, Proposal, Turn, TurnConstraints};
 use crate::pipeline::Update;
@@ -104,6 +104,7 @@ fn forge_options(context: &Context<'_, '_>, args: &ForgeArgs) -> ForgeOptions {
         choice: args.forge.map_or(ForgeChoice::Fleet, ForgeName::choice),
         url: args.forge_url.clone(),
         token: Token::new(token),
+        proxies: ProxySettings::of(|name| context.io.env.get(name).map(String::as_str)),
         report: forge::report,
     }
 }

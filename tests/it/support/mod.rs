@@ -46,6 +46,7 @@ pub(crate) fn nobody_is_told() -> carp::reconcile::ForgeOptions {
         choice: carp::reconcile::ForgeChoice::Off,
         url: None,
         token: Err(carp::forge::Error::NoToken),
+        proxies: carp::forge::ProxySettings::default(),
         report: carp::cli::show::forge::report,
     }
 }

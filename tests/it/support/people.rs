@@ -97,6 +97,10 @@ pub(crate) fn carp(folder: &Path, args: &[&str]) -> Command {
     // In a pull request of this repository they would say what other repositories are merged into.
     command.env_remove("GITHUB_BASE_REF").env_remove("CI_MERGE_REQUEST_TARGET_BRANCH_NAME");
     command.env_remove("CARP_FLEET").env_remove("COLUMNS");
+    // What is on this machine is reached directly.
+    for proxy in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+        command.env_remove(proxy);
+    }
     command
 }
 
