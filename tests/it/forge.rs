@@ -316,7 +316,7 @@ fn who_waits_stands_in_the_status_until_it_is_placed() {
     let comment = world.forge.has().comments[0].clone();
     assert!(
         comment.contains(
-            "| `golf` | all workers are not among those that the affinity names (AffinityName) |"
+            "| `golf` | no worker is among those that the affinity names (AffinityName) |"
         ),
         "{comment}"
     );

@@ -15,7 +15,7 @@ $ carp reconcile --once
     committed carp/rendered <id> (pushed to origin): carp: 0 workers, +0 -0 ~0 clusters, 1 pending
     status: carp/status <id> (pushed to origin)
     carp/rendered:
-      bravo waits: all workers are in a location that the affinity does not allow (AffinityLocation)
+      bravo waits: no worker is in a location that the affinity allows (AffinityLocation)
 
       + decisions/f1/bravo.yaml
       ~ decisions/pending.lock

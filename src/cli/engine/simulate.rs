@@ -202,7 +202,7 @@ fn count(runway: Runway) -> RunwayCount {
         fits: runway.fits,
         at_least: runway.fits >= MOST,
         rooms: rooms.map(room_view).collect(),
-        reasons: runway.reasons.iter().map(|reason| format!("{reason:?}")).collect(),
+        reasons: runway.reasons,
         limit: runway.limit,
     }
 }

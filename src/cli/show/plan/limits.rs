@@ -6,13 +6,27 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::super::{Palette, Tone, count};
-use super::{Action, PlanView, listed};
+use super::{Action, ChangeGroup, PlanView, listed};
 use crate::change::Used;
 use crate::model::{Decision, Name, ReasonCode};
 use crate::pipeline::nodes_words;
 
 /// The most lines of one sort; the rest is counted.
 const LINES: usize = 3;
+/// So many characters of a reason stand in a row of a table; of more stands below it that the cluster waits.
+const IN_A_ROW: usize = 60;
+
+/// What a row of a table says of why something changes: of a cluster that waits for many things that it waits.
+pub(super) fn in_a_row(group: &ChangeGroup) -> &str {
+    let short = group.action != Action::Wait || !is_long(&group.why);
+    if short { &group.why } else { "no worker takes it; what each has against it stands below" }
+}
+
+/// Whether why a cluster waits is too long for a row of a table.
+#[must_use]
+pub(in crate::cli::show) fn is_long(why: &str) -> bool {
+    why.chars().count() > IN_A_ROW
+}
 
 impl PlanView<'_> {
     /// Who waited before and waits for the same, by what for. Who begins to wait is among the changes, and
@@ -29,6 +43,17 @@ impl PlanView<'_> {
                 alike.entry(ReasonCode::sentence(reasons)).or_default().push(name);
             }
         }
+        alike
+    }
+
+    /// The same with those who begin to wait for more than a row of a table holds.
+    fn waits_below(&self) -> BTreeMap<String, Vec<&Name>> {
+        let mut alike = self.waits();
+        let begin = self.clusters.iter().filter(|change| change.action == Action::Wait);
+        for change in begin.filter(|change| is_long(&change.why)) {
+            alike.entry(change.why.clone()).or_default().push(&change.name);
+        }
+        alike.values_mut().for_each(|names| names.sort());
         alike
     }
 
@@ -60,7 +85,7 @@ impl PlanView<'_> {
         };
         let over = self.strain.overcommitted.iter();
         let quotas = self.strain.quotas.iter();
-        let waits = self.waits().into_iter();
+        let waits = self.waits_below().into_iter();
         let all = [
             (
                 "OVERCOMMITTED",
@@ -194,6 +219,31 @@ mod tests {
         let (over, quotas) = json(&view);
         assert_eq!((&over[0]["worker"], &over[0]["resource"]), (&json!("w1"), &json!("clusters")));
         assert_eq!((&quotas[0]["tenant"], &quotas[0]["used"]), (&json!("shop"), &json!("8")));
+    }
+
+    #[test]
+    fn who_begins_to_wait_for_many_things_is_told_below_the_table() {
+        let proposal = sample::proposal();
+        let mut view = PlanView::of(&proposal, "fleet", "eu", &[]);
+        let row = |view: &PlanView<'_>| {
+            let waits = view.groups.iter().find(|group| group.action == Action::Wait);
+            waits.map(in_a_row).map(str::to_owned).unwrap()
+        };
+        assert_eq!(row(&view), "no worker takes it; what each has against it stands below");
+        let below = "  huge: some workers have too little room, some have a taint that is not tolerated (Capacity, Taint)\n";
+        assert!(
+            text(&view, Palette::plain()).ends_with(below),
+            "{}",
+            text(&view, Palette::plain())
+        );
+        let short = "all workers have too little room (Capacity)";
+        for why in view.groups.iter_mut().map(|group| &mut group.why) {
+            short.clone_into(why);
+        }
+        for why in view.clusters.iter_mut().map(|change| &mut change.why) {
+            short.clone_into(why);
+        }
+        assert_eq!((row(&view).as_str(), text(&view, Palette::plain()).as_str()), (short, ""));
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn clusters(view: &PlanView<'_>) -> String {
             _ => group.who(),
         };
         let action = group.action.name().to_owned();
-        [who, action, end(&group.from), end(&group.to), cell(&group.why)]
+        [who, action, end(&group.from), end(&group.to), cell(limits::in_a_row(group))]
     };
     let rows: Vec<_> = view.groups.iter().take(ROWS).map(row).collect();
     rows_of(["cluster", "action", "from", "to", "why"], &rows, view.groups.len())

@@ -23,6 +23,7 @@ pub use clusters::{Action, ClusterChange, why_here};
 pub use deletions::{progress_words, waiting_words};
 pub use groups::{ChangeGroup, groups};
 pub use json::{PLAN_SCHEMA, json};
+pub(super) use limits::is_long;
 pub(super) use json::{hold as hold_value, stays as stays_value};
 pub use markdown::{FileDiff, markdown};
 pub(super) use moving::{LOST, stays_text};

@@ -80,7 +80,7 @@ fn clusters(view: &PlanView<'_>, palette: Palette) -> String {
     };
     let row = |group: &ChangeGroup| {
         let action = Cell::toned(group.action.name(), tone(group.action));
-        let why = group.why.as_str().into();
+        let why = limits::in_a_row(group).into();
         vec![group.who().into(), action, end(&group.from), end(&group.to), why]
     };
     let rows: Vec<_> = view.groups.iter().map(row).collect();

@@ -225,16 +225,11 @@ fn why(name: &Name, after: &ClusterStanding, proposal: &Proposal) -> String {
     let plan = &proposal.plan;
     match (plan.clusters.get(name).map(|planned| &planned.decision), after) {
         (Some(Decision::Bind(binding)), _) => why_here(binding, &proposal.fleet),
-        (_, ClusterStanding::Waits(reasons)) => reason_words(reasons),
+        (_, ClusterStanding::Waits(reasons)) => ReasonCode::sentence(reasons),
         (_, ClusterStanding::Moving { from, .. }) => {
             let cause = plan.moves.get(name).map(|moved| moved.cause.words());
             cause.map(|cause| format!("{from} {cause}")).unwrap_or_default()
         }
         _ => String::new(),
     }
-}
-
-/// The codes of reasons, as records have them.
-pub(super) fn reason_words(reasons: &BTreeSet<ReasonCode>) -> String {
-    reasons.iter().map(|reason| format!("{reason:?}")).collect::<Vec<_>>().join(", ")
 }

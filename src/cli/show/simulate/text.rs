@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::super::findings;
-use super::super::plan::{LOST, gate_words, holds_text, kept, listed, stays_text};
+use super::super::plan::{LOST, gate_words, holds_text, is_long, kept, listed, stays_text};
 use super::super::tables::{Cell, table};
 use super::super::{Palette, Tone};
 use super::{
-    ClusterDifference, ClusterStanding, RunwayRow, SimulateView, WorkerDifference, left,
-    reason_words, rebalance,
+    ClusterDifference, ClusterStanding, SimulateView, WorkerDifference, left, rebalance, runway,
 };
-use crate::model::{Name, Quantity};
+use crate::model::{Name, Quantity, ReasonCode};
 
 /// The most clusters that a table lists.
 const MOST_ROWS: usize = 50;
@@ -32,7 +31,7 @@ pub fn text(view: &SimulateView<'_>, palette: Palette) -> String {
         holds_text(&view.holds(), &view.after.plan, palette),
         let_through(view, palette),
         gates(view, palette),
-        runway(view.runway, palette),
+        runway::text(view.runway, palette),
         footer(view, palette),
     ];
     sections.retain(|section| !section.trim().is_empty());
@@ -65,14 +64,14 @@ fn added(view: &SimulateView<'_>) -> String {
             let end = match &standing {
                 ClusterStanding::On(worker) => (false, format!("to {worker}")),
                 ClusterStanding::Waits(reasons) => {
-                    (true, format!("wait ({})", reason_words(reasons)))
+                    (true, format!("wait: {}", ReasonCode::sentence(reasons)))
                 }
                 _ => (true, "do not load".to_owned()),
             };
             *ends.entry(end).or_default() += 1;
         }
         let ends: Vec<_> = ends.iter().map(|((_, end), count)| format!("{count} {end}")).collect();
-        let _ = writeln!(out, "{words}: {}", ends.join(", "));
+        let _ = writeln!(out, "{words}: {}", ends.join("; "));
     }
     out
 }
@@ -92,6 +91,9 @@ fn clusters(view: &SimulateView<'_>, palette: Palette) -> String {
 }
 
 fn row(cluster: &ClusterDifference) -> Vec<Cell> {
+    // What each worker has against it stands below.
+    let waits = matches!(cluster.after, ClusterStanding::Waits(_)) && is_long(&cluster.why);
+    let why = if waits { "no worker takes it" } else { cluster.why.as_str() };
     let tone = match (&cluster.before, &cluster.after) {
         (_, ClusterStanding::On(_)) if cluster.before.worker().is_none() => Tone::Good,
         (ClusterStanding::Waits(_), _) => Tone::Warn,
@@ -101,7 +103,7 @@ fn row(cluster: &ClusterDifference) -> Vec<Cell> {
         cluster.name.to_string().into(),
         cluster.before.words().into(),
         Cell::toned(cluster.after.words(), tone),
-        cluster.why.as_str().into(),
+        why.into(),
     ]
 }
 
@@ -159,32 +161,6 @@ fn gates(view: &SimulateView<'_>, palette: Palette) -> String {
         let _ = writeln!(out, "{title}: {}\n  {}", gate_words(reason), listed(&names));
     }
     out
-}
-
-fn runway(rows: &[RunwayRow], palette: Palette) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
-    let tenants = rows.iter().any(|row| row.tenant.is_some());
-    let changed = rows.iter().any(|row| row.then.is_some());
-    let mut header = vec!["class"];
-    header.extend(tenants.then_some("tenant"));
-    header.push("fits");
-    header.extend(changed.then_some("with"));
-    header.extend(["where", "the next one waits for"]);
-    let cells = |row: &RunwayRow| -> Vec<Cell> {
-        let count = row.then.as_ref().unwrap_or(&row.now);
-        let mut cells = vec![row.class.as_deref().unwrap_or("(none)").into()];
-        cells.extend(tenants.then(|| row.tenant.as_deref().unwrap_or("-").into()));
-        cells.push(row.now.words().into());
-        cells.extend(row.then.as_ref().map(|then| then.words().into()));
-        cells.push(count.where_words().into());
-        cells.push(count.reasons.join(", ").into());
-        cells
-    };
-    let rows: Vec<_> = rows.iter().map(cells).collect();
-    let title = palette.paint(Tone::Strong, "Runway: how many more fit");
-    format!("{title}\n{}", table(&header, &rows, palette))
 }
 
 fn footer(view: &SimulateView<'_>, palette: Palette) -> String {
