@@ -216,6 +216,6 @@ fn text(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
         context.note(findings::text(&found, palette).trim_end())?;
     }
     let palette = context.palette();
-    context.print(&show::reconcile::text(&turn, palette))?;
+    context.print(&show::reconcile::text(&turn, &found, palette))?;
     Ok(plan::exit_of(&turn.opened.proposal))
 }

@@ -103,7 +103,8 @@ pub(super) fn located(opened: &OpenedFleet, audience: Audience) -> Vec<Finding> 
         Audience::Program => &source.prefix,
     };
     let sources = TextSources { text: &source.text, locate: &engine::locate, prefix };
-    findings::resolve(&opened.proposal.diagnostics, &sources)
+    let found = findings::resolve(&opened.proposal.diagnostics, &sources);
+    findings::with_what_follows(found, &opened.proposal)
 }
 
 /// Prints what people should know before they read the output.

@@ -22,6 +22,7 @@ mod status;
 pub mod supervise;
 pub(super) mod templates;
 mod unknown;
+mod unread;
 mod watching;
 mod writable;
 
@@ -249,7 +250,9 @@ pub fn explain(
         None => open::look_for(context, fleet, observed, Keep::Ids, sought)?,
         Some(revision) => open::look_past(context, fleet, revision, Keep::Ids)?,
     };
+    let unread = unread::decided(&look)?;
     let mut view = explain::explain(&look, object)?;
+    view.warnings.extend(unread);
     if bootstrap {
         view.bootstrap = bootstrap::steps(&look, &object.name)?;
     }
@@ -282,7 +285,10 @@ pub fn status(
 ) -> Result<StatusView, Error> {
     let _progress = context.progress("reading and placing the fleet");
     let look = open::look_for(context, fleet, observed, Keep::Bytes, query.sought())?;
-    status::status(&look, query)
+    let unread = unread::decided(&look)?;
+    let mut view = status::status(&look, query)?;
+    view.warnings.extend(unread);
+    Ok(view)
 }
 
 /// One turn: observe, propose, commit, push.
@@ -339,6 +345,7 @@ pub fn drained(
 ) -> Result<DrainedView, Error> {
     let fleet = reconcile::argument(&args.fleet);
     let look = open::look_at_input(context, &fleet, &ObservedArgs::default(), false)?;
+    unread::decided(&look)?;
     Ok(drain::drained(&look.opened.proposal.plan, worker))
 }
 

@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 
 use super::super::engine::Reconciled;
+use super::findings::{Finding, tells_hold, tells_kept};
 use super::plan::{PlanView, ack_command, gate_words, hold_words, kept, listed};
 use super::{Palette, Tone, count};
-use crate::model::{Turn, TurnCommit, TurnForge, TurnStatus};
+use crate::model::{Hold, Turn, TurnCommit, TurnForge, TurnStatus};
 use crate::reconcile::Verdict;
 
-/// The turn in a few lines, without the findings.
+/// The turn in a few lines, without the findings, which are shown beside it.
 #[must_use]
-pub fn text(turn: &Reconciled, palette: Palette) -> String {
+pub fn text(turn: &Reconciled, findings: &[Finding], palette: Palette) -> String {
     let proposal = &turn.opened.proposal;
     let source = &turn.opened.source;
     let view = PlanView::of(proposal, &source.label, &source.prefix, &[]);
@@ -34,13 +35,15 @@ pub fn text(turn: &Reconciled, palette: Palette) -> String {
         let times = count(u64::from(turn.races), "time");
         let _ = writeln!(out, "another writer was faster {times}; planned again each time");
     }
-    for hold in &proposal.plan.holds {
+    let told = |hold: &&Hold| tells_hold(findings, hold.kind);
+    for hold in proposal.plan.holds.iter().filter(|hold| !told(hold)) {
         let title = palette.paint(Tone::Bad, &format!("held {}", hold.kind.name()));
         let words = hold_words(hold.kind);
         let _ = writeln!(out, "{title}: {}: {}", words.what, listed(&proposal.plan.lines_of(hold)));
         let _ = writeln!(out, "  help: {}", ack_command(hold).as_deref().unwrap_or(words.remedy));
     }
-    for (reason, names) in kept(&proposal.gates) {
+    let kept = kept(&proposal.gates).into_iter();
+    for (reason, names) in kept.filter(|(reason, _)| !tells_kept(findings, *reason)) {
         let title = palette.paint(Tone::Warn, &format!("kept {}", reason.name()));
         let _ = writeln!(out, "{title}: {}: {}", gate_words(reason), listed(&names));
     }
@@ -149,11 +152,11 @@ mod tests {
             races: 2,
             now: jiff::Timestamp::UNIX_EPOCH,
         };
-        insta::assert_snapshot!(text(&turn, Palette::plain()));
+        insta::assert_snapshot!(text(&turn, &[], Palette::plain()));
         turn.verdict = Verdict::Unchanged;
         turn.status = Some(TurnStatus::Failed { message: "the remote refused it".into() });
         turn.races = 0;
-        let shown = text(&turn, Palette::plain());
+        let shown = text(&turn, &[], Palette::plain());
         assert!(shown.starts_with("nothing to commit; 1 waiting\nstatus not written: the remote"));
     }
 }

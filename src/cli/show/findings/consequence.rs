@@ -1,12 +1,17 @@
-//! One cause, one error: what is wrong only because something else is wrong is a note.
+//! One cause, one error: what is wrong, held or kept only because something else is wrong is told with that.
 
 use std::collections::BTreeMap;
 
+use super::super::plan::first;
 use super::Finding;
 use crate::diag::{Code, Severity};
-use crate::model::count;
+use crate::model::{GateReason, HoldKind, Proposal, Unloaded, count};
 
-/// The findings with those that follow from others as notes: what many say alike once, with how many they are.
+/// How many names stand in a line.
+const NAMES: usize = 5;
+
+/// The findings with those that follow from others as notes: what many say alike once, with how many they are; and that
+/// `carp.yaml` did not load as what follows from the first mistake in it.
 pub(super) fn told_once(findings: Vec<Finding>) -> Vec<Finding> {
     let follows = |finding: &Finding| finding.code == Code::ClassNotLoaded;
     let mut alike: BTreeMap<String, u64> = BTreeMap::new();
@@ -29,13 +34,94 @@ pub(super) fn told_once(findings: Vec<Finding>) -> Vec<Finding> {
         }
         Some(finding)
     };
-    findings.into_iter().filter_map(told).collect()
+    without_broken(findings.into_iter().filter_map(told).collect())
+}
+
+fn without_broken(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let is_broken = |finding: &Finding| finding.code == Code::FleetBroken;
+    while let Some(at) = findings.iter().position(is_broken) {
+        let file = findings[at].spot.as_ref().map(|spot| spot.file.clone());
+        let is_cause = |other: &Finding| other.severity == Severity::Error && !is_broken(other);
+        let in_it = |other: &Finding| other.spot.as_ref().map(|spot| &spot.file) == file.as_ref();
+        let own = findings.iter().position(|other| is_cause(other) && in_it(other));
+        let Some(cause) = own.or_else(|| findings.iter().position(is_cause)) else { break };
+        let message = findings[at].message.clone();
+        findings[cause].consequence = Some(message);
+        findings.remove(at);
+    }
+    findings
+}
+
+/// The findings, the first of those for which something did not load with what follows for the plan: whose last good
+/// output is kept, and what does not begin.
+#[must_use]
+pub fn with_what_follows(mut findings: Vec<Finding>, proposal: &Proposal) -> Vec<Finding> {
+    let unloaded = &proposal.fleet.unloaded;
+    let is_cause = |finding: &Finding| {
+        let place = finding.spot.as_ref().map(|spot| &spot.place);
+        let in_it = |whole: &Unloaded| {
+            let same = |place: &&crate::diag::Place| {
+                place.file == whole.file && whole.document.is_none_or(|at| at == place.document)
+            };
+            place.filter(same).is_some()
+        };
+        finding.severity == Severity::Error && unloaded.iter().any(in_it)
+    };
+    let causes = findings.iter().filter(|finding| is_cause(finding)).count();
+    if let Some(cause) = findings.iter_mut().find(|finding| is_cause(finding)) {
+        cause.consequence = what_follows(proposal, causes);
+    }
+    findings
+}
+
+fn what_follows(proposal: &Proposal, causes: usize) -> Option<String> {
+    let kept: Vec<_> =
+        proposal.gates.iter().filter(|gate| gate.reason == GateReason::NotLoaded).collect();
+    let kept: Vec<_> = kept.iter().map(|gate| &gate.name).collect();
+    let held = |kind| {
+        let mut holds = proposal.plan.holds.iter();
+        let held = holds.find(|hold| hold.kind == kind)?;
+        Some((first(&held.names, NAMES), held.names.len()))
+    };
+    let mut parts = Vec::new();
+    if !kept.is_empty() {
+        let (keep, their) = if kept.len() == 1 { ("keeps", "its") } else { ("keep", "their") };
+        parts.push(format!("{} {keep} {their} last good output", first(&kept, NAMES)));
+    }
+    if let Some((names, number)) = held(HoldKind::DeletionsHeld) {
+        let are = if number == 1 { "is" } else { "are" };
+        parts.push(format!("{names} {are} neither deleted nor moved"));
+    }
+    if let Some((names, number)) = held(HoldKind::PlacementsHeld) {
+        let wait = if number == 1 { "waits" } else { "wait" };
+        parts.push(format!("nothing new is placed: {names} {wait}"));
+    }
+    let until =
+        if causes == 1 { "until it is mended" } else { "until all that did not load is mended" };
+    (!parts.is_empty()).then(|| format!("{until}, {}", parts.join("; ")))
+}
+
+/// Whether a hold is told as what follows from a finding.
+#[must_use]
+pub fn tells_hold(findings: &[Finding], kind: HoldKind) -> bool {
+    matches!(kind, HoldKind::DeletionsHeld | HoldKind::PlacementsHeld) && tell(findings)
+}
+
+/// Whether that folders were kept is told as what follows from a finding.
+#[must_use]
+pub fn tells_kept(findings: &[Finding], reason: GateReason) -> bool {
+    reason == GateReason::NotLoaded && tell(findings)
+}
+
+fn tell(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.consequence.is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::findings;
     use super::*;
+    use crate::model::{Gate, Hold, Name};
 
     #[test]
     fn a_broken_class_is_one_error_whatever_has_it() {
@@ -54,5 +140,79 @@ mod tests {
         let messages: Vec<_> = told[1..].iter().map(|finding| finding.message.as_str()).collect();
         let wanted = "the class `small` did not load, and 3 clusters have it";
         assert_eq!(messages, [wanted, "the class `large` did not load"]);
+    }
+
+    #[test]
+    fn that_the_fleet_did_not_load_follows_from_the_first_mistake_in_it() {
+        let [elsewhere, cause, later] = [1, 1, 2].map(|at| findings().remove(at));
+        let elsewhere = Finding { spot: None, ..elsewhere };
+        let broken = Finding {
+            code: Code::FleetBroken,
+            message: "nothing can be decided".to_owned(),
+            ..cause.clone()
+        };
+        let told = told_once(vec![elsewhere.clone(), broken.clone(), cause.clone(), later.clone()]);
+        let consequence = Some("nothing can be decided".to_owned());
+        assert_eq!(
+            told,
+            [elsewhere.clone(), Finding { consequence: consequence.clone(), ..cause }, later]
+        );
+        let told = told_once(vec![broken.clone(), elsewhere.clone()]);
+        assert_eq!(told, [Finding { consequence, ..elsewhere }], "a template that cannot be read");
+        assert_eq!(told_once(vec![broken.clone()]), [broken], "alone it is an error of its own");
+    }
+
+    #[test]
+    fn what_follows_from_what_did_not_load_is_a_line_of_its_error() {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let found = findings().remove(1);
+        let place = found.spot.as_ref().unwrap().place.clone();
+        let whole = |file: &str| Unloaded {
+            file: file.to_owned(),
+            document: Some(place.document),
+            kind: None,
+            name: None,
+            blocks_placements: false,
+            tenants: Vec::new(),
+        };
+        let mut proposal = super::super::super::plan::sample::proposal();
+        (proposal.plan.holds, proposal.gates) = (Vec::new(), Vec::new());
+        let follows = |proposal: &Proposal, findings: Vec<Finding>| {
+            let told = with_what_follows(findings, proposal);
+            told.into_iter().map(|finding| finding.consequence).collect::<Vec<_>>()
+        };
+        proposal.fleet.unloaded = vec![whole(&place.file)];
+        assert_eq!(follows(&proposal, vec![found.clone()]), [None], "nothing is held or kept");
+        let gate = |text: &str| Gate {
+            name: name(text),
+            reason: GateReason::NotLoaded,
+            findings: Vec::new(),
+        };
+        proposal.gates = vec![gate("a")];
+        let words = "until it is mended, a keeps its last good output";
+        assert_eq!(follows(&proposal, vec![found.clone()]), [Some(words.to_owned())]);
+        proposal.gates.push(gate("b"));
+        let hold = |kind, names: &[&str]| Hold {
+            kind,
+            names: names.iter().map(|&text| text.to_owned()).collect(),
+            allowed: None,
+        };
+        proposal.plan.holds = vec![
+            hold(HoldKind::DeletionsHeld, &["c", "d"]),
+            hold(HoldKind::PlacementsHeld, &["e"]),
+        ];
+        let other = Finding { spot: None, ..found.clone() };
+        let words = "until all that did not load is mended, a, b keep their last good output; c, d are neither \
+                     deleted nor moved; nothing new is placed: e waits";
+        let told = with_what_follows(vec![other.clone(), found.clone(), found.clone()], &proposal);
+        let lines: Vec<_> = told.iter().map(|finding| finding.consequence.as_deref()).collect();
+        assert_eq!(lines, [None, Some(words), None], "the first of them has it");
+        assert!(
+            tells_hold(&told, HoldKind::DeletionsHeld) && tells_kept(&told, GateReason::NotLoaded)
+        );
+        assert!(!tells_hold(&told, HoldKind::MassDeletion));
+        proposal.fleet.unloaded = vec![whole("fleet/other.yaml")];
+        assert_eq!(follows(&proposal, vec![found]), [None], "no finding is its cause");
+        assert!(!tells_hold(&[other], HoldKind::DeletionsHeld));
     }
 }

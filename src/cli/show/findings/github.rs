@@ -45,10 +45,7 @@ fn command(finding: &Finding) -> String {
         }
     }
     properties.push(format!("title={}", escape_property(finding.code.name())));
-    let message = match &finding.help {
-        Some(help) => format!("{}\nhelp: {help}", finding.message),
-        None => finding.message.clone(),
-    };
+    let message = finding.in_lines();
     format!("::{name} {}::{}\n", properties.join(","), escape_message(&message))
 }
 

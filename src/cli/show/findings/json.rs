@@ -38,6 +38,7 @@ fn finding(finding: &Finding) -> Value {
         "place": finding.spot.as_ref().map(place),
         "related": related.collect::<Value>(),
         "help": finding.help,
+        "consequence": finding.consequence,
         "page": help_uri(finding.code),
     })
 }

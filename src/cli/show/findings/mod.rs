@@ -10,6 +10,7 @@ mod json;
 mod sarif;
 mod text;
 
+pub use consequence::{tells_hold, tells_kept, with_what_follows};
 pub use fold::{folded, folded_into_help};
 pub use github::github;
 pub use json::{FINDINGS_SCHEMA, findings_value, json};
@@ -46,6 +47,17 @@ pub struct Finding {
     pub related: Vec<(Spot, String)>,
     /// What to do.
     pub help: Option<String>,
+    /// What follows from it, in a line.
+    pub consequence: Option<String>,
+}
+
+impl Finding {
+    /// What is wrong, what to do and what follows, a line each, for forms that have one text.
+    fn in_lines(&self) -> String {
+        let help = self.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        let follows = self.consequence.as_ref().map(|line| format!("\nnote: {line}"));
+        format!("{}{help}{}", self.message, follows.unwrap_or_default())
+    }
 }
 
 /// A place with its position.
@@ -77,6 +89,7 @@ pub fn resolve(diagnostics: &Diagnostics, sources: &TextSources<'_>) -> Vec<Find
             spot: d.place.map(|place| files.spot(place)),
             related: d.related.into_iter().map(|(p, label)| (files.spot(p), label)).collect(),
             help: d.help,
+            consequence: None,
         })
         .collect();
     // By line within a file: field paths sort by name, and people read from the top.

@@ -83,10 +83,7 @@ fn fingerprint(finding: &Finding) -> Digest {
 }
 
 fn result(finding: &Finding, codes: &[Code], fingerprint: &str) -> Value {
-    let message = match &finding.help {
-        Some(help) => format!("{}\nhelp: {help}", finding.message),
-        None => finding.message.clone(),
-    };
+    let message = finding.in_lines();
     let related = finding.related.iter().enumerate().map(|(id, (spot, text))| {
         let mut value = location(spot);
         value["id"] = json!(id);

@@ -33,6 +33,9 @@ fn one(finding: &Finding, renderer: &Renderer) -> String {
     if let Some(help) = &finding.help {
         group = group.element(Level::HELP.message(unobeyed(help)));
     }
+    if let Some(consequence) = &finding.consequence {
+        group = group.element(Level::NOTE.message(unobeyed(consequence)));
+    }
     let report: Report<'_> = &[group];
     let shown = renderer.render(report);
     if finding.spot.is_none() && finding.related.is_empty() { without_rail(&shown) } else { shown }

@@ -12,6 +12,7 @@ use super::{
     Action, ChangeGroup, PlanView, WorkerLine, ack_command, against, certificate, deletions,
     destructive, gate_words, hold_words, limits, listed, spent,
 };
+use crate::diag::Severity;
 use crate::model::{GateReason, Hold, Name, Plan};
 
 /// The most characters of a comment.
@@ -46,9 +47,10 @@ pub fn markdown(view: &PlanView<'_>, diffs: &[FileDiff], carp_version: &str) -> 
     let tables =
         [clusters(view), workers(view), violations, limits, moves, deletions, gates, spent];
     let (shown, folded) = super::super::findings::folded(view.findings);
-    let mut found = findings(&shown);
-    for line in folded {
-        let _ = writeln!(found, "- {}", cell(&line));
+    let others: Vec<_> = shown.into_iter().filter(|found| !is_error(found)).collect();
+    let mut found = findings(&others);
+    for line in folded.iter().filter(|line| !line.starts_with("error")) {
+        let _ = writeln!(found, "- {}", cell(line));
     }
     for part in tables.into_iter().chain([found]) {
         left_out += u64::from(!push(&mut out, &part, room));
@@ -101,9 +103,11 @@ fn head(view: &PlanView<'_>) -> String {
         code(view.fleet()),
     );
     let nodes = view.nodes_words().map(|nodes| format!(" · {nodes}")).unwrap_or_default();
+    let gone = [view.forgotten_words(), view.workers_words()].into_iter().flatten();
+    let gone: String = gone.map(|words| format!(" · {words}")).collect();
     let _ = writeln!(
         out,
-        "**{} create · {} move · {deletes} {delete} · {} update · {} waiting · {} held{nodes}** over {} of {} \
+        "**{} create · {} move · {deletes} {delete} · {} update{gone} · {} waiting · {} held{nodes}** over {} of {} \
          · {}",
         n(Action::Create),
         n(Action::Move),
@@ -121,16 +125,17 @@ fn head(view: &PlanView<'_>) -> String {
         let _ = writeln!(out, "\n> [!NOTE]\n> {}", cell(warning));
     }
     if view.proposal.stopped {
-        out.push_str("\n> [!CAUTION]\n> Nothing may be committed: see the findings.\n");
+        out.push_str("\n> [!CAUTION]\n> Nothing can be decided, and nothing may be committed.\n");
     }
+    out.push_str(&errors(view.findings));
     let form = view.form_words();
     if !form.is_empty() {
         let _ = write!(out, "\n{}", neutral(&form));
     }
     out.push_str(&destructive::markdown(view));
     out.push_str(&certificate::markdown(view));
-    for hold in &view.proposal.plan.holds {
-        out.push_str(&held(hold, &view.proposal.plan));
+    for hold in view.holds() {
+        out.push_str(&held(&hold, &view.proposal.plan));
     }
     out
 }
@@ -206,19 +211,47 @@ fn rows_of<const N: usize>(header: [&str; N], rows: &[[String; N]], of: usize) -
     out
 }
 
+/// What is wrong, each once with what to do and what follows: it stands before all that is planned.
+fn errors(findings: &[Finding]) -> String {
+    let errors: Vec<_> = findings.iter().filter(|found| is_error(found)).cloned().collect();
+    let errors = super::super::findings::folded_into_help(&errors);
+    if errors.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("\n> [!CAUTION]\n");
+    for finding in errors.iter().take(ROWS) {
+        let help = finding.help.as_ref().map(|help| format!(" ({})", cell(help)));
+        let _ = writeln!(out, "> - {}{}", one(finding), help.unwrap_or_default());
+        if let Some(follows) = &finding.consequence {
+            let _ = writeln!(out, ">   - {}", cell(follows));
+        }
+    }
+    if errors.len() > ROWS {
+        let _ = writeln!(out, ">\n> {ROWS} of {} shown", count(len(&errors), "error"));
+    }
+    out
+}
+
+fn is_error(finding: &Finding) -> bool {
+    finding.severity == Severity::Error
+}
+
+/// A finding in a line: its severity, its code, where it is, and what it says.
+fn one(finding: &Finding) -> String {
+    let at = finding.spot.as_ref().map_or_else(String::new, |spot| {
+        let line = spot.position.map_or_else(String::new, |p| format!(":{}:{}", p.line, p.column));
+        format!(" `{}{line}`", code(&spot.file))
+    });
+    format!("**{}** `{}`{at}: {}", finding.severity, finding.code, cell(&finding.message))
+}
+
 fn findings(findings: &[Finding]) -> String {
     if findings.is_empty() {
         return String::new();
     }
     let mut out = String::from("\n");
     for finding in findings.iter().take(ROWS) {
-        let at = finding.spot.as_ref().map_or_else(String::new, |spot| {
-            let line =
-                spot.position.map_or_else(String::new, |p| format!(":{}:{}", p.line, p.column));
-            format!(" `{}{line}`", code(&spot.file))
-        });
-        let message = cell(&finding.message);
-        let _ = writeln!(out, "- **{}** `{}`{at}: {message}", finding.severity, finding.code);
+        let _ = writeln!(out, "- {}", one(finding));
     }
     if findings.len() > ROWS {
         let _ = writeln!(out, "\n{ROWS} of {} shown", count(len(findings), "finding"));

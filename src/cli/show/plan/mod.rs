@@ -12,7 +12,7 @@ mod limits;
 mod markdown;
 mod moving;
 #[cfg(test)]
-mod sample;
+pub(super) mod sample;
 mod spent;
 mod text;
 mod words;
@@ -23,8 +23,8 @@ pub use clusters::{Action, ClusterChange, why_here};
 pub use deletions::{progress_words, waiting_words};
 pub use groups::{ChangeGroup, groups};
 pub use json::{PLAN_SCHEMA, json};
-pub(super) use limits::is_long;
 pub(super) use json::{hold as hold_value, stays as stays_value};
+pub(super) use limits::is_long;
 pub use markdown::{FileDiff, markdown};
 pub(super) use moving::{LOST, stays_text};
 #[cfg(test)]
@@ -35,11 +35,12 @@ pub use words::{HoldWords, ack_command, first, gate_words, hold_words, kept, lis
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::findings::Finding;
+use super::count;
+use super::findings::{Finding, tells_hold, tells_kept};
 use crate::change::{Certified, Strain, strain};
 use crate::model::api::DriftPolicy;
 use crate::model::{
-    ChangeKind, Decision, GateReason, Hold, HoldKind, Name, Planned, Proposal, Quantity,
+    ChangeKind, Decision, GateReason, Hold, HoldKind, Name, Planned, Progress, Proposal, Quantity,
     ReasonCode, WorkerState, paths,
 };
 use crate::pipeline::Update;
@@ -200,8 +201,34 @@ impl<'a> PlanView<'a> {
     /// The folders that were kept, by reason, but for what a guard says already.
     fn kept(&self) -> BTreeMap<GateReason, Vec<&Name>> {
         let mut kept = kept(&self.proposal.gates);
-        kept.retain(|reason, _| !self.proposal.plan.holds.iter().any(|hold| is_of(*reason, hold)));
+        kept.retain(|reason, _| {
+            let is_held = self.proposal.plan.holds.iter().any(|hold| is_of(*reason, hold));
+            !is_held && !tells_kept(self.findings, *reason)
+        });
         kept
+    }
+
+    /// What guards hold, but for what a finding says already.
+    fn holds(&self) -> Vec<Hold> {
+        let holds = self.proposal.plan.holds.iter();
+        holds.filter(|hold| !tells_hold(self.findings, hold.kind)).cloned().collect()
+    }
+
+    /// How many clusters are not carp's any more, where any are.
+    fn forgotten_words(&self) -> Option<String> {
+        let gone = self.count(Action::Forget);
+        (gone > 0).then(|| format!("{gone} to forget"))
+    }
+
+    /// How many workers begin to go, where any do.
+    fn workers_words(&self) -> Option<String> {
+        let plan = &self.proposal.plan;
+        let begins = |name: &&Name| {
+            let begun = plan.deletions.get(*name).map(|deletion| &deletion.progress);
+            begun == Some(&Progress::Begins) && !plan.clusters.contains_key(*name)
+        };
+        let going = plan.deletions.keys().filter(begins).count();
+        (going > 0).then(|| format!("{} to delete", count(going as u64, "worker")))
     }
 
     /// Whether edits by hand on the output branch are set back, and not kept.

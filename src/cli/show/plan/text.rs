@@ -18,9 +18,6 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     let mut out = findings::text(&findings::folded_into_help(view.findings), palette);
     let _ = writeln!(out, "{}", palette.paint(Tone::Strong, &headline(view)));
     out.push_str(&against::text(view.against, palette));
-    if view.proposal.stopped {
-        let _ = writeln!(out, "{}", palette.paint(Tone::Bad, "Nothing may be committed."));
-    }
     section(&mut out, &clusters(view, palette));
     section(&mut out, &workers(view, palette));
     section(&mut out, &pools(view, palette));
@@ -31,7 +28,7 @@ pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
     section(&mut out, &moving::text(view, palette));
     section(&mut out, &deletions::text(view, palette));
     section(&mut out, &certificate::text(view, palette));
-    section(&mut out, &holds_text(&view.proposal.plan.holds, &view.proposal.plan, palette));
+    section(&mut out, &holds_text(&view.holds(), &view.proposal.plan, palette));
     section(&mut out, &gates(view, palette));
     section(&mut out, &spent::text(view, palette));
     section(&mut out, &footer(view, palette));
@@ -46,6 +43,11 @@ fn section(out: &mut String, text: &str) {
 
 fn headline(view: &PlanView<'_>) -> String {
     let fleet = view.fleet();
+    if view.proposal.stopped {
+        return format!(
+            "No plan for {fleet}: nothing can be decided, and nothing may be committed"
+        );
+    }
     if !view.proposal.has_changes() && view.held() == 0 {
         return format!("Plan for {fleet}: no changes; {} waiting", view.waiting);
     }
@@ -54,8 +56,10 @@ fn headline(view: &PlanView<'_>) -> String {
         .map(|action| format!("{} to {}", view.count(*action), action.name()))
         .collect();
     let nodes = view.nodes_words().map(|nodes| format!("; {nodes}")).unwrap_or_default();
+    let gone = [view.forgotten_words(), view.workers_words()];
+    let gone: String = gone.into_iter().flatten().map(|words| format!("; {words}")).collect();
     format!(
-        "Plan for {fleet}: {}; {} waiting; {} held{nodes}",
+        "Plan for {fleet}: {}{gone}; {} waiting; {} held{nodes}",
         counts.join(", "),
         view.waiting,
         view.held()
@@ -170,6 +174,8 @@ fn footer(view: &PlanView<'_>, palette: Palette) -> String {
         ("valid", valid),
         ("work", work(proposal.work)),
     ];
+    // What was not decided is valid at no time.
+    lines.retain(|(word, _)| !proposal.stopped || *word == "work");
     let tally = SeverityTally::of(view.findings.iter().map(|f| f.severity));
     if let Some(found) = findings::summary(tally, palette) {
         lines.push(("found", found));

@@ -1,0 +1,26 @@
+//! What a look at a fleet is worth of which not everything could be read.
+
+use super::super::Error;
+use super::open::FleetLook;
+use crate::diag::{Diagnostic, Severity};
+use crate::model::count;
+
+/// What people should know who ask about a fleet of which something did not load; `None`: all of it did.
+///
+/// # Errors
+/// Nothing can be decided: whatever would be shown is no answer.
+pub(super) fn decided(look: &FleetLook) -> Result<Option<String>, Error> {
+    let proposal = &look.opened.proposal;
+    let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
+    let findings = proposal.diagnostics.sorted();
+    let errors: Vec<_> = findings.iter().filter(is_error).collect();
+    if proposal.stopped {
+        let why = errors.first().map_or("not everything can be read", |found| &found.message);
+        return Err(Error::failed(format!("nothing can be decided: {why}"))
+            .help("`carp validate` says what to mend, and where"));
+    }
+    Ok((!errors.is_empty()).then(|| {
+        let errors = count(errors.len() as u64, "error");
+        format!("the fleet has {errors}, and what did not load is shown as it was; `carp validate` names each")
+    }))
+}
