@@ -93,12 +93,49 @@ fn an_account_may_write_what_is_rendered_and_reads_nothing_else() {
     assert!(!reviewed(&server, nobody, create), "a tenant that there is not");
 }
 
+/// What the autoscaler asks of the server: it reads and sets the size of whatever a pool is by its `scale`, and marks
+/// the machines that go (kubernetes/autoscaler, `cluster-autoscaler/cloudprovider/clusterapi`,
+/// `clusterapi_unstructured.go`, `Replicas`, `SetSize` and `MarkMachineForDeletion`).
+#[test]
+fn the_autoscaler_may_size_whatever_a_pool_is_made_of() {
+    const CAPI: &str = "cluster.x-k8s.io";
+    const AUTOSCALER: &str = "system:serviceaccount:pay-eu:cluster-autoscaler";
+    let test = "the_autoscaler_may_size_whatever_a_pool_is_made_of";
+    let Some(server) = ApiServer::start() else {
+        return skip(test, "KUBEBUILDER_ASSETS is unset");
+    };
+    let name = "carp-cluster-autoscaler";
+    let role = platform(&fleet::plain()).into_iter().find(|o| o["metadata"]["name"] == name);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), role.unwrap().to_string()).unwrap();
+    server.kubectl(&["apply", "-f", file.path().to_str().unwrap()]);
+    let (role, account) =
+        (format!("--clusterrole={name}"), "--serviceaccount=pay-eu:cluster-autoscaler");
+    server.kubectl(&["create", "clusterrolebinding", "autoscaler", &role, account]);
+    server.wait_for_rights();
+    for (verb, resource, allowed) in [
+        ("get", "machinedeployments/scale", true),
+        ("patch", "machinedeployments/scale", true),
+        ("get", "machinepools/scale", true),
+        ("patch", "machinepools/scale", true),
+        ("update", "machines", true),
+        ("watch", "machinesets", true),
+        ("delete", "machines", false),
+        ("get", "clusters", false),
+    ] {
+        let may = reviewed(&server, AUTOSCALER, [verb, CAPI, resource, "a"]);
+        assert_eq!(may, allowed, "{verb} {resource}");
+    }
+}
+
 /// What the authorizer says, also of kinds that the server does not know.
 fn reviewed(server: &ApiServer, user: &str, [verb, group, resource, name]: [&str; 4]) -> bool {
+    let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
     let review = json!({
         "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
         "spec": {"user": user, "resourceAttributes": {
-            "namespace": "any", "verb": verb, "group": group, "resource": resource, "name": name,
+            "namespace": "any", "verb": verb, "group": group, "resource": resource,
+            "subresource": subresource, "name": name,
         }},
     });
     let file = tempfile::NamedTempFile::new().unwrap();
