@@ -154,6 +154,9 @@ impl Cluster {
 pub const DEFAULT_CLUSTER_FLAVOR: &str = "kamaji-capz";
 /// The flavor of a Worker that names none.
 pub const DEFAULT_WORKER_FLAVOR: &str = "capz";
+/// The pool without a taint that every worker has, for everything but hosted control planes. A Worker that lists a
+/// pool of this name says what it is.
+pub const SYSTEM_POOL: &str = "system";
 
 /// A desired worker, its overlay laid on.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! `invalid-node-pool`: a pool becomes a `MachineDeployment` (one a zone), so names do not repeat, and
-//! its number of nodes is either fixed or between two bounds.
+//! its number of nodes is either fixed or between two bounds. A Worker's pool `system` carries what the
+//! worker itself runs on, the etcd of hosted control planes among it.
 
 use std::collections::BTreeSet;
 
@@ -7,25 +8,26 @@ use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
-use crate::model::api::NodePool;
-
-/// The pool that every worker has besides those it names.
-const SYSTEM_POOL: &str = "system";
+use crate::model::SYSTEM_POOL;
+use crate::model::api::{NodePool, TaintEffect};
 
 pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let mut seen = BTreeSet::new();
     for (path, pool) in subject.node_pools() {
-        name(subject, &path, pool, out);
+        name(&path, pool, out);
         if !seen.insert(&pool.name) {
             let message = format!("there are two pools called `{}`", pool.name);
             out.add(Code::InvalidNodePool, path.key("name"), message, "give each its own name");
         }
         size(&path, pool, out);
         zones(&path, pool, out);
+        if pool.name == SYSTEM_POOL && matches!(subject.body.spec, DocumentSpec::Worker(_)) {
+            system(&path, pool, out);
+        }
     }
 }
 
-fn name(subject: &Subject<'_>, path: &FieldPath, pool: &NodePool, out: &mut Findings) {
+fn name(path: &FieldPath, pool: &NodePool, out: &mut Findings) {
     let name = pool.name.as_str();
     let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     let letter = name.starts_with(|c: char| c.is_ascii_lowercase());
@@ -33,9 +35,34 @@ fn name(subject: &Subject<'_>, path: &FieldPath, pool: &NodePool, out: &mut Find
         let message = format!("`{name}` cannot be the name of a pool");
         let help = "begin with a letter and use lower-case letters and digits, at most 12";
         out.add(Code::InvalidNodePool, path.key("name"), message, help);
-    } else if name == SYSTEM_POOL && matches!(subject.body.spec, DocumentSpec::Worker(_)) {
-        let message = "every worker has a pool `system` already";
-        out.add(Code::InvalidNodePool, path.key("name"), message, "choose another name");
+    }
+}
+
+/// The pool that everything of a worker runs on but hosted control planes: it is never empty, lets in what
+/// tolerates nothing, and is not taken away.
+fn system(path: &FieldPath, pool: &NodePool, out: &mut Findings) {
+    if pool.replicas == Some(0) {
+        let message = "the pool `system` has no nodes, and the worker's own components run on it";
+        let help = "write `replicas: 3`, one for each member of etcd";
+        out.add(Code::InvalidNodePool, path.key("replicas"), message, help);
+    }
+    if pool.autoscale.is_some_and(|bounds| bounds.min == 0) {
+        let message =
+            "the pool `system` may have no nodes, and the worker's own components run on it";
+        let help = "write a `min` of at least 1";
+        out.add(Code::InvalidNodePool, path.key("autoscale").key("min"), message, help);
+    }
+    let keeps_out = |effect| effect != TaintEffect::PreferNoSchedule;
+    let taints = pool.taints.iter().enumerate().filter(|(_, taint)| keeps_out(taint.effect));
+    for (i, taint) in taints {
+        let message =
+            format!("`{taint}` keeps the worker's own components out of the pool `system`");
+        let help = "remove the taint, or give it to another pool";
+        out.add(Code::InvalidNodePool, path.key("taints").index(i), message, help);
+    }
+    if pool.spot {
+        let message = "the pool `system` carries the etcd of hosted control planes, and spot machines may be taken away";
+        out.add(Code::InvalidNodePool, path.key("spot"), message, "remove `spot`");
     }
 }
 
@@ -90,9 +117,27 @@ mod tests {
         for bad in ["A", "a-b", "1a", "abcdefghijklm"] {
             found(&format!("[{{name: {bad}, replicas: 1}}]"), "spec.nodePools[0].name");
         }
-        let system = "nodePools: [{name: system, replicas: 1}]\n  ";
-        finds(worker(system), Code::InvalidNodePool, "spec.nodePools[0].name");
-        finds_nothing(cluster(system));
+    }
+
+    #[test]
+    fn a_worker_may_size_its_system_pool() {
+        let system = |more: &str| format!("nodePools: [{{name: system, {more}}}]\n  ");
+        let wide = "replicas: 5, vmSize: Standard_D8s_v5, zones: ['1', '2', '3'], labels: {a: b}";
+        for fine in [wide, "autoscale: {min: 3, max: 9}", "replicas: 1"] {
+            finds_nothing(worker(&system(fine)));
+        }
+        for (bad, field) in [
+            ("replicas: 0", "replicas"),
+            ("autoscale: {min: 0, max: 3}", "autoscale.min"),
+            ("replicas: 3, spot: true", "spot"),
+            ("replicas: 3, taints: [{key: a, effect: NoSchedule}]", "taints[0]"),
+            ("replicas: 3, taints: [{key: a, effect: NoExecute}]", "taints[0]"),
+        ] {
+            let path = format!("spec.nodePools[0].{field}");
+            finds(worker(&system(bad)), Code::InvalidNodePool, &path);
+            finds_nothing(cluster(&system(bad)));
+        }
+        finds_nothing(worker(&system("replicas: 3, taints: [{key: a, effect: PreferNoSchedule}]")));
     }
 
     #[test]

@@ -49,8 +49,8 @@ pub struct WorkerSpec {
     /// The control plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<ControlPlane>,
-    /// The pools that carry hosted control planes, besides the `system` pool that every worker has.
-    /// Short form: `replicas: 3` is one pool called `np0`.
+    /// The pools that carry hosted control planes, besides the `system` pool that every worker has with three
+    /// nodes; one called `system` says what that pool is. Short form: `replicas: 3` is one pool called `np0`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub node_pools: Vec<NodePool>,
     /// The worker's own address ranges.

@@ -9,13 +9,10 @@ use super::{
 };
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
-use crate::model::{Fleet, Nodes, Worker};
+use crate::model::{Fleet, Nodes, SYSTEM_POOL, Worker};
 use crate::render::mirror;
 
-/// The pool without a taint that every worker has, for everything but hosted control planes. A worker
-/// that lists a pool of this name sizes it so.
-const SYSTEM_POOL: &str = "system";
-/// Its replicas: one for each member of the etcd that holds the hosted control planes' state.
+/// The replicas of the pool `system`: one for each member of the etcd that holds the hosted control planes' state.
 const SYSTEM_REPLICAS: u32 = 3;
 
 /// The context of a worker.
@@ -74,4 +71,34 @@ fn pools(worker: &Worker) -> Vec<Value> {
     let of = |p: &NodePool, role| pool(&worker.name, p, role, &worker.spec.version, size);
     let hosting = hosting.map(|p| of(p, Role::HostedControlPlanes));
     std::iter::once(of(&system, Role::General)).chain(hosting).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixture::fleet;
+    use super::*;
+
+    #[test]
+    fn a_pool_called_system_sizes_the_one_that_every_worker_has() {
+        let mut fleet = fleet();
+        let worker = fleet.workers.values_mut().next().unwrap();
+        let named = |name: &str, replicas: u32| NodePool {
+            name: name.to_owned(),
+            replicas: Some(replicas),
+            ..NodePool::default()
+        };
+        worker.spec.node_pools = vec![named("np0", 2)];
+        let shown = |worker: &Worker| {
+            let shown = |pool: &Value| {
+                let hosting = !pool["taints"].as_array().unwrap().is_empty();
+                (pool["name"].clone(), pool["deployments"][0]["replicas"].clone(), hosting)
+            };
+            pools(worker).iter().map(shown).collect::<Vec<_>>()
+        };
+        let (system, np0) = (json!("system"), json!("np0"));
+        let default = [(system.clone(), json!(3), false), (np0.clone(), json!(2), true)];
+        assert_eq!(shown(worker), default);
+        worker.spec.node_pools.push(named("system", 5));
+        assert_eq!(shown(worker), [(system, json!(5), false), (np0, json!(2), true)]);
+    }
 }
