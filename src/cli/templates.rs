@@ -22,6 +22,18 @@ enum TemplatesCommand {
         #[command(flatten)]
         fleet: FleetArgs,
     },
+    /// What the clusters of a flavor may say besides the fields of their kind: its parameters
+    ///
+    /// They stand in `spec.parameters` of a ManagedCluster, its class, a Worker, and the template of a WorkerPool;
+    /// some also in `parameters` of a node pool.
+    #[command(verbatim_doc_comment)]
+    Explain {
+        /// The flavor, as `capz`
+        #[arg(value_name = "FLAVOR")]
+        flavor: String,
+        #[command(flatten)]
+        fleet: FleetArgs,
+    },
     /// Write carp's own templates as files: all, or those of some folders or names
     ///
     /// A file below the fleet's templates replaces carp's of the same path. Copy what you change and no
@@ -50,6 +62,11 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         TemplatesCommand::List { fleet } => {
             let all = engine::templates::list(context, fleet)?;
             context.print(&show::templates::list(&all, context.palette()))?;
+            Ok(Exit::Fine)
+        }
+        TemplatesCommand::Explain { flavor, fleet } => {
+            let row = engine::templates::explain(context, fleet, flavor)?;
+            context.print(&show::templates::flavor(&row, context.palette()))?;
             Ok(Exit::Fine)
         }
         TemplatesCommand::Export { names, out } => export(names, out, context),

@@ -128,6 +128,10 @@ codes! {
     InvalidNetwork = "invalid-network", Error;
     /// Node pools repeat a name, or a count cannot be.
     InvalidNodePool = "invalid-node-pool", Error;
+    /// The flavor has no such parameter.
+    UnknownParameter = "unknown-parameter", Error;
+    /// A parameter is not what the flavor says that it is.
+    InvalidParameter = "invalid-parameter", Error;
     /// A zone was asked for that the location does not have.
     ZonesUnavailable = "zones-unavailable", Error;
     /// A VM size of unusual form or too small for its role.

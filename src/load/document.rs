@@ -17,7 +17,7 @@ use super::short;
 use super::split::Chunk;
 use super::structure::StructureWalk;
 use super::yaml;
-use crate::diag::{Code, FieldPath};
+use crate::diag::{Code, FieldPath, Step};
 use crate::model::{Digest, Fact, canonical_json, without_defaults};
 
 /// One document below a root, whether it can be used or not.
@@ -63,6 +63,36 @@ struct Canonical {
 /// The namespace of a document that names none.
 pub(super) const DEFAULT_NAMESPACE: &str = "default";
 
+/// The parameters of a flavor in a `spec` and in its pools that hold something empty, which is another than none:
+/// it may be the flavor that says more by default.
+fn empty_parameters(spec: &Value) -> Vec<(Vec<Step>, Value)> {
+    let key = |name: &str| Step::Key(name.to_owned());
+    let mut places = vec![vec![key("parameters")]];
+    let pools = spec.get("nodePools").and_then(Value::as_array).map_or(0, Vec::len);
+    let of_pool = |at| vec![key("nodePools"), Step::Index(at), key("parameters")];
+    places.extend((0..pools).map(of_pool));
+    let mut found = Vec::new();
+    if let Some(template) = spec.pointer("/template/spec") {
+        let below = empty_parameters(template).into_iter().map(|(path, value)| {
+            ([key("template"), key("spec")].into_iter().chain(path).collect(), value)
+        });
+        found.extend(below);
+    }
+    let at = |path: &[Step]| {
+        path.iter().try_fold(spec, |value, step| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(at) => value.get(at),
+        })
+    };
+    for path in places {
+        if let Some(value) = at(&path).filter(|value| without_defaults((*value).clone()) != **value)
+        {
+            found.push((path, value.clone()));
+        }
+    }
+    found
+}
+
 impl Body {
     /// The tenant: the namespace, or `default`.
     pub(super) fn tenant(&self) -> &str {
@@ -71,14 +101,24 @@ impl Body {
 
     /// The canonical form: what the facts digest is taken of.
     pub(super) fn canonical(&self) -> Value {
-        without_defaults(json!({
+        let spec = self.spec.to_value();
+        let kept = empty_parameters(&spec);
+        let mut canonical = without_defaults(json!({
             "kind": self.spec.kind().name(),
             "name": self.name,
             "namespace": self.namespace,
             "labels": self.labels,
             "annotations": self.annotations,
-            "spec": self.spec.to_value(),
-        }))
+            "spec": spec,
+        }));
+        for (path, value) in kept {
+            let place = path.iter().fold(&mut canonical["spec"], |place, step| match step {
+                Step::Key(key) => &mut place[key],
+                Step::Index(at) => &mut place[at],
+            });
+            *place = value;
+        }
+        canonical
     }
 
     /// The digest of the canonical form as it is now.

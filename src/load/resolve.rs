@@ -10,6 +10,7 @@ use crate::model::{
 };
 
 pub(super) use crate::model::duration_seconds as seconds;
+use crate::model::parameters::with_class;
 
 /// The resource that every cluster takes one of.
 const CLUSTERS: &str = "clusters";
@@ -78,6 +79,7 @@ pub(super) fn cluster(
         spec.network = network(spec.network, class.network.clone());
         spec.priority = spec.priority.or(class.priority);
         spec.deletion_policy = spec.deletion_policy.or(class.deletion_policy);
+        spec.parameters = with_class(&spec.parameters, &class.parameters);
         if spec.node_pools.is_empty() {
             spec.node_pools.clone_from(&class.node_pools);
         }

@@ -33,6 +33,8 @@ pub(super) enum Shape {
     Boolean,
     /// A Kubernetes quantity: a whole number or text.
     Quantity,
+    /// A mapping whose form is another's to say: a flavor's parameters.
+    Free,
     /// Anything.
     Any,
 }
@@ -83,7 +85,7 @@ impl Shape {
     /// What a person would call it.
     pub(super) fn described(&self) -> &'static str {
         match self {
-            Self::Object { .. } | Self::Map(_) => "a mapping",
+            Self::Object { .. } | Self::Map(_) | Self::Free => "a mapping",
             Self::List(_) => "a list",
             Self::Text { .. } | Self::Word(_) => "text",
             Self::Integer { .. } => "a whole number",
@@ -96,6 +98,9 @@ impl Shape {
     fn of_schema(schema: &Value) -> Self {
         if schema.get("x-kubernetes-int-or-string").is_some() {
             return Self::Quantity;
+        }
+        if schema.get("x-kubernetes-preserve-unknown-fields").is_some() {
+            return Self::Free;
         }
         let words = words(schema);
         if !words.is_empty() {

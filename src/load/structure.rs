@@ -51,6 +51,7 @@ impl StructureWalk<'_> {
     pub(super) fn value(&mut self, shape: &Shape, value: &Value, path: &FieldPath) {
         match (shape, value) {
             (Shape::Any, _) | (Shape::Boolean, Value::Bool(_)) => {}
+            (Shape::Free, Value::Object(_)) => self.free(value, path),
             (Shape::Object { fields, required }, Value::Object(map)) => {
                 for (key, value) in map {
                     self.field(fields, key, value, &path.key(key));
@@ -82,6 +83,20 @@ impl StructureWalk<'_> {
             (Shape::Quantity, Value::Number(number)) if number.is_i64() => {}
             (Shape::Quantity, Value::String(text)) => self.quantity(text, path),
             _ => self.wrong_type(shape, value, path),
+        }
+    }
+
+    /// What is wrong whatever the form is. The rest is a rule's, which knows it.
+    fn free(&mut self, value: &Value, path: &FieldPath) {
+        match value {
+            Value::Object(map) => {
+                map.iter().for_each(|(key, value)| self.free(value, &path.key(key)));
+            }
+            Value::Array(items) => {
+                items.iter().enumerate().for_each(|(i, item)| self.free(item, &path.index(i)));
+            }
+            Value::String(text) => self.date(text, path),
+            _ => {}
         }
     }
 
@@ -217,7 +232,7 @@ fn remedy(shape: &Shape, value: &Value, shown: &str, path: &FieldPath) -> String
             format!("write it without quotes: {text}")
         }
         (Shape::List(_), _) => "write a list: each item on a line that begins with `- `".to_owned(),
-        (Shape::Object { .. } | Shape::Map(_), _) => {
+        (Shape::Object { .. } | Shape::Map(_) | Shape::Free, _) => {
             "write a mapping: each field on a line of its own, `key: value`".to_owned()
         }
         _ => format!("write {}", shape.described()),

@@ -6,20 +6,15 @@ use std::sync::{Arc, LazyLock};
 
 use super::capi_provider::{CapiProvider, read_provider};
 use super::cloud::{CloudManifest, read_cloud};
-use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor};
+use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor, read_parameters};
+use super::parameters::ParameterFile;
 use super::provided_kind::ProvidedKind;
 use super::tables::{self, Location};
+use super::template_paths::{
+    PARAMETERS, PROVIDERS, cloud_of, declares, flavor_of, manifest_of, parameters_of, provider_of,
+};
 use super::templates::BUILT_IN_TEMPLATES;
 use crate::diag::FieldPath;
-
-/// The name of a flavor's manifest in its folder.
-const MANIFEST: &str = "flavor.yaml";
-
-/// The folder of the providers of Cluster API.
-const PROVIDERS: &str = "providers/";
-
-/// The folder of the tables of clouds.
-const CLOUDS: &str = "clouds/";
 
 /// The flavors that a fleet has, the providers of Cluster API that they name, and where clusters can be. Cheap to
 /// clone.
@@ -31,6 +26,7 @@ struct Inner {
     flavors: BTreeMap<String, Flavor>,
     providers: BTreeMap<String, CapiProvider>,
     clouds: BTreeMap<String, CloudManifest>,
+    parameters: BTreeMap<String, ParameterFile>,
     /// carp's locations and those of the clouds; `None` where there are carp's alone.
     locations: Option<BTreeMap<String, Location>>,
     /// The kinds that providers and flavors bring, carp's and the fleet's.
@@ -89,6 +85,7 @@ impl Catalogue {
             let fault = FlavorFault::at(FieldPath::keys("providers").index(nth), message);
             all.broken.insert(manifest_of(&name), fault);
         }
+        all.include_parameters();
         all.locate();
         all.collect_provided();
         Self(Arc::new(all))
@@ -214,8 +211,35 @@ impl Inner {
             self.providers.insert(name.to_owned(), read_provider(text)?);
         } else if let Some(name) = cloud_of(path) {
             self.clouds.insert(name.to_owned(), read_cloud(text)?);
+        } else if let Some(name) = parameters_of(path) {
+            self.parameters.insert(name.to_owned(), read_parameters(text)?);
         }
         Ok(())
+    }
+
+    /// Adds to each flavor the parameters of the files that it includes. One that is not there, or cannot be read,
+    /// leaves nobody knowing what the flavor may be told.
+    fn include_parameters(&mut self) {
+        let mut lost = Vec::new();
+        for (name, flavor) in &mut self.flavors {
+            let include = flavor.parameters.include.clone();
+            let missing = include.iter().position(|file| !self.parameters.contains_key(file));
+            if let Some(nth) = missing {
+                lost.push((name.clone(), nth, include[nth].clone()));
+                continue;
+            }
+            for file in include.iter().filter_map(|file| self.parameters.get(file)) {
+                flavor.parameters.schema.include(&file.schema);
+            }
+        }
+        for (name, nth, file) in lost {
+            let path = format!("{PARAMETERS}{file}.yaml");
+            let what = if self.broken.contains_key(&path) { "can be read" } else { "are there" };
+            let message = format!("no parameters `{file}` {what}: `templates/{path}`");
+            self.flavors.remove(&name);
+            let field = FieldPath::keys("parameters.include").index(nth);
+            self.broken.insert(manifest_of(&name), FlavorFault::at(field, message));
+        }
     }
 
     /// Brings the locations of all clouds together. One of carp's name takes its place.
@@ -248,32 +272,6 @@ impl fmt::Debug for Catalogue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.flavors.keys()).finish()
     }
-}
-
-/// The flavor that a file is the manifest of.
-#[must_use]
-pub fn flavor_of(path: &str) -> Option<&str> {
-    path.strip_suffix(MANIFEST)?.strip_suffix('/')
-}
-
-/// Whether a file declares something, and makes nothing itself.
-#[must_use]
-pub fn declares(path: &str) -> bool {
-    flavor_of(path).is_some() || provider_of(path).is_some() || cloud_of(path).is_some()
-}
-
-fn provider_of(path: &str) -> Option<&str> {
-    path.strip_prefix(PROVIDERS)?.strip_suffix(".yaml")
-}
-
-/// The cloud whose tables a file has.
-#[must_use]
-pub fn cloud_of(path: &str) -> Option<&str> {
-    path.strip_prefix(CLOUDS)?.strip_suffix(".yaml")
-}
-
-fn manifest_of(flavor: &str) -> String {
-    format!("{flavor}/{MANIFEST}")
 }
 
 #[cfg(test)]
@@ -349,6 +347,29 @@ mod tests {
         assert_eq!(broken.broken().next().map(|(path, _)| path), Some(path));
         assert!(!broken.locations().contains_key("eu-central-1"));
         assert!(broken.may_be_location("eu-central-1"), "nobody knows");
+    }
+
+    #[test]
+    fn a_flavor_includes_parameters_that_there_are() {
+        let flavor = "kind: Worker\nmobility: None\nobjects: []\nparameters:\n  include: [moon]\n  \
+                      openAPIV3Schema: {type: object, properties: {a: {type: string, default: own}}}\n";
+        let file = "openAPIV3Schema: {type: object, properties: {a: {type: string}, b: {type: integer}}}\n";
+        let (flavor, path) = (("moon/flavor.yaml", flavor), "parameters/moon.yaml");
+        let all = Catalogue::with([flavor, (path, file)]);
+        let schema = &all.flavor("moon").unwrap().parameters.schema;
+        let defaults: Vec<_> = schema.properties.values().map(|p| p.default.is_some()).collect();
+        assert_eq!(defaults, [true, false], "its own take the place of those that it includes");
+        let told = |all: &Catalogue| {
+            let told = all.broken().find(|(path, _)| *path == "moon/flavor.yaml");
+            told.map(|(_, fault)| fault.message.clone()).unwrap()
+        };
+        assert_eq!(
+            told(&Catalogue::with([flavor])),
+            "no parameters `moon` are there: `templates/parameters/moon.yaml`"
+        );
+        let broken = Catalogue::with([flavor, (path, "openAPIV3Schema: {type: string}\n")]);
+        assert!(told(&broken).contains("can be read"));
+        assert!(broken.may_be("moon", FlavorKind::Worker), "its clusters keep what they have");
     }
 
     #[test]

@@ -38,6 +38,7 @@ mod name;
 mod network;
 mod offer;
 mod openpgp;
+pub mod parameters;
 pub mod paths;
 mod phase;
 mod plan;
@@ -58,6 +59,7 @@ mod standing;
 mod store;
 mod supported;
 pub mod tables;
+mod template_paths;
 mod templates;
 pub mod topology;
 mod turn;
@@ -73,7 +75,7 @@ pub use baseline::{
     ReportsSince,
 };
 pub use capi_provider::{CapiProvider, ConfigSecret, DeploymentBeside, ProviderIdentity};
-pub use catalogue::{Catalogue, cloud_of, declares, flavor_of};
+pub use catalogue::Catalogue;
 pub use cloud::{CloudLocation, CloudManifest, MachineSize};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
 pub use count::{amount, count, thousands};
@@ -134,6 +136,7 @@ pub use snapshot::{Build, Input, Snapshot};
 pub use standing::{StandingClusters, StandingPart, StandingWorker};
 pub use store::{Store, StoreError};
 pub use supported::{Minor, Unsupported, is_known_release, oldest_release};
+pub use template_paths::{cloud_of, declares, flavor_of, parameters_of};
 pub use templates::BUILT_IN_TEMPLATES;
 pub use turn::{
     Attempt, FailureKind, HeldBack, TURN_SCHEMA, Turn, TurnCommit, TurnConstraints, TurnFailure,

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::fixed_parameters::{self, ChangedParameter};
 use super::folder_change::FolderChange;
 use super::frozen::{self, ChangedField};
 use super::object::Object;
@@ -33,7 +34,8 @@ pub fn forbidden_changes(
 }
 
 fn changed(before: &Object, after: &Object, catalogue: &Catalogue) -> Vec<Forbidden> {
-    let mut found = Vec::new();
+    let fixed = fixed_parameters::changed(before, after, catalogue);
+    let mut found: Vec<_> = fixed.iter().map(parameter).collect();
     for kind in catalogue.provided(before.group(), before.kind()) {
         let fields = frozen::changed(before, after, kind);
         found.extend(fields.iter().map(|changed| finding(before, changed, kind)));
@@ -54,11 +56,6 @@ fn finding(
     (field, old, new): &ChangedField<'_>,
     kind: &ProvidedKind,
 ) -> Forbidden {
-    let shown = |value: Option<&Value>| match value {
-        None => "nothing".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-    };
     let path = field.trim_start_matches('/').replace('/', ".");
     let (old, new) = (shown(*old), shown(*new));
     let message = format!("{path} of {before} may not change once it exists: {old} to {new}");
@@ -70,6 +67,24 @@ fn finding(
     let finding = Diagnostic::new(Code::ImmutableField, message).help(help);
     let decided_by = kind.decided_by.get(field).map_or("spec", String::as_str);
     Forbidden { field: FieldPath::keys(decided_by), finding }
+}
+
+/// A parameter of a flavor that stays.
+fn parameter(ChangedParameter { field, old, new }: &ChangedParameter) -> Forbidden {
+    let (old, new) = (shown(old.as_ref()), shown(new.as_ref()));
+    let message = format!("{field} may not change once the cluster exists: {old} to {new}");
+    let help = "put the old value back, or make a cluster of another name and delete this one";
+    let finding = Diagnostic::new(Code::ImmutableField, message).help(help);
+    Forbidden { field: field.clone(), finding }
+}
+
+/// A value as people write it.
+fn shown(value: Option<&Value>) -> String {
+    match value {
+        None => "nothing".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    }
 }
 
 /// Whether a cluster may go from one Kubernetes version to another: never back to an older minor

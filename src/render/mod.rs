@@ -28,6 +28,7 @@ mod deletion;
 mod engine;
 mod evidence;
 mod filters;
+mod fixed_parameters;
 #[cfg(test)]
 mod fixture;
 mod flux;

@@ -55,6 +55,10 @@ pub const CONTEXT: &[(&str, &str)] = &[
         "networking",
         "The part `networking` of kind's configuration; null where it has its defaults.",
     ),
+    (
+        "parameters",
+        "What the flavor is told besides, complete by its defaults: `carp templates explain FLAVOR` lists it.",
+    ),
     ("paused", "Whether Cluster API leaves it alone."),
     ("podCIDRs", "The ranges of the pods."),
     ("poolTaints", "The keys of the pools' taints that keep pods out."),
@@ -70,6 +74,10 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("pools[].name", "The pool's name."),
     ("pools[].nodeLabels", "The other labels, as the kubelet takes them."),
     ("pools[].osDiskGB", "The disk of the operating system, in GiB."),
+    (
+        "pools[].parameters",
+        "Those of them that a pool may have for itself: its own, or else the cluster's.",
+    ),
     ("pools[].repairs", "How many broken nodes are repaired of a small pool; null: a percentage."),
     ("pools[].spot", "Whether the machines are spot machines."),
     ("pools[].taints[]", "The taints of the nodes."),

@@ -11,8 +11,9 @@ use serde_json::Value;
 use super::object::{Object, objects};
 use super::templates::{TESTS, Templates};
 use super::{cluster_job, control_plane_worker_job};
+use crate::diag::FieldPath;
 use crate::model::api::{
-    AZURE, AzureCredentials, Credentials, FleetSpec, ManagedClusterSpec, WorkerSpec,
+    AZURE, AzureCredentials, Credentials, FleetSpec, ManagedClusterSpec, Parameters, WorkerSpec,
 };
 use crate::model::{Cluster, Digest, Fleet, Name, Resources, Worker};
 
@@ -83,6 +84,10 @@ fn made(
     test: &TemplateTest,
     templates: &Templates,
 ) -> Result<Vec<Object>, Vec<String>> {
+    let wrong = wrong_parameters(flavor, test, templates);
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
     let mut fleet = fleet(test.registry.clone());
     fleet.spec.credentials.extend(made_up(flavor, templates));
     let job = match (&test.cluster, &test.worker) {
@@ -104,6 +109,19 @@ fn made(
             .collect::<Vec<_>>()
     })?;
     objects(&files).map_err(|all| all.iter().map(ToString::to_string).collect())
+}
+
+/// Parameters that the flavor does not have so.
+fn wrong_parameters(flavor: &str, test: &TemplateTest, templates: &Templates) -> Vec<String> {
+    let Some(manifest) = templates.flavor(flavor) else { return Vec::new() };
+    let schema = &manifest.parameters.schema;
+    let of = |parameters: &Parameters, kind: &str| {
+        let at = FieldPath::keys(kind).key("parameters");
+        schema.faults(&schema.filled(&parameters.value()), &at)
+    };
+    let cluster = test.cluster.iter().flat_map(|spec| of(&spec.parameters, "cluster"));
+    let worker = test.worker.iter().flat_map(|spec| of(&spec.parameters, "worker"));
+    cluster.chain(worker).map(|fault| fault.message).collect()
 }
 
 /// What an expectation finds wrong.
@@ -265,6 +283,16 @@ mod tests {
         assert_eq!(run("kamaji-capz", &test), ["write either `cluster` or `worker`"]);
         let told = run("kamaji-capz", &json!({"expect": [], "given": 1}));
         assert!(told[0].contains("unknown field `given`"), "{told:?}");
+    }
+
+    #[test]
+    fn a_test_says_parameters_that_the_flavor_has() {
+        let mut test = spot(3);
+        test["cluster"]["parameters"] = json!({"nothing": 1});
+        assert_eq!(
+            run("kamaji-capz", &test),
+            ["there is no parameter `cluster.parameters.nothing`"]
+        );
     }
 
     #[test]

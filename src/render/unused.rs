@@ -3,7 +3,7 @@
 
 use super::engine::Texts;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, suggest};
-use crate::model::{Catalogue, Flavor, FlavorKind, azure_cloud, cloud_of};
+use crate::model::{Catalogue, Flavor, FlavorKind, azure_cloud, cloud_of, parameters_of};
 
 /// The template that makes a cluster.
 const CLUSTER: &str = "cluster.yaml";
@@ -33,12 +33,19 @@ fn is_used(name: &str, texts: &Texts, flavors: &Catalogue, built_in: &[&str]) ->
         || file == "flavor.yaml" && !folder.is_empty()
         || folder == "providers" && flavors.flavors().any(|(_, flavor)| named(flavor, file))
         || cloud_of(name).is_some_and(|cloud| holds_machines(cloud, flavors))
+        || parameters_of(name).is_some_and(|file| includes(file, flavors))
         || others.map(|(_, text)| text).any(|text| names(text))
 }
 
 /// Whether a flavor names the provider that a file declares.
 fn named(flavor: &Flavor, file: &str) -> bool {
     flavor.providers.iter().any(|name| file.strip_suffix(".yaml") == Some(name))
+}
+
+/// Whether a flavor has the parameters that a file declares.
+fn includes(file: &str, flavors: &Catalogue) -> bool {
+    let mut all = flavors.flavors().flat_map(|(_, flavor)| &flavor.parameters.include);
+    all.any(|include| include == file)
 }
 
 /// Whether a cloud is that of a flavor's machines.

@@ -14,7 +14,8 @@ use crate::support::fleet;
 const BEGIN: &str = "<!-- made by a test: from here -->\n";
 const END: &str = "<!-- to here -->\n";
 /// Maps whose keys are data.
-const DATA: &[&str] = &["components", "machineLabels", "settings", "networking", "requests"];
+const DATA: &[&str] =
+    &["components", "machineLabels", "settings", "networking", "requests", "parameters"];
 
 /// The paths in a value.
 fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {

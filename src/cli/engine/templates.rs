@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::super::show::{TemplateRow, TemplateTestRow};
+use super::super::show::{FlavorRow, TemplateRow, TemplateTestRow};
 use super::super::{Context, Error, FleetArgs, ObservedArgs};
 use super::open::{self, failed};
-use crate::load;
-use crate::model::Memo;
+use crate::diag::suggest;
+use crate::load::{self, Loaded};
+use crate::model::{Memo, flavor_of};
 use crate::render::{self, Templates};
 
 /// carp's own templates, by path below `templates/`.
@@ -39,6 +40,26 @@ pub(in crate::cli) fn list(
     Ok(rows)
 }
 
+/// What a flavor may be told.
+pub(in crate::cli) fn explain(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    name: &str,
+) -> Result<FlavorRow, Error> {
+    let catalogue = look(context, fleet)?.fleet.catalogue;
+    if let Some((path, fault)) = catalogue.broken().find(|(path, _)| flavor_of(path) == Some(name))
+    {
+        return Err(Error::failed(format!("templates/{path} cannot be read")).help(&fault.message));
+    }
+    let Some(flavor) = catalogue.flavor(name) else {
+        let known: Vec<_> = catalogue.flavors().map(|(name, _)| name).collect();
+        return Err(Error::usage(format!("there is no flavor `{name}`"))
+            .help(suggest::help(name, known, "flavors")));
+    };
+    let makes = flavor.kinds.iter().map(|kind| format!("{kind:?}")).collect();
+    Ok(FlavorRow { name: name.to_owned(), makes, parameters: flavor.parameters.schema.listed() })
+}
+
 /// Runs the tests beside the fleet's templates.
 pub(in crate::cli) fn test(
     context: &Context<'_, '_>,
@@ -59,12 +80,15 @@ pub(in crate::cli) fn test(
 
 /// The fleet's own templates, by path below their root.
 fn own(context: &Context<'_, '_>, fleet: &FleetArgs) -> Result<BTreeMap<String, String>, Error> {
+    Ok(look(context, fleet)?.templates)
+}
+
+/// The fleet as it loads.
+fn look(context: &Context<'_, '_>, fleet: &FleetArgs) -> Result<Loaded, Error> {
     let observed = ObservedArgs::default();
     let look = open::look_at_input(context, fleet, &observed, false)?;
     let input = &look.snapshot.input;
     let loaded = look.sources.with(|store| load::load(input, store, &mut Memo::default()));
     let loaded = loaded.map_err(|error| failed(&error))?;
-    let loaded =
-        loaded.map_err(|error| Error::failed("failed to read the fleet").because(error))?;
-    Ok(loaded.templates)
+    loaded.map_err(|error| Error::failed("failed to read the fleet").because(error))
 }

@@ -36,7 +36,7 @@ pub use plan::{progress_words, waiting_words};
 pub use replay::{ReplayRow, ReplayView};
 pub use status::Extent;
 pub use status_view::{ClusterStatusRow, PoolStatusRow, StatusView, WorkerStatusRow};
-pub use templates::{TemplateRow, TemplateTestRow};
+pub use templates::{FlavorRow, TemplateRow, TemplateTestRow};
 
 /// A length as the `u64` that counts are.
 pub(crate) fn len<T>(items: &[T]) -> u64 {

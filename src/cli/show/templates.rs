@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::tables::{Cell, table};
+use super::wrap::wrap;
 use super::{Palette, Tone, count, len};
+use crate::model::parameters::ListedParameter;
 
 /// A template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +14,17 @@ pub struct TemplateRow {
     pub path: String,
     /// Whose it is.
     pub whose: String,
+}
+
+/// A flavor, and what it may be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlavorRow {
+    /// Its name.
+    pub name: String,
+    /// The kinds that it makes.
+    pub makes: Vec<String>,
+    /// Its parameters.
+    pub parameters: Vec<ListedParameter>,
 }
 
 /// A file of template tests that ran.
@@ -28,6 +41,30 @@ pub(in crate::cli) fn list(rows: &[TemplateRow], palette: Palette) -> String {
     let row = |row: &TemplateRow| [&row.path, &row.whose].map(|text| text.as_str().into()).into();
     let rows: Vec<Vec<Cell>> = rows.iter().map(row).collect();
     table(&["template", "whose"], &rows, palette)
+}
+
+/// What a flavor may be told, in the form of `kubectl explain`.
+pub(in crate::cli) fn flavor(row: &FlavorRow, palette: Palette) -> String {
+    let strong = |text: &str| palette.paint(Tone::Strong, text);
+    let mut out = format!(
+        "{} {}\n{}  {}\n",
+        strong("FLAVOR:"),
+        row.name,
+        strong("MAKES:"),
+        row.makes.join(", ")
+    );
+    if row.parameters.is_empty() {
+        let _ = writeln!(out, "\nIt has no parameters.");
+        return out;
+    }
+    let _ = writeln!(out, "\n{}", strong("PARAMETERS:"));
+    for ListedParameter { name, kind, description, facts } in &row.parameters {
+        let _ = writeln!(out, "  {name}  <{kind}>");
+        for text in std::iter::once(description).chain(facts).filter(|text| !text.is_empty()) {
+            out.push_str(&wrap(text, "      ", 6));
+        }
+    }
+    out
 }
 
 /// What became of the tests.

@@ -37,6 +37,7 @@ mod node_taint;
 pub(super) mod not_for_tenants;
 mod offered;
 mod overlay;
+mod parameters;
 pub(super) mod paths;
 mod placeholder;
 pub(super) mod pool;
@@ -118,6 +119,7 @@ const RULES: &[Rule] = &[
     grant::check,
     placeholder::check,
     node_identity::check,
+    parameters::check,
     control_plane::check,
     node_pool::check,
     node_label::check,

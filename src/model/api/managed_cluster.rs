@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Condition;
 use super::shared::{ControlPlane, ErrorStatus, Network, NodePool};
-use super::{Affinity, AntiAffinity, PlacementTerm, SpreadConstraint};
+use super::{Affinity, AntiAffinity, Parameters, PlacementTerm, SpreadConstraint};
 
 /// A cluster that carp places on a worker.
 #[derive(
@@ -54,6 +54,10 @@ pub struct ManagedClusterSpec {
     /// The cluster's own address ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// What the flavor is told besides: `carp templates explain FLAVOR` lists what there is. Default: the
+    /// class's, one by one, else the flavor's.
+    #[serde(default, skip_serializing_if = "Parameters::is_default")]
+    pub parameters: Parameters,
     /// Terms that narrow what the policies allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<ManagedClusterPlacement>,

@@ -15,6 +15,7 @@ mod guards;
 mod kind_cluster;
 mod managed_cluster;
 mod offered;
+mod parameters;
 mod placement;
 pub mod planned;
 mod policy_test;
@@ -52,6 +53,7 @@ pub use managed_cluster::{
     ManagedClusterStatus, NodeCounts, OnWorkerLoss,
 };
 pub use offered::{Classification, SupportedVersion};
+pub use parameters::Parameters;
 pub use placement::{
     Affinity, ClusterSelector, Expression, ExpressionOperator, Failover, LabelSelector,
     OnViolation, PlacementPolicy, PlacementPolicySpec, PlacementTerm, PreferredTerm, Toleration,

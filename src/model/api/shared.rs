@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::Quantity;
+use super::Parameters;
 
 /// The control plane of a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +53,9 @@ pub struct NodePool {
     /// The disk of the operating system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub os_disk: Option<OsDisk>,
+    /// Parameters of the flavor that are others for this pool. Default: those of the cluster.
+    #[serde(default, skip_serializing_if = "Parameters::is_default")]
+    pub parameters: Parameters,
 }
 
 /// Bounds of a pool that the cluster autoscaler sizes.

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Condition, Resources};
+use super::Parameters;
 use super::shared::{ControlPlane, ErrorStatus, Network, NodePool, Taint, no_resources};
 
 /// A cluster that runs Cluster API and hosts the control planes of managed clusters.
@@ -56,6 +57,10 @@ pub struct WorkerSpec {
     /// The worker's own address ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// What the flavor is told besides: `carp templates explain FLAVOR` lists what there is. Default: the
+    /// flavor's.
+    #[serde(default, skip_serializing_if = "Parameters::is_default")]
+    pub parameters: Parameters,
     /// What the worker has for managed clusters, by resource. Short form: `capacity: 50` is
     /// `{clusters: 50}`. A resource that is not named here is unknown: what needs it does not fit.
     #[serde(default, skip_serializing_if = "no_resources")]

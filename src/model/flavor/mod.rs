@@ -4,12 +4,14 @@
 mod nonsense;
 mod read;
 
+pub(super) use read::read_parameters;
 pub use read::{FaultPlace, FlavorFault, read_flavor, read_manifest};
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::parameters::FlavorParameters;
 use super::provided_kind::ProvidedKind;
 use read::one_or_more;
 
@@ -44,6 +46,9 @@ pub struct Flavor {
     /// The ranges of addresses of a cluster that names none; `None` takes carp's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranges: Option<Ranges>,
+    /// What it is told besides the fields of its kind.
+    #[serde(default, skip_serializing_if = "FlavorParameters::is_default")]
+    pub parameters: FlavorParameters,
     /// The components of the table whose versions its templates get.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add_ons: Vec<String>,

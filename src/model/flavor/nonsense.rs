@@ -17,6 +17,7 @@ impl Flavor {
             .or_else(|| self.no_ranges())
             .or_else(|| self.no_such_support())
             .or_else(|| FlavorFault::in_provided(&self.provides))
+            .or_else(|| self.no_parameters())
             .or_else(|| self.no_object())
             .or_else(|| self.no_step())
     }
@@ -73,6 +74,11 @@ impl Flavor {
         );
         let message = format!("nothing is known of the versions that `{name}` supports; {help}");
         Some(FlavorFault::at(FieldPath::keys("supportedBy").index(i), message))
+    }
+
+    fn no_parameters(&self) -> Option<FlavorFault> {
+        let message = self.parameters.schema.nonsense()?;
+        Some(FlavorFault::at(FieldPath::keys("parameters.openAPIV3Schema"), message))
     }
 
     fn no_object(&self) -> Option<FlavorFault> {

@@ -7,6 +7,7 @@ use serde::de::{self, DeserializeOwned, IntoDeserializer as _, SeqAccess, Visito
 use serde::{Deserialize as _, Deserializer};
 use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 
+use super::super::parameters::ParameterFile;
 use super::super::provided_kind::ProvidedKind;
 use super::{Flavor, FlavorKind};
 use crate::diag::FieldPath;
@@ -71,6 +72,18 @@ pub fn read_manifest<T: DeserializeOwned>(text: &str) -> Result<T, FlavorFault> 
             place: FaultPlace::Position(number(line), number(column)),
         }
     })
+}
+
+/// Reads `templates/parameters/NAME.yaml`.
+///
+/// # Errors
+/// It is not YAML, has a field that means nothing, or declares what cannot be.
+pub(in crate::model) fn read_parameters(text: &str) -> Result<ParameterFile, FlavorFault> {
+    let file: ParameterFile = read_manifest(text)?;
+    match file.schema.nonsense() {
+        None => Ok(file),
+        Some(message) => Err(FlavorFault::at(FieldPath::keys("openAPIV3Schema"), message)),
+    }
 }
 
 /// A kind, or a list of kinds. An unknown one is told as what it is, which an untagged enum would not.

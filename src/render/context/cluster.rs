@@ -6,7 +6,7 @@ use super::pool::{Role, autoscaler, pool, taint_keys};
 use super::requests::requests;
 use super::{
     ComponentVersions, HOSTED_REPLICAS, cloud_images, containers, credentials, default_size,
-    hosted_taint, or_default, replicas,
+    hosted_taint, or_default, parameters, replicas,
 };
 use crate::diag::Diagnostics;
 use crate::model::{Cidr, Cluster, Fleet, Name, Nodes, Versions};
@@ -28,12 +28,16 @@ pub(in crate::render) fn cluster(
     let control_plane = spec.control_plane.clone().unwrap_or_default();
     let own = fleet.workers.get(worker).map(|w| w.spec.components.0.clone()).unwrap_or_default();
     let size = default_size(cluster.manifest());
-    let pools = spec.node_pools.iter();
-    let pools: Vec<_> =
-        pools.map(|p| pool(&cluster.name, p, Role::General, &versions.pools, size)).collect();
+    let manifest = cluster.manifest();
+    let parameters = parameters::parameters(manifest, &spec.parameters);
+    let pools = spec.node_pools.iter().map(|p| {
+        let mut shown = pool(&cluster.name, p, Role::General, &versions.pools, size);
+        shown["parameters"] = parameters::of_pool(manifest, &parameters, p);
+        shown
+    });
+    let pools: Vec<_> = pools.collect();
     let (default_pods, default_services) = cluster.default_ranges();
     let services = or_default(network.map(|n| &n.service_cidrs), default_services);
-    let manifest = cluster.manifest();
     let planes = control_plane.replicas.unwrap_or(replicas(manifest, HOSTED_REPLICAS));
     let mut context = json!({
         "name": cluster.name,
@@ -56,6 +60,7 @@ pub(in crate::render) fn cluster(
         "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "hostedTaint": hosted_taint(),
+        "parameters": parameters,
     });
     let who =
         credentials::CredentialsOf { name: &cluster.name, chosen: spec.credentials.as_deref() };

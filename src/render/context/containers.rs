@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::or_default;
+use super::{or_default, parameters};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::api::{ControlPlane, Network, NodePool};
 use crate::model::{Cluster, Fleet, KubeVersion, Worker, tables};
@@ -24,6 +24,7 @@ struct ContainerOptions<'a> {
     pools: &'a [NodePool],
     network: Option<&'a Network>,
     ranges: (&'a str, &'a str),
+    parameters: Value,
 }
 
 /// The context of a cluster of kind.
@@ -39,6 +40,7 @@ pub(super) fn cluster(fleet: &Fleet, cluster: &Cluster, problems: &mut Diagnosti
         pools: &spec.node_pools,
         network: spec.network.as_ref(),
         ranges: cluster.default_ranges(),
+        parameters: parameters::parameters(cluster.manifest(), &spec.parameters),
     };
     context(fleet, &wanted, problems)
 }
@@ -56,6 +58,7 @@ pub(super) fn worker(fleet: &Fleet, worker: &Worker, problems: &mut Diagnostics)
         pools: &spec.node_pools,
         network: spec.network.as_ref(),
         ranges: worker.default_ranges(),
+        parameters: parameters::parameters(worker.manifest(), &spec.parameters),
     };
     context(fleet, &wanted, problems)
 }
@@ -81,6 +84,7 @@ fn context(fleet: &Fleet, wanted: &ContainerOptions<'_>, problems: &mut Diagnost
         "workerNodes": wanted.pools.iter().map(nodes).sum::<u32>(),
         "podCIDRs": or_default(wanted.network.map(|n| &n.pod_cidrs), wanted.ranges.0),
         "serviceCIDRs": or_default(wanted.network.map(|n| &n.service_cidrs), wanted.ranges.1),
+        "parameters": wanted.parameters,
         "networking": wanted.network.map(networking).filter(|n| !n.is_empty()),
     })
 }

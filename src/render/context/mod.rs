@@ -5,6 +5,7 @@ mod cluster;
 mod components;
 mod containers;
 mod credentials;
+mod parameters;
 mod pool;
 mod requests;
 mod worker;

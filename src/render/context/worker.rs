@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::pool::{Role, autoscaler, pool};
 use super::{
     CONTROL_PLANE_REPLICAS, ComponentVersions, azure, cloud_images, containers, credentials,
-    default_size, or_default, replicas,
+    default_size, or_default, parameters, replicas,
 };
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
@@ -29,6 +29,7 @@ pub(in crate::render) fn worker(
     let control_plane = spec.control_plane.clone().unwrap_or_default();
     let manifest = worker.manifest();
     let (default_pods, default_services) = worker.default_ranges();
+    let parameters = parameters::parameters(manifest, &spec.parameters);
     let mut context = json!({
         "name": worker.name,
         "tenant": null,
@@ -40,13 +41,14 @@ pub(in crate::render) fn worker(
         },
         "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), default_pods),
         "serviceCIDRs": or_default(network.map(|n| &n.service_cidrs), default_services),
-        "pools": pools(worker),
+        "pools": pools(worker, &parameters),
         // The system pool has none, and nothing but hosted control planes is wanted on the others.
         "poolTaints": [],
         "autoscaler": autoscaler(&spec.node_pools, &spec.version),
         "components": ComponentVersions::overlaid(&spec.components.0).of_flavor(manifest),
         "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
+        "parameters": parameters,
     });
     let who =
         credentials::CredentialsOf { name: &worker.name, chosen: spec.credentials.as_deref() };
@@ -59,7 +61,7 @@ pub(in crate::render) fn worker(
     context
 }
 
-fn pools(worker: &Worker) -> Vec<Value> {
+fn pools(worker: &Worker, parameters: &Value) -> Vec<Value> {
     let listed = &worker.spec.node_pools;
     let size = default_size(worker.manifest());
     let system = listed.iter().find(|p| p.name == SYSTEM_POOL).cloned().unwrap_or(NodePool {
@@ -68,7 +70,11 @@ fn pools(worker: &Worker) -> Vec<Value> {
         ..NodePool::default()
     });
     let hosting = listed.iter().filter(|p| p.name != SYSTEM_POOL);
-    let of = |p: &NodePool, role| pool(&worker.name, p, role, &worker.spec.version, size);
+    let of = |p: &NodePool, role| {
+        let mut shown = pool(&worker.name, p, role, &worker.spec.version, size);
+        shown["parameters"] = parameters::of_pool(worker.manifest(), parameters, p);
+        shown
+    };
     let hosting = hosting.map(|p| of(p, Role::HostedControlPlanes));
     std::iter::once(of(&system, Role::General)).chain(hosting).collect()
 }
@@ -93,7 +99,7 @@ mod tests {
                 let hosting = !pool["taints"].as_array().unwrap().is_empty();
                 (pool["name"].clone(), pool["deployments"][0]["replicas"].clone(), hosting)
             };
-            pools(worker).iter().map(shown).collect::<Vec<_>>()
+            pools(worker, &json!({})).iter().map(shown).collect::<Vec<_>>()
         };
         let (system, np0) = (json!("system"), json!("np0"));
         let default = [(system.clone(), json!(3), false), (np0.clone(), json!(2), true)];
