@@ -41,7 +41,7 @@ pub(super) struct LayerSite<'a> {
     pub(super) folder: String,
     pub(super) repository: FleetRepository<'a>,
     pub(super) components: ComponentVersions,
-    /// Whether only clusters in containers are made from here.
+    /// Whether it is made in containers: what needs credentials is not made from here.
     pub(super) in_containers: bool,
     /// Whether carp makes the cluster itself, and so its StorageClass too.
     pub(super) storage_class: bool,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::model::api::FleetSpec;
 use crate::model::{
-    AzureCloud, CapiProvider, Catalogue, DeploymentBeside, Flavor, FlavorKind, KubeVersion, Nodes,
+    AzureCloud, CapiProvider, Catalogue, DeploymentBeside, Flavor, FlavorKind, KubeVersion,
     PUBLIC_CLOUD, PlatformPart, azure_cloud, tables,
 };
 
@@ -56,7 +56,8 @@ pub(in crate::render) struct ProviderSite<'a> {
     pub(in crate::render) catalogue: &'a Catalogue,
     /// What is made from here.
     pub(in crate::render) makes: FlavorKind,
-    /// Whether only clusters in containers are: there is nothing for other providers to do.
+    /// Whether it is made in containers on one machine, which no cloud's credentials reach: only flavors that need
+    /// none are made from there.
     pub(in crate::render) in_containers: bool,
     /// Whose credentials the fleet has.
     pub(in crate::render) fleet: &'a FleetSpec,
@@ -73,7 +74,7 @@ impl<'a> ProviderSite<'a> {
             needed.is_none_or(|needed| credentials.iter().any(|c| c.of() == Some(&*needed.of)))
         };
         all.filter(move |flavor| flavor.kinds.contains(&self.makes))
-            .filter(move |flavor| !self.in_containers || flavor.nodes == Nodes::Containers)
+            .filter(move |flavor| !self.in_containers || flavor.credentials.is_none())
             .filter(possible)
     }
 
@@ -303,6 +304,24 @@ mod tests {
         );
         let own = BTreeMap::from([("moon".to_owned(), "v0.2.0".to_owned())]);
         assert_eq!(find(&ComponentVersions::overlaid(&own))["version"], "v0.2.0");
+    }
+
+    #[test]
+    fn in_containers_there_is_what_needs_no_credentials() {
+        let manifest = "kind: InfrastructureProvider\nname: moon\nnamespace: moon-system\ncomponent: moon\n\
+                        version: v0.1.0\nimage: r/moon\nmanifests: r/m\n";
+        let names = |flavor: &str| {
+            let files =
+                [("moon/flavor.yaml", flavor), ("providers/infrastructure-moon.yaml", manifest)];
+            let (catalogue, fleet) = (Catalogue::with(files), fleet(PUBLIC_CLOUD));
+            let (makes, in_containers) = (WORKER, true);
+            let site = ProviderSite { catalogue: &catalogue, makes, in_containers, fleet: &fleet };
+            site.providers().into_iter().map(|p| p.name.clone()).collect::<Vec<_>>()
+        };
+        let flavor = "kind: ManagedCluster\nmobility: None\nobjects: []\nproviders: [cluster-api, \
+                      infrastructure-moon]\n";
+        assert_eq!(names(flavor), ["cluster-api", "moon"]);
+        assert_eq!(names(&format!("{flavor}credentials: {{of: azure}}\n")), ["cluster-api"]);
     }
 
     #[test]
