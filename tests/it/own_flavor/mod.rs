@@ -1,7 +1,9 @@
-//! Flavors of a fleet's own templates alone: an invented one, and one of AWS, from the first look at their documents to
+//! Flavors of a fleet's own templates alone: an invented one, and those of `examples/`, from the first look at their documents to
 //! the end of their clusters, without a line of Rust. And carp's own are named in its code in one place.
 
 mod aws;
+mod dev;
+mod example;
 mod moon;
 mod named;
 mod observed;
