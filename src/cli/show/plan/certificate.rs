@@ -56,22 +56,29 @@ fn alike(
     groups
 }
 
-/// Those of one commit: their names, and the file and the line where it is one.
+/// Those of one commit, in the order of their lines: their names, and where each of them stands.
 fn together(of: &[&Certified]) -> String {
+    let mut of = of.to_vec();
+    of.sort_by_key(|certified| (&certified.file, certified.line));
     let names: Vec<_> = of.iter().map(|certified| &certified.name).collect();
     let Some(first) = of.first() else { return String::new() };
     let files: BTreeSet<_> = of.iter().map(|certified| certified.file.as_str()).collect();
-    let one_line = of.iter().all(|certified| certified.line == first.line);
-    let place = match files.len() {
-        1 if one_line => format!("{}:{}", first.file, first.line),
-        1 => first.file.clone(),
-        many => count(many as u64, "file"),
+    let lines: BTreeSet<_> = of.iter().map(|certified| certified.line).collect();
+    let place = if files.len() == 1 {
+        let lines: Vec<_> = lines.iter().map(|line| format!(":{line}")).collect();
+        format!("{}{}", first.file, first_of(&lines, NAMES))
+    } else {
+        let places = of.iter().map(|certified| format!("{}:{}", certified.file, certified.line));
+        let places: Vec<_> = places.collect();
+        format!("{} ({})", count(files.len() as u64, "file"), first_of(&places, PLACES))
     };
     format!("{}: {place}{}", first_of(&names, NAMES), first.change_words())
 }
 
-/// How many names stand beside a file.
+/// How many names stand beside a file, and how many lines of it.
 const NAMES: usize = 10;
+/// How many files are named of a commit.
+const PLACES: usize = 3;
 
 /// For a comment on a pull request.
 pub(super) fn markdown(view: &PlanView<'_>) -> String {
@@ -139,12 +146,18 @@ mod tests {
         let of_a_file: Vec<_> = (0..12).map(|n| certified(n, "fleet/a.yaml", 0xab)).collect();
         assert_eq!(lines(&of_a_file[..2]).len(), 2);
         let names = "c00, c01, c02, c03, c04, c05, c06, c07, c08, c09 and 2 more";
-        assert_eq!(lines(&of_a_file), [format!("{names}: fleet/a.yaml, removed in abababab")]);
+        let at = ":1, :2, :3, :4, :5, :6, :7, :8, :9, :10 and 2 more";
+        assert_eq!(lines(&of_a_file), [format!("{names}: fleet/a.yaml{at}, removed in abababab")]);
+        let of_a_line: Vec<_> =
+            of_a_file.iter().map(|one| Certified { line: 2, ..one.clone() }).collect();
+        assert_eq!(lines(&of_a_line), [format!("{names}: fleet/a.yaml:2, removed in abababab")]);
         let of_files: Vec<_> =
             (0..12).map(|n| certified(n, &format!("fleet/{n}.yaml"), 0xab + n / 6)).collect();
         let wanted = [
-            "c00, c01, c02, c03, c04, c05: 6 files, removed in abababab",
-            "c06, c07, c08, c09, c10, c11: 6 files, removed in acacacac",
+            "c00, c01, c02, c03, c04, c05: 6 files (fleet/0.yaml:1, fleet/1.yaml:2, fleet/2.yaml:3 and 3 more), removed \
+             in abababab",
+            "c10, c11, c06, c07, c08, c09: 6 files (fleet/10.yaml:11, fleet/11.yaml:12, fleet/6.yaml:7 and 3 more), \
+             removed in acacacac",
         ];
         assert_eq!(lines(&of_files), wanted);
         let of_commits: Vec<_> =
