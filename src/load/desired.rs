@@ -14,7 +14,9 @@ use super::split::{Chunk, split};
 use super::tree;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::api::Roots;
-use crate::model::{Entry, EntryKind, FactFile, Id, Memo, Store, StoreError, Unloaded, count};
+use crate::model::{
+    Entry, EntryKind, FactFile, Id, LongWork, Memo, Store, StoreError, Unloaded, WorkStage, count,
+};
 
 /// The most documents of one file.
 pub(super) const MAX_DOCUMENTS: usize = 1_000;
@@ -47,8 +49,9 @@ impl DesiredDocuments {
     ) -> Result<Self, StoreError> {
         let mut tests = Self::default();
         let folder = format!("{}/{POLICY_TESTS}", roots.policies);
-        let all = &mut Meter::default();
-        tests.root(store, fleet, (&folder, Root::PolicyTests, &[]), &Memo::default(), all)?;
+        let (all, unwatched) = (&mut Meter::default(), &LongWork::default());
+        let root = (folder.as_str(), Root::PolicyTests, &[][..]);
+        tests.root(store, fleet, root, &Memo::default(), all, unwatched)?;
         Ok(tests)
     }
 
@@ -59,13 +62,14 @@ impl DesiredDocuments {
         roots: &Roots,
         memo: &Memo,
         meter: &mut Meter<'_>,
+        work: &LongWork,
     ) -> Result<Self, StoreError> {
-        let first = Self::read_once(store, fleet, roots, memo, meter)?;
+        let first = Self::read_once(store, fleet, roots, memo, meter, work)?;
         let Some(again) = meter.again() else { return Ok(first) };
         *meter = again;
         let parsed = first.parsed;
         drop(first);
-        let desired = Self::read_once(store, fleet, roots, memo, meter)?;
+        let desired = Self::read_once(store, fleet, roots, memo, meter, work)?;
         Ok(Self { parsed: parsed + desired.parsed, ..desired })
     }
 
@@ -75,11 +79,12 @@ impl DesiredDocuments {
         roots: &Roots,
         memo: &Memo,
         meter: &mut Meter<'_>,
+        work: &LongWork,
     ) -> Result<Self, StoreError> {
         let mut desired = Self::default();
-        desired.root(store, fleet, (&roots.fleet, Root::Fleet, &[]), memo, meter)?;
+        desired.root(store, fleet, (&roots.fleet, Root::Fleet, &[]), memo, meter, work)?;
         let policies = (roots.policies.as_str(), Root::Policies, &[POLICY_TESTS][..]);
-        desired.root(store, fleet, policies, memo, meter)?;
+        desired.root(store, fleet, policies, memo, meter, work)?;
         Ok(desired)
     }
 
@@ -90,11 +95,15 @@ impl DesiredDocuments {
         (folder, root, skip): (&str, Root, &[&str]),
         memo: &Memo,
         meter: &mut Meter<'_>,
+        work: &LongWork,
     ) -> Result<(), StoreError> {
         let Some(dir) = tree::dir_at(store, fleet, folder)? else { return Ok(()) };
         let one = Amounts { entries: 1, ..Amounts::default() };
         let mut may = |path: &str| meter.add(&format!("{folder}/{path}"), one);
-        for (path, entry) in tree::files_that(store, dir, skip, &mut may)? {
+        let files = tree::files_that(store, dir, skip, &mut may)?;
+        work.begin(WorkStage::Reading, files.len());
+        for (path, entry) in files {
+            work.step();
             let full = format!("{folder}/{path}");
             if !is_desired(&path, entry) || !has_room(store, &full, entry, meter)? {
                 continue;
@@ -303,6 +312,23 @@ mod tests {
     }
 
     #[test]
+    fn whoever_watches_knows_how_many_files_are_read() {
+        let store = Memory::default();
+        let entry = |text: &str| {
+            let id = store.put_blob(text.as_bytes()).unwrap();
+            Entry { kind: EntryKind::File, id }
+        };
+        let files = ["fleet/a.yaml", "fleet/b/c.yaml", "fleet/README.md"];
+        let files: Vec<_> = files.iter().map(|path| (*path, entry(&cluster("")))).collect();
+        let (tree, roots, memo) = (store.tree(&files), Roots::default(), Memo::default());
+        let work = LongWork::default();
+        let meter = &mut Meter::default();
+        DesiredDocuments::read(&store, tree, &roots, &memo, meter, &work).unwrap();
+        let count = work.count().map(|count| (count.stage, count.done, count.of));
+        assert_eq!(count, Some((WorkStage::Reading, 3, 3)));
+    }
+
+    #[test]
     fn who_has_most_is_known_at_the_end() {
         let text = format!(
             "{CARP}  tenants: [{{name: a, paths: [fleet/a]}}, {{name: b, paths: [fleet/b]}}]\n"
@@ -318,7 +344,15 @@ mod tests {
             let files: Vec<_> = files.iter().map(|(path, count)| (*path, entry(*count))).collect();
             let mut meter = Meter::of(Some(&spec)).with_documents(5);
             let (tree, roots, memo) = (store.tree(&files), Roots::default(), Memo::default());
-            let read = DesiredDocuments::read(&store, tree, &roots, &memo, &mut meter).unwrap();
+            let read = DesiredDocuments::read(
+                &store,
+                tree,
+                &roots,
+                &memo,
+                &mut meter,
+                &LongWork::default(),
+            )
+            .unwrap();
             assert_eq!(meter.findings("fleet").len(), 1);
             let files = read.items.iter().map(|item| item.findings.source.file.to_string());
             files.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()

@@ -64,7 +64,7 @@ pub use yaml::emit_yaml;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::paths::FLEET_FILE;
-use crate::model::{Catalogue, Dir, Fleet, Input, Memo, Previous, Store, StoreError};
+use crate::model::{Catalogue, Dir, Fleet, Input, LongWork, Memo, Previous, Store, StoreError};
 use desired::DesiredDocuments;
 use meter::Meter;
 
@@ -95,11 +95,11 @@ pub struct Loaded {
 /// # Errors
 /// The store failed. It is never taken for an absent file.
 pub fn load(input: &Input, store: &dyn Store, memo: &mut Memo) -> Result<Loaded, StoreError> {
-    load_beside(input, store, memo, &Previous::default())
+    load_beside(input, store, memo, &Previous::default(), &LongWork::default())
 }
 
 /// The same beside what the output branch says: the workers that pools made are among the workers, and who
-/// has a name keeps it.
+/// has a name keeps it. How far reading is, is said to `work`.
 ///
 /// # Errors
 /// The store failed.
@@ -108,6 +108,7 @@ pub fn load_beside(
     store: &dyn Store,
     memo: &mut Memo,
     previous: &Previous,
+    work: &LongWork,
 ) -> Result<Loaded, StoreError> {
     let root = tree::dir_at(store, input.tree, &input.prefix)?;
     let mut file = fleet_file::read(store, root.as_deref(), &input.prefix)?;
@@ -129,7 +130,7 @@ pub fn load_beside(
         loaded.diagnostics.push(without_templates());
     }
     let mut meter = Meter::of(file.spec.as_ref());
-    let mut desired = DesiredDocuments::read(store, root, &roots, memo, &mut meter)?;
+    let mut desired = DesiredDocuments::read(store, root, &roots, memo, &mut meter, work)?;
     for (finding, unloaded) in meter.findings(&roots.fleet) {
         loaded.fleet_broken |= unloaded.is_none();
         loaded.diagnostics.push(finding);

@@ -12,8 +12,8 @@ use super::meter::Meter;
 use super::split::split;
 use super::{Loaded, assemble, fleet_file, read, templates, tree};
 use crate::model::{
-    Dir, DocumentIndex, DocumentName, Entry, EntryKind, Fact, FactFile, Fleet, Id, Input, Memo,
-    Previous, Store, StoreError,
+    Dir, DocumentIndex, DocumentName, Entry, EntryKind, Fact, FactFile, Fleet, Id, Input, LongWork,
+    Memo, Previous, Store, StoreError,
 };
 
 /// Loads the clusters whose documents changed, the documents named by `sources`, `carp.yaml`, all policies and
@@ -44,7 +44,8 @@ pub fn load_part(
     let mut desired = DesiredDocuments::default();
     let policies = (roots.policies.as_str(), Root::Policies, &[POLICY_TESTS][..]);
     let known = remembered(store, root, &roots.policies, index)?;
-    desired.root(store, root, policies, &known, &mut Meter::default())?;
+    let (all, unwatched) = (&mut Meter::default(), &LongWork::default());
+    desired.root(store, root, policies, &known, all, unwatched)?;
     if !unread.is_empty() || !desired.unloaded.is_empty() {
         return Ok(None);
     }

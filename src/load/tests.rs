@@ -9,8 +9,8 @@ use serde_json::json;
 use super::{Loaded, load, load_beside, locate};
 use crate::diag::{Code, Diagnostic};
 use crate::model::{
-    Digest, Dir, Entry, EntryKind, FLEET_LOCK_SCHEMA, Fleet, Id, Input, Memo, Previous, Store,
-    StoreError, Vouching, blob_id,
+    Digest, Dir, Entry, EntryKind, FLEET_LOCK_SCHEMA, Fleet, Id, Input, LongWork, Memo, Previous,
+    Store, StoreError, Vouching, blob_id,
 };
 
 pub(super) const CARP: &str = "\
@@ -173,7 +173,8 @@ pub(super) fn load_with_eu_1(files: &[(&str, &str)]) -> Loaded {
     });
     let fleet = Some(serde_json::from_value(lock).unwrap());
     let previous = Previous { fleet, ..Previous::default() };
-    load_beside(&input(store.tree(&files)), &store, &mut Memo::default(), &previous).unwrap()
+    let (input, work) = (input(store.tree(&files)), LongWork::default());
+    load_beside(&input, &store, &mut Memo::default(), &previous, &work).unwrap()
 }
 
 /// Loads these files, with a `carp.yaml` where there is none.

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkStage {
+    /// Files of the fleet are read.
+    Reading,
     /// Folders of clusters are made, or found as they were.
     Rendering,
     /// What changes in each cluster is worked out.

@@ -54,7 +54,8 @@ impl Read {
     ) -> Result<Self, StoreError> {
         let prefix = &snapshot.input.prefix;
         let (previous, found) = load::previous(store, snapshot.previous, prefix, memo)?;
-        let loaded = load::load_beside(&snapshot.input, store, memo, &previous)?;
+        let loaded =
+            load::load_beside(&snapshot.input, store, memo, &previous, &snapshot.build.work)?;
         let mut diagnostics = loaded.diagnostics.clone();
         let (templates, unread) = Templates::built_in().with(&loaded.templates);
         diagnostics.extend(unread);
@@ -90,7 +91,8 @@ impl Read {
         store: &dyn Store,
         memo: &mut Memo,
     ) -> Result<(), StoreError> {
-        let mut again = load::load_beside(&snapshot.input, store, memo, &self.previous)?;
+        let mut again =
+            load::load_beside(&snapshot.input, store, memo, &self.previous, &snapshot.build.work)?;
         again.parsed += self.loaded.parsed;
         // What was found without them may be found no more.
         let before: BTreeSet<_> = self.loaded.diagnostics.iter().collect();

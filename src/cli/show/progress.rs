@@ -103,12 +103,13 @@ pub fn words(word: &str, counted: Option<&WorkCount>, elapsed: Duration) -> Stri
     else {
         return word.to_owned();
     };
-    let stage = match stage {
-        WorkStage::Rendering => "rendering",
-        WorkStage::Comparing => "comparing",
+    let (stage, of_what) = match stage {
+        WorkStage::Reading => ("reading", "file"),
+        WorkStage::Rendering => ("rendering", "cluster"),
+        WorkStage::Comparing => ("comparing", "cluster"),
     };
     let left = left(*done, *of, elapsed).map(|left| format!(", {} left", rounded(left)));
-    let of = count(*of, "cluster");
+    let of = count(*of, of_what);
     format!("{word}: {stage} {} of {of}{}", thousands(*done), left.unwrap_or_default())
 }
 
@@ -159,6 +160,9 @@ mod tests {
         assert_eq!(told(10, 5000, 60), "planning: rendering 10 of 5,000 clusters, 9 h left");
         assert_eq!(told(4999, 5000, 4), "planning: rendering 4,999 of 5,000 clusters, 1 s left");
         assert_eq!(told(1, 1, 4), "planning", "what comes then is not counted");
+        let files = WorkCount { stage: WorkStage::Reading, number: 1, done: 9, of: 5000 };
+        let told = words("planning", Some(&files), Duration::ZERO);
+        assert_eq!(told, "planning: reading 9 of 5,000 files");
     }
 
     #[expect(clippy::disallowed_methods, reason = "any moment will do")]
