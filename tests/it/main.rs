@@ -81,6 +81,7 @@ mod moving;
 mod networks;
 mod never_widens;
 mod objects_removed;
+mod one_cause;
 mod own_flavor;
 mod partial_clones;
 mod placement;

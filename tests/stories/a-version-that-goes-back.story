@@ -35,6 +35,7 @@ $ carp reconcile --once
     exit 1
 
 $ carp status cluster/alpha
+    the fleet has 1 error, and what that is about is shown as it was; see `carp validate`
     CLUSTER   TENANT   PHASE     WORKER   VERSION   NODES   READY   REASON   AGE
     alpha     shop     Running   w-weu    v1.32.9   -       True    -        0s
 

@@ -2,7 +2,7 @@
 
 use super::super::Error;
 use super::open::FleetLook;
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::model::count;
 
 /// What people should know who ask about a fleet of which something did not load; `None`: all of it did.
@@ -15,12 +15,17 @@ pub(super) fn decided(look: &FleetLook) -> Result<Option<String>, Error> {
     let findings = proposal.diagnostics.sorted();
     let errors: Vec<_> = findings.iter().filter(is_error).collect();
     if proposal.stopped {
-        let why = errors.first().map_or("not everything can be read", |found| &found.message);
-        return Err(Error::failed(format!("nothing can be decided: {why}"))
+        let cause = errors.iter().find(|found| found.code != Code::FleetBroken);
+        let why = cause.map(|found| format!(": {}", found.message)).unwrap_or_default();
+        return Err(Error::failed(format!("nothing can be decided{why}"))
             .help("`carp validate` says what to mend, and where"));
     }
-    Ok((!errors.is_empty()).then(|| {
-        let errors = count(errors.len() as u64, "error");
-        format!("the fleet has {errors}, and what did not load is shown as it was; `carp validate` names each")
+    // What follows from another error is told with that.
+    let own = errors.iter().filter(|found| found.code != Code::ClassNotLoaded).count();
+    Ok((own > 0).then(|| {
+        let errors = count(own as u64, "error");
+        format!(
+            "the fleet has {errors}, and what that is about is shown as it was; see `carp validate`"
+        )
     }))
 }

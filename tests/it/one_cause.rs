@@ -1,0 +1,121 @@
+//! One cause, one error: what is held, kept or undecided because of a mistake is a line at that mistake.
+
+use crate::support::reconciled::Reconciled;
+use crate::support::small;
+
+fn edit(fleet: &Reconciled, path: &str, from: &str, to: &str) {
+    let text = fleet.read(path);
+    assert!(text.contains(from), "{text}");
+    fleet.write(path, text.replace(from, to).as_bytes());
+}
+
+fn typed_wrong(fleet: &Reconciled, path: &str) {
+    edit(fleet, path, "version: v1.34.2", "versoin: v1.34.2");
+}
+
+#[test]
+fn a_document_that_does_not_load_is_one_error_with_what_follows() {
+    let fleet = Reconciled::of(&small::files());
+    typed_wrong(&fleet, "fleet/clusters/alpha.yaml");
+    fleet.remove("fleet/clusters/bravo.yaml");
+    let follows =
+        "until it is mended, alpha keeps its last good output; bravo is neither deleted nor moved";
+    for command in [&["plan"][..], &["validate"]] {
+        let ran = fleet.carp(command);
+        assert_eq!(ran.out.matches("error[").count(), 1, "{}", ran.out);
+        assert!(ran.out.contains(&format!("= note: {follows}")), "{}", ran.out);
+        assert!(
+            !ran.out.contains("DeletionsHeld") && !ran.out.contains("NotLoaded"),
+            "{}",
+            ran.out
+        );
+    }
+    let planned = fleet.carp(&["plan"]);
+    assert_eq!(planned.exit, 3, "it is held all the same: {}", planned.out);
+    assert!(planned.out.contains("; 2 held\n"), "{}", planned.out);
+    let comment = fleet.carp(&["plan", "--output", "markdown"]).out;
+    let (caution, rest) = comment.split_once("> [!CAUTION]\n").unwrap();
+    assert!(
+        rest.starts_with("> - **error** `unknown-field` `fleet/clusters/alpha.yaml:7:3`: "),
+        "{comment}"
+    );
+    assert!(
+        rest.contains(&format!(">   - {follows}\n")) && !caution.contains("alpha"),
+        "{comment}"
+    );
+    assert!(!rest.contains("DeletionsHeld") && !rest.contains("NotLoaded"), "{comment}");
+    let json = fleet.carp(&["plan", "--output", "json"]).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["findings"][0]["consequence"], follows);
+    assert_eq!(json["holds"][0]["kind"], "DeletionsHeld", "a program is told as before");
+    assert_eq!(json["gates"][0]["reason"], "NotLoaded");
+    let github = fleet.carp(&["validate", "--output", "github"]).out;
+    assert!(github.contains(&format!("%0Anote: {follows}\n")), "{github}");
+
+    let status = fleet.carp(&["status"]);
+    let note = "the fleet has 1 error, and what that is about is shown as it was";
+    assert!(status.exit == 0 && status.err.contains(note), "{}{}", status.out, status.err);
+    let explained = fleet.carp(&["explain", "cluster/alpha"]);
+    assert!(explained.exit == 0 && explained.err.contains(note), "{}", explained.err);
+    let kept = "the document did not load, so the last good output stays (NotLoaded)";
+    assert!(explained.out.contains(kept), "{}", explained.out);
+
+    fleet.commit("an edit that is wrong");
+    let turn = fleet.carp(&["reconcile", "--once"]);
+    assert!(turn.err.contains(follows) && turn.exit == 3, "{}{}", turn.out, turn.err);
+    assert!(!turn.out.contains("held") && !turn.out.contains("kept"), "{}", turn.out);
+}
+
+#[test]
+fn several_that_do_not_load_are_told_together() {
+    let fleet = Reconciled::of(&small::files());
+    for name in ["alpha", "bravo", "charlie", "delta"] {
+        typed_wrong(&fleet, &format!("fleet/clusters/{name}.yaml"));
+    }
+    let ran = fleet.carp(&["plan"]);
+    assert_eq!(ran.out.matches("error[").count(), 1, "{}", ran.out);
+    assert!(ran.out.contains("3 more of these; `carp validate` shows each"), "{}", ran.out);
+    let follows = "until all that did not load is mended, alpha, bravo, charlie, delta keep their last good output";
+    assert!(ran.out.contains(follows), "{}", ran.out);
+}
+
+#[test]
+fn a_fleet_that_cannot_be_decided_is_no_plan_and_no_status() {
+    let fleet = Reconciled::of(&small::files());
+    edit(&fleet, "carp.yaml", "  controlPlane:", "  controlPlan:");
+    let follows = "= note: `carp.yaml` did not load, so nothing can be decided";
+    let planned = fleet.carp(&["plan"]);
+    assert_eq!((planned.exit, planned.out.matches("error[").count()), (1, 1), "{}", planned.out);
+    assert!(
+        planned.out.contains(follows) && planned.out.contains("found  1 error\n"),
+        "{}",
+        planned.out
+    );
+    assert!(
+        planned.out.contains("\nNo plan for ") && !planned.out.contains("tree  "),
+        "{}",
+        planned.out
+    );
+    assert!(
+        !planned.out.contains("no changes") && !planned.out.contains("for ever"),
+        "{}",
+        planned.out
+    );
+    let validated = fleet.carp(&["validate"]);
+    assert!(
+        validated.out.contains(follows) && validated.out.ends_with("1 error\n"),
+        "{}",
+        validated.out
+    );
+    for command in [
+        &["status"][..],
+        &["get", "clusters"],
+        &["explain", "cluster/alpha"],
+        &["explain", "worker/w-weu"],
+    ] {
+        let ran = fleet.carp(command);
+        assert_eq!((ran.exit, ran.out.as_str()), (1, ""), "{command:?}: {}", ran.err);
+        let why = "error: nothing can be decided: `spec.controlPlan` is not a field of a Fleet\nhelp: `carp validate` ";
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
+}
