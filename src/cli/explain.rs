@@ -6,20 +6,20 @@ use super::show::Palette;
 use super::{Context, Error, Exit, FleetArgs, ObjectKind, ObjectRef, ObservedArgs, engine, show};
 use crate::diag::suggest;
 
-/// Explain a cluster, a worker, a policy, a code or a field
+/// Explain a cluster, a worker, a pool, a policy, a code or a field
 ///
 /// For a cluster: why it is where it is or waits, every worker with every reason against it, the terms of the order, and what would
-/// place it. For a worker: the Secrets that Git must not hold, each with the command that makes it. For
-/// a policy: the clusters to which it applies, and where another one comes before it. `--at` needs
-/// nothing but the repository: a commit on the output branch names its input, the reports and the time.
+/// place it. For a worker: the Secrets that Git must not hold, each with the command that makes it. For a
+/// pool: its workers, why it makes no other one or would make which, and who waits. For a policy: the
+/// clusters to which it applies, and where another one comes before it. `--at` needs nothing but the repository: a commit on the output branch names its input, the reports and the time.
 ///
 /// A code, such as `unknown-field` or `MassDeletion`, is explained as in docs/errors.md, and a path such
 /// as `cluster.spec.nodePools` as `kubectl explain` does; neither needs a fleet.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// `cluster/NAME`, `worker/NAME`, `policy/NAME`, the same with a blank, or the name alone; a code; or
-    /// `KIND.FIELD.FIELD`
+    /// `cluster/NAME`, `worker/NAME`, `pool/NAME`, `policy/NAME`, the same with a blank, or the name alone; a
+    /// code; or `KIND.FIELD.FIELD`
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
     object: Vec<String>,
     #[command(flatten)]
@@ -47,7 +47,8 @@ pub(super) enum ExplainForm {
 }
 
 /// What there is something to explain of.
-const EXPLAINED: [ObjectKind; 3] = [ObjectKind::Cluster, ObjectKind::Worker, ObjectKind::Policy];
+const EXPLAINED: [ObjectKind; 4] =
+    [ObjectKind::Cluster, ObjectKind::Worker, ObjectKind::Pool, ObjectKind::Policy];
 
 pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let at = args.at.as_deref();

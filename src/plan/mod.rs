@@ -58,8 +58,9 @@ pub use counts::{counts_nothing, is_counted_by, is_even, stand_with, standing};
 pub use deletion::stuck;
 pub use expiry::{Expiry, expire};
 pub use explain::{
-    Explanation, Fix, MOST_PROOFS, PolicyExplanation, PolicyLoss, Remedies, Remedy,
-    WorkerExplanation, WorkerVerdict, explain_cluster, explain_policy, explain_worker, remedies,
+    Explanation, Fix, MOST_ASKED, MOST_PROOFS, PolicyExplanation, PolicyLoss, PoolExplanation,
+    PoolMember, Remedies, Remedy, WorkerExplanation, WorkerVerdict, explain_cluster,
+    explain_policy, explain_pool, explain_worker, remedies,
 };
 pub use fold::{Fold, FoldInput, clusters_said_otherwise, contradictions, fold, is_same_host};
 pub use moment::moments;

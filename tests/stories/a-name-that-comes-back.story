@@ -29,7 +29,8 @@ $ carp explain cluster/alpha
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
     w-weu    0      0           0          50%          1
 
-    held by a guard: NameStillDeleting
+    held by a guard: a document came back under a name whose deletion has begun
+      (NameStillDeleting)
 
 report w-weu
 $ carp reconcile --once

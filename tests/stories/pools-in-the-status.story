@@ -56,3 +56,26 @@ $ carp explain cluster/a9
       - +1 cluster on w-weu (then w-weu takes it)
       - +1 cluster on weu-1 (then weu-1 takes it)
       - +1 cluster on weu-2 (then weu-2 takes it)
+
+$ carp explain pool/weu
+    pool/weu: 2 workers (min 0, max 3)
+
+    WORKER   ORDINAL   LOCATION     CLUSTERS   STATE
+    weu-1    1         westeurope   2          being made
+    weu-2    2         westeurope   2          being made
+
+    It makes no worker for these that wait:
+      a9: as many of its workers are being made as may be (maxPending 2)
+
+    each worker takes 2 clusters
+    makes none: as many of its workers are being made as may be (maxPending 2)
+    gives up one at a time that has been empty for 2h (coolDown), down to 0
+
+$ carp explain gpu
+    pool/gpu: 0 workers (min 0, max 3)
+
+    It makes no worker for these that wait:
+      a9: a worker of it would refuse: untolerated taint {gpu:NoSchedule}
+
+    each worker takes 2 clusters
+    the next one would be gpu-1 in westeurope

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::show::plan::{gate_words, hold_words};
 use super::super::show::{
     ExplainRow, ExplainView, LostView, PoolRow, ReasonView, RemedyView, SecretView, progress_words,
     waiting_words,
@@ -9,6 +10,7 @@ use super::super::show::{
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::FleetLook;
 use super::policy::{self, origin};
+use super::pool;
 use super::unknown::unknown;
 use crate::model::api::{AffinityGroup, Failback, Strategy};
 use crate::model::{
@@ -18,7 +20,7 @@ use crate::model::{
 use crate::plan::{self, Explanation, PlanInput, PoolVerdict, WorkerExplanation, WorkerVerdict};
 use crate::render::{self, SecretWanted, Where};
 
-/// Explains a cluster, a worker or a policy, with what people should know of the look.
+/// Explains a cluster, a worker, a pool or a policy, with what people should know of the look.
 pub(super) fn explain(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
     let view = of(look, object)?;
     Ok(ExplainView { warnings: look.opened.source.notes.clone(), ..view })
@@ -47,10 +49,11 @@ fn of(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
     {
         return Ok(policy::view(policy, &explanation));
     }
-    if object.kind == Some(ObjectKind::Pool) && proposal.fleet.pools.contains_key(name) {
-        return Err(Error::usage("there is nothing to explain of a pool").help(format!(
-            "`carp status pool/{name}` shows it; a cluster that waits says why it makes none"
-        )));
+    if asked(ObjectKind::Pool)
+        && let Some(explanation) = plan::explain_pool(&input, name)
+        && let Some(desired) = proposal.fleet.pools.get(name)
+    {
+        return Ok(pool::view(desired, &explanation));
     }
     Err(unknown(look, object.kind, name))
 }
@@ -86,7 +89,7 @@ fn cluster(look: &FleetLook, explanation: &Explanation) -> ExplainView {
             .map(|loss| LostView { policy: loss.policy.to_string(), because: loss.to.to_string() })
             .collect(),
         rows: rows.into_iter().map(|(_, row)| row).collect(),
-        pools: explanation.pools.iter().map(pool).collect(),
+        pools: explanation.pools.iter().map(makes_none).collect(),
         on: match &explanation.planned.decision {
             Decision::Keep { worker } => Some(worker.to_string()),
             _ => None,
@@ -100,7 +103,7 @@ fn cluster(look: &FleetLook, explanation: &Explanation) -> ExplainView {
     }
 }
 
-fn pool((pool, because): (&Name, &PoolVerdict)) -> PoolRow {
+fn makes_none((pool, because): (&Name, &PoolVerdict)) -> PoolRow {
     PoolRow { pool: pool.to_string(), because: because.to_string() }
 }
 
@@ -253,10 +256,12 @@ fn cluster_notes(look: &FleetLook, explanation: &Explanation) -> Vec<String> {
     let step = proposal.plan.versions.get(&explanation.cluster);
     notes.extend(step.map(|step| format!("{}; {}", step.words(), step.waits_words())));
     let own = proposal.gates.iter().filter(|gate| gate.name == explanation.cluster);
-    notes.extend(own.map(|gate| format!("its last good output stays: {}", gate.reason.name())));
+    notes.extend(own.map(|gate| format!("{} ({})", gate_words(gate.reason), gate.reason.name())));
     let holds = proposal.plan.holds.iter();
     let held = holds.filter(|hold| hold.names.iter().any(|n| *n == *explanation.cluster));
-    notes.extend(held.map(|hold| format!("held by a guard: {}", hold.kind.name())));
+    notes.extend(held.map(|hold| {
+        format!("held by a guard: {} ({})", hold_words(hold.kind).what, hold.kind.name())
+    }));
     notes
 }
 

@@ -15,6 +15,7 @@ mod kind;
 mod left;
 mod open;
 mod policy;
+mod pool;
 mod reconcile;
 mod replay;
 mod simulate;

@@ -6,6 +6,7 @@ mod cluster;
 mod fix;
 mod margin;
 mod policy;
+mod pool;
 mod remedy;
 mod summary;
 mod worker;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 pub use cluster::explain_cluster;
 pub use fix::Fix;
 pub use policy::explain_policy;
+pub use pool::{MOST_ASKED, PoolExplanation, PoolMember, explain_pool};
 pub use remedy::{MOST_PROOFS, remedies};
 pub use worker::explain_worker;
 

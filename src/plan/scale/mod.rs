@@ -18,7 +18,7 @@ mod tests;
 
 pub use fold::{PoolFoldInput, PoolFolding, fold_pools};
 pub use refuse::PoolVerdict;
-pub(super) use refuse::verdicts;
+pub(super) use refuse::{limit, next, verdicts};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::grow::{Growth, New, next_worker};
 use super::moves;
-use crate::model::{Cluster, Name, Reason};
+use crate::model::{Cluster, Name, Pool, Reason};
 use crate::plan::PlanInput;
 use crate::plan::assign::PlanRun;
 
@@ -53,7 +53,7 @@ pub(in crate::plan) fn verdicts(
     let still = !moves(input) || input.fleet.holds_placements();
     let growth = Growth::after(input, run);
     let incomplete = !still && !input.fleet.pools.is_empty() && growth.is_incomplete(cluster);
-    let verdict = |pool: &crate::model::Pool| {
+    let verdict = |pool: &Pool| {
         if still {
             return PoolVerdict::StandsStill;
         }
@@ -70,6 +70,27 @@ pub(in crate::plan) fn verdicts(
         }
     };
     input.fleet.pools.iter().map(|(name, pool)| (name.clone(), verdict(pool))).collect()
+}
+
+/// What keeps a pool from growing after a run, whoever waits.
+pub(in crate::plan) fn limit(
+    input: &PlanInput<'_>,
+    run: &PlanRun<'_>,
+    pool: &Pool,
+) -> Option<PoolVerdict> {
+    if !moves(input) || input.fleet.holds_placements() {
+        return Some(PoolVerdict::StandsStill);
+    }
+    Growth::after(input, run).limit(pool)
+}
+
+/// The name of the worker that a pool would make next, by where it would be.
+pub(in crate::plan) fn next(input: &PlanInput<'_>, pool: &Pool) -> BTreeMap<String, Name> {
+    let at = |location: &str| {
+        let worker = next_worker(input, pool, location, &[])?;
+        Some((location.to_owned(), worker.name))
+    };
+    pool.locations().into_iter().filter_map(at).collect()
 }
 
 #[cfg(test)]

@@ -51,8 +51,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    Explanation, PlanInput, Planning, PolicyExplanation, Remedies, WorkerExplanation,
-    WorkerVerdict, explain_cluster, explain_policy, explain_worker, plan, remedies,
+    Explanation, PlanInput, Planning, PolicyExplanation, PoolExplanation, Remedies,
+    WorkerExplanation, WorkerVerdict, explain_cluster, explain_policy, explain_pool,
+    explain_worker, plan, remedies,
 };
 use crate::model::api::Rebalance;
 use crate::model::{
@@ -168,6 +169,10 @@ impl World {
 
     pub(super) fn explain_worker(&self, worker: &str) -> Option<WorkerExplanation> {
         explain_worker(&self.input(), &name(worker))
+    }
+
+    pub(super) fn explain_pool(&self, pool: &str) -> Option<PoolExplanation> {
+        explain_pool(&self.input(), &name(pool))
     }
 
     pub(super) fn explain_policy(&self, policy: &str) -> Option<PolicyExplanation> {

@@ -1,10 +1,12 @@
 //! Why a cluster is where it is, what a worker needs, and where a policy applies.
 
 mod bootstrap;
+mod pool;
 
 use std::fmt::Write as _;
 
 pub use bootstrap::StepView;
+pub use pool::{MemberRow, WaitRow};
 use serde::Serialize;
 
 use super::tables::{Cell, table};
@@ -14,7 +16,7 @@ use super::{Palette, Tone};
 /// The version of the JSON form.
 pub const EXPLAIN_SCHEMA: u32 = 2;
 
-/// An explanation of a cluster's placement, of a worker, or of a policy.
+/// An explanation of a cluster's placement, of a worker, of a pool, or of a policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExplainView {
@@ -52,6 +54,12 @@ pub struct ExplainView {
     pub applies_to: Vec<String>,
     /// The clusters that a policy selects and to which another one applies.
     pub loses: Vec<LossView>,
+    /// The workers of a pool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberRow>,
+    /// The clusters that wait, the first of the queue, each with why the pool makes no worker for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<WaitRow>,
     /// The Secrets that Git must not hold.
     pub secrets: Vec<SecretView>,
     /// What brings a worker up, in order; only where it is asked for.
@@ -168,6 +176,7 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
     out.push_str(&fits(view, palette));
     out.push_str(&refusals(view));
     out.push_str(&pools(view));
+    out.push_str(&pool::text(view, palette));
     if !view.remedies.is_empty() {
         let _ = writeln!(out, "\n{}", strong("Any one of these would place it:"));
         for RemedyView { worker, changes, after } in &view.remedies {
@@ -180,14 +189,15 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
         }
     }
     out.push_str(&bootstrap::text(&view.bootstrap, palette));
-    out.push_str(&secrets(view, palette));
-    if !view.notes.is_empty() {
-        out.push('\n');
-    }
-    for note in &view.notes {
-        // One that has a command in it is for copying.
-        let told = if note.contains('\n') { format!("{note}\n") } else { wrap(note, "", 2) };
-        out.push_str(&told);
+    // One that has a command in it is for copying, and what there is to know comes before all that there is to do.
+    let (commands, told): (Vec<_>, Vec<_>) =
+        view.notes.iter().partition(|note| note.contains('\n'));
+    let told: String = told.iter().map(|note| wrap(note, "", 2)).collect();
+    let commands: String = commands.iter().map(|note| format!("{note}\n")).collect();
+    for part in [told, secrets(view, palette), commands] {
+        if !part.is_empty() {
+            let _ = write!(out, "\n{}", part.trim_start_matches('\n'));
+        }
     }
     out
 }

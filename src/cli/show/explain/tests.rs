@@ -105,12 +105,12 @@ fn a_worker_shows_the_secrets_it_needs() {
     insta::assert_snapshot!(text(&view, Palette::plain()), @r"
     worker/we-1: Running
 
+    capacity: 10 clusters
+
     Secrets that Git must not hold:
       flux-system/fleet-read on hub: its Flux reads the output with it
         kubectl create secret generic fleet-read \
           --from-file=identity
-
-    capacity: 10 clusters
     ");
 }
 
