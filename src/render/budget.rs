@@ -17,6 +17,11 @@ const LARGEST: usize = 100_000;
 /// What the error says that [`spend`] makes.
 pub(super) const SPENT: &str = "its filters and values go through more than 64 MiB";
 
+/// How deep lists and maps may nest.
+const DEEPEST: usize = 64;
+/// What the error says of a value that is nested deeper.
+pub(super) const NESTED: &str = "a value is nested more than 64 levels deep";
+
 /// How many bytes a filter makes of its arguments, at most.
 type Estimate = fn(&Args) -> usize;
 
@@ -35,7 +40,7 @@ pub(super) fn install(env: &mut Environment<'static>) {
         });
     }
     env.set_formatter(|out, state, value| {
-        let printed = within(size(value, MOST))?;
+        let printed = bytes(value)?;
         spend(state, printed)?;
         escape_formatter(out, state, value)
     });
@@ -47,7 +52,7 @@ struct Spent(usize);
 
 /// Counts what is taken and made: `map` calls a filter for each item, and a loop does so for each of its turns, so
 /// that what each call may make adds up.
-fn spend(state: &mut State, bytes: usize) -> Result<(), Error> {
+pub(super) fn spend(state: &mut State, bytes: usize) -> Result<(), Error> {
     let spent = state.get_or_insert_extension_with(Spent::default);
     spent.0 = spent.0.saturating_add(bytes);
     if spent.0 <= MOST_IN_ALL {
@@ -103,36 +108,51 @@ fn table() -> Vec<(&'static str, Value, Estimate)> {
     ]
 }
 
-fn within(bytes: usize) -> Result<usize, Error> {
+pub(super) fn within(bytes: usize) -> Result<usize, Error> {
     if bytes <= MOST {
         return Ok(bytes);
     }
     Err(Error::new(ErrorKind::WriteFailure, "a value is larger than a file may be"))
 }
 
-/// About how many bytes a value takes when it is printed. It stops to count beyond `most`.
+/// About how many bytes a value takes when it is printed.
+///
+/// # Errors
+/// It is larger than a file may be, or nested deeper than it could be printed.
+pub(super) fn bytes(value: &Value) -> Result<usize, Error> {
+    let nested = || Error::new(ErrorKind::WriteFailure, NESTED);
+    within(counted_size(value, MOST, DEEPEST).ok_or_else(nested)?)
+}
+
+/// About how many bytes a value takes when it is printed. It stops to count beyond `most`, where it is nested too deep too.
 fn size(value: &Value, most: usize) -> usize {
+    counted_size(value, most, DEEPEST).unwrap_or(most.saturating_add(1))
+}
+
+/// `None` where it is nested more than so many levels.
+fn counted_size(value: &Value, most: usize, levels: usize) -> Option<usize> {
     if let Some(text) = value.as_str() {
-        return text.len();
+        return Some(text.len());
     }
     let nested = match value.kind() {
         ValueKind::Map => true,
         ValueKind::Seq | ValueKind::Iterable => false,
         // Numbers, `true`, `none`.
-        _ => return 8,
+        _ => return Some(8),
     };
+    let levels = levels.checked_sub(1)?;
     let mut sum = 2;
     for item in value.try_iter().into_iter().flatten() {
-        sum += 2 + size(&item, most.saturating_sub(sum));
+        sum += 2 + counted_size(&item, most.saturating_sub(sum), levels)?;
         if nested {
             let value = value.get_item(&item).unwrap_or_default();
-            sum += 2 + size(&value, most.saturating_sub(sum));
+            sum += 2 + counted_size(&value, most.saturating_sub(sum), levels)?;
         }
         if sum > most {
             break;
         }
     }
-    sum
+    Some(sum)
 }
 
 /// What a filter got, its own value first.
@@ -224,12 +244,12 @@ mod tests {
 
     use serde_json::json;
 
-    use super::super::engine::{Texts, environment, render};
+    use super::super::engine::{self, Texts, environment, render};
     use crate::diag::Code;
 
     fn rendered(text: &str) -> Result<String, Code> {
         let mut env = environment();
-        env.add_template_owned("t", text.to_owned()).unwrap();
+        engine::add(&mut env, "t", text).ok().unwrap();
         let texts = Texts::from([("t".to_owned(), Arc::from(text))]);
         render(&env, &texts, "t", &json!({"name": "a\nb", "list": [1, "x", {"k": "v"}]}))
             .map_err(|d| d.code)

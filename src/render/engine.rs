@@ -9,7 +9,8 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
-use super::budget::{self, MOST, SPENT};
+use super::budget::{self, MOST, NESTED, SPENT};
+use super::measure::{self, MOST_OPERATORS, Unmeasured};
 use super::{filters, under_way};
 use crate::diag::{Code, Diagnostic, Place};
 
@@ -30,6 +31,7 @@ pub(super) fn environment() -> Environment<'static> {
     env.set_debug(false);
     filters::install(&mut env);
     budget::install(&mut env);
+    measure::install(&mut env);
     env
 }
 
@@ -41,6 +43,45 @@ fn syntax() -> SyntaxConfig {
         .keep_trailing_newline(true)
         .build()
         .unwrap_or_default()
+}
+
+/// Adds a template that somebody else wrote: what it makes is measured.
+///
+/// # Errors
+/// It cannot be read, or has a tag with too many operators.
+pub(super) fn add(
+    env: &mut Environment<'static>,
+    name: &str,
+    text: &str,
+) -> Result<(), Unmeasured> {
+    let measured = measure::measured(name, text, syntax())?;
+    env.add_template_owned(name.to_owned(), measured).map_err(Unmeasured::Unreadable)
+}
+
+/// Adds a template of carp's own, as it is.
+///
+/// # Errors
+/// It cannot be read.
+pub(super) fn add_built_in(
+    env: &mut Environment<'static>,
+    name: &str,
+    text: &str,
+) -> Result<(), Unmeasured> {
+    env.add_template_owned(name.to_owned(), text.to_owned()).map_err(Unmeasured::Unreadable)
+}
+
+/// What the author is told of a template that could not be added.
+pub(super) fn refused(why: &Unmeasured, template: &str, texts: &Texts) -> Diagnostic {
+    match why {
+        Unmeasured::Unreadable(error) => finding(error, template, texts, &|_, offset| offset),
+        Unmeasured::TooLong { line, column } => {
+            let message =
+                format!("a tag has more than {MOST_OPERATORS} operators, dots and brackets");
+            Diagnostic::new(Code::TemplateBudget, message)
+                .at(Place::file(format!("templates/{template}")).at(*line, *column))
+                .help("make several of it, with `{% set %}`")
+        }
+    }
 }
 
 /// The texts of templates, by name.
@@ -57,14 +98,35 @@ pub(super) fn render(
     let mut out = Bounded::default();
     env.get_template(template)
         .and_then(|t| t.render_captured_to(Value::from(Serde(context)), &mut out).map(|_| ()))
-        .map_err(|error| Box::new(finding(&error, template, texts)))?;
+        .map_err(|error| Box::new(finding(&error, template, texts, &written_at(env, texts))))?;
     Ok(String::from_utf8_lossy(&out.bytes).into_owned())
 }
 
+/// Where in a template as it was written an offset is of the one that is rendered.
+fn written_at<'a>(
+    env: &'a Environment<'static>,
+    texts: &'a Texts,
+) -> impl Fn(&str, usize) -> usize + 'a {
+    |name, offset| match (env.get_template(name), texts.get(name)) {
+        (Ok(template), Some(text)) if template.source() != &**text => {
+            measure::original(name, text, syntax(), offset)
+        }
+        _ => offset,
+    }
+}
+
+/// Where an offset is, in the template of a name.
+type WrittenAt<'a> = &'a dyn Fn(&str, usize) -> usize;
+
 /// What a template's error is to its author.
-pub(super) fn finding(error: &Error, template: &str, texts: &Texts) -> Diagnostic {
-    let (name, line, column) =
-        causes(error).filter_map(|e| place(e, texts)).last().unwrap_or((template.to_owned(), 1, 1));
+pub(super) fn finding(
+    error: &Error,
+    template: &str,
+    texts: &Texts,
+    at: WrittenAt<'_>,
+) -> Diagnostic {
+    let places = causes(error).filter_map(|e| place(e, texts, at));
+    let (name, line, column) = places.last().unwrap_or((template.to_owned(), 1, 1));
     let place = Place::file(format!("templates/{name}")).at(line, column);
     if let Some(bound) = bound(error) {
         let message = format!("the template does not end: {bound}");
@@ -72,7 +134,7 @@ pub(super) fn finding(error: &Error, template: &str, texts: &Texts) -> Diagnosti
         return Diagnostic::new(Code::TemplateBudget, message).at(place).help(help);
     }
     let last = causes(error).last().unwrap_or(error);
-    let why = last.detail().map(ToOwned::to_owned).or_else(|| undefined(last, texts));
+    let why = last.detail().map(ToOwned::to_owned).or_else(|| undefined(last, texts, at));
     let why = why.unwrap_or_else(|| last.kind().to_string());
     let message = match last.kind() {
         ErrorKind::SyntaxError => format!("the template cannot be read: {why}"),
@@ -101,18 +163,19 @@ fn help(error: &Error, texts: &Texts) -> String {
 }
 
 /// Which variable is not there, as its template names it.
-fn undefined(error: &Error, texts: &Texts) -> Option<String> {
-    let expression = texts.get(error.name()?)?.get(error.range()?)?;
+fn undefined(error: &Error, texts: &Texts, at: WrittenAt<'_>) -> Option<String> {
+    let (name, range) = (error.name()?, error.range()?);
+    let expression = texts.get(name)?.get(at(name, range.start)..at(name, range.end))?;
     let plain = |c: char| c.is_alphanumeric() || "_.".contains(c);
     (error.kind() == ErrorKind::UndefinedError && expression.chars().all(plain))
         .then(|| format!("`{expression}` is undefined"))
 }
 
 /// The template, the line and the column that an error speaks of.
-fn place(error: &Error, texts: &Texts) -> Option<(String, u32, u32)> {
+fn place(error: &Error, texts: &Texts, at: WrittenAt<'_>) -> Option<(String, u32, u32)> {
     let name = error.name()?;
     let line = error.line().and_then(|l| u32::try_from(l).ok()).unwrap_or(1);
-    let before = error.range().and_then(|range| texts.get(name)?.get(..range.start));
+    let before = error.range().and_then(|range| texts.get(name)?.get(..at(name, range.start)));
     let column = before.map(|text| text.rsplit('\n').next().unwrap_or_default().chars().count());
     let column = column.and_then(|c| u32::try_from(c).ok()).unwrap_or(0);
     Some((name.to_owned(), line, column.saturating_add(1)))
@@ -132,6 +195,7 @@ fn bound(error: &Error) -> Option<String> {
     causes(error).find_map(|e| match e.kind() {
         ErrorKind::OutOfFuel => Some(format!("it takes more than {FUEL} steps")),
         ErrorKind::WriteFailure if e.detail() == Some(SPENT) => Some(SPENT.to_owned()),
+        ErrorKind::WriteFailure if e.detail() == Some(NESTED) => Some(NESTED.to_owned()),
         ErrorKind::WriteFailure => Some(format!("it makes more than {} MiB", MOST >> 20)),
         _ if e.detail().is_some_and(|d| d.contains("recursion limit")) => {
             Some(format!("it calls itself more than {RECURSION} levels deep"))
@@ -170,7 +234,7 @@ mod tests {
         let mut env = environment();
         let mut texts = Texts::new();
         for (name, text) in [("f/cluster.yaml", text), ("f/part.yaml", "{# one #}\n{{ gone }}\n")] {
-            env.add_template_owned(name, text.to_owned()).unwrap();
+            add(&mut env, name, text).ok().unwrap();
             texts.insert(name.to_owned(), Arc::from(text));
         }
         render(&env, &texts, "f/cluster.yaml", &json!({"name": "on", "n": 3}))
@@ -221,7 +285,7 @@ mod tests {
             let mut env = environment();
             let text =
                 "{% if n > 0 %}{% with n = n - 1 %}{% include \"t\" %}{% endwith %}{% endif %}";
-            env.add_template_owned("t", text.to_owned()).unwrap();
+            add(&mut env, "t", text).ok().unwrap();
             let texts = Texts::from([("t".to_owned(), Arc::from(text))]);
             render(&env, &texts, "t", &json!({"n": levels})).map_err(|d| d.code)
         };

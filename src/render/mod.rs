@@ -42,6 +42,9 @@ mod job;
 mod layers;
 mod machines;
 mod mirror;
+mod measure;
+#[cfg(test)]
+mod measure_bombs;
 mod mutable;
 mod object;
 mod path;

@@ -43,7 +43,7 @@ impl Templates {
     pub fn built_in() -> Self {
         let all = BUILT_IN_TEMPLATES.iter().chain(ELSEWHERE);
         let texts = all.map(|(name, text)| ((*name).to_owned(), Arc::from(*text)));
-        Self::compile(texts.collect(), Catalogue::default()).0
+        Self::compile(texts.collect(), Catalogue::default(), &BTreeMap::new()).0
     }
 
     /// The files of the built-in templates, by path below `templates/`.
@@ -64,7 +64,7 @@ impl Templates {
         let own: BTreeMap<_, _> = own.collect();
         texts.extend(own.iter().map(|(name, text)| ((*name).clone(), Arc::from(text.as_str()))));
         let manifests = own.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        let (templates, mut findings) = Self::compile(texts, Catalogue::with(manifests));
+        let (templates, mut findings) = Self::compile(texts, Catalogue::with(manifests), &own);
         let known: Vec<_> =
             BUILT_IN_TEMPLATES.iter().chain(ELSEWHERE).map(|(name, _)| *name).collect();
         let LoadedTemplates { texts, catalogue, .. } = &*templates.0;
@@ -73,12 +73,22 @@ impl Templates {
         (templates, findings)
     }
 
-    fn compile(texts: Texts, catalogue: Catalogue) -> (Self, Diagnostics) {
+    /// The built-in templates are short, and bounded by what they get; `own` ones are measured.
+    fn compile(
+        texts: Texts,
+        catalogue: Catalogue,
+        own: &BTreeMap<&String, &String>,
+    ) -> (Self, Diagnostics) {
         let mut env = engine::environment();
         let mut broken: BTreeMap<_, _> = catalogue.broken().map(unreadable).collect();
         for (name, text) in texts.iter().filter(|(name, _)| !declares(name)) {
-            if let Err(error) = env.add_template_owned(name.clone(), text.to_string()) {
-                broken.insert(name.clone(), engine::finding(&error, name, &texts));
+            let added = if own.contains_key(name) {
+                engine::add(&mut env, name, text)
+            } else {
+                engine::add_built_in(&mut env, name, text)
+            };
+            if let Err(why) = added {
+                broken.insert(name.clone(), engine::refused(&why, name, &texts));
             }
         }
         let findings = broken.values().cloned().collect();

@@ -1,8 +1,7 @@
 //! Which templates are being rendered, told to whoever watches.
 //!
-//! Steps, filters and output have their bounds (`budget`). One step of an operator can still make twice of what
-//! there was (`x ~ x`), and minijinja has no place to bound that. So its bounds are those of the process: whoever
-//! watches these ends it, and says which template it was.
+//! Steps, filters, output (`budget`) and what is kept and joined (`measure`) have their bounds. What none of these
+//! finds meets the bounds of the process: whoever watches these ends it, and says which template it was.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
