@@ -73,6 +73,10 @@ pub(super) fn shown(bytes: u64) -> String {
     }
 }
 
+/// What is said of a turn whose stack ended.
+pub(super) const OUT_OF_STACK: &str =
+    "the turn was ended because something nests deeper than its stack is long";
+
 /// What is said of a turn that ended so.
 pub(super) fn out_of_memory(memory: Option<u64>) -> String {
     let most = memory.map_or_else(|| "there is".to_owned(), shown);

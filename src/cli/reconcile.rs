@@ -10,7 +10,7 @@ use super::args::{interval, timeout};
 use super::engine::Turned;
 use super::engine::supervise::{self, How, TurnOutputs, asked_to_end};
 use super::log::LogArgs;
-use super::memory::{TurnMemory, out_of_memory};
+use super::memory::{OUT_OF_STACK, TurnMemory, out_of_memory};
 use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
 use super::{Context, Error, Exit, FleetArgs, ForgeArgs, ObservedArgs, engine, plan, process};
@@ -193,6 +193,9 @@ fn unusual(how: How, turn: &supervise::SupervisedTurn) -> Error {
         }
         How::OutOfMemory => Error::failed(out_of_memory(turn.memory))
             .help(format!("{next}; what it lacked is told above; --turn-memory gives it more")),
+        How::OutOfStack => Error::failed(OUT_OF_STACK).help(format!(
+            "{next}; this is a defect of carp: take back what was merged last, and report it with that file"
+        )),
         How::Hung | How::Exited(_) => Error::failed("reading the repository hung twice")
             .help("the notes above name the object; `git fsck` names all that is damaged"),
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum as _;
 
-use super::super::memory::{TurnMemory, out_of_memory};
+use super::super::memory::{OUT_OF_STACK, TurnMemory, out_of_memory};
 use super::super::{Context, Error, process};
 use super::TurnArgs;
 use super::open::cache;
@@ -141,6 +141,7 @@ fn elsewhere(turn: &supervise::SupervisedTurn) -> Turn {
             let message = format!("{}; --turn-memory gives it more", out_of_memory(turn.memory));
             failed(FailureKind::Memory, message)
         }
+        How::OutOfStack => failed(FailureKind::Crashed, OUT_OF_STACK.to_owned()),
         How::Hung => failed(FailureKind::Crashed, "reading the repository hung twice".to_owned()),
         How::Killed(signal) => {
             failed(FailureKind::Crashed, format!("the turn was ended by signal {signal}"))

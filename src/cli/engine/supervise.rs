@@ -6,10 +6,11 @@
 //! once more: by then a mark says which object to keep away from.
 
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal as _, Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -73,6 +74,8 @@ pub enum How {
     TimedOut,
     /// It needed more memory than it may have.
     OutOfMemory,
+    /// Something nested deeper than its stack is long.
+    OutOfStack,
 }
 
 /// Runs a turn to its end, and once more if a read in it hung. A signal that asks this process to end
@@ -121,11 +124,17 @@ fn run(turn: &SupervisedTurn) -> io::Result<Ended> {
         // Else mimalloc asks for a GiB at once, all of which counts although little of it is used.
         command.env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
     }
+    // On a terminal the turn shows how far it is, and a person reads what it says last.
+    if !io::stderr().is_terminal() {
+        command.stderr(Stdio::piped());
+    }
     let killed_before = oom_kills();
     let mut child = command.spawn()?;
     let reading = child.stdout.take().map(read);
+    let told = child.stderr.take().map(hand_out);
     let how = if let Some(status) = wait(&mut child, turn.deadline)? {
-        how(status, turn.memory.is_some(), oom_kills() > killed_before)
+        let last = told.and_then(|told| told.recv_timeout(LAST_WORDS).ok()).unwrap_or_default();
+        how(status, turn.memory.is_some(), oom_kills() > killed_before, &last)
     } else {
         child.kill()?;
         child.wait()?;
@@ -200,12 +209,14 @@ pub fn bound_memory(bytes: Option<u64>) {
     let _ = bytes;
 }
 
-/// How a turn ended that may have had a bound of memory, and while which the kernel ended something for want of it.
-fn how(status: ExitStatus, is_bounded: bool, oom_killed: bool) -> How {
+/// How a turn ended that may have had a bound of memory, while which the kernel may have ended something for want of
+/// it, and what it said last.
+fn how(status: ExitStatus, is_bounded: bool, oom_killed: bool, last: &str) -> How {
     match status.code() {
         Some(HUNG) => How::Hung,
         Some(OUT_OF_MEMORY) => How::OutOfMemory,
-        // What finds no memory is aborted at once, which says so on its standard error.
+        // Rust's own handlers abort in both cases, and say which it was on standard error.
+        None if signal_of(status) == ABORTED && last.contains(OVERFLOWED) => How::OutOfStack,
         None if is_bounded && signal_of(status) == ABORTED => How::OutOfMemory,
         None if oom_killed && signal_of(status) == KILLED => How::OutOfMemory,
         Some(code) => How::Exited(Exit::of(code)),
@@ -213,6 +224,12 @@ fn how(status: ExitStatus, is_bounded: bool, oom_killed: bool) -> How {
     }
 }
 
+/// What Rust says of a thread whose stack has ended.
+const OVERFLOWED: &str = "has overflowed its stack";
+/// How long the last words of a turn are waited for. A program that it started may keep the pipe open.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How many bytes of them are kept.
+const KEPT: usize = 4096;
 /// SIGABRT.
 const ABORTED: u8 = 6;
 /// SIGKILL, which the kernel sends where memory ends, and people where they have enough.
@@ -248,6 +265,30 @@ fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
         let _ = pipe.read_to_end(&mut bytes);
         bytes
     })
+}
+
+/// Hands on to this process's standard error what a turn says there, and gives the end of it when it is over.
+fn hand_out(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = channel();
+    std::thread::spawn(move || {
+        let (mut last, mut part) = (Vec::new(), [0; KEPT]);
+        loop {
+            let read = match pipe.read(&mut part) {
+                Ok(0) => break,
+                Ok(count) => part.get(..count).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => break,
+            };
+            // Nobody may be listening any more.
+            let _ = io::stderr().write_all(read);
+            last.extend_from_slice(read);
+            let surplus = last.len().saturating_sub(KEPT);
+            last.drain(..surplus);
+        }
+        // Who does not wait for it needs it no more.
+        let _ = send.send(String::from_utf8_lossy(&last).into_owned());
+    });
+    receive
 }
 
 fn text(reading: JoinHandle<Vec<u8>>) -> String {
@@ -304,11 +345,22 @@ mod tests {
     fn what_the_kernel_ends_for_want_of_memory_is_told_from_what_a_person_ends() {
         use std::os::unix::process::ExitStatusExt as _;
         let killed = ExitStatus::from_raw(9);
-        assert_eq!(how(killed, true, true), How::OutOfMemory);
-        assert_eq!(how(killed, true, false), How::Killed(9));
-        assert_eq!(how(ExitStatus::from_raw(15), true, true), How::Killed(15));
+        assert_eq!(how(killed, true, true, ""), How::OutOfMemory);
+        assert_eq!(how(killed, true, false, ""), How::Killed(9));
+        assert_eq!(how(ExitStatus::from_raw(15), true, true, ""), How::Killed(15));
         let events = "low 0\noom 4\noom_kill 2\noom_group_kill 0\n";
         assert_eq!((kills_in(events), kills_in("pgfault 7\n")), (Some(2), None));
+    }
+
+    #[test]
+    fn a_stack_that_ends_is_told_from_memory_that_does() {
+        let said = |what: &str| {
+            let script = format!("echo \"{what}\" >&2; kill -6 $$");
+            ended_within(&script, LONG, Some(1 << 30)).how
+        };
+        assert_eq!(said("thread 'main' (7) has overflowed its stack"), How::OutOfStack);
+        assert_eq!(said("memory allocation of 100 bytes failed"), How::OutOfMemory);
+        assert_eq!(ended_within("kill -11 $$", LONG, Some(1 << 30)).how, How::Killed(11));
     }
 
     #[test]
