@@ -97,7 +97,7 @@ impl Choosing<'_> {
             let lock = self.run.read.previous.workers.get(&worker.name);
             let own =
                 lock.is_some_and(|lock| lock.facts != worker.facts) && worker.made_by.is_none();
-            let own = OwnChange { anything: own, pools: own, ..OwnChange::default() };
+            let own = OwnChange { anything: own, pools: own, others: own, steps: false };
             if !same {
                 self.loses((&worker.name, PLATFORM), &change, own)?;
             }

@@ -23,17 +23,24 @@ impl Choosing<'_> {
         self.losses.count(owner, render::losses(change, own))
     }
 
-    /// What a cluster's own document changed. Pools of a class are the class's, unless the document took
-    /// another one.
+    /// What a cluster's own document changed. What its class says is the class's, unless the document took another
+    /// one.
     pub(super) fn own_change(&self, cluster: &Cluster, old: &ClusterRow) -> OwnChange {
-        let class = cluster.spec.class.as_ref();
+        let name = cluster.spec.class.as_ref();
         let classes = &self.run.read.loaded.fleet.classes;
-        let of_class = class
-            .and_then(|class| classes.get(class.as_str()))
-            .is_some_and(|class| class.value.node_pools == cluster.spec.node_pools);
+        let class = name.and_then(|name| classes.get(name.as_str())).map(|class| &class.value);
+        let class = class.filter(|_| name == old.row.class.as_ref());
+        let of_class = class.is_some_and(|class| class.node_pools == cluster.spec.node_pools);
+        let says_others = class.is_some_and(|class| {
+            class.control_plane.is_some() || class.credentials.is_some() || class.network.is_some()
+        });
         let anything = old.facts != cluster.facts;
-        let pools = anything && (!of_class || class != old.row.class.as_ref());
-        OwnChange { anything, pools, steps: old.versions.is_some() }
+        OwnChange {
+            anything,
+            pools: anything && !of_class,
+            others: anything && !says_others,
+            steps: old.versions.is_some(),
+        }
     }
 
     /// The same for the own files of a worker. Only files that differ are read.

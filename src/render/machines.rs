@@ -85,11 +85,13 @@ fn group(value: &Value, template: &[&str]) -> MachineGroup {
     }
 }
 
-/// `spec.replicas` unset is one, as Cluster API defaults it, unless the autoscaler has the say.
+/// `spec.replicas` unset is one, as Cluster API defaults it, unless the autoscaler has the say. A zero that is written
+/// out is applied by Flux, whatever the autoscaler may make later.
 fn count(replicas: Option<&Value>, most: Option<&Value>) -> u64 {
     let most = most.and_then(Value::as_str).and_then(|text| text.parse().ok());
     let replicas = replicas.and_then(Value::as_u64);
     match (replicas, most) {
+        (Some(0), _) => 0,
         (Some(replicas), Some(most)) => replicas.max(most),
         (Some(one), None) | (None, Some(one)) => one,
         (None, None) => 1,
@@ -155,7 +157,8 @@ mod tests {
             (json!(0), json!({}), 0),
             (Value::Null, json!({}), 1),
             (Value::Null, most.clone(), 7),
-            (json!(9), most, 9),
+            (json!(9), most.clone(), 9),
+            (json!(0), most, 0),
         ] {
             let mut spec = json!({"template": template});
             if !replicas.is_null() {

@@ -14,6 +14,7 @@
 
 mod agent;
 mod appliers;
+mod asked;
 #[cfg(test)]
 mod bombs;
 mod budget;
@@ -41,10 +42,10 @@ mod index;
 mod job;
 mod layers;
 mod machines;
-mod mirror;
 mod measure;
 #[cfg(test)]
 mod measure_bombs;
+mod mirror;
 mod mutable;
 mod object;
 mod path;
@@ -67,6 +68,7 @@ use std::collections::BTreeMap;
 
 pub use agent::agent_missing;
 pub use appliers::Appliers;
+pub use asked::OwnChange;
 pub use change::{Forbidden, forbidden_changes, version_step};
 pub use cluster::{cluster_job, cluster_job_at};
 pub use control_plane::{control_plane_job, control_plane_worker_job};
@@ -81,7 +83,7 @@ pub use job::Job;
 pub use machines::{MachineGroup, machine_groups};
 pub use readiness::{ReadinessStep, readiness};
 pub use reference::{CONTEXT, FILTERS};
-pub use removed::{Loss, Losses, OwnChange, losses};
+pub use removed::{Loss, Losses, losses};
 pub use secrets::{
     Preparation, SecretWanted, Where, control_plane_preparations, control_plane_secrets_wanted,
     is_bootstrapped, preparations, secrets_wanted,

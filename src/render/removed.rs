@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::agent::LAYER as AGENT;
+use super::asked::{Asked, OwnChange};
 use super::folder_change::FolderChange;
 use super::machines::{control_plane_version, machine_groups};
 use super::object::Object;
@@ -52,27 +53,15 @@ pub struct Loss {
     pub asked: bool,
 }
 
-/// What the owner's own document changed, as against its class, the templates and carp itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OwnChange {
-    /// Anything at all.
-    pub anything: bool,
-    /// Its pools.
-    pub pools: bool,
-    /// Whether its folder follows another Kubernetes version step by step. That was counted when it began.
-    pub steps: bool,
-}
-
 /// What a new folder loses of the last one: objects that Flux would prune, and machines that go.
 ///
-/// Where the owner's own document is what changed, the machines of a pool that it removes, scales to zero,
-/// or puts in other zones, are asked for. A machine template that stays on the cluster when it is left out
+/// What the owner's own document asks for is told from what anything else does ([`Asked`]). A machine template that stays on the cluster when it is left out
 /// goes with no machine: rotation makes another and leaves the old one there. Where a control plane gets
 /// another version its pools follow, now or in later runs, so their machines count with it.
 #[must_use]
 pub fn losses(FolderChange { last, new }: &FolderChange, own: OwnChange) -> Losses {
     let by_identity: BTreeMap<_, _> = new.iter().map(|o| (o.identity(), o)).collect();
-    let pools = if own.pools { PoolsGone::between(last, new) } else { PoolsGone::default() };
+    let own = Asked::between(last, new, own);
     let follows = last.iter().any(|object| {
         let version = |object| control_plane_version(object);
         let now = by_identity.get(&object.identity()).and_then(|new| version(new));
@@ -84,9 +73,9 @@ pub fn losses(FolderChange { last, new }: &FolderChange, own: OwnChange) -> Loss
             None => losses.removed.push(Loss {
                 object: shown(object),
                 machines: machine_groups(&object.value).iter().map(|group| group.machines).sum(),
-                asked: pools.made(object),
+                asked: own.removes(object),
             }),
-            Some(stays) => losses.add_machines(object, stays, own, follows),
+            Some(stays) => losses.add_machines(object, stays, &own, follows),
         }
     }
     losses.removed.sort_unstable();
@@ -97,7 +86,7 @@ pub fn losses(FolderChange { last, new }: &FolderChange, own: OwnChange) -> Loss
 impl Losses {
     /// What becomes of the machines of an object that stays; `follows` says that their control plane gets
     /// another version.
-    fn add_machines(&mut self, last: &Object, new: &Object, own: OwnChange, follows: bool) {
+    fn add_machines(&mut self, last: &Object, new: &Object, own: &Asked, follows: bool) {
         let now = machine_groups(&new.value);
         for group in machine_groups(&last.value).into_iter().filter(|group| group.machines > 0) {
             let suffix =
@@ -108,17 +97,17 @@ impl Losses {
                 asked,
             };
             match now.iter().find(|other| other.name == group.name) {
-                None => self.removed.push(loss("", own.pools)),
+                None => self.removed.push(loss("", own.removes_pool(last, &group))),
                 Some(other) if other.machines == 0 => {
-                    self.removed.push(loss(" to 0", own.pools));
+                    self.removed.push(loss(" to 0", own.empties(last, &group)));
                 }
                 Some(other) if other.template == group.template => {
                     if follows && !group.template.is_null() {
-                        self.replaced.push(loss("", own.anything));
+                        self.replaced.push(loss("", own.replaces(last, &group)));
                     }
                 }
-                Some(other) if own.steps && other.version != group.version => {}
-                Some(_) => self.replaced.push(loss("", own.anything)),
+                Some(other) if own.goes_in_steps() && other.version != group.version => {}
+                Some(_) => self.replaced.push(loss("", own.replaces(last, &group))),
             }
         }
     }
@@ -141,48 +130,6 @@ fn has_something_behind(object: &Object) -> bool {
     !harmless && !rotated && !of_agent
 }
 
-/// The pools of a cluster or worker that are removed, or in other zones, and those that stay.
-#[derive(Default)]
-struct PoolsGone {
-    owner: String,
-    gone: Vec<String>,
-    stay: Vec<String>,
-}
-
-impl PoolsGone {
-    /// Read from the owner itself, which stands in its folder.
-    fn between(last: &[Object], new: &[Object]) -> Self {
-        let owner = |objects: &[Object]| objects.iter().find(|o| o.group() == GROUP).cloned();
-        let (Some(last), Some(new)) = (owner(last), owner(new)) else { return Self::default() };
-        let new = pools(&new);
-        let (stay, gone) = pools(&last).into_iter().partition(|pool| new.contains(pool));
-        let names = |pools: Vec<(String, Value)>| pools.into_iter().map(|(name, _)| name).collect();
-        Self { owner: last.name().to_owned(), gone: names(gone), stay: names(stay) }
-    }
-
-    /// Whether an object was made for a pool that goes: its name is the owner's and the pool's, and
-    /// perhaps more. Where that fits several pools it is the longest one's.
-    fn made(&self, object: &Object) -> bool {
-        let of = |pool: &&String| {
-            let rest = object.name().strip_prefix(&self.owner).and_then(|n| n.strip_prefix('-'));
-            let rest = rest.and_then(|name| name.strip_prefix(pool.as_str()));
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
-        let longest = |pools: &[String]| pools.iter().filter(of).map(String::len).max();
-        longest(&self.gone) > longest(&self.stay)
-    }
-}
-
-/// The node pools of a ManagedCluster or Worker: names, and the zones that decide over what is made.
-fn pools(owner: &Object) -> Vec<(String, Value)> {
-    let pools = owner.value.pointer("/spec/nodePools").and_then(Value::as_array);
-    let pool = |pool: &Value| {
-        let zones = pool.get("zones").cloned().unwrap_or_default();
-        Some((pool.get("name")?.as_str()?.to_owned(), zones))
-    };
-    pools.into_iter().flatten().filter_map(pool).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Files;
@@ -192,7 +139,7 @@ mod tests {
 
     /// What is left out or scaled to zero and nobody asked for.
     fn removed_objects(last: &Files, new: &Files, own: bool) -> Vec<String> {
-        let own = OwnChange { anything: own, pools: own, ..OwnChange::default() };
+        let own = OwnChange { anything: own, pools: own, others: own, steps: false };
         let removed = losses(&FolderChange::between(last, new), own).removed.into_iter();
         removed.filter(|loss| !loss.asked).map(|loss| loss.object).collect()
     }
@@ -310,7 +257,6 @@ mod tests {
         let none = edit(&last, &format!("{replicas}\n"), "  replicas: 0\n");
         let gone = removed_objects(&last, &none, false);
         assert!(gone.contains(&format!("{pool} to 0")), "{gone:?}");
-        assert!(removed_objects(&last, &none, true).is_empty());
         assert!(
             losses(&FolderChange::between(&none, &last), OwnChange::default()).removed.is_empty(),
             "the other way nothing goes"

@@ -164,3 +164,24 @@ fn a_number_of_the_fleet_counts_whoever_asked() {
         hold(&proposal, HoldKind::MachinesReplaced).expect("four machines, and three may be");
     assert_eq!((held.names.len(), held.allowed), (2, Some(3)));
 }
+
+/// What a template replaces is not asked for by a document that says something else.
+#[test]
+fn no_edit_of_a_document_lets_a_template_replace_its_machines() {
+    for edit in ["metadata:\n  labels: {tier: gold}\n", "metadata:\n  annotations: {a: b}\n"] {
+        let mut world = of_a_class(2);
+        let pools = built_in("parts/pools.yaml");
+        let text = pools.replace("      version: ", "      failureDomain: \"9\"\n      version: ");
+        assert_ne!(text, pools, "machines have a version");
+        world.write("templates/parts/pools.yaml", &text);
+        for name in CLUSTERS {
+            world.edit(&format!("fleet/clusters/{name}.yaml"), "metadata:\n", edit);
+        }
+        let proposal = world.run();
+        let held = hold(&proposal, HoldKind::MachinesReplaced).expect("12 machines are too many");
+        for cluster in CLUSTERS {
+            let of = |name: &String| name.contains(&format!(" {cluster}/"));
+            assert!(held.names.iter().any(of), "{edit}: {held:?}");
+        }
+    }
+}

@@ -261,3 +261,41 @@ fn what_is_held_keeps_what_it_takes() {
     assert_eq!(takes(&proposal), "6Gi");
     assert!(!world.run().has_changes());
 }
+
+/// A change of a document asks for what it says, and for nothing that a template does beside it.
+#[test]
+fn no_edit_of_a_document_lets_a_template_through() {
+    let pools = built_in("parts/pools.yaml");
+    let line =
+        pools.lines().find(|line| line.starts_with("  replicas: ")).expect("pools have replicas");
+    let empty = pools.replace(line, "  replicas: 0");
+    let three = ["alpha", "bravo", "charlie"];
+    let edits: [(&str, &str); 3] = [
+        ("metadata:\n", "metadata:\n  labels: {tier: gold}\n"),
+        ("spec:\n", "spec:\n  priority: 7\n"),
+        ("  replicas: 2\n", "  replicas: 3\n"),
+    ];
+    for (from, to) in edits {
+        for at_once in [false, true] {
+            let mut world = World::small();
+            world.write("templates/parts/pools.yaml", &empty);
+            if !at_once {
+                assert!(held(&world.run()).is_some());
+            }
+            for name in three {
+                world.edit(&format!("fleet/clusters/{name}.yaml"), from, to);
+            }
+            let proposal = world.run();
+            let names = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"]
+                .map(|name| format!("MachineDeployment {name}/{name}-np0 to 0"));
+            let held = held(&proposal).expect("it is held");
+            assert!(names.iter().all(|name| held.names.contains(name)), "{to} {at_once}: {held:?}");
+            for name in three {
+                let worker = world.worker_of(name).unwrap();
+                let file = format!("workers/{worker}/clusters/{name}/cluster.yaml");
+                let text = world.output_text(&file).unwrap();
+                assert!(!text.contains("\n  replicas: 0\n"), "{name}: {to}");
+            }
+        }
+    }
+}
