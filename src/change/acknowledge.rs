@@ -9,8 +9,8 @@ use crate::model::{
     Unvouched, Vouching,
 };
 
-/// Whose things are held for being more than one run may do, by kind.
-pub type Lasting = BTreeMap<AcknowledgementKind, BTreeSet<String>>;
+/// Whose things are held for being more than one run may do, by the set.
+pub type Lasting = BTreeMap<(AcknowledgementKind, Digest), BTreeSet<String>>;
 
 /// The acknowledgements that are still good: desired, and not spent by an earlier commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Acknowledged {
             count: hold.names.len(),
             digest: hold.digest(),
             early: self.early(of, hold),
-            tenants: lasting.get(&of).cloned().unwrap_or_default(),
+            tenants: lasting.get(&(of, hold.digest())).cloned().unwrap_or_default(),
         };
         let mut all: Vec<_> = seen.map(set).collect();
         all.sort();
@@ -211,35 +211,33 @@ pub fn mismatches(fleet: &Fleet, good: &Acknowledged, holds: &[Hold]) -> Vec<Dia
             found.push(not_vouched(&acknowledgement.name, why, &good.signers).at(place));
             continue;
         }
-        let over = holds.iter().find(|h| h.kind.acknowledged_by() == Some(acknowledgement.of));
-        let document = fleet.acknowledgements.get(&acknowledgement.name);
-        let Some((hold, sourced)) = over.zip(document) else {
-            continue;
-        };
+        let over: Vec<_> =
+            holds.iter().filter(|h| h.kind.acknowledged_by() == Some(acknowledgement.of)).collect();
+        let Some(sourced) = fleet.acknowledgements.get(&acknowledgement.name) else { continue };
         let place = Place::field(&sourced.file, sourced.document, FieldPath::keys("spec.digest"));
-        if good.early(acknowledgement.of, hold).contains(&acknowledgement.name) {
+        let of = acknowledgement.of;
+        if over.iter().any(|hold| good.early(of, hold).contains(&acknowledgement.name)) {
             found.push(too_early(&acknowledgement.name).at(place));
-            continue;
+        } else if !over.is_empty() {
+            found.push(of_another_set(acknowledgement, &over).at(place));
         }
-        found.push(
-            Diagnostic::new(
-                Code::AcknowledgementMismatch,
-                format!(
-                    "acknowledgement `{}` names another set than the {} {} that are held",
-                    acknowledgement.name,
-                    hold.names.len(),
-                    acknowledgement.of
-                ),
-            )
-            .at(place)
-            .help(format!(
-                "if the held set is meant, set `count: {}` and `digest: {}`",
-                hold.names.len(),
-                hold.digest()
-            )),
-        );
     }
     found
+}
+
+/// What is said of one that names none of the sets of its kind that are held.
+fn of_another_set(acknowledgement: &AcknowledgementSpent, over: &[&Hold]) -> Diagnostic {
+    let AcknowledgementSpent { name, of, .. } = acknowledgement;
+    let counts: Vec<_> = over.iter().map(|hold| hold.names.len().to_string()).collect();
+    let sets = over
+        .iter()
+        .map(|hold| format!("`count: {}` and `digest: {}`", hold.names.len(), hold.digest()));
+    let message = format!(
+        "acknowledgement `{name}` names another set than the {} {of} that are held",
+        counts.join(" and ")
+    );
+    Diagnostic::new(Code::AcknowledgementMismatch, message)
+        .help(format!("if the held set is meant, set {}", sets.collect::<Vec<_>>().join(", or ")))
 }
 
 fn not_vouched(name: &Name, why: &Unvouched, signers: &BTreeSet<String>) -> Diagnostic {

@@ -87,13 +87,15 @@ impl LossGuards {
     pub(super) fn judge(&self, good: &Acknowledged) -> Judged {
         let mut spent = Vec::new();
         let mut verdict = |losses: &LossGuard| {
-            let wanted = losses.verdict();
-            let over = losses.hold(&wanted);
-            let of = over.as_ref().and_then(|hold| hold.kind.acknowledged_by());
-            let name = of.zip(over).and_then(|(of, hold)| good.covers(of, &hold));
-            let through = name.is_some();
-            spent.extend(name);
-            if through { HeldLosses::default() } else { wanted }
+            let mut wanted = losses.verdict();
+            for (group, hold) in losses.sets(&wanted) {
+                let of = hold.kind.acknowledged_by();
+                if let Some(name) = of.and_then(|of| good.covers(of, &hold)) {
+                    spent.push(name);
+                    wanted = wanted.without(losses.groups(), group);
+                }
+            }
+            wanted
         };
         let (removed, replaced) = (verdict(&self.removed), verdict(&self.replaced));
         Judged { verdicts: LossVerdicts { removed, replaced }, spent }
@@ -101,7 +103,7 @@ impl LossGuards {
 
     /// What is held.
     pub(super) fn holds(&self) -> impl Iterator<Item = Hold> {
-        self.all().into_iter().filter_map(LossGuard::holds)
+        self.all().into_iter().flat_map(LossGuard::holds).map(|(_, hold)| hold)
     }
 
     /// How long what the guards remember and hold is the same: until the hour is over, or until what other runs did
@@ -148,7 +150,7 @@ impl LossGuards {
     /// Whose things are held until they are acknowledged or gone, decisions and losses.
     pub(super) fn lasting(&self, guarded: &Guarded) -> Lasting {
         let mut lasting = guarded.lasting.clone();
-        lasting.extend(self.all().into_iter().filter_map(LossGuard::stays_held));
+        lasting.extend(self.all().into_iter().flat_map(LossGuard::stays_held));
         lasting
     }
 

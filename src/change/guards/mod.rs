@@ -65,19 +65,19 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
 
     let starting = Starting::of(starting_deletions(plan, input.previous), plan, input.previous);
     let before = was_held(lock, HoldKind::MassDeletion);
-    let deletions = match starting.verdict(&limits, &before, acknowledged) {
-        SetVerdict::Through => starting.without(&[]),
-        SetVerdict::Acknowledged { name, names } => {
-            spent.push(name);
-            starting.without(&names)
+    let mut apart = Vec::new();
+    for (over, stays) in starting.over(&limits, &before) {
+        apart.extend(over.names.iter().cloned());
+        match SetVerdict::of(over, stays, acknowledged) {
+            SetVerdict::Through => {}
+            SetVerdict::Acknowledged { name, .. } => spent.push(name),
+            SetVerdict::Held { over, stays } => {
+                add(&mut lasting, &over, stays);
+                hold(plan, over);
+            }
         }
-        SetVerdict::Held { over, stays } => {
-            let others = starting.without(&over.names);
-            add(&mut lasting, over.kind, stays);
-            hold(plan, over);
-            others
-        }
-    };
+    }
+    let deletions = starting.without(&apart);
 
     let moves = moves(plan, input.previous);
     let mut through = Vec::new();
@@ -85,7 +85,7 @@ pub fn guard(plan: &mut Plan, input: GuardInput<'_>, acknowledged: &Acknowledged
         SetVerdict::Through => through.extend(moves.keys().map(ToString::to_string)),
         SetVerdict::Acknowledged { name, .. } => spent.push(name),
         SetVerdict::Held { over, stays } => {
-            add(&mut lasting, over.kind, stays);
+            add(&mut lasting, &over, stays);
             hold(plan, over);
             for (cluster, from) in moves {
                 plan.hold(&cluster, &from, None);
@@ -112,7 +112,7 @@ enum SetVerdict {
     /// It goes through.
     Through,
     /// Somebody acknowledged exactly these.
-    Acknowledged { name: Name, names: Vec<String> },
+    Acknowledged { name: Name },
     /// These are held, and perhaps until they are acknowledged or gone.
     Held { over: Hold, stays: BTreeSet<String> },
 }
@@ -121,16 +121,16 @@ impl SetVerdict {
     fn of(over: Hold, stays: BTreeSet<String>, acknowledged: &Acknowledged) -> Self {
         let of = over.kind.acknowledged_by();
         match of.and_then(|of| acknowledged.covers(of, &over)) {
-            Some(name) => Self::Acknowledged { name, names: over.names },
+            Some(name) => Self::Acknowledged { name },
             None => Self::Held { over, stays },
         }
     }
 }
 
-/// Notes whose things of a kind are held until they are acknowledged or gone.
-fn add(lasting: &mut Lasting, kind: HoldKind, stays: BTreeSet<String>) {
-    if let Some(of) = kind.acknowledged_by().filter(|_| !stays.is_empty()) {
-        lasting.insert(of, stays);
+/// Notes whose things of a set are held until they are acknowledged or gone.
+fn add(lasting: &mut Lasting, over: &Hold, stays: BTreeSet<String>) {
+    if let Some(of) = over.kind.acknowledged_by().filter(|_| !stays.is_empty()) {
+        lasting.insert((of, over.digest()), stays);
     }
 }
 
@@ -151,41 +151,40 @@ impl Starting {
         Self(starting)
     }
 
-    fn verdict(
+    /// What is more than a run may begin, each group's as a set of its own, so that nobody's change makes another
+    /// set of what somebody else acknowledged; and whose of it stays held, however small it becomes.
+    fn over(
         &self,
         limits: &GuardLimits,
         before: &BTreeSet<String>,
-        good: &Acknowledged,
-    ) -> SetVerdict {
+    ) -> Vec<(Hold, BTreeSet<String>)> {
         let (run, groups) = (limits.deletions.run, &limits.groups);
         let before: BTreeSet<&str> = before.iter().map(|tenant| groups.of(tenant)).collect();
         let mut by_group = BTreeMap::<_, Vec<&String>>::new();
         for (tenant, starting) in &self.0 {
             by_group.entry(groups.of(tenant)).or_default().extend(starting);
         }
-        let (mut names, mut stays, mut of_tenants) = (BTreeSet::new(), BTreeSet::new(), 0);
-        for (group, starting) in &by_group {
+        let hold = |names: BTreeSet<&String>| {
+            let allowed = u32::try_from(run).ok();
+            let names = names.into_iter().cloned().collect();
+            Hold { kind: HoldKind::MassDeletion, names, allowed }
+        };
+        let (mut over, mut of_tenants) = (Vec::new(), BTreeSet::new());
+        for (group, starting) in by_group {
             let count = starting.len() as u64;
             if before.contains(group) || count > run {
-                stays.insert((*group).to_owned());
-            } else if count <= limits.deletions.of(group).left {
-                of_tenants += if *group == PLATFORM { 0 } else { count };
-                continue;
+                over.push((hold(starting.into_iter().collect()), [group.to_owned()].into()));
+            } else if count > limits.deletions.of(group).left {
+                over.push((hold(starting.into_iter().collect()), BTreeSet::new()));
+            } else if group != PLATFORM {
+                of_tenants.extend(starting);
             }
-            names.extend(starting.iter().copied().cloned());
         }
         // Each of them is within its own number, so they go on when all are few enough.
-        if of_tenants > run.saturating_mul(SEVERAL) {
-            let tenants = by_group.iter().filter(|(group, _)| **group != PLATFORM);
-            names.extend(tenants.flat_map(|(_, starting)| starting.iter().copied().cloned()));
+        if of_tenants.len() as u64 > run.saturating_mul(SEVERAL) {
+            over.push((hold(of_tenants), BTreeSet::new()));
         }
-        if names.is_empty() {
-            return SetVerdict::Through;
-        }
-        let allowed = u32::try_from(run).ok();
-        let over =
-            Hold { kind: HoldKind::MassDeletion, names: names.into_iter().collect(), allowed };
-        SetVerdict::of(over, stays, good)
+        over
     }
 
     /// What begins without those, by tenant.

@@ -8,9 +8,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::groups::PLATFORM;
+use super::groups::{Groups, PLATFORM};
 use super::limits::{Limit, LossLimit, TenantLimit};
-use crate::model::api::AcknowledgementKind;
+use crate::change::Lasting;
 use crate::model::{Hold, HoldKind};
 
 /// What is held of the losses of one kind.
@@ -35,6 +35,14 @@ impl HeldLosses {
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// The same without what is held of those that are counted together there.
+    #[must_use]
+    pub fn without(mut self, groups: &Groups, group: &str) -> Self {
+        self.others &= group != PLATFORM;
+        self.tenants.retain(|tenant| groups.of(tenant) != group);
+        self
     }
 
     fn asked(&self, tenant: &str) -> bool {
@@ -208,55 +216,69 @@ impl LossGuard {
     }
 
     /// What is held of it is more than a run may do at any time, or was so before it became less: that stays
-    /// held. What is held for what other runs did goes on by itself when its time has come.
+    /// held, each group's by itself. What is held for what other runs did goes on by itself when its time has come.
     #[must_use]
-    pub fn stays_held(&self) -> Option<(AcknowledgementKind, BTreeSet<String>)> {
+    pub fn stays_held(&self) -> Lasting {
         let mut lasting = self.exceeding(Limit::is_never_met);
         lasting.others |= self.held_before.contains(PLATFORM);
         lasting.tenants.extend(self.held_before.iter().cloned());
         let (now, lasting) = (self.of_what_is_lost(&self.held), self.of_what_is_lost(&lasting));
-        let mut tenants: BTreeSet<_> =
-            now.tenants.intersection(&lasting.tenants).cloned().collect();
-        if now.others && lasting.others {
-            tenants.insert(PLATFORM.to_owned());
-        }
-        Some((self.kind.acknowledged_by().filter(|_| !tenants.is_empty())?, tenants))
-    }
-
-    /// What is held, if anything is.
-    #[must_use]
-    pub fn holds(&self) -> Option<Hold> {
-        self.hold(&self.held)
-    }
-
-    /// What is lost of that, as a hold; `None` where nothing is.
-    #[must_use]
-    pub fn hold(&self, held: &HeldLosses) -> Option<Hold> {
-        let mut names = BTreeSet::new();
-        if held.others {
-            names.extend(self.others.names.iter().cloned());
-        }
-        for (_, side) in self.asked.iter().filter(|(tenant, _)| held.asked(tenant)) {
-            names.extend(side.names.iter().cloned());
-        }
-        let allowed = self.allowed(held).and_then(|left| u32::try_from(left).ok());
-        let allowed = allowed.filter(|left| *left > 0);
-        let names: Vec<_> = names.into_iter().collect();
-        (!names.is_empty()).then_some(Hold { kind: self.kind, names, allowed })
-    }
-
-    /// How much of what is held there might have been.
-    fn allowed(&self, held: &HeldLosses) -> Option<u64> {
-        let LossLimit { each, apart, groups } = &self.limit;
-        let tenants = self.asked.keys().filter(|tenant| held.asked(tenant));
-        let platform = held.others.then_some(PLATFORM);
-        match (each, apart) {
-            (Some(each), None) => {
-                let over = platform.into_iter().chain(tenants.map(|tenant| groups.of(tenant)));
-                over.map(|group| each.of(group).left).min()
+        let groups = &self.limit.groups;
+        let stays = self.holds().into_iter().filter_map(|(group, hold)| {
+            let in_group = |tenant: &&String| groups.of(tenant) == group;
+            let both = now.tenants.intersection(&lasting.tenants).filter(in_group);
+            let mut tenants: BTreeSet<_> = both.cloned().collect();
+            if group == PLATFORM && now.others && lasting.others {
+                tenants.insert(PLATFORM.to_owned());
             }
-            (_, Some(apart)) if held.others => Some(apart.others.left),
-            (_, Some(apart)) => tenants.map(|tenant| apart.owners.of(tenant).left).min(),
+            let of = hold.kind.acknowledged_by().filter(|_| !tenants.is_empty())?;
+            Some(((of, hold.digest()), tenants))
+        });
+        stays.collect()
+    }
+
+    /// What is held, each group's by itself.
+    #[must_use]
+    pub fn holds(&self) -> Vec<(&str, Hold)> {
+        self.sets(&self.held)
+    }
+
+    /// What is lost of that, as a hold for each group, so that nobody's loss makes another set of somebody else's.
+    #[must_use]
+    pub fn sets(&self, held: &HeldLosses) -> Vec<(&str, Hold)> {
+        let mut names = BTreeMap::<&str, BTreeSet<&String>>::new();
+        if held.others {
+            names.entry(PLATFORM).or_default().extend(&self.others.names);
+        }
+        for (tenant, side) in self.asked.iter().filter(|(tenant, _)| held.asked(tenant)) {
+            names.entry(self.limit.groups.of(tenant)).or_default().extend(&side.names);
+        }
+        let named = names.into_iter().filter(|(_, names)| !names.is_empty());
+        named
+            .map(|(group, names)| {
+                let allowed = self.allowed(held, group).and_then(|left| u32::try_from(left).ok());
+                let allowed = allowed.filter(|left| *left > 0);
+                let names = names.into_iter().cloned().collect();
+                (group, Hold { kind: self.kind, names, allowed })
+            })
+            .collect()
+    }
+
+    /// Who is counted by itself.
+    #[must_use]
+    pub fn groups(&self) -> &Groups {
+        &self.limit.groups
+    }
+
+    /// How much of what is held of a group there might have been.
+    fn allowed(&self, held: &HeldLosses, group: &str) -> Option<u64> {
+        let LossLimit { each, apart, groups } = &self.limit;
+        let in_group = |tenant: &&String| held.asked(tenant) && groups.of(tenant) == group;
+        let mut tenants = self.asked.keys().filter(in_group);
+        match (each, apart) {
+            (Some(each), None) => Some(each.of(group).left),
+            (_, Some(apart)) if held.others && group == PLATFORM => Some(apart.others.left),
+            (_, Some(apart)) => tenants.by_ref().map(|t| apart.owners.of(t).left).min(),
             (None, None) => None,
         }
     }

@@ -46,6 +46,13 @@ fn held(others: bool, tenants: &[&str]) -> HeldLosses {
     HeldLosses { others, tenants, everyone: false }
 }
 
+/// What must be held, where it is of one group.
+fn only(guard: &LossGuard) -> Hold {
+    let mut sets = guard.sets(&guard.verdict());
+    assert_eq!(sets.len(), 1);
+    sets.remove(0).1
+}
+
 #[test]
 fn where_nothing_may_go_it_is_held_from_the_start() {
     let mut losses = losses(apart(0, 3), &[], &[]);
@@ -53,7 +60,7 @@ fn where_nothing_may_go_it_is_held_from_the_start() {
     assert!(losses.count(owner("a"), &[lost("x", 1, false)]));
     assert!(!losses.count(owner("b"), &[lost("y", 1, true)]));
     assert_eq!(losses.verdict(), held(true, &[]));
-    assert_eq!(losses.hold(&losses.verdict()).unwrap().names, ["x"]);
+    assert_eq!(only(&losses).names, ["x"]);
 }
 
 #[test]
@@ -75,7 +82,7 @@ fn no_tenant_holds_another_up() {
         ("blue", "c", lost("z", 1, true)),
     ];
     let losses = losses(apart(0, 1), &[], &asked);
-    assert_eq!(losses.hold(&losses.verdict()).unwrap().names, ["x", "y"]);
+    assert_eq!(only(&losses).names, ["x", "y"]);
 }
 
 #[test]
@@ -93,8 +100,29 @@ fn a_number_of_the_fleet_counts_for_each_tenant_and_for_the_platform() {
     assert_eq!(losses(each(9, &[]), &[], &all[2..]).verdict(), held(true, &[""]));
     let lately = losses(each(10, &[("blue", 9)]), &[], &all[1..]);
     assert_eq!(lately.verdict(), held(false, &["blue"]));
-    assert_eq!(lately.hold(&lately.verdict()).unwrap().allowed, Some(9));
-    assert!(lately.holding(held(false, &["blue"])).stays_held().is_none(), "it goes on by itself");
+    assert_eq!(only(&lately).allowed, Some(9));
+    assert!(lately.holding(held(false, &["blue"])).stays_held().is_empty(), "it goes on by itself");
+}
+
+#[test]
+fn what_is_held_is_a_set_for_each_who_has_a_folder_and_one_for_the_platform() {
+    let all = [
+        ("red", "a", lost("x", 11, true)),
+        ("blue", "b", lost("y", 12, true)),
+        ("t", "w", lost("z", 13, true)),
+        ("blue", "b", lost("u", 14, false)),
+    ];
+    let guard = losses(each(10, &[]), &["red"], &all);
+    let verdict = guard.verdict();
+    let sets = guard.sets(&verdict);
+    let names: Vec<_> = sets.iter().map(|(group, hold)| (*group, hold.names.join(" "))).collect();
+    let wanted = [("", "u z"), ("blue", "y"), ("red", "x")];
+    assert_eq!(names, wanted.map(|(group, names)| (group, names.to_owned())));
+    let alone = losses(each(10, &[]), &["red"], &all[..1]);
+    assert_eq!(only(&alone), sets[2].1, "what others lose changes nothing of it");
+    let without = verdict.without(guard.groups(), "blue");
+    assert_eq!(without, held(true, &["red", "t"]));
+    assert_eq!(without.without(guard.groups(), ""), held(false, &["red"]));
 }
 
 #[test]
@@ -111,12 +139,14 @@ fn who_has_no_folder_counts_with_the_platform() {
 #[test]
 fn what_was_held_stays_held_however_little_is_left_of_it() {
     let none = losses(apart(10, 9), &["", "t"], &[]);
-    assert!(none.is_empty() && none.stays_held().is_none());
+    assert!(none.is_empty() && none.stays_held().is_empty());
     let left = [("", "a", lost("x", 1, false)), ("t", "b", lost("y", 1, true))];
     let losses = losses(apart(10, 9), &["", "t"], &left);
     assert_eq!(losses.verdict(), held(true, &["t"]));
-    let (_, tenants) = losses.stays_held().unwrap();
-    assert_eq!(tenants.into_iter().collect::<Vec<_>>(), ["", "t"]);
+    let verdict = losses.verdict();
+    let stays = losses.holding(verdict).stays_held();
+    let tenants: Vec<_> = stays.into_values().flatten().collect();
+    assert_eq!(tenants, ["", "t"], "nobody has a folder, so it is one set");
 }
 
 #[test]
@@ -124,7 +154,7 @@ fn what_waits_for_an_hour_to_pass_goes_on_by_itself() {
     let mut full = apart(10, 9);
     full.apart.as_mut().unwrap().others.left = 0;
     let losses = losses(full, &[], &[("", "a", lost("x", 4, false))]);
-    assert!(losses.verdict().others && losses.stays_held().is_none());
+    assert!(losses.verdict().others && losses.stays_held().is_empty());
 }
 
 #[test]
@@ -153,7 +183,7 @@ fn what_a_tenant_asked_for_lately_is_taken_off() {
     );
     let over = of(&[asked("red", "a"), asked("red", "d"), asked("blue", "b")]);
     assert_eq!(over.verdict(), held(false, &["red"]), "blue's are no matter of red's");
-    assert_eq!(over.hold(&over.verdict()).unwrap().allowed, Some(1));
+    assert_eq!(only(&over).allowed, Some(1));
     let verdict = over.verdict();
-    assert!(over.holding(verdict).stays_held().is_none(), "it goes on by itself");
+    assert!(over.holding(verdict).stays_held().is_empty(), "it goes on by itself");
 }

@@ -113,3 +113,31 @@ fn an_hour_is_each_tenants_and_the_platforms() {
     assert_eq!(waits, ["red", "b", ""]);
     assert!(after.held[0].tenants.is_empty(), "it goes on by itself");
 }
+
+/// What is held for somebody can be acknowledged, whatever others do in the same commit.
+#[test]
+fn what_one_tenant_deletes_changes_no_set_that_another_is_held_for() {
+    let (fleet, lock) = fleet(&["red", "blue"]);
+    let (_, both) = deleted(&fleet, lock.clone(), &[("red", 4), ("blue", 4)]);
+    let (_, more) = deleted(&fleet, lock.clone(), &[("red", 4), ("blue", 5)]);
+    let (_, alone) = deleted(&fleet, lock, &[("red", 4)]);
+    let of = |lock: &FleetLock, tenant: &str| {
+        let mut sets = lock.held.iter().filter(|set| set.tenants.contains(tenant));
+        (sets.next().cloned(), sets.count())
+    };
+    assert_eq!((both.held.len(), alone.held.len()), (2, 1));
+    for lock in [&both, &more] {
+        assert_eq!(of(lock, "red"), of(&alone, "red"));
+    }
+    assert_ne!(of(&both, "blue"), of(&more, "blue"));
+
+    // The acknowledgement of red's four lets these go, while blue's five stay.
+    let red = of(&alone, "red").0.unwrap();
+    let digest = red.digest.to_string();
+    let value = AcknowledgementSpec { of: red.of, count: 4, digest, rebalance: None };
+    let sourced = Sourced { file: "fleet/ack.yaml".into(), document: 0, value };
+    let fleet = Fleet { acknowledgements: [(name("yes"), sourced)].into(), ..fleet };
+    let (stays, after) = deleted(&fleet, more, &[("red", 4), ("blue", 5)]);
+    assert_eq!(stays, ["blue"; 5]);
+    assert_eq!(after.held.len(), 1);
+}
