@@ -41,7 +41,7 @@ pub(super) fn assemble_part(
     unloaded: Vec<Unloaded>,
     previous: &Previous,
 ) -> (Fleet, Diagnostics) {
-    let (folders, names) = (Folders::of(spec), HeldNames::of(previous));
+    let (folders, names) = (Folders::of(spec).beside(previous), HeldNames::of(previous));
     let strays = folders.set_apart(&mut items);
     let unloaded: Vec<_> = unloaded.into_iter().map(|whole| folders.whose(whole)).collect();
     let tenants = spec.map(|spec| spec.tenants.as_slice()).unwrap_or_default();

@@ -6,53 +6,51 @@ use std::collections::BTreeMap;
 use super::check::{not_for_tenants, paths};
 use super::document::Item;
 use super::kind::{DocumentSpec, Kind};
-use crate::model::Unloaded;
-use crate::model::api::FleetSpec;
+use crate::model::api::{FleetSpec, Tenant};
+use crate::model::{Previous, Unloaded};
 
 /// The tenants by their folders.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Folders<'a>(BTreeMap<&'a str, Vec<&'a str>>);
+pub(super) struct Folders<'a> {
+    input: ByFolder<'a>,
+    /// Those that the last output says; `None` where nothing is in force.
+    in_force: Option<ByFolder<'a>>,
+}
+
+/// Tenants by folder.
+type ByFolder<'a> = BTreeMap<&'a str, Vec<&'a str>>;
 
 impl<'a> Folders<'a> {
     /// As `carp.yaml` has them.
     pub(super) fn of(spec: Option<&'a FleetSpec>) -> Self {
-        let mut folders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for tenant in spec.iter().flat_map(|spec| &spec.tenants) {
-            for folder in &tenant.paths {
-                let tenants = folders.entry(folder).or_default();
-                if !tenants.contains(&tenant.name.as_str()) {
-                    tenants.push(&tenant.name);
-                }
-            }
-        }
-        Self(folders)
+        let tenants = spec.map(|spec| spec.tenants.as_slice()).unwrap_or_default();
+        Self { input: by_folder(tenants), in_force: None }
+    }
+
+    /// The same beside those that are in force. What breaks in a folder that a commit gives to a tenant is the
+    /// platform's still: by that commit it would hold nobody's deletions any more.
+    pub(super) fn beside(self, previous: &'a Previous) -> Self {
+        let in_force = previous.fleet.as_ref().map(|lock| by_folder(&lock.tenants));
+        Self { in_force, ..self }
     }
 
     /// The tenants in whose folder a file stands: those of the innermost one. None: it is the platform's.
     pub(super) fn tenants_of(&self, file: &str) -> &[&'a str] {
-        if self.0.is_empty() {
-            return &[];
-        }
-        // A folder itself may be a link or a submodule, which is a file here.
-        let mut at = Some(file);
-        while let Some(path) = at {
-            if let Some(tenants) = self.0.get(path) {
-                return tenants;
-            }
-            at = path.rsplit_once('/').map(|(above, _)| above);
-        }
-        &[]
+        innermost(&self.input, file)
     }
 
     /// The first folder of these tenants.
     pub(super) fn folder_of(&self, tenants: &[&str]) -> Option<&'a str> {
-        self.0.iter().find(|(_, of)| *of == tenants).map(|(folder, _)| *folder)
+        self.input.iter().find(|(_, of)| *of == tenants).map(|(folder, _)| *folder)
     }
 
     /// What did not load, with whose it is. In a tenant's folder it can be nothing but a cluster.
     pub(super) fn whose(&self, unloaded: Unloaded) -> Unloaded {
         let tenants = self.tenants_of(&unloaded.file);
-        if tenants.is_empty() {
+        let is_in_force = self.in_force.as_ref().is_none_or(|in_force| {
+            innermost(in_force, &unloaded.file).iter().any(|tenant| tenants.contains(tenant))
+        });
+        if tenants.is_empty() || !is_in_force {
             return unloaded;
         }
         Unloaded {
@@ -66,7 +64,7 @@ impl<'a> Folders<'a> {
     /// Takes out the documents in tenants' folders that are none of that tenant's clusters, each with its
     /// finding: no rule looks at them among the others.
     pub(super) fn set_apart(&self, items: &mut Vec<Item>) -> Vec<Item> {
-        if self.0.is_empty() {
+        if self.input.is_empty() {
             return Vec::new();
         }
         let strays = items.extract_if(.., |item| {
@@ -75,6 +73,34 @@ impl<'a> Folders<'a> {
         });
         strays.collect()
     }
+}
+
+fn by_folder(tenants: &[Tenant]) -> ByFolder<'_> {
+    let mut folders = ByFolder::new();
+    for tenant in tenants {
+        for folder in &tenant.paths {
+            let of = folders.entry(folder).or_default();
+            if !of.contains(&tenant.name.as_str()) {
+                of.push(&tenant.name);
+            }
+        }
+    }
+    folders
+}
+
+fn innermost<'f, 'a>(folders: &'f ByFolder<'a>, file: &str) -> &'f [&'a str] {
+    if folders.is_empty() {
+        return &[];
+    }
+    // A folder itself may be a link or a submodule, which is a file here.
+    let mut at = Some(file);
+    while let Some(path) = at {
+        if let Some(tenants) = folders.get(path) {
+            return tenants;
+        }
+        at = path.rsplit_once('/').map(|(above, _)| above);
+    }
+    &[]
 }
 
 /// Whether a document is no cluster of these tenants. It then has a finding.
