@@ -49,6 +49,7 @@ mod failure_modes;
 mod faults;
 mod flapping;
 mod flavor_change;
+mod flavors_page;
 mod fold_first;
 mod footprint;
 #[cfg(unix)]
@@ -116,6 +117,7 @@ mod support;
 mod templates_page;
 mod tenants;
 mod variations;
+mod variations_parameters;
 mod verifying;
 #[cfg(unix)]
 mod verifying_openpgp;

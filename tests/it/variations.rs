@@ -12,7 +12,7 @@ use crate::support::{documents, fleet};
 
 /// An option: its name, and what each of its values does to a fleet. The first is what stands where nobody says
 /// anything.
-type Choice = (&'static str, &'static [fn(&mut Fleet)]);
+pub type Choice = (&'static str, &'static [fn(&mut Fleet)]);
 
 fn pools(fleet: &mut Fleet, change: impl Fn(&mut NodePool)) {
     fleet.clusters.values_mut().flat_map(|c| &mut c.spec.node_pools).for_each(&change);
@@ -153,7 +153,7 @@ type Variation = Vec<usize>;
 
 /// Every pair of values of two options is in one of these, greedily: each is made of the pair that is missing
 /// first, and of values that cover the most of what else is missing.
-fn pairwise(choices: &[Choice]) -> Vec<Variation> {
+pub fn pairwise(choices: &[Choice]) -> Vec<Variation> {
     let counts: Vec<_> = choices.iter().map(|(_, values)| values.len()).collect();
     let mut missing = std::collections::BTreeSet::new();
     for (a, &of_a) in counts.iter().enumerate() {
@@ -206,7 +206,7 @@ fn each(choices: &[Choice]) -> Vec<Variation> {
     (0..choices.len()).flat_map(values).map(|(at, value)| alone(at, value)).collect()
 }
 
-fn tree(base: &Fleet, choices: &[Choice], variation: &[usize]) -> Files {
+pub fn tree(base: &Fleet, choices: &[Choice], variation: &[usize]) -> Files {
     let mut fleet = base.clone();
     for ((_, values), value) in choices.iter().zip(variation) {
         values[*value](&mut fleet);
@@ -215,7 +215,7 @@ fn tree(base: &Fleet, choices: &[Choice], variation: &[usize]) -> Files {
 }
 
 /// Checks variations, and says how many there were and of how many objects.
-fn valid(base: &Fleet, choices: &[Choice], variations: &[Variation]) -> usize {
+pub fn valid(base: &Fleet, choices: &[Choice], variations: &[Variation]) -> usize {
     // Objects that are the same in two variations are checked once.
     let mut seen = std::collections::BTreeSet::new();
     let mut fresh = Files::new();

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::rules;
 use super::value::{has, list, number, on, text};
+use crate::model::Cidr;
 
 const NETWORK: &str = "/spec/networkSpec";
 const API: &str = "/spec/networkSpec/apiServerLB";
@@ -13,6 +14,10 @@ const BALANCERS: [&str; 3] = ["apiServerLB", "nodeOutboundLB", "controlPlaneOutb
 const MOST_ADDRESSES: i64 = 16;
 /// What a load balancer waits before it closes an idle connection, in minutes.
 const IDLE: std::ops::RangeInclusive<i64> = 4..=30;
+/// What an internal load balancer, and the subnet that it is in, have where nothing is said
+/// (`internal/api/v1beta1/azurecluster_default.go`).
+const DEFAULT_ADDRESS: &str = "10.0.0.100";
+const DEFAULT_SUBNET: &str = "10.0.0.0/16";
 /// The longest name of a cluster: machines' names begin with it.
 const LONGEST_NAME: usize = 44;
 
@@ -57,6 +62,9 @@ rules! {
         "spec: {networkSpec: {apiServerLB: {frontendIPs: [{name: a, publicIP: {name: b}}, {name: c, publicIP: {name: d}}]}}}" =>
         |o| !is_internal(o) && !frontends(o).is_empty()
             && frontends(o).iter().filter(|ip| has(ip, "/publicIP")).count() != 1;
+    "has an internal load balancer whose address is not in the subnet of the control plane",
+        "spec: {networkSpec: {apiServerLB: {type: Internal, frontendIPs: [{name: a, privateIP: 10.9.0.4}]}}}" =>
+        |o| makes_control_plane(o) && is_internal(o) && !is_in_its_subnet(o);
     "has a load balancer for what goes out of a control plane that is public itself",
         "spec: {networkSpec: {controlPlaneOutboundLB: {frontendIPsCount: 1}}}" =>
         |o| makes_control_plane(o) && !is_internal(o)
@@ -79,6 +87,23 @@ fn balancers(object: &Value) -> impl Iterator<Item = &Value> {
 
 fn frontends(object: &Value) -> &[Value] {
     list(object, &format!("{API}/frontendIPs"))
+}
+
+/// Whether the address of an internal load balancer, said or by default, is one of the control plane's subnet, said or
+/// by default.
+fn is_in_its_subnet(object: &Value) -> bool {
+    let said = frontends(object).iter().map(|ip| text(ip, "/privateIP")).find(|ip| !ip.is_empty());
+    let Ok(address) = said.unwrap_or(DEFAULT_ADDRESS).parse() else { return false };
+    let subnets = list(object, &format!("{NETWORK}/subnets")).iter();
+    let mut of_planes =
+        subnets.filter(|s| ["control-plane", "cluster"].contains(&text(s, "/role")));
+    let ranges = of_planes.next().map(|subnet| list(subnet, "/cidrBlocks")).unwrap_or_default();
+    let ranges = ranges.iter().filter_map(Value::as_str);
+    let mut ranges: Vec<_> = ranges.filter_map(Cidr::parse).collect();
+    if ranges.is_empty() {
+        ranges.extend(Cidr::parse(DEFAULT_SUBNET));
+    }
+    ranges.iter().any(|range| range.contains(address))
 }
 
 /// The characters of the names of subnets and load balancers.

@@ -7,6 +7,16 @@ use serde_json::Value;
 use super::rules;
 use super::value::{bad_metadata, has, list, number, repeats, text};
 
+/// Where kubeadm's components and the kubelets get arguments.
+const ARGUMENTS: [&str; 6] = [
+    "/clusterConfiguration/apiServer/extraArgs",
+    "/clusterConfiguration/controllerManager/extraArgs",
+    "/clusterConfiguration/scheduler/extraArgs",
+    "/clusterConfiguration/etcd/local/extraArgs",
+    "/initConfiguration/nodeRegistration/kubeletExtraArgs",
+    "/joinConfiguration/nodeRegistration/kubeletExtraArgs",
+];
+
 rules! {
     "has a file with content and a source of content",
         "spec: {template: {spec: {files: [{path: /a, content: x, contentFrom: {secret: {name: s, key: k}}}]}}}" =>
@@ -20,6 +30,11 @@ rules! {
     "has two files at one path",
         "spec: {template: {spec: {files: [{path: /a, content: x}, {path: /a, content: y}]}}}" =>
         |o| repeats(list(spec(o), "/files").iter().map(|file| text(file, "/path")));
+    "gives a component one argument twice", // the CRD's own rule, told before a server is asked
+        "spec: {template: {spec: {joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: v, value: '1'}, {name: v, value: '2'}]}}}}}" =>
+        |o| ARGUMENTS.iter().any(|path| {
+            repeats(list(spec(o), path).iter().map(|argument| text(argument, "/name")))
+        });
     "has a user with a password and a source of one",
         "spec: {template: {spec: {users: [{name: u, passwd: x, passwdFrom: {secret: {name: s, key: k}}}]}}}" =>
         |o| any(o, "/users", |u| !text(u, "/passwd").is_empty() && has(u, "/passwdFrom"));

@@ -45,6 +45,9 @@ rules! {
     "has a subnet outside the virtual network",
         "spec: {networkSpec: {subnets: [{name: a, role: cluster, cidrBlocks: [192.168.0.0/16]}]}}" =>
         |o| any(o, |s| list(s, "/cidrBlocks").iter().any(|range| is_outside(o, range)));
+    "has a subnet that says no range, in a virtual network without the range that it then gets",
+        "spec: {networkSpec: {vnet: {cidrBlocks: [192.168.0.0/16]}, subnets: [{name: a, role: cluster}]}}" =>
+        |o| by_default(o).into_iter().any(|range| is_outside(o, &range.into()));
     "has a security rule whose priority is not from 100 to 4096",
         "spec: {networkSpec: {subnets: [{name: a, role: cluster, securityGroup: {securityRules: [{priority: 99}]}}]}}" =>
         |o| any(o, |s| list(s, "/securityGroup/securityRules").iter()
@@ -86,6 +89,19 @@ fn endpoints(object: &Value) -> impl Iterator<Item = &Value> {
 /// Whether no subnet has a role, where subnets are said at all: CAPZ makes up those of an empty list.
 fn lacks(object: &Value, role: &str) -> bool {
     !subnets(object).is_empty() && !any(object, |s| [role, "cluster"].contains(&text(s, "/role")))
+}
+
+/// The ranges that subnets get which say none (cluster-api-provider-azure v1.26.0,
+/// `internal/api/v1beta1/azurecluster_default.go`).
+fn by_default(object: &Value) -> Vec<String> {
+    let mut nodes = 0;
+    let of = |subnet: &Value| {
+        let is_of_nodes = text(subnet, "/role") == "node";
+        nodes += u32::from(is_of_nodes);
+        let range = format!("10.{}.0.0/16", if is_of_nodes { nodes } else { 0 });
+        list(subnet, "/cidrBlocks").is_empty().then_some(range)
+    };
+    subnets(object).iter().filter_map(of).collect()
 }
 
 /// Whether a range begins outside the virtual network.
