@@ -96,7 +96,9 @@ fn run_rules<'a>(
     held: HeldNames<'a>,
 ) -> CheckContext<'a> {
     let names = |kind: Kind| -> BTreeSet<String> {
-        let of_kind = items.iter().filter(|i| i.kind.as_deref() == Some(kind.name()));
+        // A slip of the pen in a kind is told where it is, and not of all that needs the document as well.
+        let of_kind =
+            items.iter().filter(|i| i.kind.as_deref().and_then(Kind::meant) == Some(kind));
         of_kind.filter_map(|i| i.name.clone()).collect()
     };
     let made = held.pools().flat_map(|(pool, lock)| {

@@ -29,9 +29,9 @@ $ carp reconcile --once
        |            ^^^^^^^
        |
        = help: Kubernetes cannot be downgraded; make a new cluster of the older version
+       = note: until it is mended, alpha keeps its last good output
     nothing to commit; 0 waiting
     status: carp/status <id>
-    kept ForbiddenChange: something changed that may not change, so the last good output stays: alpha
     exit 1
 
 $ carp status cluster/alpha

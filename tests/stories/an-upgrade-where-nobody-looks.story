@@ -24,7 +24,7 @@ $ carp reconcile --once
        |            ^^^^^^^
        |
        = help: go to v1.35 first and wait until it runs
+       = note: until it is mended, golf keeps its last good output
     nothing to commit; 0 waiting
     status: carp/status <id>
-    kept ForbiddenChange: something changed that may not change, so the last good output stays: golf
     exit 1

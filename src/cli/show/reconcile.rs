@@ -43,7 +43,9 @@ pub fn text(turn: &Reconciled, findings: &[Finding], palette: Palette) -> String
         let _ = writeln!(out, "  help: {}", ack_command(hold).as_deref().unwrap_or(words.remedy));
     }
     let kept = kept(&proposal.gates).into_iter();
-    for (reason, names) in kept.filter(|(reason, _)| !tells_kept(findings, *reason)) {
+    for (reason, names) in
+        kept.filter(|(reason, _)| !tells_kept(findings, &proposal.gates, *reason))
+    {
         let title = palette.paint(Tone::Warn, &format!("kept {}", reason.name()));
         let _ = writeln!(out, "{title}: {}: {}", gate_words(reason), listed(&names));
     }

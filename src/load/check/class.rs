@@ -38,6 +38,14 @@ mod tests {
     }
 
     #[test]
+    fn a_class_whose_kind_is_a_slip_of_the_pen_did_not_load() {
+        let broken = class("small", "").replace("ManagedClusterClass", "ManagedClusterKlass");
+        let text = format!("{broken}---\n{}", cluster("class: small\n  "));
+        files_find(&[("fleet/x.yaml", &text)], Code::UnknownKind, "kind");
+        files_find(&[("fleet/x.yaml", &text)], Code::ClassNotLoaded, "spec.class");
+    }
+
+    #[test]
     fn a_cluster_of_a_class_that_did_not_load_does_not_load() {
         let broken = class("small", "demand: {clusters: -1}\n  ");
         let text = format!("{broken}---\n{}", cluster("class: small\n  "));

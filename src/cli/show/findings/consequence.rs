@@ -1,11 +1,11 @@
 //! One cause, one error: what is wrong, held or kept only because something else is wrong is told with that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::plan::first;
 use super::Finding;
 use crate::diag::{Code, Severity};
-use crate::model::{GateReason, HoldKind, Proposal, Unloaded, count};
+use crate::model::{Gate, GateReason, HoldKind, Name, Proposal, Unloaded, count};
 
 /// How many names stand in a line.
 const NAMES: usize = 5;
@@ -71,13 +71,46 @@ pub fn with_what_follows(mut findings: Vec<Finding>, proposal: &Proposal) -> Vec
     if let Some(cause) = findings.iter_mut().find(|finding| is_cause(finding)) {
         cause.consequence = what_follows(proposal, causes);
     }
+    let reasons: BTreeSet<_> = proposal.gates.iter().map(|gate| gate.reason).collect();
+    for reason in reasons {
+        kept(&mut findings, &proposal.gates, reason);
+    }
     findings
 }
 
+/// Whose last good output is kept for what was found wrong with it: a line of the first of these findings.
+fn kept(findings: &mut [Finding], gates: &[Gate], reason: GateReason) {
+    let codes = codes(gates, reason);
+    let is_cause =
+        |finding: &Finding| finding.severity == Severity::Error && codes.contains(&finding.code);
+    let causes = findings.iter().filter(|finding| is_cause(finding)).count();
+    let names = names(gates, reason);
+    if let Some(cause) = findings.iter_mut().find(|finding| is_cause(finding)) {
+        let until =
+            if causes == 1 { "until it is mended" } else { "until all of these are mended" };
+        let line = format!("{until}, {}", keeps(&names));
+        let before = cause.consequence.take().map(|before| format!("{before}; "));
+        cause.consequence = Some(before.unwrap_or_default() + &line);
+    }
+}
+
+/// The rules by which folders are kept for one reason, as far as the reason does not speak for itself.
+fn codes(gates: &[Gate], reason: GateReason) -> BTreeSet<Code> {
+    let of = gates.iter().filter(|gate| gate.reason == reason);
+    of.flat_map(|gate| &gate.findings).map(|found| found.code).collect()
+}
+
+fn names(gates: &[Gate], reason: GateReason) -> Vec<&Name> {
+    gates.iter().filter(|gate| gate.reason == reason).map(|gate| &gate.name).collect()
+}
+
+fn keeps(names: &[&Name]) -> String {
+    let (keep, their) = if names.len() == 1 { ("keeps", "its") } else { ("keep", "their") };
+    format!("{} {keep} {their} last good output", first(names, NAMES))
+}
+
 fn what_follows(proposal: &Proposal, causes: usize) -> Option<String> {
-    let kept: Vec<_> =
-        proposal.gates.iter().filter(|gate| gate.reason == GateReason::NotLoaded).collect();
-    let kept: Vec<_> = kept.iter().map(|gate| &gate.name).collect();
+    let kept = names(&proposal.gates, GateReason::NotLoaded);
     let held = |kind| {
         let mut holds = proposal.plan.holds.iter();
         let held = holds.find(|hold| hold.kind == kind)?;
@@ -85,8 +118,7 @@ fn what_follows(proposal: &Proposal, causes: usize) -> Option<String> {
     };
     let mut parts = Vec::new();
     if !kept.is_empty() {
-        let (keep, their) = if kept.len() == 1 { ("keeps", "its") } else { ("keep", "their") };
-        parts.push(format!("{} {keep} {their} last good output", first(&kept, NAMES)));
+        parts.push(keeps(&kept));
     }
     if let Some((names, number)) = held(HoldKind::DeletionsHeld) {
         let are = if number == 1 { "is" } else { "are" };
@@ -109,8 +141,10 @@ pub fn tells_hold(findings: &[Finding], kind: HoldKind) -> bool {
 
 /// Whether that folders were kept is told as what follows from a finding.
 #[must_use]
-pub fn tells_kept(findings: &[Finding], reason: GateReason) -> bool {
-    reason == GateReason::NotLoaded && tell(findings)
+pub fn tells_kept(findings: &[Finding], gates: &[Gate], reason: GateReason) -> bool {
+    let codes = codes(gates, reason);
+    let tells = |found: &Finding| found.consequence.is_some() && codes.contains(&found.code);
+    (reason == GateReason::NotLoaded && tell(findings)) || findings.iter().any(tells)
 }
 
 fn tell(findings: &[Finding]) -> bool {
@@ -121,7 +155,8 @@ fn tell(findings: &[Finding]) -> bool {
 mod tests {
     use super::super::tests::findings;
     use super::*;
-    use crate::model::{Gate, Hold, Name};
+    use crate::diag::Diagnostic;
+    use crate::model::Hold;
 
     #[test]
     fn a_broken_class_is_one_error_whatever_has_it() {
@@ -160,6 +195,26 @@ mod tests {
         let told = told_once(vec![broken.clone(), elsewhere.clone()]);
         assert_eq!(told, [Finding { consequence, ..elsewhere }], "a template that cannot be read");
         assert_eq!(told_once(vec![broken.clone()]), [broken], "alone it is an error of its own");
+    }
+
+    #[test]
+    fn whose_output_is_kept_is_a_line_of_what_is_wrong_with_it() {
+        let found = findings().remove(2);
+        let other = Finding { code: Code::TemplateFailed, ..found.clone() };
+        let mut proposal = super::super::super::plan::sample::proposal();
+        let gate = |text: &str| Gate {
+            name: Name::parse(text).unwrap(),
+            reason: GateReason::CheckFailed,
+            findings: vec![Diagnostic::new(found.code, "the same")],
+        };
+        proposal.gates = vec![gate("a"), gate("b")];
+        let told = with_what_follows(vec![other.clone(), found.clone()], &proposal);
+        assert_eq!(told[0].consequence, None, "another rule");
+        let line = "until it is mended, a, b keep their last good output";
+        assert_eq!(told[1].consequence.as_deref(), Some(line));
+        assert!(tells_kept(&told, &proposal.gates, GateReason::CheckFailed));
+        assert!(!tells_kept(&told, &proposal.gates, GateReason::RenderFailed));
+        assert!(!tells_kept(&[found, other], &proposal.gates, GateReason::CheckFailed));
     }
 
     #[test]
@@ -208,7 +263,8 @@ mod tests {
         let lines: Vec<_> = told.iter().map(|finding| finding.consequence.as_deref()).collect();
         assert_eq!(lines, [None, Some(words), None], "the first of them has it");
         assert!(
-            tells_hold(&told, HoldKind::DeletionsHeld) && tells_kept(&told, GateReason::NotLoaded)
+            tells_hold(&told, HoldKind::DeletionsHeld)
+                && tells_kept(&told, &proposal.gates, GateReason::NotLoaded)
         );
         assert!(!tells_hold(&told, HoldKind::MassDeletion));
         proposal.fleet.unloaded = vec![whole("fleet/other.yaml")];

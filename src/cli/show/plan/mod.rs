@@ -203,7 +203,7 @@ impl<'a> PlanView<'a> {
         let mut kept = kept(&self.proposal.gates);
         kept.retain(|reason, _| {
             let is_held = self.proposal.plan.holds.iter().any(|hold| is_of(*reason, hold));
-            !is_held && !tells_kept(self.findings, *reason)
+            !is_held && !tells_kept(self.findings, &self.proposal.gates, *reason)
         });
         kept
     }
