@@ -26,7 +26,11 @@ fn one(finding: &Finding, renderer: &Renderer) -> String {
     let mut group = level
         .primary_title(unobeyed(&finding.message))
         .id(finding.code.name())
-        .elements(finding.spot.iter().map(|spot| element(spot, AnnotationKind::Primary, None)));
+        .elements(finding.spot.iter().map(|spot| match finding.severity {
+            // Nothing is wrong there: where it stands says enough.
+            Severity::Note => origin(spot),
+            _ => element(spot, AnnotationKind::Primary, None),
+        }));
     group = group.elements(
         finding.related.iter().map(|(s, label)| element(s, AnnotationKind::Context, Some(label))),
     );
@@ -77,23 +81,25 @@ fn unobeyed(text: &str) -> Cow<'_, str> {
 
 /// The line of a spot with a mark under it, or only its file where no line is known.
 fn element<'a>(spot: &'a Spot, kind: AnnotationKind, label: Option<&'a str>) -> Element<'a> {
-    // A line break in a file's name begins no line of the log.
-    let file = visible::line(&spot.file);
-    let (Some(line), Some(position)) = (&spot.line, spot.position) else {
-        let origin = Origin::path(file);
-        return match spot.position {
-            Some(p) => origin.line(p.line as usize).char_column(p.column as usize).into(),
-            None => origin.into(),
-        };
-    };
+    let (Some(line), Some(position)) = (&spot.line, spot.position) else { return origin(spot) };
     let start = byte_of(line, position.column as usize - 1);
     let end = byte_of(line, position.column as usize - 1 + spot.length).max(start);
     let annotation: Annotation<'a> = kind.span(start..end).label(label);
     Snippet::source(line.as_str())
-        .path(file)
+        .path(visible::line(&spot.file))
         .line_start(position.line as usize)
         .annotation(annotation)
         .into()
+}
+
+/// The file of a spot, with line and column where they are known.
+fn origin(spot: &Spot) -> Element<'_> {
+    // A line break in a file's name begins no line of the log.
+    let origin = Origin::path(visible::line(&spot.file));
+    match spot.position {
+        Some(p) => origin.line(p.line as usize).char_column(p.column as usize).into(),
+        None => origin.into(),
+    }
 }
 
 fn byte_of(line: &str, characters: usize) -> usize {
@@ -144,6 +150,14 @@ mod tests {
         let tally = SeverityTally::of(findings().iter().map(|f| f.severity));
         assert_eq!(summary(tally, Palette::plain()).unwrap(), "4 errors, 1 warning");
         assert_eq!(summary(SeverityTally::default(), Palette::plain()), None);
+    }
+
+    #[test]
+    fn of_a_note_no_source_is_shown() {
+        let note = Finding { severity: Severity::Note, ..findings().remove(1) };
+        let shown = text(&[note], Palette::plain());
+        assert!(shown.contains("--> eu/fleet/a.yaml:4:3\n"), "{shown}");
+        assert!(!shown.contains("lables: {}") && shown.contains("= help: did you"), "{shown}");
     }
 
     #[test]
