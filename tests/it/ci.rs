@@ -34,12 +34,12 @@ if [ -n "$data" ]; then cp "$data" "$FORGE/body"; else cat "$FORGE/comments"; fi
 "#;
 
 /// A bare remote with a fresh clone in which `carp init` ran, and a forge.
-struct World {
+pub(crate) struct World {
     dir: TempDir,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world = Self { dir: tempfile::tempdir().unwrap() };
         let root = world.dir.path();
         git(root, &["init", "--quiet", "--bare", "-b", "main", "remote.git"]);
@@ -66,7 +66,7 @@ impl World {
         world
     }
 
-    fn fleet(&self) -> PathBuf {
+    pub(crate) fn fleet(&self) -> PathBuf {
         self.dir.path().join("fleet")
     }
 
@@ -96,7 +96,7 @@ impl World {
     }
 
     /// One step, as a runner runs it.
-    fn step(&self, script: &str, env: &[(&str, &str)]) -> Ran {
+    pub(crate) fn step(&self, script: &str, env: &[(&str, &str)]) -> Ran {
         let root = self.dir.path();
         let path = std::env::var("PATH").unwrap_or_default();
         let added = fs::read_to_string(root.join("path")).unwrap_or_default();
@@ -120,7 +120,7 @@ fn command(program: &str, args: &[&str]) -> Command {
 }
 
 /// What a runner of GitHub says.
-const GITHUB: &[(&str, &str)] = &[
+pub(crate) const GITHUB: &[(&str, &str)] = &[
     ("GITHUB_ACTIONS", "true"),
     ("GITHUB_API_URL", "https://api.example.com"),
     ("GITHUB_REPOSITORY", "our/fleet"),
@@ -241,7 +241,10 @@ fn gitlabs_jobs_plan_the_merge_and_edit_their_note() {
 }
 
 /// What a runner says whose forge is on this machine.
-fn on(forge: &Forge, said: &[(&'static str, &'static str)]) -> Vec<(&'static str, String)> {
+pub(crate) fn on(
+    forge: &Forge,
+    said: &[(&'static str, &'static str)],
+) -> Vec<(&'static str, String)> {
     let server = forge.url().trim_end_matches("/our/fleet").to_owned();
     let own = [
         ("GITHUB_API_URL", format!("{server}/api/v3")),
@@ -290,45 +293,6 @@ fn the_steps_speak_to_a_forge_and_what_is_merged_gets_its_status() {
         assert_eq!(has.statuses.len(), 1, "{kind:?}");
         assert!(has.statuses[0].2.contains(" placed"), "{:?}", has.statuses);
         assert!(has.comments[1].starts_with("<!-- carp reconcile -->\n"), "{kind:?}");
-    }
-}
-
-#[test]
-fn the_comment_is_found_among_many_and_what_is_not_there_is_looked_for_once() {
-    // GitHub's pages, Gitea's lists without pages, and with them.
-    let cases = [(ForgeKind::GitHub, false), (ForgeKind::Gitea, false), (ForgeKind::Gitea, true)];
-    let world = World::new();
-    fs::write(world.fleet().join("plan.md"), "the plan\n").unwrap();
-    for (kind, gitea_pages) in cases {
-        for number in [0, 50, 100, 130] {
-            let forge = Forge::start(kind);
-            forge.has().gitea_pages = gitea_pages;
-            forge.has().comments = (0..number).map(|n| format!("comment {n}")).collect();
-            let mut env = on(&forge, GITHUB);
-            let api = env.iter_mut().find(|(name, _)| *name == "GITHUB_API_URL").unwrap();
-            if kind == ForgeKind::Gitea {
-                api.1 = api.1.replace("/api/v3", "/api/v1");
-                env.push(("GITEA_ACTIONS", "true".to_owned()));
-                env.push(("CARP_LOGIN", "github-actions[bot]".to_owned()));
-            }
-            let env: Vec<_> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            for _ in 0..2 {
-                let commented = world.step("timeout 60 sh .carp/ci.sh comment", &env);
-                assert_eq!(commented.exit, 0, "{kind:?} {number}: {}", commented.err);
-            }
-            let has = forge.has();
-            assert_eq!(
-                has.comments.len(),
-                number + 1,
-                "{kind:?} {gitea_pages} {number}: {:?}",
-                has.asked
-            );
-            assert!(
-                has.comments[number].starts_with("<!-- carp plan -->\n"),
-                "{:?}",
-                has.comments[number]
-            );
-        }
     }
 }
 

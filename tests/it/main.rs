@@ -26,6 +26,7 @@ mod captures;
 mod certificate;
 #[cfg(unix)]
 mod ci;
+mod ci_comments;
 mod cli_help;
 mod commands;
 mod control_plane_agent;
