@@ -59,6 +59,11 @@ impl ObjectKind {
         Some(row.0)
     }
 
+    /// All words that stand for a kind.
+    pub(super) fn words() -> impl Iterator<Item = &'static str> {
+        WORDS.iter().flat_map(|(_, words)| words.iter().copied())
+    }
+
     /// The word that people use for one.
     #[must_use]
     pub const fn word(self) -> &'static str {

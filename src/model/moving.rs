@@ -213,34 +213,41 @@ impl Blocker {
             Self::DeletionsHeld => "DeletionsHeld",
         }
     }
+
+    /// Why they stay, said of so many clusters.
+    #[must_use]
+    pub fn of_clusters(&self, number: usize) -> String {
+        let [it, its, is, was] = match number {
+            1 => ["it", "its", "it is", "it was"],
+            _ => ["them", "their", "they are", "they were"],
+        };
+        match self {
+            Self::NotMovable => {
+                format!("{its} state is on the worker, and `onWorkerLoss` is not `Rebuild`")
+            }
+            Self::Paused => format!("{is} paused, and a paused cluster is never taken down"),
+            Self::NotRendered => format!("{was} never made there, so there is nothing to move"),
+            Self::FolderKept => format!("{its} files on the output branch are kept as they are"),
+            Self::NoWorkerFits(codes) => {
+                // That it leaves the worker where it is goes without saying.
+                let others = codes - &BTreeSet::from([ReasonCode::Evicted]);
+                if others.is_empty() {
+                    return "there is no other worker".to_owned();
+                }
+                format!("no other worker takes {it}: {}", ReasonCode::sentence(&others))
+            }
+            Self::WaitsItsTurn => "as many as may be away at a time are away".to_owned(),
+            Self::FailoverBreaker => {
+                "so many workers are not ready that nothing fails over".to_owned()
+            }
+            Self::DeletionsHeld => "something did not load, so nothing moves".to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for Blocker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotMovable => {
-                f.write_str("its state is on the worker, and `onWorkerLoss` is not `Rebuild`")
-            }
-            Self::Paused => f.write_str("it is paused, and a paused cluster is never taken down"),
-            Self::NotRendered => {
-                f.write_str("it was never made there, so there is nothing to move")
-            }
-            Self::FolderKept => f.write_str("its files on the output branch are kept as they are"),
-            Self::NoWorkerFits(codes) => {
-                // That it leaves the worker where it is goes without saying.
-                let others: BTreeSet<_> = codes.iter().copied().collect();
-                let others = &others - &BTreeSet::from([ReasonCode::Evicted]);
-                if others.is_empty() {
-                    return f.write_str("there is no other worker");
-                }
-                write!(f, "no other worker takes it: {}", ReasonCode::sentence(&others))
-            }
-            Self::WaitsItsTurn => f.write_str("as many as may be away at a time are away"),
-            Self::FailoverBreaker => {
-                f.write_str("so many workers are not ready that nothing fails over")
-            }
-            Self::DeletionsHeld => f.write_str("something did not load, so nothing moves"),
-        }
+        f.write_str(&self.of_clusters(1))
     }
 }
 

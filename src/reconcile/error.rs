@@ -112,7 +112,7 @@ pub enum Error {
     },
     /// Branches that carp writes are not in this clone, and whether they are on the remote is not known.
     #[error(
-        "this clone lacks `{branch}`, and {remote} could not be asked for it ({why}), so nobody knows whether \
+        "this clone lacks `{branch}`, and {remote} could not be asked for that ({why}), so nobody knows whether \
          this is a first run; bring what is missing: {line}"
     )]
     MaybeElsewhere {

@@ -114,7 +114,7 @@ fn a_name_that_nothing_has_is_told_with_the_nearest_one() {
         ),
         (
             &["explain", "shop-ue"],
-            "error: there is no cluster, worker or policy `shop-ue` in this fleet\nhelp: did you mean `shop-eu`?\n",
+            "error: there is no cluster, worker, pool or policy `shop-ue` in this fleet\nhelp: did you mean `shop-eu`?\n",
         ),
     ] {
         let ran = Ran::of(people::carp(&fleet, args));

@@ -108,6 +108,10 @@ fn what_is_asked_wrongly_is_told_with_what_was_meant() {
         (&["status", "-l", "env in (a"], 64, "a `(` is not closed"),
         (&["status", "policy/default"], 64, "`carp explain policy/default` says where it applies"),
         (&["explain", "worker", "we1"], 1, "did you mean `we-1`?"),
+        (&["explain", "pool", "us-mor"], 1, "did you mean `us-more`?"),
+        (&["explain", "us-mor"], 1, "did you mean `us-more`?"),
+        (&["explain", "unknwon-field"], 1, "did you mean the code `unknown-field`?"),
+        (&["get", "clutsers"], 1, "did you mean `clusters`?"),
         (&["cordon", "worker/we1"], 1, "did you mean `we-1`?"),
         (&["cordon", "cluster", "we-1"], 64, "cluster/we-1 is no worker"),
     ] {

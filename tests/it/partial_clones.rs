@@ -26,7 +26,7 @@ fn carp(folder: &Path, args: &[&str]) -> Ran {
 
 #[test]
 fn what_a_clone_lacks_is_brought_and_every_form_says_so() {
-    let told = "this clone lacked carp/rendered and carp/status, so it was brought from origin; the last \
+    let told = "this clone lacked carp/rendered and carp/status, so they were brought from origin; the last \
                 output commit is ";
     for (command, forms) in [
         (&["plan"][..], &["text", "json", "markdown"][..]),

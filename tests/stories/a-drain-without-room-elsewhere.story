@@ -10,7 +10,7 @@ minutes 3
 $ carp drain w-weu
     worker/w-weu drained: wrote fleet/overlays/w-weu.yaml
 
-    2 clusters stay: no other worker takes it: some workers have too little room,
+    2 clusters stay: no other worker takes them: some workers have too little room,
       some are being drained (Capacity, Draining) (NoWorkerFits)
       c0, c1
 

@@ -18,7 +18,8 @@ pub(super) fn drained(plan: &Plan, worker: &Name) -> DrainedView {
     DrainedView {
         stay: stay
             .into_iter()
-            .map(|(why, names)| (names, why.to_string(), why.name().to_owned()))
+            .map(|(why, names)| (why.of_clusters(names.len()), why.name().to_owned(), names))
+            .map(|(words, code, names)| (names, words, code))
             .collect(),
         leave: moves.map(|(name, _)| name.clone()).collect(),
     }

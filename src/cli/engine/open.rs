@@ -168,9 +168,10 @@ pub(super) fn looked(
 fn brought_words(brought: &Brought, now: jiff::Timestamp) -> String {
     let Brought { branches, remote, made } = brought;
     let age = since(*made, now);
+    let were = if branches.len() == 1 { "it was" } else { "they were" };
     let branches = branches.join(" and ");
     format!(
-        "this clone lacked {branches}, so it was brought from {remote}; the last output commit is {age} old"
+        "this clone lacked {branches}, so {were} brought from {remote}; the last output commit is {age} old"
     )
 }
 

@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn what_stays_is_named_with_its_reason() {
         let names = |all: &[&str]| all.iter().map(|n| Name::parse(n).unwrap()).collect::<Vec<_>>();
-        let why = "its state is on the worker, and `onWorkerLoss` is not `Rebuild`";
+        let why = "their state is on the worker, and `onWorkerLoss` is not `Rebuild`";
         let stay = (names(&["pay-eu", "shop-eu"]), why.to_owned(), "NotMovable".to_owned());
         let view = DrainedView { stay: vec![stay], leave: names(&["dev-1"]) };
         insta::assert_snapshot!(text(&view), @r"
@@ -56,8 +56,8 @@ mod tests {
         1 cluster leaves it:
           dev-1
 
-        2 clusters stay: its state is on the worker, and `onWorkerLoss` is not `Rebuild`
-          (NotMovable)
+        2 clusters stay: their state is on the worker, and `onWorkerLoss` is not
+          `Rebuild` (NotMovable)
           pay-eu, shop-eu
         ");
         assert_eq!(text(&DrainedView::default()), "no cluster is on it\n");

@@ -34,8 +34,8 @@ fn stays(all: &BTreeMap<Name, Stay>) -> Vec<String> {
         groups.entry(key).or_default().push(name.to_string());
     }
     let line = |((worker, cause, blocker), names): ((&Name, MoveCause, &Blocker), Vec<String>)| {
-        let (code, names) = (blocker.name(), listed(&names));
-        format!("{worker} {}; {names}: {blocker} ({code})", cause.words())
+        let (code, why) = (blocker.name(), blocker.of_clusters(names.len()));
+        format!("{worker} {}; {}: {why} ({code})", cause.words(), listed(&names))
     };
     let more = groups.values().skip(LINES).map(Vec::len).sum::<usize>();
     let mut lines: Vec<_> = groups.into_iter().take(LINES).map(line).collect();
@@ -126,7 +126,7 @@ mod tests {
         MOVING: what is in these clusters is lost: each is made anew, and empty
           a: leaves w1, which is drained: it is deleted there (step D1), and once that is reported a new, empty cluster is made on w2
         STAYS: these are named and do not move
-          w1 is drained; b, c: its state is on the worker, and `onWorkerLoss` is not `Rebuild` (NotMovable)
+          w1 is drained; b, c: their state is on the worker, and `onWorkerLoss` is not `Rebuild` (NotMovable)
         ");
         assert!(markdown(&view).contains("- a: leaves w1"));
     }
