@@ -68,8 +68,8 @@ impl Asked {
         Self {
             owner: last.name().to_owned(),
             all: own.anything
-                && (DECIDES_OVER_ALL.iter().any(|at| differs(&at))
-                    || own.others && DECIDES_TOO.iter().any(|at| differs(&at))),
+                && (DECIDES_OVER_ALL.iter().any(&differs)
+                    || own.others && DECIDES_TOO.iter().any(&differs)),
             control_plane: own.others && differs(&CONTROL_PLANE),
             pools: pool_changes(&pools(&last), &pools(&new)),
             own,

@@ -93,10 +93,25 @@ fn operators(text: &str, syntax: SyntaxConfig) -> Result<(), Unmeasured> {
 fn makes_a_level(token: &Token) -> bool {
     match token {
         Token::Ident(word) => ["and", "or", "not", "in", "is", "if"].contains(word),
-        Token::Plus | Token::Minus | Token::Mul | Token::Div | Token::FloorDiv | Token::Pow => true,
-        Token::Mod | Token::Tilde | Token::Pipe | Token::Dot => true,
-        Token::Eq | Token::Ne | Token::Gt | Token::Gte | Token::Lt | Token::Lte => true,
-        Token::BracketOpen | Token::ParenOpen | Token::BraceOpen => true,
+        Token::Plus
+        | Token::Minus
+        | Token::Mul
+        | Token::Div
+        | Token::FloorDiv
+        | Token::Pow
+        | Token::Mod
+        | Token::Tilde
+        | Token::Pipe
+        | Token::Dot
+        | Token::Eq
+        | Token::Ne
+        | Token::Gt
+        | Token::Gte
+        | Token::Lt
+        | Token::Lte
+        | Token::BracketOpen
+        | Token::ParenOpen
+        | Token::BraceOpen => true,
         _ => false,
     }
 }

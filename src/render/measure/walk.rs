@@ -60,7 +60,9 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn stmts(&mut self, all: &[Stmt]) {
-        all.iter().for_each(|stmt| self.stmt(stmt));
+        for stmt in all {
+            self.stmt(stmt);
+        }
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
@@ -69,7 +71,7 @@ impl Walk<'_> {
             Stmt::ForLoop(each) => self.for_loop(each),
             Stmt::IfCond(cond) => self.expr(&cond.expr),
             Stmt::WithBlock(with) => {
-                with.assignments.iter().for_each(|(_, value)| self.kept(value))
+                with.assignments.iter().for_each(|(_, value)| self.kept(value));
             }
             Stmt::Set(set) if matches!(set.target, Expr::GetAttr(_)) => {
                 self.expr(&set.expr);
@@ -92,7 +94,9 @@ impl Walk<'_> {
             Stmt::Template(_) | Stmt::EmitRaw(_) | Stmt::Block(_) => {}
         }
         if !matches!(stmt, Stmt::ForLoop(_)) {
-            bodies(stmt).into_iter().for_each(|body| self.stmts(body));
+            for body in bodies(stmt) {
+                self.stmts(body);
+            }
         }
     }
 
@@ -182,16 +186,12 @@ impl Walk<'_> {
                 // Else it would be worked out where the template is compiled.
                 self.wrap(left, MEASURED.to_owned());
             }
-            Concat | Add | Mul | In => {
-                self.looked(left);
-                self.looked(right);
-            }
             // A constant is short, and so is what is compared of the other one.
             Eq | Ne | Lt | Lte | Gt | Gte if is_constant(left) || is_constant(right) => {
                 self.kept(left);
                 self.kept(right);
             }
-            Eq | Ne | Lt | Lte | Gt | Gte => {
+            Concat | Add | Mul | In | Eq | Ne | Lt | Lte | Gt | Gte => {
                 self.looked(left);
                 self.looked(right);
             }
@@ -286,8 +286,13 @@ fn says_yes_or_no(expr: &Expr) -> bool {
 /// Whether an expression makes a value that nobody looked at yet. What a variable has was measured when it got it.
 fn is_made(expr: &Expr) -> bool {
     match expr {
-        Expr::Var(_) | Expr::Const(_) | Expr::GetAttr(_) | Expr::GetItem(_) => false,
-        Expr::UnaryOp(_) | Expr::Compare(_) | Expr::Test(_) => false,
+        Expr::Var(_)
+        | Expr::Const(_)
+        | Expr::GetAttr(_)
+        | Expr::GetItem(_)
+        | Expr::UnaryOp(_)
+        | Expr::Compare(_)
+        | Expr::Test(_) => false,
         Expr::BinOp(op) => match op.op {
             BinOpKind::ScAnd | BinOpKind::ScOr => is_made(&op.left) || is_made(&op.right),
             op => matches!(op, BinOpKind::Add | BinOpKind::Mul | BinOpKind::Concat),

@@ -246,22 +246,21 @@ impl LossGuard {
     /// What is lost of that, as a hold for each group, so that nobody's loss makes another set of somebody else's.
     #[must_use]
     pub fn sets(&self, held: &HeldLosses) -> Vec<(&str, Hold)> {
-        let mut names = BTreeMap::<&str, BTreeSet<&String>>::new();
+        let mut by_group = BTreeMap::<&str, BTreeSet<&String>>::new();
         if held.others {
-            names.entry(PLATFORM).or_default().extend(&self.others.names);
+            by_group.entry(PLATFORM).or_default().extend(&self.others.names);
         }
         for (tenant, side) in self.asked.iter().filter(|(tenant, _)| held.asked(tenant)) {
-            names.entry(self.limit.groups.of(tenant)).or_default().extend(&side.names);
+            by_group.entry(self.limit.groups.of(tenant)).or_default().extend(&side.names);
         }
-        let named = names.into_iter().filter(|(_, names)| !names.is_empty());
-        named
-            .map(|(group, names)| {
-                let allowed = self.allowed(held, group).and_then(|left| u32::try_from(left).ok());
-                let allowed = allowed.filter(|left| *left > 0);
-                let names = names.into_iter().cloned().collect();
-                (group, Hold { kind: self.kind, names, allowed })
-            })
-            .collect()
+        let sets = by_group.into_iter().filter(|(_, names)| !names.is_empty());
+        sets.map(|(group, names)| {
+            let allowed = self.allowed(held, group).and_then(|left| u32::try_from(left).ok());
+            let allowed = allowed.filter(|left| *left > 0);
+            let names = names.into_iter().cloned().collect();
+            (group, Hold { kind: self.kind, names, allowed })
+        })
+        .collect()
     }
 
     /// Who is counted by itself.
