@@ -192,7 +192,7 @@ fn unusual(how: How, turn: &supervise::SupervisedTurn) -> Error {
                 .help(format!("{next}; --turn-timeout gives it longer"))
         }
         How::OutOfMemory => Error::failed(out_of_memory(turn.memory))
-            .help(format!("{next}; what it lacked is told above; --turn-memory gives it more")),
+            .help(format!("{next}; what it lacked, memory or stack, is told above; --turn-memory gives it more memory")),
         How::OutOfStack => Error::failed(OUT_OF_STACK).help(format!(
             "{next}; this is a defect of carp: take back what was merged last, and report it with that file"
         )),

@@ -114,9 +114,9 @@ fn arguments(
     let limit = format!("{}ms", context.read_timeout.as_millis());
     args.extend(["--read-timeout".into(), limit.into()]);
     args.extend_from_slice(log);
-    if let Some(color) = context.color.to_possible_value() {
-        args.extend(["--color".into(), color.get_name().into()]);
-    }
+    // Its standard error is handed on by this process, which knows where that goes.
+    let color = if context.err_palette().paints() { "always" } else { "never" };
+    args.extend(["--color".into(), color.into()]);
     // Orders are plain data; without them the turn holds nothing back.
     let orders = serde_json::to_string(orders).unwrap_or_else(|_| "{}".to_owned());
     args.extend(["--orders".into(), orders.into()]);

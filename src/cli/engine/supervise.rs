@@ -6,7 +6,7 @@
 //! once more: by then a mark says which object to keep away from.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Read, Write as _};
+use std::io::{self, Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ pub const TURN: &str = "--turn";
 pub enum TurnOutputs {
     /// They are this process's own: a person sees no difference.
     Inherit,
-    /// Standard output is kept; standard error is this process's own.
+    /// Standard output is kept; what is said on standard error is handed on, and the end of it known.
     Capture,
 }
 
@@ -118,15 +118,11 @@ fn run(turn: &SupervisedTurn) -> io::Result<Ended> {
     let mut command = Command::new(&turn.program);
     command.args(&turn.args).arg(TURN);
     if turn.output == TurnOutputs::Capture {
-        command.stdout(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
     }
     if turn.memory.is_some() {
         // Else mimalloc asks for a GiB at once, all of which counts although little of it is used.
         command.env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
-    }
-    // On a terminal the turn shows how far it is, and a person reads what it says last.
-    if !io::stderr().is_terminal() {
-        command.stderr(Stdio::piped());
     }
     let killed_before = oom_kills();
     let mut child = command.spawn()?;
