@@ -36,6 +36,9 @@ impl<'a> Who<'a> {
     }
 }
 
+/// The key that stands for whose a cluster is: with it a policy's rule is about the clusters of one tenant at a time.
+const TENANT: &str = "carp.dev/tenant";
+
 /// Clusters that rules are about: those that the selector selects, told apart by the values of some
 /// labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -72,7 +75,10 @@ pub(super) type Values<'a> = Vec<&'a str>;
 impl<'a> Group<'a> {
     /// The part of the group in which a cluster is, or would be: `None` where it lacks a label.
     pub(super) fn values(&self, who: &Who<'a>) -> Option<Values<'a>> {
-        let value = |key: &String| who.labels.get(key).map(String::as_str);
+        let value = |key: &String| match key.as_str() {
+            TENANT => Some(who.tenant),
+            key => who.labels.get(key).map(String::as_str),
+        };
         self.keys.iter().map(value).collect()
     }
 

@@ -95,6 +95,16 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_that_says_so_keeps_apart_the_clusters_of_each_tenant_by_themselves() {
+        let world = "worker w1 0/99; worker w2; policy p apart:worker=#KEY;
+            cluster x on=w1 tenant=t label:dr=a; cluster a tenant=u label:dr=a; cluster b tenant=t label:dr=b";
+        let by = |key: &str| world.replace("KEY", key);
+        check(&by("carp.dev/tenant"), "a -> w1; b -> w2; x on w1");
+        check(&by("dr"), "a -> w2; b -> w1; x on w1");
+        check(&by("carp.dev/tenant,dr"), "a -> w1; b -> w1; x on w1");
+    }
+
+    #[test]
     fn the_rule_of_a_cluster_that_is_gone_or_broken_holds_by_its_row() {
         let own = "cluster x on=w1 gone policy=Delete tenant=t apart:worker=@;";
         check(&format!("{THREE} {own} cluster a tenant=t"), "a -> w2; x deletes w1");

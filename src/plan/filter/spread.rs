@@ -203,6 +203,15 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_that_says_so_counts_the_clusters_of_each_tenant_by_themselves() {
+        let clusters = "cluster x on=w1 label:app=s tenant=t; cluster a label:app=s tenant=u";
+        let world =
+            |keys: &str| format!("{ZONES} policy p for:app=s spread:zone=1{keys}; {clusters}");
+        check(&world(""), "a -> w2; x on w1");
+        check(&world("#carp.dev/tenant"), "a -> w1; x on w1");
+    }
+
+    #[test]
     fn a_soft_constraint_refuses_nobody_and_lowers_the_score() {
         let soft = "policy p for:app=s soft-spread:zone=1;";
         check(&format!("{ZONES} {soft} {FIVE}"), "a -> w1; b -> w2; c -> w1; d -> w2; e -> w1");
