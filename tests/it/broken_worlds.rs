@@ -250,6 +250,29 @@ fn locks_of_the_index_and_the_settings_of_a_person_are_in_nobodys_way() {
     }
 }
 
+/// libgit2's own temporary files of a carp that was killed while it wrote a pack. One that may be at work stays.
+#[test]
+fn a_half_written_pack_in_a_persons_clone_is_in_nobodys_way() {
+    let world = World::new();
+    let packs = git_dir(&world.fleet()).join("objects/pack");
+    fs::create_dir_all(&packs).unwrap();
+    let hour = std::time::Duration::from_secs(3600);
+    for (name, hours) in
+        [("pack_git2_0a1b.lock", 3), ("pack_git2_2c3d", 3), ("pack_git2_4e5f.lock", 0)]
+    {
+        let file = fs::File::create(packs.join(name)).unwrap();
+        let then = file.metadata().unwrap().modified().unwrap() - hour * hours;
+        file.set_modified(then).unwrap();
+    }
+    let own = packs.join("somebody.lock");
+    fs::write(&own, "x").unwrap();
+    fine(&world.reconcile(&[]), "with half-written packs");
+    world.has_golf();
+    let stays = |name: &str| packs.join(name).exists();
+    assert!(!stays("pack_git2_0a1b.lock") && !stays("pack_git2_2c3d"), "what nobody writes goes");
+    assert!(stays("pack_git2_4e5f.lock") && own.exists(), "what is new, or a person's, stays");
+}
+
 #[test]
 fn one_process_at_a_time_works_in_carps_own_clone() {
     let world = World::new();

@@ -124,5 +124,6 @@ mod verifying;
 mod verifying_openpgp;
 mod version_steps;
 mod versions_offered;
+mod visible_text;
 mod ways_to_write;
 mod whole_loop;

@@ -46,7 +46,7 @@ const KINDS: [&str; 11] = [
     "RolloutPolicy",
     "Deployment",
 ];
-const SPECS: [&str; 10] = [
+const SPECS: [&str; 18] = [
     "{}",
     "{unschedulable: true, drain: true, capacity: 0}",
     "{version: v1.34.2, location: westeurope, capacity: 500}",
@@ -58,6 +58,32 @@ const SPECS: [&str; 10] = [
     "{version: v1.34.2, location: westeurope, placement: {antiAffinity: [{topologyKey: carp.dev/worker, \
      labelSelector: {matchExpressions: [{key: x, operator: DoesNotExist}]}}]}}",
     "[",
+    // Sizes beyond everything, and rules about everybody.
+    "{version: v1.34.2, location: westeurope, nodePools: [{name: np0, replicas: 1000000000}]}",
+    "{version: v1.34.2, location: westeurope, controlPlane: {replicas: 9999, size: huge}, replicas: -1}",
+    "{version: v1.34.2, location: eastus, nodePools: [{name: a, autoscale: {min: 0, max: 4000000000}, vmSize: Standard_M416}]}",
+    "{version: v1.34.2, location: westeurope, deletionPolicy: Orphan, onWorkerLoss: Rebuild, paused: true}",
+    "{version: v1.34.2, location: westeurope, placement: {pools: [eu], affinity: {required: [{names: [w-weu, eu-1]}]}}}",
+    "{version: v1.34.2, location: eastus, placement: {spread: [{topologyKey: carp.dev/location, maxSkew: 1, \
+     labelSelector: {}}]}}",
+    "{version: v1.34.2, location: westeurope, placement: {antiAffinity: [{topologyKey: carp.dev/location, \
+     labelSelector: {matchLabels: {app: x}}}]}}",
+    "{version: v1.34.2, location: westeurope, credentials: azure, network: {podCIDRs: [0.0.0.0/0]}}",
+];
+/// Labels and annotations: others' words, carp's own, what a node or Flux would obey, and what none may be.
+const LABELS: [&str; 12] = [
+    "{tier: gold}",
+    "{app: x, dr: shop}",
+    "{carp.dev/tenant: blue}",
+    "{carp.dev/cluster: b-1, carp.dev/worker: w-weu}",
+    "{kustomize.toolkit.fluxcd.io/prune: disabled}",
+    "{kubernetes.io/metadata.name: kube-system}",
+    "{\"\": x}",
+    "{\"a\\u202eb\": \"x\\ny\"}",
+    "{x: \"\\0\"}",
+    "[a]",
+    "{a: 1, a: 2}",
+    "{}",
 ];
 
 /// A document of any kind, name, tenant and content.
@@ -65,17 +91,54 @@ fn document() -> impl Strategy<Value = String> {
     let pick = |all: &'static [&'static str]| prop::sample::select(all);
     let tenants = pick(&["red", "red", "red", "blue", "default", "Red"]);
     let specs = pick(&SPECS);
-    let anything = (pick(&KINDS), pick(&NAMES), tenants, specs).prop_map(|(kind, name, tenant, spec)| {
+    let words = (tenants, pick(&LABELS), pick(&["labels", "annotations"]));
+    let anything = (pick(&KINDS), name(), words, specs).prop_map(|(kind, name, words, spec)| {
+        let (tenant, labels, of) = words;
         format!(
             "apiVersion: carp.dev/v1alpha1\nkind: {kind}\nmetadata:\n  name: {name}\n  namespace: {tenant}\n  \
-             labels: {{tier: gold}}\nspec: {spec}\n"
+             {of}: {labels}\nspec: {spec}\n"
         )
     });
-    let own = (pick(&NAMES), pick(&["westeurope", "eastus", "northeurope"]))
-        .prop_map(|(name, location)| cluster(name, "red", location));
+    let own = (name(), pick(&["westeurope", "eastus", "northeurope"]), pick(&LABELS), 0..4_u8);
+    let own = own.prop_map(|(name, location, labels, what)| {
+        let text = cluster(&name, "red", location);
+        match what {
+            0 => text.replace("namespace: red", &format!("namespace: red\n  labels: {labels}")),
+            1 => text.replace("  replicas: 2", "  replicas: 5000"),
+            2 => text.replace("spec:\n", "spec:\n  class: small\n  priority: 2000000000\n"),
+            _ => text,
+        }
+    });
     let garbage = prop::collection::vec(any::<char>(), 0..40).prop_map(String::from_iter);
-    let huge = Just("# large\n".repeat(150_000));
-    prop_oneof![6 => anything, 4 => own, 1 => garbage, 1 => huge]
+    prop_oneof![6 => anything, 6 => own, 1 => garbage, 1 => huge()]
+}
+
+/// A name: one of those, one of many of red's own, or one that is too long.
+fn name() -> impl Strategy<Value = String> {
+    let one = prop::sample::select(&NAMES[..]).prop_map(str::to_owned);
+    prop_oneof![4 => one, 2 => "r-[0-9]{1,2}", 1 => Just("r".repeat(41)), 1 => ".{0,12}"]
+}
+
+/// Text that is large, deep, much of little, or many documents.
+fn huge() -> impl Strategy<Value = String> {
+    let many = || (0..150).map(|n| cluster(&format!("r-x{n}"), "red", "westeurope"));
+    let rules =
+        "{topologyKey: carp.dev/worker, labelSelector: {matchLabels: {a: b}}}, ".repeat(900);
+    let rules = format!("  placement: {{antiAffinity: [{rules}]}}\n  deletionPolicy");
+    let bomb = (1..9).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
+        format!("{text}a{n}: &a{n} [{}]\n", format!("*a{}, ", n - 1).repeat(9))
+    });
+    let pools = (0..500).map(|n| format!("{{name: p{n}, replicas: 100}}")).collect::<Vec<_>>();
+    let pools = format!("  nodePools: [{}]\n", pools.join(", "));
+    prop::sample::select(vec![
+        "# large\n".repeat(150_000),
+        format!("a: {}{}", "[".repeat(5_000), "]".repeat(5_000)),
+        bomb,
+        many().collect::<Vec<_>>().join("---\n"),
+        "---\n".repeat(2_000),
+        cluster("r-5", "red", "westeurope").replace("  deletionPolicy", &rules),
+        cluster("r-6", "red", "westeurope").replace("  replicas: 2\n", &pools),
+    ])
 }
 
 /// A file: documents, some of them cut short or doubled.
@@ -93,9 +156,15 @@ fn file() -> impl Strategy<Value = String> {
 
 /// What red has in its folder at one time.
 fn folder() -> impl Strategy<Value = BTreeMap<String, String>> {
-    let path =
-        prop::sample::select(vec!["a.yaml", "deep/er/b.yml", "r-1.yaml", "b-1.yaml", "c.yaml"]);
-    prop::collection::btree_map(path.prop_map(|path| format!("fleet/red/{path}")), file(), 0..5)
+    let path = prop::sample::select(vec![
+        "a.yaml",
+        "deep/er/b.yml",
+        "r-1.yaml",
+        "b-1.yaml",
+        "c.yaml",
+        "carp.yaml",
+    ]);
+    prop::collection::btree_map(path.prop_map(|path| format!("fleet/red/{path}")), file(), 0..6)
 }
 
 /// All that is not red's, of an output: files as they are, and of the locks the rows of others.
