@@ -31,14 +31,12 @@ impl Choosing<'_> {
         let class = name.and_then(|name| classes.get(name.as_str())).map(|class| &class.value);
         let class = class.filter(|_| name == old.row.class.as_ref());
         let of_class = class.is_some_and(|class| class.node_pools == cluster.spec.node_pools);
-        let says_others = class.is_some_and(|class| {
-            class.control_plane.is_some() || class.credentials.is_some() || class.network.is_some()
-        });
         let anything = old.facts != cluster.facts;
         OwnChange {
             anything,
             pools: anything && !of_class,
-            others: anything && !says_others,
+            // What a class can say of these may have been its own until now, and it may have taken it back.
+            others: anything && class.is_none(),
             steps: old.versions.is_some(),
         }
     }

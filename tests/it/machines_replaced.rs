@@ -185,3 +185,16 @@ fn no_edit_of_a_document_lets_a_template_replace_its_machines() {
         }
     }
 }
+
+#[test]
+fn a_classs_parameters_are_the_classs_wish_whatever_else_a_document_says() {
+    let mut world = of_a_class(2);
+    class(&mut world, "replicas: 2}]\n  parameters: {osDiskType: StandardSSD_LRS}\n# [{a: b");
+    for name in CLUSTERS {
+        let labels = "metadata:\n  labels: {tier: gold}\n";
+        world.edit(&format!("fleet/clusters/{name}.yaml"), "metadata:\n", labels);
+    }
+    let proposal = world.run();
+    let held = hold(&proposal, HoldKind::MachinesReplaced).expect("12 machines are too many");
+    assert_eq!(held.names.len(), CLUSTERS.len(), "{held:?}");
+}
