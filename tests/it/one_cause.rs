@@ -67,6 +67,17 @@ fn a_document_that_does_not_load_is_one_error_with_what_follows() {
 }
 
 #[test]
+fn a_worker_whose_document_does_not_load_can_be_taken_out_of_service() {
+    let fleet = Reconciled::of(&small::files());
+    typed_wrong(&fleet, "fleet/workers/w-weu.yaml");
+    let cordoned = fleet.carp(&["cordon", "w-weu"]);
+    assert_eq!(cordoned.exit, 0, "{}", cordoned.err);
+    assert!(fleet.read("fleet/overlays/w-weu.yaml").contains("unschedulable: true"));
+    let validated = fleet.carp(&["validate"]);
+    assert_eq!(validated.out.matches("error[").count(), 1, "{}", validated.out);
+}
+
+#[test]
 fn several_that_do_not_load_are_told_together() {
     let fleet = Reconciled::of(&small::files());
     for name in ["alpha", "bravo", "charlie", "delta"] {
@@ -92,7 +103,7 @@ fn a_fleet_that_cannot_be_decided_is_no_plan_and_no_status() {
         planned.out
     );
     assert!(
-        planned.out.contains("\nNo plan for ") && !planned.out.contains("tree  "),
+        planned.out.contains("\nNo plan for ") && !planned.out.contains("files  "),
         "{}",
         planned.out
     );
