@@ -13,7 +13,7 @@ use super::{
     destructive, gate_words, hold_words, limits, listed, spent,
 };
 use crate::diag::Severity;
-use crate::model::{GateReason, Hold, Name, Plan};
+use crate::model::{GateReason, Hold, Name, Plan, thousands};
 
 /// The most characters of a comment.
 const BUDGET: usize = 60_000;
@@ -93,9 +93,9 @@ fn push(out: &mut String, part: &str, room: usize) -> bool {
 }
 
 fn head(view: &PlanView<'_>) -> String {
-    let n = |action| view.count(action);
+    let n = |action| thousands(view.count(action));
     let deletes = n(Action::Delete);
-    let delete = if deletes > 0 { "DELETE" } else { "delete" };
+    let delete = if view.count(Action::Delete) > 0 { "DELETE" } else { "delete" };
     let mut out = format!(
         "<!-- carp:plan fleet={} root={} -->\n### carp plan for `{}`\n\n",
         comment(view.fleet()),
@@ -103,8 +103,8 @@ fn head(view: &PlanView<'_>) -> String {
         code(view.fleet()),
     );
     let nodes = view.nodes_words().map(|nodes| format!(" · {nodes}")).unwrap_or_default();
-    let gone = [view.forgotten_words(), view.workers_words()].into_iter().flatten();
-    let gone: String = gone.map(|words| format!(" · {words}")).collect();
+    let gone = [view.forgotten_words(), view.workers_words()];
+    let gone = gone.iter().flatten().fold(String::new(), |said, words| said + " · " + words);
     let _ = writeln!(
         out,
         "**{} create · {} move · {deletes} {delete} · {} update{gone} · {} waiting · {} held{nodes}** over {} of {} \
@@ -112,8 +112,8 @@ fn head(view: &PlanView<'_>) -> String {
         n(Action::Create),
         n(Action::Move),
         n(Action::Update),
-        view.waiting,
-        view.held(),
+        thousands(view.waiting),
+        thousands(view.held()),
         view.workers.len(),
         count(view.proposal.plan.workers.len() as u64, "worker"),
         count(view.files.total(), "file"),

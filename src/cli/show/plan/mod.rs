@@ -41,7 +41,7 @@ use crate::change::{Certified, Strain, strain};
 use crate::model::api::DriftPolicy;
 use crate::model::{
     ChangeKind, Decision, GateReason, Hold, HoldKind, Name, Planned, Progress, Proposal, Quantity,
-    ReasonCode, WorkerState, paths,
+    ReasonCode, WorkerState, paths, thousands,
 };
 use crate::pipeline::Update;
 use clusters::change_of;
@@ -127,7 +127,8 @@ impl FileCount {
 
 impl std::fmt::Display for FileCount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "+{} ~{} -{}", self.create, self.update, self.delete)
+        let [create, update, delete] = [self.create, self.update, self.delete].map(thousands);
+        write!(f, "+{create} ~{update} -{delete}")
     }
 }
 
@@ -217,7 +218,7 @@ impl<'a> PlanView<'a> {
     /// How many clusters are not carp's any more, where any are.
     fn forgotten_words(&self) -> Option<String> {
         let gone = self.count(Action::Forget);
-        (gone > 0).then(|| format!("{gone} to forget"))
+        (gone > 0).then(|| format!("{} to forget", thousands(gone)))
     }
 
     /// How many workers begin to go, where any do.

@@ -10,7 +10,7 @@ use super::{
     Action, ChangeGroup, FileDiff, PlanView, WorkerLine, ack_command, against, certificate,
     deletions, gate_words, hold_words, limits, listed, moving, pool_lines, spent,
 };
-use crate::model::{Hold, HoldKind, Name, Plan, Work};
+use crate::model::{Hold, HoldKind, Name, Plan, Work, thousands};
 
 /// The plan as text.
 #[must_use]
@@ -49,20 +49,20 @@ fn headline(view: &PlanView<'_>) -> String {
         );
     }
     if !view.proposal.has_changes() && view.held() == 0 {
-        return format!("Plan for {fleet}: no changes; {} waiting", view.waiting);
+        return format!("Plan for {fleet}: no changes; {} waiting", thousands(view.waiting));
     }
     let counts: Vec<_> = [Action::Create, Action::Move, Action::Update, Action::Delete]
         .iter()
-        .map(|action| format!("{} to {}", view.count(*action), action.name()))
+        .map(|action| format!("{} to {}", thousands(view.count(*action)), action.name()))
         .collect();
     let nodes = view.nodes_words().map(|nodes| format!("; {nodes}")).unwrap_or_default();
     let gone = [view.forgotten_words(), view.workers_words()];
-    let gone: String = gone.into_iter().flatten().map(|words| format!("; {words}")).collect();
+    let gone = gone.iter().flatten().fold(String::new(), |said, words| said + "; " + words);
     format!(
         "Plan for {fleet}: {}{gone}; {} waiting; {} held{nodes}",
         counts.join(", "),
-        view.waiting,
-        view.held()
+        thousands(view.waiting),
+        thousands(view.held())
     )
 }
 
@@ -174,8 +174,8 @@ fn footer(view: &PlanView<'_>, palette: Palette) -> String {
         ("valid", valid),
         ("work", work(proposal.work)),
     ];
-    // What was not decided is valid at no time.
-    lines.retain(|(word, _)| !proposal.stopped || *word == "work");
+    // What was not decided changes nothing, and is valid at no time.
+    lines.retain(|(word, _)| !proposal.stopped || !["files", "valid"].contains(word));
     let tally = SeverityTally::of(view.findings.iter().map(|f| f.severity));
     if let Some(found) = findings::summary(tally, palette) {
         lines.push(("found", found));
@@ -211,9 +211,10 @@ pub fn diffs_text(diffs: &[FileDiff], palette: Palette) -> String {
 pub(super) fn work(work: Work) -> String {
     let Work { blobs_parsed, clusters_planned, clusters_rendered, objects_written, .. } = work;
     format!(
-        "{} parsed, {} planned, {clusters_rendered} rendered, {} written",
+        "{} parsed, {} planned, {} rendered, {} written",
         count(blobs_parsed, "file"),
         count(clusters_planned, "cluster"),
+        thousands(clusters_rendered),
         count(objects_written, "object"),
     )
 }
@@ -229,6 +230,24 @@ mod tests {
         let findings = findings::tests::findings();
         let view = PlanView::of(&proposal, "fleet-repo-example", "eu", &findings[..1]);
         insta::assert_snapshot!(text(&view, Palette::plain()));
+    }
+
+    #[test]
+    fn large_numbers_are_written_as_people_write_them() {
+        let mut proposal = sample::proposal();
+        proposal.counts.pending = 12_345;
+        let mut view = PlanView::of(&proposal, "fleet", "", &[]);
+        let change = view.clusters[0].clone();
+        view.clusters
+            .extend(vec![super::super::ClusterChange { action: Action::Create, ..change }; 10_000]);
+        assert!(
+            headline(&view).starts_with("Plan for demo: 10,002 to create, "),
+            "{}",
+            headline(&view)
+        );
+        assert!(headline(&view).contains("; 12,345 waiting; "), "{}", headline(&view));
+        let files = super::super::FileCount { create: 1234, update: 0, delete: 99 };
+        assert_eq!(files.to_string(), "+1,234 ~0 -99");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{FileCount, PlanView, WorkerChange};
-use crate::model::{Name, Progress, Reason, WorkerState, count};
+use crate::model::{Name, Progress, Reason, WorkerState, count, thousands};
 
 /// So many workers stand each on a line of its own.
 const EACH: usize = 5;
@@ -37,7 +37,11 @@ impl PlanView<'_> {
                     delete: sum(|w| w.files.delete),
                 };
                 let who = count(many as u64, "worker");
-                vec![WorkerLine { who, clusters: format!("{before}{to}{after}"), files }]
+                vec![WorkerLine {
+                    who,
+                    clusters: format!("{}{to}{}", thousands(before), thousands(after)),
+                    files,
+                }]
             }
         };
         lines.extend(self.leaving());
