@@ -40,10 +40,9 @@ fn state(member: &PoolMember) -> String {
     let is = |state: PoolState| member.fact.as_ref().is_some_and(|(fact, _)| fact.state == state);
     match member.pending {
         _ if member.row.leaving => "on its way out".to_owned(),
-        Some(Pending::Awaited) if member.made => "made by this run".to_owned(),
+        None | Some(Pending::Awaited) if member.made => "made by this run".to_owned(),
         Some(Pending::Awaited) => since("being made"),
         Some(Pending::Overdue) => since("not running in time"),
-        None if member.made => "made by this run".to_owned(),
         None if member.clusters == 0 && is(PoolState::Spare) => {
             since("empty for long enough to go,")
         }

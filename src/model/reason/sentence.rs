@@ -45,6 +45,7 @@ impl ReasonCode {
         format!("{} ({})", of_cluster.join(", and "), codes.join(", "))
     }
 
+    #[expect(clippy::too_many_lines, reason = "one entry for each reason")]
     const fn about(self) -> About {
         use About::{Cluster, Lacking, Workers};
         match self {

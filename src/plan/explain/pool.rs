@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn of_many_that_wait_the_first_are_asked_about() {
-        let clusters: String =
-            (0..MOST_ASKED + 5).map(|n| format!("; cluster c{n:02} needs=9")).collect();
-        let told = explain(&format!("workerpool p cap=2{clusters}"));
+        let clusters: Vec<_> =
+            (0..MOST_ASKED + 5).map(|n| format!("cluster c{n:02} needs=9")).collect();
+        let told = explain(&format!("workerpool p cap=2; {}", clusters.join("; ")));
         assert_eq!((told.waiting.len(), told.more_waiting), (MOST_ASKED, 5));
         let (name, verdict) = &told.waiting[0];
         let wanted = "a worker of it would refuse: needs 9 clusters, 2 free";

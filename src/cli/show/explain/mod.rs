@@ -193,19 +193,13 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
     let (commands, told): (Vec<_>, Vec<_>) =
         view.notes.iter().partition(|note| note.contains('\n'));
     let told: String = told.iter().map(|note| wrap(note, "", 2)).collect();
-    let commands: String = commands.iter().map(|note| command(note)).collect();
+    let commands = commands.iter().fold(String::new(), |said, note| said + note + "\n");
     for part in [told, secrets(view, palette), commands] {
         if !part.is_empty() {
             let _ = write!(out, "\n{}", part.trim_start_matches('\n'));
         }
     }
     out
-}
-
-/// What is to be done in a paragraph, and its command as it is.
-fn command(note: &str) -> String {
-    let (what, command) = note.split_once('\n').unwrap_or((note, ""));
-    format!("{}{command}\n", wrap(what, "", 2))
 }
 
 /// What tells the best worker from the second. That another one would be taken now moves no placed cluster.
@@ -342,7 +336,7 @@ fn secrets(view: &ExplainView, palette: Palette) -> String {
     let mut out = format!("\n{title}\n");
     for secret in &view.secrets {
         let SecretView { name, cluster, why, command } = secret;
-        out.push_str(&wrap(&format!("{name} on {cluster}: {why}"), "  ", 4));
+        let _ = writeln!(out, "  {name} on {cluster}: {why}");
         let _ = writeln!(out, "    {}", command.replace('\n', "\n    "));
     }
     out

@@ -1,5 +1,7 @@
 //! What a pool has, and who waits.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use super::super::tables::{Cell, table};
@@ -55,10 +57,8 @@ pub(super) fn text(view: &ExplainView, palette: Palette) -> String {
         ));
     }
     if !view.waiting.is_empty() {
-        out.push_str(&format!(
-            "\n{}\n",
-            palette.paint(Tone::Strong, "It makes no worker for these that wait:")
-        ));
+        let title = palette.paint(Tone::Strong, "It makes no worker for these that wait:");
+        let _ = writeln!(out, "\n{title}");
         let mut alike: Vec<(&str, Vec<&str>)> = Vec::new();
         for WaitRow { cluster, because } in &view.waiting {
             match alike.iter_mut().find(|(words, _)| words == because) {

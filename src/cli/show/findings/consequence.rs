@@ -60,10 +60,9 @@ pub fn with_what_follows(mut findings: Vec<Finding>, proposal: &Proposal) -> Vec
     let is_cause = |finding: &Finding| {
         let place = finding.spot.as_ref().map(|spot| &spot.place);
         let in_it = |whole: &Unloaded| {
-            let same = |place: &&crate::diag::Place| {
+            place.is_some_and(|place| {
                 place.file == whole.file && whole.document.is_none_or(|at| at == place.document)
-            };
-            place.filter(same).is_some()
+            })
         };
         finding.severity == Severity::Error && unloaded.iter().any(in_it)
     };

@@ -53,7 +53,9 @@ impl PlanView<'_> {
         for change in begin.filter(|change| is_long(&change.why)) {
             alike.entry(change.why.clone()).or_default().push(&change.name);
         }
-        alike.values_mut().for_each(|names| names.sort());
+        for names in alike.values_mut() {
+            names.sort();
+        }
         alike
     }
 
