@@ -87,7 +87,7 @@ fn what_a_template_keeps_and_joins_is_bounded() {
 fn what_nests_or_turns_in_a_circle_ends_in_a_bound() {
     let loops = |body: &str| {
         format!(
-            "{{% set ns = namespace(l=[1], i=0) %}}{{% for i in range(12000) %}}{body}{{% endfor %}}{{{{ ns.l }}}}"
+            "{{% set ns = namespace(l=[1], i=0) %}}{{% for i in range(5000) %}}{body}{{% endfor %}}{{{{ ns.l }}}}"
         )
     };
     for body in [
