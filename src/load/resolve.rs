@@ -1,8 +1,8 @@
 //! Defaults filled in and overlays laid on.
 
 use crate::model::api::{
-    ControlPlane, Credentials, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec, Network,
-    Taint, Tenant, WorkerOverlaySpec, WorkerSpec,
+    ClusterAccess, ControlPlane, Credentials, FleetSpec, ManagedClusterClassSpec,
+    ManagedClusterSpec, Network, Taint, Tenant, WorkerOverlaySpec, WorkerSpec,
 };
 use crate::model::{
     Catalogue, CredentialsNeeded, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Quantity,
@@ -79,6 +79,7 @@ pub(super) fn cluster(
         spec.network = network(spec.network, class.network.clone());
         spec.priority = spec.priority.or(class.priority);
         spec.deletion_policy = spec.deletion_policy.or(class.deletion_policy);
+        spec.access = access(spec.access, class.access.clone());
         spec.parameters = with_class(&spec.parameters, &class.parameters);
         if spec.node_pools.is_empty() {
             spec.node_pools.clone_from(&class.node_pools);
@@ -99,6 +100,20 @@ fn control_plane(own: Option<ControlPlane>, class: Option<ControlPlane>) -> Opti
         (Some(own), Some(class)) => Some(ControlPlane {
             replicas: own.replicas.or(class.replicas),
             size: own.size.or(class.size),
+        }),
+        (own, class) => own.or(class),
+    }
+}
+
+fn access(own: Option<ClusterAccess>, class: Option<ClusterAccess>) -> Option<ClusterAccess> {
+    match (own, class) {
+        (Some(own), Some(class)) => Some(ClusterAccess {
+            endpoint: own.endpoint.or(class.endpoint),
+            allowed_cidrs: if own.allowed_cidrs.is_empty() {
+                class.allowed_cidrs
+            } else {
+                own.allowed_cidrs
+            },
         }),
         (own, class) => own.or(class),
     }

@@ -277,8 +277,8 @@ mod tests {
     #[test]
     fn a_planned_field_is_refused_kindly() {
         let text =
-            cluster("access: {endpoint: Private}\n  controlPlane: {size: Standard_D4s_v5}\n  ");
-        finds(&text, Code::NotBuiltYet, "spec.access");
+            cluster("maintenance: {freeze: true}\n  controlPlane: {size: Standard_D4s_v5}\n  ");
+        finds(&text, Code::NotBuiltYet, "spec.maintenance");
         finds(&text, Code::NotBuiltYet, "spec.controlPlane.size");
     }
 

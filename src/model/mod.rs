@@ -87,9 +87,9 @@ pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use duration::duration_seconds;
 pub use evidence::{Observed, Refusal, WorkerHealth};
 pub use flavor::{
-    ControlPlaneDefaults, CredentialsNeeded, FaultPlace, Flavor, FlavorFault, FlavorKind,
-    FlavorObject, FlavorStep, Mobility, Need, Networks, Nodes, OnDeletion, PlatformPart, Ranges,
-    Sizes, WaitsFor, read_flavor, read_manifest,
+    AccessFeature, ControlPlaneDefaults, CredentialsNeeded, FaultPlace, Flavor, FlavorFault,
+    FlavorKind, FlavorObject, FlavorStep, Mobility, Need, Networks, Nodes, OnDeletion,
+    PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
 };
 pub use fleet::{
     Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy, SYSTEM_POOL, Sourced,

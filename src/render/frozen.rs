@@ -100,7 +100,7 @@ mod tests {
         let keys = field.trim_start_matches("/spec/").split('/');
         keys.rev().fold(value.to_owned(), |inner, key| match key {
             "*" => format!("[{{name: x, {}]", inner.trim_start_matches('{')),
-            key => format!("{{{key}: {inner}}}"),
+            key => format!("{{{}: {inner}}}", key.replace("~1", "/")),
         })
     }
 

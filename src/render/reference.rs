@@ -3,6 +3,9 @@
 
 /// Every value that a template gets, by its path, with its meaning. `[]` is each entry of a list.
 pub const CONTEXT: &[(&str, &str)] = &[
+    ("access", "Who reaches the API server."),
+    ("access.allowedCIDRs", "The ranges of addresses from which it is reached; none means all."),
+    ("access.endpoint", "Where its address is: `Public` or `Private`."),
     ("agent", "The agent that reports the cluster; null where there is none."),
     ("agent.branch", "What the names of the branches with reports begin with."),
     ("agent.gitSecret", "The Secret with which the agent pushes its reports."),

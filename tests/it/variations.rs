@@ -3,7 +3,8 @@
 
 use carp::model::Fleet;
 use carp::model::api::{
-    Autoscale, ControlPlane, Images, Network, NodePool, OsDisk, Sources, Taint, TaintEffect,
+    Autoscale, ClusterAccess, ControlPlane, EndpointAccess, Images, Network, NodePool, OsDisk,
+    Sources, Taint, TaintEffect,
 };
 use carp::render::Files;
 
@@ -12,7 +13,7 @@ use crate::support::{documents, fleet};
 
 /// An option: its name, and what each of its values does to a fleet. The first is what stands where nobody says
 /// anything.
-pub type Choice = (&'static str, &'static [fn(&mut Fleet)]);
+pub(crate) type Choice = (&'static str, &'static [fn(&mut Fleet)]);
 
 fn pools(fleet: &mut Fleet, change: impl Fn(&mut NodePool)) {
     fleet.clusters.values_mut().flat_map(|c| &mut c.spec.node_pools).for_each(&change);
@@ -34,6 +35,12 @@ fn control_plane(fleet: &mut Fleet, replicas: u32, size: Option<&str>) {
         ControlPlane { replicas: Some(replicas), size: size.map(ToOwned::to_owned) };
     fleet.clusters.values_mut().for_each(|c| c.spec.control_plane = Some(control_plane.clone()));
     fleet.workers.values_mut().for_each(|w| w.spec.control_plane = Some(control_plane.clone()));
+}
+
+fn access(fleet: &mut Fleet, endpoint: EndpointAccess, from: &[&str]) {
+    let allowed_cidrs = from.iter().map(|range| (*range).to_owned()).collect();
+    let access = ClusterAccess { endpoint: Some(endpoint), allowed_cidrs };
+    fleet.clusters.values_mut().for_each(|c| c.spec.access = Some(access.clone()));
 }
 
 fn cloud(fleet: &mut Fleet, name: &str) {
@@ -127,6 +134,14 @@ const AZURE: &[Choice] = &[
         ],
     ),
     ("cloud", &[|_| (), |f| cloud(f, "AzureUSGovernmentCloud"), |f| cloud(f, "AzureChinaCloud")]),
+    (
+        "access",
+        &[
+            |_| (),
+            |f| access(f, EndpointAccess::Private, &[]),
+            |f| access(f, EndpointAccess::Public, &["192.0.2.0/24", "2001:db8::/32"]),
+        ],
+    ),
     ("paused", &[|_| (), |f| f.clusters.values_mut().for_each(|c| c.spec.paused = true)]),
 ];
 
@@ -153,7 +168,7 @@ type Variation = Vec<usize>;
 
 /// Every pair of values of two options is in one of these, greedily: each is made of the pair that is missing
 /// first, and of values that cover the most of what else is missing.
-pub fn pairwise(choices: &[Choice]) -> Vec<Variation> {
+pub(crate) fn pairwise(choices: &[Choice]) -> Vec<Variation> {
     let counts: Vec<_> = choices.iter().map(|(_, values)| values.len()).collect();
     let mut missing = std::collections::BTreeSet::new();
     for (a, &of_a) in counts.iter().enumerate() {
@@ -206,7 +221,7 @@ fn each(choices: &[Choice]) -> Vec<Variation> {
     (0..choices.len()).flat_map(values).map(|(at, value)| alone(at, value)).collect()
 }
 
-pub fn tree(base: &Fleet, choices: &[Choice], variation: &[usize]) -> Files {
+fn tree(base: &Fleet, choices: &[Choice], variation: &[usize]) -> Files {
     let mut fleet = base.clone();
     for ((_, values), value) in choices.iter().zip(variation) {
         values[*value](&mut fleet);
@@ -215,7 +230,7 @@ pub fn tree(base: &Fleet, choices: &[Choice], variation: &[usize]) -> Files {
 }
 
 /// Checks variations, and says how many there were and of how many objects.
-pub fn valid(base: &Fleet, choices: &[Choice], variations: &[Variation]) -> usize {
+pub(crate) fn valid(base: &Fleet, choices: &[Choice], variations: &[Variation]) -> usize {
     // Objects that are the same in two variations are checked once.
     let mut seen = std::collections::BTreeSet::new();
     let mut fresh = Files::new();

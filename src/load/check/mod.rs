@@ -3,6 +3,7 @@
 //! A rule looks at one [`Subject`] in its [`CheckContext`] and adds what it finds. A document with an error
 //! has no effect; what it has made before stays.
 
+mod access;
 mod acknowledgement;
 mod address;
 mod affinity;
@@ -127,6 +128,7 @@ const RULES: &[Rule] = &[
     zones::check,
     vm_size::check,
     network::check,
+    access::check,
     quantity::check,
     ceiling::check,
     selector::check,

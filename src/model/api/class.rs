@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::Resources;
-use super::shared::{ControlPlane, Network, NodePool, no_resources};
+use super::shared::{ClusterAccess, ControlPlane, Network, NodePool, no_resources};
 use super::{DeletionPolicy, Parameters};
 
 /// A named size: what a cluster of it takes on its worker, and defaults for the cluster's fields.
@@ -43,6 +43,9 @@ pub struct ManagedClusterClassSpec {
     /// Default of the cluster's `network`, field by field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// Default of the cluster's `access`, field by field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<ClusterAccess>,
     /// Defaults of the cluster's `parameters`, one by one. They are of the class's flavor.
     #[serde(default, skip_serializing_if = "Parameters::is_default")]
     pub parameters: Parameters,

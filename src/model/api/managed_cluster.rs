@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::Condition;
-use super::shared::{ControlPlane, ErrorStatus, Network, NodePool};
+use super::shared::{ClusterAccess, ControlPlane, ErrorStatus, Network, NodePool};
 use super::{Affinity, AntiAffinity, Parameters, PlacementTerm, SpreadConstraint};
 
 /// A cluster that carp places on a worker.
@@ -54,6 +54,9 @@ pub struct ManagedClusterSpec {
     /// The cluster's own address ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// Who reaches the API server, where the flavor can say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<ClusterAccess>,
     /// What the flavor is told besides: `carp templates explain FLAVOR` lists what there is. Default: the
     /// class's, one by one, else the flavor's.
     #[serde(default, skip_serializing_if = "Parameters::is_default")]

@@ -64,7 +64,8 @@ pub use policy_test::{
     TestMetadata, TestWorker,
 };
 pub use shared::{
-    Autoscale, ControlPlane, ErrorStatus, Network, NodePool, OsDisk, Taint, TaintEffect,
+    Autoscale, ClusterAccess, ControlPlane, EndpointAccess, ErrorStatus, Network, NodePool, OsDisk,
+    Taint, TaintEffect,
 };
 pub use tenant::{Tenant, TenantLimits};
 pub use together::{AntiAffinity, Quota, SpreadConstraint, WhenUnsatisfiable};

@@ -9,12 +9,7 @@ pub const FIELDS: &[(&str, &[&str])] = &[
     ("Fleet", &["spec.images.overrides"]),
     (
         "ManagedCluster",
-        &[
-            "spec.controlPlane.size",
-            "spec.access",
-            "spec.maintenance",
-            "spec.placement.tolerations",
-        ],
+        &["spec.controlPlane.size", "spec.maintenance", "spec.placement.tolerations"],
     ),
 ];
 

@@ -80,6 +80,30 @@ pub struct OsDisk {
     pub size_gb: u32,
 }
 
+/// Who reaches a cluster's API server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterAccess {
+    /// Where its address is: on the internet (the default), or inside the cloud's networks alone, where the nodes
+    /// and all who speak to it must be too. It stays as it is once the cluster has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<EndpointAccess>,
+    /// Ranges of addresses from which it is reached; none named means all. Those that the nodes go out by must be
+    /// among them.
+    #[serde(rename = "allowedCIDRs", default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_cidrs: Vec<String>,
+}
+
+/// Where the address of an API server is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum EndpointAccess {
+    /// On the internet.
+    #[default]
+    Public,
+    /// Inside the cloud's networks.
+    Private,
+}
+
 /// The cluster's own address ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

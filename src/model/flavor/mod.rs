@@ -46,6 +46,9 @@ pub struct Flavor {
     /// The ranges of addresses of a cluster that names none; `None` takes carp's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranges: Option<Ranges>,
+    /// What it can do of a cluster's `access`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<AccessFeature>,
     /// What it is told besides the fields of its kind.
     #[serde(default, skip_serializing_if = "FlavorParameters::is_default")]
     pub parameters: FlavorParameters,
@@ -127,6 +130,15 @@ pub enum Networks {
     Any,
     /// Its pods and services need addresses that the worker's have not.
     Apart,
+}
+
+/// What a flavor can do of a cluster's `access`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AccessFeature {
+    /// API servers with addresses inside the cloud's networks alone.
+    Private,
+    /// Ranges of addresses from which they are reached.
+    AllowedCIDRs,
 }
 
 /// What the nodes of a flavor are.

@@ -39,6 +39,7 @@ pub(in crate::render) fn cluster(
     let (default_pods, default_services) = cluster.default_ranges();
     let services = or_default(network.map(|n| &n.service_cidrs), default_services);
     let planes = control_plane.replicas.unwrap_or(replicas(manifest, HOSTED_REPLICAS));
+    let access = spec.access.clone().unwrap_or_default();
     let mut context = json!({
         "name": cluster.name,
         "tenant": cluster.tenant,
@@ -60,6 +61,10 @@ pub(in crate::render) fn cluster(
         "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "hostedTaint": hosted_taint(),
+        "access": {
+            "endpoint": access.endpoint.unwrap_or_default(),
+            "allowedCIDRs": access.allowed_cidrs,
+        },
         "parameters": parameters,
     });
     let who =
