@@ -23,8 +23,9 @@ fn table() -> String {
     }
     let mut page = "| parameter | type | meaning | of |\n|---|---|---|---|\n".to_owned();
     for (name, (ListedParameter { kind, description, facts, .. }, of)) in all {
-        let facts: String = facts.iter().map(|fact| format!(" {fact}.")).collect();
-        let meaning = format!("{description}{facts}").replace('|', "\\|");
+        let facts = facts.iter().map(|fact| format!("{fact}."));
+        let meaning: Vec<_> = std::iter::once(description).chain(facts).collect();
+        let meaning = meaning.join(" ").replace('|', "\\|");
         let _ = writeln!(page, "| `{name}` | {kind} | {meaning} | {} |", of.join(", "));
     }
     page

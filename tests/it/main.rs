@@ -85,6 +85,7 @@ mod never_widens;
 mod objects_removed;
 mod one_cause;
 mod own_flavor;
+mod parameters;
 mod partial_clones;
 mod placement;
 mod placement_page;

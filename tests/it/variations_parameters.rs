@@ -213,77 +213,83 @@ fn objects(text: &str, path: &str, kind: &str) -> Vec<Value> {
     of_kind.map(|(_, object)| object).collect()
 }
 
+const WORKER: &str = "control-plane/";
+const CLUSTER: &str = "workers/";
+const OWN: &str =
+    "{vnet: {existing: {name: hub, resourceGroup: net}}, apiServerLB: {type: Internal}}";
+
+/// What is said, and where it comes to stand: the folder, the kind, the field and its value.
+const SAID: &[(&str, &str, &str, &str, &str)] = &[
+    (OWN, CLUSTER, "AzureCluster", "/spec/networkSpec/vnet/resourceGroup", "net"),
+    (OWN, WORKER, "AzureCluster", "/spec/networkSpec/apiServerLB/type", "Internal"),
+    (
+        OWN,
+        WORKER,
+        "KubeadmControlPlane",
+        "/spec/kubeadmConfigSpec/preKubeadmCommands/0",
+        "if [ -f /run/kubeadm/kubeadm.yaml ]; then echo '127.0.0.1   apiserver.wk-weu-1.capz.io apiserver' >> \
+             /etc/hosts; fi",
+    ),
+    (
+        "{ephemeralOSDisk: true}",
+        CLUSTER,
+        "AzureMachineTemplate",
+        "/spec/template/spec/osDisk/diffDiskSettings/option",
+        "Local",
+    ),
+    (
+        "{dataDisks: [{name: raw, sizeGB: 32}, {name: data, sizeGB: 64, mountPath: /data}]}",
+        CLUSTER,
+        "KubeadmConfigTemplate",
+        "/spec/template/spec/diskSetup/filesystems/0/device",
+        "/dev/disk/azure/scsi1/lun1",
+    ),
+    (
+        "{maxPods: 60}",
+        CLUSTER,
+        "KubeadmConfigTemplate",
+        "/spec/template/spec/joinConfiguration/nodeRegistration/kubeletExtraArgs/2/value",
+        "60",
+    ),
+    (
+        "{rollout: {maxSurge: 25%}}",
+        CLUSTER,
+        "MachineDeployment",
+        "/spec/rollout/strategy/rollingUpdate/maxSurge",
+        "25%",
+    ),
+    (
+        "{oidc: {issuerURL: 'https://a.example.com', clientID: x}}",
+        CLUSTER,
+        "KamajiControlPlane",
+        "/spec/apiServer/extraArgs/0",
+        "--oidc-issuer-url=https://a.example.com",
+    ),
+    (
+        "{encryptionConfigSecret: keys}",
+        CLUSTER,
+        "KamajiControlPlane",
+        "/spec/deployment/extraVolumes/0/secret/secretName",
+        "keys",
+    ),
+    (
+        "{encryptionConfigSecret: keys}",
+        WORKER,
+        "KubeadmControlPlane",
+        "/spec/kubeadmConfigSpec/files/1/contentFrom/secret/name",
+        "keys",
+    ),
+];
+
 #[test]
 fn what_is_said_is_where_its_controller_reads_it() {
-    let (worker, cluster) = ("control-plane/", "workers/");
-    let own = "{vnet: {existing: {name: hub, resourceGroup: net}}, apiServerLB: {type: Internal}}";
-    for (text, path, kind, pointer, wanted) in [
-        (own, cluster, "AzureCluster", "/spec/networkSpec/vnet/resourceGroup", "net"),
-        (own, worker, "AzureCluster", "/spec/networkSpec/apiServerLB/type", "Internal"),
-        (
-            own,
-            worker,
-            "KubeadmControlPlane",
-            "/spec/kubeadmConfigSpec/preKubeadmCommands/0",
-            "if [ -f /run/kubeadm/kubeadm.yaml ]; then echo '127.0.0.1   apiserver.wk-weu-1.capz.io apiserver' >> \
-             /etc/hosts; fi",
-        ),
-        (
-            "{ephemeralOSDisk: true}",
-            cluster,
-            "AzureMachineTemplate",
-            "/spec/template/spec/osDisk/diffDiskSettings/option",
-            "Local",
-        ),
-        (
-            "{dataDisks: [{name: raw, sizeGB: 32}, {name: data, sizeGB: 64, mountPath: /data}]}",
-            cluster,
-            "KubeadmConfigTemplate",
-            "/spec/template/spec/diskSetup/filesystems/0/device",
-            "/dev/disk/azure/scsi1/lun1",
-        ),
-        (
-            "{maxPods: 60}",
-            cluster,
-            "KubeadmConfigTemplate",
-            "/spec/template/spec/joinConfiguration/nodeRegistration/kubeletExtraArgs/2/value",
-            "60",
-        ),
-        (
-            "{rollout: {maxSurge: 25%}}",
-            cluster,
-            "MachineDeployment",
-            "/spec/rollout/strategy/rollingUpdate/maxSurge",
-            "25%",
-        ),
-        (
-            "{oidc: {issuerURL: 'https://a.example.com', clientID: x}}",
-            cluster,
-            "KamajiControlPlane",
-            "/spec/apiServer/extraArgs/0",
-            "--oidc-issuer-url=https://a.example.com",
-        ),
-        (
-            "{encryptionConfigSecret: keys}",
-            cluster,
-            "KamajiControlPlane",
-            "/spec/deployment/extraVolumes/0/secret/secretName",
-            "keys",
-        ),
-        (
-            "{encryptionConfigSecret: keys}",
-            worker,
-            "KubeadmControlPlane",
-            "/spec/kubeadmConfigSpec/files/1/contentFrom/secret/name",
-            "keys",
-        ),
-    ] {
+    for (text, path, kind, pointer, wanted) in SAID {
         let found = objects(text, path, kind);
         let said = found[0].pointer(pointer).and_then(Value::as_str);
-        assert_eq!(said, Some(wanted), "{text}: {kind} {pointer}");
+        assert_eq!(said, Some(*wanted), "{text}: {kind} {pointer}");
     }
     let proxy =
-        objects("{proxy: {https: 'http://p:1', noProxy: [.x]}}", cluster, "KubeadmConfigTemplate");
+        objects("{proxy: {https: 'http://p:1', noProxy: [.x]}}", CLUSTER, "KubeadmConfigTemplate");
     let content =
         proxy[0].pointer("/spec/template/spec/files/1/content").unwrap().as_str().unwrap();
     assert!(content.starts_with(
