@@ -157,6 +157,8 @@ pub const DEFAULT_WORKER_FLAVOR: &str = "capz";
 /// The pool without a taint that every worker has, for everything but hosted control planes. A Worker that lists a
 /// pool of this name says what it is.
 pub const SYSTEM_POOL: &str = "system";
+/// Its nodes where nobody says how many: one for each member of the etcd that holds the hosted control planes' state.
+pub const SYSTEM_POOL_REPLICAS: u32 = 3;
 
 /// A desired worker, its overlay laid on.
 #[derive(Clone, Debug)]

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::api::{AcknowledgementKind, Guards, Roots, Tenant};
 use super::{ClusterState, DeletionRow, Digest, Id, Name, PoolLock, Signers};
 
-/// The format of [`FleetLock`]. Format 2 had neither `held` nor `recent` and no signers of acknowledgements; what
-/// it has is read as it stands.
-pub const FLEET_LOCK_SCHEMA: u32 = 3;
+/// The format of [`FleetLock`]. Format 3 had no zones of the workers that pools made, format 2 neither `held` nor `recent` and no signers of
+/// acknowledgements; what they have is read as it stands.
+pub const FLEET_LOCK_SCHEMA: u32 = 4;
 
 /// `control-plane/fleet.lock`: what is in force for the fleet as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

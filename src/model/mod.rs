@@ -92,8 +92,8 @@ pub use flavor::{
     PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
 };
 pub use fleet::{
-    Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy, SYSTEM_POOL, Sourced,
-    Unloaded, Worker,
+    Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy, SYSTEM_POOL,
+    SYSTEM_POOL_REPLICAS, Sourced, Unloaded, Worker,
 };
 pub use fleet_lock::{
     AcknowledgementSpent, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock, GuardCounts, GuardedRun,

@@ -7,8 +7,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::api::{Observation, WorkerPoolSpec};
-use super::{Catalogue, Digest, Name, Worker};
+use super::api::{NodePool, Observation, WorkerPoolSpec};
+use super::{
+    Catalogue, DEFAULT_WORKER_FLAVOR, Digest, Name, Nodes, SYSTEM_POOL, SYSTEM_POOL_REPLICAS,
+    Worker,
+};
 
 /// The format of [`PoolFold`].
 pub const POOL_FOLD_SCHEMA: u32 = 1;
@@ -71,12 +74,23 @@ impl Pool {
         worker.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
     }
 
+    /// The zones over which a worker that is made there is spread: those of the location, where machines are made.
+    #[must_use]
+    pub fn zones_at(&self, location: &str) -> Vec<String> {
+        let flavor = self.spec.template.spec.flavor.as_deref().unwrap_or(DEFAULT_WORKER_FLAVOR);
+        let nodes = self.catalogue.flavor(flavor).map(|flavor| flavor.nodes);
+        let known = self.catalogue.locations().get(location);
+        let known = known.filter(|_| nodes == Some(Nodes::Machines));
+        known.map(|location| location.zones.clone()).unwrap_or_default()
+    }
+
     /// A worker of the pool.
     #[must_use]
     pub fn worker(&self, name: &Name, made: &PoolWorker) -> Worker {
         let mut spec = self.spec.template.spec.clone();
         spec.location.clone_from(&made.location);
         spec.pool = Some(self.name.to_string());
+        spread(&mut spec.node_pools, &made.zones);
         let labels = self.spec.template.metadata.labels.clone();
         let made_by = MadeBy { pool: self.name.clone(), made: made.clone() };
         let mut worker = Worker {
@@ -92,6 +106,23 @@ impl Pool {
         };
         worker.facts = worker_facts(&worker);
         worker
+    }
+}
+
+/// Gives zones to node pools that name none, the pool `system` among them.
+fn spread(pools: &mut Vec<NodePool>, zones: &[String]) {
+    if zones.is_empty() {
+        return;
+    }
+    if pools.iter().all(|pool| pool.name != SYSTEM_POOL) {
+        pools.push(NodePool {
+            name: SYSTEM_POOL.to_owned(),
+            replicas: Some(SYSTEM_POOL_REPLICAS),
+            ..NodePool::default()
+        });
+    }
+    for pool in pools.iter_mut().filter(|pool| pool.zones.is_empty()) {
+        pool.zones = zones.to_vec();
     }
 }
 
@@ -168,6 +199,10 @@ pub struct PoolWorker {
     pub ordinal: u64,
     /// Where it is.
     pub location: String,
+    /// The zones of its node pools that name none: those of its location when it was made. One that an earlier carp
+    /// made has none, and its machines stay where they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<String>,
     /// Whether it is on its way out, because it was spare.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leaving: bool,
@@ -228,4 +263,52 @@ pub enum PoolState {
     Empty,
     /// It has been empty for so long that it may go.
     Spare,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool(template: &str) -> Pool {
+        let spec = format!("max: 3\ntemplate:\n  spec:\n    version: v1.34.2\n    {template}\n");
+        Pool {
+            name: Name::parse("eu").unwrap(),
+            file: "fleet/eu.yaml".to_owned(),
+            document: 0,
+            spec: serde_saphyr::from_str(&spec).unwrap(),
+            heartbeat_timeout_seconds: 3600,
+            provision_timeout_seconds: 3600,
+            cool_down_seconds: 3600,
+            catalogue: Catalogue::default(),
+        }
+    }
+
+    fn zones(pool: &Pool, zones: &[&str]) -> Vec<String> {
+        let row = PoolWorker {
+            ordinal: 1,
+            location: "westeurope".to_owned(),
+            zones: zones.iter().map(|&zone| zone.to_owned()).collect(),
+            leaving: false,
+            running: false,
+        };
+        let worker = pool.worker(&Name::parse("eu-1").unwrap(), &row);
+        let told = |pool: &NodePool| format!("{} {}", pool.name, pool.zones.join(","));
+        worker.spec.node_pools.iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_worker_is_over_the_zones_that_its_location_had_when_it_was_made() {
+        let pool = pool(
+            "location: westeurope\n    nodePools: [{name: np0, replicas: 3}, {name: np1, replicas: 1, zones: ['2']}]",
+        );
+        assert_eq!(pool.zones_at("westeurope"), ["1", "2", "3"]);
+        assert_eq!(zones(&pool, &["1", "2", "3"]), ["np0 1,2,3", "np1 2", "system 1,2,3"]);
+        assert_eq!(zones(&pool, &[]), ["np0 ", "np1 2"], "made before: its machines stay");
+        assert!(pool.zones_at("westus").is_empty() && pool.zones_at("atlantis").is_empty());
+    }
+
+    #[test]
+    fn containers_are_in_no_zone() {
+        assert!(pool("location: westeurope\n    flavor: kind").zones_at("westeurope").is_empty());
+    }
 }

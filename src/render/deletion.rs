@@ -1,6 +1,6 @@
 //! A cluster's folder at each step of its deletion.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -138,13 +138,33 @@ pub fn worker_flavor(files: &Files) -> String {
     flavor.unwrap_or(DEFAULT_WORKER_FLAVOR).to_owned()
 }
 
-/// The pool and the location that the Worker in a folder names.
+/// Where the Worker in a folder is.
+pub struct WorkerPlace {
+    /// The pool that it is in.
+    pub pool: String,
+    /// Its location.
+    pub location: String,
+    /// The zones of its node pools, by their names.
+    pub zones: BTreeMap<String, Vec<String>>,
+}
+
+/// What the Worker in a folder says of its place; `None` where there is none, or it is in no pool.
 #[must_use]
-pub fn worker_place(files: &Files) -> Option<(String, String)> {
+pub fn worker_place(files: &Files) -> Option<WorkerPlace> {
     let all = objects(files).ok()?;
     let worker = all.iter().find(|o| o.kind() == "Worker" && o.group() == "carp.dev")?;
     let text = |path: &str| worker.value.pointer(path)?.as_str().map(str::to_owned);
-    Some((text("/spec/pool")?, text("/spec/location")?))
+    let pools = worker.value.pointer("/spec/nodePools").and_then(Value::as_array);
+    let zones = pools.into_iter().flatten().filter_map(|pool| {
+        let zones = pool.get("zones").and_then(Value::as_array).into_iter().flatten();
+        let zones = zones.filter_map(Value::as_str).map(str::to_owned).collect();
+        Some((pool.get("name")?.as_str()?.to_owned(), zones))
+    });
+    Some(WorkerPlace {
+        pool: text("/spec/pool")?,
+        location: text("/spec/location")?,
+        zones: zones.collect(),
+    })
 }
 
 /// The last good folder was read before it was committed, so somebody else wrote into it.

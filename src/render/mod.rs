@@ -72,7 +72,7 @@ pub use asked::OwnChange;
 pub use change::{Forbidden, forbidden_changes, version_step};
 pub use cluster::{cluster_job, cluster_job_at};
 pub use control_plane::{control_plane_job, control_plane_worker_job};
-pub use deletion::{deletion_folder, deletion_row, worker_flavor, worker_place};
+pub use deletion::{WorkerPlace, deletion_folder, deletion_row, worker_flavor, worker_place};
 pub use evidence::{Evidence, evidence};
 pub use flux::Removal;
 pub use folder::{folder_digest, with_digest};

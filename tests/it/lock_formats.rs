@@ -37,7 +37,7 @@ fn a_carp_that_knows_format_2_is_told_that_a_newer_one_wrote_the_lock() {
     let world = fleet();
     let text = world.output_text(FLEET_LOCK).unwrap();
     let read = lock_from_bytes::<FleetLock>(text.as_bytes(), 2);
-    assert_eq!(read, Err(LockFault::Newer(3)), "it has fields that format 2 had not");
+    assert_eq!(read, Err(LockFault::Newer(4)), "it has fields that format 2 had not");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_fleet_lock_of_format_2_is_read_and_written_anew_and_nothing_is_lost() {
     assert!(proposal.plan.holds.is_empty() && !proposal.stopped, "{:?}", proposal.plan.holds);
     let text = world.output_text(FLEET_LOCK).unwrap();
     let after: FleetLock = lock_from_bytes(text.as_bytes(), FLEET_LOCK_SCHEMA).unwrap();
-    assert_eq!(after, FleetLock { schema_version: 3, ..before });
+    assert_eq!(after, FleetLock { schema_version: FLEET_LOCK_SCHEMA, ..before });
     assert_eq!((after.guards.max_deletions, after.spent.len()), (Some(7), 1));
     assert!(!world.run().has_changes(), "once");
 }
@@ -78,5 +78,5 @@ fn what_a_carp_of_format_2_had_in_force_holds_in_the_first_run_after_it() {
     assert_eq!(held, ["alpha"]);
     let text = world.output_text(FLEET_LOCK).unwrap();
     let lock: FleetLock = lock_from_bytes(text.as_bytes(), FLEET_LOCK_SCHEMA).unwrap();
-    assert_eq!((lock.schema_version, lock.held.len()), (3, 1));
+    assert_eq!((lock.schema_version, lock.held.len()), (FLEET_LOCK_SCHEMA, 1));
 }

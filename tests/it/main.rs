@@ -94,6 +94,7 @@ mod plan_words;
 mod plurals;
 mod policy_tests;
 #[cfg(unix)]
+mod pool_zones;
 mod processes;
 mod promises;
 mod proposals;

@@ -7,10 +7,10 @@ use super::{RebuildInput, no_key};
 use crate::change::{Acknowledged, files_of};
 use crate::model::{
     ClusterState, ControlPlaneRow, Drifted, Edit, EntryKind, FLEET_LOCK_SCHEMA, FleetLock, Id,
-    Name, Owned, PoolLock, PoolWorker, Signers, StoreError, Vouching, paths,
+    Name, Owned, Pool, PoolLock, PoolWorker, Signers, StoreError, Vouching, paths,
 };
 use crate::pipeline::folders::{put_files, read_folder};
-use crate::render::{self, Files};
+use crate::render::{self, Files, WorkerPlace};
 
 /// A rebuilt lock, and what of it is not as carp wrote it.
 pub(super) struct RebuiltFleetLock {
@@ -49,25 +49,27 @@ fn pools(ground: RebuildInput<'_>, rows: &Rows) -> Result<BTreeMap<Name, PoolLoc
     let mut pools: BTreeMap<Name, PoolLock> = BTreeMap::new();
     for (name, row) in rows.iter().filter(|(name, _)| !ground.fleet.workers.contains_key(*name)) {
         let Some(folder) = row.folder else { continue };
-        let Some((pool, location)) = render::worker_place(&read_folder(ground.store, folder)?)
-        else {
+        let Some(place) = render::worker_place(&read_folder(ground.store, folder)?) else {
             continue;
         };
-        let Some((pool, ordinal)) = ground
-            .fleet
-            .pools
-            .get(pool.as_str())
-            .and_then(|pool| Some((&pool.name, pool.ordinal_of(name, &location)?)))
-        else {
-            continue;
-        };
+        let Some(pool) = ground.fleet.pools.get(place.pool.as_str()) else { continue };
+        let Some(ordinal) = pool.ordinal_of(name, &place.location) else { continue };
         let leaving = row.state == ClusterState::Deleting;
-        let lock = pools.entry(pool.clone()).or_default();
+        let lock = pools.entry(pool.name.clone()).or_default();
         lock.last = lock.last.max(ordinal);
-        let made = PoolWorker { ordinal, location, leaving, running: false };
+        let (zones, location) = (zones_made(pool, &place), place.location);
+        let made = PoolWorker { ordinal, location, zones, leaving, running: false };
         lock.workers.insert(name.clone(), made);
     }
     Ok(pools)
+}
+
+/// The zones that a worker of a pool was made with: those of a node pool to which the template gives none.
+fn zones_made(pool: &Pool, place: &WorkerPlace) -> Vec<String> {
+    let template = &pool.spec.template.spec.node_pools;
+    let says = |name: &str| template.iter().any(|own| own.name == name && !own.zones.is_empty());
+    let mut given = place.zones.iter().filter(|(name, zones)| !zones.is_empty() && !says(name));
+    given.next().map(|(_, zones)| zones.clone()).unwrap_or_default()
 }
 
 /// A row for each folder that holds the Worker of its name.

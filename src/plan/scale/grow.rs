@@ -229,6 +229,7 @@ pub(super) fn next_worker(
             let row = PoolWorker {
                 ordinal,
                 location: location.to_owned(),
+                zones: pool.zones_at(location),
                 leaving: false,
                 running: false,
             };

@@ -103,7 +103,10 @@ impl World {
                 let location = worker.spec.location.clone();
                 let (leaving, running) = (words.contains(&"leaving"), words.contains(&"running"));
                 let ordinal = number(value);
-                row = Some((name(pool), PoolWorker { ordinal, location, leaving, running }));
+                row = Some((
+                    name(pool),
+                    PoolWorker { ordinal, location, zones: Vec::new(), leaving, running },
+                ));
             }
         }
         let Some((pool, row)) = row else { return };

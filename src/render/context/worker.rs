@@ -9,11 +9,8 @@ use super::{
 };
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
-use crate::model::{Fleet, Nodes, SYSTEM_POOL, Worker};
+use crate::model::{Fleet, Nodes, SYSTEM_POOL, SYSTEM_POOL_REPLICAS, Worker};
 use crate::render::mirror;
-
-/// The replicas of the pool `system`: one for each member of the etcd that holds the hosted control planes' state.
-const SYSTEM_REPLICAS: u32 = 3;
 
 /// The context of a worker.
 pub(in crate::render) fn worker(
@@ -66,7 +63,7 @@ fn pools(worker: &Worker, parameters: &Value) -> Vec<Value> {
     let size = default_size(worker.manifest());
     let system = listed.iter().find(|p| p.name == SYSTEM_POOL).cloned().unwrap_or(NodePool {
         name: SYSTEM_POOL.to_owned(),
-        replicas: Some(SYSTEM_REPLICAS),
+        replicas: Some(SYSTEM_POOL_REPLICAS),
         ..NodePool::default()
     });
     let hosting = listed.iter().filter(|p| p.name != SYSTEM_POOL);
