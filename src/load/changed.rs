@@ -19,12 +19,14 @@ use crate::model::{Digest, DocumentGrowth, EntryKind, Id, Name, Store, StoreErro
 /// The most documents that may differ on either side.
 const MOST_DOCUMENTS: usize = 1_000;
 
-/// Documents that were edited or added, and no other.
+/// Documents that were edited, added or removed, and no other.
 #[derive(Default)]
 pub struct ChangedDocuments {
     pub(super) items: Vec<Item>,
     /// The clusters among them that are new.
     added: BTreeSet<Name>,
+    /// The clusters whose documents are gone, each with the file in which its document was.
+    removed: BTreeMap<Name, String>,
     /// By how much there is more than before.
     growth: DocumentGrowth,
     /// How many files were read.
@@ -32,7 +34,7 @@ pub struct ChangedDocuments {
 }
 
 impl ChangedDocuments {
-    /// The clusters among them, each with its file.
+    /// The clusters that were edited or added, each with its file.
     #[must_use]
     pub fn clusters(&self) -> BTreeMap<Name, String> {
         let named = |item: &Item| {
@@ -42,10 +44,22 @@ impl ChangedDocuments {
         self.items.iter().filter_map(named).collect()
     }
 
+    /// The files in which anything was edited, added or removed.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let there = self.items.iter().map(|item| &*item.findings.source.file);
+        there.chain(self.removed.values().map(String::as_str))
+    }
+
     /// Those of them that are new.
     #[must_use]
     pub const fn added(&self) -> &BTreeSet<Name> {
         &self.added
+    }
+
+    /// The clusters whose documents are gone, each with the file in which its document was.
+    #[must_use]
+    pub const fn removed(&self) -> &BTreeMap<Name, String> {
+        &self.removed
     }
 
     /// By how much there is more than before. What there is less of counts for nothing.
@@ -56,9 +70,10 @@ impl ChangedDocuments {
 }
 
 /// The ManagedClusters whose documents say something else in `after` than in `before`, two trees of the desired
-/// root called `folder` in a fleet of this `spec`, and those that are new. `None` where more is different than what such
-/// documents say: one is gone, is of another kind or broken, too many files differ, there is a file more that is not
-/// read, or somebody has more rules of placement than before and may have too many.
+/// root called `folder` in a fleet of this `spec`, those that are new, and those that are gone. `None` where more is
+/// different than what such documents say: one is of another kind or broken, or in another file than before, too many
+/// files differ, there is a file more that is not read, or somebody has more rules of placement than before and may have
+/// too many.
 ///
 /// # Errors
 /// The store failed.
@@ -153,14 +168,19 @@ impl EditedFiles<'_> {
         Ok(true)
     }
 
-    /// The documents that say something else or are new; `None` where one is gone.
+    /// The documents that say something else, are new or are gone; `None` where one name is several of these.
     fn into_edited(self) -> Option<ChangedDocuments> {
-        let more = self.rules.values().any(|[before, after]| after > before);
-        let Self { before, after, parsed, mut growth, .. } = self;
-        if more || before.keys().any(|known| !after.contains_key(known)) {
+        if self.rules.values().any(|[before, after]| after > before) {
             return None;
         }
+        let Self { before, after, parsed, mut growth, .. } = self;
         let mut changed = ChangedDocuments { parsed, ..ChangedDocuments::default() };
+        for (file, name) in before.keys().filter(|known| !after.contains_key(*known)) {
+            let name = Name::parse(name).ok()?;
+            if changed.removed.insert(name, file.clone()).is_some() {
+                return None;
+            }
+        }
         for (known, item) in after {
             let says = item.body.as_ref().map(|body| body.digest);
             match before.get(&known) {
@@ -174,8 +194,11 @@ impl EditedFiles<'_> {
         }
         growth.documents = changed.added.len() as u64;
         changed.growth = growth;
-        let is_once = changed.clusters().len() == changed.items.len();
-        is_once.then_some(changed)
+        let there = changed.clusters();
+        let is_once = there.len() == changed.items.len();
+        // One that is in another file now was moved: which file a tenant's documents are in matters.
+        let moved = changed.removed.keys().any(|name| there.contains_key(name));
+        (is_once && !moved).then_some(changed)
     }
 }
 
@@ -245,15 +268,13 @@ mod tests {
 
     #[test]
     fn whatever_else_differs_may_be_anything() {
-        let (a, b) = (named("a"), named("b"));
+        let a = named("a");
         let worker =
             "apiVersion: carp.dev/v1alpha1\nkind: Worker\nmetadata:\n  name: w\nspec: {}\n";
         let cordoned = worker.replace("spec: {}", "spec: {unschedulable: true}");
         let broken = format!("{a}  nonsense: 1\n");
         for (what, before, after) in [
-            ("one less", vec![("a.yaml", &*a), ("b.yaml", &*b)], vec![("a.yaml", &*a)]),
             ("another file", vec![("a.yaml", &*a)], vec![("b.yaml", &*a)]),
-            ("another name", vec![("a.yaml", &*a)], vec![("a.yaml", &*b)]),
             ("another kind", vec![("w.yaml", worker)], vec![("w.yaml", &*cordoned)]),
             ("broken", vec![("a.yaml", &*a)], vec![("a.yaml", &*broken)]),
             ("nothing left", vec![("a.yaml", &*a)], vec![("a.yaml", "# nothing\n")]),
@@ -263,6 +284,33 @@ mod tests {
         ] {
             assert_eq!(changed(&before, &after), None, "{what}");
         }
+    }
+
+    #[test]
+    fn what_is_gone_is_known_as_such() {
+        let (a, b) = (named("a"), named("b"));
+        let store = Memory::default();
+        let of = |before: &[(&str, &str)], after: &[(&str, &str)]| {
+            let sides = [before, after].map(|files| Some(tree(&store, files)));
+            let spec = FleetSpec::default();
+            let changed = changed_clusters(&store, &spec, "fleet", sides[0], sides[1]).unwrap()?;
+            let gone = changed.removed().iter().map(|(name, file)| format!("{name} of {file}"));
+            let gone: Vec<_> = gone.collect();
+            let there: Vec<_> = changed.clusters().into_keys().map(|n| n.to_string()).collect();
+            Some((there.join(" "), gone.join(" "), changed.growth().is_none()))
+        };
+        let gone = |there: &str, gone: &str, none| Some((there.to_owned(), gone.to_owned(), none));
+        let both = [("a.yaml", &*a), ("b.yaml", &*b)];
+        assert_eq!(of(&both, &both[..1]), gone("", "b of fleet/b.yaml", true));
+        assert_eq!(of(&both[..1], &[("a.yaml", &*b)]), gone("b", "a of fleet/a.yaml", false));
+        let one = format!("{a}---\n{b}");
+        let first = [("a.yaml", &*a)];
+        assert_eq!(of(&[("a.yaml", &*one)], &first), gone("", "b of fleet/a.yaml", true));
+        assert_eq!(of(&first, &[]), gone("", "a of fleet/a.yaml", true));
+        let paused = paused(&b);
+        assert_eq!(of(&both, &[("a.yaml", &*paused)]), None, "it was moved, and edited");
+        let rest = [("a.yaml", &*a), ("b.yaml", "kind: {")];
+        assert_eq!(of(&both, &rest), None, "it is broken, and not gone");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{
 use crate::diag::Diagnostic;
 
 /// The version of [`Baseline`]'s format.
-pub const BASELINE_FORMAT: u32 = 3;
+pub const BASELINE_FORMAT: u32 = 4;
 
 /// The state of a fleet in which planning it again would change nothing and tell nothing new, apart from the
 /// clusters in `unsettled`.
@@ -54,9 +54,14 @@ pub struct Baseline {
     /// The clusters and workers that are on their way, or of which something is told: a run to which one of them
     /// matters looks at everything.
     pub busy: BTreeSet<Name>,
-    /// Whether a plan tells nothing but what changes, what waits and what was found: nothing is on its way, held, or at
-    /// its limit.
+    /// The clusters without a document: their deletion has begun, or is held because nobody said what becomes of them.
+    /// Nothing else is told of them.
+    pub gone: BTreeMap<Name, GoneCluster>,
+    /// Whether a plan tells nothing but what changes, what waits, what is being deleted and what was found: nothing else
+    /// is on its way, held, or at its limit.
     pub quiet: bool,
+    /// Whether somebody acknowledged something that no run has used yet.
+    pub acknowledged: bool,
     /// What stands on the workers of which the index of documents says something older.
     pub standing: BTreeMap<Name, StandingWorker>,
     /// Whether the desired documents are far from all limits; `None` where they are not. Otherwise, what was added since
@@ -72,12 +77,28 @@ pub struct Baseline {
 
 impl Baseline {
     /// The same where the status branch was not written: it says what it said in `before`, and of the reports no
-    /// more than then is folded.
+    /// more than then is folded. `None` where a cluster came to a worker or left one: what it says of that worker, or of
+    /// a cluster that nobody speaks of any more, is looked at with everything.
     #[must_use]
-    pub fn with_status_of(self, before: &Self) -> Self {
+    pub fn with_status_of(self, before: &Self) -> Option<Self> {
+        if self.standing != before.standing {
+            return None;
+        }
         let Self { status, reports, counts, reported, .. } = before.clone();
-        Self { status, reports, counts, reported, ..self }
+        // What has a worker is decided, and no matter of the documents there.
+        let FleetCounts { bound, pending, deleting, .. } = self.counts;
+        let counts = FleetCounts { bound, pending, deleting, ..counts };
+        Some(Self { status, reports, counts, reported, ..self })
     }
+}
+
+/// A cluster that has a worker and no document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GoneCluster {
+    /// The worker that it is on, whose reports say how far its deletion is.
+    pub worker: Name,
+    /// Whether the run wrote something of it: the next run looks at it again.
+    pub unsettled: bool,
 }
 
 /// By how much the desired documents are more than when they were counted.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Decision;
+use super::{ClusterState, Decision};
 
 /// What is said of a phase that nobody knows.
 const UNKNOWN: &str = "Unknown";
@@ -51,6 +51,16 @@ impl FleetCounts {
     /// Takes a cluster out that was counted in this phase.
     pub fn take_cluster(&mut self, phase: Option<&str>) {
         take(&mut self.clusters, phase);
+    }
+
+    /// Takes a cluster out that was counted as placed in this state.
+    pub fn take_state(&mut self, state: Option<ClusterState>) {
+        let counted = match state {
+            Some(ClusterState::Bound) => &mut self.bound,
+            Some(ClusterState::Deleting) => &mut self.deleting,
+            Some(ClusterState::Reserved) | None => return,
+        };
+        *counted = counted.saturating_sub(1);
     }
 
     /// Takes a worker out that was counted in this phase.

@@ -71,8 +71,8 @@ mod words;
 
 pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{
-    BASELINE_FORMAT, Baseline, DocumentGrowth, DocumentIndex, DocumentName, KnownDocuments,
-    ReportsSince,
+    BASELINE_FORMAT, Baseline, DocumentGrowth, DocumentIndex, DocumentName, GoneCluster,
+    KnownDocuments, ReportsSince,
 };
 pub use capi_provider::{CapiProvider, ConfigSecret, DeploymentBeside, ProviderIdentity};
 pub use catalogue::Catalogue;

@@ -25,6 +25,8 @@ pub struct Previous {
     pub kept: Kept,
     /// Whether the locks have the rows of some clusters alone: what depends on all that is placed is not known.
     pub partial: bool,
+    /// How many clusters are placed, where not all locks are here; `None`: those that are placed here.
+    pub placed: Option<usize>,
     /// What stands on the workers besides, all rows of the locks included; `None` where the locks say all that is
     /// asked.
     pub standing: Option<StandingClusters>,
@@ -72,6 +74,6 @@ impl Previous {
     /// How many clusters are placed.
     #[must_use]
     pub fn bound(&self) -> usize {
-        self.placements().count()
+        self.placed.unwrap_or_else(|| self.placements().count())
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::read::root_of;
 use super::status::FLEET_DOCUMENT;
-use crate::change::{self, Strain};
+use crate::change::{self, Acknowledged, Strain};
 use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstraint};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, Digest, DocumentGrowth, DocumentName, FactFile, Fleet, Gate, Id,
-    Kept, KnownDocuments, Memo, Name, Plan, Proposal, Snapshot, Store, StoreError, WorkerPlan,
-    WorkerState, paths,
+    BASELINE_FORMAT, Baseline, Decision, Digest, DocumentGrowth, DocumentName, FactFile, Fleet,
+    Gate, GoneCluster, Hold, HoldKind, Id, Kept, KnownDocuments, Memo, Name, Plan, Planned,
+    Proposal, Snapshot, Store, StoreError, WorkerPlan, WorkerState, paths,
 };
 use crate::plan;
 
@@ -32,6 +32,7 @@ pub fn baseline(
         return Ok(None);
     }
     let fleet = &proposal.fleet;
+    let gone = gone(proposal);
     let baseline = Baseline {
         format: BASELINE_FORMAT,
         build: snapshot.build.version.clone(),
@@ -47,8 +48,10 @@ pub fn baseline(
         narrowed: narrowed(fleet),
         counts: proposal.counts.clone(),
         reported: proposal.reported,
-        busy: busy(&proposal.plan, &proposal.gates),
-        quiet: is_quiet(proposal),
+        busy: busy(&proposal.plan, &proposal.gates, &gone),
+        quiet: is_quiet(proposal, &gone),
+        acknowledged: is_acknowledged(snapshot, proposal),
+        gone,
         standing: BTreeMap::new(),
         growth: fleet.has_room.then(DocumentGrowth::default),
         findings: proposal.diagnostics.iter().cloned().collect(),
@@ -90,8 +93,34 @@ fn stands(snapshot: &Snapshot, proposal: &Proposal) -> bool {
     nothing_to_do && nobody_elses && told <= MOST_TOLD
 }
 
-/// Whether a plan tells of nothing that is on its way, held or at its limit.
-fn is_quiet(proposal: &Proposal) -> bool {
+/// The clusters that have a worker and no document, where that is all that is told of them.
+fn gone(proposal: &Proposal) -> BTreeMap<Name, GoneCluster> {
+    let Plan { clusters, moves, holds, .. } = &proposal.plan;
+    let unset = holds.iter().filter(|hold| hold.kind == HoldKind::DeletionPolicyUnset);
+    let unset: BTreeSet<&str> =
+        unset.flat_map(|hold| hold.names.iter().map(String::as_str)).collect();
+    let goes = |(name, planned): (&Name, &Planned)| {
+        let worker = match &planned.decision {
+            Decision::Delete { worker, .. } => Some(worker),
+            Decision::Keep { worker } => Some(worker).filter(|_| unset.contains(name.as_str())),
+            _ => None,
+        };
+        let is_gone = !proposal.fleet.clusters.contains_key(name) && !moves.contains_key(name);
+        let worker = worker.filter(|_| is_gone)?.clone();
+        Some((name.clone(), GoneCluster { worker, unsettled: false }))
+    };
+    clusters.iter().filter_map(goes).collect()
+}
+
+/// Whether somebody acknowledged something that no run has used.
+fn is_acknowledged(snapshot: &Snapshot, proposal: &Proposal) -> bool {
+    let lock = proposal.previous.fleet.as_ref();
+    let good = Acknowledged::new(&proposal.fleet, lock, &snapshot.input.vouching);
+    !good.into_spent().is_empty()
+}
+
+/// Whether a plan tells of nothing that is on its way, held or at its limit, but for deletions.
+fn is_quiet(proposal: &Proposal, gone: &BTreeMap<Name, GoneCluster>) -> bool {
     let Plan {
         clusters, versions, workers, pools, deletions, moves, stays, violations, holds, ..
     } = &proposal.plan;
@@ -99,7 +128,7 @@ fn is_quiet(proposal: &Proposal) -> bool {
         |worker: &WorkerPlan| worker.state == WorkerState::Desired && worker.pending.is_none();
     versions.is_empty()
         && pools.is_empty()
-        && deletions.is_empty()
+        && deletions.keys().all(|name| gone.contains_key(name))
         && moves.is_empty()
         && stays.is_empty()
         && violations.is_empty()
@@ -110,12 +139,16 @@ fn is_quiet(proposal: &Proposal) -> bool {
         && change::strain(proposal) == Strain::default()
 }
 
-/// What is on its way, and what something is told of.
-fn busy(plan: &Plan, gates: &[Gate]) -> BTreeSet<Name> {
-    let held = plan.holds.iter().flat_map(|hold| &hold.names);
-    let held = held.filter_map(|name| Name::parse(name).ok());
+/// What is on its way, and what something is told of, but for what is known to be gone.
+fn busy(plan: &Plan, gates: &[Gate], gone: &BTreeMap<Name, GoneCluster>) -> BTreeSet<Name> {
+    let unset = |hold: &&Hold| hold.kind == HoldKind::DeletionPolicyUnset;
+    let held = plan.holds.iter().flat_map(|hold| {
+        let names = hold.names.iter().filter_map(|name| Name::parse(name).ok());
+        names.filter(move |name| !unset(&hold) || !gone.contains_key(name))
+    });
     let Plan { moves, deletions, stays, violations, .. } = plan;
-    let going = moves.keys().chain(deletions.keys()).chain(stays.keys()).chain(violations.keys());
+    let deletions = deletions.keys().filter(|name| !gone.contains_key(*name));
+    let going = moves.keys().chain(deletions).chain(stays.keys()).chain(violations.keys());
     going.cloned().chain(gates.iter().map(|gate| gate.name.clone())).chain(held).collect()
 }
 

@@ -200,7 +200,10 @@ impl Read {
             observed: &fold.observed,
             now: (said.is_some() && !is_part).then_some(snapshot.now),
         });
-        let found = plan::contradictions(&self.previous, &fold.observed, control_plane);
+        // What is said of workers whose locks were not read was told when it was heard.
+        let is_known = |worker: &Name| !is_part || self.previous.workers.contains_key(worker);
+        let (previous, observed) = (&self.previous, &fold.observed);
+        let found = plan::contradictions(previous, observed, control_plane, is_known);
         self.diagnostics.extend(found);
         let expiry = plan::expire(&self.loaded.fleet, snapshot.now);
         self.diagnostics.extend(expiry.diagnostics);

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::change::{TreeEdit, entry_at};
 use crate::load::emit_yaml;
 use crate::model::{
-    Decision, Digest, Dir, EntryKind, Fleet, FleetCounts, Gate, Id, Memo, Name, Observed,
+    ClusterState, Digest, Dir, EntryKind, Fleet, FleetCounts, Gate, Id, Memo, Name, Observed,
     POOL_FOLD_SCHEMA, Plan, PoolFold, Previous, Proposal, Snapshot, Store, StoreError, paths,
 };
 use crate::status::{
@@ -93,11 +93,11 @@ impl Documents<'_> {
         for (name, planned) in &plan.clusters {
             let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
             let before = sheet.find(fold, &path)?;
-            if matches!(planned.decision, Decision::Bind(_)) {
-                counts.add_decision(&planned.decision);
-            } else {
+            if before.is_some() {
                 counts.take_cluster(cluster_phase(store, before)?.as_deref());
             }
+            counts.take_state(state_of(previous, name));
+            counts.add_decision(&planned.decision);
             if let Some(document) = cluster_status(input, name) {
                 counts.add_cluster(document.status.phase.clone());
                 if Some(sheet.set(path, document)?) != before {
@@ -136,6 +136,12 @@ fn applied(edit: &TreeEdit, store: &dyn Store, base: Option<Id>) -> Result<Id, S
         None if edit.is_empty() => store.put_dir(&Dir::default()),
         base => edit.apply(store, base),
     }
+}
+
+/// How a cluster was placed before; `None` for one that was not.
+fn state_of(previous: &Previous, name: &Name) -> Option<ClusterState> {
+    let mut rows = previous.workers.values().filter_map(|lock| lock.clusters.get(name));
+    rows.find(|row| row.state != ClusterState::Reserved).map(|row| row.state)
 }
 
 /// The phase that a cluster's document says.

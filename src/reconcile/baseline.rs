@@ -57,7 +57,8 @@ impl ReconcileRun<'_> {
         if let Some(NextBaseline { before, next, documents }) = &self.next {
             let (next, documents) = (next.clone(), *documents);
             let waits = matches!(status, Some(TurnStatus::Waiting { .. }));
-            let baseline = if waits { next.with_status_of(before) } else { next };
+            let baseline = if waits { next.with_status_of(before) } else { Some(next) };
+            let Some(baseline) = baseline else { return };
             if baseline.reports != before.reports {
                 let _ = paths.save_tips(self.tips.as_ref());
             }

@@ -37,7 +37,7 @@ impl Standing {
         standing
     }
 
-    fn come(&mut self, (number, location, label): (u8, u8, u8)) {
+    pub(crate) fn come(&mut self, (number, location, label): (u8, u8, u8)) {
         let location = ["westeurope", "eastus", "northeurope"][usize::from(location)];
         let text = small::cluster(&format!("n{number:02}"), location);
         let labels = format!("  labels: {{team: t{label}}}\nspec:\n");
@@ -54,7 +54,8 @@ proptest! {
         let mut standing = Standing::roomy();
         for Coming { clusters, before } in history {
             if let Some((which, how)) = before {
-                let edit = match which % 4 {
+                let edit = match which % 5 {
+                    4 => Edit::Own(how, how),
                     0 => Edit::Rules(how),
                     1 => Edit::Quota(how),
                     2 => Edit::Capacity(how, how),
@@ -107,4 +108,42 @@ fn a_new_cluster_is_placed_by_what_stands() {
         standing.run();
     }
     assert!(!comes(&mut standing, 3), "it waits");
+}
+
+/// A cluster keeps others of its label away, and no policy has any rule: a new one is placed as everything would place
+/// it.
+#[test]
+fn a_rule_of_a_placed_cluster_counts_for_a_new_one() {
+    let mut standing = Standing::roomy();
+    apply(&mut standing.world, &Edit::Add(1));
+    standing.stand();
+    apply(&mut standing.world, &Edit::Own(1, 0));
+    standing.stand();
+    let own = standing.world.worker_of("r01").unwrap();
+    for number in 0..4 {
+        standing.come((number, 1, 0));
+        standing.run();
+        standing.run();
+        let there = standing.world.worker_of(&format!("n{number:02}"));
+        assert!(there.is_some_and(|there| there != own), "it is kept away");
+    }
+}
+
+#[test]
+fn a_pool_that_nobody_has_is_found_of_a_new_cluster() {
+    let mut standing = Standing::roomy();
+    let text = small::cluster("n01", "eastus");
+    standing
+        .world
+        .write("fleet/clusters/n01.yaml", &format!("{text}  placement: {{pools: [nowhere]}}\n"));
+    assert!(!standing.run(), "whether there is such a pool is asked of all workers");
+}
+
+/// A worker that reports its clusters is no reason to look at everything where a new one comes.
+#[test]
+fn a_new_cluster_is_placed_by_what_stands_where_workers_report() {
+    let mut standing = Standing::observed("");
+    standing.come((1, 0, 3));
+    assert!(standing.run() && standing.run());
+    assert!(standing.world.worker_of("n01").is_some());
 }

@@ -185,3 +185,30 @@ fn a_report_costs_the_same_in_a_fleet_ten_times_as_large() {
     assert_eq!(proposal.plan.clusters.len(), 1);
     assert_ne!(proposal.status_tree, proposal.status_base.unwrap());
 }
+
+/// A removal reads the fleet's lock, which has a row for each worker: forty clusters each cost less than a tenth of what they
+/// cost where they are loaded.
+#[test]
+fn a_removal_costs_what_there_are_workers() {
+    let removed = |fleet: &Settled| {
+        let (cost, proposal) = cost(&mut fleet.world(), |world| {
+            let file = generator::cluster_file(0);
+            let text = world.files[&file].clone();
+            let (_, rest) = text.split_once("---\n").unwrap_or_default();
+            world.write(&file, rest);
+        });
+        assert!(proposal.has_changes());
+        assert_eq!(proposal.plan.clusters.len(), 1);
+        assert_eq!(proposal.plan.deletions.len(), 1);
+        cost
+    };
+    let [small, large] = WITH_EVERY_RULE.each_ref().map(removed);
+    let workers = 90;
+    assert!(
+        large.allocations.saturating_sub(small.allocations) / workers < 200,
+        "{small:?} {large:?}"
+    );
+    let costs = [(small.reads, large.reads), (small.puts, large.puts)];
+    assert!(costs.iter().all(|(small, large)| is_flat(*small, *large)), "{small:?} {large:?}");
+    assert!(is_flat(small.objects, large.objects), "{small:?} {large:?}");
+}

@@ -103,6 +103,7 @@ mod races;
 mod reference;
 #[cfg(unix)]
 mod release;
+mod removed_law;
 mod rendered_crds;
 mod rendered_golden;
 mod rendered_kustomize;

@@ -26,6 +26,8 @@ pub(crate) enum Edit {
     Rules(u8),
     /// What the tenant may take.
     Quota(u8),
+    /// The cluster gets a label by which rules tell clusters apart, and a rule of its own.
+    Own(u8, u8),
     /// The cluster gets a label that no rule reads.
     Tag(u8, u8),
     /// The cluster is paused, or not.
@@ -51,6 +53,7 @@ pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
         any::<u8>().prop_map(Edit::Cordon),
         any::<(u8, u8)>().prop_map(|(w, n)| Edit::Capacity(w, n)),
         any::<(u8, u8)>().prop_map(|(c, n)| Edit::Label(c, n)),
+        any::<(u8, u8)>().prop_map(|(c, n)| Edit::Own(c, n)),
         any::<u8>().prop_map(Edit::Rules),
         any::<u8>().prop_map(Edit::Quota),
         any::<(u8, u8)>().prop_map(|(c, n)| Edit::Tag(c, n)),
@@ -127,6 +130,7 @@ pub(crate) fn apply(world: &mut World, edit: &Edit) {
         Edit::Resize(n, _)
         | Edit::Version(n, _)
         | Edit::Label(n, _)
+        | Edit::Own(n, _)
         | Edit::Tag(n, _)
         | Edit::Pause(n, _)
         | Edit::Comment(n, _) => {
@@ -149,6 +153,11 @@ fn edited(text: &str, n: u8, edit: &Edit) -> String {
             whole.replace("version: v1.34.2", &format!("version: v1.34.{}", to % 5))
         }
         Edit::Label(_, to) => labelled("team", to),
+        Edit::Own(_, to) => {
+            let key = if to & 1 == 0 { "worker" } else { "location" };
+            let rule = "{topologyKey: carp.dev/KEY, matchLabelKeys: [team]}".replace("KEY", key);
+            format!("{}  placement: {{antiAffinity: [{rule}]}}\n", labelled("team", to))
+        }
         Edit::Tag(_, to) => labelled("tag", to),
         Edit::Pause(_, on) => format!("{whole}  paused: {on}\n"),
         Edit::Comment(_, to) => format!("# {to}\n{text}"),

@@ -46,6 +46,11 @@ pub(super) fn hosts(
     (plan, added): (&Plan, &BTreeSet<Name>),
 ) -> Result<Option<BTreeMap<Name, BTreeSet<Name>>>, StoreError> {
     let mut hosts: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
+    // One that runs somewhere without a record is told of, and has a record from now on.
+    let runs = |name| input.observed.workers.values().any(|w| w.clusters.contains_key(name));
+    if added.iter().any(runs) {
+        return Ok(None);
+    }
     for name in added {
         let decision = plan.clusters.get(name).map(|planned| &planned.decision);
         let Some(Decision::Bind(binding)) = decision else { return Ok(None) };

@@ -12,9 +12,8 @@ use crate::model::{FleetLock, Hold, HoldKind, StoreError};
 /// saying. Where one loses anything the fleet's lock is there, too: it is to remember that.
 ///
 /// What is in force, what was done lately and what was held before stand in that lock. It is as large as there are
-/// workers, so it is read only where something is lost at all. The clusters that are placed are those of the workers
-/// that were read, fewer than there are: so what may be lost is never more than it may be. Where losses of others are
-/// held already all is counted together, which only a look at everything can.
+/// workers, so it is read only where something is lost or begins to be deleted. Where losses of others are held already
+/// all is counted together, which only a look at everything can.
 pub(super) fn choose(
     run: Run<'_>,
     guarded: &Guarded,
@@ -22,9 +21,15 @@ pub(super) fn choose(
 ) -> Result<Option<(Choice, Option<FleetLock>)>, StoreError> {
     let mut choice = choose_clusters(run, LossGuards::new(&guarded.limits, None))?;
     let mut lock = None;
+    if !guarded.deletions.is_empty() {
+        lock = fleet_lock(run.snapshot, run.store)?;
+        if lock.is_none() {
+            return Ok(None);
+        }
+    }
     if !choice.losses.is_empty() {
         let of_losses = [HoldKind::ObjectsRemoved, HoldKind::MachinesReplaced];
-        lock = fleet_lock(run.snapshot, run.store)?;
+        lock = lock.map_or_else(|| fleet_lock(run.snapshot, run.store), |lock| Ok(Some(lock)))?;
         if lock.is_none() || held.iter().any(|hold| of_losses.contains(&hold.kind)) {
             return Ok(None);
         }

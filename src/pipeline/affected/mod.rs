@@ -7,10 +7,10 @@
 //! - the workers whose reports changed are to decisions the hosts that they were (`heard`);
 //! - the clusters are placed, and what others read of them is the same: labels that a rule reads, tenant,
 //!   location, priority, class, their own rules, and what they take (`neutral`); or they are new, and nobody else reads
-//!   that they came (`added`);
+//!   that they came (`added`); or their documents are gone, and nobody else reads that they go (`removed`);
 //! - what they lose goes without saying by what is in force, held and remembered (`choose`);
-//! - nothing comes of it that anybody must be told and was not told before (`told`): no finding, hold, move or
-//!   deletion. What is held, kept, on its way or found stays so, and is told again.
+//! - nothing comes of it that anybody must be told and was not told before (`told`): no finding, move, or hold but
+//!   of a removal of which nobody said what becomes. What is held, kept, on its way or found stays so, and is told again.
 //!
 //! Where any of that is not so the answer is `None`, and everything is looked at. So this decides nothing of its
 //! own: it asks the same planner and the same writer about fewer clusters.
@@ -21,6 +21,7 @@ mod heard;
 mod made;
 mod neutral;
 mod read;
+mod removed;
 mod scope;
 mod sought;
 mod told;
@@ -39,8 +40,8 @@ use super::status::Documents;
 use super::writing::{Writing, WrittenTree};
 use super::{Decided, decide, finish};
 use crate::model::{
-    Baseline, Decision, DocumentIndex, Memo, Name, Plan, Planned, Previous, Proposal, ReportsSince,
-    Snapshot, StandingWorker, Store, StoreError,
+    Baseline, Decision, DocumentIndex, Hold, Memo, Name, Plan, Planned, Previous, Proposal,
+    ReportsSince, Snapshot, StandingWorker, Store, StoreError,
 };
 use crate::plan::{self, PlanInput};
 use heard::Heard;
@@ -88,7 +89,17 @@ struct PartDecided {
     hosts: BTreeSet<Name>,
     /// What stands on the workers of which the index says something older.
     standing: BTreeMap<Name, StandingWorker>,
+    /// What is held.
+    holds: Vec<Hold>,
     width: Width,
+}
+
+/// The clusters that are another than those that stay.
+struct OtherClusters {
+    /// Those that are new.
+    added: BTreeSet<Name>,
+    /// Those that have no document.
+    going: BTreeSet<Name>,
 }
 
 /// What comes of these clusters, and what stands after it; `None` where more may be affected.
@@ -100,21 +111,22 @@ fn decide_part(
     read_by: (&dyn DocumentIndex, Width),
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
     let files = scope.files();
-    let edited = scope.changed.clusters();
-    let (added, growth) = (scope.changed.added().clone(), scope.growth);
-    if !added::are_free(snapshot, store, (baseline, read_by.0), &added)? {
+    let edited: BTreeSet<String> = scope.changed.files().map(str::to_owned).collect();
+    let other = OtherClusters { added: scope.changed.added().clone(), going: scope.going.clone() };
+    let growth = scope.growth;
+    if !added::are_free(snapshot, store, (baseline, read_by.0), &other.added)? {
         return Ok(None);
     }
     let Some(read) = read::part(snapshot, store, baseline, scope, read_by)? else {
         return Ok(None);
     };
-    let Some(part) = decide_read(snapshot, store, baseline, (read, read_by.1), &added)? else {
+    let Some(part) = decide_read(snapshot, store, baseline, (read, read_by), &other)? else {
         return Ok(None);
     };
     let standing = part.standing.clone();
     let Some(written) = write(snapshot, store, baseline, part)? else { return Ok(None) };
     let PartWritten { mut proposal, changed, counts_until } = written;
-    let edited = edited.values().map(String::as_str).collect();
+    let edited = edited.iter().map(String::as_str).collect();
     if !told::is_the_same(baseline, &proposal.diagnostics, &edited) {
         return Ok(None);
     }
@@ -122,28 +134,42 @@ fn decide_part(
     let until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
     // What this run counts is counted once: the next one stands on without it.
     proposal.valid_until = [until, counts_until].into_iter().flatten().min();
+    let gone = removed::gone(&baseline.gone, (&proposal.plan, &other.going), &changed);
     let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
-    Ok(Some((proposal, Baseline { until, standing, growth, ..next })))
+    Ok(Some((proposal, Baseline { until, gone, standing, growth, ..next })))
 }
 
-/// Decides about what was read, of which these clusters are new.
+/// Decides about what was read.
 fn decide_read(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
-    (read, width): (AffectedRead, Width),
-    added: &BTreeSet<Name>,
+    (read, (index, width)): (AffectedRead, (&dyn DocumentIndex, Width)),
+    other: &OtherClusters,
 ) -> Result<Option<PartDecided>, StoreError> {
-    let AffectedRead { mut read, mut locks, heard, anew } = read;
-    let decided = decide(snapshot, store, &Memo::default(), &read, &BTreeSet::new())?;
-    if !stays(&decided, added) {
+    let AffectedRead { mut read, mut locks, heard, mut anew } = read;
+    let mut decided = decide(snapshot, store, &Memo::default(), &read, &BTreeSet::new())?;
+    let holds = removed::held(&decided.planning.plan, baseline, &other.going);
+    let Some(holds) = holds.filter(|_| stays(&decided, other)) else { return Ok(None) };
+    let ended = removed::ended(&decided.planning.plan, &locks);
+    let left = ended.keys().cloned().collect();
+    // What is decided by all workers counts who goes among those that stand.
+    let is_counted = ended.is_empty()
+        || (width == Width::Own
+            && count_standing(&mut decided.planning.plan, &locks, &left, baseline));
+    if !is_counted {
         return Ok(None);
     }
-    let input = PlanInput::new(&read.loaded.fleet, &read.previous, &read.observed);
     let plan = &decided.planning.plan;
-    let hosts = added::hosts(snapshot, store, baseline, &input, (plan, added))?;
+    let known = (plan, &locks, &read.observed);
+    let without = removed::left(snapshot, store, (baseline, index), known, &ended)?;
+    let Some(without) = without else { return Ok(None) };
+    anew.extend(left);
+    let input = PlanInput::new(&read.loaded.fleet, &read.previous, &read.observed);
+    let hosts = added::hosts(snapshot, store, baseline, &input, (plan, &other.added))?;
     let Some(hosts) = hosts else { return Ok(None) };
     let mut standing = baseline.standing.clone();
+    standing.extend(without);
     if !hosts.is_empty() {
         let Some(after) = added::stand(&input, plan, &hosts) else { return Ok(None) };
         let all = after.standing.into_iter().flat_map(|standing| standing.workers);
@@ -157,7 +183,7 @@ fn decide_read(
     // What is written stands among the other clusters of its worker.
     read.previous = locks;
     let hosts = hosts.into_keys().collect();
-    Ok(Some(PartDecided { read, decided, heard, anew, hosts, standing, width }))
+    Ok(Some(PartDecided { read, decided, heard, anew, hosts, standing, holds, width }))
 }
 
 /// What was written of a few clusters.
@@ -176,7 +202,7 @@ fn write(
     baseline: &Baseline,
     part: PartDecided,
 ) -> Result<Option<PartWritten>, StoreError> {
-    let PartDecided { read, mut decided, heard, mut anew, hosts, width, .. } = part;
+    let PartDecided { read, mut decided, heard, mut anew, hosts, holds, width, .. } = part;
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
     let chosen = choose::choose(run, &decided.guarded, &baseline.holds)?;
     let Some((choice, lock)) = chosen else { return Ok(None) };
@@ -185,7 +211,7 @@ fn write(
     let counts_until = losses.until(&did, lock.as_ref(), snapshot.now);
     standing.settle(&mut decided.planning.plan, None, None);
     // What is held and kept is so still.
-    decided.planning.plan.holds.clone_from(&baseline.holds);
+    decided.planning.plan.holds = holds;
     told.gates.clone_from(&baseline.gates);
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
     let remembered = Remembered { did, ..Remembered::default() };
@@ -193,7 +219,7 @@ fn write(
     let Some((written, rewritten)) = writing.write_part(lock.as_ref())? else { return Ok(None) };
     // Where all workers are known, so is what stands on them.
     let is_counted = width == Width::EveryWorker
-        || count_standing(&mut decided.planning.plan, &read.previous, &anew);
+        || count_standing(&mut decided.planning.plan, &read.previous, &anew, baseline);
     if !is_plain(&written) || !is_counted {
         return Ok(None);
     }
@@ -215,30 +241,40 @@ fn width_of(scope: &AffectedScope) -> Width {
     if scope.changed.added().is_empty() { Width::Own } else { Width::EveryWorker }
 }
 
-/// Counts all clusters of these workers as there, for their status.
-fn count_standing(plan: &mut Plan, previous: &Previous, workers: &BTreeSet<Name>) -> bool {
+/// Counts all clusters of these workers as there that are so after the run, for their status.
+fn count_standing(
+    plan: &mut Plan,
+    previous: &Previous,
+    workers: &BTreeSet<Name>,
+    baseline: &Baseline,
+) -> bool {
+    let forgotten = plan.clusters.iter().filter(|(_, p)| p.decision == Decision::Forget);
+    let over: BTreeSet<Name> = forgotten.map(|(name, _)| name.clone()).collect();
+    let (is_over, is_gone) =
+        (|name: &Name| over.contains(name), |name: &Name| baseline.gone.contains_key(name));
     let mut locks = workers.iter().filter_map(|name| Some((name, previous.workers.get(name)?)));
     locks.all(|(name, lock)| {
-        plan.workers.get_mut(name).is_some_and(|planned| plan::count_standing(planned, lock))
+        let planned = plan.workers.get_mut(name);
+        planned.is_some_and(|planned| plan::count_standing(planned, lock, is_over, is_gone))
     })
 }
 
-/// Whether every decision is that a cluster stays where it is, as it is, or that one of these comes.
-fn stays(decided: &Decided, added: &BTreeSet<Name>) -> bool {
-    let Plan { clusters, pools, deletions, moves, stays, violations, holds, .. } =
-        &decided.planning.plan;
+/// Whether every decision is that a cluster stays where it is, as it is, that a new one comes, or that one without a
+/// document goes.
+fn stays(decided: &Decided, other: &OtherClusters) -> bool {
+    let Plan { clusters, pools, deletions, moves, stays, violations, .. } = &decided.planning.plan;
     let keeps = |(name, planned): (&Name, &Planned)| match planned.decision {
         Decision::Keep { .. } => planned.resize_blocked.is_none(),
-        Decision::Bind(_) => added.contains(name),
+        Decision::Bind(_) => other.added.contains(name),
+        Decision::Delete { .. } | Decision::Forget => other.going.contains(name),
         _ => false,
     };
     clusters.iter().all(keeps)
         && pools.is_empty()
-        && deletions.is_empty()
+        && deletions.keys().all(|name| other.going.contains(name))
         && moves.is_empty()
         && stays.is_empty()
         && violations.is_empty()
-        && holds.is_empty()
         && decided.planning.made.is_empty()
         && decided.spent.is_empty()
         && decided.mismatches.is_empty()
@@ -268,7 +304,10 @@ fn next(
         unsettled: changed.iter().filter_map(file).collect(),
         counts: proposal.counts.clone(),
         reported: proposal.reported,
-        quiet: baseline.quiet && proposal.plan.versions.is_empty(),
+        holds: proposal.plan.holds.clone(),
+        quiet: baseline.quiet
+            && proposal.plan.versions.is_empty()
+            && proposal.plan.holds.is_empty(),
         ..baseline.clone()
     })
 }

@@ -8,7 +8,7 @@ use super::heard::Heard;
 use super::made::{self, MadeByPools};
 use super::neutral::{is_neutral, is_spread_alike};
 use super::scope::AffectedScope;
-use super::told;
+use super::{removed, told};
 use crate::change::entry_at;
 use crate::load::{self, Loaded};
 use crate::model::{
@@ -48,12 +48,16 @@ pub(super) fn part(
     scope: AffectedScope,
     (index, width): (&dyn DocumentIndex, Width),
 ) -> Result<Option<AffectedRead>, StoreError> {
-    let names: BTreeSet<Name> = scope.files().into_keys().collect();
+    let (names, going) = (scope.names(), scope.going.clone());
+    let edited: BTreeSet<Name> = scope.changed.clusters().into_keys().collect();
     let AffectedScope { heard, hub, .. } = &scope;
     let hosts = heard.last.keys().filter(|name| hub.as_ref() != Some(*name));
     let added = scope.changed.added().clone();
     let placed = names.difference(&added).cloned().collect();
-    let Some(locks) = locks(snapshot, store, &placed, hosts)? else { return Ok(None) };
+    let Some(mut locks) = locks(snapshot, store, (&placed, &going), hosts)? else {
+        return Ok(None);
+    };
+    locks.placed = usize::try_from(baseline.counts.bound + baseline.counts.deleting).ok();
     if told::is_busy(baseline, locks.workers.keys()) {
         return Ok(None);
     }
@@ -72,15 +76,19 @@ pub(super) fn part(
         },
     };
     let AffectedScope { changed, heard, hub, .. } = scope;
+    let guarding = removed::guarding(snapshot, store, &going, lock.as_ref())?;
+    if guarding.is_none() && !going.is_empty() {
+        return Ok(None);
+    }
     let beside = Previous { fleet: lock, ..locks.clone() };
     let mut loaded = load::load_part(&snapshot.input, store, changed, &sources, index, &beside)?;
     loaded.iter_mut().for_each(made::without_pools);
     let Some(loaded) =
-        loaded.filter(|loaded| are_neutral(loaded, &locks, (&names, &added), baseline))
+        loaded.filter(|loaded| are_neutral(loaded, &locks, (&names, &added, &going), baseline))
     else {
         return Ok(None);
     };
-    if !has_workers(&loaded, &locks, standing.as_ref()) {
+    if name_pools(&loaded, &edited) || !has_workers(&loaded, &locks, standing.as_ref()) {
         return Ok(None);
     }
     let Some(mut read) = unfolded(loaded, locks.clone()) else { return Ok(None) };
@@ -94,7 +102,7 @@ pub(super) fn part(
     read.fold(snapshot, store, reports)?;
     let Some(anew) = heard.folded_anew(&read) else { return Ok(None) };
     // A report is held against all that is on its worker.
-    read.previous = Previous { standing, ..of_clusters(&locks, &names) };
+    read.previous = Previous { standing, fleet: guarding, ..of_clusters(&locks, &names) };
     let input = PlanInput::new(&read.loaded.fleet, &read.previous, &read.observed);
     if width == Width::EveryWorker && !plan::is_counted_by(&input) {
         return Ok(None);
@@ -102,18 +110,22 @@ pub(super) fn part(
     Ok((!read.stopped).then_some(AffectedRead { read, locks, heard, anew }))
 }
 
-/// The locks of these workers and of those that the clusters are on; `None` where one is on none for good.
+/// The locks of these workers and of those that the clusters are on; `None` where one is on none for good, or leaves
+/// it and is none of those that are `going`.
 fn locks<'a>(
     snapshot: &Snapshot,
     store: &dyn Store,
-    names: &BTreeSet<Name>,
+    (names, going): (&BTreeSet<Name>, &BTreeSet<Name>),
     hosts: impl Iterator<Item = &'a Name>,
 ) -> Result<Option<Previous>, StoreError> {
     let mut workers: BTreeSet<Name> = hosts.cloned().collect();
     for name in names {
         let Some(id) = file(snapshot, store, &paths::decision(name))? else { return Ok(None) };
         let record = load::read_yaml::<DecisionRecord>(&store.blob(id)?).ok();
-        let record = record.filter(|record| record.state == RecordState::Bound);
+        let is_there = |state| {
+            state == RecordState::Bound || (state == RecordState::Deleting && going.contains(name))
+        };
+        let record = record.filter(|record| is_there(record.state));
         let Some(worker) = record.and_then(|record| record.worker) else { return Ok(None) };
         workers.insert(worker);
     }
@@ -251,6 +263,14 @@ pub(super) fn standing(baseline: &Baseline, index: &dyn DocumentIndex) -> Option
     Some(standing)
 }
 
+/// Whether any of these clusters names pools: whether there are such is asked of all workers.
+fn name_pools(loaded: &Loaded, names: &BTreeSet<Name>) -> bool {
+    let mut clusters = names.iter().filter_map(|name| loaded.fleet.clusters.get(name));
+    clusters.any(|cluster| {
+        cluster.spec.placement.as_ref().is_some_and(|placement| !placement.pools.is_empty())
+    })
+}
+
 /// Whether all workers loaded that are asked about.
 fn has_workers(loaded: &Loaded, locks: &Previous, standing: Option<&StandingClusters>) -> bool {
     let workers = loaded.fleet.workers.keys();
@@ -264,7 +284,7 @@ fn has_workers(loaded: &Loaded, locks: &Previous, standing: Option<&StandingClus
 fn are_neutral(
     loaded: &Loaded,
     previous: &Previous,
-    (names, added): (&BTreeSet<Name>, &BTreeSet<Name>),
+    (names, added, going): (&BTreeSet<Name>, &BTreeSet<Name>, &BTreeSet<Name>),
     baseline: &Baseline,
 ) -> bool {
     let rows: BTreeMap<_, _> = previous.workers.values().flat_map(|lock| &lock.clusters).collect();
@@ -277,6 +297,7 @@ fn are_neutral(
     };
     let fleet = &loaded.fleet;
     fleet.unloaded.is_empty()
-        && fleet.clusters.len() == names.len()
-        && names.difference(added).all(neutral)
+        && fleet.clusters.len() + going.len() == names.len()
+        && going.iter().all(|name| rows.get(name).is_some_and(|row| removed::is_plain(row)))
+        && names.difference(added).filter(|name| !going.contains(*name)).all(neutral)
 }

@@ -1,16 +1,17 @@
 //! Which clusters a run looks at: those whose documents changed since the fleet last stood, those of which a report
-//! says something else, and those that the last run wrote.
+//! says something else, those that are being deleted where a report may speak of that, and those that the last run wrote.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::baseline::{output_entries, status_entries};
 use super::heard::Heard;
-use super::told;
+use super::read::file;
+use super::{removed, told};
 use crate::change::entry_at;
 use crate::load::{self, ChangedDocuments};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, Dir, DocumentGrowth, DocumentIndex, EntryKind, Id, Name,
-    ReportsSince, Snapshot, Store, StoreError, paths,
+    BASELINE_FORMAT, Baseline, Dir, DocumentGrowth, DocumentIndex, EntryKind, GoneCluster, Id,
+    Name, ReportsSince, Snapshot, Store, StoreError, paths,
 };
 
 /// The clusters that a run looks at.
@@ -22,6 +23,8 @@ pub(super) struct AffectedScope {
     /// Those whose documents are the same and that the last run wrote, or of which a report says something else,
     /// with their files.
     pub(super) unsettled: BTreeMap<Name, String>,
+    /// Those that have no document, those among them that had one before.
+    pub(super) going: BTreeSet<Name>,
     /// What was heard of workers.
     pub(super) heard: Heard,
     /// The agent on the control plane's cluster.
@@ -29,7 +32,12 @@ pub(super) struct AffectedScope {
 }
 
 impl AffectedScope {
-    /// Every cluster, with its file.
+    /// Every cluster.
+    pub(super) fn names(&self) -> BTreeSet<Name> {
+        self.files().into_keys().chain(self.going.iter().cloned()).collect()
+    }
+
+    /// Every cluster that has a document, with its file.
     pub(super) fn files(&self) -> BTreeMap<Name, String> {
         let changed = self.changed.clusters();
         self.unsettled.clone().into_iter().chain(changed).collect()
@@ -90,19 +98,45 @@ pub(super) fn of(
     if growth.is_none() && !changed.growth().is_none() {
         return Ok(None);
     }
+    let going = going(baseline, &changed, &heard);
     let mut unsettled = baseline.unsettled.clone();
-    for name in &heard.clusters {
-        let Some(file) = index.file_of_cluster(name) else { return Ok(None) };
-        unsettled.insert(name.clone(), file);
+    for name in recorded(snapshot, store, heard.clusters.difference(&going))? {
+        let Some(file) = index.file_of_cluster(&name) else { return Ok(None) };
+        unsettled.insert(name, file);
     }
-    for name in changed.clusters().keys() {
+    for name in changed.clusters().keys().chain(&going) {
         unsettled.remove(name);
     }
-    let scope = AffectedScope { changed, growth, unsettled, heard, hub };
+    let scope = AffectedScope { changed, growth, unsettled, going, heard, hub };
     let workers = scope.heard.last.keys();
-    let told = told::is_busy(baseline, scope.files().keys().chain(workers))
+    let told = told::is_busy(baseline, scope.names().iter().chain(workers))
         || (!scope.heard.last.is_empty() && told::of_no_file(baseline));
-    Ok((!told).then_some(scope))
+    Ok((!told && removed::may_go(baseline, &scope)).then_some(scope))
+}
+
+/// Those of the clusters of which there is a record. Of any other nobody decides anything.
+fn recorded<'a>(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    names: impl Iterator<Item = &'a Name>,
+) -> Result<Vec<Name>, StoreError> {
+    let mut recorded = Vec::new();
+    for name in names {
+        if file(snapshot, store, &paths::decision(name))?.is_some() {
+            recorded.push(name.clone());
+        }
+    }
+    Ok(recorded)
+}
+
+/// The clusters without a document that are looked at: those that had one, those that the last run wrote, and all on
+/// the workers that were heard of.
+fn going(baseline: &Baseline, changed: &ChangedDocuments, heard: &Heard) -> BTreeSet<Name> {
+    let is_told = |(name, gone): &(&Name, &GoneCluster)| {
+        gone.unsettled || heard.last.contains_key(&gone.worker) || heard.clusters.contains(*name)
+    };
+    let told = baseline.gone.iter().filter(is_told).map(|(name, _)| name);
+    changed.removed().keys().chain(told).cloned().collect()
 }
 
 /// Whether two directories hold the same, but for what is below this path: what lies beside the documents is told,

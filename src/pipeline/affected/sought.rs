@@ -39,6 +39,9 @@ impl Sought {
     }
 }
 
+/// How many clusters without a document a plan tells of. Where there are more, everything is looked at.
+const MOST_GONE: usize = 100;
+
 /// What one run would commit, as far as it is asked for; `None` where that takes a look at everything.
 ///
 /// The proposal has its trees, message, counts, findings and deadline as a look at everything has them. Its plan has
@@ -55,7 +58,7 @@ pub fn propose_sought(
     sought: &Sought,
 ) -> Result<Option<Proposal>, StoreError> {
     // A deadline that a report took away is known by looking at everything.
-    if !baseline.quiet || baseline.reports != reports.digest {
+    if !baseline.quiet || baseline.gone.len() > MOST_GONE || baseline.reports != reports.digest {
         return Ok(None);
     }
     let Some(mut scope) = scope::of(snapshot, reports, store, baseline, index)? else {
@@ -64,15 +67,20 @@ pub fn propose_sought(
     if let Some(name) = sought.cluster() {
         // A pool may have the same name, and nobody said which is meant.
         let pool = DocumentName::new("WorkerPool", name);
-        if baseline.busy.contains(name) || index.file_of(&pool).is_some() {
+        let is_going = baseline.busy.contains(name) || baseline.gone.contains_key(name);
+        if is_going || index.file_of(&pool).is_some() {
             return Ok(None);
         }
-        if !scope.files().contains_key(name) {
+        if !scope.names().contains(name) {
             let Some(file) = index.file_of_cluster(name) else { return Ok(None) };
             scope.unsettled.insert(name.clone(), file);
         }
     }
-    let names = scope.files().into_keys().collect();
+    if *sought == Sought::Changes {
+        // What is being deleted is told, and of whom that waits.
+        scope.going.extend(baseline.gone.keys().cloned());
+    }
+    let names = scope.names();
     let width = width_of(&scope).max(sought.width());
     let part = decide_part(snapshot, store, baseline, scope, (index, width))?;
     let Some((mut proposal, _)) = part else { return Ok(None) };
@@ -85,7 +93,7 @@ pub fn propose_sought(
     let Proposal { previous, plan, .. } = &mut proposal;
     plan.workers.retain(|name, _| previous.workers.contains_key(name));
     let workers = previous.workers.keys().cloned().collect();
-    if width == Width::Own && !count_standing(plan, previous, &workers) {
+    if width == Width::Own && !count_standing(plan, previous, &workers, baseline) {
         return Ok(None);
     }
     // What is at its limit after a cluster came, now or since all was looked at, is told by looking at all.

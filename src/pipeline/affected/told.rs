@@ -13,8 +13,16 @@ pub(super) fn is_the_same(
 ) -> bool {
     let known: BTreeSet<&Diagnostic> = baseline.findings.iter().collect();
     let found: BTreeSet<&Diagnostic> = found.iter().collect();
-    let mut of_changed = known.iter().filter(|finding| is_of(finding, changed));
+    let is_asked = |finding: &Diagnostic| {
+        is_of(finding, changed) || (names_clusters(finding) && !changed.is_empty())
+    };
+    let mut of_changed = known.iter().filter(|finding| is_asked(finding));
     found.is_subset(&known) && of_changed.all(|finding| found.contains(finding))
+}
+
+/// Whether a finding of the whole fleet names clusters, so that a change of any may change it.
+fn names_clusters(finding: &Diagnostic) -> bool {
+    finding.code == Code::VersionExpires
 }
 
 /// Whether a finding is in one of these files, or speaks of one.

@@ -7,7 +7,7 @@ use super::super::contents::OwnFiles;
 use super::super::run::Run;
 use super::super::writing::{Writing, WrittenTree};
 use crate::change;
-use crate::model::{FleetLock, Id, Name, Owned, StoreError, lock_to_bytes, paths};
+use crate::model::{Decision, FleetLock, Id, Name, Owned, StoreError, lock_to_bytes, paths};
 
 impl Writing<'_> {
     /// Writes the planned clusters, and says which of them have another row than before. The other clusters of
@@ -29,9 +29,16 @@ impl Writing<'_> {
                 return Ok(None);
             }
             let mut rows = lock.clusters.clone();
+            let plan = &self.run.plan.clusters;
+            let is_over = |name: &Name| {
+                plan.get(name).is_some_and(|planned| planned.decision == Decision::Forget)
+            };
+            let over: BTreeSet<Name> = rows.keys().filter(|name| is_over(name)).cloned().collect();
+            rows.retain(|name, _| !over.contains(name));
             rows.extend(self.contents.rows.remove(worker).unwrap_or_default());
             let other = rows.iter().filter(|(name, row)| lock.clusters.get(*name) != Some(row));
-            let other: BTreeSet<_> = other.map(|(name, _)| name.clone()).collect();
+            let other = other.map(|(name, _)| name.clone()).chain(over);
+            let other: BTreeSet<_> = other.collect();
             if !other.is_empty() {
                 self.write_worker(worker, rows, OwnFiles::kept(lock, lock.facts))?;
                 changed.extend(other);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::Member;
 use super::asked::RuleGroups;
 use crate::model::{
-    Cluster, Counted, CountedLock, CountedPart, CountedShare, Name, Plan, Previous,
+    Cluster, ClusterRow, Counted, CountedLock, CountedPart, CountedShare, Name, Plan, Previous,
     StandingClusters, StandingPart, StandingWorker, WorkerLock, WorkerState, topology,
 };
 use crate::plan::group::{self, Values, Who};
@@ -54,18 +54,20 @@ fn counts(
     Some(StandingWorker { groups, keepers, tenants: tenants.clone(), ..StandingWorker::default() })
 }
 
-/// Whether what stands was counted by the rules that there are now.
+/// Whether what stands was counted by the rules that there are now. Who stands or waits and was not read may have rules of
+/// its own: these are known by the digest alone, so where there are any the answer is no.
 #[must_use]
 pub fn is_counted_by(input: &PlanInput<'_>) -> bool {
+    let Some(standing) = &input.previous.standing else { return false };
     let asked = RuleGroups::of(input, &Policies::of(input.fleet));
-    let rules = input.previous.standing.as_ref().map(|standing| standing.rules);
-    asked.is_nothing() || rules.is_some_and(|rules| rules == asked.digest())
+    standing.rules.map_or_else(|| asked.is_nothing(), |rules| asked.digest() == Some(rules))
 }
 
-/// Whether no rule counts who is placed where.
+/// Whether no rule counts who is placed where, those of clusters that were not read included.
 #[must_use]
 pub fn counts_nothing(input: &PlanInput<'_>) -> bool {
-    RuleGroups::of(input, &Policies::of(input.fleet)).is_nothing()
+    let counted = input.previous.standing.as_ref().is_some_and(|all| all.rules.is_some());
+    !counted && RuleGroups::of(input, &Policies::of(input.fleet)).is_nothing()
 }
 
 /// Counts a cluster that came to a worker among those that stand there.
@@ -88,6 +90,22 @@ pub fn stand_with(standing: &mut StandingWorker, input: &PlanInput<'_>, cluster:
     }
     let (tenant, location) = (who.tenant.to_owned(), who.location.to_owned());
     standing.tenants.push(CountedShare { tenant, location, takes: cluster.demand.clone() });
+}
+
+/// Takes a cluster that is gone out of those that stand on its worker; `row` is what the lock said of it.
+pub fn stand_without(standing: &mut StandingWorker, name: &Name, row: &ClusterRow) {
+    for parts in [&mut standing.groups, &mut standing.keepers] {
+        for part in parts.iter_mut() {
+            part.clusters.retain(|there| there != name);
+        }
+        parts.retain(|part| !part.clusters.is_empty());
+    }
+    let is_its = |share: &&mut CountedShare| {
+        share.tenant == row.row.tenant && share.location == row.row.location
+    };
+    if let Some(share) = standing.tenants.iter_mut().find(is_its) {
+        amounts::take(&mut share.takes, &row.demand);
+    }
 }
 
 fn come(parts: &mut Vec<StandingPart>, (rule, values): (usize, Values<'_>), name: &Name) {

@@ -9,14 +9,19 @@ const MOST: usize = 10;
 
 /// Clusters that run on another worker than their record says, or that have no record at all. What a
 /// silent worker said last may be long past. The clusters that the control plane's cluster reports are the
-/// workers themselves, which have no place on another.
+/// workers themselves, which have no place on another. Only workers are asked of which `is_known` says that all their
+/// clusters are in `previous`.
 #[must_use]
 pub fn contradictions(
     previous: &Previous,
     observed: &Observed,
     control_plane: Option<&str>,
+    is_known: impl Fn(&Name) -> bool,
 ) -> Diagnostics {
-    let foreign = observed.workers.values().filter(|r| r.freshness == Freshness::Fresh);
+    let known =
+        observed.workers.iter().filter(|(name, _)| is_known(name)).map(|(_, report)| report);
+    let fresh: Vec<_> = known.filter(|report| report.freshness == Freshness::Fresh).collect();
+    let foreign = fresh.iter();
     let foreign = foreign.flat_map(|report| {
         let is_hub = control_plane == Some(report.worker.as_str());
         let ours = report.foreign_namespaces.iter();
@@ -24,9 +29,8 @@ pub fn contradictions(
             .map(|name| in_foreign(&report.worker, name))
             .take(MOST)
     });
-    let hosts = observed.workers.values().filter(|r| control_plane != Some(r.worker.as_str()));
-    let fresh = hosts.filter(|r| r.freshness == Freshness::Fresh);
-    fresh
+    let hosts = fresh.iter().filter(|r| control_plane != Some(r.worker.as_str()));
+    hosts
         .flat_map(|report| {
             let there = report.clusters.iter().filter(|(_, cluster)| is_there(cluster));
             let of =
@@ -109,7 +113,7 @@ mod tests {
                 cluster.uid = (!name.starts_with("left")).then(|| format!("uid-{name}"));
             }
         }
-        let found = contradictions(&world.previous, &world.observed, None);
+        let found = contradictions(&world.previous, &world.observed, None, |_| true);
         found.iter().map(|d| d.message.clone()).collect()
     }
 

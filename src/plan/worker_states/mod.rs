@@ -259,14 +259,28 @@ pub(super) fn there<'a>(
     })
 }
 
-/// Counts all clusters of a worker's lock as there, in a plan that was made for a few of them while the others stand.
-/// `false` where one is not plainly there, so that it may not count.
+/// Counts all clusters of a worker's lock as there but those that are over, in a plan that was made for a few of them
+/// while the others stand. `is_gone` says of which it is known that they are being deleted. `false` where one is not
+/// plainly there, so that it may not count.
 #[must_use]
-pub fn count_standing(plan: &mut WorkerPlan, lock: &WorkerLock) -> bool {
-    let rows: Vec<&ClusterRow> = lock.clusters.values().collect();
+pub fn count_standing(
+    plan: &mut WorkerPlan,
+    lock: &WorkerLock,
+    is_over: impl Fn(&Name) -> bool,
+    is_gone: impl Fn(&Name) -> bool,
+) -> bool {
+    let there: Vec<_> = lock.clusters.iter().filter(|(name, _)| !is_over(name)).collect();
+    let rows: Vec<&ClusterRow> = there.iter().map(|(_, row)| *row).collect();
     plan.allocated = allocated(&rows);
     plan.clusters = rows.len() as u64;
-    rows.iter().all(|row| row.state == ClusterState::Bound && row.moves.is_none())
+    there.iter().all(|(name, row)| {
+        let is_plain = match row.state {
+            ClusterState::Bound => true,
+            ClusterState::Deleting => is_gone(name),
+            ClusterState::Reserved => false,
+        };
+        is_plain && row.moves.is_none()
+    })
 }
 
 /// Whether a worker, once it has grown, has as much left as a cluster needs.
