@@ -227,7 +227,7 @@ impl Blocker {
             }
             Self::Paused => format!("{is} paused, and a paused cluster is never taken down"),
             Self::NotRendered => format!("{was} never made there, so there is nothing to move"),
-            Self::FolderKept => format!("{its} files on the output branch are kept as they are"),
+            Self::FolderKept => "what stands on the output branch is kept as it is".to_owned(),
             Self::NoWorkerFits(codes) => {
                 // That it leaves the worker where it is goes without saying.
                 let others = codes - &BTreeSet::from([ReasonCode::Evicted]);
