@@ -27,7 +27,7 @@ const TEMPLATES: [&str; 11] = [
     "components/cert-manager.yaml",
 ];
 /// Kinds with nothing behind them that would be lost.
-const HARMLESS: [&str; 14] = [
+const HARMLESS: [&str; 15] = [
     "ConfigMap",
     "ServiceAccount",
     "Deployment",
@@ -39,6 +39,7 @@ const HARMLESS: [&str; 14] = [
     "ClusterResourceSet",
     "MachineHealthCheck",
     "NetworkPolicy",
+    "PodDisruptionBudget",
     "StorageClass",
     "Kustomization",
     "Worker",
