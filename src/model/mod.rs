@@ -87,8 +87,8 @@ pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use duration::duration_seconds;
 pub use evidence::{Observed, Refusal, WorkerHealth};
 pub use flavor::{
-    AccessFeature, ControlPlaneDefaults, CredentialsNeeded, FaultPlace, Flavor, FlavorFault,
-    FlavorKind, FlavorObject, FlavorStep, Mobility, Need, Networks, Nodes, OnDeletion,
+    AccessFeature, Brings, ControlPlaneDefaults, CredentialsNeeded, FaultPlace, Flavor,
+    FlavorFault, FlavorKind, FlavorObject, FlavorStep, Mobility, Need, Networks, Nodes, OnDeletion,
     PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
 };
 pub use fleet::{

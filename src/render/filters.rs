@@ -5,10 +5,11 @@ use minijinja::{Environment, Error, ErrorKind};
 use serde_json::Value as Json;
 
 use super::{mirror, yaml};
-use crate::model::Digest;
+use crate::model::{Cidr, Digest};
 
 /// Adds those that [`super::budget`] need not bound, and removes the function that prints the whole context.
 pub(super) fn install(env: &mut Environment<'static>) {
+    env.add_filter("address", address);
     env.add_filter("mirrored", mirrored);
     env.add_filter("source", source);
     env.remove_global("debug");
@@ -32,6 +33,14 @@ pub(super) fn block(text: &str, width: usize) -> Value {
 /// A value as YAML in block form.
 pub(super) fn to_yaml(value: Serde<Json>) -> Value {
     Value::from_safe_string(yaml::emit(&value.0))
+}
+
+/// The address of that number in a range of addresses.
+fn address(range: &str, nth: u32) -> Result<String, Error> {
+    let found = Cidr::parse(range).and_then(|cidr| cidr.address(nth));
+    found.map(|address| address.to_string()).ok_or_else(|| {
+        Error::new(ErrorKind::InvalidOperation, format!("there is no address {nth} in `{range}`"))
+    })
 }
 
 /// An image or artifact as it is called behind a mirror; as it is where there is none.
@@ -65,6 +74,14 @@ mod tests {
         let value = block("\na:\n  b: 1\n", 4);
         assert_eq!(value.as_str(), Some("a:\n      b: 1"));
         assert!(value.is_safe());
+    }
+
+    #[test]
+    fn an_address_is_one_of_its_range() {
+        assert_eq!(address("10.96.0.0/16", 10).unwrap(), "10.96.0.10");
+        assert_eq!(address("fd00::/108", 10).unwrap(), "fd00::a");
+        assert!(address("10.96.0.0/29", 10).unwrap_err().to_string().contains("10.96.0.0/29"));
+        assert!(address("services", 10).is_err());
     }
 
     #[test]

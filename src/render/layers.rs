@@ -1,6 +1,6 @@
 //! The component layers of a cluster with Cluster API: the same on workers and on the control plane.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -179,16 +179,31 @@ fn agent_layer(site: &LayerSite<'_>) -> Value {
         .done()
 }
 
-/// The kinds of all flavors, as rules of a ClusterRole: a rule for each API group.
+/// The kinds of all flavors, as rules of a ClusterRole: a rule for each API group, and one for each kind of which only
+/// objects of some names may be there.
 fn rules(templates: &Templates, kind: FlavorKind) -> Value {
-    let mut groups = std::collections::BTreeMap::<String, BTreeSet<String>>::new();
+    let mut groups = BTreeMap::<&str, BTreeSet<String>>::new();
+    let mut named = BTreeMap::<(&str, String), BTreeSet<&str>>::new();
     for flavor in templates.flavors(kind).filter_map(|name| templates.flavor(name)) {
         for object in flavor.objects_of(kind) {
             let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
-            groups.entry(group.to_owned()).or_default().insert(plural(&object.kind));
+            let resource = plural(&object.kind);
+            if let Some(name) = &object.name {
+                named.entry((group, resource)).or_default().insert(name);
+            } else {
+                groups.entry(group).or_default().insert(resource);
+            }
         }
     }
-    groups.iter().map(|(group, kinds)| json!({"group": group, "resources": kinds})).collect()
+    // What one flavor names, and another has without a name, may be touched whatever it is called.
+    named.retain(|(group, resource), _| {
+        groups.get(group).is_none_or(|resources| !resources.contains(resource))
+    });
+    let all = groups.iter().map(|(group, kinds)| json!({"group": group, "resources": kinds}));
+    let named = named.iter().map(|((group, resource), names)| {
+        json!({"group": group, "resources": [resource], "names": names})
+    });
+    all.chain(named).collect()
 }
 
 #[cfg(test)]
@@ -219,7 +234,18 @@ mod tests {
         assert_eq!(core["resources"], json!(["configmaps", "namespaces", "serviceaccounts"]));
         let all = rules.to_string();
         assert!(all.contains("kamajicontrolplanes"), "{all}");
-        assert!(!all.contains("secrets") && !all.contains('*'), "{all}");
+        assert!(!all.contains('*'), "{all}");
+        // Of Secrets it may touch those that a flavor names, which hold IDs.
+        let secrets: Vec<_> = rules
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|rule| rule["resources"].to_string().contains("secrets"))
+            .collect();
+        assert_eq!(
+            json!(secrets),
+            json!([{"group": "", "resources": ["secrets"], "names": ["aso-credential"]}])
+        );
         let workers = super::rules(&Templates::built_in(), FlavorKind::Worker).to_string();
         assert!(workers.contains("ocirepositories") && !all.contains("ocirepositories"));
         assert!(all.contains("kindclusters") && workers.contains("kindclusters"));

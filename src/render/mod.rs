@@ -28,6 +28,7 @@ mod default_size;
 mod deletion;
 mod engine;
 mod evidence;
+mod federation;
 mod filters;
 mod fixed_parameters;
 #[cfg(test)]
@@ -50,6 +51,7 @@ mod mutable;
 mod object;
 mod path;
 mod pattern;
+mod preparation;
 mod reader;
 mod readiness;
 mod reference;
@@ -81,12 +83,13 @@ pub use form::{same_file, same_objects};
 pub use index::{IndexedCluster, bare_folder, clusters_index, control_plane_index, sentinel};
 pub use job::Job;
 pub use machines::{MachineGroup, machine_groups};
+pub use preparation::{Preparation, Where};
 pub use readiness::{ReadinessStep, readiness};
 pub use reference::{CONTEXT, FILTERS};
 pub use removed::{Loss, Losses, losses};
 pub use secrets::{
-    Preparation, SecretWanted, Where, control_plane_preparations, control_plane_secrets_wanted,
-    is_bootstrapped, preparations, secrets_wanted,
+    SecretWanted, control_plane_preparations, control_plane_secrets_wanted, is_bootstrapped,
+    preparations, secrets_wanted,
 };
 pub use template_test::{run_template_test, template_tests};
 pub use templates::Templates;

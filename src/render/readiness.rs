@@ -11,7 +11,7 @@ use super::control_plane::control_plane_worker_job;
 use super::flux::{self, Removal};
 use super::job::Job;
 use super::object::{Object, objects};
-use super::secrets::Where;
+use super::preparation::Where;
 use super::templates::Templates;
 use super::{Appliers, Files, IndexedCluster, cluster_job, clusters_index, worker_job};
 use crate::diag::Diagnostics;

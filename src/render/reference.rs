@@ -111,6 +111,10 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("registry", "The mirror of images; null without one."),
     ("rules[]", "What the service account may touch, by API group."),
     ("rules[].group", "The group."),
+    (
+        "rules[].names[]",
+        "The only names that objects of it may have; not there where they may have any.",
+    ),
     ("rules[].resources[]", "Its resources."),
     ("serviceCIDRs", "The ranges of the services."),
     ("sources", "The mirror of charts and manifests; null where they come from the internet."),
@@ -123,6 +127,11 @@ pub const CONTEXT: &[(&str, &str)] = &[
 
 /// The filters that carp adds to those of minijinja, each with how it is used and what it does.
 pub const FILTERS: &[(&str, &str, &str)] = &[
+    (
+        "address",
+        "{{ serviceCIDRs[0] | address(10) }}",
+        "The address of that number in a range, the range's own being 0.",
+    ),
     ("block", "{{ text | block(6) }}", "A YAML text for a place that is indented by so much."),
     (
         "mirrored",

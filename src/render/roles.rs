@@ -1,6 +1,6 @@
 //! What the identities of a fleet must be allowed in Azure, with the commands that allow it.
 
-use super::secrets::{Preparation, Where};
+use super::preparation::{Preparation, Where};
 use crate::model::Fleet;
 use crate::model::api::AzureCredentials;
 

@@ -1,21 +1,12 @@
 //! What Git must not hold, and the commands that make it.
 
 use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
-use super::context::{ProviderSite, find_azure, issuer};
+use super::context::ProviderSite;
+use super::federation;
 use super::flux::{FLUX_SYSTEM, FleetRepository, ROOT, SOURCE, is_ssh};
+use super::preparation::{Preparation, Where};
 use super::roles;
 use crate::model::{CapiProvider, FlavorKind, Fleet, Nodes, Worker, paths};
-
-/// The cluster on which something is done.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Where {
-    /// The control-plane cluster.
-    ControlPlane,
-    /// The worker itself.
-    Worker,
-    /// Azure.
-    Azure,
-}
 
 /// A Secret that a person makes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,17 +20,6 @@ pub struct SecretWanted {
     /// What it is for.
     pub why: String,
     /// The command that makes it.
-    pub command: String,
-}
-
-/// Something else that a person does once.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Preparation {
-    /// Where it is done.
-    pub cluster: Where,
-    /// What it is for.
-    pub why: String,
-    /// The command.
     pub command: String,
 }
 
@@ -210,7 +190,6 @@ fn git_credential(fleet: &Fleet, name: &str, cluster: Where) -> SecretWanted {
 /// in Azure, and for workload identity the keys of its service accounts where Azure can read them.
 #[must_use]
 pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Preparation> {
-    let name = worker.name.as_str();
     let mut all = Vec::new();
     if worker.nodes() == Nodes::Existing
         || worker.nodes() == Nodes::Containers && !is_bootstrapped(fleet, worker)
@@ -222,38 +201,8 @@ pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Prepara
         return all;
     }
     all.extend(roles::assignments(fleet));
-    let credentials = find_azure(fleet, worker.spec.credentials.as_deref());
-    let Some(issuer) = credentials.and_then(|c| issuer(c, name)) else { return all };
-    all.push(Preparation {
-        cluster: Where::Worker,
-        why: format!(
-            "Azure verifies the tokens of {name} with these keys: publish them at {issuer}"
-        ),
-        command: "kubectl get --raw /.well-known/openid-configuration > openid-configuration && \
-                  kubectl get --raw /openid/v1/jwks > jwks"
-            .to_owned(),
-    });
-    for (account, what) in identities(fleet) {
-        all.push(Preparation {
-            cluster: Where::Azure,
-            why: format!("lets {account} on {name} act as the application"),
-            command: format!(
-                "az identity federated-credential create --name {name}-{what} --identity-name IDENTITY \
-                 --resource-group GROUP --issuer {issuer} --subject system:serviceaccount:{account} \
-                 --audiences api://AzureADTokenExchange"
-            ),
-        });
-    }
+    all.extend(federation::preparations(fleet, worker));
     all
-}
-
-/// The service accounts that act in Azure, each with what the name of its credential ends in.
-fn identities(fleet: &Fleet) -> impl Iterator<Item = (String, &str)> {
-    fleet.catalogue.providers().flat_map(|provider| {
-        let account = |account: &str| format!("{}:{account}", provider.namespace);
-        let all = provider.identities.iter();
-        all.map(move |identity| (account(&identity.service_account), identity.suffix.as_str()))
-    })
 }
 
 /// What the control-plane cluster wants once: Flux, and the way to its folder.

@@ -212,11 +212,11 @@ mod tests {
         assert!(templates.0.broken.is_empty(), "{:?}", templates.0.broken);
         assert_eq!(
             templates.flavors(FlavorKind::ManagedCluster).collect::<Vec<_>>(),
-            ["kamaji-capz", "kind"]
+            ["aks", "capz", "kamaji-capz", "kind"]
         );
         assert_eq!(
             templates.flavors(FlavorKind::Worker).collect::<Vec<_>>(),
-            ["attached", "capz", "kind"]
+            ["aks", "attached", "capz", "kind"]
         );
     }
 

@@ -77,6 +77,9 @@ fn an_account_may_write_what_is_rendered_and_reads_nothing_else() {
             ("list", "", "configmaps", "", false),
             ("watch", "cluster.x-k8s.io", "clusters", "", false),
             ("get", "", "secrets", "a", false),
+            ("patch", "", "secrets", "a-kubeconfig", false),
+            ("list", "", "secrets", "", false),
+            ("patch", "", "secrets", "aso-credential", true),
             ("get", "", "pods", "a", false),
             ("impersonate", "", "serviceaccounts", "a", false),
             ("create", RBAC, "clusterrolebindings", "", false),
@@ -170,6 +173,11 @@ fn write_in(within: Value) -> Request {
     Request { operation: "CREATE", resource: "configmaps", within, object, old: Value::Null }
 }
 
+fn write_secret(within: Value, name: &str) -> Request {
+    let object = json!({"metadata": {"name": name, "namespace": "x"}});
+    Request { operation: "CREATE", resource: "secrets", within, object, old: Value::Null }
+}
+
 fn create(object: Value) -> Request {
     let (within, old) = (Value::Null, Value::Null);
     Request { operation: "CREATE", resource: "namespaces", within, object, old }
@@ -188,8 +196,10 @@ fn delete(old: Value) -> Request {
 fn admits(policy: &Value, user: &str, request: &Request) -> Option<bool> {
     let Request { operation, resource, within, object, old } = request;
     let mut context = Context::default();
+    let name = [object, old].into_iter().find_map(|object| object["metadata"]["name"].as_str());
     let told = json!({
-        "userInfo": {"username": user}, "operation": operation, "resource": {"resource": resource},
+        "userInfo": {"username": user}, "operation": operation, "name": name.unwrap_or_default(),
+        "resource": {"group": "", "resource": resource},
     });
     for (name, value) in
         [("request", &told), ("namespaceObject", within), ("object", object), ("oldObject", old)]
@@ -236,6 +246,8 @@ fn an_account_reaches_the_namespaces_of_its_tenant_and_no_other() {
         ("writes in nobody's", write_in(of("default")), true, false, false),
         ("writes in a foreign one", write_in(foreign()), false, false, false),
         ("writes in one without labels", write_in(bare()), false, false, false),
+        ("writes IDs", write_secret(of("pay"), "aso-credential"), false, true, false),
+        ("writes a kubeconfig", write_secret(of("pay"), "x-kubeconfig"), false, false, false),
         ("makes pay's", create(of("pay")), false, true, false),
         ("makes one without labels", create(bare()), false, false, false),
         ("changes pay's", update(of("pay"), of("pay")), false, true, false),

@@ -56,7 +56,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("pipeline", 0),
     ("plan", 16),
     ("reconcile", 8),
-    ("render", 5),
+    ("render", 3),
     ("verify", 2),
 ];
 

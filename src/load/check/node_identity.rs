@@ -15,6 +15,7 @@ use crate::diag::FieldPath;
 use crate::load::finding::Findings;
 use crate::load::resolve::ChosenCredentials;
 use crate::model::api::Credentials;
+use crate::model::{Brings, Flavor};
 
 /// The resource id of a managed identity, with or without what CAPZ puts before it.
 static FORM: LazyLock<Regex> = LazyLock::new(|| {
@@ -30,7 +31,8 @@ const EXAMPLE: &str = "/subscriptions/…/resourceGroups/…/providers/Microsoft
 
 pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let Some(fleet) = scene.fleet else { return };
-    if !subject.is_in_azure(scene) {
+    let has_one = |flavor: &Flavor| flavor.brings(Brings::NodeIdentity);
+    if !subject.is_in_azure(scene) || subject.manifest(scene).is_some_and(has_one) {
         return;
     }
     if let Some(ChosenCredentials::Entry(index)) = subject.credentials(scene) {
@@ -87,9 +89,12 @@ mod tests {
 
     #[test]
     fn what_makes_no_machines_in_azure_needs_none() {
-        let (carp, attached) = (with(""), worker("flavor: attached\n  "));
-        let loaded = load_files(&[("carp.yaml", &carp), ("fleet/x.yaml", &attached)]);
-        assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+        let carp = with("");
+        // The cloud gives the machines of the second one.
+        for text in [worker("flavor: attached\n  "), worker("flavor: aks\n  ")] {
+            let loaded = load_files(&[("carp.yaml", &carp), ("fleet/x.yaml", &text)]);
+            assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+        }
     }
 
     #[test]

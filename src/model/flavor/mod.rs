@@ -43,6 +43,9 @@ pub struct Flavor {
     /// The control plane of a cluster that says nothing of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<ControlPlaneDefaults>,
+    /// What its clusters have from their cloud, so that neither carp nor people bring it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brings: Vec<Brings>,
     /// The ranges of addresses of a cluster that names none; `None` takes carp's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranges: Option<Ranges>,
@@ -153,6 +156,17 @@ pub enum Nodes {
     Existing,
 }
 
+/// What clusters of a flavor have from their cloud.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Brings {
+    /// An identity of the machines: the credentials need name none.
+    NodeIdentity,
+    /// An issuer of the service accounts' tokens that the cloud knows: nobody publishes keys.
+    Issuer,
+    /// A default StorageClass: a worker gets none from carp.
+    StorageClass,
+}
+
 /// The credentials that a flavor needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -225,6 +239,9 @@ pub struct FlavorObject {
     pub api_version: String,
     /// The `kind`.
     pub kind: String,
+    /// Its name, where only an object of that name may be there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The kind of flavor that has it, where only one of several does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<FlavorKind>,
@@ -248,6 +265,12 @@ impl Flavor {
     #[must_use]
     pub fn object(&self, api_version: &str, kind: &str) -> Option<&FlavorObject> {
         self.objects.iter().find(|o| o.api_version == api_version && o.kind == kind)
+    }
+
+    /// Whether its clusters have something from their cloud.
+    #[must_use]
+    pub fn brings(&self, what: Brings) -> bool {
+        self.brings.contains(&what)
     }
 
     /// What is declared for objects that `makes` has.

@@ -7,6 +7,7 @@ mod identity;
 mod references;
 mod refused;
 mod secret;
+mod system_pool;
 mod taints;
 mod webhooks;
 
@@ -23,6 +24,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         secret::check,
         references::check,
         empty::check,
+        system_pool::check,
         taints::check,
         identity::check,
         webhooks::check,

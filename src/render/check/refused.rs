@@ -10,12 +10,17 @@ use crate::diag::{Code, Diagnostics};
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
     let Scope::Cluster { name, flavor, makes } = &job.scope else { return Diagnostics::default() };
     let flavor = job.templates.flavor(flavor);
-    // A Secret with content has a finding of its own.
-    let own = objects.iter().filter(|o| !o.file.starts_with("bootstrap/") && !is_secret(o));
+    let own = objects.iter().filter(|o| !o.file.starts_with("bootstrap/"));
     own.filter_map(|o| {
         let declared = flavor.into_iter().flat_map(|f| f.objects_of(*makes));
-        let declared =
-            declared.into_iter().any(|d| d.api_version == o.api_version() && d.kind == o.kind());
+        let declared = declared.into_iter().any(|d| {
+            let named = d.name.as_ref().is_none_or(|name| name == o.name());
+            named && d.api_version == o.api_version() && d.kind == o.kind()
+        });
+        // A Secret with content that is not declared has a finding of its own.
+        if !declared && is_secret(o) {
+            return None;
+        }
         let namespaced = o.kind() != "Namespace";
         let (problem, help) = if !declared {
             let problem =

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 const BUILT_IN: &[(&str, &str, &[&str])] = &[
     ("v1", "Namespace", &[]),
     ("v1", "ConfigMap", &["data"]),
+    ("v1", "Secret", &["stringData", "type"]),
     ("v1", "ServiceAccount", &["automountServiceAccountToken"]),
     ("apps/v1", "Deployment", &["spec"]),
     ("networking.k8s.io/v1", "NetworkPolicy", &["spec"]),
@@ -79,10 +80,19 @@ impl Crds {
             let schema = self.find(&key.0, &key.1);
             self.compiled.insert(key.clone(), schema);
         }
-        match &self.compiled[&key] {
-            Some(schema) => schema.findings(object),
-            None => vec![format!("{} {} is not served by any CRD", key.0, key.1)],
+        let Some(schema) = &self.compiled[&key] else {
+            return vec![format!("{} {} is not served by any CRD", key.0, key.1)];
+        };
+        let mut found = schema.findings(object);
+        // Resources of Azure Service Operator, whose schemas CAPZ's definitions do not have.
+        if key.1.starts_with("AzureASOManaged") {
+            for resource in object["spec"]["resources"].as_array().unwrap() {
+                let of = format!("{} {}", resource["kind"], resource["metadata"]["name"]);
+                let inner = self.findings(resource).into_iter();
+                found.extend(inner.map(|finding| format!("{of}: {finding}")));
+            }
         }
+        found
     }
 
     fn find(&self, api_version: &str, kind: &str) -> Option<Schema> {

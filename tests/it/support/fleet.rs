@@ -82,9 +82,15 @@ pub(crate) fn plain() -> Fleet {
 
 /// A fleet on one machine: a worker and a cluster of kind, and no credentials at all.
 pub(crate) fn kind() -> Fleet {
-    let mut fleet = plain();
+    let mut fleet = of("kind");
     fleet.spec.credentials.clear();
-    let flavor = || Some("kind".to_owned());
+    fleet
+}
+
+/// The small fleet with a worker and a cluster of a flavor for both.
+pub(crate) fn of(flavor: &str) -> Fleet {
+    let mut fleet = plain();
+    let flavor = || Some(flavor.to_owned());
     fleet.workers.values_mut().for_each(|w| w.spec.flavor = flavor());
     fleet.clusters.values_mut().for_each(|c| c.spec.flavor = flavor());
     fleet

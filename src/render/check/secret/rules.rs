@@ -29,7 +29,16 @@ struct SecretTable {
     _schema: u32,
     #[serde(rename = "source")]
     _source: String,
+    /// What is no secret although it is in a Secret: names of entries, and what such an entry may hold.
+    ids: Vec<IdRow>,
     rules: Vec<RuleRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IdRow {
+    keys: Vec<String>,
+    pattern: String,
 }
 
 #[derive(Deserialize)]
@@ -60,6 +69,8 @@ pub(super) struct SecretRules {
     words: AhoCorasick,
     /// The rule of each word.
     rule_of: Vec<usize>,
+    /// The names of entries that hold IDs, each with their form.
+    ids: Vec<(Vec<String>, Regex)>,
 }
 
 /// Something that looks like a secret.
@@ -82,6 +93,11 @@ impl SecretRules {
             let pattern = Regex::new(&row.pattern).expect("a test reads policies/secrets.json");
             SecretRule { row, pattern }
         };
+        let id = |row: IdRow| {
+            let form = Regex::new(&row.pattern).expect("a test reads policies/secrets.json");
+            (row.keys, form)
+        };
+        let ids = table.ids.into_iter().map(id).collect();
         let rules: Vec<_> = table.rules.into_iter().map(rule).collect();
         let words = || {
             let all = rules.iter().enumerate();
@@ -93,12 +109,17 @@ impl SecretRules {
             .build(words().map(|(_, word)| word))
             .expect("a few dozen words make no large automaton");
         let rule_of = words().map(|(nth, _)| nth).collect();
-        Self { words: automaton, rule_of, all: rules }
+        Self { words: automaton, rule_of, all: rules, ids }
     }
 
     /// Whether a secret may be in a text that stands for itself: `false` is certain.
     pub(super) fn may_be_in(&self, text: &str) -> bool {
         self.words.is_match(text) || join_token(text).is_some()
+    }
+
+    /// Whether an entry of that name holds an ID, or a word that is as open.
+    pub(super) fn is_id(&self, key: &str, value: &str) -> bool {
+        self.ids.iter().any(|(keys, form)| keys.iter().any(|k| k == key) && form.is_match(value))
     }
 
     /// A secret in a text, by the first rule of the table that finds one.

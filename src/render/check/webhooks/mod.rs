@@ -5,6 +5,8 @@
 //! The rules go by the objects as they are after the webhooks' own defaults. What a webhook compares with the
 //! object before is in [`change`](super::super::change).
 
+mod aks_control_plane;
+mod aks_pool;
 mod azure_cluster;
 mod azure_identity;
 mod azure_machine;
@@ -14,6 +16,7 @@ mod kamaji;
 mod kubeadm_control_plane;
 mod machine_deployment;
 mod machine_health_check;
+mod machine_pool;
 mod network;
 mod resource_set;
 mod security;
@@ -54,6 +57,7 @@ const KINDS: &[(&str, &str, &[&[WebhookRule]])] = &[
     ("cluster.x-k8s.io", "Cluster", &[cluster::RULES]),
     ("cluster.x-k8s.io", "MachineDeployment", &[machine_deployment::RULES]),
     ("cluster.x-k8s.io", "MachineHealthCheck", &[machine_health_check::RULES]),
+    ("cluster.x-k8s.io", "MachinePool", &[machine_pool::RULES]),
     ("addons.cluster.x-k8s.io", "ClusterResourceSet", &[resource_set::RULES]),
     ("bootstrap.cluster.x-k8s.io", "KubeadmConfigTemplate", &[bootstrap::RULES]),
     (
@@ -63,6 +67,8 @@ const KINDS: &[(&str, &str, &[&[WebhookRule]])] = &[
     ),
     ("controlplane.cluster.x-k8s.io", "KamajiControlPlane", &[kamaji::RULES]),
     ("infrastructure.cluster.x-k8s.io", "AzureCluster", &[azure_cluster::RULES, network::RULES]),
+    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedControlPlane", &[aks_control_plane::RULES]),
+    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedMachinePool", &[aks_pool::RULES]),
     ("infrastructure.cluster.x-k8s.io", "AzureClusterIdentity", &[azure_identity::RULES]),
     (
         "infrastructure.cluster.x-k8s.io",
@@ -140,6 +146,9 @@ mod tests {
             hold(cluster::GOOD, cluster::RULES),
             hold(machine_deployment::GOOD, machine_deployment::RULES),
             hold(machine_health_check::GOOD, machine_health_check::RULES),
+            hold(machine_pool::GOOD, machine_pool::RULES),
+            hold(aks_control_plane::GOOD, aks_control_plane::RULES),
+            hold(aks_pool::GOOD, aks_pool::RULES),
             hold(resource_set::GOOD, resource_set::RULES),
             hold(bootstrap::GOOD, bootstrap::RULES),
             hold(kubeadm_control_plane::GOOD, kubeadm_control_plane::RULES),
