@@ -17,6 +17,7 @@ mod agent_layer;
 mod agent_scale;
 mod agent_watches;
 mod aks;
+mod applied_twice;
 mod appliers;
 mod architecture;
 mod bad_input;

@@ -163,6 +163,24 @@ const KIND: &[Choice] = &[
     ("paused", &[|_| (), |f| f.clusters.values_mut().for_each(|c| c.spec.paused = true)]),
 ];
 
+/// What of AZURE means something to a cluster that has its own control plane, whose number is odd.
+fn self_managed_options() -> Vec<Choice> {
+    AZURE.iter().filter(|(name, _)| *name != "the worker").copied().collect()
+}
+
+/// What of AZURE means something to AKS: Azure has its control plane, and there is a mirror for none of its images.
+fn aks_options() -> Vec<Choice> {
+    let no = ["the worker", "control plane", "mirror"];
+    let some = AZURE.iter().filter(|(name, _)| !no.contains(name)).copied();
+    // Whatever the others are, there is one that the system runs on.
+    some.chain([("a pool for the system", &[system_pool as fn(&mut Fleet)][..])]).collect()
+}
+
+fn system_pool(fleet: &mut Fleet) {
+    let pool = || NodePool { name: "sys".into(), replicas: Some(1), ..NodePool::default() };
+    fleet.clusters.values_mut().for_each(|c| c.spec.node_pools.push(pool()));
+}
+
 /// For each option the number of a value.
 type Variation = Vec<usize>;
 
@@ -221,6 +239,50 @@ fn each(choices: &[Choice]) -> Vec<Variation> {
     (0..choices.len()).flat_map(values).map(|(at, value)| alone(at, value)).collect()
 }
 
+/// So many of the full product, spread over it.
+fn sampled(choices: &[Choice], most: usize) -> Vec<Variation> {
+    let counts: Vec<_> = choices.iter().map(|(_, values)| values.len()).collect();
+    let all: usize = counts.iter().product();
+    let nth = |nth: usize| {
+        // By a prime, of which no number of values is a multiple: every value of each comes up.
+        let mut rest = (nth * 7919) % all;
+        let digit = |count: &usize| {
+            let digit = rest % count;
+            rest /= count;
+            digit
+        };
+        counts.iter().map(digit).collect()
+    };
+    (0..most.min(all)).map(nth).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+}
+
+/// A flavor's fleet, with what there is to choose of it.
+pub(crate) struct Varied {
+    base: Fleet,
+    choices: Vec<Choice>,
+}
+
+/// What each flavor that is built in may be asked for.
+pub(crate) fn flavors() -> [Varied; 4] {
+    [
+        Varied { base: fleet::plain(), choices: AZURE.to_vec() },
+        Varied { base: fleet::of("capz"), choices: self_managed_options() },
+        Varied { base: fleet::of("aks"), choices: aks_options() },
+        Varied { base: fleet::kind(), choices: KIND.to_vec() },
+    ]
+}
+
+impl Varied {
+    /// The trees of so many variations, every pair of two options' values among them.
+    pub(crate) fn trees(&self, most: usize) -> impl Iterator<Item = Files> + '_ {
+        let mut all = pairwise(&self.choices);
+        let more = sampled(&self.choices, most);
+        let more: Vec<_> = more.into_iter().filter(|one| !all.contains(one)).collect();
+        all.extend(more.into_iter().take(most.saturating_sub(all.len())));
+        all.into_iter().map(|variation| tree(&self.base, &self.choices, &variation))
+    }
+}
+
 fn tree(base: &Fleet, choices: &[Choice], variation: &[usize]) -> Files {
     let mut fleet = base.clone();
     for ((_, values), value) in choices.iter().zip(variation) {
@@ -253,6 +315,10 @@ fn every_pair_of_options_is_valid() {
     assert!(valid(&fleet::plain(), AZURE, &azure) > 200);
     assert!(valid(&fleet::kind(), KIND, &kind) > 30);
     assert!(valid(&fleet::full(), AZURE, &each(AZURE)) > 200);
+    let self_managed = self_managed_options();
+    assert!(valid(&fleet::of("capz"), &self_managed, &pairwise(&self_managed)) > 200);
+    let aks = aks_options();
+    assert!(valid(&fleet::of("aks"), &aks, &pairwise(&aks)) > 100);
 }
 
 #[test]
