@@ -33,11 +33,16 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "templates",
         &[
             ("which templates there are, and whose", "carp templates list"),
+            ("what clusters of a flavor may say besides", "carp templates explain capz"),
             ("a copy to change", "carp templates export parts/pools.yaml"),
             ("what they are expected to make", "carp templates test"),
         ],
     ),
     ("templates list", &[("which templates there are, and whose", "carp templates list")]),
+    (
+        "templates explain",
+        &[("what clusters of a flavor may say besides", "carp templates explain capz")],
+    ),
     ("templates export", &[("a copy to change", "carp templates export parts/pools.yaml")]),
     ("templates test", &[("what they are expected to make", "carp templates test")]),
     (
