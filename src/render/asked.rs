@@ -17,7 +17,8 @@ use crate::model::api::GROUP;
 const DECIDES_OVER_ALL: &[&str] = &["/spec/version", "/spec/location", "/spec/flavor"];
 /// The same of what a class may say for it.
 const DECIDES_TOO: &[&str] = &["/spec/credentials", "/spec/network", "/spec/parameters"];
-const CONTROL_PLANE: &str = "/spec/controlPlane";
+/// What decides over the machines of the control plane: the names in its certificates are of how it is reached.
+const DECIDES_OVER_CONTROL_PLANE: &[&str] = &["/spec/controlPlane", "/spec/access"];
 /// What of a pool replaces no machine of it.
 const IN_PLACE: [&str; 3] = ["name", "replicas", "autoscale"];
 
@@ -70,7 +71,7 @@ impl Asked {
             all: own.anything
                 && (DECIDES_OVER_ALL.iter().any(&differs)
                     || own.others && DECIDES_TOO.iter().any(&differs)),
-            control_plane: own.others && differs(&CONTROL_PLANE),
+            control_plane: own.others && DECIDES_OVER_CONTROL_PLANE.iter().any(&differs),
             pools: pool_changes(&pools(&last), &pools(&new)),
             own,
         }
@@ -251,6 +252,7 @@ mod tests {
         assert_eq!(with("version", "v1.34.2".into(), ANY), [true; 3]);
         assert_eq!(with("credentials", "b".into(), ANY), [true; 3]);
         assert_eq!(with("controlPlane", json!({"size": "x"}), ANY), [false, false, true]);
+        assert_eq!(with("access", json!({"endpoint": "Private"}), ANY), [false, false, true]);
         let class = OwnChange { others: false, ..ANY };
         assert_eq!(with("credentials", "b".into(), class), [false; 3]);
         assert_eq!(with("controlPlane", json!({"size": "x"}), class), [false; 3]);
