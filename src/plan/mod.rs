@@ -54,7 +54,7 @@ mod promises;
 mod world;
 
 pub use clock::Clock;
-pub use counts::{counts_nothing, is_counted_by, is_even, stand_with, stand_without, standing};
+pub use counts::{are_even, counts_nothing, is_counted_by, stand_with, stand_without, standing};
 pub use deletion::stuck;
 pub use expiry::{Expiry, expire};
 pub use explain::{

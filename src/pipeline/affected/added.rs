@@ -95,21 +95,15 @@ pub(super) fn stand(
     hosts: &BTreeMap<Name, BTreeSet<Name>>,
 ) -> Option<Previous> {
     let mut standing = input.previous.standing.clone()?;
-    for (worker, names) in hosts {
-        let mut row = standing.workers.remove(worker)?;
-        for name in names {
-            plan::stand_with(&mut row, input, input.fleet.clusters.get(name)?);
-        }
-        let planned = plan.workers.get(worker)?;
+    let came = hosts.iter().flat_map(|(worker, names)| names.iter().map(move |n| (worker, n)));
+    let came = came.map(|(worker, name)| Some((worker, input.fleet.clusters.get(name)?)));
+    let came: Vec<_> = came.collect::<Option<_>>()?;
+    plan::stand_with(&mut standing.workers, input, &came);
+    for worker in hosts.keys() {
+        let (row, planned) = (standing.workers.get_mut(worker)?, plan.workers.get(worker)?);
         (row.clusters, row.allocated) = (planned.clusters, planned.allocated.clone());
-        standing.workers.insert(worker.clone(), row);
     }
     let previous = Previous { standing: Some(standing), ..input.previous.clone() };
     let after = PlanInput { previous: &previous, ..*input };
-    let mut came = hosts.iter().flat_map(|(worker, names)| names.iter().map(move |n| (worker, n)));
-    let is_even = came.all(|(worker, name)| {
-        let cluster = input.fleet.clusters.get(name);
-        cluster.is_some_and(|cluster| plan::is_even(&after, cluster, worker))
-    });
-    is_even.then_some(previous)
+    plan::are_even(&after, &came).then_some(previous)
 }

@@ -14,7 +14,7 @@ mod locks;
 mod standing;
 mod told;
 
-pub use standing::{counts_nothing, is_counted_by, is_even, stand_with, stand_without, standing};
+pub use standing::{are_even, counts_nothing, is_counted_by, stand_with, stand_without, standing};
 pub(super) use told::CountsContext;
 
 use std::collections::{BTreeMap, BTreeSet};

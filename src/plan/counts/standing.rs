@@ -70,12 +70,24 @@ pub fn counts_nothing(input: &PlanInput<'_>) -> bool {
     !counted && RuleGroups::of(input, &Policies::of(input.fleet)).is_nothing()
 }
 
-/// Counts a cluster that came to a worker among those that stand there.
-pub fn stand_with(standing: &mut StandingWorker, input: &PlanInput<'_>, cluster: &Cluster) {
+/// Counts clusters that came, each to a worker, among those that stand there.
+pub fn stand_with(
+    standing: &mut BTreeMap<Name, StandingWorker>,
+    input: &PlanInput<'_>,
+    came: &[(&Name, &Cluster)],
+) {
     let asked = RuleGroups::of(input, &Policies::of(input.fleet));
     if asked.is_nothing() {
         return;
     }
+    for (worker, cluster) in came {
+        if let Some(standing) = standing.get_mut(*worker) {
+            stand_among(standing, &asked, cluster);
+        }
+    }
+}
+
+fn stand_among<'a>(standing: &mut StandingWorker, asked: &RuleGroups<'a>, cluster: &'a Cluster) {
     let who = Who::of(cluster);
     let own = cluster.spec.own_anti_affinity();
     let member = Member { who, policy: asked.policy(&who), own };
@@ -121,12 +133,22 @@ fn come(parts: &mut Vec<StandingPart>, (rule, values): (usize, Values<'_>), name
     }
 }
 
-/// Whether no rule of spread that counts a cluster would refuse anybody the domain of its worker: seen from all domains
-/// there are, it is not too far ahead.
+/// Whether no rule of spread that counts any of these clusters would refuse anybody the domain of its worker: seen from all
+/// domains there are, it is not too far ahead.
 #[must_use]
-pub fn is_even(input: &PlanInput<'_>, cluster: &Cluster, worker: &Name) -> bool {
-    let (policies, who) = (Policies::of(input.fleet), Who::of(cluster));
+pub fn are_even(input: &PlanInput<'_>, came: &[(&Name, &Cluster)]) -> bool {
+    let policies = Policies::of(input.fleet);
     let asked = RuleGroups::of(input, &policies);
+    came.iter().all(|(worker, cluster)| is_even(input, (&policies, &asked), cluster, worker))
+}
+
+fn is_even(
+    input: &PlanInput<'_>,
+    (policies, asked): (&Policies<'_>, &RuleGroups<'_>),
+    cluster: &Cluster,
+    worker: &Name,
+) -> bool {
+    let who = Who::of(cluster);
     let refusing = policies.all().flat_map(group::spread_of);
     let mut refusing = refusing.filter(|(rule, _)| rule.when_unsatisfiable.refuses());
     refusing.all(|(rule, group)| {
