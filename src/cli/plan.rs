@@ -72,8 +72,8 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let shown = args.diff || matches!(args.output, PlanForm::Markdown);
     let diffs = if shown { Diffs::Shown } else { Diffs::Left };
     let told = match args.output {
-        PlanForm::Text => Told::Changes,
-        PlanForm::Json | PlanForm::Markdown => Told::Everything,
+        PlanForm::Text | PlanForm::Markdown => Told::Changes,
+        PlanForm::Json => Told::Everything,
     };
     let asked = (diffs, told);
     let opened = engine::propose(context, &args.fleet, &args.observed, &args.against, asked)?;

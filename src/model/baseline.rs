@@ -62,6 +62,8 @@ pub struct Baseline {
     pub quiet: bool,
     /// Whether somebody acknowledged something that no run has used yet.
     pub acknowledged: bool,
+    /// Whether a plan tells of acknowledgements that were used and can be removed.
+    pub spent: bool,
     /// What stands on the workers of which the index of documents says something older.
     pub standing: BTreeMap<Name, StandingWorker>,
     /// Whether the desired documents are far from all limits; `None` where they are not. Otherwise, what was added since

@@ -51,6 +51,7 @@ pub fn baseline(
         busy: busy(&proposal.plan, &proposal.gates, &gone),
         quiet: is_quiet(proposal, &gone),
         acknowledged: is_acknowledged(snapshot, proposal),
+        spent: !change::leftover(fleet, proposal.previous.fleet.as_ref()).is_empty(),
         gone,
         standing: BTreeMap::new(),
         growth: fleet.has_room.then(DocumentGrowth::default),

@@ -102,11 +102,38 @@ fn looks_at_a_fleet_that_stands_are_answered_by_what_stands() {
     assert_eq!(standing.looks(), 0, "a worker is edited");
 }
 
+/// Whoever used an acknowledgement is told by every plan that it can be removed.
+#[test]
+fn a_plan_tells_what_is_spent() {
+    let mut standing = Standing::new();
+    for name in ["alpha", "bravo", "charlie", "delta"] {
+        standing.world.remove(&format!("fleet/clusters/{name}.yaml"));
+    }
+    standing.run();
+    let held = standing.world.propose_afresh().plan.holds;
+    let (count, digest) = (held[0].names.len(), held[0].digest());
+    standing.world.write(
+        "fleet/meant.yaml",
+        &format!(
+            "apiVersion: carp.dev/v1alpha1\nkind: Acknowledgement\nmetadata:\n  name: meant\nspec:\n  \
+             of: deletions\n  count: {count}\n  digest: {digest}\n"
+        ),
+    );
+    standing.stand();
+    assert!(standing.look(&Sought::Changes).is_none(), "it is spent, and there still");
+    standing.world.remove("fleet/meant.yaml");
+    standing.stand();
+    let narrow = standing.look(&Sought::Changes).expect("four are being deleted");
+    assert_same_changes(&narrow, &standing.world.propose_afresh());
+    assert_eq!(narrow.plan.deletions.len(), 4);
+}
+
 /// Commands that only look, of a fleet in which `c000000` is placed and `c000007` waits.
 const LOOKS: &[&[&str]] = &[
     &["plan"],
     &["plan", "--detailed-exitcode", "--diff"],
     &["plan", "--output", "json"],
+    &["plan", "--output", "markdown"],
     &["explain", "cluster/c000000"],
     &["explain", "c000001", "--output", "json"],
     &["explain", "cluster/c000007"],

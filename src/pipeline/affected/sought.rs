@@ -77,6 +77,9 @@ pub fn propose_sought(
         }
     }
     if *sought == Sought::Changes {
+        if baseline.spent {
+            return Ok(None);
+        }
         // What is being deleted is told, and of whom that waits.
         scope.going.extend(baseline.gone.keys().cloned());
     }

@@ -115,7 +115,7 @@ fn head(view: &PlanView<'_>) -> String {
         thousands(view.waiting),
         thousands(view.held()),
         view.workers.len(),
-        count(view.proposal.plan.workers.len() as u64, "worker"),
+        count(view.proposal.counts.workers.values().sum(), "worker"),
         count(view.files.total(), "file"),
     );
     for line in against::lines(view.against) {

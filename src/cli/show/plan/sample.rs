@@ -81,7 +81,11 @@ pub(in crate::cli) fn proposal() -> Proposal {
             clusters_rendered: 2,
             objects_written: 14,
         },
-        counts: FleetCounts { pending: 1, ..FleetCounts::default() },
+        counts: FleetCounts {
+            pending: 1,
+            workers: [("Running".to_owned(), 2)].into(),
+            ..FleetCounts::default()
+        },
         valid_until: Some("2026-11-01T10:00:00Z".parse().unwrap()),
         message: "carp: +2 -1 ~1 clusters on 2 workers".into(),
         ..unchanged()
