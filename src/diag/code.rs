@@ -170,6 +170,10 @@ codes! {
     RenderedInvalid = "rendered-invalid", Error;
     /// What a template made may not go where it was made for.
     RenderedRefused = "rendered-refused", Error;
+    /// An override cannot be made: what it is about is not there, or what comes of it is too much.
+    OverrideFailed = "override-failed", Error;
+    /// An override would change what is carp's own.
+    OverrideRefused = "override-refused", Error;
     /// Something that looks like a secret was about to be written to Git.
     SecretInOutput = "secret-in-output", Error;
     /// A file that carp does not own is where carp must write.

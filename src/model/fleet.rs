@@ -1,10 +1,11 @@
 //! What people want, loaded and resolved.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec, WorkerSpec,
+    OverridePolicySpec, PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec, WorkerSpec,
 };
 use super::{Catalogue, Digest, Flavor, IndexRow, MadeBy, Name, Nodes, Pool, Resources};
 
@@ -27,6 +28,8 @@ pub struct Fleet {
     pub classes: BTreeMap<Name, Sourced<ManagedClusterClassSpec>>,
     /// The placement policies, the built-in ones included.
     pub policies: BTreeMap<Name, Policy>,
+    /// The override policies.
+    pub overrides: BTreeMap<Name, Arc<Override>>,
     /// The flavors that there are.
     pub catalogue: Catalogue,
     /// The flavors whose clusters need other addresses than their worker has, as the flavors' manifests
@@ -246,6 +249,30 @@ pub struct Policy {
     pub document: usize,
     /// What it says.
     pub spec: PlacementPolicySpec,
+}
+
+/// An override policy.
+#[derive(Clone, Debug)]
+pub struct Override {
+    /// Its name.
+    pub name: Name,
+    /// The file it stands in.
+    pub file: String,
+    /// The document in that file, from 0.
+    pub document: usize,
+    /// The digest of what it does to objects that it gets: whom it selects apart.
+    pub effect: Digest,
+    /// What it says.
+    pub spec: OverridePolicySpec,
+}
+
+impl Override {
+    /// The policy of a document.
+    #[must_use]
+    pub fn new(name: Name, file: String, document: usize, spec: OverridePolicySpec) -> Self {
+        let effect = Digest::of_value(&(&spec.objects, &spec.changes));
+        Self { name, file, document, effect, spec }
+    }
 }
 
 /// A document, or a whole file, that did not load.

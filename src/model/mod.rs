@@ -36,6 +36,7 @@ mod memo;
 mod moving;
 mod name;
 mod network;
+mod object_edits;
 mod offer;
 mod openpgp;
 pub mod parameters;
@@ -92,7 +93,7 @@ pub use flavor::{
     PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
 };
 pub use fleet::{
-    Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Policy, SYSTEM_POOL,
+    Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Override, Policy, SYSTEM_POOL,
     SYSTEM_POOL_REPLICAS, Sourced, Unloaded, Worker,
 };
 pub use fleet_lock::{
@@ -111,6 +112,9 @@ pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Rebalanced, Stay};
 pub use name::{Name, NameError};
 pub use network::Cidr;
+pub use object_edits::{
+    EditedObject, OVERRIDDEN_BY, ObjectEdits, carps_path, is_carps_api, is_carps_key,
+};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use phase::{ClusterPhase, WorkerPhase};

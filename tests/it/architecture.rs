@@ -18,6 +18,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("load", 2),
     ("plan", 2),
     ("render", 2),
+    ("overrides", 2),
     ("gate", 2),
     ("change", 2),
     ("status", 2),

@@ -15,6 +15,8 @@ mod guards;
 mod kind_cluster;
 mod managed_cluster;
 mod offered;
+mod override_change;
+mod override_policy;
 mod parameters;
 mod placement;
 pub mod planned;
@@ -53,6 +55,11 @@ pub use managed_cluster::{
     ManagedClusterStatus, NodeCounts, OnWorkerLoss,
 };
 pub use offered::{Classification, SupportedVersion};
+pub use override_change::{
+    AS_WRITTEN, ChangeOf, EntriesChange, FieldChange, FieldFormat, ImageChange, ItemsChange,
+    OverrideChange, PatchOperation, PatchVerb, escaped,
+};
+pub use override_policy::{ObjectSelector, OverridePolicy, OverridePolicySpec, WorkerSelector};
 pub use parameters::Parameters;
 pub use placement::{
     Affinity, ClusterSelector, Expression, ExpressionOperator, Failover, LabelSelector,
