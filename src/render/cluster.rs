@@ -55,6 +55,7 @@ pub fn cluster_job_at(
             flavor: flavor.to_owned(),
             makes: FlavorKind::ManagedCluster,
         },
+        edits: None,
         problems,
     }
 }

@@ -98,6 +98,7 @@ pub fn control_plane_worker_job(
             flavor: flavor.to_owned(),
             makes: FlavorKind::Worker,
         },
+        edits: None,
         problems,
     })
 }

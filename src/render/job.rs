@@ -1,9 +1,12 @@
 //! One folder to render: known by its key before anything is rendered.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::check;
 use super::crd::Crd;
+use super::edits;
 use super::flux::kustomization_file;
 use super::folder::with_digest;
 use super::object::{Malformed, Object, objects};
@@ -11,7 +14,7 @@ use super::templates::Templates;
 use super::{Files, text, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::FlavorKind;
-use crate::model::{Digest, canonical_json, write_canonical, write_json};
+use crate::model::{Digest, ObjectEdits, canonical_json, write_canonical, write_json};
 
 /// The form of what jobs make beside their templates; part of every key.
 const FORM: u32 = 1;
@@ -47,6 +50,8 @@ pub struct Job {
     /// Folders (empty for the job's own) and what their `kustomization.yaml` lists.
     pub(super) listed: Vec<(String, Vec<String>)>,
     pub(super) scope: Scope,
+    /// What changes the objects before they are checked.
+    pub(super) edits: Option<Arc<dyn ObjectEdits>>,
     /// What keeps the job from rendering at all.
     pub(super) problems: Diagnostics,
 }
@@ -76,12 +81,22 @@ impl Job {
         write_json(&FORM, &mut text);
         text.extend_from_slice(b",\"listed\":");
         write_json(&self.listed, &mut text);
+        if let Some(edits) = &self.edits {
+            text.extend_from_slice(b",\"overrides\":");
+            write_canonical(&edits.facts(), &mut text);
+        }
         text.extend_from_slice(b",\"rendered\":");
         write_json(&self.rendered, &mut text);
         text.extend_from_slice(b",\"templates\":");
         write_json(&self.templates.flavor_digest(&self.folder), &mut text);
         text.push(b'}');
         Digest::of(&text)
+    }
+
+    /// The same folder, its objects changed before they are checked.
+    #[must_use]
+    pub fn with_edits(self, edits: Arc<dyn ObjectEdits>) -> Self {
+        Self { edits: Some(edits), ..self }
     }
 
     /// What the templates get.
@@ -111,10 +126,13 @@ impl Job {
             append(files.entry(file.clone()).or_default(), &yaml::emit_all(values));
         }
         let objects = objects(&files).map_err(|all| self.malformed(&all))?;
-        let findings = check::all(&objects, self);
-        if findings.has_errors() {
-            return Err(findings);
-        }
+        let objects = match &self.edits {
+            None => self.checked(objects)?,
+            Some(edits) => {
+                let (catalogue, checked) = (self.templates.catalogue(), |all| self.checked(all));
+                edits::apply(&**edits, &mut files, objects, catalogue, &checked)?
+            }
+        };
         guard_substitution(&mut files, &objects);
         let fixed = self.fixed.iter().map(|(file, crd)| (file.clone(), crd.text.clone().into()));
         files.extend(fixed);
@@ -124,6 +142,12 @@ impl Job {
             files.insert(format!("{path}{KUSTOMIZATION}"), content);
         }
         Ok(with_digest(files))
+    }
+
+    /// The objects, if they pass every check.
+    fn checked(&self, objects: Vec<Object>) -> Result<Vec<Object>, Diagnostics> {
+        let findings = check::all(&objects, self);
+        if findings.has_errors() { Err(findings) } else { Ok(objects) }
     }
 
     fn ready(&self) -> Result<(), Diagnostics> {
@@ -188,6 +212,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::diag::Place;
+    use crate::model::{EditedObject, Name};
 
     const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: x\n";
 
@@ -202,7 +228,26 @@ mod tests {
             fixed: Vec::new(),
             listed: Vec::new(),
             scope: Scope::Components,
+            edits: None,
             problems: Diagnostics::default(),
+        }
+    }
+
+    /// Edits that change nothing.
+    #[derive(Debug)]
+    struct NoEdits;
+
+    impl ObjectEdits for NoEdits {
+        fn facts(&self) -> Value {
+            json!(["facts"])
+        }
+
+        fn edit(&self, objects: &[&Value]) -> Result<Vec<Option<EditedObject>>, Diagnostics> {
+            Ok(vec![None; objects.len()])
+        }
+
+        fn place(&self, _: &Name) -> Option<Place> {
+            None
         }
     }
 
@@ -246,6 +291,9 @@ mod tests {
             "listed": job.listed,
         });
         assert_eq!(job.key(), Digest::of_value(&whole));
+        let mut edited = whole;
+        edited["overrides"] = json!(["facts"]);
+        assert_eq!(job.with_edits(Arc::new(NoEdits)).key(), Digest::of_value(&edited));
     }
 
     #[test]

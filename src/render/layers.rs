@@ -106,6 +106,7 @@ pub(super) fn job(site: LayerSite<'_>, templates: &Templates) -> Job {
         scope: Scope::Components,
         // A flavor that cannot be read declares no kinds: without it, what applies the folders would
         // lose the right to touch the clusters that are there.
+        edits: None,
         problems: templates.broken_manifests().cloned().collect(),
     }
 }

@@ -56,6 +56,7 @@ pub(super) mod tests {
                 flavor: "kamaji-capz".to_owned(),
                 makes: FlavorKind::ManagedCluster,
             },
+            edits: None,
             problems: Diagnostics::default(),
         }
     }
