@@ -170,6 +170,12 @@ codes! {
     RenderedInvalid = "rendered-invalid", Error;
     /// What a template made may not go where it was made for.
     RenderedRefused = "rendered-refused", Error;
+    /// An override policy says what can never be done.
+    InvalidOverride = "invalid-override", Error;
+    /// An override policy selects objects of a kind that no flavor has.
+    UnknownObject = "unknown-object", Error;
+    /// Two override policies of one priority change the same field, so that their names tell which one counts.
+    OverrideConflict = "override-conflict", Warning;
     /// An override cannot be made: what it is about is not there, or what comes of it is too much.
     OverrideFailed = "override-failed", Error;
     /// An override would change what is carp's own.

@@ -1,7 +1,9 @@
 //! Documents to the fleet: the rules run, classes and overlays applied, what failed left out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use super::broken_override;
 use super::built_in;
 use super::check::taken::NameHolders;
 use super::check::{self, CheckContext};
@@ -15,8 +17,8 @@ use super::resolve;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec};
 use crate::model::{
-    Catalogue, Cluster, Fleet, Name, Policy, Pool, PoolLock, Previous, Sourced, Unloaded, Worker,
-    worker_facts,
+    Catalogue, Cluster, Fleet, Name, Override, Policy, Pool, PoolLock, Previous, Sourced, Unloaded,
+    Worker, worker_facts,
 };
 
 /// Makes the fleet of what was read. `spec` is `None` where `carp.yaml` did not load: then what does
@@ -55,13 +57,14 @@ pub(super) fn assemble_part(
             spec: spec.cloned().unwrap_or_default(),
             // A policy of the fleet takes the place of a built-in one of its name.
             policies: built_in::policies(),
+            broken_overrides: broken_override::of_files(spec, &unloaded),
             networks_apart: catalogue.networks_apart(),
             catalogue,
             unloaded,
             ..Fleet::default()
         },
         scene,
-        folders,
+        folders: folders.clone(),
         overlays: BTreeMap::new(),
         withheld: BTreeSet::new(),
     };
@@ -71,6 +74,9 @@ pub(super) fn assemble_part(
     let own = own.map(|(at, item)| (left_out.binary_search(&at).is_ok(), item));
     for (left_out, item) in strays.into_iter().map(|stray| (true, stray)).chain(own) {
         let failed = left_out || item.findings.has_errors();
+        if failed && folders.is_platforms(&item) {
+            assembly.fleet.broken_overrides.extend(broken_override::of(&item));
+        }
         let Findings { source, list } = item.findings;
         diagnostics.extend(list);
         match item.body.filter(|_| !failed) {
@@ -145,6 +151,7 @@ fn on_the_whole(fleet: &Fleet) -> Diagnostics {
     check::tie::check(fleet, &mut found);
     check::pool::check(fleet, &mut found);
     check::no_domain::check(fleet, &mut found);
+    check::override_order::check(fleet, &mut found);
     found
 }
 
@@ -227,6 +234,10 @@ impl Assembly<'_> {
                 self.fleet.acknowledgements.insert(name, sourced);
             }
             DocumentSpec::WorkerPool(spec) => self.pool(name, file, document, *spec),
+            DocumentSpec::OverridePolicy(spec) => {
+                let policy = Override::new(name.clone(), file, document, *spec);
+                self.fleet.overrides.insert(name, Arc::new(policy));
+            }
             DocumentSpec::Fleet(_)
             | DocumentSpec::WorkerOverlay(_)
             | DocumentSpec::PlacementPolicyTest(_) => {}

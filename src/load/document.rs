@@ -29,6 +29,8 @@ pub(super) struct Item {
     pub(super) name: Option<String>,
     /// Whether new placements may depend on it.
     pub(super) steers_placement: bool,
+    /// Whether it is an override policy, or may be one.
+    pub(super) may_override: bool,
     /// What it says, as far as that could be read.
     pub(super) body: Option<Body>,
     /// What the memo is to keep of it; `None` where it has it already.
@@ -102,6 +104,11 @@ impl Body {
     /// The canonical form: what the facts digest is taken of.
     pub(super) fn canonical(&self) -> Value {
         let spec = self.spec.to_value();
+        let (spec, as_written) = match self.spec.kind() {
+            // What is empty in a patch is not the same as nothing.
+            Kind::OverridePolicy => (Value::Null, Some(spec)),
+            _ => (spec, None),
+        };
         let kept = empty_parameters(&spec);
         let mut canonical = without_defaults(json!({
             "kind": self.spec.kind().name(),
@@ -117,6 +124,9 @@ impl Body {
                 Step::Index(at) => &mut place[at],
             });
             *place = value;
+        }
+        if let Some(spec) = as_written {
+            canonical["spec"] = spec;
         }
         canonical
     }
@@ -151,6 +161,7 @@ pub(super) fn remembered(fact: &Fact, source: DocumentSource) -> Option<Item> {
         kind: Some(fact.kind.clone()),
         name: Some(fact.name.clone()),
         steers_placement: kind.steers_placement(),
+        may_override: kind == Kind::OverridePolicy,
         body: Some(body),
         fact: None,
     })
@@ -175,7 +186,8 @@ pub(super) fn read(chunk: Chunk<'_>, source: DocumentSource, root: Root) -> Item
         Some(kind) => kind.steers_placement(),
         None => guess_identity::may_steer_placement(chunk.text, kind.as_deref(), root),
     };
-    Item { findings, kind, name, steers_placement, body, fact }
+    let may_override = guess_identity::may_override(kind.as_deref(), root);
+    Item { findings, kind, name, steers_placement, may_override, body, fact }
 }
 
 fn text_at(value: &Value, path: &[&str]) -> Option<String> {
@@ -249,11 +261,11 @@ fn walk_part(
 
 /// The body, and the text of its canonical form where it can be read back from that.
 fn decode(kind: Kind, opened: Envelope) -> Result<(Body, Option<String>), serde_json::Error> {
-    let mut parts = match without_nulls(opened.metadata) {
+    let mut parts = match without_nulls(opened.metadata, None) {
         Value::Object(parts) => parts,
         _ => Map::new(),
     };
-    parts.insert("spec".to_owned(), without_nulls(opened.spec));
+    parts.insert("spec".to_owned(), without_nulls(opened.spec, Some(Shape::of_spec(kind))));
     if parts.get("namespace").is_some_and(|n| n == DEFAULT_NAMESPACE) {
         parts.remove("namespace");
     }
@@ -281,16 +293,33 @@ fn decode(kind: Kind, opened: Envelope) -> Result<(Body, Option<String>), serde_
     })
 }
 
-fn without_nulls(value: Value) -> Value {
-    match value {
-        Value::Object(map) => Value::Object(
-            map.into_iter()
-                .filter(|(_, v)| !v.is_null())
-                .map(|(k, v)| (k, without_nulls(v)))
+/// The value without nulls, but where the shape takes what is written.
+fn without_nulls(value: Value, shape: Option<&Shape>) -> Value {
+    match (shape, value) {
+        (Some(Shape::AsWritten | Shape::MappingAsWritten), value) => value,
+        (shape, Value::Object(map)) => {
+            let below = |key: &str| match shape? {
+                Shape::Object { fields, .. } => fields.get(key),
+                Shape::Map(inner) => Some(&**inner),
+                _ => None,
+            };
+            let kept = map.into_iter().filter(|(_, v)| !v.is_null());
+            Value::Object(
+                kept.map(|(k, v)| {
+                    let shape = below(&k);
+                    (k, without_nulls(v, shape))
+                })
                 .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
-        scalar => scalar,
+            )
+        }
+        (shape, Value::Array(items)) => {
+            let below = match shape {
+                Some(Shape::List(inner)) => Some(&**inner),
+                _ => None,
+            };
+            Value::Array(items.into_iter().map(|item| without_nulls(item, below)).collect())
+        }
+        (_, scalar) => scalar,
     }
 }
 

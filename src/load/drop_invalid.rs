@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::envelope::Envelope;
 use super::finding::Findings;
@@ -11,6 +11,9 @@ use crate::diag::{FieldPath, Severity, Step};
 
 /// Text that a document must have; without it nothing could be looked at.
 const REQUIRED_TEXT: [&str; 3] = ["name", "version", "location"];
+
+/// Lists that a document must have.
+const REQUIRED_LISTS: [&str; 2] = ["objects", "changes"];
 
 /// Takes out of `metadata` and `spec` each field in which something is wrong. A number or boolean where
 /// a required text is wanted becomes that text.
@@ -61,6 +64,8 @@ fn mend(fields: &mut Map<String, Value>, key: &str) {
         Some(value @ (Value::Number(_) | Value::Bool(_))) if REQUIRED_TEXT.contains(&key) => {
             *value = Value::String(value.to_string());
         }
+        // What an override policy selects is looked at whatever it changes.
+        _ if REQUIRED_LISTS.contains(&key) => drop(fields.insert(key.to_owned(), json!([]))),
         _ => {
             fields.remove(key);
         }

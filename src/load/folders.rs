@@ -39,6 +39,11 @@ impl<'a> Folders<'a> {
         innermost(&self.input, file)
     }
 
+    /// Whether a document stands in no tenant's folder.
+    pub(super) fn is_platforms(&self, item: &Item) -> bool {
+        self.tenants_of(&item.findings.source.file).is_empty()
+    }
+
     /// The first folder of these tenants.
     pub(super) fn folder_of(&self, tenants: &[&str]) -> Option<&'a str> {
         self.input.iter().find(|(_, of)| *of == tenants).map(|(folder, _)| *folder)

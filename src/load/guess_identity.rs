@@ -7,7 +7,7 @@ use super::finding::Findings;
 use super::kind::{Kind, Root};
 use super::split::Chunk;
 use crate::diag::{Diagnostic, Place};
-use crate::model::api::GROUP;
+use crate::model::api::{GROUP, planned};
 
 /// A document that cannot be parsed: its finding, and the kind and name that can be told all the same.
 pub(super) fn item(chunk: Chunk<'_>, mut findings: Findings, fault: &Fault, root: Root) -> Item {
@@ -19,7 +19,8 @@ pub(super) fn item(chunk: Chunk<'_>, mut findings: Findings, fault: &Fault, root
     let kind = scraped(chunk.text, &["kind"]);
     let name = scraped(chunk.text, &["metadata", "name"]);
     let steers_placement = may_steer_placement(chunk.text, kind.as_deref(), root);
-    Item { findings, kind, name, steers_placement, body: None, fact: None }
+    let may_override = may_override(kind.as_deref(), root);
+    Item { findings, kind, name, steers_placement, may_override, body: None, fact: None }
 }
 
 /// Whether a document whose kind is not known may be one that new placements depend on: it stands
@@ -42,6 +43,15 @@ pub(super) fn may_steer_placement(text: &str, kind: Option<&str>, root: Root) ->
                 || !says(text, "apiVersion")
                 || Kind::ALL.into_iter().any(|kind| steers(kind) && says(text, kind.name()))
         }
+    }
+}
+
+/// Whether a document without effect may be an override policy: its kind is that, or a slip of the pen for it, or it
+/// stands below the policies and its kind is none.
+pub(super) fn may_override(kind: Option<&str>, root: Root) -> bool {
+    match kind.and_then(Kind::meant) {
+        Some(kind) => kind == Kind::OverridePolicy,
+        None => root == Root::Policies && !kind.is_some_and(|kind| planned::KINDS.contains(&kind)),
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::diag::suggest;
 use crate::model::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec,
+    OverridePolicySpec, PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec,
+    WorkerPoolSpec, WorkerSpec,
 };
 
 /// A kind that carp reads.
@@ -20,6 +21,7 @@ pub(super) enum Kind {
     PlacementPolicy,
     PlacementPolicyTest,
     Acknowledgement,
+    OverridePolicy,
 }
 
 /// Where a document stands.
@@ -36,7 +38,7 @@ pub(super) enum Root {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Fleet,
         Self::ManagedCluster,
         Self::Worker,
@@ -46,6 +48,7 @@ impl Kind {
         Self::PlacementPolicy,
         Self::PlacementPolicyTest,
         Self::Acknowledgement,
+        Self::OverridePolicy,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -59,6 +62,7 @@ impl Kind {
             Self::PlacementPolicy => "PlacementPolicy",
             Self::PlacementPolicyTest => "PlacementPolicyTest",
             Self::Acknowledgement => "Acknowledgement",
+            Self::OverridePolicy => "OverridePolicy",
         }
     }
 
@@ -69,7 +73,7 @@ impl Kind {
     pub(super) fn root(self) -> Root {
         match self {
             Self::Fleet => Root::File,
-            Self::PlacementPolicy => Root::Policies,
+            Self::PlacementPolicy | Self::OverridePolicy => Root::Policies,
             Self::PlacementPolicyTest => Root::PolicyTests,
             _ => Root::Fleet,
         }
@@ -111,6 +115,7 @@ pub(super) enum DocumentSpec {
     PlacementPolicy(Box<PlacementPolicySpec>),
     PlacementPolicyTest(Box<PlacementPolicyTestSpec>),
     Acknowledgement(AcknowledgementSpec),
+    OverridePolicy(Box<OverridePolicySpec>),
 }
 
 impl DocumentSpec {
@@ -127,6 +132,7 @@ impl DocumentSpec {
             Kind::PlacementPolicy => Self::PlacementPolicy(from_value(spec)?),
             Kind::PlacementPolicyTest => Self::PlacementPolicyTest(from_value(spec)?),
             Kind::Acknowledgement => Self::Acknowledgement(from_value(spec)?),
+            Kind::OverridePolicy => Self::OverridePolicy(from_value(spec)?),
         })
     }
 
@@ -141,6 +147,7 @@ impl DocumentSpec {
             Self::PlacementPolicy(_) => Kind::PlacementPolicy,
             Self::PlacementPolicyTest(_) => Kind::PlacementPolicyTest,
             Self::Acknowledgement(_) => Kind::Acknowledgement,
+            Self::OverridePolicy(_) => Kind::OverridePolicy,
         }
     }
 
@@ -156,6 +163,7 @@ impl DocumentSpec {
             Self::PlacementPolicy(s) => serde_json::to_value(s),
             Self::PlacementPolicyTest(s) => serde_json::to_value(s),
             Self::Acknowledgement(s) => serde_json::to_value(s),
+            Self::OverridePolicy(s) => serde_json::to_value(s),
         };
         written.expect("carp's own types serialise to JSON")
     }

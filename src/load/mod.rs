@@ -10,6 +10,7 @@
 mod alone;
 mod amounts;
 mod assemble;
+mod broken_override;
 mod built_in;
 mod changed;
 mod check;
@@ -60,6 +61,7 @@ pub use previous::previous;
 pub use reports::{folded, folded_pools, known_reports, reports};
 pub use split::without_documents;
 pub use strays::strays;
+pub use templates::own_templates;
 pub use yaml::emit_yaml;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};

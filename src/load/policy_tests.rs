@@ -171,6 +171,7 @@ fn item(source: DocumentSource, body: Body) -> Item {
         kind: Some(kind.name().to_owned()),
         name: Some(body.name.clone()),
         steers_placement: kind.steers_placement(),
+        may_override: false,
         body: Some(body),
         fact: None,
     }

@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::kind::Kind;
 use crate::model::api::{
-    AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec,
+    AS_WRITTEN, AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
+    OverridePolicySpec, PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec,
+    WorkerPoolSpec, WorkerSpec,
 };
 
 /// The form of a value.
@@ -35,6 +36,10 @@ pub(super) enum Shape {
     Quantity,
     /// A mapping whose form is another's to say: a flavor's parameters.
     Free,
+    /// Anything, taken as it is written: `null`, and what is empty, mean something there.
+    AsWritten,
+    /// The same of a mapping.
+    MappingAsWritten,
     /// Anything.
     Any,
 }
@@ -68,6 +73,7 @@ fn schema(kind: Kind) -> Value {
         Kind::PlacementPolicy => of::<PlacementPolicySpec>(),
         Kind::PlacementPolicyTest => of::<PlacementPolicyTestSpec>(),
         Kind::Acknowledgement => of::<AcknowledgementSpec>(),
+        Kind::OverridePolicy => of::<OverridePolicySpec>(),
     }
 }
 
@@ -85,19 +91,23 @@ impl Shape {
     /// What a person would call it.
     pub(super) fn described(&self) -> &'static str {
         match self {
-            Self::Object { .. } | Self::Map(_) | Self::Free => "a mapping",
+            Self::Object { .. } | Self::Map(_) | Self::Free | Self::MappingAsWritten => "a mapping",
             Self::List(_) => "a list",
             Self::Text { .. } | Self::Word(_) => "text",
             Self::Integer { .. } => "a whole number",
             Self::Boolean => "`true` or `false`",
             Self::Quantity => "a quantity",
-            Self::Any => "a value",
+            Self::AsWritten | Self::Any => "a value",
         }
     }
 
     fn of_schema(schema: &Value) -> Self {
         if schema.get("x-kubernetes-int-or-string").is_some() {
             return Self::Quantity;
+        }
+        if schema.get(AS_WRITTEN).is_some() {
+            let mapping = type_of(schema) == Some("object");
+            return if mapping { Self::MappingAsWritten } else { Self::AsWritten };
         }
         if schema.get("x-kubernetes-preserve-unknown-fields").is_some() {
             return Self::Free;

@@ -50,7 +50,9 @@ impl StructureWalk<'_> {
     /// Compares a value with its form.
     pub(super) fn value(&mut self, shape: &Shape, value: &Value, path: &FieldPath) {
         match (shape, value) {
-            (Shape::Any, _) | (Shape::Boolean, Value::Bool(_)) => {}
+            (Shape::Any | Shape::AsWritten, _)
+            | (Shape::MappingAsWritten, Value::Object(_))
+            | (Shape::Boolean, Value::Bool(_)) => {}
             (Shape::Free, Value::Object(_)) => self.free(value, path),
             (Shape::Object { fields, required }, Value::Object(map)) => {
                 for (key, value) in map {
@@ -125,7 +127,8 @@ impl StructureWalk<'_> {
                 let habit = habits::of_field(self.kind, key).map(str::to_owned);
                 let nearest = || suggest::help(key, known.collect::<Vec<_>>(), "the fields here");
                 let help = habit.unwrap_or_else(nearest);
-                let message = format!("`{path}` is not a field of a {}", self.kind);
+                let a = if self.kind.starts_with(['A', 'O']) { "an" } else { "a" };
+                let message = format!("`{path}` is not a field of {a} {}", self.kind);
                 self.findings.add_on_key(Code::UnknownField, path.clone(), message, help);
             }
         }
@@ -232,7 +235,7 @@ fn remedy(shape: &Shape, value: &Value, shown: &str, path: &FieldPath) -> String
             format!("write it without quotes: {text}")
         }
         (Shape::List(_), _) => "write a list: each item on a line that begins with `- `".to_owned(),
-        (Shape::Object { .. } | Shape::Map(_) | Shape::Free, _) => {
+        (Shape::Object { .. } | Shape::Map(_) | Shape::Free | Shape::MappingAsWritten, _) => {
             "write a mapping: each field on a line of its own, `key: value`".to_owned()
         }
         _ => format!("write {}", shape.described()),

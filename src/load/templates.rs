@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::read;
 use super::tree;
 use crate::diag::Diagnostics;
-use crate::model::{Id, Store, StoreError};
+use crate::model::{Dir, Fleet, Id, Input, Store, StoreError};
 
 /// The text of every file below the templates' root, by its path from there. Names that begin with a
 /// dot (`.gitkeep`) are left out.
@@ -29,6 +29,23 @@ pub(super) fn read(
         }
     }
     Ok((texts, diagnostics))
+}
+
+/// The text of the files below the fleet's `roots.templates`, by their path from there. What cannot be read is left out:
+/// loading the fleet tells of it.
+///
+/// # Errors
+/// The store failed.
+pub fn own_templates(
+    input: &Input,
+    store: &dyn Store,
+    fleet: &Fleet,
+) -> Result<BTreeMap<String, String>, StoreError> {
+    let roots = fleet.spec.roots.clone().unwrap_or_default();
+    let Some(root) = tree::dir_at(store, input.tree, &input.prefix)? else {
+        return Ok(BTreeMap::new());
+    };
+    Ok(read(store, Dir::id(&root), &roots.templates)?.0)
 }
 
 #[cfg(test)]

@@ -56,6 +56,14 @@ spec:
     - locations: [westeurope]
 ";
 
+/// An override policy `o` of one change of every Deployment.
+pub(super) fn override_policy(change: &str) -> String {
+    format!(
+        "apiVersion: carp.dev/v1alpha1\nkind: OverridePolicy\nmetadata:\n  name: o\nspec:\n  objects:\n  - apiVersion: \
+         apps/v1\n    kind: Deployment\n  changes:\n  - {change}\n"
+    )
+}
+
 /// A `ManagedCluster` `pay-eu` of the tenant `shop`; `extra` stands in its spec and ends with a newline
 /// and two spaces.
 pub(super) fn cluster(extra: &str) -> String {

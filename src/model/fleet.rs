@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::api::{
-    AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    OverridePolicySpec, PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec, WorkerSpec,
+    AcknowledgementSpec, ClusterSelector, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
+    OverridePolicySpec, PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec,
+    WorkerSelector, WorkerSpec,
 };
 use super::{Catalogue, Digest, Flavor, IndexRow, MadeBy, Name, Nodes, Pool, Resources};
 
@@ -30,6 +31,8 @@ pub struct Fleet {
     pub policies: BTreeMap<Name, Policy>,
     /// The override policies.
     pub overrides: BTreeMap<Name, Arc<Override>>,
+    /// The override policies that are there and did not load.
+    pub broken_overrides: Vec<BrokenOverride>,
     /// The flavors that there are.
     pub catalogue: Catalogue,
     /// The flavors whose clusters need other addresses than their worker has, as the flavors' manifests
@@ -273,6 +276,17 @@ impl Override {
         let effect = Digest::of_value(&(&spec.objects, &spec.changes));
         Self { name, file, document, effect, spec }
     }
+}
+
+/// An override policy, or what may be one, that did not load: what it may select is not rendered without it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BrokenOverride {
+    /// The file it stands in.
+    pub file: String,
+    /// Of which clusters; all where that could not be read.
+    pub cluster_selector: ClusterSelector,
+    /// On which workers; all where that could not be read.
+    pub worker_selector: WorkerSelector,
 }
 
 /// A document, or a whole file, that did not load.

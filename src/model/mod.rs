@@ -93,8 +93,8 @@ pub use flavor::{
     PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
 };
 pub use fleet::{
-    Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Override, Policy, SYSTEM_POOL,
-    SYSTEM_POOL_REPLICAS, Sourced, Unloaded, Worker,
+    BrokenOverride, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Override,
+    Policy, SYSTEM_POOL, SYSTEM_POOL_REPLICAS, Sourced, Unloaded, Worker,
 };
 pub use fleet_lock::{
     AcknowledgementSpent, ControlPlaneRow, FLEET_LOCK_SCHEMA, FleetLock, GuardCounts, GuardedRun,

@@ -173,6 +173,8 @@ pub enum GateReason {
     ObjectsRemoved,
     /// It replaces machines, more than the fleet allows at once.
     MachinesReplaced,
+    /// An override policy that may be about it did not load.
+    OverridesNotLoaded,
 }
 
 impl GateReason {
@@ -189,6 +191,7 @@ impl GateReason {
             Self::Collided => "Collided",
             Self::ObjectsRemoved => "ObjectsRemoved",
             Self::MachinesReplaced => "MachinesReplaced",
+            Self::OverridesNotLoaded => "OverridesNotLoaded",
         }
     }
 
@@ -218,6 +221,9 @@ impl GateReason {
             Self::MachinesReplaced => {
                 "more machines would be replaced at once than `guards.maxReplacedMachines` allows, so the last \
                  good output stays"
+            }
+            Self::OverridesNotLoaded => {
+                "an OverridePolicy that may be about it did not load, so the last good output stays"
             }
         }
     }

@@ -197,7 +197,7 @@ fn facts(memo: &Memo) -> BTreeMap<Id, Arc<FactFile>> {
     let is_kept = |file: &FactFile| {
         let mut kinds = file.facts.iter().map(|fact| fact.kind.as_str());
         let beside = ["Worker", "WorkerOverlay", "ManagedClusterClass"];
-        kinds.clone().any(|kind| kind == "PlacementPolicy")
+        kinds.clone().any(|kind| matches!(kind, "PlacementPolicy" | "OverridePolicy"))
             || kinds.all(|kind| beside.contains(&kind))
     };
     let files = memo.files.iter().filter(|(_, file)| is_kept(file));

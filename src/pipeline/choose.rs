@@ -141,6 +141,7 @@ impl Choosing<'_> {
         if before.is_none() && self.run.is_pending(worker) {
             return Ok((None, None));
         }
+        self.run.may_render(cluster, worker)?;
         self.rendered += 1;
         let files = job.render().map_err(gate::not_made)?;
         let mut same = false;

@@ -49,10 +49,14 @@ fn likeness(name: Option<&Name>, finding: &Diagnostic) -> Diagnostic {
 }
 
 fn told(mut names: Vec<Name>, mut finding: Diagnostic, fleet: &Fleet) -> Diagnostic {
-    // One of a worker's folders may be named twice, and a finding in a desired file names its own.
+    // One of a worker's folders may be named twice. A finding in a desired file names its own, but for one in a policy
+    // that changes many folders.
     names.dedup();
-    let in_template = finding.place.as_ref().is_none_or(|place| place.field.is_none());
-    if let Some(first) = names.first().filter(|_| in_template) {
+    let is_shared = |place: &crate::diag::Place| {
+        place.field.is_none() || fleet.overrides.values().any(|policy| policy.file == place.file)
+    };
+    let is_of_many = finding.place.as_ref().is_none_or(is_shared);
+    if let Some(first) = names.first().filter(|_| is_of_many) {
         let kind = if fleet.workers.contains_key(first) { "worker" } else { "cluster" };
         let more = match names.len() - 1 {
             0 => String::new(),

@@ -20,6 +20,7 @@ mod found;
 mod kept;
 mod loss_guards;
 mod moving;
+mod overriding;
 mod read;
 mod rebalancing;
 mod rebuild;

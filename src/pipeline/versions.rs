@@ -1,10 +1,12 @@
-//! The versions that clusters' folders get, and what the locks keep of them.
+//! The jobs that make clusters' folders: the versions that they get, what the locks keep of these, and overrides.
 
 use super::choosing::placed_at;
+use super::overriding::overridden;
 use super::run::Run;
 use crate::diag::Diagnostic;
-use crate::gate::{self, VersionChange};
+use crate::gate::{self, Objection, VersionChange};
 use crate::model::{Cluster, ClusterRow, Name, SteppedVersions, Versions};
+use crate::overrides;
 use crate::render::{self, Files, Job};
 
 impl Run<'_> {
@@ -18,7 +20,15 @@ impl Run<'_> {
     pub(super) fn job(self, cluster: &Cluster, worker: &Name) -> Job {
         let versions = self.versions(cluster);
         let fleet = &self.read.loaded.fleet;
-        render::cluster_job_at(fleet, cluster, worker, &versions, &self.read.templates)
+        let job = render::cluster_job_at(fleet, cluster, worker, &versions, &self.read.templates);
+        overridden(job, fleet, cluster, worker)
+    }
+
+    /// Whether all overrides of a cluster on its worker are known.
+    pub(super) fn may_render(self, cluster: &Cluster, worker: &Name) -> Result<(), Objection> {
+        let fleet = &self.read.loaded.fleet;
+        let known = overrides::applying(fleet, cluster, worker).is_some();
+        gate::overrides_not_loaded(fleet, cluster, worker, known)
     }
 
     /// What a lock keeps of a cluster's versions; `files` are its folder's, `None` where they stay as they

@@ -5,6 +5,7 @@
 //! Nothing here changes a decision or a byte of the output: a test that fails is a finding.
 
 mod expect;
+mod overridden;
 mod spent;
 mod stage;
 mod ties;
@@ -13,6 +14,7 @@ mod unmatched;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::load;
 use crate::model::{Fleet, Input, Previous, Store, StoreError};
+use crate::render::Templates;
 
 /// The most findings of policy tests that are told; of the others only how many there are.
 const MOST: usize = 50;
@@ -59,6 +61,11 @@ pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verif
     diagnostics.extend(bounded(failures));
     diagnostics.extend(ties::found(fleet));
     diagnostics.extend(unmatched::found(fleet));
+    if !fleet.overrides.is_empty() {
+        let templates = load::own_templates(input, store, fleet)?;
+        let templates = Templates::built_in().with(&templates).0;
+        diagnostics.extend(overridden::found(fleet, &templates));
+    }
     Ok(Verified { diagnostics, tests: tests.len(), left_out: false })
 }
 

@@ -31,8 +31,7 @@ fn clusters(fleet: &Fleet, policy: &Policy) -> Vec<Diagnostic> {
     let selector = &policy.spec.cluster_selector;
     if !fleet.clusters.iter().any(|(name, c)| selector.selects(name.as_str(), &c.labels)) {
         let message = format!("`{}` selects no cluster, so it has no effect", policy.name);
-        let help = of_names(fleet, selector)
-            .or_else(|| help(fleet, &selector.match_labels, &selector.match_expressions));
+        let help = cluster_help(fleet, selector);
         return vec![finding(policy, FieldPath::keys("spec.clusterSelector"), message, help)];
     }
     let spread = policy.spec.spread.iter().map(|rule| rule.label_selector.as_ref());
@@ -88,6 +87,12 @@ fn finding(policy: &Policy, path: FieldPath, message: String, help: Option<Strin
         .help(help)
 }
 
+/// What was meant by a selector that selects no cluster.
+pub(super) fn cluster_help(fleet: &Fleet, selector: &ClusterSelector) -> Option<String> {
+    of_names(fleet, selector)
+        .or_else(|| help(fleet, &selector.match_labels, &selector.match_expressions))
+}
+
 /// What was meant by a name that no cluster has.
 fn of_names(fleet: &Fleet, selector: &ClusterSelector) -> Option<String> {
     let known = fleet.clusters.keys().map(crate::model::Name::as_str);
@@ -104,7 +109,7 @@ fn help(
 }
 
 /// What was meant by a label that nobody has.
-fn of_labels<'a>(
+pub(super) fn of_labels<'a>(
     labels: &BTreeMap<String, String>,
     expressions: &[Expression],
     there: impl Iterator<Item = &'a BTreeMap<String, String>>,

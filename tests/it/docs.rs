@@ -58,7 +58,7 @@ fn every_word_of_holds_gates_and_reasons_has_its_section() {
         DeletionPolicyUnset, WorkerInUse, NameStillDeleting, Rewind, RootChanged, Drifted,
         InputNotVerified, FailoverBreaker, ObjectsRemoved, MachinesReplaced);
     let gates = all!(GateReason: NotLoaded, RenderFailed, CheckFailed, ForbiddenChange, ResizeBlocked,
-        Drifted, Collided, ObjectsRemoved, MachinesReplaced);
+        Drifted, Collided, ObjectsRemoved, MachinesReplaced, OverridesNotLoaded);
     let reasons = all!(ReasonCode: NeverReported, Silent, Unhealthy, WorkerProvisionTimeout, NotLoaded, Cordoned,
         BeingRemoved, Capacity, CapacityUnknown, AffinityName, AffinityExcluded, AffinityLocation, AffinityLabels,
         AffinityProvider, AffinityZone, AffinityGroup, Taint, Pool, PoolNotUsed, Version,

@@ -86,6 +86,8 @@ mod networks;
 mod never_widens;
 mod objects_removed;
 mod one_cause;
+mod overrides;
+mod overrides_page;
 mod own_flavor;
 mod parameters;
 mod partial_clones;

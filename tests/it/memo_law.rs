@@ -24,6 +24,8 @@ pub(crate) enum Edit {
     Label(u8, u8),
     /// A policy that spreads clusters, or keeps them apart, or both.
     Rules(u8),
+    /// A policy that changes objects of some clusters, or does not load.
+    Override(u8),
     /// What the tenant may take.
     Quota(u8),
     /// The cluster gets a label by which rules tell clusters apart, and a rule of its own.
@@ -55,6 +57,7 @@ pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
         any::<(u8, u8)>().prop_map(|(c, n)| Edit::Label(c, n)),
         any::<(u8, u8)>().prop_map(|(c, n)| Edit::Own(c, n)),
         any::<u8>().prop_map(Edit::Rules),
+        any::<u8>().prop_map(Edit::Override),
         any::<u8>().prop_map(Edit::Quota),
         any::<(u8, u8)>().prop_map(|(c, n)| Edit::Tag(c, n)),
         any::<(u8, bool)>().prop_map(|(c, on)| Edit::Pause(c, on)),
@@ -113,6 +116,9 @@ pub(crate) fn apply(world: &mut World, edit: &Edit) {
         Edit::Rules(n) => {
             world.write("policies/rules.yaml", &rules(n % 4));
         }
+        Edit::Override(n) => {
+            world.write("policies/override.yaml", &overriding(n));
+        }
         Edit::Quota(n) => {
             let tenant = "  - {name: shop, quota: {total: {clusters: N}}}\n";
             let tenant = tenant.replace('N', &(n % 12).to_string());
@@ -138,6 +144,25 @@ pub(crate) fn apply(world: &mut World, edit: &Edit) {
             world.files.extend(there.map(|text| (path(n), text)));
         }
     }
+}
+
+/// A policy that labels a cluster's objects, that replaces its machines, that fails on some, or that does not load.
+fn overriding(n: u8) -> String {
+    let change = match n % 4 {
+        0 => "{labels: {set: {by: me}}}",
+        1 => "{mergePatch: {spec: {template: {spec: {osDisk: {diskSizeGB: 200}}}}}}",
+        2 => "{jsonPatch: [{op: test, path: /metadata/namespace, value: r01}]}",
+        _ => "{lables: {}}",
+    };
+    let selector = match n % 3 {
+        0 => "clusterSelector: {matchLabels: {tier: gold}}",
+        1 => "workerSelector: {names: [w-weu]}",
+        _ => "priority: 1",
+    };
+    format!(
+        "apiVersion: carp.dev/v1alpha1\nkind: OverridePolicy\nmetadata: {{name: o}}\nspec:\n  {selector}\n  objects: \
+         [{{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureMachineTemplate}}]\n  changes: [{change}]\n"
+    )
 }
 
 /// The text of a cluster's file after an edit of what it says.

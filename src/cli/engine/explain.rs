@@ -9,6 +9,7 @@ use super::super::show::{
 };
 use super::super::{Error, ObjectKind, ObjectRef};
 use super::open::FleetLook;
+use super::overrides;
 use super::policy::{self, origin};
 use super::pool;
 use super::unknown::unknown;
@@ -36,7 +37,11 @@ fn of(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
     {
         let remedies = plan::remedies(&input, name).list;
         let remedies = remedies.iter().map(remedy).collect();
-        return Ok(ExplainView { remedies, ..cluster(look, &explanation) });
+        let overrides = match explanation.planned.decision.worker() {
+            Some(worker) => overrides::of(look, name, worker)?,
+            None => Vec::new(),
+        };
+        return Ok(ExplainView { overrides, remedies, ..cluster(look, &explanation) });
     }
     if asked(ObjectKind::Worker)
         && let Some(explanation) = plan::explain_worker(&input, name)

@@ -14,6 +14,7 @@ mod explain;
 mod kind;
 mod left;
 mod open;
+mod overrides;
 mod policy;
 mod pool;
 mod reconcile;

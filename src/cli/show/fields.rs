@@ -61,6 +61,8 @@ const CALLED: &[(&str, &str)] = &[
     ("classes", "ManagedClusterClass"),
     ("policy", "PlacementPolicy"),
     ("policies", "PlacementPolicy"),
+    ("override", "OverridePolicy"),
+    ("overrides", "OverridePolicy"),
     ("overlay", "WorkerOverlay"),
     ("ack", "Acknowledgement"),
 ];

@@ -28,8 +28,8 @@ pub use crate::model::count;
 pub use demo::DemoView;
 pub use drain::DrainedView;
 pub use explain::{
-    ExplainRow, ExplainView, LossView, LostView, MemberRow, PolicyView, PoolRow, ReasonView,
-    RemedyView, SecretView, StepView, WaitRow,
+    ExplainRow, ExplainView, LossView, LostView, MemberRow, OverrideView, PolicyView, PoolRow,
+    ReasonView, RemedyView, SecretView, StepView, WaitRow,
 };
 pub use palette::{Colour, Palette, Tone};
 pub use plan::{progress_words, waiting_words};

@@ -139,6 +139,9 @@ fn strict(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             let nullable = map.remove("nullable") == Some(Value::Bool(true));
+            if map.remove("x-kubernetes-preserve-unknown-fields").is_some() {
+                return;
+            }
             if map.remove("x-kubernetes-int-or-string").is_some() {
                 map.insert("type".to_owned(), json!(["integer", "string"]));
             } else if let Some(Value::String(one)) = map.get("type").filter(|_| nullable) {

@@ -38,6 +38,10 @@ mod node_taint;
 pub(super) mod not_for_tenants;
 mod offered;
 mod overlay;
+mod override_kind;
+pub(super) mod override_order;
+mod override_own;
+mod override_shape;
 mod parameters;
 pub(super) mod paths;
 mod placeholder;
@@ -146,6 +150,9 @@ const RULES: &[Rule] = &[
     made::check,
     worker_pool::check,
     acknowledgement::check,
+    override_shape::check,
+    override_own::check,
+    override_kind::check,
 ];
 
 /// Runs every rule on a document.

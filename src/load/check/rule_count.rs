@@ -5,7 +5,7 @@ use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
-use crate::model::api::{PlacementTerm, PreferredTerm};
+use crate::model::api::{OverrideChange, PlacementTerm, PreferredTerm};
 
 /// The most rules of one document. The largest policy of which we know has some thirty; 120 clusters of 1,000 each took
 /// 12 seconds and 677 MB.
@@ -20,13 +20,19 @@ pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findi
         DocumentSpec::ManagedCluster(_) => FieldPath::keys("spec.placement"),
         _ => FieldPath::keys("spec"),
     };
+    if matches!(subject.body.spec, DocumentSpec::OverridePolicy(_)) {
+        let message = format!("{count} steps of changes stand here; carp reads up to {MAX_RULES}");
+        let help = "write one `mergePatch` instead of many operations, or split the policy";
+        out.add(Code::TooMuch, path, message, help);
+        return;
+    }
     let message = format!("{count} rules of placement stand here; carp reads up to {MAX_RULES}");
     let help = "write one expression with several values instead of many, or split the policy";
     out.add(Code::TooMuch, path, message, help);
 }
 
-/// How many rules of placement a document has: terms on workers and their expressions, spread, anti-affinity and
-/// tolerations.
+/// How many rules a document has: of placement, terms on workers and their expressions, spread, anti-affinity and
+/// tolerations; of overrides, selectors of objects and steps of changes.
 pub(in crate::load) fn rules(spec: &DocumentSpec) -> usize {
     match spec {
         DocumentSpec::ManagedCluster(cluster) => {
@@ -43,6 +49,10 @@ pub(in crate::load) fn rules(spec: &DocumentSpec) -> usize {
             });
             let together = policy.spread.len() + policy.anti_affinity.len();
             terms + together + policy.tolerations.len()
+        }
+        DocumentSpec::OverridePolicy(policy) => {
+            let steps = policy.changes.iter().map(OverrideChange::steps);
+            policy.objects.len() + steps.sum::<usize>()
         }
         _ => 0,
     }

@@ -24,9 +24,19 @@ pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findi
         DocumentSpec::PlacementPolicy(policy) => {
             let selector = &policy.cluster_selector;
             expressions(&selector.match_expressions, &spec.key("clusterSelector"), out);
-            names(&selector.names, &spec.key("clusterSelector").key("names"), out);
+            names(&selector.names, "cluster", &spec.key("clusterSelector").key("names"), out);
             for (i, toleration) in policy.tolerations.iter().enumerate() {
                 tolerates(toleration, &spec.key("tolerations").index(i), out);
+            }
+        }
+        DocumentSpec::OverridePolicy(policy) => {
+            let (clusters, workers) = (&policy.cluster_selector, &policy.worker_selector);
+            for (at, of, expected) in [
+                ("clusterSelector", "cluster", (&clusters.match_expressions, &clusters.names)),
+                ("workerSelector", "worker", (&workers.match_expressions, &workers.names)),
+            ] {
+                expressions(expected.0, &spec.key(at), out);
+                names(expected.1, of, &spec.key(at).key("names"), out);
             }
         }
         DocumentSpec::Worker(worker) => taints(&worker.taints, &spec, out),
@@ -58,11 +68,11 @@ pub(super) fn expressions(all: &[Expression], parent: &FieldPath, out: &mut Find
     }
 }
 
-fn names(all: &[String], path: &FieldPath, out: &mut Findings) {
+fn names(all: &[String], of: &str, path: &FieldPath, out: &mut Findings) {
     for (i, name) in all.iter().enumerate() {
         if let Err(error) = Name::parse(name) {
-            let message = format!("no cluster can be called `{name}`: {error}");
-            let help = "write the whole name of a cluster; for several, select by a label";
+            let message = format!("no {of} can be called `{name}`: {error}");
+            let help = format!("write the whole name of a {of}; for several, select by a label");
             out.add(Code::InvalidSelector, path.index(i), message, help);
         }
     }

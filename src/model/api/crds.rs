@@ -4,8 +4,8 @@ use kube::CustomResourceExt;
 use serde_json::{Value, json};
 
 use super::{
-    Acknowledgement, Fleet, KINDCluster, ManagedCluster, ManagedClusterClass, PlacementPolicy,
-    PlacementPolicyTest, Worker, WorkerOverlay, WorkerPool,
+    Acknowledgement, Fleet, KINDCluster, ManagedCluster, ManagedClusterClass, OverridePolicy,
+    PlacementPolicy, PlacementPolicyTest, Worker, WorkerOverlay, WorkerPool,
 };
 
 /// The CRDs that clusters have, by file name: those of the kinds of which objects stand on a cluster. A
@@ -25,6 +25,7 @@ pub fn all_crds() -> Vec<(String, Value)> {
         file::<Acknowledgement>(),
         file::<Fleet>(),
         file::<ManagedClusterClass>(),
+        file::<OverridePolicy>(),
         file::<PlacementPolicy>(),
         file::<PlacementPolicyTest>(),
         file::<WorkerOverlay>(),
@@ -101,7 +102,7 @@ mod tests {
     fn every_kind_has_its_crd_and_clusters_have_what_stands_on_them() {
         let names = |crds: Vec<(String, Value)>| crds.into_iter().map(|c| c.0).collect::<Vec<_>>();
         assert_eq!(names(crds()), ["managedclusters.carp.dev.yaml", "workers.carp.dev.yaml"]);
-        assert_eq!(names(all_crds()).len(), 10);
+        assert_eq!(names(all_crds()).len(), 11);
         for (file, crd) in all_crds() {
             let prune = &crd["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"];
             assert_eq!(prune, "disabled", "{file}");

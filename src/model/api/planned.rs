@@ -2,7 +2,7 @@
 //! unknown name and says that they are planned.
 
 /// Kinds of `carp.dev` that do not exist yet.
-pub const KINDS: &[&str] = &["OverridePolicy", "RolloutPolicy"];
+pub const KINDS: &[&str] = &["RolloutPolicy"];
 
 /// Fields by kind, as dotted paths below the document; lists are written without an index.
 pub const FIELDS: &[(&str, &[&str])] = &[

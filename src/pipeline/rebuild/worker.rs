@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::super::overriding::overridden;
 use super::records::{Records, nothing_known};
 use super::{RebuildInput, no_key};
 use crate::change::{ExpectedFolder, files_of};
@@ -93,7 +94,10 @@ fn row(
 ) -> Result<(ClusterRow, Option<Drifted>), StoreError> {
     let desired = ground.fleet.clusters.get(name);
     let path = paths::cluster(worker, name);
-    let job = desired.map(|c| render::cluster_job(ground.fleet, c, worker, ground.templates));
+    let job = desired.map(|cluster| {
+        let job = render::cluster_job(ground.fleet, cluster, worker, ground.templates);
+        overridden(job, ground.fleet, cluster, worker)
+    });
     let expected = job.and_then(|job| job.render().ok());
     let folder = folder(ground, name, &path, expected.as_ref())?;
     let (evidence, id) = folder.unzip();

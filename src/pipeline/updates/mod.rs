@@ -32,6 +32,8 @@ pub struct Update {
     /// Other objects that change, as `Kind/name` without the cluster's own name. Only where none of the above
     /// does.
     pub objects: Vec<String>,
+    /// The override policies of objects that change, where theirs are others or nothing else says why they change.
+    pub overrides: Vec<String>,
 }
 
 impl Update {
@@ -51,6 +53,9 @@ impl Update {
         }
         if parts.is_empty() && !self.objects.is_empty() {
             parts.push(format!("changes {}", self.objects.join(", ")));
+        }
+        if !self.overrides.is_empty() {
+            parts.push(format!("overrides: {}", self.overrides.join(", ")));
         }
         parts.join("; ")
     }

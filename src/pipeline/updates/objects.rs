@@ -1,12 +1,12 @@
 //! What a difference of manifests does to what runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::{Update, fields};
 use crate::load::read_yaml;
-use crate::model::Name;
+use crate::model::{Name, OVERRIDDEN_BY};
 use crate::render;
 
 /// The group of Cluster API's own kinds: what it does with them holds for every provider.
@@ -34,7 +34,21 @@ pub(super) fn compare(cluster: &Name, before: &str, after: &str) -> Update {
         update.objects.dedup();
         update.objects.retain(|object| object != "ManagedCluster");
     }
+    update.overrides = overrides(&gone, &come, update.fields.is_empty());
     update
+}
+
+/// The override policies of objects that change: those that come or go, and where nobody's document changed, all.
+fn overrides(gone: &Objects, come: &Objects, all: bool) -> Vec<String> {
+    let named = |objects: &Objects| -> BTreeSet<String> {
+        let by = objects.values().filter_map(|object| {
+            object["metadata"]["annotations"][OVERRIDDEN_BY].as_str().map(str::to_owned)
+        });
+        by.flat_map(|by| by.split(", ").map(str::to_owned).collect::<Vec<_>>()).collect()
+    };
+    let (before, after) = (named(gone), named(come));
+    let counts = |name: &&String| all || before.contains(*name) != after.contains(*name);
+    before.union(&after).filter(counts).cloned().collect()
 }
 
 /// An object by what tells it from others of the cluster: the same change in two clusters reads the same.
@@ -164,6 +178,31 @@ spec: {version: v1.33.5}
         assert_eq!(
             of(|text| text.replace("replicas: 2", "replicas: 3").replace("600", "900")),
             "changes HostedControlPlane, MachineDeployment/np0"
+        );
+    }
+
+    #[test]
+    fn an_override_is_named_where_it_comes_or_goes_or_is_all_that_changes() {
+        let overridden = |text: &str, by: &str| {
+            let annotation =
+                format!("metadata: {{name: pay-np0, annotations: {{{OVERRIDDEN_BY}: \"{by}\"}}}}");
+            text.replace("metadata: {name: pay-np0}", &annotation)
+        };
+        let words = |before: &str, after: &str| {
+            compare(&Name::parse("pay").unwrap(), before, after).words()
+        };
+        let one = overridden(MANIFESTS, "drain");
+        let drain = "changes MachineDeployment/np0; overrides: drain";
+        assert_eq!(words(MANIFESTS, &one), drain);
+        assert_eq!(words(&one, MANIFESTS), drain);
+        assert_eq!(words(&one, &one.replace("600", "900")), drain, "what it says is another thing");
+        let newer = one.replace("v1.33.5", "v1.34.2");
+        let version =
+            "version v1.33.5 → v1.34.2; np0: replaces 3 machines; the control plane restarts";
+        assert_eq!(words(&one, &newer), version);
+        assert_eq!(
+            words(&one, &overridden(MANIFESTS, "drain, other").replace("v1.33.5", "v1.34.2")),
+            format!("{version}; overrides: other")
         );
     }
 

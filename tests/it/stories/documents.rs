@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 use crate::support::small;
 
 /// The word for a kind, the kind, and where its documents lie.
-const KINDS: [(&str, &str, &str); 7] = [
+const KINDS: [(&str, &str, &str); 8] = [
     ("fleet", "Fleet", ""),
     ("worker", "Worker", "fleet/workers"),
     ("cluster", "ManagedCluster", "fleet/clusters"),
     ("policy", "PlacementPolicy", "policies"),
+    ("override", "OverridePolicy", "policies/overrides"),
     ("pool", "WorkerPool", "fleet/pools"),
     ("overlay", "WorkerOverlay", "fleet/overlays"),
     ("class", "ManagedClusterClass", "fleet/classes"),

@@ -94,6 +94,7 @@ stories! {
     an_edit_by_hand_is_held
     an_edit_by_hand_is_set_back
     an_output_without_locks_is_no_first_run
+    an_override_that_breaks
     an_upgrade_where_nobody_looks
     another_worker_reports_the_cluster
     deletions_on_a_dead_worker

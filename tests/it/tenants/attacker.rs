@@ -33,7 +33,7 @@ const NAMES: [&str; 18] = [
     "..",
     "Blue",
 ];
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "ManagedCluster",
     "Worker",
     "WorkerOverlay",
@@ -44,6 +44,7 @@ const KINDS: [&str; 11] = [
     "Acknowledgement",
     "Fleet",
     "RolloutPolicy",
+    "OverridePolicy",
     "Deployment",
 ];
 const SPECS: [&str; 18] = [

@@ -33,6 +33,14 @@ fn nothing_but_its_own_clusters_loads_from_a_tenants_folder() {
         ("an acknowledgement of deletions", acknowledgement("deletions")),
         ("an acknowledgement of moves", acknowledgement("moves")),
         ("a policy", document("PlacementPolicy", "mine", "{priority: 1000}")),
+        (
+            "an override of everybody's objects",
+            document(
+                "OverridePolicy",
+                "mine",
+                "{objects: [{apiVersion: v1, kind: ConfigMap}], changes: [{labels: {set: {a: b}}}]}",
+            ),
+        ),
         ("a fleet", document("Fleet", "mine", "{}")),
         ("a kind that nobody knows", document("Deployment", "w-weu", "{}")),
         (
@@ -61,6 +69,7 @@ fn what_cannot_be_read_in_a_tenants_folder_holds_nobody_else() {
         ("a pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n".to_owned()),
         ("a bomb", format!("a: &a [{}]\nb: [{}]\n", "x,".repeat(500), "*a,".repeat(500))),
         ("a broken policy", broken("PlacementPolicy", "p")),
+        ("a broken override", broken("OverridePolicy", "p")),
         ("a broken class", broken("ManagedClusterClass", "small")),
         ("a broken worker", broken("Worker", "w-weu")),
         ("a broken overlay", broken("WorkerOverlay", "w-weu")),

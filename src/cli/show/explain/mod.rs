@@ -33,6 +33,9 @@ pub struct ExplainView {
     pub policy: Option<PolicyView>,
     /// The policies that select it and lost, best first.
     pub lost_policies: Vec<LostView>,
+    /// The override policies that apply to it, in the order of their turns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<OverrideView>,
     /// Every worker.
     pub rows: Vec<ExplainRow>,
     /// Every pool, with why it makes no worker. Pending clusters only.
@@ -77,6 +80,18 @@ pub struct PolicyView {
     pub name: String,
     /// The file it stands in, or `built-in`.
     pub origin: String,
+}
+
+/// An override policy of a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OverrideView {
+    /// Its name.
+    pub policy: String,
+    /// The file it stands in.
+    pub origin: String,
+    /// The objects that it changes; none where the folder does not render.
+    pub objects: Vec<String>,
 }
 
 /// A policy that does not apply to a cluster that it selects.
@@ -169,6 +184,7 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
         out.push_str(&wrap(summary, "", 2));
     }
     out.push_str(&policy(view));
+    out.push_str(&overrides(view));
     if let Some(line) = decided(view) {
         out.push_str(&wrap(&line, "", 2));
     }
@@ -225,6 +241,17 @@ fn policy(view: &ExplainView) -> String {
     let mut out = wrap(&format!("policy: {name} ({origin})"), "", 2);
     for LostView { policy, because } in &view.lost_policies {
         out.push_str(&wrap(&format!("before {policy}: {because}"), "  ", 4));
+    }
+    out
+}
+
+/// The override policies of a cluster: the last has the last word.
+fn overrides(view: &ExplainView) -> String {
+    let mut out = String::new();
+    for OverrideView { policy, origin, objects } in &view.overrides {
+        let changes = if objects.is_empty() { "nothing".to_owned() } else { objects.join(", ") };
+        let line = format!("override: {policy} ({origin}) changes {changes}");
+        out.push_str(&wrap(&line, "", 2));
     }
     out
 }

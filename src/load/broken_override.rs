@@ -1,0 +1,106 @@
+//! Override policies that are there and did not load: which clusters wait for them.
+
+use super::document::Item;
+use super::kind::DocumentSpec;
+use crate::diag::Step;
+use crate::model::api::FleetSpec;
+use crate::model::{BrokenOverride, Unloaded};
+
+/// The selectors of a policy.
+const SELECTORS: [&str; 2] = ["clusterSelector", "workerSelector"];
+
+/// What a document without effect may have overridden; `None` where it is something else. Where its selectors can be
+/// read it is what they select, and all clusters otherwise.
+pub(super) fn of(item: &Item) -> Option<BrokenOverride> {
+    if !item.may_override {
+        return None;
+    }
+    let mut broken =
+        BrokenOverride { file: item.findings.source.file.to_string(), ..BrokenOverride::default() };
+    if let Some(DocumentSpec::OverridePolicy(spec)) = item.body.as_ref().map(|body| &body.spec)
+        && are_selectors_sound(item)
+    {
+        broken.cluster_selector.clone_from(&spec.cluster_selector);
+        broken.worker_selector.clone_from(&spec.worker_selector);
+    }
+    Some(broken)
+}
+
+/// Whether nothing is wrong with the selectors: with less of a list of names they would select less.
+fn are_selectors_sound(item: &Item) -> bool {
+    let paths = item.findings.list.iter().filter_map(|d| d.place.as_ref()?.field.as_ref());
+    let in_selector = |step: &Step| matches!(step, Step::Key(key) if SELECTORS.contains(&&**key));
+    paths.into_iter().all(|path| !path.0.get(1).is_some_and(in_selector))
+}
+
+/// The same of files of policies of which nothing could be read.
+pub(super) fn of_files(spec: Option<&FleetSpec>, unloaded: &[Unloaded]) -> Vec<BrokenOverride> {
+    let roots = spec.and_then(|spec| spec.roots.clone()).unwrap_or_default();
+    let below = format!("{}/", roots.policies);
+    let may_be = |whole: &&Unloaded| whole.is_anybodys() && whole.file.starts_with(&below);
+    let broken =
+        |whole: &Unloaded| BrokenOverride { file: whole.file.clone(), ..Default::default() };
+    unloaded.iter().filter(may_be).map(broken).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{POLICY, load_fleet, override_policy};
+    use crate::model::BrokenOverride;
+
+    /// Whose selectors wait for a broken file: of names, or `all`.
+    fn wait(text: &str) -> Vec<String> {
+        let loaded = load_fleet(&[("policies/o.yaml", text)]);
+        assert!(loaded.fleet.overrides.is_empty());
+        let names = |broken: &BrokenOverride| match &broken.cluster_selector.names[..] {
+            [] => "all".to_owned(),
+            names => names.join(" "),
+        };
+        loaded.fleet.broken_overrides.iter().map(names).collect()
+    }
+
+    #[test]
+    fn what_it_selects_waits_where_that_can_be_read() {
+        let named = |changes: &str| {
+            override_policy(changes).replace("spec:\n", "spec:\n  clusterSelector: {names: [a]}\n")
+        };
+        assert!(
+            load_fleet(&[("policies/o.yaml", &named("{labels: {set: {a: b}}}"))])
+                .fleet
+                .broken_overrides
+                .is_empty()
+        );
+        assert_eq!(wait(&named("{lables: {set: {a: b}}}")), ["a"]);
+        assert_eq!(wait(&named("{}")), ["a"]);
+        let half = named("{}").replace("names: [a]", "names: [a, \"b*\"]");
+        assert_eq!(wait(&half), ["all"], "of its names one cannot be");
+        let other = named("{}").replace("names: [a]", "nams: [a]");
+        assert_eq!(wait(&other), ["all"]);
+    }
+
+    #[test]
+    fn everybody_waits_for_what_cannot_be_read() {
+        let text = override_policy("{labels: {set: {a: b}}}");
+        for broken in [
+            text.replace("spec:", "spec: ["),
+            text.replace("kind: OverridePolicy", "kind: OverridePolcy"),
+            text.replace("kind:", "kind: ["),
+            text.replace("kind: OverridePolicy\n", ""),
+            "- a\n".to_owned(),
+            String::new(),
+        ] {
+            assert_eq!(wait(&broken), ["all"], "{broken}");
+        }
+        let misplaced = load_fleet(&[("fleet/o.yaml", &text)]);
+        assert_eq!(misplaced.fleet.broken_overrides.len(), 1);
+        let twice = load_fleet(&[("policies/a.yaml", &text), ("policies/b.yaml", &text)]);
+        assert_eq!(twice.fleet.broken_overrides.len(), 2);
+    }
+
+    #[test]
+    fn nobody_waits_for_what_is_something_else() {
+        assert!(wait(&POLICY.replace("spec:", "spec: [")).is_empty());
+        let broken = load_fleet(&[("fleet/a.yaml", "kind: Worker\nspec: [\n")]);
+        assert!(broken.fleet.broken_overrides.is_empty());
+    }
+}

@@ -1,0 +1,124 @@
+//! `matches-nothing` of override policies: a policy that selects no cluster or worker, an object that no selected cluster
+//! has, a change that changes nothing. What a policy finds to do is tried on clusters that it selects; one is enough.
+
+use std::collections::BTreeSet;
+
+use super::unmatched;
+use crate::diag::{Code, Diagnostic, FieldPath, Place};
+use crate::load;
+use crate::model::{Cluster, Fleet, Name, Override};
+use crate::overrides::{self, Effects};
+use crate::render::{self, Templates};
+use serde_json::Value;
+
+/// The most clusters that are rendered for one policy.
+const MOST_TRIED: usize = 32;
+
+/// A finding for each part of a policy that has no effect.
+pub(super) fn found(fleet: &Fleet, templates: &Templates) -> Vec<Diagnostic> {
+    fleet.overrides.values().flat_map(|policy| of(fleet, policy, templates)).collect()
+}
+
+fn of(fleet: &Fleet, policy: &Override, templates: &Templates) -> Vec<Diagnostic> {
+    let selects = |c: &&Cluster| policy.spec.cluster_selector.selects(&c.name, &c.labels);
+    let clusters: Vec<&Cluster> = fleet.clusters.values().filter(selects).collect();
+    if fleet.clusters.is_empty() {
+        return Vec::new();
+    }
+    if clusters.is_empty() {
+        let message = format!("`{}` selects no cluster, so it has no effect", policy.name);
+        let help = unmatched::cluster_help(fleet, &policy.spec.cluster_selector);
+        return vec![finding(policy, FieldPath::keys("spec.clusterSelector"), message, help)];
+    }
+    let selector = &policy.spec.worker_selector;
+    let worker = fleet
+        .workers
+        .values()
+        .find(|worker| selector.selects(&worker.name, Some(&worker.labels)) == Some(true));
+    let Some(worker) = worker else {
+        if fleet.workers.is_empty() || !fleet.pools.is_empty() {
+            return Vec::new();
+        }
+        let message = format!("`{}` selects no worker, so it has no effect", policy.name);
+        let labels = fleet.workers.values().map(|worker| &worker.labels);
+        let help =
+            unmatched::of_labels(&selector.match_labels, &selector.match_expressions, labels);
+        return vec![finding(policy, FieldPath::keys("spec.workerSelector"), message, help)];
+    };
+    let Some((effects, tried)) = tried(fleet, policy, &clusters, &worker.name, templates) else {
+        return Vec::new();
+    };
+    without_effect(policy, &effects, tried)
+}
+
+/// What a policy finds to do on the clusters that it selects, and on how many that was tried; `None` where none of them
+/// renders.
+fn tried(
+    fleet: &Fleet,
+    policy: &Override,
+    clusters: &[&Cluster],
+    worker: &Name,
+    templates: &Templates,
+) -> Option<(Effects, usize)> {
+    let mut flavors = BTreeSet::new();
+    let (first, others): (Vec<&Cluster>, Vec<&Cluster>) =
+        clusters.iter().partition(|cluster| flavors.insert(cluster.flavor()));
+    let mut all: Option<(Effects, usize)> = None;
+    for cluster in first.into_iter().chain(others).take(MOST_TRIED) {
+        let job = render::cluster_job(fleet, cluster, worker, templates);
+        let Ok(files) = job.render() else { continue };
+        let one = overrides::effects(policy, &objects(&files));
+        let (sum, tried) = all.get_or_insert_with(|| (one.clone(), 0));
+        *tried += 1;
+        sum.selects.iter_mut().zip(&one.selects).for_each(|(sum, one)| *sum |= one);
+        sum.changes.iter_mut().zip(&one.changes).for_each(|(sum, one)| *sum |= one);
+        if sum.selects.iter().chain(&sum.changes).all(|has_effect| *has_effect) {
+            break;
+        }
+    }
+    all
+}
+
+fn objects(files: &render::Files) -> Vec<Value> {
+    let manifests = files.iter().filter(|(path, _)| !path.ends_with("kustomization.yaml"));
+    let texts = manifests.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
+    let read = |text: String| {
+        let all = text.split("\n---\n").map(|one| load::read_yaml(one.as_bytes()));
+        all.filter_map(Result::ok).collect::<Vec<Value>>()
+    };
+    texts.flat_map(read).collect()
+}
+
+fn without_effect(policy: &Override, effects: &Effects, tried: usize) -> Vec<Diagnostic> {
+    let of = crate::model::count(tried as u64, "cluster");
+    let mut found = Vec::new();
+    let spec = FieldPath::keys("spec");
+    for (at, _) in effects.selects.iter().enumerate().filter(|(_, selects)| !**selects) {
+        let message = format!("this selects no object of the {of} that it was tried on");
+        let help = "`carp render --cluster NAME --out DIR` shows the objects that there are";
+        let path = spec.key("objects").index(at);
+        found.push(finding(policy, path, message, Some(help.to_owned())));
+    }
+    if effects.selects.iter().all(|selects| !selects) {
+        return found;
+    }
+    for (at, _) in effects.changes.iter().enumerate().filter(|(_, changes)| !**changes) {
+        let message = format!("this changes nothing of the {of} that it was tried on");
+        let help = "the objects are that way already, or have no such container";
+        let path = spec.key("changes").index(at);
+        found.push(finding(policy, path, message, Some(help.to_owned())));
+    }
+    found
+}
+
+fn finding(
+    policy: &Override,
+    path: FieldPath,
+    message: String,
+    help: Option<String>,
+) -> Diagnostic {
+    let help = help.unwrap_or_else(|| "mend it, or remove it".to_owned());
+    Diagnostic::new(Code::MatchesNothing, message)
+        .at(Place::field(&*policy.file, policy.document, path))
+        .help(help)
+}
