@@ -203,6 +203,15 @@ fn what_the_agent_may_not_see_is_said_and_nothing_is_taken_for_gone() {
     assert!(output.status.success(), "{}", printed(&output));
     let report = worker.reported().unwrap();
     assert_eq!(report["complete"], false, "{report:#}");
-    assert_eq!(report["unlisted"], json!(["AzureCluster", "AzureMachine"]));
+    assert_eq!(
+        report["unlisted"],
+        json!([
+            "AzureASOManagedCluster",
+            "AzureCluster",
+            "AzureASOManagedMachinePool",
+            "AzureMachine",
+            "AzureASOManagedControlPlane"
+        ])
+    );
     assert_eq!(report["clusters"][0]["name"], "a");
 }
