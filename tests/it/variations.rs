@@ -9,7 +9,7 @@ use carp::model::api::{
 use carp::render::Files;
 
 use crate::rendered_crds;
-use crate::support::{documents, fleet};
+use crate::support::{breadth, documents, fleet};
 
 /// An option: its name, and what each of its values does to a fleet. The first is what stands where nobody says
 /// anything.
@@ -293,11 +293,15 @@ fn tree(base: &Fleet, choices: &[Choice], variation: &[usize]) -> Files {
 
 /// Checks variations, and says how many there were and of how many objects.
 pub(crate) fn valid(base: &Fleet, choices: &[Choice], variations: &[Variation]) -> usize {
+    valid_trees(variations.iter().map(|variation| tree(base, choices, variation)))
+}
+
+fn valid_trees(trees: impl Iterator<Item = Files>) -> usize {
     // Objects that are the same in two variations are checked once.
     let mut seen = std::collections::BTreeSet::new();
     let mut fresh = Files::new();
-    for (nth, variation) in variations.iter().enumerate() {
-        for (path, bytes) in tree(base, choices, variation) {
+    for (nth, tree) in trees.enumerate() {
+        for (path, bytes) in tree {
             if !path.ends_with("kustomization.yaml") && seen.insert((path.clone(), bytes.clone())) {
                 fresh.insert(format!("{nth}/{path}"), bytes);
             }
@@ -333,6 +337,13 @@ fn a_pair_is_in_one_of_the_variations() {
     }
     let full = every(KIND);
     assert_eq!(full.len(), KIND.iter().map(|(_, values)| values.len()).product::<usize>());
+}
+
+#[test]
+fn what_is_applied_to_a_server_is_valid_too() {
+    let flavors = flavors();
+    let objects = |flavor: &Varied| valid_trees(flavor.trees(breadth(0, 70)));
+    assert!(flavors.iter().map(objects).sum::<usize>() > 500);
 }
 
 #[test]
