@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::kind::Kind;
 use crate::model::api::{
     AS_WRITTEN, AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    OverridePolicySpec, PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec,
-    WorkerPoolSpec, WorkerSpec,
+    OverridePolicySpec, PlacementPolicySpec, PlacementPolicyTestSpec, TYPED_BY_FLAVOR,
+    WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec,
 };
 
 /// The form of a value.
@@ -105,12 +105,12 @@ impl Shape {
         if schema.get("x-kubernetes-int-or-string").is_some() {
             return Self::Quantity;
         }
+        if schema.get(TYPED_BY_FLAVOR).is_some() {
+            return Self::Free;
+        }
         if schema.get(AS_WRITTEN).is_some() {
             let mapping = type_of(schema) == Some("object");
             return if mapping { Self::MappingAsWritten } else { Self::AsWritten };
-        }
-        if schema.get("x-kubernetes-preserve-unknown-fields").is_some() {
-            return Self::Free;
         }
         let words = words(schema);
         if !words.is_empty() {

@@ -44,5 +44,5 @@ $ carp plan
 
     tree   <id>
     files  +21 ~4 -0
-    valid  for ever
+    valid  until 2026-11-01T10:00:00Z
     work   1 file parsed, 0 clusters planned, 0 rendered, 38 objects written

@@ -69,6 +69,7 @@ $ carp reconcile --once
       ~ workers/w-weu/sentinel.yaml
 
 $ carp status
+    the fleet has 1 error, and what that is about is shown as it was; see `carp validate`
     WORKER   PHASE     LOCATION     VERSION   CLUSTERS   READY     REASON        AGE
     w-weu    Running   westeurope   v1.34.2   2/4        Unknown   NotObserved   0s
 

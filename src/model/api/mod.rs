@@ -60,7 +60,7 @@ pub use override_change::{
     OverrideChange, PatchOperation, PatchVerb, escaped,
 };
 pub use override_policy::{ObjectSelector, OverridePolicy, OverridePolicySpec, WorkerSelector};
-pub use parameters::Parameters;
+pub use parameters::{Parameters, TYPED_BY_FLAVOR};
 pub use placement::{
     Affinity, ClusterSelector, Expression, ExpressionOperator, Failover, LabelSelector,
     OnViolation, PlacementPolicy, PlacementPolicySpec, PlacementTerm, PreferredTerm, Toleration,

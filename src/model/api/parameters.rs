@@ -7,6 +7,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The keyword of a schema whose values a flavor types. A CRD does not have it.
+pub const TYPED_BY_FLAVOR: &str = "x-carp-typed-by-flavor";
+
 /// Values by name. Which there are, and what they may be, says the flavor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -35,6 +38,8 @@ impl JsonSchema for Parameters {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
+        json_schema!({
+            "type": "object", "x-kubernetes-preserve-unknown-fields": true, TYPED_BY_FLAVOR: true,
+        })
     }
 }
