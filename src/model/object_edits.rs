@@ -62,7 +62,7 @@ pub fn carps_path(pointer: &str) -> Option<&'static str> {
     let parts: Vec<_> = pointer.split('/').skip(1).collect();
     match parts.as_slice() {
         [] => Some("the object would be another one"),
-        ["apiVersion" | "kind"] => Some("the kind of an object is its flavor's"),
+        ["apiVersion" | "kind"] => Some("an object stays of the kind that it is of"),
         ["status", ..] => Some("the status is the controllers' own"),
         ["metadata"] => Some("carp's own labels and annotations stand there"),
         ["metadata", "labels" | "annotations"] => {

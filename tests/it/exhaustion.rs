@@ -82,7 +82,9 @@ fn a_turn_that_runs_out_of_memory_says_so_and_the_next_one_goes_on() {
     assert_ne!(remote.at(OUTPUT), before, "the next run goes on");
 }
 
-/// The watchdog looks every 20 ms, so what grows by and by is named.
+/// What a process may have is an eighth more than the bound at which the watchdog, which looks every 20 ms, names the
+/// template. So of bounds that are an eighth apart there is one that a template passes and stays below the rest, and the
+/// longest loop that one may have gives the watchdog the time to look.
 #[test]
 fn a_template_that_fills_memory_is_named() {
     let (_remote, person) = reconciled();
@@ -91,12 +93,24 @@ fn a_template_that_fills_memory_is_named() {
         let _ = writeln!(growing, "{{% set x{number} = 'x' * 1000000 %}}");
     }
     growing += "{% for i in range(90000) %}{% if i < 0 %}{% endif %}{% endfor %}\n";
-    person.push_one(TEMPLATE, &with_above(&growing));
-    let output = once(&person, &["--turn-memory", "64Mi"]);
-    let told = printed(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    let named = format!("the turn needs more than 64 MiB of memory while it rendered `{TEMPLATE}`");
-    assert!(told.contains(&named), "{told}");
+    let mut told = String::new();
+    // A watchdog that did not get to look names nothing, and the template is filled.
+    for again in 0..3 {
+        let edit = format!("{growing}# {again}\n");
+        person.push_one(TEMPLATE, &with_above(&edit));
+        for bound in [64, 72, 81, 91, 102, 115] {
+            let output = once(&person, &["--turn-memory", &format!("{bound}Mi")]);
+            told = printed(&output);
+            let named = format!(
+                "the turn needs more than {bound} MiB of memory while it rendered `{TEMPLATE}`"
+            );
+            if told.contains(&named) {
+                assert_eq!(output.status.code(), Some(1), "{told}");
+                return;
+            }
+        }
+    }
+    panic!("no bound named it; the last one said: {told}");
 }
 
 /// To look through a list counts as one step, however long it is: a billion looks here.

@@ -31,7 +31,8 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
             (path.key("apiVersion"), format!("the flavors have it as `{other}`"))
         } else {
             let kinds: BTreeSet<_> = known.iter().map(|o| o.kind.as_str()).collect();
-            (path.key("kind"), suggest::help(kind, kinds, "the kinds of the flavors"))
+            let help = suggest::help(kind, kinds, "the kinds of the flavors");
+            (path.key("kind"), help)
         };
         let message = format!("no flavor has objects of the kind {kind} of `{api}`");
         out.add(Code::UnknownObject, path, message, help);

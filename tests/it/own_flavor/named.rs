@@ -5,7 +5,10 @@ use carp::model::Catalogue;
 use super::{files_of, root};
 
 /// Where a flavor that is shipped may be named, and why.
-const NAMED_IN: &[(&str, &str)] = &[("model/fleet.rs", "the flavors of what names none")];
+const NAMED_IN: &[(&str, &str)] = &[
+    ("model/fleet.rs", "the flavors of what names none"),
+    ("cli/examples.rs", "what people read after `--help`"),
+];
 
 /// The code of a source, without what is for tests and without comments: what people read may have examples.
 fn code(text: &str) -> impl Iterator<Item = &str> {
