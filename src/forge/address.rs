@@ -64,7 +64,9 @@ impl ForgeTarget {
     /// # Errors
     /// What they name is no proxy.
     pub fn through(self, proxies: &ProxySettings) -> Result<Self, Error> {
-        let proxy = proxies.proxy(&self.origin)?;
+        // Without TLS only this machine is spoken to: through a proxy the token would leave it in the clear.
+        let is_safe = self.origin.starts_with("https://");
+        let proxy = is_safe.then(|| proxies.proxy(&self.origin)).transpose()?.flatten();
         Ok(Self { proxy, ..self })
     }
 
@@ -188,6 +190,25 @@ mod tests {
         }
         let tenant = api(Some(ForgeKind::GitHub), "https://our.ghe.com/a/b");
         assert_eq!(tenant, "GitHub https://api.our.ghe.com a/b");
+    }
+
+    #[test]
+    fn what_is_not_encrypted_goes_through_no_proxy() {
+        let env = |name: &str| {
+            ["http_proxy", "https_proxy", "all_proxy"]
+                .contains(&name)
+                .then_some("http://p.example.com:1")
+        };
+        let through = |address: &str| {
+            let target = ForgeTarget::of(Some(ForgeKind::Gitea), address).unwrap();
+            target.through(&ProxySettings::of(env)).unwrap().proxy.is_some()
+        };
+        assert!(through("https://git.example.com/a/b"));
+        assert!(
+            !through("http://127.0.0.1:3000/a/b"),
+            "the token would leave the machine in the clear"
+        );
+        assert!(!through("http://localhost/a/b"));
     }
 
     #[test]
