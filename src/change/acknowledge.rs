@@ -201,9 +201,16 @@ pub fn spend(
 /// A warning for each acknowledgement that nobody who may has signed, and for each good one of a kind that is held
 /// now: the set is another, or nobody could have seen it held.
 #[must_use]
-pub fn mismatches(fleet: &Fleet, good: &Acknowledged, holds: &[Hold]) -> Vec<Diagnostic> {
+pub fn mismatches(
+    fleet: &Fleet,
+    good: &Acknowledged,
+    holds: &[Hold],
+    used: &[Name],
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for Good { entry: acknowledgement, unvouched, .. } in &good.good {
+    // What this run uses let its own set through; another tenant's may be held all the same.
+    let left = good.good.iter().filter(|good| !used.contains(&good.entry.name));
+    for Good { entry: acknowledgement, unvouched, .. } in left {
         if let Some((why, sourced)) =
             unvouched.as_ref().zip(fleet.acknowledgements.get(&acknowledgement.name))
         {

@@ -173,7 +173,7 @@ fn rewound(snapshot: &Snapshot, read: &Read) -> Option<(Hold, Vec<Diagnostic>)> 
     if good.covers(of, &hold).is_some() {
         return None;
     }
-    let found = change::mismatches(&read.loaded.fleet, &good, std::slice::from_ref(&hold));
+    let found = change::mismatches(&read.loaded.fleet, &good, std::slice::from_ref(&hold), &[]);
     Some((hold, found))
 }
 
@@ -262,9 +262,9 @@ fn finish(
     status: StatusTrees,
 ) -> Result<Proposal, StoreError> {
     let Read { loaded, previous, observed, mut diagnostics, valid_until, drift, .. } = read;
-    let Decided { planning, asked, good, mismatches, .. } = decided;
+    let Decided { planning, asked, good, mismatches, spent, .. } = decided;
     diagnostics.extend(mismatches);
-    diagnostics.extend(change::mismatches(&loaded.fleet, &good, &planning.plan.holds));
+    diagnostics.extend(change::mismatches(&loaded.fleet, &good, &planning.plan.holds, &spent));
     let ToldOfFolders { gates, found, rendered } = told;
     let WrittenTree { tree, form, set_back, .. } = written;
     diagnostics.extend(found);

@@ -17,7 +17,7 @@ fn an_acknowledgement_that_nobody_could_have_meant_covers_nothing() {
             used.len(),
             kept(&plan),
             good.held(&plan.holds, &Lasting::new()),
-            mismatches(fleet, &good, &plan.holds),
+            mismatches(fleet, &good, &plan.holds, &[]),
         )
     };
     let (used, kept, sets, told) = count(&previous, &fleet);
@@ -64,7 +64,7 @@ fn where_signatures_are_asked_for_only_who_may_is_heard_and_never_early() {
     left(&mut previous, &hold, &[]);
     assert_eq!(good(&previous, &nobody).covers(of, &hold), None, "nobody looked");
     assert_eq!(good(&previous, &alice).covers(of, &hold), Some(name("yes")));
-    let told = mismatches(&fleet, &good(&previous, &nobody), &[]);
+    let told = mismatches(&fleet, &good(&previous, &nobody), &[], &[]);
     assert_eq!(told[0].code, crate::diag::Code::AcknowledgementNotVouched);
     assert!(told[0].help.as_ref().unwrap().ends_with("alice@x"));
     // Those in force are asked also where the input asks nobody any more.

@@ -166,7 +166,13 @@ fn an_acknowledgement_lets_exactly_its_set_through_and_is_spent() {
     let mut other = deleting(5);
     run(&mut other, &fleet, &previous);
     assert_eq!(kept(&other), 5, "five are not the four that were seen");
-    assert_eq!(mismatches(&fleet, &good, &other.holds).len(), 1);
+    assert_eq!(mismatches(&fleet, &good, &other.holds, &[]).len(), 1);
+    let used: Vec<_> = fleet.acknowledgements.keys().cloned().collect();
+    assert_eq!(
+        mismatches(&fleet, &good, &other.holds, &used),
+        [],
+        "what is used is not another set's"
+    );
 
     let spent = spend(&fleet, None, &good, &used);
     assert_eq!(spent.iter().map(|a| &a.name).collect::<Vec<_>>(), [&name("yes")]);
