@@ -68,7 +68,10 @@ pub fn with_what_follows(mut findings: Vec<Finding>, proposal: &Proposal) -> Vec
     };
     let causes = findings.iter().filter(|finding| is_cause(finding)).count();
     if let Some(cause) = findings.iter_mut().find(|finding| is_cause(finding)) {
-        cause.consequence = what_follows(proposal, causes);
+        // Why nothing can be decided may stand there already.
+        let before = cause.consequence.take();
+        let lines: Vec<_> = before.into_iter().chain(what_follows(proposal, causes)).collect();
+        cause.consequence = (!lines.is_empty()).then(|| lines.join("; "));
     }
     let reasons: BTreeSet<_> = proposal.gates.iter().map(|gate| gate.reason).collect();
     for reason in reasons {
@@ -108,6 +111,11 @@ fn keeps(names: &[&Name]) -> String {
     format!("{} {keep} {their} last good output", first(names, NAMES))
 }
 
+/// What is said of clusters whose deletion or move is held.
+const NO_DELETION: &str = "neither deleted nor moved";
+/// What is said where placements are held.
+const NO_PLACEMENT: &str = "nothing new is placed";
+
 fn what_follows(proposal: &Proposal, causes: usize) -> Option<String> {
     let kept = names(&proposal.gates, GateReason::NotLoaded);
     let held = |kind| {
@@ -121,11 +129,11 @@ fn what_follows(proposal: &Proposal, causes: usize) -> Option<String> {
     }
     if let Some((names, number)) = held(HoldKind::DeletionsHeld) {
         let are = if number == 1 { "is" } else { "are" };
-        parts.push(format!("{names} {are} neither deleted nor moved"));
+        parts.push(format!("{names} {are} {NO_DELETION}"));
     }
     if let Some((names, number)) = held(HoldKind::PlacementsHeld) {
         let wait = if number == 1 { "waits" } else { "wait" };
-        parts.push(format!("nothing new is placed: {names} {wait}"));
+        parts.push(format!("{NO_PLACEMENT}: {names} {wait}"));
     }
     let until =
         if causes == 1 { "until it is mended" } else { "until all that did not load is mended" };
@@ -135,7 +143,15 @@ fn what_follows(proposal: &Proposal, causes: usize) -> Option<String> {
 /// Whether a hold is told as what follows from a finding.
 #[must_use]
 pub fn tells_hold(findings: &[Finding], kind: HoldKind) -> bool {
-    matches!(kind, HoldKind::DeletionsHeld | HoldKind::PlacementsHeld) && tell(findings)
+    let words = match kind {
+        HoldKind::DeletionsHeld => NO_DELETION,
+        HoldKind::PlacementsHeld => NO_PLACEMENT,
+        _ => return false,
+    };
+    findings
+        .iter()
+        .filter_map(|finding| finding.consequence.as_deref())
+        .any(|line| line.contains(words))
 }
 
 /// Whether that folders were kept is told as what follows from a finding.
@@ -268,6 +284,9 @@ mod tests {
         assert!(!tells_hold(&told, HoldKind::MassDeletion));
         proposal.fleet.unloaded = vec![whole("fleet/other.yaml")];
         assert_eq!(follows(&proposal, vec![found]), [None], "no finding is its cause");
+        let kept = Some("until it is mended, a keeps its last good output".to_owned());
+        let of_another = Finding { consequence: kept, ..other.clone() };
+        assert!(!tells_hold(&[of_another], HoldKind::DeletionsHeld), "a line of something else");
         assert!(!tells_hold(&[other], HoldKind::DeletionsHeld));
     }
 }
