@@ -12,8 +12,14 @@ use crate::model::{Catalogue, EditedObject, Name, OVERRIDDEN_BY, ObjectEdits};
 /// holds a deletion.
 const DECIDED: &[&str] =
     &["/spec/version", "/spec/template/spec/version", "/spec/topology/version", "/spec/paused"];
-/// The groups that have them.
+/// The groups that have them, beside all kinds of control planes.
 const OF_GROUPS: [&str; 2] = ["cluster.x-k8s.io", "controlplane.cluster.x-k8s.io"];
+/// What takes an object from its controller, which is a pause too: Cluster API's `api/core/v1beta2/common_types.go`.
+const TAKES_AWAY: &[&str] = &[
+    "/metadata/annotations/cluster.x-k8s.io~1paused",
+    "/metadata/annotations/cluster.x-k8s.io~1managed-by",
+    "/metadata/labels/cluster.x-k8s.io~1watch-filter",
+];
 
 /// Who changed each object.
 type Changers = Vec<Vec<Name>>;
@@ -81,7 +87,9 @@ fn changed(
 /// A field of an object that only the cluster's document decides, and that has another value.
 fn decided(object: &Object, after: &Value) -> Option<&'static str> {
     let differs = |at: &&&str| object.value.pointer(at) != after.pointer(at);
-    OF_GROUPS.contains(&object.group()).then(|| DECIDED.iter().find(differs).copied()).flatten()
+    let has_them = OF_GROUPS.contains(&object.group()) || object.kind().ends_with("ControlPlane");
+    let decided = has_them.then(|| DECIDED.iter().find(differs)).flatten();
+    decided.or_else(|| TAKES_AWAY.iter().find(differs)).copied()
 }
 
 /// Writes the text of an object anew. Where nobody changed it and only a name in it is another, that alone.
@@ -271,6 +279,14 @@ mod tests {
             o["spec"]["template"]["spec"]["version"] = json!("v1.35.0");
         });
         refused("Cluster", |o| o["spec"]["paused"] = json!(true));
+        // The same by what takes an object from its controller.
+        let annotation =
+            |o: &mut Value| o["metadata"]["annotations"]["cluster.x-k8s.io/paused"] = json!("true");
+        refused("Cluster", annotation);
+        refused("AzureCluster", annotation);
+        refused("MachineDeployment", |o| {
+            o["metadata"]["labels"]["cluster.x-k8s.io/watch-filter"] = json!("nobody");
+        });
     }
 
     #[test]
