@@ -30,6 +30,37 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
     for fault in of_pools(subject, schema) {
         add(fault, name, flavor, out);
     }
+    not_tenants(subject, scene, schema, own, out);
+}
+
+/// What reaches beyond the cluster is not for a tenant to say: networks that others have, and what the API server on the
+/// worker reads and whom it asks.
+fn not_tenants(
+    subject: &Subject<'_>,
+    scene: &CheckContext<'_>,
+    schema: &ParameterSchema,
+    own: &Parameters,
+    out: &mut Findings,
+) {
+    let is_cluster = matches!(&subject.body.spec, DocumentSpec::ManagedCluster(_));
+    let tenant = scene.tenant(subject.body).filter(|tenant| !tenant.paths.is_empty());
+    let Some(tenant) = tenant.filter(|_| is_cluster && !own.0.is_empty()) else { return };
+    for field in schema.platform_fields() {
+        let mut steps = field.iter();
+        let first = steps.next().and_then(|name| own.0.get(*name));
+        if steps
+            .try_fold(first, |value, name| value.map(|value| value.get(*name)))
+            .flatten()
+            .is_none()
+        {
+            continue;
+        }
+        let at = field.iter().fold(FieldPath::keys("spec.parameters"), |at, name| at.key(name));
+        let message =
+            format!("`{}` is not for the tenant `{}` to say", field.join("."), tenant.name);
+        let help = "a class of the platform may say it: name that in `class`";
+        out.add(Code::InvalidParameter, at, message, help);
+    }
 }
 
 /// Whether the class is not there, which has its own finding: it may say the flavor and more.
@@ -213,6 +244,31 @@ mod tests {
         assert_eq!(missing.help.as_deref(), Some("add `team:`, who pays for it"));
         found(&moon("[]"), Code::WrongType, "spec.parameters");
         found(&moon("{team: 2026-01-01}"), Code::WrongType, "spec.parameters.team");
+    }
+
+    #[test]
+    fn what_reaches_beyond_a_cluster_is_not_for_a_tenant_with_a_folder() {
+        let carp =
+            format!("{CARP}  tenants: [{{name: shop, paths: [fleet/shop]}}, {{name: none}}]\n");
+        let file = |parameters: &str| {
+            cluster(&format!("flavor: capz\n  parameters: {parameters}\n  "))
+                .replace("kamaji-capz", "capz")
+        };
+        let told = |path: &str, text: &str| {
+            let loaded = load_files(&[("carp.yaml", &carp), (path, text)]);
+            let said = |d: &Diagnostic| d.message.contains("is not for the tenant");
+            let place = |d: &Diagnostic| {
+                d.place.as_ref().and_then(|p| p.field.as_ref()).map(ToString::to_string)
+            };
+            loaded.diagnostics.iter().filter(|d| said(d)).filter_map(place).collect::<Vec<_>>()
+        };
+        let existing = file("{vnet: {existing: {name: pay, resourceGroup: pay}}}");
+        assert_eq!(told("fleet/shop/a.yaml", &existing), ["spec.parameters.vnet.existing"]);
+        let args = file("{apiServerExtraArgs: {v: '4'}, rollout: {maxSurge: 1}}");
+        assert_eq!(told("fleet/shop/a.yaml", &args), ["spec.parameters.apiServerExtraArgs"]);
+        assert_eq!(told("fleet/shop/a.yaml", &file("{rollout: {maxSurge: 1}}")), [""; 0]);
+        let trusted = existing.replace("namespace: shop", "namespace: none");
+        assert_eq!(told("fleet/a.yaml", &trusted), [""; 0]);
     }
 
     #[test]

@@ -84,6 +84,9 @@ impl ParameterSchema {
         if self.immutable {
             facts.push("It stays as it is".to_owned());
         }
+        if self.platform {
+            facts.push("A tenant with a folder has it by a class alone".to_owned());
+        }
         facts
     }
 }

@@ -116,6 +116,9 @@ pub struct ParameterSchema {
     /// Whether a node pool may say another value for itself.
     #[serde(rename = "x-carp-per-pool", default, skip_serializing_if = "is_false")]
     pub per_pool: bool,
+    /// Whether it is the platform's to say: a class may, and a tenant that has a folder may not.
+    #[serde(rename = "x-carp-platform", default, skip_serializing_if = "is_false")]
+    pub platform: bool,
 }
 
 /// The type of a value.
@@ -159,12 +162,22 @@ impl ParameterSchema {
     /// The fields that stay as they are once a cluster has them, by their names from the outermost in.
     #[must_use]
     pub fn immutable_fields(&self) -> Vec<Vec<&str>> {
+        self.fields_that(|schema| schema.immutable)
+    }
+
+    /// The fields that are the platform's to say, in the same way.
+    #[must_use]
+    pub fn platform_fields(&self) -> Vec<Vec<&str>> {
+        self.fields_that(|schema| schema.platform)
+    }
+
+    fn fields_that(&self, are_so: fn(&Self) -> bool) -> Vec<Vec<&str>> {
         let mut all = Vec::new();
         for (name, schema) in &self.properties {
-            if schema.immutable {
+            if are_so(schema) {
                 all.push(vec![name.as_str()]);
             } else {
-                for mut path in schema.immutable_fields() {
+                for mut path in schema.fields_that(are_so) {
                     path.insert(0, name);
                     all.push(path);
                 }
