@@ -55,8 +55,8 @@ pub struct Loss {
 
 /// What a new folder loses of the last one: objects that Flux would prune, and machines that go.
 ///
-/// What the owner's own document asks for is told from what anything else does ([`Asked`]). A machine template that stays on the cluster when it is left out
-/// goes with no machine: rotation makes another and leaves the old one there. Where a control plane gets
+/// What the owner's own document asks for is told from what anything else does. A machine template that stays on the
+/// cluster when it is left out goes with no machine: rotation makes another and leaves the old one there. Where a control plane gets
 /// another version its pools follow, now or in later runs, so their machines count with it.
 #[must_use]
 pub fn losses(FolderChange { last, new }: &FolderChange, own: OwnChange) -> Losses {
