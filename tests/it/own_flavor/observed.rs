@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::moon::{DOCUMENT, FOLDER, WORKER, world};
 use super::{empty_report, hear, root, step};
+use crate::support::definitions::learn;
 use crate::support::observed::Worker;
 use crate::support::people::printed;
 use crate::support::skip;
@@ -25,9 +26,7 @@ struct Observed {
 impl Observed {
     fn of(worker: Worker, world: &World) -> Self {
         let crds = root().join("tests/flavors/moon/crds.yaml");
-        worker.server.kubectl(&["create", "-f", crds.to_str().unwrap()]);
-        let established = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"];
-        worker.server.kubectl(&established);
+        learn(&worker.server, &[crds]);
         let agent = documents(world, "workers/w-weu/agent/agent.yaml");
         let deployment = agent.iter().find(|o| o["kind"] == "Deployment").unwrap();
         let args = deployment["spec"]["template"]["spec"]["containers"][0]["args"].as_array();

@@ -51,16 +51,10 @@ fn keep(kept: &Path, files: &[PathBuf], digest: &[u8]) -> Option<()> {
     }
     let parent = kept.parent().unwrap();
     let server = ApiServer::start_in(tempfile::tempdir_in(parent).unwrap())?;
-    let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    let mut args = vec!["create", "--validate=false"];
-    args.extend(files.iter().flat_map(|file| ["-f", file]));
-    server.kubectl(&args);
-    wait_established(&server);
-    let names = server.kubectl(&["get", "crd", "-o", r"jsonpath={.items[*].metadata.name}"]);
-
+    let names = learn(&server, files);
     let learned = tempfile::tempdir_in(parent).unwrap();
     server.end_into(&learned.path().join("etcd"));
-    fs::write(learned.path().join("names"), names.replace(' ', "\n")).unwrap();
+    fs::write(learned.path().join("names"), names).unwrap();
     fs::write(learned.path().join("digest"), digest).unwrap();
     let _ = fs::remove_dir_all(kept);
     // Another run of the tests may have been faster.
@@ -72,9 +66,31 @@ fn keep(kept: &Path, files: &[PathBuf], digest: &[u8]) -> Option<()> {
     Some(())
 }
 
+/// Lets a server learn definitions and waits until it serves them; the names of all that it knows then,
+/// a line each.
+pub(crate) fn learn(server: &ApiServer, files: &[PathBuf]) -> String {
+    let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let mut args = vec!["create", "--validate=false"];
+    args.extend(files.iter().flat_map(|file| ["-f", file]));
+    server.kubectl(&args);
+    wait_established(server);
+    let names = server.kubectl(&["get", "crd", "-o", r"jsonpath={.items[*].metadata.name}"]);
+    wait_served(server, &names.split(' ').collect());
+    names.replace(' ', "\n")
+}
+
 /// Until the server has taken every definition that it has.
-pub(crate) fn wait_established(server: &ApiServer) {
+///
+/// Asked anew where it fails: a definition's conditions are `null` at first, and `kubectl wait` ends with
+/// an error over one that it reads then (`kubectl`'s `pkg/cmd/wait/condition.go`).
+fn wait_established(server: &ApiServer) {
     let all = ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"];
+    for _ in 0..100 {
+        if server.kubectl_may_fail(&all).status.success() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
     server.kubectl(&all);
 }
 

@@ -79,11 +79,7 @@ impl Machine {
     #[expect(clippy::disallowed_methods, reason = "tests read their environment")]
     pub(crate) fn install(&self, definition: &str) -> bool {
         let Some(folder) = std::env::var_os("CARP_CRDS").map(PathBuf::from) else { return false };
-        let file = folder.join(format!("{definition}.yaml"));
-        self.server.kubectl(&["create", "--validate=false", "-f", file.to_str().unwrap()]);
-        let definition = format!("crd/{definition}");
-        let wait = ["wait", "--for=condition=Established", &definition, "--timeout=60s"];
-        self.server.kubectl(&wait);
+        definitions::learn(&self.server, &[folder.join(format!("{definition}.yaml"))]);
         true
     }
 

@@ -81,11 +81,7 @@ impl Worker {
     /// Installs CRDs.
     pub(crate) fn install(&self, names: &[&str]) {
         let files = names.iter().map(|name| self.crds.join(format!("{name}.yaml")));
-        let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
-        let mut args = vec!["create", "--validate=false"];
-        args.extend(files.iter().flat_map(|file| ["-f", file]));
-        self.server.kubectl(&args);
-        definitions::wait_established(&self.server);
+        definitions::learn(&self.server, &files.collect::<Vec<_>>());
     }
 
     /// A worker with everything.
