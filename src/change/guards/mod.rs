@@ -164,25 +164,28 @@ impl Starting {
         for (tenant, starting) in &self.0 {
             by_group.entry(groups.of(tenant)).or_default().extend(starting);
         }
-        let hold = |names: BTreeSet<&String>| {
-            let allowed = u32::try_from(run).ok();
+        let hold = |names: BTreeSet<&String>, allowed: u64| {
+            // A set that shrank stays held whatever would be allowed, so no number says why.
+            let allowed =
+                u32::try_from(allowed).ok().filter(|most| names.len() as u64 > u64::from(*most));
             let names = names.into_iter().cloned().collect();
             Hold { kind: HoldKind::MassDeletion, names, allowed }
         };
         let (mut over, mut of_tenants) = (Vec::new(), BTreeSet::new());
         for (group, starting) in by_group {
-            let count = starting.len() as u64;
+            let (count, left) = (starting.len() as u64, limits.deletions.of(group).left);
             if before.contains(group) || count > run {
-                over.push((hold(starting.into_iter().collect()), [group.to_owned()].into()));
-            } else if count > limits.deletions.of(group).left {
-                over.push((hold(starting.into_iter().collect()), BTreeSet::new()));
+                over.push((hold(starting.into_iter().collect(), run), [group.to_owned()].into()));
+            } else if count > left {
+                over.push((hold(starting.into_iter().collect(), left), BTreeSet::new()));
             } else if group != PLATFORM {
                 of_tenants.extend(starting);
             }
         }
         // Each of them is within its own number, so they go on when all are few enough.
-        if of_tenants.len() as u64 > run.saturating_mul(SEVERAL) {
-            over.push((hold(of_tenants), BTreeSet::new()));
+        let most = run.saturating_mul(SEVERAL);
+        if of_tenants.len() as u64 > most {
+            over.push((hold(of_tenants, most), BTreeSet::new()));
         }
         over
     }

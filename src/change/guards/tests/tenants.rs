@@ -114,6 +114,25 @@ fn an_hour_is_each_tenants_and_the_platforms() {
     assert!(after.held[0].tenants.is_empty(), "it goes on by itself");
 }
 
+#[test]
+fn a_hold_names_the_number_that_it_is_for() {
+    let (fleet, lock) = fleet(&["red", "blue"]);
+    let deletions = TenantLimit { run: 3, lately: [("red".to_owned(), 1)].into() };
+    let limits = GuardLimits::new(Guards::default(), &fleet.spec.tenants, Some(&lock), 40, now());
+    let limits = GuardLimits { deletions, ..limits };
+    let allowed = |starting: &[(&str, usize)], before: &[&str]| {
+        let names = |(of, many): &(&str, usize)| {
+            ((*of).to_owned(), (0..*many).map(|number| format!("{of}{number}")).collect())
+        };
+        let before = before.iter().map(|&of| of.to_owned()).collect();
+        let over = Starting(starting.iter().map(names).collect()).over(&limits, &before);
+        over.into_iter().map(|(hold, _)| (hold.names.len(), hold.allowed)).collect::<Vec<_>>()
+    };
+    assert_eq!(allowed(&[("blue", 4)], &[]), [(4, Some(3))], "more than a run may");
+    assert_eq!(allowed(&[("red", 2)], &[]), [(2, Some(1))], "what is left of the hour");
+    assert_eq!(allowed(&[("blue", 2)], &["blue"]), [(2, None)], "a set that shrank");
+}
+
 /// What is held for somebody can be acknowledged, whatever others do in the same commit.
 #[test]
 fn what_one_tenant_deletes_changes_no_set_that_another_is_held_for() {
