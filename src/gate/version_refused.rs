@@ -41,7 +41,7 @@ pub fn version_refused(
         (Some(by), _) => Reason::Version { version, by },
         (None, Some(NotOffered::NotListed)) => Reason::VersionNotOffered { version },
         (None, Some(NotOffered::Expired(entry))) => {
-            let since = entry.expires.clone().unwrap_or_default();
+            let since = entry.expires.as_deref().unwrap_or_default().into();
             Reason::VersionExpired { version, since }
         }
         (None, None) => return None,

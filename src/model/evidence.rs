@@ -61,8 +61,8 @@ pub enum WorkerHealth {
     },
     /// Its reports stopped.
     Silent {
-        /// Since when, as RFC 3339.
-        since: String,
+        /// Since when.
+        since: Timestamp,
     },
     /// No report ever came.
     NeverReported,
@@ -88,7 +88,7 @@ impl Observed {
         match self.workers.get(worker) {
             None => WorkerHealth::NeverReported,
             Some(r) if r.freshness == Freshness::Silent => {
-                WorkerHealth::Silent { since: r.freshness_since.to_string() }
+                WorkerHealth::Silent { since: r.freshness_since }
             }
             Some(r) if !r.healthy => WorkerHealth::Unhealthy {
                 reason: r.reason.clone().unwrap_or_else(|| "NotHealthy".to_owned()),

@@ -49,7 +49,7 @@ mod proposal;
 mod provided_kind;
 mod quantity;
 mod rank;
-mod reason;
+pub mod reason;
 mod record;
 mod report;
 mod reported;

@@ -9,6 +9,7 @@ use super::filter;
 use super::group::{self, Group, Keeping, Values};
 use super::quota;
 use super::worker_states::WorkerStates;
+use crate::model::reason::{LocationName, ResourceName};
 use crate::model::{Name, Reason, Worker, topology};
 
 /// What a rule reads that depends on what is placed.
@@ -223,7 +224,7 @@ pub(super) struct RefusalGrounds<'a> {
     /// The domains from which it is kept, for each rule of anti-affinity that refuses.
     taken: Vec<(&'a str, BTreeSet<&'a str>, bool)>,
     /// What the quota does not leave: the location and the resource.
-    quota: Vec<(Option<String>, String)>,
+    quota: Vec<(Option<LocationName>, ResourceName)>,
 }
 
 /// The domains that have the fewest clusters of a group.

@@ -29,7 +29,7 @@ pub(super) fn lacking(
     let nothing = Resources::new();
     let limits = [
         (None, &quota.total, total),
-        (Some(location.to_owned()), quota.locations.get(location).unwrap_or(&nothing), here),
+        (Some(location), quota.locations.get(location).unwrap_or(&nothing), here),
     ];
     let mut reasons = Vec::new();
     for (location, limits, used) in limits {
@@ -37,7 +37,7 @@ pub(super) fn lacking(
             let needs = amounts::of(needed, resource);
             let used = amounts::of(used, resource);
             if needs > Quantity::ZERO && used.plus(needs) > limit {
-                let (location, resource) = (location.clone(), resource.clone());
+                let (location, resource) = (location.map(Into::into), resource.into());
                 reasons.push(Reason::Quota { location, resource, needs, used, limit });
             }
         }

@@ -43,7 +43,7 @@ pub(super) fn failures(term: &PlacementTerm, worker: &Worker, reasons: &mut Vec<
     let labels = term.match_labels.iter().filter(|(k, v)| worker.labels.get(*k) != Some(v));
     let expressions = term.match_expressions.iter().filter(|e| !e.matches(&worker.labels));
     let keys = labels.map(|(key, _)| key).chain(expressions.map(|e| &e.key));
-    reasons.extend(keys.map(|key| Reason::AffinityLabels { key: key.clone() }));
+    reasons.extend(keys.map(|key| Reason::AffinityLabels { key: key.into() }));
 }
 
 /// Whether the worker meets the term.
@@ -84,23 +84,24 @@ fn allows(term: &PlacementTerm, field: WorkerField, worker: &Worker) -> bool {
 }
 
 fn field_reason(term: &PlacementTerm, field: WorkerField, worker: &Worker) -> Reason {
-    let wanted = wanted(term, field);
     match field {
-        WorkerField::Location => {
-            Reason::AffinityLocation { location: worker.spec.location.clone(), wanted }
-        }
-        WorkerField::Provider => {
-            Reason::AffinityProvider { provider: worker.provider().map(str::to_owned), wanted }
-        }
-        WorkerField::Zone => {
-            let zones = worker.zones().into_iter().map(str::to_owned).collect();
-            Reason::AffinityZone { zones, wanted }
-        }
+        WorkerField::Location => Reason::AffinityLocation {
+            location: worker.spec.location.as_str().into(),
+            wanted: wanted(term, field),
+        },
+        WorkerField::Provider => Reason::AffinityProvider {
+            provider: worker.provider().map(Into::into),
+            wanted: wanted(term, field),
+        },
+        WorkerField::Zone => Reason::AffinityZone {
+            zones: worker.zones().into_iter().map(Into::into).collect(),
+            wanted: wanted(term, field),
+        },
     }
 }
 
 /// The values of a field that a term names as good; none where it names only what is not.
-fn wanted(term: &PlacementTerm, field: WorkerField) -> Vec<String> {
+fn wanted<T: for<'a> From<&'a String>>(term: &PlacementTerm, field: WorkerField) -> Vec<T> {
     let is_in = |e: &&FieldExpression| e.key == field && e.operator == ExpressionOperator::In;
     let expressions = term.match_fields.iter().filter(is_in).flat_map(|e| &e.values);
     let all = list(term, field).iter().chain(expressions);
@@ -111,5 +112,5 @@ fn wanted(term: &PlacementTerm, field: WorkerField) -> Vec<String> {
             && expressions.all(|expression| expression.matches(&[value.as_str()]))
     };
     let good: BTreeSet<&String> = all.filter(good).collect();
-    good.into_iter().cloned().collect()
+    good.into_iter().map(T::from).collect()
 }

@@ -386,6 +386,19 @@ fn a_type_is_called_once() {
     assert!(seen.len() > 500, "the types were found");
 }
 
+/// What a reason holds is data of a kind: its sentences are made where it is told.
+#[test]
+fn a_reason_holds_no_bare_text() {
+    let sources = sources();
+    let reason = sources.iter().find(|s| s.path == "model/reason/mod.rs").unwrap();
+    let (_, rest) = reason.code.split_once("pub enum Reason {").unwrap();
+    let (variants, _) = rest.split_once("\n}").unwrap();
+    assert!(names_crate(variants, "ResourceName") && names_crate(variants, "Evicted"));
+    for text in ["String", "str", "Cow"] {
+        assert!(!names_crate(variants, text), "Reason holds a {text}");
+    }
+}
+
 #[test]
 fn an_arrow_up_is_found_however_it_is_written() {
     let up = |code: &str| wrong_arrows("plan/filter/x.rs", &bare(code)).len();

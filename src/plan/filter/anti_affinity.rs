@@ -12,11 +12,11 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
     for scene in request.pre_filter.apart.iter().filter(|scene| scene.refuses) {
         // A worker that is in no domain shares none.
         let Some(domain) = topology::domain(scene.key, worker) else { continue };
-        let here = scene.taken.get(domain).map(|cluster| (Some(domain.to_owned()), *cluster));
+        let here = scene.taken.get(domain).map(|cluster| (Some(domain.into()), *cluster));
         let Some((domain, cluster)) = here.or_else(|| Some((None, scene.anywhere?))) else {
             continue;
         };
-        let (key, cluster) = (scene.key.to_owned(), cluster.clone());
+        let (key, cluster) = (scene.key.into(), cluster.clone());
         reasons.push(Reason::AntiAffinity { key, domain, cluster });
     }
 }

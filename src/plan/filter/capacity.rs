@@ -23,14 +23,11 @@ pub(super) fn refusals(
     candidate: &Candidate<'_>,
 ) -> impl Iterator<Item = Reason> {
     lacking(demand, candidate).map(|(resource, needs, left)| {
-        let resource = resource.clone();
+        let below_ceiling = candidate.uses_ceiling && candidate.plan.ceiling.contains_key(resource);
+        let resource = resource.into();
         match left {
             None => Reason::CapacityUnknown { resource },
-            Some(left)
-                if candidate.uses_ceiling && candidate.plan.ceiling.contains_key(&resource) =>
-            {
-                Reason::Ceiling { resource, needs, left }
-            }
+            Some(left) if below_ceiling => Reason::Ceiling { resource, needs, left },
             Some(free) => Reason::Capacity { resource, needs, free },
         }
     })

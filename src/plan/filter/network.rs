@@ -18,10 +18,12 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
             let both = Cidr::parse(own).zip(Cidr::parse(other));
             both.is_some_and(|(own, other)| own.overlaps(other))
         };
-        reasons.extend(taken.iter().filter(overlaps).map(|other| Reason::Network {
-            range: own.to_owned(),
-            of_worker: (*other).to_owned(),
-        }));
+        reasons.extend(
+            taken
+                .iter()
+                .filter(overlaps)
+                .map(|other| Reason::Network { range: own.into(), of_worker: (*other).into() }),
+        );
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
     let Some(worker) = candidate.worker else { return };
     let pool = worker.spec.pool.as_ref();
     if request.used_pools().any(|used| pool.is_none_or(|pool| !used.contains(pool))) {
-        reasons.push(Reason::PoolNotUsed { pool: pool.cloned() });
+        reasons.push(Reason::PoolNotUsed { pool: pool.map(Into::into) });
     }
 }
 

@@ -23,9 +23,9 @@ pub(super) fn of_worker(candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     reasons.extend(match &candidate.health {
         None | Some(WorkerHealth::Healthy) => None,
         Some(WorkerHealth::NeverReported) => Some(Reason::NeverReported),
-        Some(WorkerHealth::Silent { since }) => Some(Reason::Silent { since: since.clone() }),
+        Some(WorkerHealth::Silent { since }) => Some(Reason::Silent { since: *since }),
         Some(WorkerHealth::Unhealthy { reason }) => {
-            Some(Reason::Unhealthy { reason: reason.clone() })
+            Some(Reason::Unhealthy { reason: reason.into() })
         }
     });
 }

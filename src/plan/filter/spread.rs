@@ -10,7 +10,7 @@ pub(super) const READS: &[DependsOn] = pre_filter::READS;
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };
     for scene in request.pre_filter.spread.iter().filter(|scene| scene.refuses) {
-        let key = || scene.key.to_owned();
+        let key = || scene.key.into();
         let Some(domain) = topology::domain(scene.key, worker) else {
             reasons.push(Reason::SpreadKeyMissing { key: key() });
             continue;
@@ -18,9 +18,9 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
         if scene.is_full(domain) {
             reasons.push(Reason::Spread {
                 key: key(),
-                domain: domain.to_owned(),
+                domain: domain.into(),
                 count: scene.count(domain).unwrap_or(0),
-                fewest: scene.lowest().map(str::to_owned),
+                fewest: scene.lowest().map(Into::into),
                 min: scene.min(),
                 max_skew: scene.max_skew,
                 unknown: scene.unknown().cloned(),

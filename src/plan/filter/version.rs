@@ -17,7 +17,8 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
     reasons.extend(request.offer.refuses(version).map(|why| match why {
         NotOffered::NotListed => Reason::VersionNotOffered { version },
         NotOffered::Expired(entry) => {
-            Reason::VersionExpired { version, since: entry.expires.clone().unwrap_or_default() }
+            let since = entry.expires.as_deref().unwrap_or_default().into();
+            Reason::VersionExpired { version, since }
         }
     }));
 }

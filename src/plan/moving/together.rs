@@ -152,7 +152,7 @@ fn own(cluster: &Cluster) -> Option<String> {
 
 /// Why a cluster that is counted where it is would not be placed there.
 fn too_many(scene: &SpreadScene<'_>, worker: &Worker) -> Option<Reason> {
-    let key = || scene.key.to_owned();
+    let key = || scene.key.into();
     let Some(domain) = topology::domain(scene.key, worker) else {
         return Some(Reason::SpreadKeyMissing { key: key() });
     };
@@ -160,9 +160,9 @@ fn too_many(scene: &SpreadScene<'_>, worker: &Worker) -> Option<Reason> {
     let (count, min) = (scene.count(domain)?, scene.min());
     (count.saturating_sub(min) > u64::from(scene.max_skew)).then(|| Reason::Spread {
         key: key(),
-        domain: domain.to_owned(),
+        domain: domain.into(),
         count,
-        fewest: scene.lowest().map(str::to_owned),
+        fewest: scene.lowest().map(Into::into),
         min,
         max_skew: scene.max_skew,
         unknown: None,
@@ -198,7 +198,7 @@ fn beside(
     let domain = topology::domain(keeping.key, worker)?;
     let (first, second) = *domains.get(domain)?;
     let other = if first == name { second? } else { first };
-    let (key, domain) = (keeping.key.to_owned(), Some(domain.to_owned()));
+    let (key, domain) = (keeping.key.into(), Some(domain.into()));
     Some(Reason::AntiAffinity { key, domain, cluster: other.clone() })
 }
 

@@ -138,7 +138,7 @@ fn to_grow(run: &PlanRun<'_>, input: &PlanInput<'_>, name: &Name) -> Option<(Nam
 
 /// The changes that answer the want of what is raised; nothing else keeps a placed cluster from growing.
 fn lacking(scene: &RemedyScene<'_>, takes: &Resources, wants: &Resources) -> Vec<Fix> {
-    let raised = |resource: &String| demands::of(takes, resource) < demands::of(wants, resource);
+    let raised = |resource: &str| demands::of(takes, resource) < demands::of(wants, resource);
     let lacking = scene.reasons().into_iter().filter(|reason| match reason {
         Reason::Capacity { resource, .. }
         | Reason::Ceiling { resource, .. }

@@ -140,7 +140,7 @@ impl<'a> RemedyScene<'a> {
             Reason::NeverReported | Reason::Silent { .. } | Reason::ProvisionTimeout => {
                 Fix::AwaitReport { worker }
             }
-            Reason::Unhealthy { reason } => Fix::Mend { worker, reason: reason.clone() },
+            Reason::Unhealthy { reason } => Fix::Mend { worker, reason: reason.to_string() },
             // Which name is free is not known.
             Reason::NamespaceTaken
             | Reason::NotLoaded
@@ -154,22 +154,26 @@ impl<'a> RemedyScene<'a> {
                 self.room_fix(resource, needs.minus(*free))
             }
             Reason::Ceiling { resource, needs, left } => {
-                Fix::RaiseCeiling { worker, resource: resource.clone(), by: needs.minus(*left) }
+                Fix::RaiseCeiling { worker, resource: resource.to_string(), by: needs.minus(*left) }
             }
-            Reason::CapacityUnknown { resource } => {
-                Fix::Declare { worker, resource: resource.clone(), amount: self.wanted(resource) }
-            }
+            Reason::CapacityUnknown { resource } => Fix::Declare {
+                worker,
+                resource: resource.to_string(),
+                amount: self.wanted(resource),
+            },
             Reason::AffinityName => Fix::AllowWorker { worker },
             Reason::AffinityExcluded => Fix::StopExcluding { worker },
             Reason::AffinityLocation { location, .. } => {
-                Fix::AllowLocation { location: location.clone() }
+                Fix::AllowLocation { location: location.to_string() }
             }
             Reason::AffinityLabels { key } => self.label_fix(key)?,
             Reason::AffinityProvider { provider, .. } => {
-                Fix::AllowProvider { provider: provider.clone()? }
+                Fix::AllowProvider { provider: provider.as_ref()?.to_string() }
             }
             Reason::AffinityZone { zones, .. } if zones.is_empty() => return None,
-            Reason::AffinityZone { zones, .. } => Fix::AllowZones { zones: zones.clone() },
+            Reason::AffinityZone { zones, .. } => {
+                Fix::AllowZones { zones: zones.iter().map(ToString::to_string).collect() }
+            }
             Reason::AffinityGroup => Fix::AddGroup { worker },
             // Since when it is there makes no difference to what tolerates it.
             Reason::Taint(taint) => {
@@ -184,13 +188,13 @@ impl<'a> RemedyScene<'a> {
             Reason::NetworkUnknown => Fix::NameNetworks { worker },
             Reason::Spread { key, count, min, .. } => {
                 let to = self.skew_of(key, *count, *min);
-                Fix::RaiseMaxSkew { key: key.clone(), to }
+                Fix::RaiseMaxSkew { key: key.to_string(), to }
             }
             Reason::SpreadKeyMissing { key } => self.domain_fix(key)?,
             Reason::Quota { location, resource, needs, used, limit } => Fix::RaiseQuota {
                 tenant: self.documents.cluster.tenant.clone(),
-                location: location.clone(),
-                resource: resource.clone(),
+                location: location.as_ref().map(ToString::to_string),
+                resource: resource.to_string(),
                 by: used.plus(*needs).minus(*limit),
             },
         })
@@ -327,7 +331,7 @@ fn change(pre_filter: &mut PreFilterState<'_>, fix: &Fix) {
         }
         Fix::RaiseQuota { location: at, resource: of, .. } => pre_filter.quota.retain(|reason| {
             !matches!(reason, Reason::Quota { location, resource, .. }
-                if location == at && resource == of)
+                if location.as_deref() == at.as_deref() && **resource == **of)
         }),
         _ => {}
     }
