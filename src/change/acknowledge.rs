@@ -77,7 +77,7 @@ impl Acknowledged {
     /// a run first held it, so whoever wrote them could not have seen that.
     #[must_use]
     pub fn early(&self, of: AcknowledgementKind, hold: &Hold) -> Vec<Name> {
-        if self.same_commit || !is_of_a_run(of) {
+        if self.same_commit || !of.answers_a_run() {
             return Vec::new();
         }
         let (count, digest) = (hold.names.len(), hold.digest());
@@ -91,7 +91,7 @@ impl Acknowledged {
     #[must_use]
     pub fn held(&self, holds: &[Hold], lasting: &Lasting) -> Vec<HeldSet> {
         let kinds = holds.iter().filter_map(|hold| Some((hold, hold.kind.acknowledged_by()?)));
-        let seen = kinds.filter(|(_, of)| is_of_a_run(*of));
+        let seen = kinds.filter(|(_, of)| of.answers_a_run());
         let set = |(hold, of): (&Hold, AcknowledgementKind)| HeldSet {
             of,
             count: hold.names.len(),
@@ -163,16 +163,6 @@ fn signers(fleet: &Fleet, lock: Option<&FleetLock>) -> BTreeSet<String> {
         // Where nobody stands in both nobody may sign; whoever is asked to is told of all of them.
         _ if input.is_disjoint(&in_force) => input.into_iter().chain(in_force).collect(),
         _ => input.intersection(&in_force).cloned().collect(),
-    }
-}
-
-/// Whether a run decides what is to be acknowledged, and leaves it in the lock. What is stuck or may be
-/// rebalanced is so by what was there before, and a run that holds a rewind writes nothing.
-fn is_of_a_run(of: AcknowledgementKind) -> bool {
-    use AcknowledgementKind as Of;
-    match of {
-        Of::Deletions | Of::Moves | Of::Objects | Of::Machines => true,
-        Of::Abandon | Of::Rewind | Of::Rebalance => false,
     }
 }
 

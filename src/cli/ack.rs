@@ -107,9 +107,8 @@ const fn what_next(of: AcknowledgementKind) -> &'static str {
 /// An acknowledgement of what nothing holds lets nothing through. What is stuck, rewound or to be rebalanced is
 /// no hold of the plan, and without the output branch nobody can tell.
 fn is_held(fleet: &Writable, spec: &AcknowledgementSpec, digest: Digest) -> Result<(), Error> {
-    use AcknowledgementKind as Of;
-    let held = matches!(spec.of, Of::Deletions | Of::Moves | Of::Objects | Of::Machines);
-    let Some(holds) = fleet.holds.as_ref().filter(|_| held) else { return Ok(()) };
+    let of_a_run = spec.of.answers_a_run();
+    let Some(holds) = fleet.holds.as_ref().filter(|_| of_a_run) else { return Ok(()) };
     let exactly = |hold: &&Hold| {
         let count = u32::try_from(hold.names.len()) == Ok(spec.count);
         hold.kind.acknowledged_by() == Some(spec.of) && count && hold.digest() == digest

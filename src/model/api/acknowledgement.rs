@@ -80,6 +80,18 @@ pub enum AcknowledgementKind {
     Machines,
 }
 
+impl AcknowledgementKind {
+    /// Whether it answers what a run has held, which the run left in the lock. What is stuck or may be evened out is so
+    /// by what was there before, and a run that holds a rewind writes nothing.
+    #[must_use]
+    pub const fn answers_a_run(self) -> bool {
+        match self {
+            Self::Deletions | Self::Moves | Self::Objects | Self::Machines => true,
+            Self::Abandon | Self::Rewind | Self::Rebalance => false,
+        }
+    }
+}
+
 impl std::fmt::Display for AcknowledgementKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -11,7 +11,7 @@ use super::{Ask, or_not_here};
 use crate::change::{self, entry_at};
 use crate::git;
 use crate::load;
-use crate::model::api::{AcknowledgementKind, AcknowledgementSpec, Roots};
+use crate::model::api::{AcknowledgementSpec, Roots};
 use crate::model::{
     Digest, Entry, EntryKind, FLEET_LOCK_SCHEMA, FleetLock, HeldSet, Id, Store, StoreError,
     Unvouched, count, lock_from_bytes, paths,
@@ -31,11 +31,9 @@ pub(super) fn another(
     who: &str,
     acknowledgement: &AcknowledgementSpec,
 ) -> Result<Result<(), Unvouched>, Error> {
-    use AcknowledgementKind as Of;
-    match acknowledgement.of {
-        Of::Deletions | Of::Moves | Of::Objects | Of::Machines => {}
-        // No commit brings what is stuck or may be rebalanced, and one that a rewind took away signs nothing.
-        Of::Abandon | Of::Rewind | Of::Rebalance => return Ok(Ok(())),
+    // No commit brings what is stuck or may be rebalanced, and one that a rewind took away signs nothing.
+    if !acknowledgement.of.answers_a_run() {
+        return Ok(Ok(()));
     }
     let not_known = |why| Ok(Err(Unvouched::ChangeNotKnown { why }));
     let commits = match or_not_here(commits(ask, acknowledgement))? {
