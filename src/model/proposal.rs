@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::api::Rebalance;
+use super::words::words;
 use super::{Digest, Fleet, FleetCounts, Hold, Id, Name, Observed, Plan, Previous, Survey};
 use crate::diag::{Diagnostic, Diagnostics};
 
@@ -152,9 +153,10 @@ pub struct Gate {
     pub findings: Vec<Diagnostic>,
 }
 
-/// Why a folder kept its last good content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum GateReason {
+words! {
+    /// Why a folder kept its last good content.
+    #[derive(Serialize, Deserialize)]
+    GateReason:
     /// Its document did not load.
     NotLoaded,
     /// Its templates did not render.
@@ -178,23 +180,6 @@ pub enum GateReason {
 }
 
 impl GateReason {
-    /// The name as users see it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotLoaded => "NotLoaded",
-            Self::RenderFailed => "RenderFailed",
-            Self::CheckFailed => "CheckFailed",
-            Self::ForbiddenChange => "ForbiddenChange",
-            Self::ResizeBlocked => "ResizeBlocked",
-            Self::Drifted => "Drifted",
-            Self::Collided => "Collided",
-            Self::ObjectsRemoved => "ObjectsRemoved",
-            Self::MachinesReplaced => "MachinesReplaced",
-            Self::OverridesNotLoaded => "OverridesNotLoaded",
-        }
-    }
-
     /// What that means, for people. What to do stands with the findings.
     #[must_use]
     pub const fn words(self) -> &'static str {

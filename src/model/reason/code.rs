@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reason;
+use crate::model::words::words;
 
-/// The kind of a [`Reason`], as a decision record keeps it. The order is the order of the filters.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-pub enum ReasonCode {
+words! {
+    /// The kind of a [`Reason`], as a decision record keeps it. The order is the order of the filters.
+    #[derive(Hash, Serialize, Deserialize, JsonSchema)]
+    ReasonCode:
     /// [`Reason::NeverReported`].
     NeverReported,
     /// [`Reason::Silent`].
@@ -176,7 +176,7 @@ impl ReasonCode {
             [all] if clauses.is_empty() => Some(all.clone()),
             _ => Some(format!("some workers {}", some.join(", some "))),
         });
-        let codes: Vec<_> = reasons.iter().map(|reason| format!("{reason:?}")).collect();
+        let codes: Vec<_> = reasons.iter().map(|reason| reason.name()).collect();
         format!("{} ({})", clauses.join(", and "), codes.join(", "))
     }
 
