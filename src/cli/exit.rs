@@ -1,4 +1,5 @@
-//! How a command ends: exit codes, and the failures that are not findings.
+//! How a command ends: the one place where findings, holds and failures become exit codes, and the failures that are
+//! not findings.
 
 use std::fmt;
 use std::process::ExitCode;

@@ -49,7 +49,7 @@ enum Level {
 }
 
 impl LogArgs {
-    /// The same as arguments, for a process that this one starts: it logs to the same stream.
+    /// These settings as arguments, for a process that this one starts: it logs to the same stream.
     pub(super) fn as_args(&self) -> Vec<OsString> {
         let name = |value: Option<PossibleValue>| {
             value.map(|value| value.get_name().to_owned()).unwrap_or_default()

@@ -85,7 +85,7 @@ impl Target {
         Self::among(words, &ObjectKind::ALL)
     }
 
-    /// The same for a command that speaks of `kinds` alone: where a word is no kind, these are offered.
+    /// Reads the words of a command that speaks of `kinds` alone: where a word is no kind, these are offered.
     fn among(words: &[String], kinds: &[ObjectKind]) -> Result<Self, Error> {
         match words {
             [] => Ok(Self::All),

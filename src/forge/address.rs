@@ -59,7 +59,7 @@ impl ForgeTarget {
         Ok(Self { kind, origin, base, repository, shown, proxy: None })
     }
 
-    /// The same, reached through a proxy where the settings name one for it.
+    /// This address, reached through a proxy where the settings name one for it.
     ///
     /// # Errors
     /// What they name is no proxy.

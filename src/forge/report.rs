@@ -21,7 +21,7 @@ pub struct ForgeReport {
     pub context: String,
     /// How it fared.
     pub state: ReportState,
-    /// The same in a line of at most [`MOST_DESCRIPTION`] characters.
+    /// How it fared, in a line of at most [`MOST_DESCRIPTION`] characters.
     pub description: String,
     /// What the comment on the request begins with, by which it is found again.
     pub marker: String,

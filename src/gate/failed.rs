@@ -14,7 +14,7 @@ pub fn not_made(found: Diagnostics) -> Objection {
     Objection { reason, findings: found.into_iter().collect() }
 }
 
-/// The same of a step of a deletion, whose folder is the last good one with less in it: whatever was found,
+/// Objects to a step of a deletion, whose folder is the last good one with less in it: whatever was found,
 /// it is the flavor's own templates that could not be made less.
 #[must_use]
 pub fn not_rendered(found: Diagnostics) -> Objection {

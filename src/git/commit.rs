@@ -42,7 +42,7 @@ impl CommitDraft {
         text.into_bytes()
     }
 
-    /// The same with a signature of it as the last header, each further line of which begins with a
+    /// The bytes of the commit with a signature of it as the last header, each further line of which begins with a
     /// space.
     pub(super) fn to_signed_bytes(&self, signature: &str) -> Vec<u8> {
         let mut bytes = self.to_bytes();

@@ -28,7 +28,7 @@ impl RefSpec {
         Self { remote: remote.into(), local: local.into(), most: None }
     }
 
-    /// The same for so many refs whose names are those of workers or clusters. Whoever may push such a ref may push
+    /// This refspec for at most so many refs, whose names are those of workers or clusters. Whoever may push such a ref may push
     /// any number of them, under any name.
     #[must_use]
     pub fn at_most(self, most: usize) -> Self {

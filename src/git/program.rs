@@ -156,7 +156,7 @@ impl Repository {
         self.git_with(args, None, limit)
     }
 
-    /// The same with a variable for the programs that git starts.
+    /// Runs git with a variable for the programs that it starts.
     pub(super) fn git_with<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,

@@ -30,7 +30,7 @@ impl Repository {
         self.push_with(remote, commit, name, expected, &[])
     }
 
-    /// The same with push options (git-push(1), `--push-option`), which a host acts on.
+    /// Pushes with push options (git-push(1), `--push-option`), which a host acts on.
     ///
     /// # Errors
     /// As for [`Repository::push`].

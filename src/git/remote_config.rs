@@ -1,4 +1,4 @@
-//! How to reach a remote, lent by a person's clone to one of carp's own.
+//! How to reach a remote: settings copied from a person's clone to one of carp's own.
 
 use std::path::Path;
 

@@ -31,7 +31,7 @@ impl Repository {
         Self::checked(inner, path)
     }
 
-    /// The same repository anew: libgit2 remembers where a clone was cut.
+    /// This repository, opened anew: libgit2 remembers where a clone was cut.
     ///
     /// # Errors
     /// It is not there any more, or cannot be read.

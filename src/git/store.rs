@@ -65,7 +65,7 @@ impl GitStore<'_> {
         self.put(ObjectType::Commit, &draft.to_bytes())
     }
 
-    /// The same with a signature of the draft in the commit's header.
+    /// Puts a commit that has a signature of its draft as a header.
     pub fn signed_commit(&self, draft: &CommitDraft, signature: &Signature) -> Id {
         self.put(ObjectType::Commit, &draft.to_signed_bytes(signature.as_str()))
     }

@@ -35,7 +35,7 @@ pub(super) fn assemble(
     (fleet, once(diagnostics))
 }
 
-/// The same of a part of the documents, of which nothing is asked that only all of them can answer.
+/// Assembles a part of the documents, of which nothing is asked that only all of them can answer.
 pub(super) fn assemble_part(
     spec: Option<&FleetSpec>,
     catalogue: Catalogue,

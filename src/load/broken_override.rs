@@ -33,7 +33,7 @@ fn are_selectors_sound(item: &Item) -> bool {
     paths.into_iter().all(|path| !path.0.get(1).is_some_and(in_selector))
 }
 
-/// The same of files of policies of which nothing could be read.
+/// The override policies that may be in files of which nothing could be read.
 pub(super) fn of_files(spec: Option<&FleetSpec>, unloaded: &[Unloaded]) -> Vec<BrokenOverride> {
     let roots = spec.and_then(|spec| spec.roots.clone()).unwrap_or_default();
     let below = format!("{}/", roots.policies);

@@ -27,7 +27,7 @@ impl<'a> Folders<'a> {
         Self { input: by_folder(tenants), in_force: None }
     }
 
-    /// The same beside those that are in force. What breaks in a folder that a commit gives to a tenant is the
+    /// These folders beside those that are in force. What breaks in a folder that a commit gives to a tenant is the
     /// platform's still: by that commit it would hold nobody's deletions any more.
     pub(super) fn beside(self, previous: &'a Previous) -> Self {
         let in_force = previous.fleet.as_ref().map(|lock| by_folder(&lock.tenants));

@@ -100,7 +100,7 @@ pub fn load(input: &Input, store: &dyn Store, memo: &mut Memo) -> Result<Loaded,
     load_beside(input, store, memo, &Previous::default(), &LongWork::default())
 }
 
-/// The same beside what the output branch says: the workers that pools made are among the workers, and who
+/// Loads the fleet beside what the output branch says: the workers that pools made are among the workers, and who
 /// has a name keeps it. How far reading is, is said to `work`.
 ///
 /// # Errors

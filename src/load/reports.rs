@@ -32,7 +32,7 @@ pub fn reports<'a>(
     known_reports(raw, |_| true)
 }
 
-/// The same for the workers that are known. The report of any other is named and not looked into: whoever
+/// Reads the reports of the workers that are known. The report of any other is named and not looked into: whoever
 /// may push under a name that nobody declared costs no more than that.
 #[must_use]
 pub fn known_reports<'a>(

@@ -38,7 +38,7 @@ pub(super) enum Shape {
     Free,
     /// Anything, taken as it is written: `null`, and what is empty, mean something there.
     AsWritten,
-    /// The same of a mapping.
+    /// A mapping, taken as it is written.
     MappingAsWritten,
     /// Anything.
     Any,

@@ -34,7 +34,7 @@ pub(super) fn files(
     files_that(store, dir, skip, &mut |_| true)
 }
 
-/// The same of what `may` be looked at, which is asked of each file and each folder. A few objects can be folders in
+/// The files of a folder that `may` be looked at, which is asked of each file and each folder. A few objects can be folders in
 /// folders without end.
 pub(super) fn files_that(
     store: &dyn Store,

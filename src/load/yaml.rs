@@ -9,7 +9,7 @@ use super::fault::{Bounds, Fault};
 
 /// The bounds of a document that people write.
 const BOUNDS: Bounds = Bounds { depth: 64, nodes: 20_000 };
-/// The same for documents that carp and its agents write, which may be much larger.
+/// The bounds of a document that carp or an agent writes, which may be much larger.
 const BOUNDS_WRITTEN: Bounds = Bounds { nodes: 5_000_000, ..BOUNDS };
 
 /// Reads one document that a person wrote.

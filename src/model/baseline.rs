@@ -78,7 +78,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// The same where the status branch was not written: it says what it said in `before`, and of the reports no
+    /// This baseline where the status branch was not written: it says what it said in `before`, and of the reports no
     /// more than then is folded. `None` where a cluster came to a worker or left one: what it says of that worker, or of
     /// a cluster that nobody speaks of any more, is looked at with everything.
     #[must_use]

@@ -34,7 +34,7 @@ impl Digest {
         Self::of_json(&value)
     }
 
-    /// The same of a value that is JSON already, which need not be copied.
+    /// The digest of the canonical JSON of a value that is JSON already, which need not be copied.
     #[must_use]
     pub fn of_json(value: &Value) -> Self {
         Self::of(canonical_json(value).as_bytes())
@@ -114,7 +114,7 @@ pub fn canonical_json(value: &Value) -> String {
     String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-/// The same, written to the end of some bytes.
+/// Writes the canonical JSON of a value to the end of some bytes.
 pub fn write_canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Object(map) => {

@@ -35,7 +35,7 @@ pub struct FoldedReport {
     /// The report's own word for why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The same for people.
+    /// Why it is not healthy, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Whether the last report was complete.

@@ -7,7 +7,7 @@ use super::{Hold, HoldKind, count};
 /// How many owners a line names before it counts the rest.
 const MOST_OWNERS: usize = 3;
 
-/// The same object of some clusters or workers.
+/// One object that some clusters or workers have alike.
 #[derive(Default)]
 struct HeldGroup<'a> {
     names: Vec<&'a str>,

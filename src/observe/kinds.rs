@@ -13,7 +13,7 @@ pub enum ObservedKind {
     Namespace,
     /// What carp wrote, with the digest of the folder that was applied.
     ManagedCluster,
-    /// The same for a worker's own cluster, on the control-plane cluster.
+    /// A worker's own cluster, on the control-plane cluster.
     Worker,
     /// The cluster itself.
     Cluster,

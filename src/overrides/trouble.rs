@@ -18,7 +18,7 @@ impl ChangeTrouble {
         Self { at: FieldPath::keys(at), why: why.into(), help: help.into() }
     }
 
-    /// The same as a part of something.
+    /// This trouble where its object is a part of something.
     pub(super) fn below(self, above: &FieldPath) -> Self {
         let at = above.0.iter().cloned().chain(self.at.0).collect();
         Self { at: FieldPath(at), ..self }

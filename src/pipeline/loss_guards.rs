@@ -66,7 +66,7 @@ impl LossGuards {
         }
     }
 
-    /// The same, with what is held said beforehand.
+    /// These guards with what is held said beforehand.
     pub(super) fn holding(self, verdicts: &LossVerdicts) -> Self {
         Self {
             removed: self.removed.holding(verdicts.removed.clone()),

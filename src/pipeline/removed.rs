@@ -41,7 +41,7 @@ impl Choosing<'_> {
         }
     }
 
-    /// The same for the own files of a worker. Only files that differ are read.
+    /// Notes what the own files of a worker lose. Only files that differ are read.
     pub(super) fn loses_own(
         &mut self,
         name: &Name,
@@ -53,7 +53,7 @@ impl Choosing<'_> {
         Ok(self.loses((name, PLATFORM), &FolderChange::between(&last, &new), OwnChange::default()))
     }
 
-    /// The same for the control plane's own files, which are of no worker.
+    /// Notes what the control plane's own files lose, which are of no worker.
     pub(super) fn control_plane_loses(
         &mut self,
         old: &BTreeMap<String, Id>,

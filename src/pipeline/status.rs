@@ -34,7 +34,7 @@ pub(super) struct Documents<'a> {
 pub(super) struct StatusTrees {
     /// The branch as it stands, with the folded reports of this run.
     pub(super) fold: Id,
-    /// The same with the documents of this run, `fleet.yaml` as it was.
+    /// The tree with the documents of this run, `fleet.yaml` as it was.
     pub(super) all: Id,
     /// What there is.
     pub(super) counts: FleetCounts,

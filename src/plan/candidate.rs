@@ -109,7 +109,7 @@ impl<'a> Pools<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The same with what the cluster meets.
+    /// This request with what the cluster meets.
     pub(super) fn within<'s>(&self, pre_filter: &'s PreFilterState<'s>) -> Request<'s>
     where
         'a: 's,

@@ -143,7 +143,7 @@ impl<'a> PlanInput<'a> {
         self.fleet.is_unsure() || !self.previous.damaged.is_empty()
     }
 
-    /// The same for a tenant's clusters, which wait for what stands in the tenant's own folder too.
+    /// Whether a tenant's clusters wait with their deletions: for what stands in the tenant's own folder, too.
     fn deletions_wait_of(&self, tenant: &str) -> bool {
         self.fleet.is_unsure_of(tenant) || !self.previous.damaged.is_empty()
     }

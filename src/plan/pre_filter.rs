@@ -158,7 +158,7 @@ impl<'a> PreFilterState<'a> {
         }
     }
 
-    /// The same with counts by domain that somebody keeps: of the clusters of a part of a group, on the
+    /// What a cluster meets, by counts of domains that somebody keeps: of the clusters of a part of a group, on the
     /// workers that the cluster may use and that have all keys which are needed.
     pub(super) fn tallied(
         request: &Request<'a>,

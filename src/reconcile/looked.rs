@@ -49,7 +49,7 @@ impl Look<'_> {
         found.ok()?.ok()?
     }
 
-    /// The same by looking at everything, with the memo as it is then. `blind`: it need not know what carp wrote.
+    /// Proposes by looking at everything, with the memo as it is then. `blind`: it need not know what carp wrote.
     pub(super) fn propose(
         &self,
         snapshot: &mut Snapshot,

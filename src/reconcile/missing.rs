@@ -21,7 +21,7 @@ pub enum MissingBranches {
 }
 
 impl MissingBranches {
-    /// The same, where it may be known already that what is not here is nowhere.
+    /// This answer, unless it is known already that what is not here is nowhere.
     pub(super) fn unless(self, known: bool) -> Self {
         if known { Self::Noted } else { self }
     }

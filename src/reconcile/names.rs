@@ -96,7 +96,7 @@ impl Names {
         self.output_url.as_deref().or(self.remote.as_deref())
     }
 
-    /// The same as it is shown.
+    /// Where the output is pushed, as it is shown.
     #[must_use]
     pub fn target_shown(&self) -> Option<String> {
         let url = self.output_url.as_ref().map(|url| Redacted::new(url).to_string());

@@ -82,7 +82,7 @@ impl FleetPlace {
         Ok(Self { repository, folder: Some(root), prefix, revision, named, named_root, own })
     }
 
-    /// The same for a look at the past: nothing but the repository is needed, so the folder may be any
+    /// Opens a fleet for a look at the past: nothing but the repository is needed, so the folder may be any
     /// folder of it, or a bare repository, and need not hold a fleet today.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ impl Writer<'_> {
         self.commit_on(store, tree, parent.into_iter().collect(), message)
     }
 
-    /// The same with any parents; the first is the commit that it follows.
+    /// Makes a commit with any parents and brings it to the disk; the first of them is the commit that it follows.
     pub(super) fn commit_on(
         &self,
         store: &GitStore<'_>,

@@ -55,7 +55,7 @@ impl Reporting {
         }
     }
 
-    /// The same of reports whose refs had these tips.
+    /// The digest of reports whose refs had these tips.
     pub(super) fn digest_of(tips: &ReportTips) -> Digest {
         Digest::of_value(tips)
     }

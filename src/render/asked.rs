@@ -15,7 +15,7 @@ use crate::model::api::GROUP;
 
 /// What of an owner decides over all of its machines.
 const DECIDES_OVER_ALL: &[&str] = &["/spec/version", "/spec/location", "/spec/flavor"];
-/// The same of what a class may say for it.
+/// What decides over all of its machines and a class may say for it.
 const DECIDES_TOO: &[&str] = &["/spec/credentials", "/spec/network", "/spec/parameters"];
 /// What decides over the machines of the control plane: the names in its certificates are of how it is reached.
 const DECIDES_OVER_CONTROL_PLANE: &[&str] = &["/spec/controlPlane", "/spec/access"];

@@ -27,7 +27,7 @@ pub fn cluster_job(fleet: &Fleet, cluster: &Cluster, worker: &Name, templates: &
     cluster_job_at(fleet, cluster, worker, &versions, templates)
 }
 
-/// The same, its parts at given versions.
+/// The folder of a cluster on a worker, its parts at given versions.
 #[must_use]
 pub fn cluster_job_at(
     fleet: &Fleet,

@@ -50,7 +50,7 @@ pub(super) fn fleet() -> Fleet {
     fleet
 }
 
-/// The same where `carp.yaml` has tenants.
+/// The fleet of these tests with tenants in its `carp.yaml`.
 pub(super) fn of_tenants(names: &[&str]) -> Fleet {
     let mut fleet = fleet();
     let tenant = |name: &&str| Tenant { name: (*name).to_owned(), ..Tenant::default() };
@@ -58,7 +58,7 @@ pub(super) fn of_tenants(names: &[&str]) -> Fleet {
     fleet
 }
 
-/// The same with an agent on the worker and on the control-plane cluster.
+/// The fleet of these tests with an agent on the worker and on the control-plane cluster.
 pub(super) fn observed() -> Fleet {
     let mut fleet = fleet();
     fleet.spec.images =

@@ -16,7 +16,7 @@ pub fn same_objects(last: &Files, new: &Files) -> bool {
     paths(last) == paths(new) && last.iter().all(|(path, bytes)| same_file(bytes, &new[path]))
 }
 
-/// The same for one file.
+/// Whether two texts of one file say the same.
 #[must_use]
 pub fn same_file(last: &[u8], new: &[u8]) -> bool {
     if last == new {

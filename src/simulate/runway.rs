@@ -23,7 +23,7 @@ pub struct Runway {
     pub rooms: Vec<Room>,
     /// What stops the next one, in one line: `0/3 workers are available: …`.
     pub limit: Option<String>,
-    /// The same as codes.
+    /// What stops the next one, as codes.
     pub reasons: BTreeSet<ReasonCode>,
 }
 

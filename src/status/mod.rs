@@ -117,7 +117,7 @@ pub fn set_transition_times<T: Conditioned>(
     }
 }
 
-/// The same condition, with the time at which the observed facts say that it came to be.
+/// This condition, with the time at which the observed facts say that it came to be.
 fn since(condition: Condition, time: Option<Timestamp>) -> Condition {
     Condition { last_transition_time: time.map(|time| time.to_string()), ..condition }
 }

@@ -53,7 +53,7 @@ pub struct LossLimit {
     /// Objects or machines that each tenant's own documents ask for. The platform's are those that nobody's document
     /// asks for, too.
     pub each: Option<TenantLimit>,
-    /// The same, by who asked.
+    /// What of it may be lost by who asks for it.
     pub apart: Option<ApartLimit>,
     /// Who has such a number for itself.
     pub groups: Groups,
@@ -116,7 +116,7 @@ struct CountedLoss {
 /// What runs of the last hour and day did, and how often one may do what it may do at most.
 struct Lately<'a> {
     recent: &'a [GuardedRun],
-    /// The same, by group where it is by tenant.
+    /// What these runs did, by group where it is by tenant.
     gathered: Vec<GuardedRun>,
     groups: Groups,
     now: Timestamp,
@@ -137,12 +137,12 @@ impl Lately<'_> {
         Limit { run, left: self.left(self.recent, run, &done) }
     }
 
-    /// The same for each tenant by itself.
+    /// What is left of so much a run for each tenant by itself.
     fn of_tenants(&self, run: u64, done: CountsByTenant) -> TenantLimit {
         self.by_name(self.recent, run, done)
     }
 
-    /// The same for each tenant that is counted by itself, and for the platform.
+    /// What is left of so much a run for each tenant that is counted by itself, and for the platform.
     fn of_groups(&self, run: u64, done: CountsByTenant) -> TenantLimit {
         self.by_name(&self.gathered, run, done)
     }

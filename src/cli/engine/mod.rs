@@ -211,7 +211,7 @@ pub fn propose(
     Ok(look.opened)
 }
 
-/// The same, and writes the output tree, or a part of it, below `out`: a new or empty folder.
+/// Renders, and writes the output tree, or a part of it, below `out`: a new or empty folder.
 ///
 /// # Errors
 /// The fleet cannot be read, the part names nothing, or `out` cannot be written to.
@@ -302,7 +302,7 @@ pub fn reconcile_once(context: &mut Context<'_, '_>, args: &TurnArgs<'_>) -> Res
     reconcile::once(context, args)
 }
 
-/// The same, told as a document; a failure of the world, too. It comes with how the command exits.
+/// Reconciles once and tells it as a document; a failure of the world, too. It comes with how the command exits.
 ///
 /// # Errors
 /// The command line names what cannot be reconciled.

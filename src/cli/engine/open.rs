@@ -50,7 +50,7 @@ pub(super) fn look(
     look_for(context, fleet, observed, keep, None)
 }
 
-/// The same for what needs no more than a part of it.
+/// Reads a fleet for what needs no more than a part of it.
 pub(super) fn look_for(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
@@ -61,7 +61,7 @@ pub(super) fn look_for(
     look_at(context, fleet, &observing(observed), (keep, sought))
 }
 
-/// The same for what shows what a reconcile would do: it reads what that would read.
+/// Reads a fleet for what shows what a reconcile would do: it reads what that would read.
 pub(super) fn look_as_reconcile(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
@@ -73,7 +73,7 @@ pub(super) fn look_as_reconcile(
     look_at(context, fleet, &observing, (keep, sought))
 }
 
-/// The same for what is about what people wrote, which says as much in a clone that lacks the branches that
+/// Reads a fleet for what is about what people wrote, which says as much in a clone that lacks the branches that
 /// carp writes.
 pub(super) fn look_at_input(
     context: &Context<'_, '_>,

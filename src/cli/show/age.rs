@@ -34,7 +34,7 @@ pub fn since(time: Timestamp, now: Timestamp) -> String {
     duration(now.as_second().saturating_sub(time.as_second()))
 }
 
-/// The same for a time as text; what is no time gives `-`.
+/// How long ago a time was that stands there as text; what is no time gives `-`.
 #[must_use]
 pub fn since_text(time: Option<&str>, now: Timestamp) -> String {
     time.and_then(|t| t.parse().ok()).map_or_else(|| "-".to_owned(), |t| since(t, now))

@@ -7,7 +7,7 @@ use super::{Palette, Tone};
 
 /// How many blanks stand between two columns.
 const GAP: usize = 3;
-/// The same as the table has it.
+/// How many blanks stand between two columns, as the table has it.
 const GAP_OF_TABLE: u16 = 3;
 
 /// One cell of a table.

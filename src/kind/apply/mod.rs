@@ -1,4 +1,4 @@
-//! The same over Git, without any cluster: what the output branch asks for is made on this machine, and
+//! Local clusters over Git, without any cluster that says so: what the output branch asks for is made on this machine, and
 //! what became of it is a branch of its own.
 //!
 //! There is no API server, so a status file is what an object's status is, and its finalizer too: it is

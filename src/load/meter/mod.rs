@@ -85,7 +85,7 @@ impl<'a> Meter<'a> {
         Self { folders: Folders::of(spec), limits: limits.collect(), ..Self::default() }
     }
 
-    /// The same where all may have no more documents together.
+    /// This meter where all may have no more documents than that together.
     #[cfg(test)]
     pub(super) fn with_documents(self, documents: u64) -> Self {
         Self { most: Amounts { documents, ..FLEET }, ..self }

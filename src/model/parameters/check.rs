@@ -29,7 +29,7 @@ impl ParameterSchema {
         found
     }
 
-    /// The same of a part of what must be there: nothing is missing.
+    /// The faults of a part of the parameters, of which none counts as missing.
     #[must_use]
     pub fn faults_of_part(
         &self,

@@ -23,7 +23,7 @@ use crate::render::Templates;
 pub(super) struct AffectedRead {
     /// What the planner is asked about: the locks have the rows of these clusters alone.
     pub(super) read: Read,
-    /// The same locks, whole.
+    /// These locks, whole.
     pub(super) locks: Previous,
     /// What was heard of workers.
     pub(super) heard: Heard,

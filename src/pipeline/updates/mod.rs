@@ -76,7 +76,7 @@ impl Update {
         }
     }
 
-    /// The same without numbers of machines: what is equal in this is the same change.
+    /// This change without its numbers of machines: what is equal in this is the same change.
     #[must_use]
     pub fn kind(&self) -> Self {
         let replaced = self.replaced.keys().map(|pool| (pool.clone(), None)).collect();
@@ -115,7 +115,7 @@ fn is_updated(proposal: &Proposal, name: &Name) -> bool {
     stays && !comes_back && proposal.survey.drifted.iter().all(|drifted| drifted.of != of)
 }
 
-/// The same of the first so many clusters, and how many others there are.
+/// What updates do to the first so many clusters, and how many others there are.
 #[must_use]
 pub fn updates_of_some(
     store: &dyn Store,

@@ -5,7 +5,7 @@ use super::super::world::{World, check, name};
 
 /// What the worker reports when the `Cluster` of the first step is gone.
 const GONE: &str = "seen w1 a D1 has=HelmChartProxy,ManagedCluster,Namespace";
-/// The same for the second step.
+/// What is left of a cluster after the second step.
 const EMPTY: &str = "seen w1 a D2 has=ManagedCluster,Namespace";
 
 fn d1(worker: &str, seen: &str) -> String {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::WorkerVerdict;
 use crate::model::Name;
 
-/// The same while nothing new is placed: whatever the workers say, none is available.
+/// The line while nothing new is placed: whatever the workers say, none is available.
 pub(super) fn held(workers: &BTreeMap<Name, WorkerVerdict>) -> String {
     let all = workers.len();
     format!(

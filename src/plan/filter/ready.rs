@@ -13,7 +13,7 @@ pub(super) fn refuse(_: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut V
     of_worker(candidate, reasons);
 }
 
-/// The same for no cluster in particular.
+/// Adds why a worker is not ready, for any cluster.
 pub(super) fn of_worker(candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     match candidate.plan.pending {
         Some(Pending::Overdue) => return reasons.push(Reason::ProvisionTimeout),

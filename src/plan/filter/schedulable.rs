@@ -10,7 +10,7 @@ pub(super) fn refuse(_: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut V
     of_worker(candidate, reasons);
 }
 
-/// The same for no cluster in particular.
+/// Adds why a worker is not schedulable, for any cluster.
 pub(super) fn of_worker(candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     reasons.extend(match candidate.plan.state {
         WorkerState::Desired => None,

@@ -25,7 +25,7 @@ use crate::model::{
     ReasonCode,
 };
 
-/// The same with nothing remembered.
+/// A world in which nothing is remembered of runs before.
 pub(super) fn unsettled(world: &World) -> World {
     World { settled: None, counted: Arc::default(), ..world.clone() }
 }

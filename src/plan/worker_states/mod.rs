@@ -64,7 +64,7 @@ impl<'a> WorkerStates<'a> {
         self.places().map(|(_, candidate)| candidate)
     }
 
-    /// The same with their places, in the order of the names.
+    /// The workers that a cluster is matched with, each with its place, in the order of the names.
     pub(super) fn places(&self) -> impl Iterator<Item = (usize, &Candidate<'a>)> {
         self.workers.iter().enumerate()
     }

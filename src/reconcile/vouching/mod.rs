@@ -119,7 +119,7 @@ impl KnownKeys {
 /// What is asked of a history.
 pub(super) struct Ask<'a> {
     pub(super) history: &'a History<'a>,
-    /// The same repository, where what is made stays in memory.
+    /// The repository once more, where what is made stays in memory.
     pub(super) repository: &'a Repository,
     pub(super) store: &'a dyn Store,
     pub(super) snapshot: &'a Snapshot,

@@ -37,7 +37,7 @@ impl HeldLosses {
         *self == Self::default()
     }
 
-    /// The same without what is held of those that are counted together there.
+    /// These verdicts without what is held of those that are counted together there.
     #[must_use]
     pub fn without(mut self, groups: &Groups, group: &str) -> Self {
         self.others &= group != PLATFORM;
@@ -134,7 +134,7 @@ impl LossGuard {
         Self { kind, limit, held_before, held, others: Side::default(), asked: BTreeMap::new() }
     }
 
-    /// The same, with what is held said beforehand.
+    /// This guard with what is held said beforehand.
     #[must_use]
     pub fn holding(self, held: HeldLosses) -> Self {
         Self { held, ..self }

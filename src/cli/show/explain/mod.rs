@@ -144,7 +144,7 @@ pub struct PoolRow {
 pub struct ReasonView {
     /// Its kind, as decision records keep it.
     pub reason: String,
-    /// The same with its amounts.
+    /// The reason with its amounts.
     pub message: String,
 }
 

@@ -20,7 +20,7 @@ pub fn folded(findings: &[Finding]) -> (Vec<Finding>, Vec<String>) {
     (all.into_iter().map(|(finding, _)| finding).collect(), lines)
 }
 
-/// The same where each finding is shown with its help: how many more there are stands behind that.
+/// The findings where each is shown with its help: how many more there are stands behind that.
 #[must_use]
 pub fn folded_into_help(findings: &[Finding]) -> Vec<Finding> {
     let told = |(mut finding, more): (Finding, usize)| {

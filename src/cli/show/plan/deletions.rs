@@ -65,7 +65,7 @@ pub(super) fn waiting(plan: &Plan) -> impl Iterator<Item = (&Name, &Deletion)> {
 /// The most lines of deletions that wait; the rest is counted.
 const LINES: usize = 5;
 
-/// The same in words: those that wait for the same together.
+/// The deletions that wait, in words: those that wait for the same together.
 fn waiting_lines(plan: &Plan) -> Vec<String> {
     alike(waiting(plan).map(|(name, deletion)| (name, waiting_words(deletion))), LINES)
 }

@@ -15,7 +15,7 @@ impl PlanView<'_> {
         self.proposal.form.as_ref().map_or(0, |form| super::super::len(&form.changes))
     }
 
-    /// The same in words; empty where there is none.
+    /// What changes only its form, in words; empty where nothing does.
     #[must_use]
     pub fn form_words(&self) -> String {
         let Some(form) = &self.proposal.form else { return String::new() };
@@ -39,7 +39,7 @@ pub(super) fn clusters(proposal: &Proposal, root: &str) -> BTreeSet<String> {
     all.filter_map(|change| cluster(&change.path)).collect()
 }
 
-/// The same for programs.
+/// What changes only its form, for programs.
 pub(super) fn value(view: &PlanView<'_>) -> Value {
     let form = view.proposal.form.as_ref();
     let workers = form.map(|form| workers_of(&form.changes, view.prefix)).unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::model::{Name, count, thousands};
 
 /// So many clusters of one action stand each on a line of its own.
 const EACH: usize = 6;
-/// The same of clusters that wait.
+/// So many clusters that wait stand each on a line of its own.
 const FEW: usize = 3;
 /// The most lines of one action; the rest is counted.
 const LINES: usize = 6;

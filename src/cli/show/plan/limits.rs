@@ -46,7 +46,7 @@ impl PlanView<'_> {
         alike
     }
 
-    /// The same with those who begin to wait for more than a row of a table holds.
+    /// Who waits for what, with those who begin to wait for more than a row of a table holds.
     fn waits_below(&self) -> BTreeMap<String, Vec<&Name>> {
         let mut alike = self.waits();
         let begin = self.clusters.iter().filter(|change| change.action == Action::Wait);
@@ -74,7 +74,7 @@ impl PlanView<'_> {
         updates.map(|update| update.nodes).sum::<i64>() + of_new.sum::<i64>()
     }
 
-    /// The same in words; `None` where it does not grow.
+    /// By how many nodes the fleet grows, in words; `None` where it does not.
     pub(super) fn nodes_words(&self) -> Option<String> {
         Some(self.nodes()).filter(|nodes| *nodes != 0).map(nodes_words)
     }

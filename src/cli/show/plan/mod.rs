@@ -59,7 +59,7 @@ pub struct PlanView<'a> {
     pub findings: &'a [Finding],
     /// The clusters that change, destructive changes first, then by name.
     pub clusters: Vec<ClusterChange>,
-    /// The same as lines: what happens alike to many is one.
+    /// The clusters that change, as lines: what happens alike to many is one.
     pub groups: Vec<ChangeGroup>,
     /// The workers whose files or clusters change.
     pub workers: Vec<WorkerChange>,

@@ -108,7 +108,7 @@ pub fn listed(names: &[impl ToString]) -> String {
     first(names, 20)
 }
 
-/// The same with that many of them.
+/// Names for a line: that many of them, and how many more there are.
 #[must_use]
 pub fn first(names: &[impl ToString], shown: usize) -> String {
     let first: Vec<_> = names.iter().take(shown).map(ToString::to_string).collect();

@@ -137,7 +137,7 @@ pub struct WorkerDifference {
     pub name: Name,
     /// Its clusters and how many it can have, without the changes; `None`: it is not there.
     pub before: Option<(u64, Option<Quantity>)>,
-    /// The same with them.
+    /// Its clusters and how many it can have, with the changes.
     pub after: Option<(u64, Option<Quantity>)>,
 }
 

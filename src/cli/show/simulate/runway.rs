@@ -37,7 +37,7 @@ pub struct RunwayCount {
     pub rooms: Vec<RoomView>,
     /// What stops the next one.
     pub reasons: BTreeSet<ReasonCode>,
-    /// The same in one line.
+    /// What stops the next one, in one line.
     pub limit: Option<String>,
 }
 
