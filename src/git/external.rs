@@ -6,7 +6,8 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::program::{NOT_GITS, ProgramOutput};
+use super::program::NOT_GITS;
+use super::program_output::ProgramOutput;
 
 /// How long each look at a running program waits.
 const STEP: Duration = Duration::from_millis(10);

@@ -24,6 +24,7 @@ mod pack;
 mod pack_file;
 mod pack_index;
 mod program;
+mod program_output;
 mod provenance;
 mod push;
 mod reading;

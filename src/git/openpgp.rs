@@ -10,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::external;
-use super::program::ProgramOutput;
+use super::program_output::ProgramOutput;
 use super::verify::{Signed, not};
 use super::{Error, Redacted, Repository};
 use crate::model::{Id, OpenpgpKey};

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::address::{self, GitEnvironment, as_variables};
 use super::outcome::explain;
+use super::program_output::ProgramOutput;
 use super::{Error, Redacted, Repository};
 
 /// The first version with `git fetch --porcelain`.
@@ -54,15 +55,6 @@ pub(super) struct Program {
     checked: OnceLock<()>,
     /// What every run is told beside its arguments.
     told: GitEnvironment,
-}
-
-/// What a run of it came to.
-#[derive(Clone, Debug)]
-pub(super) struct ProgramOutput {
-    /// The exit code; `None` if it was killed, by us after its time was up or by a signal.
-    pub(super) code: Option<i32>,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
 }
 
 impl Default for Program {

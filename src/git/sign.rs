@@ -10,7 +10,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::external;
-use super::program::{ASK, ProgramOutput};
+use super::program::ASK;
+use super::program_output::ProgramOutput;
 use super::{CommitDraft, Error, Redacted, Repository};
 use crate::model::api::{Signing, SigningFormat};
 

@@ -1,6 +1,6 @@
 //! What the `git` program's words say about the clone that it runs in: that it is damaged, or locked.
 
-use super::program::ProgramOutput;
+use super::program_output::ProgramOutput;
 use super::{Error, Redacted, Repository};
 
 /// What git says of objects that are not what they were, or not there.

@@ -6,7 +6,8 @@
 use std::io::Write as _;
 
 use super::outcome::why;
-use super::program::{ASK, ProgramOutput};
+use super::program::ASK;
+use super::program_output::ProgramOutput;
 use super::repository::oid;
 use super::{Error, Redacted, Repository};
 use crate::model::{Allowed, AllowedSigner, Id};

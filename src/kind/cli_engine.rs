@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::engine::{Cancel, EngineFailure, KindEngine, Order};
+use super::engine::{Cancel, KindEngine, Order};
+use super::failure::EngineFailure;
 use super::program::{End, Ran, run};
 use super::reason::{KindReason, classify, gist};
-use super::state::{Held, StateFolder};
+use super::state::{NameLock, StateFolder};
 use crate::model::api::EndpointType;
 
 /// How long a question may take.
@@ -96,7 +97,7 @@ impl KindEngine for KindProgram {
         Ok(lines(&self.ask("listing the clusters", &["get", "clusters"])?))
     }
 
-    fn create(&self, order: &Order, held: &Held, cancel: &Cancel) -> Result<(), EngineFailure> {
+    fn create(&self, order: &Order, lock: &NameLock, cancel: &Cancel) -> Result<(), EngineFailure> {
         let folder = self.state.private()?;
         let config = path(folder.path().join("config.yaml"))?;
         std::fs::write(&config, &order.config).map_err(|e| {
@@ -109,7 +110,7 @@ impl KindEngine for KindProgram {
             args.push("--retain");
         }
         let doing = format!("creating {}", order.name);
-        self.run(&doing, self.command(&args), held.as_input()?, order.limit, cancel).map(drop)
+        self.run(&doing, self.command(&args), lock.as_input()?, order.limit, cancel).map(drop)
     }
 
     fn kubeconfig(&self, name: &str, from: EndpointType) -> Result<String, EngineFailure> {
@@ -126,13 +127,13 @@ impl KindEngine for KindProgram {
         Ok(lines(&answer))
     }
 
-    fn delete(&self, name: &str, held: &Held) -> Result<(), EngineFailure> {
+    fn delete(&self, name: &str, lock: &NameLock) -> Result<(), EngineFailure> {
         let folder = self.state.private()?;
         // A file of its own: kind would edit the person's.
         let kubeconfig = path(folder.path().join("kubeconfig"))?;
         let args = ["delete", "cluster", "--name", name, "--kubeconfig", &kubeconfig];
         let (doing, never) = (format!("deleting {name}"), Cancel::default());
-        self.run(&doing, self.command(&args), held.as_input()?, DELETE, &never).map(drop)
+        self.run(&doing, self.command(&args), lock.as_input()?, DELETE, &never).map(drop)
     }
 }
 

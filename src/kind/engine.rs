@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::reason::{KindReason, Retry};
-use super::state::Held;
+use super::failure::EngineFailure;
+use super::state::NameLock;
 use crate::model::api::EndpointType;
 
 /// Something that makes local clusters. Every call waits until it is done; each is bounded in time.
@@ -21,7 +21,7 @@ pub trait KindEngine: Send + Sync + 'static {
     ///
     /// # Errors
     /// The engine failed, took too long, or was told to stop. In the last two cases nodes may be left.
-    fn create(&self, order: &Order, held: &Held, cancel: &Cancel) -> Result<(), EngineFailure>;
+    fn create(&self, order: &Order, lock: &NameLock, cancel: &Cancel) -> Result<(), EngineFailure>;
 
     /// The kubeconfig of a cluster's administrator.
     ///
@@ -39,7 +39,7 @@ pub trait KindEngine: Send + Sync + 'static {
     ///
     /// # Errors
     /// The engine failed.
-    fn delete(&self, name: &str, held: &Held) -> Result<(), EngineFailure>;
+    fn delete(&self, name: &str, lock: &NameLock) -> Result<(), EngineFailure>;
 }
 
 /// A cluster to be made.
@@ -55,25 +55,6 @@ pub struct Order {
     pub retain: bool,
     /// How long all of it may take.
     pub limit: Duration,
-}
-
-/// Why something could not be done.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct EngineFailure {
-    /// In one word.
-    pub reason: KindReason,
-    /// In the words of what failed.
-    pub message: String,
-    /// When to try again.
-    pub retry: Retry,
-}
-
-impl EngineFailure {
-    /// A failure that is tried again as its reason says.
-    pub fn new(reason: KindReason, message: impl Into<String>) -> Self {
-        Self { reason, message: message.into(), retry: reason.retry() }
-    }
 }
 
 /// Tells something that runs to stop.

@@ -12,7 +12,7 @@ use std::process::Stdio;
 
 use tempfile::TempDir;
 
-use super::engine::EngineFailure;
+use super::failure::EngineFailure;
 use super::reason::KindReason;
 
 /// The longest name that a `KINDCluster` may have.
@@ -26,7 +26,7 @@ pub struct StateFolder {
 
 /// A name that this process holds until this is dropped and every program that was given it has ended.
 #[derive(Debug)]
-pub struct Held {
+pub struct NameLock {
     file: File,
     path: PathBuf,
 }
@@ -64,7 +64,7 @@ impl StateFolder {
     ///
     /// # Errors
     /// Another process holds it ([`KindReason::Busy`]), it is no name, or the disk failed.
-    pub fn hold(&self, name: &str) -> Result<Held, EngineFailure> {
+    pub fn hold(&self, name: &str) -> Result<NameLock, EngineFailure> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' || c == '-';
         if name.is_empty() || name.len() > MOST_NAME || !name.chars().all(plain) {
             let message = format!("`{name}` is not a cluster's name");
@@ -74,7 +74,7 @@ impl StateFolder {
         let file = File::options().create(true).truncate(false).read(true).write(true).open(&path);
         let file = file.map_err(|e| failed("opening", &path, &e))?;
         match file.try_lock() {
-            Ok(()) => Ok(Held { file, path }),
+            Ok(()) => Ok(NameLock { file, path }),
             Err(TryLockError::WouldBlock) => {
                 let message = format!("another process works on the cluster {name}");
                 Err(EngineFailure::new(KindReason::Busy, message))
@@ -102,7 +102,7 @@ impl StateFolder {
     }
 }
 
-impl Held {
+impl NameLock {
     /// Whose the cluster is; empty where nobody's is known.
     ///
     /// # Errors

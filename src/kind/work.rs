@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use super::config::config;
-use super::engine::{Cancel, EngineFailure, KindEngine, Order};
+use super::engine::{Cancel, KindEngine, Order};
+use super::failure::EngineFailure;
 use super::reason::{KindReason, Retry};
 use super::state::StateFolder;
 use crate::model::api::{Endpoint, EndpointType, KINDClusterSpec};
@@ -167,7 +168,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::{Mutex, PoisonError};
 
-    use super::super::state::Held;
+    use super::super::state::NameLock;
     use super::*;
 
     /// An engine in memory.
@@ -189,7 +190,7 @@ mod tests {
             Ok(self.clusters().iter().cloned().collect())
         }
 
-        fn create(&self, order: &Order, _: &Held, _: &Cancel) -> Result<(), EngineFailure> {
+        fn create(&self, order: &Order, _: &NameLock, _: &Cancel) -> Result<(), EngineFailure> {
             let fails = self.fails.lock().unwrap().take();
             if !matches!(fails, Some(KindReason::ImagePullFailed | KindReason::PortInUse)) {
                 self.clusters().insert(order.name.clone());
@@ -205,7 +206,7 @@ mod tests {
             Ok(vec![format!("{name}-control-plane")])
         }
 
-        fn delete(&self, name: &str, _: &Held) -> Result<(), EngineFailure> {
+        fn delete(&self, name: &str, _: &NameLock) -> Result<(), EngineFailure> {
             self.clusters().remove(name);
             *self.deleted.lock().unwrap() += 1;
             Ok(())

@@ -5,6 +5,15 @@ use crate::model::{
 };
 use crate::status::FleetStatus;
 
+/// Whether a commit became the tip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Published {
+    /// It did.
+    Done,
+    /// Somebody else was faster: what it was made from is old.
+    Raced,
+}
+
 /// How a run went.
 pub enum ReconcileResult {
     /// It looked at everything.

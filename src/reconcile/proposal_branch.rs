@@ -6,7 +6,8 @@
 //! and nothing else. However it is merged, the next run sees an output tree that is the plan's, and
 //! removes the branch.
 
-use super::publish::{Published, Writer};
+use super::outcome::Published;
+use super::publish::Writer;
 use super::{Error, Verdict};
 use crate::git::{GitStore, Merging, Repository};
 use crate::model::{Dir, Id, Proposal, Store, TurnCommit};

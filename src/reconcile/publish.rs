@@ -1,20 +1,12 @@
 //! A commit becomes the tip of a branch: by a push with a lease where there is a remote, by a
 //! compare-and-swap of the local branch where there is none.
 
+use super::outcome::Published;
 use super::unknown::{PushedCommits, settle};
 use super::{Error, Names};
 use crate::git::{CommitDraft, GitStore, PushOutcome, Repository, Swap};
 use crate::model::Id;
 use crate::model::api::GitSettings;
-
-/// Whether a commit became the tip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Published {
-    /// It did.
-    Done,
-    /// Somebody else was faster: what it was made from is old.
-    Raced,
-}
 
 /// A writer of one fleet's branches.
 pub(super) struct Writer<'a> {

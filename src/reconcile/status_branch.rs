@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Error;
 use super::coalesce::{self, Due};
 use super::once::ReconcileRun;
-use super::publish::Published;
+use super::outcome::Published;
 use crate::model::{Id, TurnCommit, TurnStatus};
 use crate::pipeline::fleet_document;
 

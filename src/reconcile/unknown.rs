@@ -1,7 +1,7 @@
 //! A push of which nobody knows what became: only the remote can tell.
 
 use super::Names;
-use super::publish::Published;
+use super::outcome::Published;
 use crate::git::{Gone, RefSpec, Repository};
 use crate::model::Id;
 

@@ -42,6 +42,7 @@ mod frozen;
 mod health;
 mod index;
 mod job;
+mod job_files;
 mod layers;
 mod machines;
 mod measure;

@@ -1,24 +1,12 @@
-//! The small fleet of one policy test, and its run.
+//! The small fleet of one policy test.
 
 use std::collections::BTreeMap;
 
-use super::expect;
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
 use crate::load::PolicyTest;
 use crate::model::api::Observation;
 use crate::model::{ClusterRow, Fleet, Name, Observed, Previous, Worker, WorkerLock};
 use crate::plan::PlanInput;
-
-/// Runs a test: everything that does not hold.
-pub(super) fn run(test: &PolicyTest, fleet: &Fleet) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let stage = Stage::set(test, fleet, &mut found);
-    // What a test gives wrongly is mended first; what it expects of that says nothing.
-    if found.is_empty() {
-        expect::check(test, &stage, &mut found);
-    }
-    found
-}
 
 /// All that a plan reads, made of what a test says.
 pub(super) struct Stage {
@@ -28,7 +16,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    fn set(test: &PolicyTest, fleet: &Fleet, found: &mut Vec<Diagnostic>) -> Self {
+    pub(super) fn set(test: &PolicyTest, fleet: &Fleet, found: &mut Vec<Diagnostic>) -> Self {
         let mut stage = Self {
             fleet: Fleet {
                 name: fleet.name.clone(),

@@ -2,7 +2,7 @@
 //!
 //! The texts are those of git itself and of the hosts that people use; a test holds them in a table.
 
-use super::program::ProgramOutput;
+use super::program_output::ProgramOutput;
 use super::{Error, Redacted};
 
 /// What became of a push. Each text is the one line that says why.
