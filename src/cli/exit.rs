@@ -4,6 +4,9 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::model::{GateReason, Proposal};
+use crate::reconcile;
+
 /// How a command ended; the same numbers in every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
@@ -45,6 +48,57 @@ impl Exit {
             3 => Self::Held,
             64 => Self::Usage,
             _ => Self::Findings,
+        }
+    }
+
+    /// How a command that proposes ends: stopped by a mistake before held, held before wrong.
+    #[must_use]
+    pub fn of_proposal(proposal: &Proposal) -> Self {
+        let is_held = !proposal.plan.holds.is_empty()
+            || proposal.gates.iter().any(|gate| gate.reason == GateReason::ResizeBlocked);
+        match () {
+            () if proposal.stopped && proposal.diagnostics.has_errors() => Self::Findings,
+            () if is_held => Self::Held,
+            () if proposal.diagnostics.has_errors() => Self::Findings,
+            () => Self::Fine,
+        }
+    }
+}
+
+impl From<&reconcile::Error> for Exit {
+    /// How a command ends that a failure of the rooms below ended. There is no default: whoever adds a failure says
+    /// which it is.
+    fn from(error: &reconcile::Error) -> Self {
+        match error {
+            reconcile::Error::OutputGone { .. }
+            | reconcile::Error::OutputMoved { .. }
+            | reconcile::Error::FirstRunNotAsked { .. }
+            | reconcile::Error::ExampleRemote { .. } => Self::Held,
+            reconcile::Error::NotTheRoot { .. }
+            | reconcile::Error::NotATime { .. }
+            | reconcile::Error::TwoRevisions { .. }
+            | reconcile::Error::Revision { .. } => Self::Usage,
+            reconcile::Error::Git(_)
+            | reconcile::Error::Store(_)
+            | reconcile::Error::Damaged { .. }
+            | reconcile::Error::NoFleet(_)
+            | reconcile::Error::NoFolder(_)
+            | reconcile::Error::Misnamed(_)
+            | reconcile::Error::NoRepository(_)
+            | reconcile::Error::NotOnRemote { .. }
+            | reconcile::Error::NoCommit { .. }
+            | reconcile::Error::InputBranch { .. }
+            | reconcile::Error::OnlyElsewhere { .. }
+            | reconcile::Error::MaybeElsewhere { .. }
+            | reconcile::Error::Conflicts { .. }
+            | reconcile::Error::Refused { .. }
+            | reconcile::Error::Unknown { .. }
+            | reconcile::Error::CheckedOut { .. }
+            | reconcile::Error::Auth { .. }
+            | reconcile::Error::Races { .. }
+            | reconcile::Error::NoPast { .. }
+            | reconcile::Error::PastGone { .. }
+            | reconcile::Error::Observed { .. } => Self::Findings,
         }
     }
 }
@@ -134,7 +188,68 @@ impl std::error::Error for Error {}
 
 #[cfg(test)]
 mod tests {
+    use super::super::show::plan::sample_proposal;
     use super::*;
+    use crate::diag::{Code, Diagnostic};
+    use crate::model::{Hold, HoldKind};
+
+    #[test]
+    fn every_end_has_a_number_of_its_own() {
+        use Exit::{Changes, Findings, Fine, Held, Killed, Usage};
+        let all = [Fine, Findings, Changes, Held, Usage];
+        assert_eq!(all.map(Exit::code), [0, 1, 2, 3, 64]);
+        for exit in all {
+            assert_eq!(Exit::of(exit.code().into()), exit);
+        }
+        assert_eq!(Killed(9).code(), 137);
+        assert_eq!(Exit::of(101), Findings, "a panic is a failure");
+    }
+
+    #[test]
+    fn every_hold_exits_3_and_of_what_is_kept_only_what_has_no_room() {
+        let proposal = || {
+            let mut proposal = sample_proposal();
+            proposal.plan.holds.clear();
+            proposal
+        };
+        for &kind in HoldKind::ALL.iter() {
+            let mut held = proposal();
+            held.plan.holds = vec![Hold { kind, names: vec!["a".to_owned()], allowed: None }];
+            assert_eq!(Exit::of_proposal(&held), Exit::Held, "{}", kind.name());
+        }
+        for &reason in GateReason::ALL {
+            let mut kept = proposal();
+            kept.gates[0].reason = reason;
+            let wanted = if reason == GateReason::ResizeBlocked { Exit::Held } else { Exit::Fine };
+            assert_eq!(Exit::of_proposal(&kept), wanted, "{}", reason.name());
+        }
+    }
+
+    #[test]
+    fn what_is_held_exits_3_and_what_is_wrong_1() {
+        let mut proposal = sample_proposal();
+        assert_eq!(Exit::of_proposal(&proposal), Exit::Held);
+        proposal.plan.holds.clear();
+        assert_eq!(
+            Exit::of_proposal(&proposal),
+            Exit::Fine,
+            "a template that failed is a finding, not a hold"
+        );
+        proposal.diagnostics.push(Diagnostic::new(Code::TemplateFailed, "x"));
+        assert_eq!(Exit::of_proposal(&proposal), Exit::Findings);
+        proposal.gates[0].reason = GateReason::ResizeBlocked;
+        assert_eq!(Exit::of_proposal(&proposal), Exit::Held);
+        proposal.stopped = true;
+        assert_eq!(Exit::of_proposal(&proposal), Exit::Findings);
+    }
+
+    #[test]
+    fn a_failure_of_the_rooms_below_is_the_worlds_the_command_lines_or_a_refusal() {
+        let of = |error| Exit::from(&error);
+        assert_eq!(of(reconcile::Error::NoFolder("x".into())), Exit::Findings);
+        assert_eq!(of(reconcile::Error::Revision { revision: "x".to_owned() }), Exit::Usage);
+        assert_eq!(of(reconcile::Error::ExampleRemote { remote: "x".to_owned() }), Exit::Held);
+    }
 
     #[test]
     fn an_error_says_what_why_and_what_to_do() {

@@ -6,7 +6,6 @@ use super::engine::{Diffs, Told};
 use super::show::plan::{self, Action, PlanView};
 use super::validate::{Audience, located, notes};
 use super::{AgainstArgs, Context, Error, Exit, FleetArgs, ObservedArgs, engine};
-use crate::model::{GateReason, Proposal};
 
 /// Show what would change and why, guards included
 ///
@@ -101,47 +100,10 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         PlanForm::Markdown => plan::markdown(&view, &opened.diffs, env!("CARGO_PKG_VERSION")),
     };
     context.print(&text)?;
-    let exit = match exit_of(&opened.proposal) {
+    let exit = match Exit::of_proposal(&opened.proposal) {
         Exit::Fine if args.fail_on.iter().any(|what| what.is_in(&view)) => Exit::Findings,
         exit => exit,
     };
     let changes = args.detailed_exitcode && exit == Exit::Fine && opened.proposal.has_changes();
     Ok(if changes { Exit::Changes } else { exit })
-}
-
-/// How a command that proposes ends: stopped by a mistake before held, held before wrong.
-pub(super) fn exit_of(proposal: &Proposal) -> Exit {
-    let is_held = !proposal.plan.holds.is_empty()
-        || proposal.gates.iter().any(|gate| gate.reason == GateReason::ResizeBlocked);
-    match () {
-        () if proposal.stopped && proposal.diagnostics.has_errors() => Exit::Findings,
-        () if is_held => Exit::Held,
-        () if proposal.diagnostics.has_errors() => Exit::Findings,
-        () => Exit::Fine,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::show::plan::sample_proposal;
-    use super::*;
-    use crate::diag::{Code, Diagnostic};
-
-    #[test]
-    fn what_is_held_exits_3_and_what_is_wrong_1() {
-        let mut proposal = sample_proposal();
-        assert_eq!(exit_of(&proposal), Exit::Held);
-        proposal.plan.holds.clear();
-        assert_eq!(
-            exit_of(&proposal),
-            Exit::Fine,
-            "a template that failed is a finding, not a hold"
-        );
-        proposal.diagnostics.push(Diagnostic::new(Code::TemplateFailed, "x"));
-        assert_eq!(exit_of(&proposal), Exit::Findings);
-        proposal.gates[0].reason = GateReason::ResizeBlocked;
-        assert_eq!(exit_of(&proposal), Exit::Held);
-        proposal.stopped = true;
-        assert_eq!(exit_of(&proposal), Exit::Findings);
-    }
 }

@@ -13,7 +13,7 @@ use super::log::LogArgs;
 use super::memory::{OUT_OF_STACK, TurnMemory, out_of_memory};
 use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
-use super::{Context, Error, Exit, FleetArgs, ForgeArgs, ObservedArgs, engine, plan, process};
+use super::{Context, Error, Exit, FleetArgs, ForgeArgs, ObservedArgs, engine, process};
 use crate::model::TurnConstraints;
 use crate::service::Election;
 
@@ -220,5 +220,5 @@ fn text(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     }
     let palette = context.palette();
     context.print(&show::reconcile::text(&turn, &found, palette))?;
-    Ok(plan::exit_of(&turn.opened.proposal))
+    Ok(Exit::of_proposal(&turn.opened.proposal))
 }

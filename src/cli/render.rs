@@ -8,7 +8,7 @@ use super::args::{interval, name};
 use super::engine::{self, RenderPart, Rendered, Watching};
 use super::show::{count, findings};
 use super::validate::{Audience, located, notes};
-use super::{Context, Error, Exit, FleetArgs, ObservedArgs, plan};
+use super::{Context, Error, Exit, FleetArgs, ObservedArgs};
 use crate::model::Name;
 
 /// Write the output tree as files, the same bytes as the commit would have
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let proposal = &rendered.opened.proposal;
     let (files, out) = (count(rendered.files, "file"), args.out.display());
     context.print(&format!("wrote {files} to {out}\ntree {}\n", proposal.tree))?;
-    let Some(mut watching) = watching else { return Ok(plan::exit_of(proposal)) };
+    let Some(mut watching) = watching else { return Ok(Exit::of_proposal(proposal)) };
     loop {
         std::thread::sleep(args.interval);
         match watching.turn(context) {

@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 use super::args::name;
 use super::engine::{self, SimulateOptions, SimulatedTime};
 use super::explain::ExplainForm;
-use super::plan::exit_of;
 use super::{Context, Error, Exit, FleetArgs, ObservedArgs, show};
 use crate::model::api::Rebalance;
 use crate::model::{Name, Quantity};
@@ -130,7 +129,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         ExplainForm::Json => show::simulate::json(&view),
     };
     context.print(&text)?;
-    Ok(exit_of(answer.after()))
+    Ok(Exit::of_proposal(answer.after()))
 }
 
 impl Args {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::show::age::since;
-use super::super::{Context, Error, Exit, FleetArgs, ObjectKind, ObservedArgs};
+use super::super::{Context, Error, FleetArgs, ObjectKind, ObservedArgs};
 use super::unknown::unknown;
 use super::{Diffs, FleetSource, OpenedFleet, RenderPart, Rendered, TextOf};
 use crate::change::entry_at;
@@ -236,18 +236,7 @@ pub(super) fn program(context: &Context<'_, '_>) -> Option<Digest> {
 
 /// A failure of the rooms below, as the command line tells it.
 pub(super) fn failed(error: &reconcile::Error) -> Error {
-    let exit = match error {
-        reconcile::Error::OutputGone { .. }
-        | reconcile::Error::OutputMoved { .. }
-        | reconcile::Error::FirstRunNotAsked { .. }
-        | reconcile::Error::ExampleRemote { .. } => Exit::Held,
-        reconcile::Error::NotTheRoot { .. }
-        | reconcile::Error::NotATime { .. }
-        | reconcile::Error::TwoRevisions { .. }
-        | reconcile::Error::Revision { .. } => Exit::Usage,
-        _ => Exit::Findings,
-    };
-    let told = Error { exit, ..Error::failed(error.to_string()) };
+    let told = Error { exit: error.into(), ..Error::failed(error.to_string()) };
     match error {
         reconcile::Error::Revision { .. } => {
             told.help("name the folder alone; `carp plan` takes FOLDER@REV")

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::super::show::forge;
 use super::super::show::plan::{PlanView, markdown};
-use super::super::{Context, Error, Exit, FleetArgs, ForgeArgs, ForgeName, ObservedArgs, plan};
+use super::super::{Context, Error, Exit, FleetArgs, ForgeArgs, ForgeName, ObservedArgs};
 use super::open::{build, cache, clock, failed, program, shown, text_of};
 use super::{FleetSource, OpenedFleet, Reconciled, Turned};
 use crate::forge::{ProxySettings, Token};
@@ -55,7 +55,7 @@ pub(super) fn turn(
             let mut turn = outcome.turn();
             // A clone that could not be tidied is as good as before.
             turn.notes.extend(place.tidy(begun).err().map(|error| error.to_string()));
-            (turn, plan::exit_of(&outcome.proposal))
+            (turn, Exit::of_proposal(&outcome.proposal))
         }
         Err(error) => match failed(&error) {
             error if error.exit == Exit::Usage => return Err(error),
