@@ -163,14 +163,6 @@ impl Error {
     }
 }
 
-impl From<anyhow::Error> for Error {
-    fn from(error: anyhow::Error) -> Self {
-        let mut chain = error.chain().map(ToString::to_string);
-        let message = chain.next().unwrap_or_default();
-        Self { causes: chain.collect(), ..Self::failed(message) }
-    }
-}
-
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.message)?;
@@ -261,14 +253,5 @@ mod tests {
           because: the remote refused it
         help: see its rules for that branch
         ");
-    }
-
-    #[test]
-    fn the_chain_of_an_error_becomes_its_causes() {
-        let chain = anyhow::anyhow!("no such file").context("failed to read carp.yaml");
-        let error = Error::from(chain);
-        assert_eq!(error.message, "failed to read carp.yaml");
-        assert_eq!(error.causes, ["no such file"]);
-        assert_eq!(error.exit, Exit::Findings);
     }
 }
