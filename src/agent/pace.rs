@@ -90,7 +90,7 @@ impl Schedule {
     }
 
     /// Something beside the report is to be tried again then. That puts no report off.
-    pub(super) fn look_again(&mut self, then: Duration) {
+    pub(super) fn requeue_at(&mut self, then: Duration) {
         self.again = Some(then);
     }
 
@@ -210,7 +210,7 @@ mod tests {
     fn what_is_tried_again_beside_the_report_puts_none_off() {
         let mut schedule = Schedule::new(pace(), 1);
         schedule.sent(SECOND);
-        schedule.look_again(SECOND * 61);
+        schedule.requeue_at(SECOND * 61);
         assert_eq!(schedule.due(), SECOND * 61);
         assert!(!schedule.is_heartbeat_due(SECOND * 61), "it is no heartbeat");
         schedule.heard(SECOND * 20);

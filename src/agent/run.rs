@@ -174,7 +174,7 @@ impl AgentRun<'_> {
                             tell(told);
                         }
                     }
-                    statuses.err().inspect(|_| self.schedule.look_again(now + STATUS_PAUSE))
+                    statuses.err().inspect(|_| self.schedule.requeue_at(now + STATUS_PAUSE))
                 }
                 Err(error) => {
                     self.schedule.failed(now);

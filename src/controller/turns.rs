@@ -86,7 +86,7 @@ impl<'a> Turns<'a> {
             debug!(seconds = pause.as_secs_f64(), "the next turn comes after a pause");
             match self.shared.wakeup.wait(pause) {
                 Woken::Stopped => break,
-                Woken::Time | Woken::Unseated => {}
+                Woken::Time | Woken::LostLeadership => {}
                 Woken::Hinted(hints) => {
                     for hint in hints {
                         debug!(hint = hint.name(), "woken");

@@ -35,7 +35,7 @@ pub enum Woken {
     /// Somebody said that something may have changed.
     Hinted(BTreeSet<Hint>),
     /// The lead was lost.
-    Unseated,
+    LostLeadership,
     /// The controller is to stop.
     Stopped,
 }
@@ -98,7 +98,7 @@ impl Wakeup {
         if state.is_stopped {
             Woken::Stopped
         } else if state.is_follower {
-            Woken::Unseated
+            Woken::LostLeadership
         } else if state.hints.is_empty() {
             Woken::Time
         } else {
@@ -154,7 +154,7 @@ mod tests {
         let wakeup = Wakeup::default();
         assert!(wakeup.wait_for_lead(), "without an election everybody leads");
         wakeup.lead(false);
-        assert_eq!(wakeup.wait(LONG), Woken::Unseated);
+        assert_eq!(wakeup.wait(LONG), Woken::LostLeadership);
         wakeup.lead(true);
         assert!(wakeup.wait_for_lead());
     }

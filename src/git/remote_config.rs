@@ -32,16 +32,17 @@ impl Repository {
     ///
     /// # Errors
     /// A configuration cannot be read or written.
-    pub fn lend(&self, remote: &str, to: &Self) -> Result<(), Error> {
-        let lent = self.lent(remote).map_err(|e| self.failed("reading the settings", &e))?;
-        to.borrow(&lent).map_err(|e| to.failed("writing the settings", &e))
+    pub fn copy_remote_config(&self, remote: &str, to: &Self) -> Result<(), Error> {
+        let settings =
+            self.remote_config(remote).map_err(|e| self.failed("reading the settings", &e))?;
+        to.add_config(&settings).map_err(|e| to.failed("writing the settings", &e))
     }
 
-    fn lent(&self, remote: &str) -> Result<Vec<(String, String)>, git2::Error> {
+    fn remote_config(&self, remote: &str) -> Result<Vec<(String, String)>, git2::Error> {
         let push = format!("remote.{remote}.pushurl");
         let config = self.inner.config()?;
         let mut entries = config.entries(None)?;
-        let mut lent = Vec::new();
+        let mut settings = Vec::new();
         while let Some(entry) = entries.next() {
             let entry = entry?;
             if !matches!(entry.level(), ConfigLevel::Local | ConfigLevel::Worktree) {
@@ -49,24 +50,24 @@ impl Repository {
             }
             let (Ok(name), Ok(value)) = (entry.name(), entry.value()) else { continue };
             if name == push {
-                lent.push(("remote.origin.pushurl".to_owned(), value.to_owned()));
+                settings.push(("remote.origin.pushurl".to_owned(), value.to_owned()));
             } else if LENT_WHOLE.contains(&name) || LENT.iter().any(|start| name.starts_with(start))
             {
-                lent.push((name.to_owned(), value.to_owned()));
+                settings.push((name.to_owned(), value.to_owned()));
             }
         }
-        Ok(lent)
+        Ok(settings)
     }
 
-    fn borrow(&self, lent: &[(String, String)]) -> Result<(), git2::Error> {
+    fn add_config(&self, settings: &[(String, String)]) -> Result<(), git2::Error> {
         let mut config = self.inner.config()?.open_level(ConfigLevel::Local)?;
-        for (name, _) in lent {
+        for (name, _) in settings {
             match config.remove_multivar(name, ".*") {
                 Err(e) if e.code() != ErrorCode::NotFound => return Err(e),
                 _ => {}
             }
         }
-        lent.iter().try_for_each(|(name, value)| config.set_multivar(name, NONE, value))
+        settings.iter().try_for_each(|(name, value)| config.set_multivar(name, NONE, value))
     }
 }
 
@@ -95,8 +96,8 @@ mod tests {
             config.set_multivar("credential.helper", NONE, helper).unwrap();
         }
         // Twice is as good as once.
-        mine.lend("up", &own).unwrap();
-        mine.lend("up", &own).unwrap();
+        mine.copy_remote_config("up", &own).unwrap();
+        mine.copy_remote_config("up", &own).unwrap();
         let text = std::fs::read_to_string(folder.path().join("own/config")).unwrap();
         for line in ["pushurl = https://h/push", "sshcommand = ssh -i key", "helper = store"] {
             assert_eq!(text.to_lowercase().matches(line).count(), 1, "{line} in {text}");

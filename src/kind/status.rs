@@ -158,7 +158,7 @@ impl StatusBuilder<'_> {
     }
 
     /// carp does not do what is asked for.
-    pub fn refused(&mut self, reason: KindReason, said: &str) {
+    pub fn not_done(&mut self, reason: KindReason, said: &str) {
         if record(self.status) == Record::None {
             self.condition("ClusterCreated", false, reason.word(), said);
         }

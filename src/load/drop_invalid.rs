@@ -32,7 +32,7 @@ pub(super) fn mended(mut opened: Envelope, out: &Findings) -> Envelope {
             _ => continue,
         };
         if let Value::Object(fields) = part {
-            mend(fields, key);
+            drop_or_convert(fields, key);
         }
     }
     opened
@@ -59,7 +59,7 @@ fn field(path: &FieldPath) -> Option<(&str, &str)> {
     }
 }
 
-fn mend(fields: &mut Map<String, Value>, key: &str) {
+fn drop_or_convert(fields: &mut Map<String, Value>, key: &str) {
     match fields.get_mut(key) {
         Some(value @ (Value::Number(_) | Value::Bool(_))) if REQUIRED_TEXT.contains(&key) => {
             *value = Value::String(value.to_string());

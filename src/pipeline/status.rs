@@ -52,7 +52,8 @@ impl Documents<'_> {
         let Documents { fleet, previous, observed } = self;
         let fold = self.fold(snapshot, store)?;
         let input = StatusInput { fleet, previous, observed, plan, gates };
-        let mut sheet = Sheet::open(snapshot, store, std::mem::take(&mut memo.status), fold)?;
+        let mut sheet =
+            StatusTreeEdit::open(snapshot, store, std::mem::take(&mut memo.status), fold)?;
         let mut counts = FleetCounts::default();
         for (name, planned) in &plan.clusters {
             counts.add_decision(&planned.decision);
@@ -88,7 +89,7 @@ impl Documents<'_> {
         self.reports(snapshot, store, &mut edit, |worker| heard.contains(worker))?;
         let fold = applied(&edit, store, snapshot.status)?;
         let input = StatusInput { fleet, previous, observed, plan, gates: &[] };
-        let mut sheet = Sheet::new(snapshot, store, BTreeMap::new());
+        let mut sheet = StatusTreeEdit::new(snapshot, store, BTreeMap::new());
         let (mut counts, mut told) = (counts.clone(), Vec::new());
         for (name, planned) in &plan.clusters {
             let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
@@ -228,7 +229,7 @@ fn is_document(path: &str) -> bool {
 }
 
 /// The status tree as it is being edited.
-struct Sheet<'a> {
+struct StatusTreeEdit<'a> {
     snapshot: &'a Snapshot,
     store: &'a dyn Store,
     known: BTreeMap<Id, Digest>,
@@ -238,7 +239,7 @@ struct Sheet<'a> {
     edit: TreeEdit,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> StatusTreeEdit<'a> {
     /// Lists the documents that are there; each directory is read once.
     fn open(
         snapshot: &'a Snapshot,

@@ -28,9 +28,9 @@ pub(super) const READS: &[DependsOn] = &[
 #[derive(Clone, Debug, Default)]
 pub(super) struct PreFilterState<'a> {
     /// Of each of its spread constraints.
-    pub(super) spread: Vec<SpreadScene<'a>>,
+    pub(super) spread: Vec<SpreadState<'a>>,
     /// Of each rule of anti-affinity, its own ones and those of clusters that are placed.
-    pub(super) apart: Vec<ApartScene<'a>>,
+    pub(super) apart: Vec<AntiAffinityState<'a>>,
     /// What its tenant's quota does not leave: the same for every worker.
     pub(super) quota: Vec<Reason>,
 }
@@ -41,7 +41,7 @@ pub(super) static NOTHING: PreFilterState<'static> =
 
 /// How the clusters that a spread constraint counts are spread.
 #[derive(Clone, Debug)]
-pub(super) struct SpreadScene<'a> {
+pub(super) struct SpreadState<'a> {
     /// What makes workers one domain.
     pub(super) key: &'a str,
     /// Whether it refuses workers.
@@ -73,7 +73,7 @@ struct Unknown<'a> {
 
 /// Where the clusters are from which a cluster is kept apart.
 #[derive(Clone, Debug)]
-pub(super) struct ApartScene<'a> {
+pub(super) struct AntiAffinityState<'a> {
     /// What makes workers one domain.
     pub(super) key: &'a str,
     /// Whether it refuses workers.
@@ -84,7 +84,7 @@ pub(super) struct ApartScene<'a> {
     pub(super) anywhere: Option<&'a Name>,
 }
 
-impl<'a> SpreadScene<'a> {
+impl<'a> SpreadState<'a> {
     /// How many are where the fewest are, or may be.
     pub(super) fn min(&self) -> u64 {
         let known = self.counts.values().copied().min().unwrap_or(0);
@@ -181,10 +181,10 @@ impl<'a> PreFilterState<'a> {
 
     /// What of this a refusal stands on.
     pub(super) fn grounds(&self) -> RefusalGrounds<'a> {
-        let full = |scene: &SpreadScene<'a>| {
+        let full = |scene: &SpreadState<'a>| {
             scene.counts.keys().copied().filter(|domain| scene.is_full(domain)).collect()
         };
-        let taken = |scene: &ApartScene<'a>| {
+        let taken = |scene: &AntiAffinityState<'a>| {
             (scene.key, scene.taken.keys().copied().collect(), scene.anywhere.is_some())
         };
         let quota = self.quota.iter().filter_map(|reason| match reason {
@@ -201,7 +201,7 @@ impl<'a> PreFilterState<'a> {
     /// What would have to change for a domain that is full to open: the domains that have the fewest all
     /// get one more.
     pub(super) fn floors(&self, counts: &Counts<'a>) -> Vec<Floor<'a>> {
-        let floor = |scene: &SpreadScene<'a>| {
+        let floor = |scene: &SpreadState<'a>| {
             let min = scene.counts.values().copied().min().unwrap_or(0);
             let lowest = scene.counts.iter().filter(|(_, count)| **count == min);
             Floor {
@@ -254,11 +254,11 @@ impl<'a> Floor<'a> {
 }
 
 /// The constraints of a cluster, with nothing counted yet.
-fn constraints<'a>(request: &Request<'a>) -> Vec<SpreadScene<'a>> {
+fn constraints<'a>(request: &Request<'a>) -> Vec<SpreadState<'a>> {
     let who = request.who();
     let scene = |(rule, group): (&'a crate::model::api::SpreadConstraint, Group<'a>)| {
         let values = group.values(&who)?;
-        Some(SpreadScene {
+        Some(SpreadState {
             key: &rule.topology_key,
             refuses: rule.when_unsatisfiable.refuses(),
             max_skew: rule.max_skew,
@@ -273,7 +273,7 @@ fn constraints<'a>(request: &Request<'a>) -> Vec<SpreadScene<'a>> {
 }
 
 /// The keys that a worker must have.
-fn needed<'a>(pre_filter: &[SpreadScene<'a>]) -> Vec<&'a str> {
+fn needed<'a>(pre_filter: &[SpreadState<'a>]) -> Vec<&'a str> {
     pre_filter.iter().filter(|s| s.refuses).map(|s| s.key).collect()
 }
 
@@ -281,7 +281,7 @@ fn spread<'a>(
     request: &Request<'a>,
     states: &WorkerStates<'a>,
     counts: &Counts<'a>,
-) -> Vec<SpreadScene<'a>> {
+) -> Vec<SpreadState<'a>> {
     let mut pre_filter = constraints(request);
     if pre_filter.is_empty() {
         return pre_filter;
@@ -323,7 +323,7 @@ fn apart<'a>(
     request: &Request<'a>,
     states: &WorkerStates<'a>,
     counts: &Counts<'a>,
-) -> Vec<ApartScene<'a>> {
+) -> Vec<AntiAffinityState<'a>> {
     let who = request.who();
     let mut found: BTreeMap<Keeping<'a>, Vec<&PartCounts<'a>>> = BTreeMap::new();
     for keeping in request.keeping() {
@@ -334,7 +334,7 @@ fn apart<'a>(
         found.entry(keeping).or_default().push(part);
     }
     let scene = |(keeping, parts): (Keeping<'a>, Vec<&PartCounts<'a>>)| {
-        let mut scene = ApartScene {
+        let mut scene = AntiAffinityState {
             key: keeping.key,
             refuses: keeping.refuses,
             taken: BTreeMap::new(),
@@ -350,7 +350,7 @@ fn apart<'a>(
     found.into_iter().filter_map(scene).collect()
 }
 
-impl<'a> ApartScene<'a> {
+impl<'a> AntiAffinityState<'a> {
     fn occupy(&mut self, worker: &'a Name, cluster: &'a Name, states: &WorkerStates<'a>) {
         let document = states.get(worker).and_then(|candidate| candidate.worker);
         let domain = match document {

@@ -37,7 +37,7 @@ impl LentClone {
     /// Lets the clone reach the remote as the person's clone does.
     pub(super) fn lend_to(&self, clone: &Repository) -> Result<(), git::Error> {
         match &self.lender {
-            Some((person, remote)) => person.lend(remote, clone),
+            Some((person, remote)) => person.copy_remote_config(remote, clone),
             None => Ok(()),
         }
     }

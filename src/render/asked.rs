@@ -37,7 +37,7 @@ pub struct OwnChange {
 
 /// What an owner's own document asks for.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct IntendedChange {
     owner: String,
     own: OwnChange,
     /// All machines are others.
@@ -58,7 +58,7 @@ struct PoolChange {
     other: bool,
 }
 
-impl Asked {
+impl IntendedChange {
     /// Read from the owner itself, which stands in its folder.
     pub(super) fn between(last: &[Object], new: &[Object], own: OwnChange) -> Self {
         let owner = |objects: &[Object]| objects.iter().find(|o| o.group() == GROUP).cloned();
@@ -195,7 +195,7 @@ mod tests {
     /// What is asked of the pool np0, of np1 and of the control plane: goes, is empty, is replaced.
     fn asked(last: &Value, new: &Value, own: OwnChange) -> [[bool; 3]; 3] {
         let owner = |spec| [made("ManagedCluster", "a", spec)];
-        let asked = Asked::between(&owner(last), &owner(new), own);
+        let asked = IntendedChange::between(&owner(last), &owner(new), own);
         let group = MachineGroup {
             name: String::new(),
             machines: 1,

@@ -71,7 +71,7 @@ pub(super) fn add_built_in(
 }
 
 /// What the author is told of a template that could not be added.
-pub(super) fn refused(why: &Unmeasured, template: &str, texts: &Texts) -> Diagnostic {
+pub(super) fn not_added(why: &Unmeasured, template: &str, texts: &Texts) -> Diagnostic {
     match why {
         Unmeasured::Unreadable(error) => finding(error, template, texts, &|_, offset| offset),
         Unmeasured::TooLong { line, column } => {

@@ -35,7 +35,7 @@ pub(super) fn changed<'a>(
     });
     let mut found: Vec<_> = once.chain(always).map(|(_, place)| place).collect();
     if !kind.mutable.is_empty() {
-        let refused = mutable::refused(old, new, &kind.mutable).into_iter();
+        let refused = mutable::immutable_changes(old, new, &kind.mutable).into_iter();
         let refused = refused.filter(|field| found.iter().all(|(known, ..)| known != field));
         let refused: Vec<_> = refused.collect();
         found.extend(refused.into_iter().map(|f| (f.clone(), old.pointer(&f), new.pointer(&f))));

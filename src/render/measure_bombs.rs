@@ -22,7 +22,7 @@ fn rendered(text: &str) -> Result<String, Box<Diagnostic>> {
     let mut texts = Texts::new();
     for (name, text) in [("t", text), ("other", other.as_str())] {
         texts.insert(name.to_owned(), Arc::from(text));
-        engine::add(&mut env, name, text).map_err(|why| engine::refused(&why, name, &texts))?;
+        engine::add(&mut env, name, text).map_err(|why| engine::not_added(&why, name, &texts))?;
     }
     let context = json!({"name": "a", "list": [1, "x"], "map": {"k": "v"}, "no": false});
     engine::render(&env, &texts, "t", &context)
@@ -245,7 +245,7 @@ fn plainly(text: &str) -> Result<String, String> {
     let mut env = environment();
     let texts = Texts::from([("t".to_owned(), Arc::from(text))]);
     engine::add_built_in(&mut env, "t", text)
-        .map_err(|why| engine::refused(&why, "t", &texts).message)?;
+        .map_err(|why| engine::not_added(&why, "t", &texts).message)?;
     let context = json!({"name": "a", "list": [1, "x"], "map": {"k": "v"}, "no": false});
     engine::render(&env, &texts, "t", &context).map_err(|d| d.message)
 }

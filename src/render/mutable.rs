@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// The fields below `spec` that have changed and are not in the list, as JSON pointers. One of the list that ends in
 /// `/*` is all that is below it, and not the whole.
-pub(super) fn refused(before: &Value, after: &Value, allowed: &[String]) -> Vec<String> {
+pub(super) fn immutable_changes(before: &Value, after: &Value, allowed: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     let spec = |object: &Value| object.get("spec").and_then(Value::as_object).cloned();
     differences(spec(before).as_ref(), spec(after).as_ref(), "/spec", &mut found);
@@ -55,7 +55,7 @@ mod tests {
         let read = |text: &str| serde_json::json!({"spec": serde_saphyr::from_str::<Value>(text).unwrap()});
         let all = Catalogue::default();
         let kind = all.declared().find(|kind| kind.kind == "KubeadmControlPlane").unwrap();
-        refused(&read(before), &read(after), &kind.mutable)
+        immutable_changes(&read(before), &read(after), &kind.mutable)
     }
 
     #[test]

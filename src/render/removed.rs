@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::agent::LAYER as AGENT;
-use super::asked::{Asked, OwnChange};
+use super::asked::{IntendedChange, OwnChange};
 use super::folder_change::FolderChange;
 use super::machines::{control_plane_version, machine_groups};
 use super::object::Object;
@@ -61,7 +61,7 @@ pub struct Loss {
 #[must_use]
 pub fn losses(FolderChange { last, new }: &FolderChange, own: OwnChange) -> Losses {
     let by_identity: BTreeMap<_, _> = new.iter().map(|o| (o.identity(), o)).collect();
-    let own = Asked::between(last, new, own);
+    let own = IntendedChange::between(last, new, own);
     let follows = last.iter().any(|object| {
         let version = |object| control_plane_version(object);
         let now = by_identity.get(&object.identity()).and_then(|new| version(new));
@@ -86,7 +86,7 @@ pub fn losses(FolderChange { last, new }: &FolderChange, own: OwnChange) -> Loss
 impl Losses {
     /// What becomes of the machines of an object that stays; `follows` says that their control plane gets
     /// another version.
-    fn add_machines(&mut self, last: &Object, new: &Object, own: &Asked, follows: bool) {
+    fn add_machines(&mut self, last: &Object, new: &Object, own: &IntendedChange, follows: bool) {
         let now = machine_groups(&new.value);
         for group in machine_groups(&last.value).into_iter().filter(|group| group.machines > 0) {
             let suffix =

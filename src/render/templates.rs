@@ -88,7 +88,7 @@ impl Templates {
                 engine::add_built_in(&mut env, name, text)
             };
             if let Err(why) = added {
-                broken.insert(name.clone(), engine::refused(&why, name, &texts));
+                broken.insert(name.clone(), engine::not_added(&why, name, &texts));
             }
         }
         let findings = broken.values().cloned().collect();

@@ -185,7 +185,7 @@ impl<E: KindEngine> ApplyTurn<'_, E> {
                     _ => taken(name).message,
                 };
                 let said = format!("{said}: {}", reason.help());
-                self.tell(key, |t| t.refused(reason, &said));
+                self.tell(key, |t| t.not_done(reason, &said));
                 Ok(row(key, name, reason.word(), &said).failed())
             }
             _ => self.check(key, spec, 1),
@@ -255,7 +255,7 @@ impl<E: KindEngine> ApplyTurn<'_, E> {
         spec: &KINDClusterSpec,
         failure: &EngineFailure,
     ) -> AppliedCluster {
-        self.tell(key, |t| t.refused(failure.reason, &failure.message));
+        self.tell(key, |t| t.not_done(failure.reason, &failure.message));
         row(key, &spec.cluster_name, failure.reason.word(), &failure.message).failed()
     }
 

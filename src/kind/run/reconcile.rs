@@ -333,7 +333,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
             // Told already, in kind's own words.
             _ => return Ok(Next::await_change()),
         };
-        self.telling().refused(reason, &format!("{said}: {}", reason.help()));
+        self.telling().not_done(reason, &format!("{said}: {}", reason.help()));
         self.tell().await?;
         Ok(self.later(reason.retry()))
     }
@@ -343,7 +343,7 @@ impl<'a, E: KindEngine> Visit<'a, E> {
         if self.deleting() {
             self.telling().deleting(Some((failure.reason, &failure.message)));
         } else {
-            self.telling().refused(failure.reason, &failure.message);
+            self.telling().not_done(failure.reason, &failure.message);
         }
         self.tell().await?;
         Ok(self.later(failure.retry))

@@ -67,18 +67,18 @@ impl<'a> PlanRun<'a> {
     /// of this name is next.
     fn requeue_unblocked(&mut self, refused: &mut Line<'a>, until: Option<&Name>) -> bool {
         loop {
-            let mut rising = self.rising_in_queue(refused);
+            let mut unblocked = self.unblocked_in_queue(refused);
             let next = loop {
-                if rising.is_empty() {
+                if unblocked.is_empty() {
                     return false;
                 }
-                let at = rising.remove(0);
+                let at = unblocked.remove(0);
                 if let Some(pick) = refused.change(at, |one| self.retry(one)) {
                     break (at, pick);
                 }
             };
             // Those behind it are looked at after it, and their floors say no more that they rose.
-            for at in rising {
+            for at in unblocked {
                 refused.change(at, |one| one.floors = None);
             }
             let cluster = refused.remove(next.0).waiting.cluster;
@@ -90,7 +90,7 @@ impl<'a> PlanRun<'a> {
     }
 
     /// The refused clusters that the last binding may have let in.
-    fn rising_in_queue(&self, refused: &mut Line<'a>) -> Vec<usize> {
+    fn unblocked_in_queue(&self, refused: &mut Line<'a>) -> Vec<usize> {
         if refused.has_no_spread() {
             return Vec::new();
         }

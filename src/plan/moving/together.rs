@@ -19,7 +19,7 @@ use crate::plan::candidate::Request;
 use crate::plan::choose::WorkerSearch;
 use crate::plan::counts::PartCounts;
 use crate::plan::group::{Keeping, Values};
-use crate::plan::pre_filter::SpreadScene;
+use crate::plan::pre_filter::SpreadState;
 
 /// Adds what is violated after a run. Where only a part of what is placed was read there is nothing to compare.
 pub(in crate::plan) fn note(run: &mut PlanRun<'_>) {
@@ -78,7 +78,7 @@ type Domains<'a> = BTreeMap<&'a str, (&'a Name, Option<&'a Name>)>;
 struct Known<'a> {
     /// Who may use which workers, and how many are in each domain.
     choice: WorkerSearch<'a>,
-    spread: BTreeMap<SameRule<'a>, Vec<SpreadScene<'a>>>,
+    spread: BTreeMap<SameRule<'a>, Vec<SpreadState<'a>>>,
     apart: BTreeMap<(Keeping<'a>, Values<'a>, bool), Domains<'a>>,
 }
 
@@ -151,7 +151,7 @@ fn own(cluster: &Cluster) -> Option<String> {
 }
 
 /// Why a cluster that is counted where it is would not be placed there.
-fn too_many(scene: &SpreadScene<'_>, worker: &Worker) -> Option<Reason> {
+fn too_many(scene: &SpreadState<'_>, worker: &Worker) -> Option<Reason> {
     let key = || scene.key.into();
     let Some(domain) = topology::domain(scene.key, worker) else {
         return Some(Reason::SpreadKeyMissing { key: key() });

@@ -14,14 +14,14 @@
 mod amounts;
 mod documents;
 mod proof;
-mod scene;
+mod trial;
 
 use std::collections::BTreeSet;
 
 pub(super) use documents::EditedDocuments;
 
 use self::proof::{Proof, ProofOutcome};
-use self::scene::RemedyScene;
+use self::trial::RemedyTrial;
 use super::{Fix, Remedies, Remedy};
 use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
 use crate::plan::assign::PlanRun;
@@ -114,7 +114,7 @@ fn to_place(
     let asked = run.states.considered().filter(|c| only.is_none_or(|only| only == c.name));
     let changes = asked.filter_map(|candidate| {
         input.fleet.workers.get(candidate.name)?;
-        let fixes = RemedyScene::of(&request, candidate, run.input.fleet)?.changes()?;
+        let fixes = RemedyTrial::of(&request, candidate, run.input.fleet)?.changes()?;
         Some((candidate.name.clone(), fixes))
     });
     changes.filter(|(_, fixes)| !fixes.is_empty()).collect()
@@ -131,13 +131,13 @@ fn to_grow(run: &PlanRun<'_>, input: &PlanInput<'_>, name: &Name) -> Option<(Nam
     let pre_filter = PreFilterState::of(&request, &without_it, &without_it.counts);
     let request = request.within(&pre_filter);
     input.fleet.workers.get(worker)?;
-    let scene = RemedyScene::of(&request, without_it.get(worker)?, run.input.fleet)?;
+    let scene = RemedyTrial::of(&request, without_it.get(worker)?, run.input.fleet)?;
     let fixes = lacking(&scene, &planned.demand, &cluster.demand);
     (!fixes.is_empty()).then(|| (worker.clone(), fixes))
 }
 
 /// The changes that answer the want of what is raised; nothing else keeps a placed cluster from growing.
-fn lacking(scene: &RemedyScene<'_>, takes: &Resources, wants: &Resources) -> Vec<Fix> {
+fn lacking(scene: &RemedyTrial<'_>, takes: &Resources, wants: &Resources) -> Vec<Fix> {
     let raised = |resource: &str| demands::of(takes, resource) < demands::of(wants, resource);
     let lacking = scene.reasons().into_iter().filter(|reason| match reason {
         Reason::Capacity { resource, .. }

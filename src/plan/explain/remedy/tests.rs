@@ -185,7 +185,7 @@ fn no_change_is_made_in_vain() {
     let run = crate::plan::assign::PlanRun::begin(&input);
     let request = run.request(&world.fleet.clusters["a"]);
     let candidate = run.states.get(&told[0].worker).expect("it is desired");
-    let scene = RemedyScene::of(&request, candidate, &world.fleet).expect("its document is there");
+    let scene = RemedyTrial::of(&request, candidate, &world.fleet).expect("its document is there");
     let fixes = &told[0].fixes;
     assert_eq!(fixes.len(), 12);
     assert_eq!(scene.with(fixes).reasons(), []);

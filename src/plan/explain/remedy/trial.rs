@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::EditedDocuments;
 use crate::model::api::{Expression, SupportedVersion, Taint};
+use crate::model::reason::ZoneName;
 use crate::model::tables::{VersionRange, managed_versions};
 use crate::model::{
     Fleet, KubeVersion, Name, Offer, Quantity, Reason, Worker, WorkerHealth, WorkerPlan,
@@ -20,7 +21,7 @@ const ROUNDS: usize = 4;
 /// A copy of all that the filters read of one cluster and one worker, to change and ask again. What else is
 /// placed stays as it is: that a change lets others in is not seen here.
 #[derive(Clone, Debug)]
-pub(super) struct RemedyScene<'a> {
+pub(super) struct RemedyTrial<'a> {
     documents: EditedDocuments,
     fleet: &'a Fleet,
     group: Option<String>,
@@ -35,7 +36,7 @@ pub(super) struct RemedyScene<'a> {
     pre_filter: PreFilterState<'a>,
 }
 
-impl<'a> RemedyScene<'a> {
+impl<'a> RemedyTrial<'a> {
     /// `None` where the worker's document is not there to be changed.
     pub(super) fn of(
         request: &Request<'a>,
@@ -170,10 +171,7 @@ impl<'a> RemedyScene<'a> {
             Reason::AffinityProvider { provider, .. } => {
                 Fix::AllowProvider { provider: provider.as_ref()?.to_string() }
             }
-            Reason::AffinityZone { zones, .. } if zones.is_empty() => return None,
-            Reason::AffinityZone { zones, .. } => {
-                Fix::AllowZones { zones: zones.iter().map(ToString::to_string).collect() }
-            }
+            Reason::AffinityZone { zones, .. } => allow_zones(zones)?,
             Reason::AffinityGroup => Fix::AddGroup { worker },
             // Since when it is there makes no difference to what tolerates it.
             Reason::Taint(taint) => {
@@ -186,10 +184,7 @@ impl<'a> RemedyScene<'a> {
             | Reason::VersionExpired { .. } => self.version_fix()?,
             Reason::Network { .. } => Fix::OwnNetworks,
             Reason::NetworkUnknown => Fix::NameNetworks { worker },
-            Reason::Spread { key, count, min, .. } => {
-                let to = self.skew_of(key, *count, *min);
-                Fix::RaiseMaxSkew { key: key.to_string(), to }
-            }
+            Reason::Spread { key, count, min, .. } => self.skew_fix(key, *count, *min),
             Reason::SpreadKeyMissing { key } => self.domain_fix(key)?,
             Reason::Quota { location, resource, needs, used, limit } => Fix::RaiseQuota {
                 tenant: self.documents.cluster.tenant.clone(),
@@ -249,10 +244,10 @@ impl<'a> RemedyScene<'a> {
     }
 
     /// The least `maxSkew` that lets one more into a domain.
-    fn skew_of(&self, key: &str, count: u64, min: u64) -> u32 {
+    fn skew_fix(&self, key: &str, count: u64, min: u64) -> Fix {
         let after = self.pre_filter.spread.iter().filter(|s| s.refuses && s.key == key);
         let least = after.map(|scene| scene.skew_after(count, min)).max().unwrap_or(1);
-        u32::try_from(least).unwrap_or(u32::MAX)
+        Fix::RaiseMaxSkew { key: key.to_owned(), to: u32::try_from(least).unwrap_or(u32::MAX) }
     }
 
     /// The label that brings the worker into the domain that has the fewest. What is on the worker would
@@ -320,6 +315,12 @@ impl<'a> RemedyScene<'a> {
         let first = lists.first()?;
         first.iter().find(|pool| lists.iter().all(|list| list.contains(pool))).cloned()
     }
+}
+
+/// The zones of a worker, allowed; `None` where it has none.
+fn allow_zones(zones: &[ZoneName]) -> Option<Fix> {
+    let zones: Vec<String> = zones.iter().map(ToString::to_string).collect();
+    (!zones.is_empty()).then_some(Fix::AllowZones { zones })
 }
 
 /// What a change means for what was worked out before it.
