@@ -128,8 +128,9 @@ pub fn load_beside(
     loaded.diagnostics.extend(file.diagnostics);
     if !unread.is_empty() {
         loaded.fleet_broken = true;
+        let first = unread.sorted().into_iter().find_map(|finding| finding.place);
         loaded.diagnostics.extend(unread);
-        loaded.diagnostics.push(without_templates());
+        loaded.diagnostics.push(without_templates(first));
     }
     let mut meter = Meter::of(file.spec.as_ref());
     let mut desired = DesiredDocuments::read(store, root, &roots, memo, &mut meter, work)?;
@@ -157,8 +158,10 @@ fn catalogue(templates: &BTreeMap<String, String>) -> Catalogue {
     Catalogue::with(templates.iter().map(|(path, text)| (path.as_str(), text.as_str())))
 }
 
-fn without_templates() -> Diagnostic {
-    let message = "a template cannot be read, so nothing can be rendered";
-    let finding = Diagnostic::new(Code::FleetBroken, message).at(Place::file(FLEET_FILE));
-    finding.help("mend the file below the templates' root first")
+/// What follows from the first template that cannot be read, at its place.
+fn without_templates(first: Option<Place>) -> Diagnostic {
+    let message = "a template cannot be read, so nothing can be rendered or decided";
+    let finding = Diagnostic::new(Code::FleetBroken, message);
+    let file = first.map_or_else(|| FLEET_FILE.to_owned(), |place| place.file);
+    finding.at(Place::file(file)).help("mend the file below the templates' root first")
 }

@@ -1,5 +1,6 @@
 //! One cause, one error: what is held, kept or undecided because of a mistake is a line at that mistake.
 
+use crate::support::git;
 use crate::support::reconciled::Reconciled;
 use crate::support::small;
 
@@ -129,4 +130,61 @@ fn a_fleet_that_cannot_be_decided_is_no_plan_and_no_status() {
         let why = "error: nothing can be decided: `spec.controlPlan` is not a field of a Fleet\nhelp: `carp validate` ";
         assert!(ran.err.contains(why), "{}", ran.err);
     }
+}
+
+#[test]
+fn a_deletion_that_an_edit_by_hand_or_a_lost_lock_holds_is_told_as_held() {
+    let mut files = small::files();
+    let carp = files.get_mut("carp.yaml").unwrap();
+    *carp = carp.replace("spec:\n", "spec:\n  drift: refuse\n");
+    let fleet = Reconciled::of(&files);
+    let by_hand = |fleet: &Reconciled, line: &str| {
+        let path = fleet.beside("by-hand");
+        let path = path.to_str().unwrap();
+        git(&fleet.path(), &["worktree", "add", "--quiet", path, "carp/rendered"]);
+        let done = std::process::Command::new("sh").args(["-c", line]).current_dir(path).status();
+        assert!(done.unwrap().success());
+        git(path.as_ref(), &["commit", "--quiet", "--all", "-m", "by hand"]);
+        git(&fleet.path(), &["worktree", "remove", "--force", path]);
+    };
+    let edited = fleet.copy();
+    by_hand(&edited, "echo '# by hand' >> workers/w-weu/clusters/bravo/cluster.yaml");
+    let lost = fleet.copy();
+    by_hand(&lost, "rm workers/w-eus/carp.lock");
+    let held =
+        "HELD DeletionsHeld: something did not load, or the output branch is not as carp left it";
+    for (fleet, what) in [(edited, "an edit by hand"), (lost, "a lost lock")] {
+        typed_wrong(&fleet, "fleet/clusters/alpha.yaml");
+        fleet.remove("fleet/clusters/bravo.yaml");
+        let planned = fleet.carp(&["plan"]);
+        assert!(planned.out.contains(held), "{what}: {}", planned.out);
+        let kept = "= note: until it is mended, alpha keeps its last good output\n";
+        assert!(planned.out.contains(kept), "{what}: {}", planned.out);
+        assert!(!planned.out.contains("neither deleted nor moved"), "{what}: {}", planned.out);
+        let comment = fleet.carp(&["plan", "--output", "markdown"]).out;
+        assert!(!comment.contains("neither deleted nor moved"), "{what}: {comment}");
+    }
+}
+
+#[test]
+fn a_template_that_cannot_be_read_is_what_stops_beside_a_typo() {
+    let mut files = small::files();
+    files.insert("templates/kamaji-capz/README.md".to_owned(), "# Ours\n".to_owned());
+    let fleet = Reconciled::of(&files);
+    typed_wrong(&fleet, "fleet/clusters/alpha.yaml");
+    fleet.write("templates/kamaji-capz/README.md", b"# \xff\n");
+    let follows = "= note: a template cannot be read, so nothing can be rendered";
+    for command in [&["plan"][..], &["validate"]] {
+        let ran = fleet.carp(command);
+        let (before, _) = ran.out.split_once(follows).unwrap_or_else(|| panic!("{}", ran.out));
+        let named =
+            "error[file-not-utf8]: the file is not UTF-8\n --> templates/kamaji-capz/README.md:1:3";
+        let last = before.rsplit("error[").next().unwrap_or_default();
+        assert!(format!("error[{last}").starts_with(named), "{}", ran.out);
+    }
+    let status = fleet.carp(&["status"]);
+    assert_eq!((status.exit, status.out.as_str()), (1, ""));
+    let why =
+        "error: nothing can be decided: templates/kamaji-capz/README.md: the file is not UTF-8\n";
+    assert!(status.err.contains(why), "{}", status.err);
 }

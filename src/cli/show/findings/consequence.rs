@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::plan::first;
 use super::Finding;
 use crate::diag::{Code, Severity};
-use crate::model::{Gate, GateReason, HoldKind, Name, Proposal, Unloaded, count};
+use crate::model::{Gate, GateReason, Hold, HoldKind, Name, Proposal, Unloaded, count};
 
 /// How many names stand in a line.
 const NAMES: usize = 5;
@@ -120,7 +120,7 @@ fn what_follows(proposal: &Proposal, causes: usize) -> Option<String> {
     let kept = names(&proposal.gates, GateReason::NotLoaded);
     let held = |kind| {
         let mut holds = proposal.plan.holds.iter();
-        let held = holds.find(|hold| hold.kind == kind)?;
+        let held = holds.find(|hold| hold.kind == kind).filter(|hold| follows(proposal, hold))?;
         Some((first(&held.names, NAMES), held.names.len()))
     };
     let mut parts = Vec::new();
@@ -138,6 +138,24 @@ fn what_follows(proposal: &Proposal, causes: usize) -> Option<String> {
     let until =
         if causes == 1 { "until it is mended" } else { "until all that did not load is mended" };
     (!parts.is_empty()).then(|| format!("{until}, {}", parts.join("; ")))
+}
+
+/// Whether a hold follows from nothing but that something did not load. A lock that is lost, and what was edited by hand
+/// and stays, hold a deletion too: then it is told by itself, with all that may be its cause.
+fn follows(proposal: &Proposal, hold: &Hold) -> bool {
+    let previous = &proposal.previous;
+    let kept = &previous.kept;
+    let named: BTreeSet<&str> = hold.names.iter().map(String::as_str).collect();
+    let is_worker = |name: &&&str| !proposal.plan.clusters.contains_key(**name);
+    let worker_kept = |name: &&str| {
+        kept.control_plane || kept.workers.contains(*name) || kept.made.contains(*name)
+    };
+    let cluster_kept =
+        |(name, worker): (&Name, &Name)| named.contains(name.as_str()) && kept.holds(name, worker);
+    hold.kind != HoldKind::DeletionsHeld
+        || (previous.damaged.is_empty()
+            && !named.iter().filter(is_worker).any(worker_kept)
+            && !previous.placements().any(cluster_kept))
 }
 
 /// Whether a hold is told as what follows from a finding.
@@ -171,7 +189,6 @@ mod tests {
     use super::super::tests::findings;
     use super::*;
     use crate::diag::Diagnostic;
-    use crate::model::Hold;
 
     #[test]
     fn a_broken_class_is_one_error_whatever_has_it() {
@@ -288,5 +305,37 @@ mod tests {
         let of_another = Finding { consequence: kept, ..other.clone() };
         assert!(!tells_hold(&[of_another], HoldKind::DeletionsHeld), "a line of something else");
         assert!(!tells_hold(&[other], HoldKind::DeletionsHeld));
+    }
+
+    #[test]
+    fn a_hold_with_another_cause_is_told_by_itself() {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let hold = Hold {
+            kind: HoldKind::DeletionsHeld,
+            names: vec!["c".to_owned(), "w9".to_owned()],
+            allowed: None,
+        };
+        let mut proposal = super::super::super::plan::sample::unchanged();
+        let mut planned = super::super::super::plan::sample::proposal().plan.clusters;
+        let (_, planned) = planned.pop_first().unwrap();
+        proposal.plan.clusters.insert(name("c"), planned);
+        assert!(follows(&proposal, &hold));
+        proposal.previous.kept.clusters.insert(name("d"));
+        assert!(follows(&proposal, &hold), "what is kept of another");
+        let mut by_edit = proposal.clone();
+        by_edit.previous.kept.workers.insert(name("w9"));
+        assert!(!follows(&by_edit, &hold), "a worker's folder");
+        let mut by_edit = proposal.clone();
+        by_edit.previous.kept.control_plane = true;
+        assert!(!follows(&by_edit, &hold), "the files where a worker would be taken out");
+        let of_cluster = Hold { names: vec!["c".to_owned()], ..hold.clone() };
+        assert!(follows(&by_edit, &of_cluster), "no cluster's files are there");
+        proposal.previous.damaged.push(crate::model::Damage {
+            lock: crate::model::LockName::Fleet,
+            why: "it is gone".to_owned(),
+        });
+        assert!(!follows(&proposal, &of_cluster), "a lock that is lost");
+        let placements = Hold { kind: HoldKind::PlacementsHeld, ..of_cluster };
+        assert!(follows(&proposal, &placements), "which holds no placement");
     }
 }

@@ -35,7 +35,7 @@ fn row() -> IndexRow {
 }
 
 /// A proposal that changes nothing.
-pub(super) fn unchanged() -> Proposal {
+pub(in crate::cli::show) fn unchanged() -> Proposal {
     Proposal {
         tree: Id::EMPTY_DIR,
         base: Some(Id::EMPTY_DIR),
