@@ -23,10 +23,17 @@ pub enum Error {
     NoToken,
     /// What names the proxy names none.
     #[error(
-        "HTTPS_PROXY or ALL_PROXY has no address of a proxy (http://HOST:PORT, https:// or socks5://); hosts that are \
-         to be asked directly stand in NO_PROXY"
+        "HTTPS_PROXY or ALL_PROXY has no address of a proxy (http://HOST:PORT, https:// or socks5://, a user and a \
+         password before the host with `/`, `?`, `#` and `@` as %2F, %3F, %23 and %40); hosts that are to be asked \
+         directly stand in NO_PROXY"
     )]
     BadProxy,
+    /// A SOCKS proxy is to be told a name and a password.
+    #[error(
+        "HTTPS_PROXY or ALL_PROXY has a user for a SOCKS proxy, and carp names nobody to one; name a proxy that wants \
+         none, or one for HTTP"
+    )]
+    ProxyUser,
     /// What is set is no token.
     #[error("CARP_FORGE_TOKEN is no token: it has a blank, or what is no plain character")]
     BadToken,

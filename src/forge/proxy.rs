@@ -56,18 +56,35 @@ impl ProxySettings {
 }
 
 impl ForgeProxy {
+    /// Only what is an address as a whole is one: a password with a `/`, `?` or `#` in it would end the host, and be
+    /// shown as what comes before it.
     fn parse(said: &str) -> Result<Self, Error> {
-        let with_scheme = match said.split_once("://") {
-            // As curl: the proxy finds the host's address, as it does for HTTP.
-            Some(("socks5h" | "socks", rest)) => format!("socks5://{rest}"),
-            Some(_) => said.to_owned(),
-            None => format!("http://{said}"),
+        let (scheme, rest) = said.split_once("://").unwrap_or(("http", said));
+        let scheme = match scheme.to_ascii_lowercase().as_str() {
+            "http" => "http",
+            "https" => "https",
+            // As curl's socks5h: the proxy finds the host's address, as it does for HTTP.
+            "socks" | "socks5" | "socks5h" => "socks5",
+            _ => return Err(Error::BadProxy),
         };
-        let uri: Option<Uri> = with_scheme.parse().ok();
-        let speaks = |uri: &Uri| {
-            matches!(uri.scheme_str(), Some("http" | "https" | "socks5")) && uri.host().is_some()
+        let authority = rest.strip_suffix('/').unwrap_or(rest);
+        let uri: Uri = format!("{scheme}://{authority}").parse().map_err(|_| Error::BadProxy)?;
+        // Nobody names himself to a SOCKS proxy: kube's connector sends no user.
+        if scheme == "socks5" && authority.contains('@') {
+            return Err(Error::ProxyUser);
+        }
+        let is_whole = uri.authority().is_some_and(|parsed| parsed.as_str() == authority);
+        let host_and_port = authority.rsplit('@').next().unwrap_or_default();
+        let port = uri
+            .host()
+            .filter(|host| !host.is_empty())
+            .and_then(|host| host_and_port.strip_prefix(host));
+        let is_port = |port: &str| {
+            port.is_empty()
+                || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
         };
-        uri.filter(speaks).map(|uri| Self { uri }).ok_or(Error::BadProxy)
+        let is_address = is_whole && port.is_some_and(is_port);
+        is_address.then_some(Self { uri }).ok_or(Error::BadProxy)
     }
 
     /// Where it is, without the user and the password.
@@ -152,8 +169,42 @@ mod tests {
         let shown = format!("{settings:?} {proxy:?} {}", proxy.shown());
         assert_eq!(shown, "[proxies] p.example.com:3128 p.example.com:3128");
         assert!(proxy.uri.to_string().contains("me:s3cret@"), "it is for the proxy itself");
+        let one = |said: &'static str| chosen(&[("https_proxy", said)], GITHUB);
         for bad in ["ftp://p:1", "http://", "http://a b", "ftp://me:s3cret@p:1"] {
-            let error = chosen(&[("https_proxy", bad)], GITHUB).unwrap_err();
+            assert_eq!(one(bad), Err(Error::BadProxy), "{bad}");
+        }
+        assert!(!Error::BadProxy.to_string().contains("s3cret"));
+        // What of a password ends a host is no part of an address.
+        for bad in [
+            "http://me:s3/cret@p:1",
+            "http://s3/cret@p:1",
+            "http://me:s3?cret@p:1",
+            "http://me:s3#cret@p:1",
+            "me:s3/cret@p:1",
+            "http://me:s3cret",
+            "http://p:1/path",
+            "http://p:70000",
+            "http://me:s3cret@",
+            "http://me:s3cret@:1",
+            "http://p:1//",
+        ] {
+            assert_eq!(one(bad), Err(Error::BadProxy), "{bad}");
+        }
+        for (good, uri) in [
+            ("http://me:s3%2Fcret@p:1/", "http://me:s3%2Fcret@p:1/"),
+            ("HTTP://me@p", "http://me@p/"),
+            ("[::1]:3128", "http://[::1]:3128/"),
+            ("Socks5h://p:1", "socks5://p:1/"),
+        ] {
+            assert_eq!(one(good), Ok(Some(uri.to_owned())), "{good}");
+        }
+    }
+
+    #[test]
+    fn a_user_for_a_socks_proxy_is_refused_for_nobody_would_send_it() {
+        for said in ["socks5://me:s3cret@p:1", "socks5h://me@p:1"] {
+            let error = chosen(&[("all_proxy", said)], GITHUB).unwrap_err();
+            assert_eq!(error, Error::ProxyUser, "{said}");
             assert!(!error.to_string().contains("s3cret"), "{error}");
         }
     }
