@@ -58,16 +58,10 @@ pub(super) fn add(
     env.add_template_owned(name.to_owned(), measured).map_err(Unmeasured::Unreadable)
 }
 
-/// Adds a template of carp's own, as it is.
-///
-/// # Errors
-/// It cannot be read.
-pub(super) fn add_built_in(
-    env: &mut Environment<'static>,
-    name: &str,
-    text: &str,
-) -> Result<(), Unmeasured> {
-    env.add_template_owned(name.to_owned(), text.to_owned()).map_err(Unmeasured::Unreadable)
+/// Offers templates of carp's own, as they are. Each is compiled when it is first used: a run of few files
+/// needs few of them.
+pub(super) fn offer(env: &mut Environment<'static>, texts: Texts) {
+    env.set_loader(move |name| Ok(texts.get(name).map(ToString::to_string)));
 }
 
 /// What the author is told of a template that could not be added.

@@ -244,8 +244,7 @@ fn a_measured_template_comes_to_the_same() {
 fn plainly(text: &str) -> Result<String, String> {
     let mut env = environment();
     let texts = Texts::from([("t".to_owned(), Arc::from(text))]);
-    engine::add_built_in(&mut env, "t", text)
-        .map_err(|why| engine::not_added(&why, "t", &texts).message)?;
+    engine::offer(&mut env, texts.clone());
     let context = json!({"name": "a", "list": [1, "x"], "map": {"k": "v"}, "no": false});
     engine::render(&env, &texts, "t", &context).map_err(|d| d.message)
 }

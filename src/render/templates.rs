@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use minijinja::Environment;
 use serde_json::{Value as Json, json};
@@ -24,6 +24,13 @@ const ELSEWHERE: &[(&str, &str)] =
 /// What templates of every folder may include.
 const SHARED: &str = "parts";
 
+/// They are the same in every run.
+static BUILT_IN: LazyLock<Templates> = LazyLock::new(|| {
+    let all = BUILT_IN_TEMPLATES.iter().chain(ELSEWHERE);
+    let texts = all.map(|(name, text)| ((*name).to_owned(), Arc::from(*text)));
+    Templates::compile(texts.collect(), Catalogue::default(), &BTreeMap::new()).0
+});
+
 /// The templates of a run.
 #[derive(Clone)]
 pub struct Templates(Arc<LoadedTemplates>);
@@ -34,16 +41,15 @@ struct LoadedTemplates {
     catalogue: Catalogue,
     /// Templates that did not compile, and why.
     broken: BTreeMap<String, Diagnostic>,
-    digests: BTreeMap<String, Digest>,
+    /// By folder, each worked out when it is asked for.
+    digests: BTreeMap<String, OnceLock<Digest>>,
 }
 
 impl Templates {
     /// The built-in templates.
     #[must_use]
     pub fn built_in() -> Self {
-        let all = BUILT_IN_TEMPLATES.iter().chain(ELSEWHERE);
-        let texts = all.map(|(name, text)| ((*name).to_owned(), Arc::from(*text)));
-        Self::compile(texts.collect(), Catalogue::default(), &BTreeMap::new()).0
+        BUILT_IN.clone()
     }
 
     /// The files of the built-in templates, by path below `templates/`.
@@ -81,18 +87,17 @@ impl Templates {
     ) -> (Self, Diagnostics) {
         let mut env = engine::environment();
         let mut broken: BTreeMap<_, _> = catalogue.broken().map(unreadable).collect();
-        for (name, text) in texts.iter().filter(|(name, _)| !declares(name)) {
-            let added = if own.contains_key(name) {
-                engine::add(&mut env, name, text)
-            } else {
-                engine::add_built_in(&mut env, name, text)
-            };
-            if let Err(why) = added {
+        let rendered = texts.clone().into_iter().filter(|(name, _)| !declares(name));
+        let (fleets, carps): (Texts, Texts) =
+            rendered.partition(|(name, _)| own.contains_key(name));
+        engine::offer(&mut env, carps);
+        for (name, text) in &fleets {
+            if let Err(why) = engine::add(&mut env, name, text) {
                 broken.insert(name.clone(), engine::not_added(&why, name, &texts));
             }
         }
         let findings = broken.values().cloned().collect();
-        let digests = digests(&texts, &catalogue);
+        let digests = folders(&texts).map(|folder| (folder.to_owned(), OnceLock::new())).collect();
         (Self(Arc::new(LoadedTemplates { texts, env, catalogue, broken, digests })), findings)
     }
 
@@ -101,11 +106,9 @@ impl Templates {
     /// that a folder may hold: its comments, and what the templates get of it anyway, change no key.
     #[must_use]
     pub fn flavor_digest(&self, folder: &str) -> Digest {
-        self.0
-            .digests
-            .get(folder)
-            .copied()
-            .unwrap_or_else(|| digest_of(&self.0.texts, &self.0.catalogue, folder))
+        let LoadedTemplates { texts, catalogue, digests, .. } = &*self.0;
+        let digest = || digest_of(texts, catalogue, folder);
+        digests.get(folder).map_or_else(digest, |known| *known.get_or_init(digest))
     }
 
     /// The flavors that there are.
@@ -179,11 +182,12 @@ fn belongs(name: &str, folder: &str) -> bool {
     within(folder) || within(SHARED)
 }
 
-fn digests(texts: &Texts, catalogue: &Catalogue) -> BTreeMap<String, Digest> {
+/// The folders of templates, each once.
+fn folders(texts: &Texts) -> impl Iterator<Item = &str> {
     let mut folders: Vec<_> =
         texts.keys().filter_map(|n| n.rsplit_once('/')).map(|f| f.0).collect();
     folders.dedup();
-    folders.into_iter().map(|f| (f.to_owned(), digest_of(texts, catalogue, f))).collect()
+    folders.into_iter()
 }
 
 fn digest_of(texts: &Texts, catalogue: &Catalogue, folder: &str) -> Digest {
@@ -201,6 +205,14 @@ fn digest_of(texts: &Texts, catalogue: &Catalogue, folder: &str) -> Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_built_in_template_can_be_read() {
+        let templates = Templates::built_in();
+        for (name, _) in Templates::built_in_files().filter(|(name, _)| !declares(name)) {
+            assert!(templates.0.env.get_template(name).is_ok(), "{name}");
+        }
+    }
 
     fn overrides(name: &str, text: &str) -> BTreeMap<String, String> {
         BTreeMap::from([(name.to_owned(), text.to_owned())])
