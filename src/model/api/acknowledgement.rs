@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AcknowledgementSpec {
-    /// What is acknowledged.
+    /// What is acknowledged, in the word that `carp plan` prints beside the hold.
     pub of: AcknowledgementKind,
-    /// How many.
+    /// How many names the set has that is let through. With another number nothing is.
     #[schemars(range(min = 1))]
     pub count: u32,
     /// The digest of the sorted names, as `plan` prints it.

@@ -54,7 +54,7 @@ pub struct FleetSpec {
     /// How much may happen in one run before a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guards: Option<Guards>,
-    /// Whose acknowledgements count.
+    /// Whose acknowledgements count. Unset: those of everybody who may write to the input branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledgements: Option<AcknowledgementSettings>,
     /// The Kubernetes versions that are offered to new clusters, and to those that change their version.
@@ -71,13 +71,13 @@ pub struct FleetSpec {
     /// `overwrite`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<DriftPolicy>,
-    /// How carp's commits are made.
+    /// How carp's commits are made and reach the output branch, and whose commits it reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitSettings>,
-    /// Where carp writes.
+    /// Where carp writes, if that is another repository than the one with this file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputSettings>,
-    /// The workers' reports.
+    /// Where the workers' agents push their reports, and which of these count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<ObservedSettings>,
     /// Tells the forge that hosts the fleet how each commit fared. Unset: nothing is told.
@@ -95,7 +95,7 @@ pub struct Roots {
     /// Clusters, workers, overlays, classes, acknowledgements.
     #[serde(default = "Roots::default_fleet")]
     pub fleet: String,
-    /// Policies.
+    /// Placement and override policies, and in `tests/` below it the tests of policies.
     #[serde(default = "Roots::default_policies")]
     pub policies: String,
     /// Templates that replace or add to the built-in ones, file by file.
@@ -129,13 +129,13 @@ impl Default for Roots {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Branches {
-    /// What people write.
+    /// The branch that people write and carp reads.
     #[serde(default = "Branches::default_input")]
     pub input: String,
-    /// What carp writes and Flux syncs.
+    /// The branch that carp writes and the workers' Flux syncs.
     #[serde(default = "Branches::default_output")]
     pub output: String,
-    /// What carp knows.
+    /// The branch on which carp tells the status of clusters, workers and the fleet.
     #[serde(default = "Branches::default_status")]
     pub status: String,
     /// The prefix of the agents' report branches.
@@ -207,7 +207,7 @@ pub enum DeliveryKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ControlPlaneCluster {
-    /// Its name.
+    /// The name of that cluster, by which its agent reports.
     pub name: String,
     /// Versions of its components, where they differ from carp's own table.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -224,7 +224,7 @@ pub struct ControlPlaneCluster {
 pub struct Credentials {
     /// The name that clusters and workers refer to.
     pub name: String,
-    /// Azure.
+    /// IDs of the subscription in Azure and of the identities used in it; no secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub azure: Option<AzureCredentials>,
     /// Whose they are, where carp has no field for it: what a flavor of the fleet's own asks for.
@@ -250,7 +250,7 @@ pub const AZURE: &str = "azure";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AzureCredentials {
-    /// The Entra tenant.
+    /// The ID of the tenant of Entra ID that the subscription belongs to.
     #[serde(rename = "tenantID")]
     pub tenant_id: String,
     /// The subscription that the machines are made in.
@@ -265,7 +265,7 @@ pub struct AzureCredentials {
     /// What the names of resource groups begin with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_group_prefix: Option<String>,
-    /// The cloud. Default: `AzurePublicCloud`.
+    /// Which cloud of Azure it is, such as `AzureChinaCloud`. Default: `AzurePublicCloud`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<String>,
     /// The URL below which the service-account issuers' documents are published, one folder a worker.
@@ -283,7 +283,7 @@ pub enum DriftPolicy {
     /// The edited folder stays as it is and nothing is written there until a person has decided; the run
     /// exits 3.
     Refuse,
-    /// The same, with a warning only.
+    /// The edited folder stays as it is, and a warning says so; nothing is held.
     Warn,
 }
 
@@ -336,7 +336,7 @@ pub struct Bootstrap {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
-    /// The time, for ever.
+    /// The time that every run takes for now, in RFC 3339.
     pub now: String,
     /// A folder with the workers' reports, relative to `carp.yaml`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

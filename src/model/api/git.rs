@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GitSettings {
-    /// The author's name.
+    /// The name of the author of carp's commits.
     #[serde(default = "GitSettings::default_name")]
     pub author: String,
-    /// The author's address.
+    /// The address of the author of carp's commits.
     #[serde(default = "GitSettings::default_email")]
     pub email: String,
-    /// Signs every commit of carp.
+    /// Signs every commit of carp with this key. Unset: none is signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing: Option<Signing>,
     /// Reads no input commit but one that is signed by one of these.
@@ -80,7 +80,7 @@ impl WriteMode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Signing {
-    /// The kind of signature.
+    /// The kind of signature, as git's `gpg.format` has it.
     pub format: SigningFormat,
     /// Which key, as git's `user.signingKey` names it, which is the default: for `ssh` a file such as
     /// `~/.ssh/id_ed25519`, or a public key whose private half an ssh agent has; for `openpgp` an id,
@@ -105,9 +105,9 @@ pub struct Verify {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerKey {
-    /// The worker's name.
+    /// The name of the worker that signs its reports with the key.
     pub worker: String,
-    /// Its public key in its armour.
+    /// Its public OpenPGP key in its armour, as `gpg --armor --export` prints it.
     pub key: String,
 }
 
@@ -140,7 +140,7 @@ pub struct ObservedSettings {
     /// principals are names of workers, such as `we-1 ssh-ed25519 AAAA…`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_signers: Vec<String>,
-    /// The same with OpenPGP: the public key of each worker that signs so.
+    /// Reads no report but one that is signed by its worker: the OpenPGP key of each worker that signs with one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub openpgp_keys: Vec<WorkerKey>,
 }

@@ -35,7 +35,7 @@ pub struct PlacementPolicyTestSpec {
     /// Clusters that are placed before: the worker of each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub placed: BTreeMap<String, String>,
-    /// What is expected.
+    /// What is expected of clusters after a run over these workers.
     pub expect: Vec<Expectation>,
 }
 
@@ -43,9 +43,9 @@ pub struct PlacementPolicyTestSpec {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestWorker {
-    /// Its name and labels.
+    /// The name and the labels of the worker.
     pub metadata: TestMetadata,
-    /// The same as in a Worker.
+    /// What the worker is, as in the `spec` of a Worker.
     pub spec: WorkerSpec,
 }
 
@@ -53,9 +53,9 @@ pub struct TestWorker {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestCluster {
-    /// Its name, tenant and labels.
+    /// The name, the tenant and the labels of the cluster.
     pub metadata: TestMetadata,
-    /// The same as in a ManagedCluster.
+    /// What the cluster is, as in the `spec` of a ManagedCluster.
     pub spec: ManagedClusterSpec,
 }
 
@@ -63,12 +63,12 @@ pub struct TestCluster {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestMetadata {
-    /// The name.
+    /// The name, by which `placed` and `expect` speak of it.
     pub name: String,
-    /// The tenant of a cluster.
+    /// The tenant of a cluster, as in a ManagedCluster. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// The labels.
+    /// The labels that selectors of policies look at.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }
@@ -82,16 +82,16 @@ pub struct Expectation {
     /// The worker on which it is after the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-    /// Whether it waits.
+    /// That no worker takes it, so that it waits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pending: bool,
     /// That it waits, and for exactly these reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<ReasonCode>,
-    /// The policy that applies to it.
+    /// The name of the policy that applies to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// Workers that refuse it.
+    /// Workers that refuse it, whatever becomes of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<ExpectedRefusal>,
 }
@@ -100,7 +100,7 @@ pub struct Expectation {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedRefusal {
-    /// The worker.
+    /// The name of the worker that refuses it.
     pub worker: String,
     /// For exactly these reasons; unset: for any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
