@@ -23,7 +23,7 @@ use crate::model::api::{KINDCluster, KINDClusterStatus, KindDeletionPolicy};
 
 /// How soon a running creation or deletion is looked after.
 const SOON: Duration = Duration::from_secs(1);
-/// How soon a paused object is looked at again: its Cluster is not watched.
+/// After how long a paused object is looked at again at the latest: its Cluster is not watched.
 const PAUSED: Duration = Duration::from_secs(30);
 
 /// Brings one object's cluster nearer to what the object asks for.
@@ -53,7 +53,7 @@ pub(super) async fn reconcile<E: KindEngine>(
         ActionGate::Paused => {
             visit.telling().paused(true);
             visit.tell().await?;
-            return Ok(Next::requeue(PAUSED));
+            return Ok(Next::requeue(ctx.interval.min(PAUSED)));
         }
         ActionGate::Open => visit.telling().paused(false),
     }

@@ -22,8 +22,8 @@ use super::{definitions, skip};
 
 /// How long anything may take here: much longer than it ever does.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How far apart two looks are.
-const STEP: Duration = Duration::from_millis(100);
+/// How far apart two looks are, most of which run kubectl.
+const STEP: Duration = Duration::from_millis(300);
 /// Waits in a call of docker while a file names words of it.
 const DOCKER: &str = "#!/bin/sh
 while [ -e \"$FD_STATE/hang\" ]; do
