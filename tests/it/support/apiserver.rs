@@ -107,7 +107,7 @@ impl ApiServer {
             if ["nothing", "nowhere"].iter().all(|r| self.may(&user, "get", r, "default")) {
                 return;
             }
-            std::thread::sleep(Duration::from_millis(50));
+            std::thread::sleep(Duration::from_millis(200));
         }
         panic!("the rights of {user} never counted");
     }

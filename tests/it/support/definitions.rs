@@ -96,13 +96,13 @@ fn wait_established(server: &ApiServer) {
 
 /// Until the server offers every one of the kinds; half a minute at most.
 fn wait_served(server: &ApiServer, names: &BTreeSet<&str>) {
-    for _ in 0..300 {
+    for _ in 0..100 {
         let output = server.kubectl_may_fail(&["api-resources", "-o", "name", "--cached=false"]);
         let offered = String::from_utf8_lossy(&output.stdout);
         if names.is_subset(&offered.lines().collect()) {
             return;
         }
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(300));
     }
     panic!("some of these kinds are not served: {names:?}");
 }

@@ -171,11 +171,11 @@ impl Worker {
     /// Waits until the report is as it should be; two minutes at most.
     #[track_caller]
     pub(crate) fn wait_for(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..1200 {
+        for _ in 0..600 {
             if let Some(report) = self.reported().filter(&is_so) {
                 return report;
             }
-            std::thread::sleep(Duration::from_millis(100));
+            std::thread::sleep(Duration::from_millis(200));
         }
         panic!("never {what}: {:#?}", self.reported());
     }
