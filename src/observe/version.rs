@@ -19,9 +19,11 @@ pub(super) fn running(listing: &Listing, name: &Name) -> Option<String> {
 /// The version that all of the control plane has; `None` while it is on its way to another.
 pub(super) fn control_plane(listing: &Listing, name: &Name) -> Option<String> {
     let object = control_planes(listing, name).next()?;
-    let running = with_v(object.status.version.as_deref()?)?;
-    let wanted = with_v(object.spec.version.as_deref()?)?;
-    (running == wanted && object.is_up_to_date()).then_some(running)
+    let running = object.status.version.as_deref()?;
+    let wanted = object.spec.version.as_deref()?;
+    let bare = |text: &str| text.trim_start_matches('v').to_owned();
+    let there = bare(running) == bare(wanted) && object.is_up_to_date();
+    with_v(running).filter(|_| there)
 }
 
 /// The version that every machine of every pool has; `None` while one is on its way to another, and
@@ -56,8 +58,11 @@ fn of_control_plane(control_plane: &ObservedObject) -> Option<String> {
     oldest.or_else(|| with_v(status.version.as_deref()?))
 }
 
+/// The version of Kubernetes in a version: with its `v`, and without the build that a distribution writes after `+`
+/// (`v1.34.2+k0s.0`, `v1.34.2+rke2r1`), which is no part of it (semver.org, 10).
 fn with_v(text: &str) -> Option<String> {
-    let bare = text.trim_start_matches('v');
+    let version = text.split_once('+').map_or(text, |(version, _)| version);
+    let bare = version.trim_start_matches('v');
     (!bare.is_empty()).then(|| format!("v{bare}"))
 }
 
@@ -85,6 +90,27 @@ mod tests {
             version(ObservedKind::named("KubeadmControlPlane"), rolling).as_deref(),
             Some("v1.9.2")
         );
+    }
+
+    #[test]
+    fn the_build_of_a_distribution_is_no_part_of_it() {
+        let kind = ObservedKind::named("KubeadmControlPlane");
+        let built = json!({"version": "v1.34.2+k0s.0"});
+        assert_eq!(version(kind, built).as_deref(), Some("v1.34.2"));
+        let before = json!({"version": "v1.34.2-rc.1+k0s.0"});
+        assert_eq!(version(kind, before).as_deref(), Some("v1.34.2-rc.1"), "a release before it");
+        let at = |wanted: &str, running: &str| {
+            let mut listing = Listing::default();
+            let status = json!({"version": running, "replicas": 1, "upToDateReplicas": 1});
+            let metadata = json!({"name": "a-control-plane", "namespace": "a"});
+            listing.add(
+                kind,
+                [json!({"metadata": metadata, "spec": {"version": wanted}, "status": status})],
+            );
+            control_plane(&listing, &Name::parse("a").unwrap())
+        };
+        assert_eq!(at("v1.34.2+k0s.1", "v1.34.2+k0s.1").as_deref(), Some("v1.34.2"));
+        assert_eq!(at("v1.34.2+k0s.1", "v1.34.2+k0s.0"), None, "on its way to another build");
     }
 
     #[test]
