@@ -1,16 +1,19 @@
 //! What templates can call besides minijinja's own filters. All are pure.
 
+use std::collections::BTreeMap;
+
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, Error, ErrorKind};
 use serde_json::Value as Json;
 
-use super::{mirror, yaml};
-use crate::model::{Cidr, Digest};
+use super::{context, mirror, yaml};
+use crate::model::{Cidr, Digest, Quantity};
 
 /// Adds those that [`super::budget`] need not bound, and removes the function that prints the whole context.
 pub(super) fn install(env: &mut Environment<'static>) {
     env.add_filter("address", address);
     env.add_filter("mirrored", mirrored);
+    env.add_filter("share", share);
     env.add_filter("source", source);
     env.remove_global("debug");
 }
@@ -46,6 +49,14 @@ fn address(range: &str, nth: u32) -> Result<String, Error> {
 /// An image or artifact as it is called behind a mirror; as it is where there is none.
 fn mirrored(image: &str, registry: Option<&str>) -> String {
     registry.map_or_else(|| image.to_owned(), |r| format!("{r}/{image}"))
+}
+
+/// So many percent of what the containers of a replica ask for together.
+fn share(
+    requests: Serde<BTreeMap<String, BTreeMap<String, Quantity>>>,
+    percent: u32,
+) -> Serde<BTreeMap<String, String>> {
+    Serde(context::share(&requests.0, percent))
 }
 
 /// A repository of charts as it is called behind a mirror; as it is, and as it stands in the template, where

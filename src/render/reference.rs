@@ -144,6 +144,11 @@ pub const FILTERS: &[(&str, &str, &str)] = &[
         "The first 8 digits of the hash of a YAML text's value: the end of a name whose object may not change.",
     ),
     (
+        "share",
+        "{{ controlPlane.requests | share(70) }}",
+        "So many percent of what the containers of a replica ask for together, where it is divided otherwise.",
+    ),
+    (
         "source",
         "{{ url | source(sources) }}",
         "A repository of charts as it is called behind the mirror; as it is where there is none.",

@@ -13,6 +13,7 @@ mod worker;
 pub(super) use azure::{find as find_azure, issuer};
 pub(super) use cluster::cluster;
 pub(super) use components::{ComponentVersions, MACHINE_TAINTS, ProviderSite, providers};
+pub(super) use requests::share;
 pub(super) use worker::worker;
 
 use serde_json::{Value, json};

@@ -1,5 +1,7 @@
 //! What the pods of a hosted control plane ask of the nodes of their worker: what the planner counts.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::model::{Quantity, Resources};
@@ -34,6 +36,25 @@ pub(super) fn requests(demand: &Resources, replicas: u32) -> Value {
     all
 }
 
+/// So many percent of what all containers of a replica ask for together, less what is smaller than the smallest part
+/// of each resource: for who runs them all in one, or has others.
+pub(in crate::render) fn share(
+    requests: &BTreeMap<String, BTreeMap<String, Quantity>>,
+    percent: u32,
+) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::<&str, i128>::new();
+    for (name, amount) in requests.values().flatten() {
+        *all.entry(name).or_default() += amount.thousandths();
+    }
+    let part = |(name, amount): (&str, i128)| {
+        let smallest =
+            OF_PODS.iter().find(|(of, _)| *of == name).map_or(1000, |(_, smallest)| *smallest);
+        let parts = amount / smallest * i128::from(percent) / 100;
+        (name.to_owned(), Quantity::from_thousandths(parts * smallest).to_string())
+    };
+    all.into_iter().map(part).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +86,16 @@ mod tests {
         }
         let exact = of(&[("memory", "24Gi")], 3);
         assert_eq!(sum(&exact, "memory", 3), "24Gi".parse::<Quantity>().unwrap().thousandths());
+    }
+
+    #[test]
+    fn the_whole_of_it_may_be_shared_out_otherwise() {
+        let requests = of(&[("cpu", "1"), ("memory", "10Gi")], 3);
+        let requests = serde_json::from_value(requests).unwrap();
+        let part = |percent| json!(share(&requests, percent));
+        assert_eq!(part(100), json!({"cpu": "333m", "memory": "3579139413"}));
+        assert_eq!(part(70), json!({"cpu": "233m", "memory": "2505397589"}));
+        assert_eq!(share(&BTreeMap::new(), 70), BTreeMap::new());
     }
 
     #[test]
