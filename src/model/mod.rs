@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or knows of YAML text but what reads the manifests
 //! of flavors, which are built in; every room above speaks in these words.
 
+mod admission_rule;
 pub mod api;
 mod azure_cloud;
 mod baseline;
@@ -70,6 +71,7 @@ mod vm_size;
 mod vouching;
 mod words;
 
+pub use admission_rule::AdmissionRule;
 pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{
     BASELINE_FORMAT, Baseline, DocumentGrowth, DocumentIndex, DocumentName, GoneCluster,

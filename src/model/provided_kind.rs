@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::admission_rule::AdmissionRule;
+
 /// One kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -48,6 +50,9 @@ pub struct ProvidedKind {
     /// Fields whose empty value means something else than none. All others are left out where they have none.
     #[serde(default, skip_serializing)]
     pub may_be_empty: Vec<String>,
+    /// What its webhook refuses of a new object, although the schema lets it pass.
+    #[serde(default, skip_serializing)]
+    pub refused: Vec<AdmissionRule>,
     /// Whether an object of it is never changed: another takes its place, whose name ends in a hash of what it holds.
     #[serde(default, skip_serializing)]
     pub rotates: bool,
@@ -140,6 +145,9 @@ impl ProvidedKind {
                 return Some(format!(
                     "`{wrong}` of `{kind}` is no JSON pointer: it begins with `/`"
                 ));
+            }
+            if let Some(wrong) = self.refused.iter().find_map(AdmissionRule::nonsense) {
+                return Some(format!("of `{kind}`: {wrong}"));
             }
             let lost = self.defaults.keys().find(|field| !self.immutable.contains(field))?;
             Some(format!("`{lost}` of `{kind}` has a default, and is not among `immutable`"))

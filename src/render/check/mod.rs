@@ -1,6 +1,7 @@
 //! The rules that every rendered folder passes before it may be committed: a file each.
 
 mod complete;
+mod declared;
 mod duplicate;
 mod empty;
 mod identity;
@@ -28,6 +29,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         taints::check,
         identity::check,
         webhooks::check,
+        declared::check,
     ];
     rules.iter().flat_map(|rule| rule(objects, job)).collect()
 }
