@@ -77,6 +77,23 @@ impl Example {
         assert_eq!(unheld, wanted.collect(), "the kinds without a definition");
     }
 
+    /// Nothing is missing of what brings its workers and their clusters up.
+    pub(super) fn comes_up(&self, steps: &[&str]) {
+        let dir = tempfile::tempdir().unwrap();
+        let files = self.fleet().into_iter().map(|(path, text)| (path, text.into_bytes()));
+        write(&files.collect(), dir.path());
+        let mut all = String::new();
+        for worker in self.workers {
+            let of = format!("worker/{worker}");
+            let shown = carp(dir.path(), &["explain", &of, "--bootstrap"]).output().unwrap();
+            let said = printed(&shown);
+            assert!(shown.status.success(), "{said}");
+            all.push_str(&said);
+        }
+        let lost: Vec<_> = steps.iter().filter(|step| !all.contains(**step)).collect();
+        assert!(lost.is_empty(), "{lost:?} in {all}");
+    }
+
     /// A cluster whose document is removed goes in three steps, and while an object of one of `left` is reported it is
     /// not gone.
     pub(super) fn goes_in_three_steps(&self, cluster: &str, worker: &str, left: &[&str]) {
@@ -108,7 +125,7 @@ impl Example {
     }
 
     /// The fleet with workers that agents observe, each of which has reported that it has nothing.
-    fn observed(&self) -> World {
+    pub(super) fn observed(&self) -> World {
         let mut files = self.fleet();
         for text in files.values_mut().filter(|text| text.contains("kind: Worker\n")) {
             let observed = text.replace("\nspec:\n", "\nspec:\n  observation: Agent\n");

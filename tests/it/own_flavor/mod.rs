@@ -4,6 +4,7 @@
 mod aws;
 mod dev;
 mod example;
+mod k0smotron;
 mod moon;
 mod named;
 mod observed;
