@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::bounds::Fuel;
 use super::select::selects;
 use super::trouble::ChangeTrouble;
-use super::{annotations, args, command, field, image, json_patch, labels, merge_patch, own};
+use super::{entries, field, image, items, json_patch, merge_patch, own};
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::model::api::{ChangeOf, OverrideChange};
 use crate::model::{EditedObject, Name, ObjectEdits, Override};
@@ -96,10 +96,10 @@ fn make(change: &OverrideChange, object: &mut Value, fuel: &mut Fuel) -> Result<
             ChangeOf::JsonPatch(patch) => json_patch::apply(object, patch)?,
             ChangeOf::MergePatch(patch) => merge_patch::apply(object, patch)?,
             ChangeOf::Image(change) => image::apply(object, change)?,
-            ChangeOf::Command(change) => command::apply(object, change)?,
-            ChangeOf::Args(change) => args::apply(object, change)?,
-            ChangeOf::Labels(change) => labels::apply(object, change),
-            ChangeOf::Annotations(change) => annotations::apply(object, change),
+            ChangeOf::Command(change) => items::command(object, change)?,
+            ChangeOf::Args(change) => items::args(object, change)?,
+            ChangeOf::Labels(change) => entries::labels(object, change),
+            ChangeOf::Annotations(change) => entries::annotations(object, change),
             ChangeOf::Field(change) => field::apply(object, change)?,
         }
     }

@@ -1,9 +1,6 @@
 //! The containers of an object: those of its pods, wherever its kind has them.
 
-use serde_json::{Value, json};
-
-use super::trouble::ChangeTrouble;
-use crate::model::api::ItemsChange;
+use serde_json::Value;
 
 /// Where kinds have the spec of their pods: `CronJob`; Deployment, `DaemonSet`, `StatefulSet`, `ReplicaSet`, Job; Pod.
 const PODS: &[&str] = &["/spec/jobTemplate/spec/template/spec", "/spec/template/spec", "/spec"];
@@ -22,41 +19,10 @@ pub(super) fn containers<'a>(object: &'a mut Value, name: Option<&str>) -> Vec<&
         .collect()
 }
 
-/// Takes items out of a list of texts of a container, and adds some at its end.
-pub(super) fn items(
-    object: &mut Value,
-    list: &str,
-    change: &ItemsChange,
-) -> Result<(), ChangeTrouble> {
-    for container in containers(object, Some(&change.container)) {
-        let Some(container) = container.as_object_mut() else { continue };
-        let known = match container.get(list) {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(items)) => items.clone(),
-            Some(_) => {
-                let why = format!("`{list}` of the container `{}` is no list", change.container);
-                return Err(ChangeTrouble::new("", why, "mend the template"));
-            }
-        };
-        let mut items = known.clone();
-        items.retain(|item| {
-            item.as_str().is_none_or(|item| !change.remove.iter().any(|r| r == item))
-        });
-        let added: Vec<Value> = change.add.iter().map(|item| json!(item)).collect();
-        if !added.is_empty() && !items.windows(added.len()).any(|part| part == added) {
-            items.extend(added);
-        }
-        if items.is_empty() {
-            container.remove(list);
-        } else if items != known {
-            container.insert(list.to_owned(), items.into());
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 pub(super) mod tests {
+    use serde_json::json;
+
     use super::*;
 
     /// A Deployment of the containers `setup`, which runs first, and `app`, with this in `app`.
