@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::override_change::OverrideChange;
-use super::placement::{ClusterSelector, Expression};
+use super::placement::{ClusterSelector, Expression, meet, names_take_in};
 
 /// What is changed in the objects that are rendered for the clusters that it selects.
 #[derive(
@@ -75,15 +75,13 @@ impl WorkerSelector {
     /// decide.
     #[must_use]
     pub fn selects(&self, name: &str, labels: Option<&BTreeMap<String, String>>) -> Option<bool> {
-        if !self.names.is_empty() && self.names.iter().all(|known| known != name) {
+        if !names_take_in(&self.names, name) {
             return Some(false);
         }
         if self.match_labels.is_empty() && self.match_expressions.is_empty() {
             return Some(true);
         }
-        let labels = labels?;
-        let has = self.match_labels.iter().all(|(key, value)| labels.get(key) == Some(value));
-        Some(has && self.match_expressions.iter().all(|expression| expression.matches(labels)))
+        Some(meet(labels?, &self.match_labels, &self.match_expressions))
     }
 }
 

@@ -191,9 +191,23 @@ impl LabelSelector {
     /// Whether labels meet it.
     #[must_use]
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.match_labels.iter().all(|(k, v)| labels.get(k) == Some(v))
-            && self.match_expressions.iter().all(|e| e.matches(labels))
+        meet(labels, &self.match_labels, &self.match_expressions)
     }
+}
+
+/// Whether labels have all that must be there, and all expressions hold.
+pub(super) fn meet(
+    labels: &BTreeMap<String, String>,
+    match_labels: &BTreeMap<String, String>,
+    match_expressions: &[Expression],
+) -> bool {
+    match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
+        && match_expressions.iter().all(|expression| expression.matches(labels))
+}
+
+/// Whether a selector's names take in one; without any they take in all.
+pub(super) fn names_take_in(names: &[String], name: &str) -> bool {
+    names.is_empty() || names.iter().any(|known| known == name)
 }
 
 /// Which clusters. Every part that is given must hold.
@@ -223,9 +237,8 @@ impl ClusterSelector {
     /// Whether a cluster of this name and these labels meets it.
     #[must_use]
     pub fn selects(&self, name: &str, labels: &BTreeMap<String, String>) -> bool {
-        (self.names.is_empty() || self.names.iter().any(|n| n == name))
-            && self.match_labels.iter().all(|(k, v)| labels.get(k) == Some(v))
-            && self.match_expressions.iter().all(|e| e.matches(labels))
+        names_take_in(&self.names, name)
+            && meet(labels, &self.match_labels, &self.match_expressions)
     }
 
     /// How specific it is: one with names is more so than any without; then the more requirements on
