@@ -11,13 +11,15 @@ mod soft_violations;
 use std::cmp::Ordering;
 
 use super::candidate::{Candidate, DependsOn, Request};
+use super::pre_filter;
 use crate::model::{Rank, Worker};
 
 /// What the terms of the order depend on, in that order.
 #[cfg_attr(not(test), expect(dead_code, reason = "the test of the context reads it"))]
-pub(super) const READS: [&[DependsOn]; 7] = [
+pub(super) const READS: [&[DependsOn]; 8] = [
     group::READS,
     soft_violations::READS,
+    pre_filter::READS,
     preferred::READS,
     distance::READS,
     share::READS,
@@ -35,7 +37,7 @@ pub(super) struct Still {
 
 /// The terms that stay as they are while clusters are placed; they come first in the order.
 pub(super) const STILL: [Still; 3] = [
-    Still { reads: soft_violations::STILL, of: |r, w| u64::from(soft_violations::taints(r, w)) },
+    Still { reads: soft_violations::READS, of: |r, w| u64::from(soft_violations::taints(r, w)) },
     Still { reads: preferred::READS, of: |r, w| u64::MAX - preferred::weight(r, w) },
     Still { reads: distance::READS, of: |r, w| u64::from(distance::between(r, w)) },
 ];

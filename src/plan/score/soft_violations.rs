@@ -8,20 +8,8 @@ use crate::model::{Name, Worker, topology};
 use crate::plan::candidate::{DependsOn, Request};
 use crate::plan::toleration;
 
-pub(super) const READS: &[DependsOn] = &[
-    DependsOn::Taints,
-    DependsOn::Policies,
-    DependsOn::Cluster,
-    DependsOn::Placed,
-    DependsOn::Name,
-    DependsOn::Labels,
-    DependsOn::Location,
-    DependsOn::Flavor,
-    DependsOn::Pool,
-];
-
-/// What [`taints`] reads.
-pub(super) const STILL: &[DependsOn] = &[DependsOn::Taints, DependsOn::Policies];
+/// What [`taints`] reads. What [`together`] reads was worked out before ([`pre_filter`](crate::plan::pre_filter)).
+pub(super) const READS: &[DependsOn] = &[DependsOn::Taints, DependsOn::Policies];
 
 pub(super) fn count(request: &Request<'_>, worker: &Worker) -> u32 {
     taints(request, worker).saturating_add(together(request, worker))
