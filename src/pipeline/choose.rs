@@ -151,7 +151,7 @@ impl Choosing<'_> {
             // Where both say the same there is nothing to compare.
             let change =
                 if same { FolderChange::default() } else { FolderChange::between(&last, &files) };
-            self.may_follow(cluster, worker, old, &change)?;
+            self.may_follow(cluster, (worker, job), old, &change)?;
         }
         let folder = put_folder(self.run.store, &files)?;
         self.run.fits(&paths::cluster(worker, &cluster.name), before, folder)?;
@@ -169,12 +169,11 @@ impl Choosing<'_> {
     fn may_follow(
         &mut self,
         cluster: &Cluster,
-        worker: &Name,
+        (worker, job): (&Name, &Job),
         old: &ClusterRow,
         change: &FolderChange,
     ) -> Result<(), Objection> {
-        let catalogue = self.run.read.templates.catalogue();
-        let found = render::forbidden_changes(change, catalogue).into_iter();
+        let found = job.forbidden_changes(change).into_iter();
         let found = found.map(|found| placed_at(found, &cluster.file, cluster.document));
         gate::forbidden_change(
             found.chain(self.run.version_change(cluster, worker, old)).collect(),

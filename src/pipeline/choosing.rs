@@ -77,7 +77,10 @@ impl<'a> Choosing<'a> {
     }
 }
 
-/// A finding about a rendered folder, shown at the document that the folder was made from.
+/// A finding about a rendered folder, shown at the document that the folder was made from unless it has its place.
 pub(super) fn placed_at(found: Forbidden, file: &str, document: usize) -> Diagnostic {
+    if found.finding.place.is_some() {
+        return found.finding;
+    }
     found.finding.at(Place::field(file, document, found.field))
 }

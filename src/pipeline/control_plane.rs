@@ -89,8 +89,7 @@ impl Choosing<'_> {
             let last = read_folder(self.run.store, folder)?;
             same = render::same_objects(&last, &files);
             let change = FolderChange::between(&last, &files);
-            let catalogue = self.run.read.templates.catalogue();
-            let found = render::forbidden_changes(&change, catalogue).into_iter();
+            let found = job.forbidden_changes(&change).into_iter();
             let found = found.map(|found| placed_at(found, &worker.file, worker.document));
             gate::forbidden_change(found.collect())?;
             // The pools of a worker that a pool made are that pool's.

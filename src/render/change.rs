@@ -15,8 +15,10 @@ use crate::model::{Catalogue, KubeVersion, ProvidedKind};
 pub struct Forbidden {
     /// The field of the document that decides over it.
     pub field: FieldPath,
-    /// What is wrong, without its place.
+    /// What is wrong, without its place unless a policy asks for it.
     pub finding: Diagnostic,
+    /// The object and its field; `None` where the document itself says what may not change.
+    pub(super) frozen: Option<(String, String)>,
 }
 
 /// Changes that the worker would refuse: each a finding that names the object, the field and both
@@ -66,7 +68,8 @@ fn finding(
     };
     let finding = Diagnostic::new(Code::ImmutableField, message).help(help);
     let decided_by = kind.decided_by.get(field).map_or("spec", String::as_str);
-    Forbidden { field: FieldPath::keys(decided_by), finding }
+    let frozen = Some((before.key(), field.clone()));
+    Forbidden { field: FieldPath::keys(decided_by), finding, frozen }
 }
 
 /// A parameter of a flavor that stays.
@@ -75,7 +78,7 @@ fn parameter(ChangedParameter { field, old, new }: &ChangedParameter) -> Forbidd
     let message = format!("{field} may not change once the cluster exists: {old} to {new}");
     let help = "put the old value back, or make a cluster of another name and delete this one";
     let finding = Diagnostic::new(Code::ImmutableField, message).help(help);
-    Forbidden { field: field.clone(), finding }
+    Forbidden { field: field.clone(), finding, frozen: None }
 }
 
 /// A value as people write it.
@@ -109,7 +112,7 @@ pub fn version_step(last: &str, new: &str) -> Option<Forbidden> {
 
 fn skew(message: String, help: impl Into<String>) -> Forbidden {
     let finding = Diagnostic::new(Code::VersionSkew, message).help(help);
-    Forbidden { field: FieldPath::keys("spec.version"), finding }
+    Forbidden { field: FieldPath::keys("spec.version"), finding, frozen: None }
 }
 
 #[cfg(test)]

@@ -143,7 +143,11 @@ fn whose(
 }
 
 /// A finding at the place of who caused it.
-fn blamed(mut finding: Diagnostic, edits: &dyn ObjectEdits, by: Option<&Name>) -> Diagnostic {
+pub(super) fn blamed(
+    mut finding: Diagnostic,
+    edits: &dyn ObjectEdits,
+    by: Option<&Name>,
+) -> Diagnostic {
     let Some((by, place)) = by.and_then(|by| Some((by, edits.place(by)?))) else { return finding };
     finding.message = format!("{}, as `{by}` changes it", finding.message);
     if let Some(template) = finding.place.take() {

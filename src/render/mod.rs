@@ -51,6 +51,7 @@ mod measure_bombs;
 mod mirror;
 mod mutable;
 mod object;
+mod overridden;
 mod path;
 mod pattern;
 mod preparation;

@@ -55,6 +55,12 @@ impl Object {
     pub(super) fn identity(&self) -> (&str, &str, &str, &str) {
         (self.group(), self.kind(), self.namespace(), self.name())
     }
+
+    /// The same as one text.
+    pub(super) fn key(&self) -> String {
+        let (group, kind, namespace, name) = self.identity();
+        [group, kind, namespace, name].join("/")
+    }
 }
 
 impl fmt::Display for Object {

@@ -103,6 +103,23 @@ fn one_that_fails_is_one_and_keeps_its_last_good_folder() {
 }
 
 #[test]
+fn what_may_not_change_is_told_at_the_policy_that_changes_it() {
+    let mut world = World::small();
+    let object = "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureCluster}";
+    let quiet = policy("early", &named("alpha"), object, "{labels: {set: {by: me}}}");
+    world.write("policies/early.yaml", &quiet);
+    let moved = "{mergePatch: {spec: {location: northeurope}}}";
+    world.write("policies/late.yaml", &policy("late", &named("alpha"), object, moved));
+    let before = text(&world, "alpha");
+    let proposal = world.run();
+    assert_eq!(codes(&proposal), [Code::ImmutableField]);
+    let finding = proposal.diagnostics.iter().next().unwrap();
+    assert_eq!(finding.place.as_ref().unwrap().file, "policies/late.yaml");
+    assert!(finding.message.contains("as `late` changes it"), "{}", finding.message);
+    assert_eq!(text(&world, "alpha"), before);
+}
+
+#[test]
 fn what_many_clusters_have_in_common_is_told_once() {
     let mut world = World::small();
     let remove = "{jsonPatch: [{op: remove, path: /spec/absent}]}";
