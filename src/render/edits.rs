@@ -164,6 +164,7 @@ mod tests {
     use super::super::{FolderChange, Templates, cluster_job, forbidden_changes, losses};
     use super::*;
     use crate::diag::Place;
+    use crate::model::Fleet;
 
     /// Somebody who changes the objects of a kind.
     struct One<F> {
@@ -204,10 +205,17 @@ mod tests {
         kind: &'static str,
         change: impl Fn(&mut Value) + Send + Sync + 'static,
     ) -> Result<Files, Diagnostics> {
-        let fleet = fleet();
+        render_of(&fleet(), kind, change)
+    }
+
+    fn render_of(
+        fleet: &Fleet,
+        kind: &'static str,
+        change: impl Fn(&mut Value) + Send + Sync + 'static,
+    ) -> Result<Files, Diagnostics> {
         let cluster = fleet.clusters.values().next().unwrap();
         let job =
-            cluster_job(&fleet, cluster, &Name::parse("wk-1").unwrap(), &Templates::built_in());
+            cluster_job(fleet, cluster, &Name::parse("wk-1").unwrap(), &Templates::built_in());
         job.with_edits(Arc::new(One { kind, change })).render()
     }
 
@@ -291,6 +299,22 @@ mod tests {
         refused("MachineDeployment", |o| {
             o["metadata"]["labels"]["cluster.x-k8s.io/watch-filter"] = json!("nobody");
         });
+    }
+
+    #[test]
+    fn the_version_of_an_aks_control_plane_is_the_documents_too() {
+        let mut fleet = fleet();
+        fleet.clusters.values_mut().for_each(|c| c.spec.flavor = Some("aks".into()));
+        let kind = "AzureASOManagedControlPlane";
+        let after = |at: &'static str, value: Value| {
+            render_of(&fleet, kind, move |o| *o.pointer_mut(at).unwrap() = value.clone())
+        };
+        let found = after("/spec/version", json!("v1.35.0")).unwrap_err();
+        let first = found.iter().next().unwrap();
+        assert_eq!(first.code, Code::OverrideRefused, "{first:?}");
+        assert!(first.message.starts_with("`/spec/version` of AzureASOManagedControlPlane pay-eu"));
+        let tier = after("/spec/resources/0/spec/sku/tier", json!("Free"));
+        assert_eq!(objects_of(&tier.unwrap(), kind)[0]["spec"]["version"], "v1.34.2");
     }
 
     #[test]

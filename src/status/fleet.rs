@@ -148,8 +148,14 @@ mod tests {
             ..status(1)
         };
         assert!(!with("Updating").is_urgent_after(&before));
-        assert!(with("Degraded").is_urgent_after(&before));
-        assert!(before.is_urgent_after(&with("Degraded")), "that it is well again, too");
+        for bad in ["Degraded", "Unknown"] {
+            assert!(with(bad).is_urgent_after(&before), "{bad}");
+            assert!(before.is_urgent_after(&with(bad)), "{bad}: that it is well again, too");
+            assert!(!with(bad).is_urgent_after(&with(bad)), "{bad}: as it was");
+            let mut more = with(bad);
+            more.clusters.insert(bad.to_owned(), 2);
+            assert!(more.is_urgent_after(&with(bad)), "{bad}: one more");
+        }
         let findings = BTreeMap::from([("error".to_owned(), 1)]);
         assert!(FleetStatus { findings, ..status(1) }.is_urgent_after(&before));
     }

@@ -81,6 +81,28 @@ fn an_expired_version_is_refused_to_what_is_new_and_never_to_what_runs() {
 }
 
 #[test]
+fn clusters_that_were_upgraded_are_named_no_more() {
+    let mut world = fleet();
+    at(&mut world, "2027-01-02T00:00:00Z");
+    let named = |proposal: &Proposal| {
+        let told = told(proposal, Code::VersionExpires);
+        let names = told.iter().filter_map(|message| message.split(": ").last());
+        names.collect::<Vec<_>>().join("; ")
+    };
+    let first = world.run();
+    assert!(named(&first).contains("alpha"), "{}", named(&first));
+    world.edit(ALPHA, "v1.34.2", "v1.35.1");
+    let second = world.run();
+    assert!(!named(&second).is_empty() && !named(&second).contains("alpha"), "{}", named(&second));
+    let others: Vec<String> =
+        first.plan.clusters.keys().map(|name| format!("fleet/clusters/{name}.yaml")).collect();
+    for file in others.iter().filter(|file| *file != ALPHA) {
+        world.edit(file, "v1.34.2", "v1.35.1");
+    }
+    assert_eq!(named(&world.run()), "");
+}
+
+#[test]
 fn a_placed_cluster_changes_only_to_what_is_offered_and_supported() {
     for (now, wanted, refused) in [
         ("2026-11-01T09:00:00Z", "v1.34.5", None),

@@ -11,13 +11,19 @@ pub(super) fn is_the_same(
     found: &Diagnostics,
     changed: &BTreeSet<&str>,
 ) -> bool {
-    let known: BTreeSet<&Diagnostic> = baseline.findings.iter().collect();
-    let found: BTreeSet<&Diagnostic> = found.iter().collect();
+    stands(&baseline.findings.iter().collect(), &found.iter().collect(), changed)
+}
+
+fn stands(
+    known: &BTreeSet<&Diagnostic>,
+    found: &BTreeSet<&Diagnostic>,
+    changed: &BTreeSet<&str>,
+) -> bool {
     let is_asked = |finding: &Diagnostic| {
         is_of(finding, changed) || (names_clusters(finding) && !changed.is_empty())
     };
     let mut of_changed = known.iter().filter(|finding| is_asked(finding));
-    found.is_subset(&known) && of_changed.all(|finding| found.contains(finding))
+    found.is_subset(known) && of_changed.all(|finding| found.contains(finding))
 }
 
 /// Whether a finding of the whole fleet names clusters, so that a change of any may change it.
@@ -44,4 +50,28 @@ pub(super) fn is_too_much(baseline: &Baseline) -> bool {
 /// Whether any of these is on its way, or something is told of it.
 pub(super) fn is_busy<'a>(baseline: &Baseline, mut names: impl Iterator<Item = &'a Name>) -> bool {
     names.any(|name| baseline.busy.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Place;
+
+    #[test]
+    fn what_names_clusters_is_asked_again_when_any_changes() {
+        let expires =
+            Diagnostic::new(Code::VersionExpires, "v1.33 expires, and clusters have it: a")
+                .at(Place::file("carp.yaml"));
+        let other = Diagnostic::new(Code::ExampleFleet, "x").at(Place::file("carp.yaml"));
+        let is_the_same = |known: &[&Diagnostic], found: &[&Diagnostic], changed: &[&str]| {
+            let (known, found) = (known.iter().copied(), found.iter().copied());
+            stands(&known.collect(), &found.collect(), &changed.iter().copied().collect())
+        };
+        let (none, a): (&[&Diagnostic], &[&str]) = (&[], &["fleet/a.yaml"]);
+        assert!(is_the_same(&[&expires], none, &[]), "nothing changed, so nothing was asked");
+        assert!(is_the_same(&[&expires], &[&expires], a), "the cluster that has it is another");
+        assert!(!is_the_same(&[&expires], none, a), "the cluster was upgraded: nobody has it");
+        assert!(!is_the_same(none, &[&expires], a), "a cluster has it now");
+        assert!(is_the_same(&[&other], none, a), "a finding of another file stands");
+    }
 }
