@@ -244,6 +244,55 @@ mod tests {
     }
 
     #[test]
+    fn an_argument_of_the_api_server_stands_once() {
+        let said = serde_json::json!({
+            "auditPolicy": "x",
+            "oidc": {"issuerURL": "https://a", "clientID": "a"},
+            "apiServerExtraArgs": {"audit-log-path": "/x", "oidc-client-id": "", "v": "4"},
+        });
+        let args = |flavor: &str| {
+            let mut fleet = fleet();
+            for cluster in fleet.clusters.values_mut() {
+                cluster.spec.flavor = Some(flavor.to_owned());
+                cluster.spec.parameters = serde_json::from_value(said.clone()).unwrap();
+            }
+            let files = cluster_files(&fleet);
+            let (kind, at) = match flavor {
+                "capz" => (
+                    "KubeadmControlPlane",
+                    "/spec/kubeadmConfigSpec/clusterConfiguration/apiServer/extraArgs",
+                ),
+                _ => ("KamajiControlPlane", "/spec/apiServer/extraArgs"),
+            };
+            let args = objects_of(&files, kind)[0].pointer(at).unwrap().as_array().unwrap().clone();
+            let text = |arg: &Value| match arg.as_str() {
+                Some(text) => text.to_owned(),
+                None => format!(
+                    "--{}={}",
+                    arg["name"].as_str().unwrap(),
+                    arg["value"].as_str().unwrap()
+                ),
+            };
+            args.iter().map(text).collect::<Vec<_>>()
+        };
+        let hosted = [
+            "--oidc-issuer-url=https://a",
+            "--audit-policy-file=/etc/kubernetes/audit/policy.yaml",
+            "--audit-log-path=/x",
+            "--v=4",
+        ];
+        assert_eq!(args("kamaji-capz"), hosted);
+        let own = args("capz");
+        assert_eq!(
+            own.iter().filter(|arg| arg.starts_with("--audit-log-path=")).count(),
+            1,
+            "{own:?}"
+        );
+        assert!(own.contains(&"--audit-log-path=/x".to_owned()), "{own:?}");
+        assert!(own.contains(&"--audit-log-maxage=30".to_owned()), "{own:?}");
+    }
+
+    #[test]
     fn paused_is_said_only_when_it_is_so() {
         assert!(!text(&cluster_files(&fleet())).contains("paused"));
     }

@@ -42,6 +42,8 @@ mod override_kind;
 pub(super) mod override_order;
 mod override_own;
 mod override_shape;
+#[cfg(test)]
+mod own_parameters;
 mod parameters;
 pub(super) mod paths;
 mod placeholder;

@@ -4,21 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::fault::{ParameterFault, fault};
 use super::{ParameterSchema, ParameterType};
 use crate::diag::{FieldPath, suggest};
-
-/// What is wrong with a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParameterFault {
-    /// Where.
-    pub field: FieldPath,
-    /// Whether there is no such parameter: the key is wrong, and not its value.
-    pub is_unknown: bool,
-    /// What is wrong.
-    pub message: String,
-    /// What to write instead.
-    pub help: String,
-}
 
 impl ParameterSchema {
     /// What is wrong with a value that stands at a place.
@@ -89,6 +77,9 @@ impl ParameterSchema {
             );
             fault(found, at, message, help);
         }
+        if let Some(document) = &self.document {
+            document.document(text, at, found);
+        }
     }
 
     fn items(&self, items: &[Value], at: &FieldPath, found: &mut Vec<ParameterFault>) {
@@ -113,6 +104,9 @@ impl ParameterSchema {
         for (name, value) in map {
             let schema = self.properties.get(name).or(self.additional_properties.as_deref());
             let place = at.key(name);
+            if let Some(keys) = &self.keys {
+                keys.look(name, &place, found);
+            }
             if let Some(schema) = schema {
                 schema.look(value, &place, found);
             } else {
@@ -171,16 +165,6 @@ impl ParameterSchema {
             Some(ParameterType::Boolean) => "`true` or `false`",
         }
     }
-}
-
-fn fault(
-    found: &mut Vec<ParameterFault>,
-    at: &FieldPath,
-    message: String,
-    help: impl Into<String>,
-) {
-    let field = at.clone();
-    found.push(ParameterFault { field, is_unknown: false, message, help: help.into() });
 }
 
 /// A value as people write it.

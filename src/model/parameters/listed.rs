@@ -70,6 +70,11 @@ impl ParameterSchema {
             let words: Vec<_> = self.allowed.iter().map(shown).collect();
             facts.push(format!("One of: {}", words.join(", ")));
         }
+        if let Some(keys) = self.keys.as_ref().filter(|keys| !keys.reserved.is_empty()) {
+            let reserved = keys.reserved.iter().map(|key| format!("`{key}`"));
+            let reserved = reserved.collect::<Vec<_>>().join(", ");
+            facts.push(format!("Not for anybody to say: {reserved}"));
+        }
         match (self.minimum, self.maximum) {
             (Some(least), Some(most)) => facts.push(format!("From {least} to {most}")),
             (Some(least), None) => facts.push(format!("At least {least}")),
@@ -104,7 +109,7 @@ mod tests {
                 "name": {"type": "string", "description": "Its name.", "example": "hub"}}},
             "disks": {"type": "array", "x-carp-per-pool": true, "items": {"type": "object", "properties": {
                 "sizeGB": {"type": "integer", "minimum": 4, "default": 64}}}},
-            "args": {"type": "object", "additionalProperties": {"type": "string"}},
+            "args": {"type": "object", "additionalProperties": {"type": "string"}, "x-carp-keys": {"reserved": ["a", "b"]}},
             "surge": {"x-kubernetes-int-or-string": true, "default": 1},
             "type": {"type": "string", "enum": ["a", "b"]},
         }}))
@@ -116,7 +121,7 @@ mod tests {
         assert_eq!(
             told.collect::<Vec<_>>(),
             [
-                "args <map[string]string> : ",
+                "args <map[string]string> : Not for anybody to say: `a`, `b`",
                 "disks <[]Object> : A pool may have its own",
                 "disks[].sizeGB <integer> : At least 4. Default: 64",
                 "surge <integer or string> : Default: 1",

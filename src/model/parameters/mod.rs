@@ -3,12 +3,18 @@
 //! (cluster-api, `api/core/v1beta2/clusterclass_types.go`, `JSONSchemaProps`).
 
 mod check;
+mod document;
+mod fault;
 mod fill;
+mod keys;
 mod listed;
+mod secrets;
 mod sound;
 
-pub use check::ParameterFault;
+pub use fault::ParameterFault;
+pub use keys::ParameterKeys;
 pub use listed::ListedParameter;
+pub use secrets::{NamedSecrets, SecretNamed};
 
 use std::collections::BTreeMap;
 
@@ -83,6 +89,9 @@ pub struct ParameterSchema {
     /// What the values of an object are whose keys are data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub additional_properties: Option<Box<ParameterSchema>>,
+    /// What these keys may be.
+    #[serde(rename = "x-carp-keys", default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<ParameterKeys>,
     /// What the items of a list are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Box<ParameterSchema>>,
@@ -101,6 +110,12 @@ pub struct ParameterSchema {
     /// The form of a text, as a regular expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// What the document is that a text holds.
+    #[serde(rename = "x-carp-yaml", default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<Box<ParameterSchema>>,
+    /// That it names a Secret, which people make.
+    #[serde(rename = "x-carp-secret", default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<SecretNamed>,
     /// The fewest items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_items: Option<usize>,

@@ -35,6 +35,9 @@ impl ParameterSchema {
                     schema.wrong(&place, false)
                 })
             })
+            .or_else(|| self.keys.as_ref()?.wrong(at))
+            .or_else(|| self.secret.as_ref()?.wrong(self, at))
+            .or_else(|| self.document.as_ref()?.wrong(&at.key("*"), false))
             .or_else(|| self.items.as_ref()?.wrong(&at.index(0), false))
             .or_else(|| self.additional_properties.as_ref()?.wrong(&at.key("*"), false))
     }
@@ -60,6 +63,12 @@ impl ParameterSchema {
                 of_lists || self.unique_items,
                 is(Array),
                 "`items`, `minItems`, `maxItems` and `uniqueItems` are for lists",
+            ),
+            (self.document.is_some(), is(String), "`x-carp-yaml` is for texts"),
+            (
+                self.keys.is_some(),
+                self.additional_properties.is_some(),
+                "`x-carp-keys` is for `additionalProperties`",
             ),
             (of_objects, is(Object), "`properties` and `additionalProperties` are for objects"),
         ] {
@@ -137,6 +146,14 @@ mod tests {
             (json!({"type": "object", "items": {"type": "string"}}), "are for lists"),
             (json!({"type": "string", "properties": {"a": {"type": "string"}}}), "are for objects"),
             (json!({"type": "array"}), "a list without `items`"),
+            (json!({"type": "integer", "x-carp-yaml": {"type": "object"}}), "is for texts"),
+            (json!({"type": "string", "x-carp-yaml": {"type": "array"}}), "a list without `items`"),
+            (json!({"type": "object", "x-carp-keys": {}}), "is for `additionalProperties`"),
+            (
+                json!({"type": "object", "additionalProperties": {"type": "string"}, "x-carp-keys": {"pattern": "("}}),
+                "no regular expression",
+            ),
+            (json!({"type": "string", "x-carp-secret": {}}), "`x-carp-secret` has a `key`"),
             (json!({"type": "object", "required": ["a"]}), "requires `a`"),
             (
                 json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "string"}}),

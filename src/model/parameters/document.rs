@@ -1,0 +1,85 @@
+//! A text that is a document of YAML itself (`x-carp-yaml`): it is read, and held against a schema of its own.
+
+use serde_json::Value;
+use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
+
+use super::ParameterSchema;
+use super::fault::{ParameterFault, fault};
+use crate::diag::FieldPath;
+
+impl ParameterSchema {
+    /// What is wrong with the document in a text.
+    pub(super) fn document(&self, text: &str, at: &FieldPath, found: &mut Vec<ParameterFault>) {
+        let options = serde_saphyr::options! {
+            with_snippet: false,
+            budget: serde_saphyr::budget! { max_depth: 64 },
+        };
+        let value: Value = match serde_saphyr::from_str_with_options(text, options) {
+            Ok(value) => value,
+            Err(error) => {
+                let why = UserMessageFormatter.format_message(&error);
+                let line = error.location().map_or(1, |at| at.line());
+                let why = why.lines().next().unwrap_or_default();
+                let message = format!("the text of `{at}` is no YAML, in its line {line}: {why}");
+                return fault(found, at, message, "mend the document in it");
+            }
+        };
+        if !value.is_object() {
+            let message = format!("the text of `{at}` is no mapping");
+            return fault(found, at, message, "write a document in it, with its fields");
+        }
+        for inner in self.faults(&value, &FieldPath::default()) {
+            let message = if inner.is_unknown {
+                format!("there is no field `{}` in the text of `{at}`", inner.field)
+            } else {
+                format!("in the text of `{at}`, {}", inner.message)
+            };
+            fault(found, at, message, inner.help);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let schema = json!({"type": "string", "x-carp-yaml": {
+            "type": "object", "required": ["rules"], "properties": {
+                "kind": {"type": "string", "enum": ["Policy"]},
+                "rules": {"type": "array", "minItems": 1, "items": {
+                    "type": "object", "required": ["level"], "properties": {
+                        "level": {"type": "string", "enum": ["None", "Metadata"]}}}}}}});
+        let schema: ParameterSchema = serde_json::from_value(schema).unwrap();
+        let faults = schema.faults(&json!(text), &FieldPath::keys("p"));
+        assert!(faults.iter().all(|fault| fault.field.to_string() == "p" && !fault.is_unknown));
+        faults.into_iter().map(|fault| format!("{} ({})", fault.message, fault.help)).collect()
+    }
+
+    #[test]
+    fn a_document_is_held_against_its_schema() {
+        assert_eq!(told("kind: Policy\nrules:\n- level: Metadata\n"), Vec::<String>::new());
+        assert_eq!(
+            told("kind: Policy\nrules: [{level: Metdata}, {}]\n"),
+            [
+                "in the text of `p`, `Metdata` is not a value that `rules[0].level` takes (did you mean `Metadata`? \
+                 allowed: None, Metadata)",
+                "in the text of `p`, `rules[1].level` is missing (add `level:`)",
+            ]
+        );
+        assert_eq!(
+            told("rules: [{level: None, levels: 1}]"),
+            ["there is no field `rules[0].levels` in the text of `p` (did you mean `level`?)"]
+        );
+    }
+
+    #[test]
+    fn what_is_no_document_is_told() {
+        let broken = told("rules: [").remove(0);
+        assert!(broken.starts_with("the text of `p` is no YAML, in its line "), "{broken}");
+        assert!(told("nonsense").first().unwrap().starts_with("the text of `p` is no mapping"));
+        assert!(told("- a").first().unwrap().starts_with("the text of `p` is no mapping"));
+    }
+}
