@@ -13,13 +13,14 @@ use super::overrides;
 use super::policy::{self, origin};
 use super::pool;
 use super::unknown::unknown;
+use super::wanted;
 use crate::model::api::{AffinityGroup, Failback, Strategy};
 use crate::model::{
     Decision, Deletion, DeletionStep, Fleet, Name, Pending, Progress, Quantity, Rank, Resources,
     Worker, WorkerState, amount,
 };
 use crate::plan::{self, Explanation, PlanInput, PoolVerdict, WorkerExplanation, WorkerVerdict};
-use crate::render::{self, SecretWanted, Where};
+use crate::render::{self, Where};
 
 /// Explains a cluster, a worker, a pool or a policy, with what people should know of the look.
 pub(super) fn explain(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
@@ -278,7 +279,7 @@ fn amounts(resources: &Resources) -> String {
 fn worker(look: &FleetLook, explanation: &WorkerExplanation) -> ExplainView {
     let fleet = &look.opened.proposal.fleet;
     let desired = fleet.workers.get(&explanation.worker);
-    let secrets = desired.map(|w| secrets(fleet, w)).unwrap_or_default();
+    let secrets = desired.map(|w| wanted::secrets(&look.opened.proposal, w)).unwrap_or_default();
     let worker_name = &explanation.worker;
     let mut notes = vec![capacity_line(explanation)];
     if !explanation.clusters.is_empty() {
@@ -325,16 +326,6 @@ fn worker(look: &FleetLook, explanation: &WorkerExplanation) -> ExplainView {
         notes,
         ..ExplainView::default()
     }
-}
-
-/// The Secrets that a worker wants, those first that the cluster which makes it wants.
-fn secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
-    let mut all = Vec::new();
-    if render::is_bootstrapped(fleet, worker) {
-        all = render::control_plane_secrets_wanted(fleet);
-    }
-    all.extend(render::secrets_wanted(fleet, worker));
-    all
 }
 
 /// That people run the worker's agent, where carp cannot.

@@ -25,6 +25,7 @@ pub mod supervise;
 pub(super) mod templates;
 mod unknown;
 mod unread;
+mod wanted;
 mod watching;
 mod writable;
 
