@@ -143,7 +143,9 @@ impl Choosing<'_> {
         }
         self.run.may_render(cluster, worker)?;
         self.rendered += 1;
-        let files = job.render().map_err(gate::not_made)?;
+        let told =
+            |found| gate::not_made(self.run.at_parameters_of_cluster(cluster, worker, found));
+        let files = job.render().map_err(told)?;
         let mut same = false;
         if let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) {
             let last = read_folder(self.run.store, folder)?;

@@ -83,7 +83,8 @@ impl Choosing<'_> {
         last: Option<Id>,
     ) -> Result<ControlPlaneRow, NotMade> {
         let name = &worker.name;
-        let files = job.render().map_err(gate::not_made)?;
+        let told = |found| gate::not_made(self.run.at_parameters_of_worker(worker, found));
+        let files = job.render().map_err(told)?;
         let mut same = false;
         if let Some(folder) = last {
             let last = read_folder(self.run.store, folder)?;

@@ -6,6 +6,7 @@
 //! ```
 
 mod affected;
+mod at_parameters;
 mod baseline;
 mod choose;
 mod choosing;

@@ -1,7 +1,8 @@
 //! Parameters of a flavor of the fleet's own, from the document to the commit: templates get them complete, a default
 //! that changes is a change, what is marked stays as it is, and a slip of the pen costs nobody a cluster.
 
-use carp::model::GateReason;
+use carp::diag::Code;
+use carp::model::{GateReason, Proposal};
 
 use crate::support::people;
 use crate::support::small;
@@ -27,6 +28,7 @@ parameters:
     type: object
     properties:
       rack: {type: string, x-carp-immutable: true}
+      notes: {type: array, items: {type: string}}
 ";
 const SHARED: &str = "\
 openAPIV3Schema:
@@ -60,6 +62,9 @@ data:
   speed: {{ parameters.speed }}
 {% if parameters.rack is defined %}
   rack: {{ parameters.rack }}
+{% endif %}
+{% if parameters.notes is defined %}
+  notes: {{ parameters.notes | join('; ') }}
 {% endif %}
 ";
 
@@ -107,6 +112,39 @@ fn what_does_not_load_or_may_not_change_keeps_the_last_good_folder() {
     world.edit(DOCUMENT, "{rack: a7, sped: fast}", "{rack: a7, speed: fast}");
     world.run();
     assert!(world.output_text(FOLDER).unwrap().contains("speed: \"fast\""));
+}
+
+/// What only the objects show is told where somebody can mend it.
+#[test]
+fn what_templates_make_of_a_parameter_is_told_at_the_parameter() {
+    let key = r#"[fine, "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"]"#;
+    let places = |proposal: &Proposal| {
+        let found = proposal.diagnostics.iter().filter(|d| d.code == Code::SecretInOutput);
+        let places = found.map(|d| {
+            assert!(d.message.contains("as `spec.parameters.notes[1]` has it"), "{}", d.message);
+            let place = d.place.as_ref().unwrap();
+            (place.file.clone(), place.field.as_ref().unwrap().to_string())
+        });
+        places.collect::<std::collections::BTreeSet<_>>()
+    };
+    let at = |file: &str| [(file.to_owned(), "spec.parameters.notes[1]".to_owned())].into();
+    let mut world = world("{}");
+    world.run();
+    let before = world.output_text(FOLDER).unwrap();
+    world.edit(DOCUMENT, "parameters: {}", &format!("parameters: {{notes: {key}, speed: fast}}"));
+    assert_eq!(places(&world.run()), at(DOCUMENT));
+    assert_eq!(world.output_text(FOLDER).unwrap(), before);
+    // The same where its class says it.
+    let class = "fleet/classes/labs.yaml";
+    let text = format!(
+        "apiVersion: carp.dev/v1alpha1\nkind: ManagedClusterClass\nmetadata:\n  name: labs\nspec:\n  flavor: lab\n  \
+         parameters: {{notes: {key}}}\n"
+    );
+    world.write(class, &text);
+    world.edit(DOCUMENT, "flavor: lab\n", "flavor: lab\n  class: labs\n");
+    world.edit(DOCUMENT, &format!("{{notes: {key}, speed: fast}}"), "{speed: fast}");
+    assert_eq!(places(&world.run()), at(class));
+    assert_eq!(world.output_text(FOLDER).unwrap(), before);
 }
 
 #[test]
