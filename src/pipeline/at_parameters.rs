@@ -7,7 +7,7 @@ use std::cell::Cell;
 use serde_json::Value;
 
 use super::run::Run;
-use crate::diag::{Diagnostic, Diagnostics, FieldPath, Place, Step};
+use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place, Step};
 use crate::model::api::{NodePool, Parameters};
 use crate::model::{Cluster, Name, Worker};
 use crate::render::{Files, Job, control_plane_worker_job};
@@ -90,7 +90,9 @@ fn at_parameters(
     place: &dyn Fn(&FieldPath) -> Place,
 ) -> Diagnostics {
     let all = paths(own, pools);
-    if all.is_empty() || !found.iter().any(is_of_a_template) {
+    // What was stopped because it took too much is not made again and again.
+    let took_too_much = found.iter().any(|finding| finding.code == Code::TemplateBudget);
+    if all.is_empty() || took_too_much || !found.iter().any(is_of_a_template) {
         return found;
     }
     let left = Cell::new(MOST);
@@ -208,7 +210,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::diag::Code;
 
     fn said(value: Value) -> Parameters {
         serde_json::from_value(value).unwrap()
@@ -292,12 +293,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_at_a_persons_file_stays_there() {
+    fn what_is_at_home_or_took_too_much_is_not_made_again() {
         let own = Diagnostic::new(Code::RenderedInvalid, "x").at(Place::file("policies/o.yaml"));
-        let found = Diagnostics::from_iter([own]);
+        let large = Diagnostic::new(Code::TemplateBudget, "x").at(Place::file("templates/a.yaml"));
+        for finding in [own, large] {
+            stays(&Diagnostics::from_iter([finding]));
+        }
+    }
+
+    /// Checks that nothing is to be found out of findings.
+    fn stays(found: &Diagnostics) {
         let parameters = said(json!({"a": 1}));
         let never = |_: &[FieldPath]| -> Rendered { panic!("nothing is to be found out") };
         let place = |_: &FieldPath| Place::file("x");
-        assert_eq!(at_parameters(found.clone(), (&parameters, &[]), &never, &place), found);
+        assert_eq!(at_parameters(found.clone(), (&parameters, &[]), &never, &place), *found);
     }
 }
