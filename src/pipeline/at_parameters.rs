@@ -16,7 +16,7 @@ use crate::render::{Files, Job, control_plane_worker_job};
 const MOST: u32 = 100;
 
 /// What a folder with fewer parameters comes to.
-type Rendered = Result<Files, Diagnostics>;
+type RenderedLess = Result<Files, Diagnostics>;
 
 impl Run<'_> {
     /// The findings on a cluster's folder, each at the parameter that causes it where that is so.
@@ -86,7 +86,7 @@ fn is_of_the_whole(path: &FieldPath) -> bool {
 fn at_parameters(
     found: Diagnostics,
     (own, pools): (&Parameters, &[NodePool]),
-    without: &dyn Fn(&[FieldPath]) -> Rendered,
+    without: &dyn Fn(&[FieldPath]) -> RenderedLess,
     place: &dyn Fn(&FieldPath) -> Place,
 ) -> Diagnostics {
     let all = paths(own, pools);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// What is found where parameters say `bad`, wherever that is, and without `needed`.
-    fn checked(own: &Parameters, pools: &[NodePool]) -> Rendered {
+    fn checked(own: &Parameters, pools: &[NodePool]) -> RenderedLess {
         let texts = std::iter::once(own.value().to_string());
         let texts = texts.chain(pools.iter().map(|pool| pool.parameters.value().to_string()));
         let text: String = texts.collect();
@@ -304,7 +304,7 @@ mod tests {
     /// Checks that nothing is to be found out of findings.
     fn stays(found: &Diagnostics) {
         let parameters = said(json!({"a": 1}));
-        let never = |_: &[FieldPath]| -> Rendered { panic!("nothing is to be found out") };
+        let never = |_: &[FieldPath]| -> RenderedLess { panic!("nothing is to be found out") };
         let place = |_: &FieldPath| Place::file("x");
         assert_eq!(at_parameters(found.clone(), (&parameters, &[]), &never, &place), *found);
     }

@@ -179,7 +179,7 @@ fn a_slip_of_the_pen_is_shown_where_it_stands() {
     assert_eq!(code, Some(0), "{err}");
     assert_eq!(
         out,
-        "FLAVOR: lab\nMAKES:  ManagedCluster\n\nPARAMETERS:\n  rack  <string>\n      It stays as it is\n  speed  <string>\n      \
+        "FLAVOR: lab\nMAKES:  ManagedCluster\n\nPARAMETERS:\n  notes  <[]string>\n  rack  <string>\n      It stays as it is\n  speed  <string>\n      \
          How fast.\n      One of: slow, fast\n      Default: slow\n"
     );
     let (code, _, err) = run(&["templates", "explain", "labs"]);
