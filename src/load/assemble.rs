@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::body::Body;
 use super::broken_override;
 use super::built_in;
 use super::check::taken::NameHolders;
 use super::check::{self, CheckContext};
-use super::document::{Body, Item};
+use super::document::Item;
 use super::drop_invalid;
 use super::finding::{DocumentSource, Findings};
 use super::folders::Folders;

@@ -10,6 +10,7 @@
 mod alone;
 mod amounts;
 mod assemble;
+mod body;
 mod broken_override;
 mod built_in;
 mod changed;

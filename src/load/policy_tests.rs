@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::assemble;
+use super::body::Body;
 use super::check::{self, CheckContext};
 use super::desired::DesiredDocuments;
-use super::document::{Body, Item};
+use super::document::Item;
 use super::finding::{DocumentSource, Findings};
 use super::kind::{DocumentSpec, Kind};
 use super::short::below;

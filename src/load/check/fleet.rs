@@ -6,7 +6,7 @@ use super::{
     address, apart, cloud, components, git, images, label_grant, offered, paths, quota, reserved,
 };
 use crate::diag::{Code, FieldPath};
-use crate::load::document::Body;
+use crate::load::body::Body;
 use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
 use crate::load::resolve::seconds;

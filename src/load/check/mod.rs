@@ -67,7 +67,7 @@ mod zones;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::document::Body;
+use super::body::Body;
 use super::finding::Findings;
 use super::kind::DocumentSpec;
 use super::names::HeldNames;

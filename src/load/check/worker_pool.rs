@@ -3,7 +3,7 @@
 
 use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath, Step};
-use crate::load::document::Body;
+use crate::load::body::Body;
 use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
 use crate::load::resolve::seconds;

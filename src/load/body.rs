@@ -1,0 +1,241 @@
+//! What a document says, and its canonical form: what is taken for the same, however it is written.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::envelope::Envelope;
+use super::kind::{DocumentSpec, Kind};
+use super::shape::Shape;
+use crate::diag::Step;
+use crate::model::{Digest, canonical_json, without_defaults};
+
+/// What a document says.
+#[derive(Clone, Debug)]
+pub(super) struct Body {
+    pub(super) name: String,
+    pub(super) namespace: Option<String>,
+    pub(super) labels: BTreeMap<String, String>,
+    pub(super) annotations: BTreeMap<String, String>,
+    pub(super) spec: DocumentSpec,
+    /// The digest of the canonical form.
+    pub(super) digest: Digest,
+}
+
+#[derive(Deserialize)]
+struct Canonical {
+    name: String,
+    #[serde(default)]
+    namespace: Option<String>,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+    #[serde(default)]
+    spec: Value,
+}
+
+/// The namespace of a document that names none.
+pub(super) const DEFAULT_NAMESPACE: &str = "default";
+
+/// The parameters of a flavor in a `spec` and in its pools that hold something empty, which is another than none:
+/// it may be the flavor that says more by default.
+fn empty_parameters(spec: &Value) -> Vec<(Vec<Step>, Value)> {
+    let key = |name: &str| Step::Key(name.to_owned());
+    let mut places = vec![vec![key("parameters")]];
+    let pools = spec.get("nodePools").and_then(Value::as_array).map_or(0, Vec::len);
+    let of_pool = |at| vec![key("nodePools"), Step::Index(at), key("parameters")];
+    places.extend((0..pools).map(of_pool));
+    let mut found = Vec::new();
+    if let Some(template) = spec.pointer("/template/spec") {
+        let below = empty_parameters(template).into_iter().map(|(path, value)| {
+            ([key("template"), key("spec")].into_iter().chain(path).collect(), value)
+        });
+        found.extend(below);
+    }
+    let at = |path: &[Step]| {
+        path.iter().try_fold(spec, |value, step| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(at) => value.get(at),
+        })
+    };
+    for path in places {
+        if let Some(value) = at(&path).filter(|value| without_defaults((*value).clone()) != **value)
+        {
+            found.push((path, value.clone()));
+        }
+    }
+    found
+}
+
+impl Body {
+    /// The tenant: the namespace, or `default`.
+    pub(super) fn tenant(&self) -> &str {
+        self.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE)
+    }
+
+    /// The canonical form: what the facts digest is taken of.
+    pub(super) fn canonical(&self) -> Value {
+        let spec = self.spec.to_value();
+        let (spec, as_written) = match self.spec.kind() {
+            // What is empty in a patch is not the same as nothing.
+            Kind::OverridePolicy => (Value::Null, Some(spec)),
+            _ => (spec, None),
+        };
+        let kept = empty_parameters(&spec);
+        let mut canonical = without_defaults(json!({
+            "kind": self.spec.kind().name(),
+            "name": self.name,
+            "namespace": self.namespace,
+            "labels": self.labels,
+            "annotations": self.annotations,
+            "spec": spec,
+        }));
+        for (path, value) in kept {
+            let place = path.iter().fold(&mut canonical["spec"], |place, step| match step {
+                Step::Key(key) => &mut place[key],
+                Step::Index(at) => &mut place[at],
+            });
+            *place = value;
+        }
+        if let Some(spec) = as_written {
+            canonical["spec"] = spec;
+        }
+        canonical
+    }
+
+    /// The digest of the canonical form as it is now.
+    pub(super) fn canonical_digest(&self) -> Digest {
+        Digest::of(canonical_json(&self.canonical()).as_bytes())
+    }
+
+    /// What a canonical form says; `None` where it cannot be read back.
+    pub(super) fn from_canonical(kind: Kind, value: Value, digest: Digest) -> Option<Self> {
+        let parts = Canonical::deserialize(value).ok()?;
+        let spec = if parts.spec.is_null() { json!({}) } else { parts.spec };
+        Some(Self {
+            name: parts.name,
+            namespace: parts.namespace,
+            labels: parts.labels,
+            annotations: parts.annotations,
+            spec: DocumentSpec::decode(kind, spec).ok()?,
+            digest,
+        })
+    }
+}
+
+/// The body, and the text of its canonical form where it can be read back from that.
+pub(super) fn decode(
+    kind: Kind,
+    opened: Envelope,
+) -> Result<(Body, Option<String>), serde_json::Error> {
+    let mut parts = match without_nulls(opened.metadata, None) {
+        Value::Object(parts) => parts,
+        _ => Map::new(),
+    };
+    parts.insert("spec".to_owned(), without_nulls(opened.spec, Some(Shape::of_spec(kind))));
+    if parts.get("namespace").is_some_and(|n| n == DEFAULT_NAMESPACE) {
+        parts.remove("namespace");
+    }
+    let written = Canonical::deserialize(Value::Object(parts))?;
+    let mut body = Body {
+        name: written.name,
+        namespace: written.namespace,
+        labels: written.labels,
+        annotations: written.annotations,
+        spec: DocumentSpec::decode(kind, written.spec)?,
+        digest: Digest::of(b""),
+    };
+    if kind == Kind::Fleet {
+        // It is read each time, and a grant that is empty is another than one that is not there.
+        return Ok((body, None));
+    }
+    let canonical = body.canonical();
+    let text = canonical_json(&canonical);
+    body.digest = Digest::of(text.as_bytes());
+    // What is used is always what the canonical form says, so that a run with a memo and one without
+    // cannot differ.
+    Ok(match Body::from_canonical(kind, canonical, body.digest) {
+        Some(again) => (again, Some(text)),
+        None => (body, None),
+    })
+}
+
+/// The value without nulls, but where the shape takes what is written.
+fn without_nulls(value: Value, shape: Option<&Shape>) -> Value {
+    match (shape, value) {
+        (Some(Shape::AsWritten | Shape::MappingAsWritten), value) => value,
+        (shape, Value::Object(map)) => {
+            let below = |key: &str| match shape? {
+                Shape::Object { fields, .. } => fields.get(key),
+                Shape::Map(inner) => Some(&**inner),
+                _ => None,
+            };
+            let kept = map.into_iter().filter(|(_, v)| !v.is_null());
+            Value::Object(
+                kept.map(|(k, v)| {
+                    let shape = below(&k);
+                    (k, without_nulls(v, shape))
+                })
+                .collect(),
+            )
+        }
+        (shape, Value::Array(items)) => {
+            let below = match shape {
+                Some(Shape::List(inner)) => Some(&**inner),
+                _ => None,
+            };
+            Value::Array(items.into_iter().map(|item| without_nulls(item, below)).collect())
+        }
+        (_, scalar) => scalar,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{cluster, load_fleet, loads};
+    use super::*;
+
+    fn facts(files: &[(&str, &str)]) -> Vec<(String, Digest)> {
+        let loaded = load_fleet(files);
+        assert!(loaded.fleet.unloaded.is_empty(), "{:?}", loaded.diagnostics);
+        loaded.fleet.clusters.iter().map(|(n, c)| (n.to_string(), c.facts)).collect()
+    }
+
+    #[test]
+    fn how_a_document_is_written_makes_no_difference() {
+        let plain = cluster("replicas: 3\n  ");
+        let other = cluster("").replace("pay-eu", "pay-us");
+        let two = format!("{plain}---\n{other}");
+        let expected = facts(&[("fleet/a.yaml", &two)]);
+        let swapped = format!("# hello\n---\n{other}...\n---\n{plain}");
+        let flow = "{kind: ManagedCluster, apiVersion: carp.dev/v1alpha1, spec: {paused: false, \
+                    location: westeurope, nodePools: [{labels: {}, name: np0, replicas: 3}], \
+                    version: 'v1.34.2', network: {}}, metadata: {labels: {tier: gold}, \
+                    namespace: shop, name: pay-eu}} # the same\n";
+        let crlf = format!("\u{feff}{}", plain.replace('\n', "\r\n"));
+        for (first, second) in [(&swapped, ""), (&plain, &*other), (&crlf, &*other)] {
+            let files = [("fleet/x/b.yml", &**first), ("fleet/c.yaml", second)];
+            let files = if second.is_empty() { &files[..1] } else { &files[..] };
+            assert_eq!(facts(files), expected);
+        }
+        assert_eq!(facts(&[("fleet/f.yaml", flow), ("fleet/o.yaml", &other)]), expected);
+    }
+
+    #[test]
+    fn what_a_document_says_makes_one() {
+        let plain = loads(cluster("")).clusters["pay-eu"].facts;
+        for other in [cluster("paused: true\n  "), cluster("").replace("gold", "iron")] {
+            assert_ne!(loads(other).clusters["pay-eu"].facts, plain);
+        }
+    }
+
+    #[test]
+    fn the_default_namespace_may_be_written_or_not() {
+        let written = loads(cluster("").replace("shop", "default"));
+        let absent = loads(cluster("").replace("  namespace: shop\n", ""));
+        assert_eq!(written.clusters["pay-eu"].facts, absent.clusters["pay-eu"].facts);
+        assert_eq!(absent.clusters["pay-eu"].tenant, "default");
+    }
+}
