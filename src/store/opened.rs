@@ -33,7 +33,12 @@ impl Standing {
     }
 }
 
-pub(super) use system::Folder;
+/// A folder that is open. Where the system cannot do that it is a path, and nothing holds it.
+pub(super) struct Folder {
+    #[cfg(unix)]
+    fd: std::os::fd::OwnedFd,
+    path: PathBuf,
+}
 
 impl Folder {
     /// Whether a file has these bytes.
@@ -74,19 +79,12 @@ impl Folder {
 
 #[cfg(unix)]
 mod system {
-    use std::os::fd::OwnedFd;
     use std::os::unix::ffi::OsStringExt as _;
 
     use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
     use rustix::io::Errno;
 
-    use super::{EntryKind, File, OsString, Path, PathBuf, Standing, io};
-
-    /// A folder that is open.
-    pub(in crate::store) struct Folder {
-        fd: OwnedFd,
-        path: PathBuf,
-    }
+    use super::{EntryKind, File, Folder, OsString, Path, PathBuf, Standing, io};
 
     impl Folder {
         /// The folder that a person named, who may have named a link; it is made if it is not there.
@@ -187,12 +185,7 @@ mod system {
 mod system {
     use std::fs;
 
-    use super::{EntryKind, File, OsString, Path, PathBuf, Standing, io};
-
-    /// A folder by its path: here nothing holds it open.
-    pub(in crate::store) struct Folder {
-        path: PathBuf,
-    }
+    use super::{EntryKind, File, Folder, OsString, Path, PathBuf, Standing, io};
 
     impl Folder {
         pub(in crate::store) fn named(path: &Path) -> io::Result<Self> {
