@@ -56,21 +56,9 @@ impl Read {
         let (previous, found) = load::previous(store, snapshot.previous, prefix, memo)?;
         let loaded =
             load::load_beside(&snapshot.input, store, memo, &previous, &snapshot.build.work)?;
-        let mut diagnostics = loaded.diagnostics.clone();
-        let (templates, unread) = Templates::built_in().with(&loaded.templates);
-        diagnostics.extend(unread);
-        let stopped = loaded.fleet_broken || found.has_errors();
-        diagnostics.extend(found);
-        let mut read = Self {
-            loaded,
-            previous,
-            observed: Observed::default(),
-            diagnostics,
-            templates,
-            drift: Drift::default(),
-            valid_until: None,
-            stopped,
-        };
+        let (mut read, _) = Self::unfolded(loaded, previous);
+        read.stopped |= found.has_errors();
+        read.diagnostics.extend(found);
         let without_pools = read.previous.pools().is_empty();
         if !read.stopped {
             read.output(snapshot, store, memo)?;
@@ -81,6 +69,27 @@ impl Read {
         }
         read.reports(snapshot, store)?;
         Ok(read)
+    }
+
+    /// What was loaded beside these locks, with nothing else read and nothing folded yet, and whether all of its templates
+    /// can be read.
+    pub(super) fn unfolded(loaded: Loaded, previous: Previous) -> (Self, bool) {
+        let (templates, unread) = Templates::built_in().with(&loaded.templates);
+        let all_read = unread.is_empty();
+        let mut diagnostics = loaded.diagnostics.clone();
+        diagnostics.extend(unread);
+        let stopped = loaded.fleet_broken;
+        let read = Self {
+            loaded,
+            previous,
+            observed: Observed::default(),
+            diagnostics,
+            templates,
+            drift: Drift::default(),
+            valid_until: None,
+            stopped,
+        };
+        (read, all_read)
     }
 
     /// Loads the fleet beside locks that were lost and are there again: they know what pools made, and who

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::drift::Drift;
 use super::super::read::Read;
 use super::heard::Heard;
 use super::made::{self, MadeByPools};
@@ -13,11 +12,10 @@ use crate::change::entry_at;
 use crate::load::{self, Loaded};
 use crate::model::{
     Baseline, DecisionRecord, DocumentIndex, DocumentName, FLEET_LOCK_SCHEMA, FleetLock, Id, Name,
-    Observed, PENDING_SCHEMA, PendingLock, Previous, RecordState, Snapshot, StandingClusters,
-    Store, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, paths,
+    PENDING_SCHEMA, PendingLock, Previous, RecordState, Snapshot, StandingClusters, Store,
+    StoreError, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, paths,
 };
 use crate::plan::{self, PlanInput};
-use crate::render::Templates;
 
 /// What was read.
 pub(super) struct AffectedRead {
@@ -91,7 +89,7 @@ pub(super) fn part(
     if name_pools(&loaded, &edited) || !has_workers(&loaded, &locks, standing.as_ref()) {
         return Ok(None);
     }
-    let Some(mut read) = unfolded(loaded, locks.clone()) else { return Ok(None) };
+    let (mut read, all_read) = Read::unfolded(loaded, locks.clone());
     // What the hub says of a worker is in that one's own status.
     let mut workers: BTreeSet<Name> = read.loaded.fleet.workers.keys().cloned().collect();
     workers.extend(hub.filter(|_| !heard.last.is_empty()));
@@ -107,7 +105,7 @@ pub(super) fn part(
     if width == Width::EveryWorker && !plan::is_counted_by(&input) {
         return Ok(None);
     }
-    Ok((!read.stopped).then_some(AffectedRead { read, locks, heard, anew }))
+    Ok((all_read && !read.stopped).then_some(AffectedRead { read, locks, heard, anew }))
 }
 
 /// The locks of these workers and of those that the clusters are on; `None` where one is on none for good, or leaves
@@ -225,22 +223,6 @@ fn sources(
         sources.insert(DocumentName::new("ManagedCluster", name), file.clone());
     }
     Some(sources)
-}
-
-/// What was loaded, with nothing folded yet; `None` where a template cannot be read.
-fn unfolded(loaded: Loaded, previous: Previous) -> Option<Read> {
-    let (templates, unread) = Templates::built_in().with(&loaded.templates);
-    let diagnostics = loaded.diagnostics.clone();
-    unread.is_empty().then(|| Read {
-        loaded,
-        previous,
-        observed: Observed::default(),
-        diagnostics,
-        templates,
-        drift: Drift::default(),
-        valid_until: None,
-        stopped: false,
-    })
 }
 
 /// What stands on all workers, whose documents are added to what is loaded; `None` where it is not known, or pools make
