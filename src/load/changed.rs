@@ -27,6 +27,8 @@ pub struct ChangedDocuments {
     added: BTreeSet<Name>,
     /// The clusters whose documents are gone, each with the file in which its document was.
     removed: BTreeMap<Name, String>,
+    /// The files that differ, be it in form alone.
+    files: BTreeSet<String>,
     /// By how much there is more than before.
     growth: DocumentGrowth,
     /// How many files were read.
@@ -44,10 +46,16 @@ impl ChangedDocuments {
         self.items.iter().filter_map(named).collect()
     }
 
-    /// The files in which anything was edited, added or removed.
-    pub fn files(&self) -> impl Iterator<Item = &str> {
-        let there = self.items.iter().map(|item| &*item.findings.source.file);
-        there.chain(self.removed.values().map(String::as_str))
+    /// The files that differ. One may do so in form alone, which puts its documents at other places.
+    #[must_use]
+    pub const fn files(&self) -> &BTreeSet<String> {
+        &self.files
+    }
+
+    /// Whether no document says anything else, is new or is gone.
+    #[must_use]
+    pub fn is_form_only(&self) -> bool {
+        self.items.is_empty() && self.removed.is_empty()
     }
 
     /// Those of them that are new.
@@ -98,7 +106,8 @@ pub fn changed_clusters(
             return Ok(None);
         }
     }
-    Ok(changed.into_edited())
+    let files = differing.files.iter().map(|file| file.path.clone()).collect();
+    Ok(changed.into_edited().map(|changed| ChangedDocuments { files, ..changed }))
 }
 
 /// What was read of the files that differ.
@@ -226,12 +235,16 @@ mod tests {
         store.tree(&files)
     }
 
-    /// The names of the clusters that differ; `None` where more may.
-    fn changed(before: &[(&str, &str)], after: &[(&str, &str)]) -> Option<Vec<String>> {
+    /// What differs; `None` where more may.
+    fn documents(before: &[(&str, &str)], after: &[(&str, &str)]) -> Option<ChangedDocuments> {
         let store = Memory::default();
         let sides = [before, after].map(|files| Some(tree(&store, files)));
-        let spec = FleetSpec::default();
-        let changed = changed_clusters(&store, &spec, "fleet", sides[0], sides[1]).unwrap()?;
+        changed_clusters(&store, &FleetSpec::default(), "fleet", sides[0], sides[1]).unwrap()
+    }
+
+    /// The names of the clusters that differ; `None` where more may.
+    fn changed(before: &[(&str, &str)], after: &[(&str, &str)]) -> Option<Vec<String>> {
+        let changed = documents(before, after)?;
         Some(changed.clusters().into_keys().map(|name| name.to_string()).collect())
     }
 
@@ -264,6 +277,9 @@ mod tests {
         assert_eq!(changed(&files, &[("f.yaml", &comment), ("README.md", "two")]), Some(vec![]));
         let (one, two) = (format!("{a}---\n{b}"), format!("{b}---\n{a}"));
         assert_eq!(changed(&[("f.yaml", &one)], &[("f.yaml", &two)]), Some(vec![]));
+        let swapped = documents(&[("f.yaml", &one)], &[("f.yaml", &two)]).unwrap();
+        assert!(swapped.is_form_only());
+        assert_eq!(swapped.files().iter().collect::<Vec<_>>(), ["fleet/f.yaml"]);
     }
 
     #[test]
@@ -289,11 +305,8 @@ mod tests {
     #[test]
     fn what_is_gone_is_known_as_such() {
         let (a, b) = (named("a"), named("b"));
-        let store = Memory::default();
         let of = |before: &[(&str, &str)], after: &[(&str, &str)]| {
-            let sides = [before, after].map(|files| Some(tree(&store, files)));
-            let spec = FleetSpec::default();
-            let changed = changed_clusters(&store, &spec, "fleet", sides[0], sides[1]).unwrap()?;
+            let changed = documents(before, after)?;
             let gone = changed.removed().iter().map(|(name, file)| format!("{name} of {file}"));
             let gone: Vec<_> = gone.collect();
             let there: Vec<_> = changed.clusters().into_keys().map(|n| n.to_string()).collect();
@@ -316,11 +329,8 @@ mod tests {
     #[test]
     fn what_is_new_is_known_as_such() {
         let (a, b) = (named("a"), named("b"));
-        let store = Memory::default();
         let of = |before: &[(&str, &str)], after: &[(&str, &str)]| {
-            let sides = [before, after].map(|files| Some(tree(&store, files)));
-            let spec = FleetSpec::default();
-            let changed = changed_clusters(&store, &spec, "fleet", sides[0], sides[1]).unwrap()?;
+            let changed = documents(before, after)?;
             let added: Vec<_> = changed.added().iter().map(ToString::to_string).collect();
             let DocumentGrowth { entries, documents, bytes } = changed.growth();
             Some((changed.clusters().len(), added.join(" "), [entries, documents, bytes]))

@@ -128,6 +128,21 @@ fn a_plan_tells_what_is_spent() {
     assert_eq!(narrow.plan.deletions.len(), 4);
 }
 
+/// A finding goes with its document, wherever that stands in its file and how much is written above it.
+#[test]
+fn what_is_found_is_where_its_document_is() {
+    let mut standing = Standing::new();
+    apply(&mut standing.world, &Edit::Pair(1, 2));
+    standing.stand();
+    assert_eq!(standing.world.propose_afresh().diagnostics.iter().count(), 1, "a warning");
+    for pair in [3, 0b11_0010, 0] {
+        apply(&mut standing.world, &Edit::Pair(1, pair));
+        standing.looks();
+        standing.run();
+        standing.stand();
+    }
+}
+
 /// Commands that only look, of a fleet in which `c000000` is placed and `c000007` waits.
 const LOOKS: &[&[&str]] = &[
     &["plan"],

@@ -36,6 +36,9 @@ pub(crate) enum Edit {
     Pause(u8, bool),
     /// A worker reports all clusters of these files in one phase.
     Report(u8, u8, u8),
+    /// The cluster's file has two documents: bit 0 has them the other way round, bit 1 has the second warned of, bit 2 breaks it,
+    /// and the rest are lines above both.
+    Pair(u8, u8),
     /// A comment, which says nothing.
     Comment(u8, u8),
     LoseMemo,
@@ -60,6 +63,8 @@ pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
         any::<u8>().prop_map(Edit::Override),
         any::<u8>().prop_map(Edit::Quota),
         any::<(u8, u8)>().prop_map(|(c, n)| Edit::Tag(c, n)),
+        any::<(u8, u8)>().prop_map(|(c, how)| Edit::Pair(c, how)),
+        (0..2_u8, 0..8_u8).prop_map(|(c, how)| Edit::Pair(c, how & !4)),
         any::<(u8, bool)>().prop_map(|(c, on)| Edit::Pause(c, on)),
         any::<(u8, u8, u8)>().prop_map(|(w, p, at)| Edit::Report(w, p, at)),
         any::<(u8, u8)>().prop_map(|(c, n)| Edit::Comment(c, n)),
@@ -97,6 +102,9 @@ pub(crate) fn apply(world: &mut World, edit: &Edit) {
         }
         Edit::Break(n) => {
             world.write(&path(n), "kind: {");
+        }
+        Edit::Pair(n, how) => {
+            world.write(&path(n), &pair(n, how));
         }
         Edit::Cordon(n) => {
             let name = worker_name(n);
@@ -144,6 +152,21 @@ pub(crate) fn apply(world: &mut World, edit: &Edit) {
             world.files.extend(there.map(|text| (path(n), text)));
         }
     }
+}
+
+/// A file of two clusters.
+fn pair(n: u8, how: u8) -> String {
+    let second = cluster(&format!("s{:02}", n % 12), location(n));
+    let second = match how & 0b110 {
+        0 => second,
+        2 => second.replacen("metadata:\n", "metadata:\n  uid: 1-2-3\n", 1),
+        _ => "kind: {\n".to_owned(),
+    };
+    let mut both = [cluster(&name(n), location(n)), second];
+    if how & 1 != 0 {
+        both.reverse();
+    }
+    format!("{}{}", "---\n# a line\n".repeat(usize::from(how >> 4)), both.join("---\n"))
 }
 
 /// A policy that labels a cluster's objects, that replaces its machines, that fails on some, or that does not load.

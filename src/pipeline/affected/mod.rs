@@ -111,7 +111,7 @@ fn decide_part(
     read_by: (&dyn DocumentIndex, Width),
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
     let files = scope.files();
-    let edited: BTreeSet<String> = scope.changed.files().map(str::to_owned).collect();
+    let (differing, edited) = (scope.changed.files().clone(), !scope.changed.is_form_only());
     let other = OtherClusters { added: scope.changed.added().clone(), going: scope.going.clone() };
     let growth = scope.growth;
     if !added::are_free(snapshot, store, (baseline, read_by.0), &other.added)? {
@@ -126,8 +126,7 @@ fn decide_part(
     let standing = part.standing.clone();
     let Some(written) = write(snapshot, store, baseline, part)? else { return Ok(None) };
     let PartWritten { mut proposal, changed, counts_until } = written;
-    let edited = edited.iter().map(String::as_str).collect();
-    if !told::is_the_same(baseline, &proposal.diagnostics, &edited) {
+    if !told::is_the_same(baseline, &proposal.diagnostics, (&differing, edited)) {
         return Ok(None);
     }
     proposal.diagnostics = baseline.findings.iter().cloned().collect();

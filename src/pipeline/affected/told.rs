@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{Baseline, Name};
 
-/// Whether nothing is found but what was found before, and of the files that changed all of that.
+/// Whether nothing is found but what was found before, and of the files that differ all of that: where its document stands
+/// now, and where its line is, was not seen. `edited`: a document says something else.
 pub(super) fn is_the_same(
     baseline: &Baseline,
     found: &Diagnostics,
-    changed: &BTreeSet<&str>,
+    (differing, edited): (&BTreeSet<String>, bool),
 ) -> bool {
-    stands(&baseline.findings.iter().collect(), &found.iter().collect(), changed)
+    stands(&baseline.findings.iter().collect(), &found.iter().collect(), (differing, edited))
 }
 
 fn stands(
     known: &BTreeSet<&Diagnostic>,
     found: &BTreeSet<&Diagnostic>,
-    changed: &BTreeSet<&str>,
+    (differing, edited): (&BTreeSet<String>, bool),
 ) -> bool {
-    let is_asked = |finding: &Diagnostic| {
-        is_of(finding, changed) || (names_clusters(finding) && !changed.is_empty())
-    };
+    let is_asked =
+        |finding: &Diagnostic| is_of(finding, differing) || (names_clusters(finding) && edited);
     let mut of_changed = known.iter().filter(|finding| is_asked(finding));
     found.is_subset(known) && of_changed.all(|finding| found.contains(finding))
 }
@@ -32,9 +32,9 @@ fn names_clusters(finding: &Diagnostic) -> bool {
 }
 
 /// Whether a finding is in one of these files, or speaks of one.
-fn is_of(finding: &Diagnostic, files: &BTreeSet<&str>) -> bool {
+fn is_of(finding: &Diagnostic, files: &BTreeSet<String>) -> bool {
     let related = finding.related.iter().map(|(place, _)| place);
-    finding.place.iter().chain(related).any(|place| files.contains(place.file.as_str()))
+    finding.place.iter().chain(related).any(|place| files.contains(&place.file))
 }
 
 /// Whether findings of no file are known, which reports may have caused.
@@ -65,7 +65,8 @@ mod tests {
         let other = Diagnostic::new(Code::ExampleFleet, "x").at(Place::file("carp.yaml"));
         let is_the_same = |known: &[&Diagnostic], found: &[&Diagnostic], changed: &[&str]| {
             let (known, found) = (known.iter().copied(), found.iter().copied());
-            stands(&known.collect(), &found.collect(), &changed.iter().copied().collect())
+            let files = changed.iter().map(|&file| file.to_owned()).collect();
+            stands(&known.collect(), &found.collect(), (&files, !changed.is_empty()))
         };
         let (none, a): (&[&Diagnostic], &[&str]) = (&[], &["fleet/a.yaml"]);
         assert!(is_the_same(&[&expires], none, &[]), "nothing changed, so nothing was asked");
