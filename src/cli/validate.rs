@@ -65,20 +65,20 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
 
 fn people(validated: &Validated, findings: &[Finding], context: &Context<'_, '_>) -> String {
     let palette = context.palette();
-    let fleet = &validated.opened.proposal.fleet;
+    let verified = &validated.verified;
     let tally = SeverityTally::of(findings.iter().map(|f| f.severity));
-    let of = |number: usize, noun| super::show::count(number as u64, noun);
-    let tests = of(validated.tests, "policy test");
+    let of = super::show::count;
+    let tests = of(verified.tests as u64, "policy test");
     let last = match findings::summary(tally, palette) {
-        Some(found) if validated.left_out => {
+        Some(found) if verified.left_out => {
             format!("{found}; no policy test ran, for something did not load")
         }
-        Some(found) if validated.tests > 0 => format!("{found}; {tests} ran"),
+        Some(found) if verified.tests > 0 => format!("{found}; {tests} ran"),
         Some(found) => found,
         None => {
-            let (clusters, workers) = (fleet.clusters.len(), fleet.workers.len());
-            let (clusters, workers) = (of(clusters, "cluster"), of(workers, "worker"));
-            let tests = if validated.tests == 0 { String::new() } else { format!(", {tests}") };
+            let clusters = of(verified.clusters, "cluster");
+            let workers = of(verified.workers, "worker");
+            let tests = if verified.tests == 0 { String::new() } else { format!(", {tests}") };
             format!("no errors, no warnings: {clusters}, {workers}{tests}")
         }
     };

@@ -29,6 +29,8 @@ pub struct ChangedDocuments {
     removed: BTreeMap<Name, String>,
     /// The files that differ, be it in form alone.
     files: BTreeSet<String>,
+    /// Whether a file differs that is not read.
+    unread: bool,
     /// By how much there is more than before.
     growth: DocumentGrowth,
     /// How many files were read.
@@ -50,6 +52,12 @@ impl ChangedDocuments {
     #[must_use]
     pub const fn files(&self) -> &BTreeSet<String> {
         &self.files
+    }
+
+    /// Whether a file differs that is not read, though it stands where documents do.
+    #[must_use]
+    pub const fn has_unread(&self) -> bool {
+        self.unread
     }
 
     /// Whether no document says anything else, is new or is gone.
@@ -106,8 +114,9 @@ pub fn changed_clusters(
             return Ok(None);
         }
     }
+    let unread = differing.unread;
     let files = differing.files.iter().map(|file| file.path.clone()).collect();
-    Ok(changed.into_edited().map(|changed| ChangedDocuments { files, ..changed }))
+    Ok(changed.into_edited().map(|changed| ChangedDocuments { files, unread, ..changed }))
 }
 
 /// What was read of the files that differ.

@@ -23,6 +23,8 @@ pub(super) struct DifferingFile {
 #[derive(Default)]
 pub(super) struct DifferingFiles {
     pub(super) files: Vec<DifferingFile>,
+    /// Whether there are others, which are not read.
+    pub(super) unread: bool,
     /// How many files and folders there are more, however many there are less.
     pub(super) entries: u64,
 }
@@ -54,6 +56,7 @@ impl DifferingFiles {
             }
             let plain = of_kind(|entry| entry.kind != EntryKind::Dir);
             let read = plain.map(|entry| entry.filter(|entry| is_desired(&path, *entry)));
+            self.unread |= plain != read;
             if entries[0].is_none() {
                 self.entries += 1;
                 if plain[1].is_some() && read[1].is_none() {

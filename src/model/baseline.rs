@@ -12,7 +12,7 @@ use super::{
 use crate::diag::Diagnostic;
 
 /// The version of [`Baseline`]'s format.
-pub const BASELINE_FORMAT: u32 = 4;
+pub const BASELINE_FORMAT: u32 = 5;
 
 /// The state of a fleet in which planning it again would change nothing and tell nothing new, apart from the
 /// clusters in `unsettled`.
@@ -71,6 +71,8 @@ pub struct Baseline {
     pub growth: Option<DocumentGrowth>,
     /// What was found.
     pub findings: Vec<Diagnostic>,
+    /// What was verified besides; `None` where that is not known.
+    pub verified: Option<Verification>,
     /// What guards hold.
     pub holds: Vec<Hold>,
     /// What keeps its last good folder.
@@ -92,6 +94,23 @@ impl Baseline {
         let counts = FleetCounts { bound, pending, deleting, ..counts };
         Some(Self { status, reports, counts, reported, ..self })
     }
+}
+
+/// What was verified of a fleet besides its documents: its policies, with their tests, and what nobody reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verification {
+    /// What was found.
+    pub findings: Vec<Diagnostic>,
+    /// How many policy tests ran.
+    pub tests: usize,
+    /// Whether policy tests were left out because something did not load.
+    pub left_out: bool,
+    /// The clusters of the fleet that policy tests speak of.
+    pub staged: BTreeSet<Name>,
+    /// How many clusters there are documents of.
+    pub clusters: u64,
+    /// How many workers there are.
+    pub workers: u64,
 }
 
 /// A cluster that has a worker and no document.

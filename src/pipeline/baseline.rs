@@ -17,7 +17,7 @@ use crate::plan;
 /// What stands after a run that looked at everything, with what decisions about single clusters read besides
 /// their own documents: where those stand, and what `memo` knows of the policies. `None` after a run that
 /// changed something, or found something of others on a branch of carp: what was not seen to stand is looked at again. `reports` tells the
-/// reports that the run was given from any others.
+/// reports that the run was given from any others. Nothing is verified yet.
 ///
 /// # Errors
 /// The store failed.
@@ -56,6 +56,7 @@ pub fn baseline(
         standing: BTreeMap::new(),
         growth: fleet.has_room.then(DocumentGrowth::default),
         findings: proposal.diagnostics.iter().cloned().collect(),
+        verified: None,
         holds: proposal.plan.holds.clone(),
         gates: proposal.gates.clone(),
     };

@@ -58,7 +58,7 @@ use run::Run;
 use status::{Documents, StatusTrees};
 use writing::{Writing, WrittenTree};
 
-pub use affected::{Sought, propose_affected, propose_sought};
+pub use affected::{Sought, SoughtAnswer, propose_affected, propose_sought};
 pub use baseline::baseline;
 pub use status::{FleetDocument, fleet_document};
 pub use updates::{Update, nodes_words, update_lines, updates, updates_of_some};

@@ -120,8 +120,19 @@ pub fn open_against(
     let proposal = propose(&history, &mut snapshot)?;
     let input = tree;
     let tip = Some(sides.head);
-    let opened =
-        Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, notes, brought };
+    let opened = Opened {
+        proposal,
+        verified: None,
+        prefix,
+        input,
+        tip,
+        now,
+        snapshot,
+        memo,
+        sources,
+        notes,
+        brought,
+    };
     Ok(Compared { opened, base, base_input, merged })
 }
 

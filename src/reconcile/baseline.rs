@@ -7,9 +7,13 @@ use super::once::ReconcileRun;
 use super::outcome::Verdict;
 use super::proposed::RunInputs;
 use super::reports::{ReportTips, Reporting};
-use crate::model::{Baseline, Digest, Memo, Proposal, Snapshot, TurnStatus};
+use crate::model::{Baseline, Digest, Memo, Proposal, Snapshot, TurnStatus, Verification};
 use crate::pipeline;
 use crate::store::{load_sealed, save_sealed};
+use crate::verify;
+
+/// The most findings of what is verified that are kept.
+const MOST_FOUND: usize = 200;
 
 /// What stands after a run that looked only at what is affected, and the index that it used.
 pub(super) struct NextBaseline {
@@ -71,8 +75,17 @@ impl ReconcileRun<'_> {
         if let Ok(Some((baseline, documents))) =
             pipeline::baseline(&self.snapshot, reported, &self.proposal, &self.store, memo)
         {
+            let baseline = Baseline { verified: self.verified(), ..baseline };
             let _ = paths.save_tips(self.tips.as_ref());
             let _ = paths.save(program, baseline, &documents);
         }
+    }
+
+    /// What `validate` verifies besides; `None` where it finds much: then it is found anew each time.
+    fn verified(&self) -> Option<Verification> {
+        let Self { snapshot, proposal, store, .. } = self;
+        let verified =
+            verify::fleet(&snapshot.input, store, &proposal.fleet, &proposal.previous).ok()?;
+        (verified.findings.len() <= MOST_FOUND).then_some(verified)
     }
 }

@@ -8,7 +8,7 @@ use super::look::Look;
 use super::reports::{ReportTips, Reporting};
 use super::vouching::propose_vouched;
 use crate::model::{Digest, Memo, Proposal, ReportsSince, Signers, Snapshot};
-use crate::pipeline::{self, Sought};
+use crate::pipeline::{self, Sought, SoughtAnswer};
 
 /// What a look is for.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct LookFor {
 impl Look<'_> {
     /// What one run would commit, as far as it is asked for. `None` where only a look at everything knows: nothing was
     /// left standing, or more changed than that can tell of.
-    pub(super) fn standing(&self, snapshot: &Snapshot, of: &LookFor) -> Option<Proposal> {
+    pub(super) fn standing(&self, snapshot: &Snapshot, of: &LookFor) -> Option<SoughtAnswer> {
         let Self { sources, names, spec, prefix, observing, is_now, .. } = *self;
         let (sought, repository) = (of.sought.as_ref()?, sources.repository.as_ref()?);
         let signers = Signers::of(spec);

@@ -170,7 +170,19 @@ impl PastRun {
         }
         let (input, brought) = (tree, None);
         let tip = None;
-        Ok(Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, notes, brought })
+        Ok(Opened {
+            proposal,
+            verified: None,
+            prefix,
+            input,
+            tip,
+            now,
+            snapshot,
+            memo,
+            sources,
+            notes,
+            brought,
+        })
     }
 
     fn tree_of(&self, repository: &Repository, whose: &str, commit: Id) -> Result<Id, Error> {

@@ -12,7 +12,7 @@ use super::{Error, FleetPlace, Names};
 use crate::git::Repository;
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot, Store};
+use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot, Store, Verification};
 use crate::store::{BoundedStore, HashingStore, MemoryStore};
 
 /// How many bytes of files are kept to tell what changes in them.
@@ -31,6 +31,8 @@ pub struct RunClock {
 pub struct Opened {
     /// What would be committed.
     pub proposal: Proposal,
+    /// What was verified besides, where that was asked for and the last run left it.
+    pub verified: Option<Verification>,
     /// The fleet's root in its repository.
     pub prefix: String,
     /// The input tree, whose files findings speak of.
@@ -121,16 +123,30 @@ pub fn open(
     };
     // What is about what people wrote need not know what carp wrote.
     let blind = !known && observing.missing == MissingBranches::Noted;
-    let (proposal, memo) = match look.standing(&snapshot, of).filter(|_| !blind) {
-        Some(proposal) => (proposal, Memo::default()),
-        None => look.propose(&mut snapshot, blind, &mut notes)?,
+    let (proposal, verified, memo) = if let Some(known) = look.standing(&snapshot, of) {
+        (known.proposal, known.verified, Memo::default())
+    } else {
+        let (proposal, memo) = look.propose(&mut snapshot, blind, &mut notes)?;
+        (proposal, None, memo)
     };
     if let Some(repository) = &sources.repository {
         let output = repository.resolve(&names.output())?;
         notes.extend(hand_edits(repository, output, &proposal, &prefix));
     }
     let (input, tip) = (tree, tip_of(&sources, commit));
-    Ok(Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, notes, brought })
+    Ok(Opened {
+        proposal,
+        verified,
+        prefix,
+        input,
+        tip,
+        now,
+        snapshot,
+        memo,
+        sources,
+        notes,
+        brought,
+    })
 }
 
 /// The commit that was read, or on which the files stand.

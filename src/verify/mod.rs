@@ -11,9 +11,11 @@ mod stage;
 mod ties;
 mod unmatched;
 
+use std::collections::BTreeSet;
+
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::load::{self, PolicyTest};
-use crate::model::{Fleet, Input, Previous, Store, StoreError};
+use crate::model::{Fleet, Input, Name, Previous, Store, StoreError, Verification};
 use crate::render::Templates;
 use stage::Stage;
 
@@ -30,6 +32,8 @@ pub struct Verified {
     /// Whether policy tests were left out because something of the fleet did not load: what they would
     /// say is not what they mean.
     pub left_out: bool,
+    /// The clusters of the fleet that policy tests speak of.
+    pub staged: BTreeSet<Name>,
 }
 
 /// Verifies a fleet as it loaded: its policies, what nobody reads, and what is spent by `previous`.
@@ -41,12 +45,20 @@ pub fn fleet(
     store: &dyn Store,
     fleet: &Fleet,
     previous: &Previous,
-) -> Result<Verified, StoreError> {
-    let mut verified = policies(input, store, fleet)?;
+) -> Result<Verification, StoreError> {
+    let Verified { diagnostics: mut found, tests, left_out, staged } =
+        policies(input, store, fleet)?;
     let roots = fleet.spec.roots.clone().unwrap_or_default();
-    verified.diagnostics.extend(load::strays(input, store, &roots)?);
-    verified.diagnostics.extend(spent::found(fleet, previous.fleet.as_ref()));
-    Ok(verified)
+    found.extend(load::strays(input, store, &roots)?);
+    found.extend(spent::found(fleet, previous.fleet.as_ref()));
+    Ok(Verification {
+        findings: found.into_iter().collect(),
+        tests,
+        left_out,
+        staged,
+        clusters: fleet.clusters.len() as u64,
+        workers: fleet.workers.len() as u64,
+    })
 }
 
 /// Verifies the policies of a fleet as it loaded.
@@ -56,8 +68,10 @@ pub fn fleet(
 pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verified, StoreError> {
     let (tests, mut diagnostics) = load::policy_tests(input, store, fleet)?;
     if fleet.is_unsure() {
-        return Ok(Verified { diagnostics, tests: 0, left_out: !tests.is_empty() });
+        let left_out = !tests.is_empty();
+        return Ok(Verified { diagnostics, left_out, ..Verified::default() });
     }
+    let staged = tests.iter().flat_map(stage::of_the_fleet).collect();
     let failures = tests.iter().flat_map(|test| run_test(test, fleet)).collect();
     diagnostics.extend(bounded(failures));
     diagnostics.extend(ties::found(fleet));
@@ -67,7 +81,7 @@ pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verif
         let templates = Templates::built_in().with(&templates).0;
         diagnostics.extend(overridden::found(fleet, &templates));
     }
-    Ok(Verified { diagnostics, tests: tests.len(), left_out: false })
+    Ok(Verified { diagnostics, tests: tests.len(), left_out: false, staged })
 }
 
 /// Runs a test: everything that does not hold.

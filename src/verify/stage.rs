@@ -8,6 +8,14 @@ use crate::model::api::Observation;
 use crate::model::{ClusterRow, Fleet, Name, Observed, Previous, Worker, WorkerLock};
 use crate::plan::PlanInput;
 
+/// The clusters of which a test speaks and that it does not give itself.
+pub(super) fn of_the_fleet(test: &PolicyTest) -> impl Iterator<Item = Name> {
+    let expected = test.spec.expect.iter().map(|expected| expected.cluster.as_str());
+    let named = expected.chain(test.spec.placed.keys().map(String::as_str));
+    let own = named.filter(move |name| !test.given.clusters.contains_key(*name));
+    own.filter_map(|name| Name::parse(name).ok())
+}
+
 /// All that a plan reads, made of what a test says.
 pub(super) struct Stage {
     pub(super) fleet: Fleet,

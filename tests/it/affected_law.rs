@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use carp::change::plan_digest;
 use carp::model::{Baseline, KnownDocuments, Name, Proposal, Snapshot};
 use carp::pipeline::{baseline, propose_affected};
+use carp::verify;
 use proptest::prelude::*;
 
 use crate::memo_law::{Edit, apply, edits};
@@ -91,14 +92,13 @@ impl Standing {
         }
         let proposal = self.world.run();
         self.reports.clone_from(&self.world.reports);
-        self.baseline = baseline(
-            &snapshot,
-            self.world.reported(),
-            &proposal,
-            &self.world.store,
-            &self.world.memo,
-        )
-        .unwrap();
+        let World { store, memo, .. } = &self.world;
+        let left = baseline(&snapshot, self.world.reported(), &proposal, store, memo).unwrap();
+        let of = (&snapshot.input, &proposal.fleet, &proposal.previous);
+        let verified = verify::fleet(of.0, store, of.1, of.2).unwrap();
+        let verified = Some(verified);
+        self.baseline =
+            left.map(|(before, documents)| (Baseline { verified, ..before }, documents));
         false
     }
 }

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use carp::model::{Name, Proposal, Snapshot};
-use carp::pipeline::{Sought, propose_sought};
+use carp::pipeline::{Sought, SoughtAnswer, propose_sought};
 use carp::plan::{PlanInput, explain_cluster, remedies};
+use carp::verify;
 use proptest::prelude::*;
 
 use crate::affected_law::Standing;
@@ -18,6 +19,10 @@ use crate::support::small;
 impl Standing {
     /// What a look says; `None` where that takes everything.
     fn look(&self, sought: &Sought) -> Option<Proposal> {
+        self.answer(sought).map(|answer| answer.proposal)
+    }
+
+    fn answer(&self, sought: &Sought) -> Option<SoughtAnswer> {
         let (before, documents) = self.baseline.as_ref()?;
         let snapshot = Snapshot { reports: None, ..self.world.snapshot() };
         let since = self.world.reports_since(self.reports.as_ref());
@@ -27,7 +32,7 @@ impl Standing {
     /// Holds every look against one at everything; returns how many were answered by what stands.
     fn looks(&self) -> usize {
         let whole = self.world.propose_afresh();
-        let mut answered = 0;
+        let mut answered = usize::from(self.finds(&whole));
         if let Some(narrow) = self.look(&Sought::Changes) {
             answered += 1;
             assert_same_changes(&narrow, &whole);
@@ -36,6 +41,18 @@ impl Standing {
             answered += usize::from(self.looks_at(name, &whole));
         }
         answered
+    }
+
+    /// Whether what is found is known by what stands.
+    fn finds(&self, whole: &Proposal) -> bool {
+        let Some(SoughtAnswer { proposal, verified }) = self.answer(&Sought::Findings) else {
+            return false;
+        };
+        let input = self.world.snapshot().input;
+        let all = verify::fleet(&input, &self.world.store, &whole.fleet, &whole.previous).unwrap();
+        assert_eq!(proposal.diagnostics.sorted(), whole.diagnostics.sorted());
+        assert_eq!(verified, Some(all));
+        true
     }
 
     fn looks_at(&self, name: &Name, whole: &Proposal) -> bool {
@@ -88,16 +105,16 @@ proptest! {
 #[test]
 fn looks_at_a_fleet_that_stands_are_answered_by_what_stands() {
     let mut standing = Standing::new();
-    assert_eq!(standing.looks(), 7, "what changes, and six clusters");
+    assert_eq!(standing.looks(), 8, "what is found, what changes, and six clusters");
     for edit in [Edit::Add(1), Edit::Add(2), Edit::Rules(3), Edit::Label(1, 1), Edit::Quota(11)] {
         apply(&mut standing.world, &edit);
         for _ in 0..3 {
             standing.run();
         }
-        assert!(standing.looks() >= 7, "{edit:?}");
+        assert!(standing.looks() >= 8, "{edit:?}");
     }
     apply(&mut standing.world, &Edit::Tag(2, 1));
-    assert!(standing.looks() >= 7, "one is edited");
+    assert!(standing.looks() >= 8, "one is edited");
     apply(&mut standing.world, &Edit::Capacity(1, 8));
     assert_eq!(standing.looks(), 0, "a worker is edited");
 }
@@ -143,6 +160,33 @@ fn what_is_found_is_where_its_document_is() {
     }
 }
 
+/// A policy test, and a document that nobody reads.
+#[test]
+fn what_is_verified_is_verified_again_where_it_may_be_otherwise() {
+    let found = |standing: &Standing| {
+        let whole = standing.world.propose_afresh();
+        standing.finds(&whole)
+    };
+    let mut standing = Standing::new();
+    let test = "apiVersion: carp.dev/v1alpha1\nkind: PlacementPolicyTest\nmetadata: {name: t}\nspec:\n  expect:\n  \
+                - {cluster: alpha, worker: w-weu}\n";
+    standing.world.write("policies/tests/t.yaml", test);
+    standing.stand();
+    assert!(found(&standing));
+    apply(&mut standing.world, &Edit::Add(1));
+    assert!(found(&standing), "one more, of which no test speaks");
+    standing.world.write(
+        "fleet/notes.json",
+        "{\"kind\": \"ManagedCluster\", \"apiVersion\": \"carp.dev/v1alpha1\"}",
+    );
+    assert!(!found(&standing), "a document that nobody reads");
+    standing.stand();
+    let alpha = standing.world.files["fleet/clusters/alpha.yaml"].clone();
+    let other = alpha.replacen("spec:\n", "spec:\n  paused: true\n", 1);
+    standing.world.write("fleet/clusters/alpha.yaml", &other);
+    assert!(!found(&standing), "a test speaks of it");
+}
+
 /// Commands that only look, of a fleet in which `c000000` is placed and `c000007` waits.
 const LOOKS: &[&[&str]] = &[
     &["plan"],
@@ -158,6 +202,7 @@ const LOOKS: &[&[&str]] = &[
     &["status", "cluster/c000007"],
     &["get", "nobody"],
     &["validate"],
+    &["validate", "--output", "json"],
 ];
 
 /// What each of these commands prints, without how much was done for it.

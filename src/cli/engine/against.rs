@@ -5,10 +5,8 @@ use super::super::{AgainstArgs, Context, Error, FleetArgs, ObservedArgs};
 use super::open::{self, FleetLook, build, clock, failed};
 use super::{Diffs, OpenedFleet, Validated};
 use crate::change::{self, Others};
-use crate::diag::Diagnostic;
-use crate::model::{Id, Input, Proposal};
+use crate::model::{Id, Proposal, Verification};
 use crate::reconcile::{self, Against, Compared, MissingBranches, Observing};
-use crate::verify;
 
 /// What the change is merged into: what was asked for, else what a pull request's workflow says, where the
 /// fleet is a folder of a clone.
@@ -50,29 +48,17 @@ pub(super) fn validate(
     let (mut look, base, base_input) =
         look(context, fleet, observed, against, MissingBranches::Noted)?;
     if look.opened.proposal.stopped {
-        return Ok(Validated { opened: look.opened, tests: 0, left_out: false });
+        return Ok(Validated { opened: look.opened, verified: Verification::default() });
     }
-    let run = |look: &FleetLook, tree, proposal: &Proposal| {
-        let prefix = look.opened.source.prefix.clone();
-        let input = Input::of_files(tree, &prefix);
-        let verified = look
-            .sources
-            .with(|store| verify::fleet(&input, store, &proposal.fleet, &proposal.previous));
-        let verified = verified.map_err(|error| failed(&error))?;
-        verified.map_err(|error| failed(&error.into()))
-    };
-    let after = run(&look, look.input, &look.opened.proposal)?;
-    let known: Vec<Diagnostic> = if base.stopped {
-        Vec::new()
-    } else {
-        run(&look, base_input, &base)?.diagnostics.into_iter().collect()
-    };
-    let (others, new) = change::new_findings(&after.diagnostics, &known);
+    let verified = look.verify(look.input, &look.opened.proposal)?;
+    let known = if base.stopped { Vec::new() } else { look.verify(base_input, &base)?.findings };
+    let after = verified.findings.iter().cloned().collect();
+    let (others, new) = change::new_findings(&after, &known);
     look.opened.proposal.diagnostics.extend(new);
     if let Some(against) = &mut look.opened.against {
         against.others.findings += others;
     }
-    Ok(Validated { opened: look.opened, tests: after.tests, left_out: after.left_out })
+    Ok(Validated { opened: look.opened, verified })
 }
 
 /// The plan of the merge without what the plan of the base says too, that plan, and the tree of the base.

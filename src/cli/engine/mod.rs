@@ -39,11 +39,10 @@ use super::{
 };
 use crate::change::Certified;
 use crate::diag::{Place, Position};
-use crate::model::{Input, Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus};
+use crate::model::{Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus, Verification};
 use crate::pipeline::{Sought, Update};
 use crate::reconcile::{Keep, Verdict};
 use crate::store::{CheckedOut, Prune};
-use crate::verify;
 
 pub use control::Control;
 pub use open::Told;
@@ -153,10 +152,8 @@ pub struct Reconciled {
 pub struct Validated {
     /// What was made of it; its diagnostics have what the policy tests found, too.
     pub opened: OpenedFleet,
-    /// How many policy tests ran.
-    pub tests: usize,
-    /// Whether there are policy tests that could not run.
-    pub left_out: bool,
+    /// What was verified besides, and how much of it.
+    pub verified: Verification,
 }
 
 /// Reads a fleet, proposes and verifies: `validate`.
@@ -173,21 +170,16 @@ pub fn validate(
     if let Some(asked) = against::asked(context, fleet, against)? {
         return against::validate(context, fleet, observed, &asked);
     }
-    let mut look = open::look_at_input(context, fleet, observed, true)?;
+    let mut look = open::look_at_input(context, fleet, observed, Some(Sought::Findings))?;
     if look.opened.proposal.stopped {
-        return Ok(Validated { opened: look.opened, tests: 0, left_out: false });
+        return Ok(Validated { opened: look.opened, verified: Verification::default() });
     }
-    let prefix = look.opened.source.prefix.clone();
-    let input = Input::of_files(look.input, &prefix);
-    let proposal = &mut look.opened.proposal;
-    let verified = look
-        .sources
-        .with(|store| verify::fleet(&input, store, &proposal.fleet, &proposal.previous));
-    let verified = verified.map_err(|error| open::failed(&error))?;
-    let verified = verified.map_err(|error| open::failed(&error.into()))?;
-    proposal.diagnostics.extend(verified.diagnostics);
-    let (tests, left_out) = (verified.tests, verified.left_out);
-    Ok(Validated { opened: look.opened, tests, left_out })
+    let verified = match look.verified.take() {
+        Some(verified) => verified,
+        None => look.verify(look.input, &look.opened.proposal)?,
+    };
+    look.opened.proposal.diagnostics.extend(verified.findings.iter().cloned());
+    Ok(Validated { opened: look.opened, verified })
 }
 
 /// Reads a fleet and proposes: `plan`.
@@ -206,7 +198,8 @@ pub fn propose(
         return against::propose(context, fleet, observed, &asked, diffs);
     }
     let sought = (told == Told::Changes).then_some(Sought::Changes);
-    let mut look = open::look_as_reconcile(context, fleet, observed, Keep::Telling, sought)?;
+    let asked = (Keep::Telling, sought);
+    let mut look = open::look_for(context, fleet, &open::as_reconcile(observed), asked)?;
     look.show(diffs)?;
     look.certify()?;
     Ok(look.opened)
@@ -228,7 +221,7 @@ pub fn render(
             .help("name a folder that does not exist yet"));
     }
     let _progress = context.progress("rendering the fleet");
-    let look = open::look_as_reconcile(context, fleet, observed, Keep::Bytes, None)?;
+    let look = open::look_for(context, fleet, &open::as_reconcile(observed), (Keep::Bytes, None))?;
     open::write_out(look, out, part, Prune::Keep)
 }
 
@@ -250,7 +243,7 @@ pub fn explain(
     let is_cluster = object.kind.is_none_or(|kind| kind == ObjectKind::Cluster) && !bootstrap;
     let sought = is_cluster.then(|| Sought::Reasons(object.name.clone()));
     let look = match at {
-        None => open::look_for(context, fleet, observed, Keep::Ids, sought)?,
+        None => open::look_for(context, fleet, &open::observing(observed), (Keep::Ids, sought))?,
         Some(revision) => open::look_past(context, fleet, revision, Keep::Ids)?,
     };
     let unread = unread::decided(&look)?;
@@ -287,7 +280,8 @@ pub fn status(
     query: &Query,
 ) -> Result<StatusView, Error> {
     let _progress = context.progress("reading and placing the fleet");
-    let look = open::look_for(context, fleet, observed, Keep::Bytes, query.sought())?;
+    let asked = (Keep::Bytes, query.sought());
+    let look = open::look_for(context, fleet, &open::observing(observed), asked)?;
     let unread = unread::decided(&look)?;
     let mut view = status::status(&look, query)?;
     view.warnings.extend(unread);
@@ -347,7 +341,7 @@ pub fn drained(
     worker: &Name,
 ) -> Result<DrainedView, Error> {
     let fleet = reconcile::argument(&args.fleet);
-    let look = open::look_at_input(context, &fleet, &ObservedArgs::default(), false)?;
+    let look = open::look_at_input(context, &fleet, &ObservedArgs::default(), None)?;
     unread::decided(&look)?;
     Ok(drain::drained(&look.opened.proposal.plan, worker))
 }

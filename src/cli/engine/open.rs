@@ -9,7 +9,8 @@ use super::unknown::unknown;
 use super::{Diffs, FleetSource, OpenedFleet, RenderPart, Rendered, TextOf};
 use crate::change::entry_at;
 use crate::model::{
-    Build, Digest, Dir, Entry, EntryKind, Id, Memo, Name, Snapshot, Store, StoreError, paths,
+    Build, Digest, Dir, Entry, EntryKind, Id, Input, Memo, Name, Proposal, Snapshot, Store,
+    StoreError, Verification, paths,
 };
 use crate::pipeline::{self, Sought};
 use crate::reconcile::{
@@ -17,10 +18,13 @@ use crate::reconcile::{
     SourceStores,
 };
 use crate::store::{Prune, checkout};
+use crate::verify;
 
 /// A look at a fleet, with the stores that it was read from.
 pub(super) struct FleetLook {
     pub(super) opened: OpenedFleet,
+    /// What the last run verified besides, where that was asked for and still is so.
+    pub(super) verified: Option<Verification>,
     /// The input tree.
     pub(super) input: Id,
     /// The commit that it is of, or stands on.
@@ -47,53 +51,35 @@ pub(super) fn look(
     observed: &ObservedArgs,
     keep: Keep,
 ) -> Result<FleetLook, Error> {
-    look_for(context, fleet, observed, keep, None)
-}
-
-/// Reads a fleet for what needs no more than a part of it.
-pub(super) fn look_for(
-    context: &Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
-    keep: Keep,
-    sought: Option<Sought>,
-) -> Result<FleetLook, Error> {
-    look_at(context, fleet, &observing(observed), (keep, sought))
-}
-
-/// Reads a fleet for what shows what a reconcile would do: it reads what that would read.
-pub(super) fn look_as_reconcile(
-    context: &Context<'_, '_>,
-    fleet: &FleetArgs,
-    observed: &ObservedArgs,
-    keep: Keep,
-    sought: Option<Sought>,
-) -> Result<FleetLook, Error> {
-    let observing = Observing { signed: true, rewind: true, ..observing(observed) };
-    look_at(context, fleet, &observing, (keep, sought))
+    look_for(context, fleet, &observing(observed), (keep, None))
 }
 
 /// Reads a fleet for what is about what people wrote, which says as much in a clone that lacks the branches that
-/// carp writes.
+/// carp writes. What is sought is no more than a part of it.
 pub(super) fn look_at_input(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
     observed: &ObservedArgs,
-    signed: bool,
+    sought: Option<Sought>,
 ) -> Result<FleetLook, Error> {
-    let missing = MissingBranches::Noted;
+    let (missing, signed) = (MissingBranches::Noted, sought == Some(Sought::Findings));
     let observing = Observing { signed, missing, ..observing(observed) };
-    look_at(context, fleet, &observing, (Keep::Ids, None))
+    look_for(context, fleet, &observing, (Keep::Ids, sought))
 }
 
 /// What a look reads besides the fleet.
-fn observing(observed: &ObservedArgs) -> Observing {
+pub(super) fn observing(observed: &ObservedArgs) -> Observing {
     Observing {
         folder: observed.observed.clone(),
         first_run: observed.first_run,
         missing: MissingBranches::Brought,
         ..Observing::default()
     }
+}
+
+/// What a look reads that shows what a reconcile would do: what that would read.
+pub(super) fn as_reconcile(observed: &ObservedArgs) -> Observing {
+    Observing { signed: true, rewind: true, ..observing(observed) }
 }
 
 /// Looks at a fleet as a past run saw it.
@@ -110,7 +96,8 @@ pub(super) fn look_past(
     Ok(looked(fleet, opened.map_err(|error| failed(&error))?, shown_prefix))
 }
 
-fn look_at(
+/// Looks at a fleet for what needs no more than a part of it, where something is sought.
+pub(super) fn look_for(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
     observing: &Observing,
@@ -140,8 +127,18 @@ pub(super) fn looked(
     opened: reconcile::Opened,
     shown_prefix: String,
 ) -> FleetLook {
-    let reconcile::Opened { proposal, prefix, input, tip, now, snapshot, memo, sources, .. } =
-        opened;
+    let reconcile::Opened {
+        proposal,
+        verified,
+        prefix,
+        input,
+        tip,
+        now,
+        snapshot,
+        memo,
+        sources,
+        ..
+    } = opened;
     let mut notes = opened.notes;
     notes.extend(opened.brought.map(|brought| brought_words(&brought, now)));
     let sources = std::rc::Rc::new(sources);
@@ -161,7 +158,7 @@ pub(super) fn looked(
         certificate: Vec::new(),
         against: None,
     };
-    FleetLook { opened, input, tip, sources, now, snapshot, memo }
+    FleetLook { opened, verified, input, tip, sources, now, snapshot, memo }
 }
 
 /// What was brought, and how old it is: a clone that is not fetched again stays at that.
@@ -196,6 +193,16 @@ impl FleetLook {
 }
 
 impl FleetLook {
+    /// What `validate` looks at besides the documents of this fleet, or of what a plan was made of by another `input`.
+    pub(super) fn verify(&self, input: Id, proposal: &Proposal) -> Result<Verification, Error> {
+        let input = Input::of_files(input, &self.opened.source.prefix);
+        let verified = self
+            .sources
+            .with(|store| verify::fleet(&input, store, &proposal.fleet, &proposal.previous));
+        let verified = verified.map_err(|error| failed(&error))?;
+        verified.map_err(|error| failed(&error.into()))
+    }
+
     /// Finds what people wrote that forced the deletions and moves which begin.
     pub(super) fn certify(&mut self) -> Result<(), Error> {
         let OpenedFleet { proposal, source, .. } = &self.opened;

@@ -86,7 +86,7 @@ fn own(context: &Context<'_, '_>, fleet: &FleetArgs) -> Result<BTreeMap<String, 
 /// The fleet as it loads.
 fn look(context: &Context<'_, '_>, fleet: &FleetArgs) -> Result<Loaded, Error> {
     let observed = ObservedArgs::default();
-    let look = open::look_at_input(context, fleet, &observed, false)?;
+    let look = open::look_at_input(context, fleet, &observed, None)?;
     let input = &look.snapshot.input;
     let loaded = look.sources.with(|store| load::load(input, store, &mut Memo::default()));
     let loaded = loaded.map_err(|error| failed(&error))?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::{Context, Error, FleetArgs, ObservedArgs};
-use super::open::{find, look_as_reconcile, write_out};
+use super::open::{as_reconcile, find, look_for, write_out};
 use super::{RenderPart, Rendered};
 use crate::reconcile::Keep;
 use crate::store::{FilesStand, Prune};
@@ -54,7 +54,8 @@ impl<'a> Watching<'a> {
         // Of what is saved meanwhile the next look says so.
         self.stand = now;
         let _progress = context.progress("rendering the fleet");
-        let look = look_as_reconcile(context, self.fleet, self.observed, Keep::Bytes, None)?;
+        let asked = (Keep::Bytes, None);
+        let look = look_for(context, self.fleet, &as_reconcile(self.observed), asked)?;
         if look.opened.proposal.stopped {
             let (changed, files) = (crate::store::CheckedOut::default(), 0);
             return Ok(Some(Rendered { opened: look.opened, changed, files }));

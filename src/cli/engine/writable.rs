@@ -29,7 +29,7 @@ pub struct Writable {
 pub fn writable(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<Writable, Error> {
     let named = reconcile::argument(&args.fleet);
     let root = open::find(context, &named)?.folder.unwrap_or_else(|| args.fleet.clone());
-    let look = open::look_at_input(context, &named, &ObservedArgs::default(), false)?;
+    let look = open::look_at_input(context, &named, &ObservedArgs::default(), None)?;
     let fleet = &look.opened.proposal.fleet;
     if look.opened.proposal.stopped && fleet.name.is_empty() {
         return Err(Error::failed(format!("{}/carp.yaml does not load", root.display()))

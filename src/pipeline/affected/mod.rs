@@ -25,6 +25,7 @@ mod removed;
 mod scope;
 mod sought;
 mod told;
+mod verified;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,8 +48,9 @@ use crate::plan::{self, PlanInput};
 use heard::Heard;
 use read::{AffectedRead, Width};
 use scope::AffectedScope;
+use verified::DifferingDocuments;
 
-pub use sought::{Sought, propose_sought};
+pub use sought::{Sought, SoughtAnswer, propose_sought};
 
 /// What one run would commit, worked out of what changed since the fleet last stood, and what stands after it.
 /// `None` where more may be affected than clusters' own documents: then [`propose`](super::propose) says it.
@@ -111,7 +113,7 @@ fn decide_part(
     read_by: (&dyn DocumentIndex, Width),
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
     let files = scope.files();
-    let (differing, edited) = (scope.changed.files().clone(), !scope.changed.is_form_only());
+    let differing = DifferingDocuments::of(&scope.changed);
     let other = OtherClusters { added: scope.changed.added().clone(), going: scope.going.clone() };
     let growth = scope.growth;
     if !added::are_free(snapshot, store, (baseline, read_by.0), &other.added)? {
@@ -126,7 +128,8 @@ fn decide_part(
     let standing = part.standing.clone();
     let Some(written) = write(snapshot, store, baseline, part)? else { return Ok(None) };
     let PartWritten { mut proposal, changed, counts_until } = written;
-    if !told::is_the_same(baseline, &proposal.diagnostics, (&differing, edited)) {
+    let edited = !differing.is_form_only;
+    if !told::is_the_same(baseline, &proposal.diagnostics, (&differing.files, edited)) {
         return Ok(None);
     }
     proposal.diagnostics = baseline.findings.iter().cloned().collect();
@@ -134,8 +137,10 @@ fn decide_part(
     // What this run counts is counted once: the next one stands on without it.
     proposal.valid_until = [until, counts_until].into_iter().flatten().min();
     let gone = removed::gone(&baseline.gone, (&proposal.plan, &other.going), &changed);
+    let verified = baseline.verified.as_ref();
+    let verified = verified.and_then(|before| verified::after(before, &differing, &proposal.fleet));
     let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
-    Ok(Some((proposal, Baseline { until, gone, standing, growth, ..next })))
+    Ok(Some((proposal, Baseline { until, gone, standing, growth, verified, ..next })))
 }
 
 /// Decides about what was read.

@@ -5,14 +5,17 @@
 
 use super::read::{self, Width, of_clusters};
 use super::{count_standing, decide_part, scope, width_of};
+use crate::diag::Severity;
 use crate::model::{
     Baseline, Decision, DocumentIndex, DocumentName, Name, PendingRow, Planned, Previous, Proposal,
-    ReportsSince, Snapshot, Store, StoreError,
+    ReportsSince, Snapshot, Store, StoreError, Verification,
 };
 
 /// What is asked of a fleet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sought {
+    /// What is found, in the documents and by verifying them.
+    Findings,
     /// What would change, and what waits.
     Changes,
     /// What is known of one placed cluster.
@@ -26,17 +29,26 @@ impl Sought {
     #[must_use]
     pub const fn cluster(&self) -> Option<&Name> {
         match self {
-            Self::Changes => None,
+            Self::Findings | Self::Changes => None,
             Self::Cluster(name) | Self::Reasons(name) => Some(name),
         }
     }
 
     const fn width(&self) -> Width {
         match self {
-            Self::Changes | Self::Cluster(_) => Width::Own,
+            Self::Findings | Self::Changes | Self::Cluster(_) => Width::Own,
             Self::Reasons(_) => Width::EveryWorker,
         }
     }
+}
+
+/// What is known of what is asked.
+#[derive(Debug)]
+pub struct SoughtAnswer {
+    /// What one run would commit, as far as it is asked for.
+    pub proposal: Proposal,
+    /// What was verified, where that is asked for.
+    pub verified: Option<Verification>,
 }
 
 /// How many clusters without a document a plan tells of. Where there are more, everything is looked at.
@@ -44,7 +56,8 @@ const MOST_GONE: usize = 100;
 
 /// What one run would commit, as far as it is asked for; `None` where that takes a look at everything.
 ///
-/// The proposal has its trees, message, counts, findings and deadline as a look at everything has them. Its plan has
+/// For [`Sought::Findings`] the proposal has these alone, and says what else was verified. Otherwise
+/// it has its trees, message, counts, findings and deadline as a look at everything has them. Its plan has
 /// the clusters that change and the one that is asked for; for [`Sought::Changes`] those that wait, too.
 ///
 /// # Errors
@@ -56,11 +69,53 @@ pub fn propose_sought(
     baseline: &Baseline,
     index: &dyn DocumentIndex,
     sought: &Sought,
-) -> Result<Option<Proposal>, StoreError> {
+) -> Result<Option<SoughtAnswer>, StoreError> {
     // A deadline that a report took away is known by looking at everything.
-    if !baseline.quiet || baseline.gone.len() > MOST_GONE || baseline.reports != reports.digest {
+    if baseline.reports != reports.digest {
         return Ok(None);
     }
+    if *sought == Sought::Findings {
+        return found(snapshot, reports, store, baseline, index);
+    }
+    if !baseline.quiet || baseline.gone.len() > MOST_GONE {
+        return Ok(None);
+    }
+    let proposal = told_of(snapshot, reports, store, baseline, index, sought)?;
+    Ok(proposal.map(|proposal| SoughtAnswer { proposal, verified: None }))
+}
+
+/// What is found. What follows from an error, and for whom, is told by looking at everything.
+fn found(
+    snapshot: &Snapshot,
+    reports: &ReportsSince,
+    store: &dyn Store,
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+) -> Result<Option<SoughtAnswer>, StoreError> {
+    let has_errors = baseline.findings.iter().any(|found| found.severity == Severity::Error);
+    if has_errors || !baseline.gates.is_empty() || baseline.verified.is_none() {
+        return Ok(None);
+    }
+    let Some(scope) = scope::of(snapshot, reports, store, baseline, index)? else {
+        return Ok(None);
+    };
+    let width = width_of(&scope);
+    let part = decide_part(snapshot, store, baseline, scope, (index, width))?;
+    let answer = |(proposal, next): (Proposal, Baseline)| {
+        next.verified.map(|verified| SoughtAnswer { proposal, verified: Some(verified) })
+    };
+    Ok(part.and_then(answer))
+}
+
+/// What would change, or what becomes of one cluster.
+fn told_of(
+    snapshot: &Snapshot,
+    reports: &ReportsSince,
+    store: &dyn Store,
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+    sought: &Sought,
+) -> Result<Option<Proposal>, StoreError> {
     let Some(mut scope) = scope::of(snapshot, reports, store, baseline, index)? else {
         return Ok(None);
     };

@@ -32,7 +32,7 @@ fn names_clusters(finding: &Diagnostic) -> bool {
 }
 
 /// Whether a finding is in one of these files, or speaks of one.
-fn is_of(finding: &Diagnostic, files: &BTreeSet<String>) -> bool {
+pub(super) fn is_of(finding: &Diagnostic, files: &BTreeSet<String>) -> bool {
     let related = finding.related.iter().map(|(place, _)| place);
     finding.place.iter().chain(related).any(|place| files.contains(&place.file))
 }
