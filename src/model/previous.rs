@@ -71,6 +71,14 @@ impl Previous {
         placed.map(|row| &row.row).or_else(waiting)
     }
 
+    /// What rules read of all clusters that are placed or wait, as the locks have it.
+    #[must_use]
+    pub fn index_rows(&self) -> BTreeMap<&Name, &IndexRow> {
+        let waiting = self.pending.clusters.iter().map(|(name, row)| (name, &row.row));
+        let placed = self.workers.values().flat_map(|lock| &lock.clusters);
+        waiting.chain(placed.map(|(name, row)| (name, &row.row))).collect()
+    }
+
     /// How many clusters are placed.
     #[must_use]
     pub fn bound(&self) -> usize {

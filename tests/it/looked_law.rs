@@ -37,6 +37,7 @@ impl Standing {
             answered += 1;
             assert_same_changes(&narrow, &whole);
         }
+        answered += usize::from(self.lists(&whole));
         for name in whole.plan.clusters.keys() {
             answered += usize::from(self.looks_at(name, &whole));
         }
@@ -52,6 +53,33 @@ impl Standing {
         let all = verify::fleet(&input, &self.world.store, &whole.fleet, &whole.previous).unwrap();
         assert_eq!(proposal.diagnostics.sorted(), whole.diagnostics.sorted());
         assert_eq!(verified, Some(all));
+        true
+    }
+
+    /// Whether all clusters and workers are known by what stands.
+    fn lists(&self, whole: &Proposal) -> bool {
+        if let Some(narrow) = self.look(&Sought::Statuses) {
+            assert_eq!(narrow.status_tree, whole.status_tree);
+            let names = |p: &Proposal| p.plan.clusters.keys().cloned().collect::<Vec<_>>();
+            assert_eq!(names(&narrow), names(whole));
+            let workers = |p: &Proposal| {
+                let all = p.plan.workers.keys().map(|name| p.fleet.workers.get(name));
+                all.map(|worker| worker.map(|worker| worker.facts)).collect::<Vec<_>>()
+            };
+            assert_eq!(workers(&narrow), workers(whole));
+            let rows = narrow.previous.index_rows();
+            for (name, cluster) in &whole.fleet.clusters {
+                let edited = narrow.fleet.clusters.get(name).map(carp::model::Cluster::index_row);
+                let row = edited.or_else(|| rows.get(name).map(|row| (*row).clone()));
+                assert_eq!(row, Some(cluster.index_row()), "{name}");
+            }
+        }
+        let Some(narrow) = self.look(&Sought::Plan) else { return false };
+        assert_same_changes(&narrow, whole);
+        assert_eq!(narrow.plan.clusters, whole.plan.clusters);
+        assert_eq!(narrow.plan.workers, whole.plan.workers);
+        assert_eq!(narrow.plan.deletions, whole.plan.deletions);
+        assert_eq!(carp::change::strain(&narrow), carp::change::strain(whole));
         true
     }
 
@@ -105,16 +133,16 @@ proptest! {
 #[test]
 fn looks_at_a_fleet_that_stands_are_answered_by_what_stands() {
     let mut standing = Standing::new();
-    assert_eq!(standing.looks(), 8, "what is found, what changes, and six clusters");
+    assert_eq!(standing.looks(), 9, "what is found, what changes, all, and six clusters");
     for edit in [Edit::Add(1), Edit::Add(2), Edit::Rules(3), Edit::Label(1, 1), Edit::Quota(11)] {
         apply(&mut standing.world, &edit);
         for _ in 0..3 {
             standing.run();
         }
-        assert!(standing.looks() >= 8, "{edit:?}");
+        assert!(standing.looks() >= 9, "{edit:?}");
     }
     apply(&mut standing.world, &Edit::Tag(2, 1));
-    assert!(standing.looks() >= 8, "one is edited");
+    assert!(standing.looks() >= 9, "one is edited");
     apply(&mut standing.world, &Edit::Capacity(1, 8));
     assert_eq!(standing.looks(), 0, "a worker is edited");
 }
@@ -197,6 +225,11 @@ const LOOKS: &[&[&str]] = &[
     &["explain", "c000001", "--output", "json"],
     &["explain", "cluster/c000007"],
     &["explain", "cluster/nobody"],
+    &["status"],
+    &["status", "workers"],
+    &["status", "clusters", "--output", "wide"],
+    &["status", "clusters", "--output", "json"],
+    &["status", "clusters", "--tenant", "tenant-1"],
     &["status", "cluster/c000000"],
     &["status", "c000002", "--output", "yaml"],
     &["status", "cluster/c000007"],

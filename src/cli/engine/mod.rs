@@ -197,8 +197,11 @@ pub fn propose(
     if let Some(asked) = against::asked(context, fleet, against)? {
         return against::propose(context, fleet, observed, &asked, diffs);
     }
-    let sought = (told == Told::Changes).then_some(Sought::Changes);
-    let asked = (Keep::Telling, sought);
+    let sought = match told {
+        Told::Changes => Sought::Changes,
+        Told::Everything => Sought::Plan,
+    };
+    let asked = (Keep::Telling, Some(sought));
     let mut look = open::look_for(context, fleet, &open::as_reconcile(observed), asked)?;
     look.show(diffs)?;
     look.certify()?;

@@ -1,6 +1,6 @@
 //! The status of a fleet, as the status branch has it after the run that would be made now.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
@@ -10,7 +10,7 @@ use super::open::{FleetLook, text_at};
 use super::unknown::unknown;
 use crate::diag::suggest;
 use crate::load::read_yaml;
-use crate::model::{Cluster, Name, Pending, Proposal, paths};
+use crate::model::{Cluster, IndexRow, Name, Pending, Proposal, paths};
 use crate::pipeline::Sought;
 use crate::status::{ClusterDocument, WorkerDocument};
 
@@ -37,7 +37,8 @@ pub(super) fn status(look: &FleetLook, query: &Query) -> Result<StatusView, Erro
     let workers = plan.workers.keys().filter(|name| query.names(ObjectKind::Worker, name));
     let clusters = plan.clusters.keys().filter(|name| query.names(ObjectKind::Cluster, name));
     let workers = workers.filter_map(|name| worker(look, name, query.specs));
-    let clusters = clusters.filter_map(|name| cluster(look, name, query.specs));
+    let rows = look.opened.proposal.previous.index_rows();
+    let clusters = clusters.filter_map(|name| cluster(look, (name, &rows), query.specs));
     let pools = pools(&look.opened.proposal, query.specs).into_iter();
     let view = StatusView {
         now: look.now,
@@ -85,9 +86,12 @@ fn known(look: &FleetLook, query: &Query) -> Result<(), Error> {
 }
 
 impl Query {
-    /// The cluster, where no more is asked for than one that may be one.
+    /// What is asked for where the locks and the documents of the status branch say it: no spec of all clusters, and whether
+    /// there is such a tenant is a matter of all documents.
     pub(super) fn sought(&self) -> Option<Sought> {
-        let Target::Object(object) = &self.target else { return None };
+        let Target::Object(object) = &self.target else {
+            return (!self.specs && self.tenant.is_none()).then_some(Sought::Statuses);
+        };
         let is_cluster = object.kind.is_none_or(|kind| kind == ObjectKind::Cluster);
         (is_cluster && !self.filters()).then(|| Sought::Cluster(object.name.clone()))
     }
@@ -177,13 +181,17 @@ fn pools(proposal: &Proposal, specs: bool) -> Vec<PoolStatusRow> {
     names.into_iter().map(row).collect()
 }
 
-fn cluster(look: &FleetLook, name: &Name, specs: bool) -> Option<ClusterStatusRow> {
+fn cluster(
+    look: &FleetLook,
+    (name, rows): (&Name, &BTreeMap<&Name, &IndexRow>),
+    specs: bool,
+) -> Option<ClusterStatusRow> {
     let path = format!("clusters/{}/{name}.yaml", paths::shard(name));
     let document: ClusterDocument = document(look, &path)?;
     let proposal = &look.opened.proposal;
     let desired = proposal.fleet.clusters.get(name);
     let of_document = desired.map(Cluster::index_row);
-    let facts = of_document.or_else(|| proposal.previous.index_row(name).cloned())?;
+    let facts = of_document.or_else(|| rows.get(name).map(|row| (*row).clone()))?;
     Some(ClusterStatusRow {
         name: name.clone(),
         tenant: facts.tenant,

@@ -18,6 +18,10 @@ pub enum Sought {
     Findings,
     /// What would change, and what waits.
     Changes,
+    /// The same, with all clusters that stay and all workers.
+    Plan,
+    /// What is known of each cluster and worker.
+    Statuses,
     /// What is known of one placed cluster.
     Cluster(Name),
     /// Why a placed cluster is where it is, and what every other worker says to it.
@@ -29,7 +33,7 @@ impl Sought {
     #[must_use]
     pub const fn cluster(&self) -> Option<&Name> {
         match self {
-            Self::Findings | Self::Changes => None,
+            Self::Findings | Self::Changes | Self::Plan | Self::Statuses => None,
             Self::Cluster(name) | Self::Reasons(name) => Some(name),
         }
     }
@@ -37,8 +41,18 @@ impl Sought {
     const fn width(&self) -> Width {
         match self {
             Self::Findings | Self::Changes | Self::Cluster(_) => Width::Own,
-            Self::Reasons(_) => Width::EveryWorker,
+            Self::Plan | Self::Statuses | Self::Reasons(_) => Width::EveryWorker,
         }
+    }
+
+    /// Whether what would change is asked.
+    const fn is_of_changes(&self) -> bool {
+        matches!(self, Self::Changes | Self::Plan)
+    }
+
+    /// Whether every cluster and worker is asked for.
+    const fn is_of_all(&self) -> bool {
+        matches!(self, Self::Plan | Self::Statuses)
     }
 }
 
@@ -58,7 +72,8 @@ const MOST_GONE: usize = 100;
 ///
 /// For [`Sought::Findings`] the proposal has these alone, and says what else was verified. Otherwise
 /// it has its trees, message, counts, findings and deadline as a look at everything has them. Its plan has
-/// the clusters that change and the one that is asked for; for [`Sought::Changes`] those that wait, too.
+/// the clusters that change and the one that is asked for; for [`Sought::Changes`] those that wait, too, and for
+/// [`Sought::Plan`] and [`Sought::Statuses`] all, of which the locks alone say more.
 ///
 /// # Errors
 /// The store failed. Nothing that was put counts then.
@@ -131,22 +146,25 @@ fn told_of(
             scope.unsettled.insert(name.clone(), file);
         }
     }
-    if *sought == Sought::Changes {
+    if sought.is_of_changes() {
         if baseline.spent {
             return Ok(None);
         }
         // What is being deleted is told, and of whom that waits.
         scope.going.extend(baseline.gone.keys().cloned());
     }
-    let names = scope.names();
+    let (names, adds) = (scope.names(), !scope.changed.added().is_empty());
     let width = width_of(&scope).max(sought.width());
     let part = decide_part(snapshot, store, baseline, scope, (index, width))?;
     let Some((mut proposal, _)) = part else { return Ok(None) };
-    if sought.width() == Width::EveryWorker {
+    if matches!(sought, Sought::Reasons(_)) {
         let partial = of_clusters(&proposal.previous, &names);
         let standing = read::standing(baseline, index);
         proposal.previous = Previous { standing, ..partial };
         return Ok(Some(proposal));
+    }
+    if sought.is_of_all() && !stand(snapshot, store, &mut proposal)? {
+        return Ok(None);
     }
     let Proposal { previous, plan, .. } = &mut proposal;
     plan.workers.retain(|name, _| previous.workers.contains_key(name));
@@ -157,13 +175,38 @@ fn told_of(
     // What is at its limit after a cluster came, now or since all was looked at, is told by looking at all.
     let has_quota = proposal.fleet.spec.tenants.iter().any(|tenant| tenant.quota.is_some());
     let came = baseline.growth.is_some_and(|growth| growth.documents > 0);
-    if has_quota && (came || width == Width::EveryWorker) {
+    if has_quota && (came || adds) {
         return Ok(None);
     }
-    if *sought == Sought::Changes && !wait(snapshot, store, &mut proposal)? {
+    let waits = sought.is_of_changes() || sought.is_of_all();
+    if waits && !wait(snapshot, store, &mut proposal)? {
         return Ok(None);
     }
     Ok(Some(proposal))
+}
+
+/// Adds the clusters that stay on any worker as they are; whether they are known.
+fn stand(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    proposal: &mut Proposal,
+) -> Result<bool, StoreError> {
+    let Proposal { previous, plan, .. } = proposal;
+    for worker in plan.workers.keys() {
+        if !read::read_lock(snapshot, store, worker.clone(), previous)? {
+            return Ok(false);
+        }
+    }
+    for (worker, lock) in &previous.workers {
+        for (name, row) in &lock.clusters {
+            plan.clusters.entry(name.clone()).or_insert_with(|| Planned {
+                decision: Decision::Keep { worker: worker.clone() },
+                demand: row.demand.clone(),
+                resize_blocked: None,
+            });
+        }
+    }
+    Ok(true)
 }
 
 /// Adds the clusters that go on waiting as they did; whether they are known.
