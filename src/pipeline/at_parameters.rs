@@ -199,7 +199,7 @@ fn remove(own: &mut Parameters, pools: &mut [NodePool], path: &FieldPath) {
     match (above.flatten(), last) {
         (Some(Value::Object(map)), Step::Key(key)) => drop(map.remove(key)),
         (Some(Value::Array(items)), Step::Index(at)) if *at < items.len() => {
-            drop(items.remove(*at))
+            items.remove(*at);
         }
         _ => {}
     }
@@ -242,7 +242,9 @@ mod tests {
         let pools = [NodePool { parameters: said(of_pool), ..NodePool::default() }];
         let without = |paths: &[FieldPath]| {
             let (mut own, mut pools) = (own.clone(), pools.clone());
-            paths.iter().for_each(|path| remove(&mut own, &mut pools, path));
+            for path in paths {
+                remove(&mut own, &mut pools, path);
+            }
             checked(&own, &pools)
         };
         let place = |path: &FieldPath| Place::field("fleet/a.yaml", 0, below_spec("spec", path));
