@@ -177,7 +177,7 @@ fn policies(together: Together) -> impl Iterator<Item = Policy> {
 fn policy(key: &str, value: &str, mut spec: Value) -> Policy {
     spec["clusterSelector"] = json!({"matchLabels": {key: value}});
     let name = name(value);
-    Policy { name, file: None, document: 0, spec: spec_of(spec) }
+    Policy { name, file: None, document: 0, spec: spec_of(spec), by_tenant: false }
 }
 
 /// One tenant in five uses a pool only. One in four has a quota of a little less than it wants.

@@ -227,7 +227,8 @@ impl Assembly<'_> {
                 self.fleet.classes.insert(name, Sourced { file, document, value: *class });
             }
             DocumentSpec::PlacementPolicy(spec) => {
-                let policy = Policy { name: name.clone(), file: Some(file), document, spec: *spec };
+                let (file, by_tenant) = (Some(file), self.fleet.spec.sets_tenants_apart());
+                let policy = Policy { name: name.clone(), file, document, spec: *spec, by_tenant };
                 self.fleet.policies.insert(name, policy);
             }
             DocumentSpec::Acknowledgement(value) => {

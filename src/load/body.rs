@@ -69,6 +69,27 @@ fn empty_parameters(spec: &Value) -> Vec<(Vec<Step>, Value)> {
     found
 }
 
+/// The selectors of tenants in rules, which select all where they are empty: without one a rule is about one tenant at a
+/// time.
+fn tenant_selectors(spec: &Value) -> Vec<(Vec<Step>, Value)> {
+    const FIELD: &str = "tenantSelector";
+    let key = |name: &str| Step::Key(name.to_owned());
+    let mut found = Vec::new();
+    for within in [None, Some("placement")] {
+        let Some(at) = within.map_or(Some(spec), |field| spec.get(field)) else { continue };
+        for list in ["spread", "antiAffinity"] {
+            let rules = at.get(list).and_then(Value::as_array).into_iter().flatten();
+            for (i, rule) in rules.enumerate() {
+                let Some(selector) = rule.get(FIELD) else { continue };
+                let rule = [key(list), Step::Index(i), key(FIELD)];
+                let path = within.map(key).into_iter().chain(rule).collect();
+                found.push((path, selector.clone()));
+            }
+        }
+    }
+    found
+}
+
 impl Body {
     /// The tenant: the namespace, or `default`.
     pub(super) fn tenant(&self) -> &str {
@@ -83,7 +104,8 @@ impl Body {
             Kind::OverridePolicy => (Value::Null, Some(spec)),
             _ => (spec, None),
         };
-        let kept = empty_parameters(&spec);
+        let kept = empty_parameters(&spec).into_iter().chain(tenant_selectors(&spec));
+        let kept: Vec<_> = kept.collect();
         let mut canonical = without_defaults(json!({
             "kind": self.spec.kind().name(),
             "name": self.name,

@@ -30,7 +30,7 @@ fn policy(file: &str, text: &str) -> Option<(Name, Policy)> {
     let body = item.body.filter(|_| item.findings.list.is_empty())?;
     let DocumentSpec::PlacementPolicy(spec) = body.spec else { return None };
     let name = Name::parse(&body.name).ok()?;
-    Some((name.clone(), Policy { name, file: None, document: 0, spec: *spec }))
+    Some((name.clone(), Policy { name, file: None, document: 0, spec: *spec, by_tenant: false }))
 }
 
 #[cfg(test)]

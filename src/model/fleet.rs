@@ -252,6 +252,8 @@ pub struct Policy {
     pub document: usize,
     /// What it says.
     pub spec: PlacementPolicySpec,
+    /// Whether its rules are about the clusters of each tenant by themselves where they do not say whose.
+    pub by_tenant: bool,
 }
 
 /// An override policy.

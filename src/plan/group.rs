@@ -1,14 +1,16 @@
 //! Which clusters a rule of spread or anti-affinity is about.
 //!
-//! A rule of a policy is about clusters of all tenants. One that a cluster adds is about clusters of its
-//! own tenant, as a pod's rules are about its own namespace: nobody keeps others away from what they may
-//! use.
+//! Where tenants have folders of their own, a rule is about the clusters of one tenant at a time, as a pod's rules are
+//! about its own namespace: nobody keeps others away from what they may use. A policy may say otherwise. Where no tenant
+//! has a folder, a policy's rule is about clusters of all.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::model::api::{AntiAffinity, ClusterSelector, LabelSelector, SpreadConstraint};
+use crate::model::api::{
+    AntiAffinity, ClusterSelector, LabelSelector, SpreadConstraint, TenantSelector,
+};
 use crate::model::{Cluster, Name, Policy};
 
 /// What rules read of a cluster, placed or not.
@@ -39,12 +41,45 @@ impl<'a> Who<'a> {
 /// The key that stands for whose a cluster is: with it a policy's rule is about the clusters of one tenant at a time.
 const TENANT: &str = "carp.dev/tenant";
 
+/// Whose clusters a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+enum TenantScope<'a> {
+    /// Everybody's.
+    All,
+    /// Those of the tenant whose cluster is placed.
+    Same,
+    /// Those of these tenants.
+    Named(&'a [String]),
+    /// Those of this tenant, to which the rule's own cluster belongs.
+    Only(&'a str),
+}
+
+impl<'a> TenantScope<'a> {
+    fn of(selector: Option<&'a TenantSelector>, by_tenant: bool) -> Self {
+        match selector {
+            Some(selector) if selector.names.is_empty() => Self::All,
+            Some(selector) => Self::Named(&selector.names),
+            None if by_tenant => Self::Same,
+            None => Self::All,
+        }
+    }
+
+    /// Whether a cluster of a tenant may be among them.
+    fn has(self, tenant: &str) -> bool {
+        match self {
+            Self::All | Self::Same => true,
+            Self::Named(names) => names.iter().any(|name| name == tenant),
+            Self::Only(one) => one == tenant,
+        }
+    }
+}
+
 /// Clusters that rules are about: those that the selector selects, told apart by the values of some
 /// labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) struct Group<'a> {
-    /// Of this tenant only.
-    tenant: Option<&'a str>,
+    /// Whose.
+    tenants: TenantScope<'a>,
     /// `None`: all.
     selector: Option<ClusterSelection<'a>>,
     /// A cluster without one of these labels is in no group.
@@ -69,7 +104,7 @@ impl ClusterSelection<'_> {
     }
 }
 
-/// The values of the labels by which the clusters of a [`Group`] are told apart.
+/// The values of the labels by which the clusters of a [`Group`] are told apart, and their tenant where that does, too.
 pub(super) type Values<'a> = Vec<&'a str>;
 
 impl<'a> Group<'a> {
@@ -79,7 +114,8 @@ impl<'a> Group<'a> {
             TENANT => Some(who.tenant),
             key => who.labels.get(key).map(String::as_str),
         };
-        self.keys.iter().map(value).collect()
+        let tenant = (self.tenants == TenantScope::Same).then_some(Some(who.tenant));
+        self.keys.iter().map(value).chain(tenant).collect()
     }
 
     /// Labels that whom it selects has.
@@ -92,7 +128,7 @@ impl<'a> Group<'a> {
 
     /// Whether the group has a cluster, and in which part.
     pub(super) fn part(&self, who: &Who<'a>) -> Option<Values<'a>> {
-        let selected = self.tenant.is_none_or(|tenant| tenant == who.tenant)
+        let selected = self.tenants.has(who.tenant)
             && self.selector.is_none_or(|selector| selector.selects(who));
         selected.then(|| self.values(who)).flatten()
     }
@@ -112,26 +148,34 @@ pub(super) struct Keeping<'a> {
 /// Whose rules these are.
 #[derive(Clone, Copy, Debug)]
 enum RuleOwner<'a> {
-    Policy(&'a ClusterSelector),
+    Policy(&'a Policy),
     Cluster { tenant: &'a str },
 }
 
 impl<'a> RuleOwner<'a> {
-    fn group(self, selector: Option<&'a LabelSelector>, keys: &'a [String]) -> Group<'a> {
+    fn group(
+        self,
+        selector: Option<&'a LabelSelector>,
+        tenants: Option<&'a TenantSelector>,
+        keys: &'a [String],
+    ) -> Group<'a> {
         let selector = selector.map(ClusterSelection::Rule);
         match self {
-            Self::Policy(own) => {
-                let selector = selector.or(Some(ClusterSelection::Policy(own)));
-                Group { tenant: None, selector, keys }
+            Self::Policy(policy) => {
+                let own = ClusterSelection::Policy(&policy.spec.cluster_selector);
+                let tenants = TenantScope::of(tenants, policy.by_tenant);
+                Group { tenants, selector: selector.or(Some(own)), keys }
             }
-            Self::Cluster { tenant } => Group { tenant: Some(tenant), selector, keys },
+            Self::Cluster { tenant } => {
+                Group { tenants: TenantScope::Only(tenant), selector, keys }
+            }
         }
     }
 }
 
 /// The spread constraints of a policy, each with whom it counts.
 pub(super) fn spread_of(policy: &Policy) -> impl Iterator<Item = (&SpreadConstraint, Group<'_>)> {
-    counted(&policy.spec.spread, RuleOwner::Policy(&policy.spec.cluster_selector))
+    counted(&policy.spec.spread, RuleOwner::Policy(policy))
 }
 
 /// The spread constraints that a cluster of this tenant adds.
@@ -146,14 +190,16 @@ fn counted<'a>(
     rules: &'a [SpreadConstraint],
     owner: RuleOwner<'a>,
 ) -> impl Iterator<Item = (&'a SpreadConstraint, Group<'a>)> {
-    rules
-        .iter()
-        .map(move |rule| (rule, owner.group(rule.label_selector.as_ref(), &rule.match_label_keys)))
+    let group = move |rule: &'a SpreadConstraint| {
+        let (labels, tenants) = (rule.label_selector.as_ref(), rule.tenant_selector.as_ref());
+        (rule, owner.group(labels, tenants, &rule.match_label_keys))
+    };
+    rules.iter().map(group)
 }
 
 /// The rules of anti-affinity of a policy.
 pub(super) fn keeping_of(policy: &Policy) -> impl Iterator<Item = Keeping<'_>> {
-    keeping(&policy.spec.anti_affinity, RuleOwner::Policy(&policy.spec.cluster_selector))
+    keeping(&policy.spec.anti_affinity, RuleOwner::Policy(policy))
 }
 
 /// The rules of anti-affinity that a cluster of this tenant adds.
@@ -171,6 +217,10 @@ fn keeping<'a>(
     rules.iter().map(move |rule| Keeping {
         key: &rule.topology_key,
         refuses: rule.when_unsatisfiable.refuses(),
-        group: owner.group(rule.label_selector.as_ref(), &rule.match_label_keys),
+        group: owner.group(
+            rule.label_selector.as_ref(),
+            rule.tenant_selector.as_ref(),
+            &rule.match_label_keys,
+        ),
     })
 }

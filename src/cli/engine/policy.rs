@@ -75,11 +75,22 @@ fn notes(policy: &Policy, explanation: &PolicyExplanation) -> Vec<String> {
     if explanation.applies_to.is_empty() {
         notes.push("it applies to no cluster".to_owned());
     }
+    if counts_each_tenant(policy) {
+        let rules = "its rules of spread and anti-affinity are about the clusters of each tenant by themselves";
+        notes.push(format!("{rules}, but for those that have a `tenantSelector`"));
+    }
     if policy.file.is_none() {
         let name = &policy.name;
         notes.push(format!("a policy `{name}` of the fleet's own would take its place"));
     }
     notes
+}
+
+/// Whether a rule does not say whose clusters it counts, in a fleet whose tenants have folders of their own.
+fn counts_each_tenant(policy: &Policy) -> bool {
+    let spread = policy.spec.spread.iter().map(|rule| &rule.tenant_selector);
+    let apart = policy.spec.anti_affinity.iter().map(|rule| &rule.tenant_selector);
+    policy.by_tenant && spread.chain(apart).any(Option::is_none)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::model::api::FleetSpec;
 
 /// Checks the tenants of `carp.yaml` against each other.
 pub(super) fn check(spec: &FleetSpec, out: &mut Findings) {
-    let any = spec.tenants.iter().any(|tenant| !tenant.paths.is_empty());
+    let any = spec.sets_tenants_apart();
     for (i, tenant) in spec.tenants.iter().enumerate() {
         let path = FieldPath::keys("spec.tenants").index(i);
         if any && tenant.paths.is_empty() {

@@ -42,6 +42,13 @@ const POLICY: Fields = &[
     ("affinity.required[].zones", "list the zones"),
     ("spread[].labelSelector", "say which clusters, in `matchLabels` or `matchExpressions`"),
     ("antiAffinity[].labelSelector", "say which clusters, in `matchLabels` or `matchExpressions`"),
+    ("spread[].tenantSelector.names", "list the tenants, or write `tenantSelector: {}` for all"),
+    (
+        "antiAffinity[].tenantSelector.names",
+        "list the tenants, or write `tenantSelector: {}` for all",
+    ),
+    ("spread[].tenantSelector", "write `{}` for all tenants, or list them in `names`"),
+    ("antiAffinity[].tenantSelector", "write `{}` for all tenants, or list them in `names`"),
 ];
 
 const CLUSTER: Fields = &[
@@ -69,7 +76,11 @@ pub(in crate::load) fn check(kind: Kind, spec: &Value, out: &mut Findings) {
         _ => return,
     };
     for (field, what) in fields {
-        let holds = if field.ends_with("labelSelector") { is_hollow } else { is_empty };
+        let holds = match field.rsplit('.').next() {
+            Some("labelSelector") => is_hollow,
+            Some("tenantSelector") => Value::is_null,
+            _ => is_empty,
+        };
         for path in found(spec, field, holds) {
             tell(path, "is empty, which would switch it off", what, out);
         }
@@ -185,6 +196,14 @@ mod tests {
             (
                 "antiAffinity: [{topologyKey: rack, labelSelector: {matchLabels: {}}}]",
                 "spec.antiAffinity[0].labelSelector",
+            ),
+            (
+                "spread: [{topologyKey: rack, maxSkew: 1, tenantSelector: {names: []}}]",
+                "spec.spread[0].tenantSelector.names",
+            ),
+            (
+                "antiAffinity: [{topologyKey: rack, tenantSelector: }]",
+                "spec.antiAffinity[0].tenantSelector",
             ),
         ] {
             let text = POLICY.replace("spec:\n", &format!("spec:\n  {spec}\n"));

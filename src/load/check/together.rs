@@ -7,7 +7,7 @@ use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
-use crate::model::api::{AntiAffinity, LabelSelector, SpreadConstraint};
+use crate::model::api::{AntiAffinity, LabelSelector, SpreadConstraint, TenantSelector};
 use crate::model::{is_label_key, topology};
 
 pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
@@ -37,6 +37,7 @@ fn constraint(
 ) {
     topology_key(&rule.topology_key, path, out);
     about(rule.label_selector.as_ref(), &rule.match_label_keys, path, out);
+    tenants(rule.tenant_selector.as_ref(), path, own, out);
     if own && rule.label_selector.is_none() {
         let message = "a cluster's own spread does not say which clusters it counts";
         let help =
@@ -59,6 +60,7 @@ fn keeping(
 ) {
     topology_key(&rule.topology_key, path, out);
     about(rule.label_selector.as_ref(), &rule.match_label_keys, path, out);
+    tenants(rule.tenant_selector.as_ref(), path, own, out);
     if own && rule.label_selector.is_none() && rule.match_label_keys.is_empty() {
         let message = "the anti-affinity does not say from which clusters it keeps away";
         let help = "add `labelSelector:`, or `matchLabelKeys:` with a label that both have";
@@ -89,6 +91,22 @@ fn topology_key(key: &str, path: &FieldPath, out: &mut Findings) {
         let help =
             format!("write the key of a label of the workers, or {}", topology::KEYS.join(", "));
         out.add(Code::UnknownTopologyKey, path, message, help);
+    }
+}
+
+/// Whose clusters a rule counts is for policies to say; a tenant is named once.
+fn tenants(selected: Option<&TenantSelector>, path: &FieldPath, own: bool, out: &mut Findings) {
+    let Some(TenantSelector { names }) = selected else { return };
+    let path = path.key("tenantSelector");
+    if own {
+        let message = "a cluster's own rule is about clusters of its own tenant";
+        let help = "remove `tenantSelector:`; a PlacementPolicy may count other tenants' clusters";
+        out.add(Code::InvalidSelector, path, message, help);
+        return;
+    }
+    for (i, name) in names.iter().enumerate().filter(|(i, name)| names[..*i].contains(name)) {
+        let message = format!("`{name}` stands twice");
+        out.add(Code::InvalidSelector, path.key("names").index(i), message, "keep one of the two");
     }
 }
 
@@ -175,6 +193,9 @@ mod tests {
         finds(cluster(own), Code::InvalidSelector, "spec.placement.spread[0]");
         let own = "placement: {antiAffinity: [{topologyKey: rack}]}\n  ";
         finds(cluster(own), Code::InvalidSelector, "spec.placement.antiAffinity[0]");
+        let own = "placement: {antiAffinity: [{topologyKey: rack, matchLabelKeys: [a], tenantSelector: {}}]}\n  ";
+        let path = "spec.placement.antiAffinity[0].tenantSelector";
+        finds(cluster(own), Code::InvalidSelector, path);
     }
 
     #[test]
@@ -183,6 +204,8 @@ mod tests {
         wrong(twice, Code::InvalidSelector, "spec.spread[1]");
         let twice = "antiAffinity: [{topologyKey: rack}, {topologyKey: rack}]";
         wrong(twice, Code::InvalidSelector, "spec.antiAffinity[1]");
+        let names = "spread: [{topologyKey: rack, maxSkew: 1, tenantSelector: {names: [a, a]}}]";
+        wrong(names, Code::InvalidSelector, "spec.spread[0].tenantSelector.names[1]");
         let keys = "antiAffinity: [{topologyKey: rack, matchLabelKeys: [a, a]}]";
         wrong(keys, Code::InvalidSelector, "spec.antiAffinity[0].matchLabelKeys[1]");
         let selector = "antiAffinity: [{topologyKey: rack, labelSelector: {matchExpressions: \

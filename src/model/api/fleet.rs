@@ -88,6 +88,14 @@ pub struct FleetSpec {
     pub example: Option<Example>,
 }
 
+impl FleetSpec {
+    /// Whether any tenant has a folder of its own, so that what stands there is nobody else's.
+    #[must_use]
+    pub fn sets_tenants_apart(&self) -> bool {
+        self.tenants.iter().any(|tenant| !tenant.paths.is_empty())
+    }
+}
+
 /// Folders below the fleet's root.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

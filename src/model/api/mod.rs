@@ -75,7 +75,7 @@ pub use shared::{
     Taint, TaintEffect,
 };
 pub use tenant::{Tenant, TenantLimits};
-pub use together::{AntiAffinity, Quota, SpreadConstraint, WhenUnsatisfiable};
+pub use together::{AntiAffinity, Quota, SpreadConstraint, TenantSelector, WhenUnsatisfiable};
 pub use worker::{
     Components, Drain, Observation, Worker, WorkerOverlay, WorkerOverlaySpec, WorkerSpec,
     WorkerStatus,

@@ -34,6 +34,10 @@ pub struct SpreadConstraint {
     /// that lacks one of them is not bound.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub match_label_keys: Vec<String>,
+    /// Whose clusters are counted: `{}` means all tenants'. Unset: those of the tenant whose cluster is placed, where
+    /// any tenant has `paths`, and else all. For policies only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_selector: Option<TenantSelector>,
 }
 
 /// Keeps clusters apart: no two of those that it selects in one domain of workers. It holds both ways: a
@@ -57,6 +61,21 @@ pub struct AntiAffinity {
     /// bound.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub match_label_keys: Vec<String>,
+    /// Whose clusters the other one is among: `{}` means all tenants'. Unset: those of the same tenant, where any
+    /// tenant has `paths`, and else all. For policies only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_selector: Option<TenantSelector>,
+}
+
+/// Whose clusters a rule of a policy is about, as `namespaceSelector` says it of pods.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct TenantSelector {
+    /// Those of these tenants; none named means all tenants'.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 /// What happens where a rule cannot be kept.

@@ -105,6 +105,22 @@ mod tests {
     }
 
     #[test]
+    fn where_tenants_have_folders_nobody_is_kept_away_by_another_tenant_unless_the_policy_says_so()
+    {
+        let world = |rule: &str, tenants: &str| {
+            format!(
+                "worker w1 0/99; worker w2; {tenants} policy p for:app=red apart:worker=@{rule};
+                 cluster x on=w1 tenant=t label:app=red; cluster a tenant=u; cluster b tenant=t"
+            )
+        };
+        let apart = "tenant t folder; tenant u folder;";
+        check(&world("", ""), "a -> w2; b -> w2; x on w1");
+        check(&world("", apart), "a -> w1; b -> w2; x on w1");
+        check(&world("~*", apart), "a -> w2; b -> w2; x on w1");
+        check(&world("~u", apart), "a -> w2; b -> w1; x on w1");
+    }
+
+    #[test]
     fn the_rule_of_a_cluster_that_is_gone_or_broken_holds_by_its_row() {
         let own = "cluster x on=w1 gone policy=Delete tenant=t apart:worker=@;";
         check(&format!("{THREE} {own} cluster a tenant=t"), "a -> w2; x deletes w1");

@@ -212,6 +212,21 @@ mod tests {
     }
 
     #[test]
+    fn where_tenants_have_folders_a_policy_counts_one_tenant_at_a_time_unless_it_says_otherwise() {
+        let clusters = "cluster x on=w1 label:app=s tenant=t; cluster a label:app=s tenant=u";
+        let world = |rule: &str, tenants: &str| {
+            format!("{ZONES} {tenants} policy p for:app=s spread:zone=1{rule}; {clusters}")
+        };
+        let apart = "tenant t folder; tenant u;";
+        check(&world("", "tenant t; tenant u;"), "a -> w2; x on w1");
+        check(&world("", apart), "a -> w1; x on w1");
+        check(&world("~*", apart), "a -> w2; x on w1");
+        check(&world("~t,u", apart), "a -> w2; x on w1");
+        check(&world("~u", apart), "a -> w1; x on w1");
+        check(&world("#carp.dev/tenant~*", apart), "a -> w1; x on w1");
+    }
+
+    #[test]
     fn a_soft_constraint_refuses_nobody_and_lowers_the_score() {
         let soft = "policy p for:app=s soft-spread:zone=1;";
         check(&format!("{ZONES} {soft} {FIVE}"), "a -> w1; b -> w2; c -> w1; d -> w2; e -> w1");

@@ -245,7 +245,8 @@ fn a_policy_of_its_own(world: &mut World, cluster: &Name) -> Name {
     spec.cluster_selector = ClusterSelector { names, ..ClusterSelector::default() };
     let name = crate::plan::world::name("of-its-own");
     let file = Some("policies/own.yaml".to_owned());
-    let policy = Policy { name: name.clone(), file, document: 0, spec };
+    let by_tenant = before.is_some_and(|policy| policy.by_tenant);
+    let policy = Policy { name: name.clone(), file, document: 0, spec, by_tenant };
     world.fleet.policies.insert(name.clone(), policy);
     name
 }

@@ -13,10 +13,11 @@
 //!           only=w1,w2 not=w3 only-at=eastus with:k=v in:k=v,w notin:k=v,w prefer:10:k=v
 //!           providers=azure zones=1,2 field:zone:NotIn=3  pools=p,q  group=near (placed in)
 //!           version=v1.34.2 flavor=kind
-//!           spread:zone=1 apart:location  with `@k=v` which clusters, `#k,l` those of the same labels; `soft-…`
+//!           spread:zone=1 apart:location  with `@k=v` which clusters, `#k,l` those of the same labels, and in policies
+//!           `~t,u` those of these tenants, `~*` of all; `soft-…`
 //! policy p  for:k=v for=a,b priority=1 built-in tolerate:k=v:NoSchedule  and the terms, pools and rules of a
 //!           cluster  packs  group:near:only=w1 group:any  failback
-//! tenant t  pools=p,q quota=3 quota:mem=4 quota@westeurope=2 quota@westeurope:mem=1
+//! tenant t  folder pools=p,q quota=3 quota:mem=4 quota@westeurope=2 quota@westeurope:mem=1
 //! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a
 //! workerpool eu min=1 max=3 at=eastus,westus cap=4 pending=1 agent timeout=100 cool=50 named=… last=7
 //! worker eu-1 made:eu=1 running | overdue | spare | leaving    what the pool, which comes first, made
@@ -128,6 +129,10 @@ impl World {
                 ["unloaded", kind, name, rest @ ..] => world.unloaded(kind, name, rest),
                 other => panic!("no such statement: {other:?}"),
             }
+        }
+        let by_tenant = world.fleet.spec.sets_tenants_apart();
+        for policy in world.fleet.policies.values_mut() {
+            policy.by_tenant = by_tenant;
         }
         world.pass();
         world

@@ -219,7 +219,7 @@ impl World {
         spec.anti_affinity = rules.anti_affinity;
         // A fleet's own policies stand in files; those that are built in do not.
         let file = (!words.contains(&explain::BUILT_IN)).then(|| "policies.yaml".to_owned());
-        let policy = Policy { name: name(text), file, document: 0, spec };
+        let policy = Policy { name: name(text), file, document: 0, spec, by_tenant: false };
         self.fleet.policies.insert(policy.name.clone(), policy);
     }
 
@@ -231,7 +231,7 @@ impl World {
             pools,
             quota: super::spread::quota(words),
             max_priority: None,
-            paths: Vec::new(),
+            paths: Vec::from_iter(words.contains(&"folder").then(|| text.to_owned())),
             credentials: None,
             labels: None,
             limits: None,

@@ -1,7 +1,9 @@
 //! Words of spread, anti-affinity and quota.
 
 use super::read::{list, number};
-use crate::model::api::{AntiAffinity, LabelSelector, Quota, SpreadConstraint, WhenUnsatisfiable};
+use crate::model::api::{
+    AntiAffinity, LabelSelector, Quota, SpreadConstraint, TenantSelector, WhenUnsatisfiable,
+};
 use crate::model::topology;
 
 /// The rules of a policy or of a cluster.
@@ -24,6 +26,9 @@ impl Rules {
         };
         let Some((rule, rest)) = word.split_once(':') else { return false };
         let (key, rest) = rest.split_once('=').unwrap_or((rest, ""));
+        let (rest, tenants) = rest.split_once('~').map_or((rest, None), |(r, t)| (r, Some(t)));
+        let names = |tenants| if tenants == "*" { Vec::new() } else { list(tenants) };
+        let tenant_selector = tenants.map(|tenants| TenantSelector { names: names(tenants) });
         let (rest, keys) = rest.split_once('#').unwrap_or((rest, ""));
         let (amount, selector) = rest.split_once('@').map_or((rest, None), |(a, s)| (a, Some(s)));
         let topology_key = Some(format!("{}{key}", topology::PREFIX));
@@ -39,12 +44,14 @@ impl Rules {
                 when_unsatisfiable,
                 label_selector,
                 match_label_keys,
+                tenant_selector,
             }),
             "apart" => self.anti_affinity.push(AntiAffinity {
                 topology_key,
                 when_unsatisfiable,
                 label_selector,
                 match_label_keys,
+                tenant_selector,
             }),
             _ => return false,
         }

@@ -2,7 +2,7 @@
 
 use carp::diag::Code;
 
-use super::{changes_nothing, class, cluster, errors};
+use super::{changes_nothing, class, cluster, errors, fleet, labelled};
 use crate::support::small::worker;
 
 /// A document of a kind, with a spec of one line.
@@ -118,4 +118,28 @@ fn no_cluster_of_another_tenant_is_made_from_a_tenants_folder() {
     changes_nothing("a cluster of nobody", &[("fleet/red/x.yaml", &nobodys)]);
     let unknown = forged.replace("namespace: blue", "namespace: green");
     changes_nothing("a cluster of a tenant that is none", &[("fleet/red/x.yaml", &unknown)]);
+}
+
+/// A policy's rules are about one tenant's clusters at a time. Where it says that they are about everybody's, they are.
+#[test]
+fn no_tenant_keeps_another_out_of_a_worker_by_labels() {
+    let blue_goes_to = |policy: &str| {
+        let mut world = fleet();
+        world.edit("fleet/workers/w-weu.yaml", "capacity: 3", "capacity: 9");
+        world.edit(
+            "policies/apart.yaml",
+            "carp.dev/worker\n",
+            &format!("carp.dev/worker\n{policy}"),
+        );
+        world.run();
+        world.write("fleet/red/r-2.yaml", &labelled("r-2", "red"));
+        world.run();
+        assert_eq!(world.worker_of("r-2").as_deref(), Some("w-weu"));
+        world.write("fleet/blue/b-new.yaml", &labelled("b-new", "blue"));
+        let run = world.run();
+        assert!(!run.diagnostics.has_errors(), "{:#?}", run.diagnostics);
+        world.worker_of("b-new")
+    };
+    assert_eq!(blue_goes_to("").as_deref(), Some("w-weu"));
+    assert_eq!(blue_goes_to("    tenantSelector: {}\n"), None);
 }

@@ -30,6 +30,12 @@ fn cluster(name: &str, tenant: &str, location: &str) -> String {
     text.replace("namespace: shop", &format!("namespace: {tenant}"))
 }
 
+/// One that a policy keeps apart from its like, and spreads.
+fn labelled(name: &str, tenant: &str) -> String {
+    let text = cluster(name, tenant, "westeurope");
+    text.replace("metadata:\n", "metadata:\n  labels: {app: x}\n")
+}
+
 /// One that goes to `w-eus` only, and is of the class `small`.
 fn waiting(name: &str, tenant: &str) -> String {
     let wishes = "class: small\n  placement: {affinity: {required: [{locations: [eastus]}]}}";
@@ -63,7 +69,20 @@ spec:
       capacity: 1
       taints: [{key: pool, effect: NoSchedule}]
 ";
+    let policy = "apiVersion: carp.dev/v1alpha1
+kind: PlacementPolicy
+metadata:
+  name: apart
+spec:
+  clusterSelector:
+    matchLabels: {app: x}
+  antiAffinity:
+  - topologyKey: carp.dev/worker
+  spread:
+  - {topologyKey: carp.dev/location, maxSkew: 1}
+";
     let texts = [
+        ("policies/apart.yaml", policy.to_owned()),
         ("carp.yaml", format!("{FLEET}{TENANTS}")),
         ("fleet/classes.yaml", class("small")),
         ("fleet/workers/w-weu.yaml", worker("w-weu", "westeurope", 3)),
@@ -100,7 +119,7 @@ fn first_runs() -> World {
 /// a worker, adds one and gives one more room.
 fn others_go_on(world: &mut World) {
     world.remove("fleet/blue/b-1.yaml");
-    world.write("fleet/blue/b-new.yaml", &cluster("b-new", "blue", "westeurope"));
+    world.write("fleet/blue/b-new.yaml", &labelled("b-new", "blue"));
     world.remove("fleet/workers/w-old.yaml");
     world.write("fleet/workers/w-swe.yaml", &worker("w-swe", "swedencentral", 2));
     world.edit("fleet/workers/w-eus.yaml", "capacity: 2", "capacity: 3");

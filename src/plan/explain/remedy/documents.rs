@@ -43,6 +43,7 @@ impl EditedDocuments {
     pub(in crate::plan::explain) fn own_policy(&mut self) -> &mut PlacementPolicySpec {
         let built_in = self.policy.as_ref().is_none_or(|policy| policy.file.is_none());
         if built_in {
+            let by_tenant = self.policy.as_ref().is_some_and(|policy| policy.by_tenant);
             let spec = self.policy.take().map(|policy| policy.spec).unwrap_or_default();
             let names = vec![self.cluster.name.to_string()];
             let cluster_selector = ClusterSelector { names, ..ClusterSelector::default() };
@@ -51,6 +52,7 @@ impl EditedDocuments {
                 file: Some(String::new()),
                 document: 0,
                 spec: PlacementPolicySpec { cluster_selector, priority: 0, ..spec },
+                by_tenant,
             });
         }
         &mut self.policy.get_or_insert_with(|| unreachable!("it was made above")).spec
