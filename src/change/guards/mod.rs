@@ -25,7 +25,7 @@ pub use limits::{
 pub use losses::{HeldLosses, LetThrough, LossGuard, LossOwner, Lost};
 
 /// How many times what one tenant may delete all those that have folders of their own may delete in one run. No few
-/// of them come to that; one commit of the platform's over many folders does.
+/// of them come to that; one commit of the platform's over many folders does, and one cause that all of them follow.
 const SEVERAL: u64 = 4;
 
 /// What the guards look at.
@@ -171,7 +171,7 @@ impl Starting {
             let names = names.into_iter().cloned().collect();
             Hold { kind: HoldKind::MassDeletion, names, allowed }
         };
-        let (mut over, mut of_tenants) = (Vec::new(), BTreeSet::new());
+        let (mut over, mut of_tenants) = (Vec::new(), Vec::new());
         for (group, starting) in by_group {
             let (count, left) = (starting.len() as u64, limits.deletions.of(group).left);
             if before.contains(group) || count > run {
@@ -179,13 +179,15 @@ impl Starting {
             } else if count > left {
                 over.push((hold(starting.into_iter().collect(), left), BTreeSet::new()));
             } else if group != PLATFORM {
-                of_tenants.extend(starting);
+                of_tenants.push(starting);
             }
         }
-        // Each of them is within its own number, so they go on when all are few enough.
+        // Each of them is within its own number, so they go on when all are few enough; and each is held by a set of
+        // its own, so that nobody's change makes another set of what somebody else may have had acknowledged.
         let most = run.saturating_mul(SEVERAL);
-        if of_tenants.len() as u64 > most {
-            over.push((hold(of_tenants, most), BTreeSet::new()));
+        if of_tenants.iter().map(Vec::len).sum::<usize>() as u64 > most {
+            let sets = of_tenants.into_iter().map(|starting| starting.into_iter().collect());
+            over.extend(sets.map(|starting| (hold(starting, most), BTreeSet::new())));
         }
         over
     }

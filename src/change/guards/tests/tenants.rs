@@ -84,7 +84,7 @@ fn what_was_held_for_its_sum_goes_on_when_that_is_less() {
     let (fleet, lock) = fleet(&names);
     let each = |count: usize| names.map(|name| (name, count));
     let (all, after) = deleted(&fleet, lock.clone(), &each(3));
-    assert_eq!((all.len(), after.held.len()), (15, 1));
+    assert_eq!((all.len(), after.held.len()), (15, 5));
     assert_eq!(held(&fleet, after, &each(2)), [""; 0], "each is within its own number");
     let (_, after) = deleted(&fleet, lock, &[("a", 4), ("b", 3)]);
     assert_eq!(
@@ -92,6 +92,32 @@ fn what_was_held_for_its_sum_goes_on_when_that_is_less() {
         ["a"; 2],
         "what was too much stays held"
     );
+}
+
+/// Whatever one of them does, and whoever is acknowledged, the others' sets are what they were.
+#[test]
+fn tenants_that_delete_too_much_together_are_each_held_by_a_set_of_their_own() {
+    let names = ["a", "b", "c", "d", "red"];
+    let (fleet, lock) = fleet(&names);
+    let deletions = |of_red| names.map(|name| (name, if name == "red" { of_red } else { 3 }));
+    let (stays, all) = deleted(&fleet, lock.clone(), &deletions(3));
+    let (_, fewer) = deleted(&fleet, lock, &deletions(2));
+    assert_eq!((stays.len(), all.held.len(), fewer.held.len()), (15, 5, 5));
+    let others = |lock: &FleetLock| {
+        let sets = lock.held.iter().map(|set| set.digest.to_string());
+        sets.collect::<BTreeSet<_>>()
+    };
+    let (all_sets, fewer_sets) = (others(&all), others(&fewer));
+    assert_eq!(all_sets.intersection(&fewer_sets).count(), 4, "red's set alone is another");
+
+    // What is acknowledged for one of them goes, and nobody else's.
+    let a: Vec<String> = ["c0", "c1", "c2"].map(str::to_owned).into();
+    let set = Hold { kind: HoldKind::MassDeletion, names: a, allowed: None };
+    let meant = acknowledging(&set).acknowledgements;
+    let fleet = Fleet { acknowledgements: meant, ..fleet };
+    let (stays, after) = deleted(&fleet, fewer, &deletions(3));
+    assert!(!stays.contains(&"a".to_owned()));
+    assert_eq!((stays.len(), after.held.len()), (12, 4));
 }
 
 #[test]
