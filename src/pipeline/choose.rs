@@ -180,8 +180,7 @@ impl Choosing<'_> {
         gate::forbidden_change(
             found.chain(self.run.version_change(cluster, worker, old)).collect(),
         )?;
-        let own = self.own_change(cluster, old);
-        self.loses((&cluster.name, &cluster.tenant), change, own)
+        self.cluster_loses((cluster, worker), old, change)
     }
 }
 

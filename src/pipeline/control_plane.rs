@@ -6,6 +6,7 @@ use super::choosing::{Choosing, placed_at};
 use super::contents::ControlPlaneContents;
 use super::folders::{put_files, put_folder, read_folder};
 use super::loss_guards::Remembered;
+use super::run::Run;
 use super::writing::Writing;
 use crate::change::{self, PLATFORM};
 use crate::gate::{self, NotMade};
@@ -57,9 +58,7 @@ impl Choosing<'_> {
     ) -> Result<Option<ControlPlaneRow>, StoreError> {
         let fleet = &self.run.read.loaded.fleet;
         let Some(worker) = fleet.workers.get(name) else { return Ok(before.cloned()) };
-        let prefix = &self.run.snapshot.input.prefix;
-        let templates = &self.run.read.templates;
-        let Some(job) = render::control_plane_worker_job(fleet, worker, templates, prefix) else {
+        let Some(job) = self.worker_job(worker) else {
             return Ok(before.cloned());
         };
         let key = job.key();
@@ -72,6 +71,13 @@ impl Choosing<'_> {
         let attempt = self.new_worker_cluster(worker, (&job, key), before, last);
         let chosen = gate::choose(attempt.map(Some), || before.cloned())?;
         Ok(self.chosen(name, chosen))
+    }
+
+    /// The job of a worker's own cluster; `None` where carp does not make it.
+    fn worker_job(&self, worker: &Worker) -> Option<Job> {
+        let Run { read, snapshot, .. } = self.run;
+        let fleet = &read.loaded.fleet;
+        render::control_plane_worker_job(fleet, worker, &read.templates, &snapshot.input.prefix)
     }
 
     /// The row of a worker's own cluster with a new folder, which follows the folder `last`.
@@ -99,7 +105,10 @@ impl Choosing<'_> {
                 lock.is_some_and(|lock| lock.facts != worker.facts) && worker.made_by.is_none();
             let own = OwnChange { anything: own, pools: own, others: own, steps: false };
             if !same {
-                self.loses((&worker.name, PLATFORM), &change, own)?;
+                self.loses((&worker.name, PLATFORM), &change, own, |choosing| {
+                    let before = Worker { spec: change.last_spec()?, ..worker.clone() };
+                    choosing.worker_job(&before)
+                })?;
             }
         }
         let folder = put_folder(self.run.store, &files)?;

@@ -6,10 +6,11 @@ use super::choosing::Choosing;
 use crate::change::{LossOwner, PLATFORM};
 use crate::gate::Objection;
 use crate::model::{Cluster, ClusterRow, Id, Name, StoreError, paths};
-use crate::render::{self, Files, FolderChange, OwnChange};
+use crate::render::{self, Files, FolderChange, Job, OwnChange};
 
 impl Choosing<'_> {
-    /// Whether a new folder may follow the last one, for what it leaves out or replaces.
+    /// Whether a new folder may follow the last one, for what it leaves out or replaces. `before` makes the folder that
+    /// the owner would have now if its document were what it was.
     ///
     /// # Errors
     /// It is held.
@@ -18,14 +19,37 @@ impl Choosing<'_> {
         (name, tenant): (&Name, &str),
         change: &FolderChange,
         own: OwnChange,
+        before: impl FnOnce(&Self) -> Option<Job>,
     ) -> Result<(), Objection> {
-        let owner = LossOwner { name: name.as_str(), tenant };
-        self.losses.count(owner, render::losses(change, own))
+        let mut losses = render::losses(change, own);
+        if losses.are_asked() {
+            let files = before(self).and_then(|job| job.render().ok());
+            let without = files.map(|files| change.to(&files));
+            losses = losses.but_for(without.as_ref(), own.steps);
+        }
+        self.losses.count(LossOwner { name: name.as_str(), tenant }, losses)
+    }
+
+    /// The same for a cluster, which follows its last good folder on a worker.
+    ///
+    /// # Errors
+    /// It is held.
+    pub(super) fn cluster_loses(
+        &mut self,
+        (cluster, worker): (&Cluster, &Name),
+        old: &ClusterRow,
+        change: &FolderChange,
+    ) -> Result<(), Objection> {
+        let own = self.own_change(cluster, old);
+        self.loses((&cluster.name, &cluster.tenant), change, own, |choosing| {
+            let before = Cluster { spec: change.last_spec()?, ..cluster.clone() };
+            Some(choosing.run.job(&before, worker))
+        })
     }
 
     /// What a cluster's own document changed. What its class says is the class's, unless the document took another
     /// one.
-    pub(super) fn own_change(&self, cluster: &Cluster, old: &ClusterRow) -> OwnChange {
+    fn own_change(&self, cluster: &Cluster, old: &ClusterRow) -> OwnChange {
         let name = cluster.spec.class.as_ref();
         let classes = &self.run.read.loaded.fleet.classes;
         let class = name.and_then(|name| classes.get(name.as_str())).map(|class| &class.value);
@@ -50,7 +74,8 @@ impl Choosing<'_> {
         ids: &BTreeMap<String, Id>,
     ) -> Result<Result<(), Objection>, StoreError> {
         let (last, new) = self.differing(old, new, ids)?;
-        Ok(self.loses((name, PLATFORM), &FolderChange::between(&last, &new), OwnChange::default()))
+        let change = FolderChange::between(&last, &new);
+        Ok(self.loses((name, PLATFORM), &change, OwnChange::default(), |_| None))
     }
 
     /// Notes what the control plane's own files lose, which are of no worker.

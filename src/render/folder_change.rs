@@ -1,7 +1,10 @@
 //! A folder before and after: what is asked of both is asked of objects that were read once.
 
+use serde::de::DeserializeOwned;
+
 use super::Files;
 use super::object::{Object, objects, objects_beside};
+use crate::model::api::GROUP;
 
 /// The objects of a folder, before and after. A folder that cannot be read has none here; other rules say so.
 #[derive(Debug, Default)]
@@ -17,6 +20,21 @@ impl FolderChange {
         let last = objects(last).unwrap_or_default();
         let new = objects_beside(new, &last).unwrap_or_default();
         Self { last, new }
+    }
+
+    /// The change from the same last good files to others.
+    #[must_use]
+    pub fn to(&self, others: &Files) -> Self {
+        let new = objects_beside(others, &self.last).unwrap_or_default();
+        Self { last: self.last.clone(), new }
+    }
+
+    /// What the owner's document said when the last folder was made, with the defaults of that time; `None` where
+    /// nobody can tell.
+    #[must_use]
+    pub fn last_spec<T: DeserializeOwned>(&self) -> Option<T> {
+        let owner = self.last.iter().find(|object| object.group() == GROUP)?;
+        serde_json::from_value(owner.value.get("spec")?.clone()).ok()
     }
 }
 

@@ -84,6 +84,32 @@ pub fn losses(FolderChange { last, new }: &FolderChange, own: OwnChange) -> Loss
 }
 
 impl Losses {
+    /// Whether the owner's document asks for any of it.
+    #[must_use]
+    pub fn are_asked(&self) -> bool {
+        self.removed.iter().chain(&self.replaced).any(|loss| loss.asked)
+    }
+
+    /// What goes without the change of the owner's document, too, is not its wish: `without` is the change to the folder
+    /// that the document would have had as it was. Where that cannot be made nobody can tell, and nothing is.
+    #[must_use]
+    pub fn but_for(mut self, without: Option<&FolderChange>, steps: bool) -> Self {
+        let own = OwnChange { steps, ..OwnChange::default() };
+        let others = without.map(|change| losses(change, own));
+        let wished = |all: &mut Vec<Loss>, others: Option<Vec<Loss>>| {
+            let stays = |object: &String| {
+                others.as_ref().is_some_and(|others| others.iter().all(|o| o.object != *object))
+            };
+            for loss in all.iter_mut() {
+                loss.asked &= stays(&loss.object);
+            }
+        };
+        let (removed, replaced) = others.map(|of| (of.removed, of.replaced)).unzip();
+        wished(&mut self.removed, removed);
+        wished(&mut self.replaced, replaced);
+        self
+    }
+
     /// What becomes of the machines of an object that stays; `follows` says that their control plane gets
     /// another version.
     fn add_machines(&mut self, last: &Object, new: &Object, own: &IntendedChange, follows: bool) {

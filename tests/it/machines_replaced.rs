@@ -186,6 +186,31 @@ fn no_edit_of_a_document_lets_a_template_replace_its_machines() {
     }
 }
 
+/// Nor where the documents say something of the very pools: without that the machines would be others, too.
+#[test]
+fn no_edit_of_a_pool_lets_a_template_replace_its_machines() {
+    let pools = built_in("parts/pools.yaml");
+    let text = pools.replace("      version: ", "      failureDomain: \"9\"\n      version: ");
+    assert_ne!(text, pools, "machines have a version");
+    let labels = "  nodePools: [{name: np0, replicas: 2, labels: {a: b}}]\n";
+    let edited = |with_template: bool| {
+        let mut world = World::small();
+        if with_template {
+            world.write("templates/parts/pools.yaml", &text);
+        }
+        for name in CLUSTERS {
+            world.edit(&format!("fleet/clusters/{name}.yaml"), "  replicas: 2\n", labels);
+        }
+        world.run()
+    };
+    assert_eq!(hold(&edited(false), HoldKind::MachinesReplaced), None, "they ask for it");
+    let proposal = edited(true);
+    let held = hold(&proposal, HoldKind::MachinesReplaced).expect("12 machines are too many");
+    let of_clusters =
+        CLUSTERS.map(|name| format!("MachineDeployment {name}/{name}-np0 (2 machines)"));
+    assert!(of_clusters.iter().all(|name| held.names.contains(name)), "{held:?}");
+}
+
 #[test]
 fn a_classs_parameters_are_the_classs_wish_whatever_else_a_document_says() {
     let mut world = of_a_class(2);

@@ -270,10 +270,12 @@ fn no_edit_of_a_document_lets_a_template_through() {
         pools.lines().find(|line| line.starts_with("  replicas: ")).expect("pools have replicas");
     let empty = pools.replace(line, "  replicas: 0");
     let three = ["alpha", "bravo", "charlie"];
-    let edits: [(&str, &str); 3] = [
+    let edits: [(&str, &str); 4] = [
         ("metadata:\n", "metadata:\n  labels: {tier: gold}\n"),
         ("spec:\n", "spec:\n  priority: 7\n"),
         ("  replicas: 2\n", "  replicas: 3\n"),
+        // The same is not the document's wish where it would come without it.
+        ("  replicas: 2\n", "  replicas: 0\n"),
     ];
     for (from, to) in edits {
         for at_once in [false, true] {
