@@ -3,6 +3,7 @@
 use carp::model::Quantity;
 use serde_json::{Value, json};
 
+use crate::support::world::World;
 use crate::support::{documents, fleet};
 
 /// The objects of the cluster of a fleet.
@@ -86,4 +87,29 @@ fn its_neighbours_reach_its_api_and_nothing_else() {
             {"namespaceSelector": {"matchLabels": {"carp.dev/may-call": "true"}}},
         ])
     );
+}
+
+/// The policy on the page of operations closes the way out of what the templates make, and loses nothing.
+#[test]
+fn its_way_out_is_closed_by_a_policy_of_the_platforms() {
+    let page = include_str!("../../docs/operations.md");
+    let mut blocks = page.split("\n```yaml\n").filter_map(|part| part.split("\n```").next());
+    let policy = blocks.find(|block| block.contains("name: hosted-egress")).expect("it is there");
+    let mut world = World::small();
+    world.write("policies/egress.yaml", &format!("{policy}\n"));
+    let run = world.run();
+    assert!(run.diagnostics.is_empty() && run.plan.holds.is_empty(), "{:#?}", run.diagnostics);
+    let worker = world.worker_of("alpha").unwrap();
+    let text = world.output_text(&format!("workers/{worker}/clusters/alpha/cluster.yaml")).unwrap();
+    let files = [("a.yaml".to_owned(), text.into_bytes())].into();
+    let objects: Vec<Value> = documents(&files).into_iter().map(|(_, object)| object).collect();
+    let spec = &of_kind(&objects, "NetworkPolicy")["spec"];
+    assert_eq!(spec["policyTypes"], json!(["Ingress", "Egress"]));
+    assert_eq!(spec["ingress"].as_array().unwrap().len(), 2, "who comes in is as before");
+    let ports = |rule: &Value| rule["ports"].as_array().cloned().unwrap_or_default();
+    let out: Vec<Value> = spec["egress"].as_array().unwrap().iter().flat_map(ports).collect();
+    let out: Vec<_> = out.iter().map(|port| port["port"].as_u64().unwrap()).collect();
+    assert_eq!(out, [53, 53, 2379, 443, 6443]);
+    let store = world.output_text(&format!("workers/{worker}/platform/platform.yaml")).unwrap();
+    assert!(store.contains(".kamaji-system.svc.cluster.local:2379"), "where the DataStore is");
 }
