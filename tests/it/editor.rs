@@ -1,5 +1,5 @@
-//! The random editor: any edit of templates, classes and the fleet's own settings, one after the other. Whatever
-//! it is, no machine, control plane, add-on or namespace disappears that nobody deleted, and no more machines are
+//! The random editor: any edit of templates, classes, policies and the fleet's own settings, one after the other, in
+//! fleets of every flavor. Whatever it is, no machine, control plane, add-on or namespace disappears that nobody deleted, and no more machines are
 //! replaced than the guards allow, unless it is held. The judge compares the two trees with other code than the
 //! guards: another reader of YAML, and its own idea of what a machine is.
 
@@ -9,15 +9,19 @@ use proptest::prelude::*;
 use serde::Deserialize as _;
 use serde_yaml::Value;
 
-use crate::support::small;
 use crate::support::world::World;
+use crate::support::{breadth, small};
 
 /// Templates that clusters, workers and layers are made from.
-const TEMPLATES: [&str; 11] = [
+const TEMPLATES: [&str; 15] = [
     "kamaji-capz/cluster.yaml",
     "kamaji-capz/flavor.yaml",
     "capz/cluster.yaml",
     "capz/flavor.yaml",
+    "aks/cluster.yaml",
+    "aks/flavor.yaml",
+    "kind/cluster.yaml",
+    "kind/flavor.yaml",
     "parts/pools.yaml",
     "parts/addons.yaml",
     "parts/identity.yaml",
@@ -69,7 +73,12 @@ enum Edit {
     Template(&'static str, Change),
     Class(&'static str),
     Setting(&'static str),
+    Policy(&'static str),
 }
+
+/// The flavors of a fleet's workers and of its clusters.
+const FLAVORS: [(&str, &str); 4] =
+    [("capz", "kamaji-capz"), ("capz", "capz"), ("aks", "aks"), ("kind", "kind")];
 
 const WORDS: [(&str, &str); 12] = [
     ("replicas: {{ pool.replicas }}", "replicas: 0"),
@@ -103,6 +112,28 @@ const SETTINGS: [&str; 6] = [
     "  roots: {fleet: elsewhere}\n",
 ];
 
+/// What a policy of the platform's says; the last two are none.
+const POLICIES: [&str; 12] = [
+    "OverridePolicy, spec: {objects: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachineDeployment}], \
+     changes: [{mergePatch: {spec: {replicas: 0}}}]}",
+    "OverridePolicy, spec: {objects: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachineDeployment}], \
+     changes: [{mergePatch: {spec: {template: {spec: {failureDomain: \"9\"}}}}}]}",
+    "OverridePolicy, spec: {objects: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool}], \
+     changes: [{jsonPatch: [{op: replace, path: /spec/replicas, value: 0}]}]}",
+    "OverridePolicy, spec: {objects: [{apiVersion: controlplane.cluster.x-k8s.io/v1alpha2, kind: KamajiControlPlane}], \
+     changes: [{mergePatch: {spec: {replicas: 0}}}]}",
+    "OverridePolicy, spec: {objects: [{apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlane}], \
+     changes: [{mergePatch: {spec: {replicas: 1}}}]}",
+    "OverridePolicy, spec: {objects: [{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, \
+     kind: AzureMachineTemplate}], changes: [{mergePatch: {spec: {template: {spec: {osDisk: {diskSizeGB: 99}}}}}}]}",
+    "OverridePolicy, spec: {objects: [{apiVersion: v1, kind: Namespace}], changes: [{labels: {set: {a: b}}}]}",
+    "PlacementPolicy, spec: {affinity: {required: [{names: [w-none]}]}, onViolation: Move}",
+    "PlacementPolicy, spec: {pools: [nobody], failover: {grace: 1m}}",
+    "PlacementPolicy, spec: {antiAffinity: [{topologyKey: carp.dev/worker}], onViolation: Move}",
+    "PlacementPolicy, spec: [",
+    "",
+];
+
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         4 => any::<prop::sample::Index>().prop_map(Change::Document),
@@ -119,6 +150,7 @@ fn edit() -> impl Strategy<Value = Edit> {
             .prop_map(|(template, change)| Edit::Template(template, change)),
         3 => prop::sample::select(&POOLS[..]).prop_map(Edit::Class),
         2 => prop::sample::select(&SETTINGS[..]).prop_map(Edit::Setting),
+        3 => prop::sample::select(&POLICIES[..]).prop_map(Edit::Policy),
     ]
 }
 
@@ -135,8 +167,14 @@ fn built_in(template: &str) -> String {
 }
 
 /// Six clusters of one class on two workers.
-fn fleet() -> World {
-    let mut world = World::new(small::files());
+fn fleet((of_workers, of_clusters): (&str, &str)) -> World {
+    let mut files = small::files();
+    for (path, text) in &mut files {
+        let flavor = if path.starts_with("fleet/workers/") { of_workers } else { of_clusters };
+        *text = text
+            .replace("\nspec:\n  version:", &format!("\nspec:\n  flavor: {flavor}\n  version:"));
+    }
+    let mut world = World::new(files);
     world.write("fleet/classes.yaml", &class(POOLS[0]));
     for name in CLUSTERS {
         world.edit(&format!("fleet/clusters/{name}.yaml"), "  replicas: 2\n", "  class: small\n");
@@ -154,6 +192,13 @@ fn apply(world: &mut World, edit: &Edit) {
     match edit {
         Edit::Class(pools) => {
             world.write("fleet/classes.yaml", &class(pools));
+        }
+        Edit::Policy(policy) => {
+            let text = format!(
+                "{{apiVersion: carp.dev/v1alpha1, metadata: {{name: p}}, kind: {policy}}}\n"
+            );
+            let text = if policy.is_empty() { String::new() } else { text };
+            world.write("policies/p.yaml", &text);
         }
         Edit::Setting(setting) => {
             world.write("carp.yaml", &format!("{}{setting}", small::FLEET));
@@ -206,7 +251,11 @@ fn behind(world: &World) -> BTreeMap<String, (u64, String)> {
             let machines =
                 spec["replicas"].as_u64().unwrap_or(u64::from(kind == "MachineDeployment"));
             let of = &spec["template"]["spec"];
-            let make = ["version", "bootstrap", "infrastructureRef"].map(|key| of[key].clone());
+            let mut make = ["version", "bootstrap", "infrastructureRef"].map(|key| of[key].clone());
+            if kind == "KubeadmControlPlane" {
+                let machine = &spec["machineTemplate"]["spec"]["infrastructureRef"];
+                make = [spec["version"].clone(), machine.clone(), Value::Null];
+            }
             let place = if synced_by[0] == "workers" { synced_by[1] } else { "hub" };
             let name = [kind, text(&["metadata", "namespace"]), text(&["metadata", "name"])];
             found.insert(format!("{place}: {}", name.join(" ")), (machines, format!("{make:?}")));
@@ -216,11 +265,14 @@ fn behind(world: &World) -> BTreeMap<String, (u64, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(48, 480), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_edit_takes_away_what_nobody_deleted(edits in prop::collection::vec(edit(), 1..6)) {
-        let mut world = fleet();
+    fn no_edit_takes_away_what_nobody_deleted(
+        flavors in prop::sample::select(&FLAVORS[..]),
+        edits in prop::collection::vec(edit(), 1..6),
+    ) {
+        let mut world = fleet(flavors);
         let mut replaced: BTreeSet<String> = BTreeSet::new();
         let mut machines = 0;
         for edit in &edits {
