@@ -82,7 +82,7 @@ mod tests {
     use crate::diag::{Code, Diagnostics, Place};
     use crate::model::{EditedObject, Fleet, ObjectEdits};
 
-    /// Policies that each put a text at a place of the AzureCluster, in turn.
+    /// Policies that each put a text at a place of the `AzureCluster`, in turn.
     #[derive(Debug)]
     struct Sets(Vec<(&'static str, &'static str, &'static str)>);
 
