@@ -4,8 +4,9 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use carp::model::{Dir, Id, Name, Proposal, Store, StoreError};
-use carp::pipeline::{baseline, propose_affected};
+use carp::model::{Baseline, Dir, Id, Name, Proposal, Store, StoreError};
+use carp::pipeline::{Sought, baseline, propose_affected, propose_sought};
+use carp::verify;
 
 use crate::cost::{Settled, WITH_EVERY_RULE, pause};
 use crate::support::generator;
@@ -150,6 +151,35 @@ fn one_cluster_more_costs_what_there_are_workers() {
     assert!(each(small.reads, large.reads) < 8, "{small:?} {large:?}");
     assert!(is_flat(small.puts, large.puts), "{small:?} {large:?}");
     assert!(is_flat(small.objects, large.objects), "{small:?} {large:?}");
+}
+
+/// What is found after an edit is looked at as that edit is, and what was verified is told again.
+#[test]
+fn what_is_found_costs_the_same_in_a_fleet_ten_times_as_large() {
+    let found = |fleet: &Settled| {
+        let mut world = fleet.world();
+        let standing = world.propose();
+        let snapshot = world.snapshot();
+        let verified =
+            verify::fleet(&snapshot.input, &world.store, &standing.fleet, &standing.previous);
+        let left = baseline(&snapshot, world.reported(), &standing, &world.store, &world.memo);
+        let (before, documents) = left.unwrap().expect("the fleet stands");
+        let before = Baseline { verified: verified.ok(), ..before };
+        pause(&mut world);
+        let (snapshot, since) = (world.snapshot(), world.reports_since(world.reports.as_ref()));
+        let store = Counting::new(&world.store);
+        let look = || {
+            let sought = Sought::Findings;
+            propose_sought(&snapshot, &since, &store, &before, &documents, &sought).unwrap()
+        };
+        look().expect("the edit affects one cluster");
+        store.reads.set(0);
+        store.puts.set(0);
+        let allocations = allocation_counter::measure(|| drop(look())).count_total;
+        Cost { allocations, reads: store.reads.get(), puts: store.puts.get(), objects: 0 }
+    };
+    let [small, large] = WITH_EVERY_RULE.each_ref().map(found);
+    assert_costs_are_flat(&small, &large);
 }
 
 #[test]

@@ -44,6 +44,10 @@ impl Standing {
         answered
     }
 
+    fn is_found(&self) -> bool {
+        self.finds(&self.world.propose_afresh())
+    }
+
     /// Whether what is found is known by what stands.
     fn finds(&self, whole: &Proposal) -> bool {
         let Some(SoughtAnswer { proposal, verified }) = self.answer(&Sought::Findings) else {
@@ -191,28 +195,68 @@ fn what_is_found_is_where_its_document_is() {
 /// A policy test, and a document that nobody reads.
 #[test]
 fn what_is_verified_is_verified_again_where_it_may_be_otherwise() {
-    let found = |standing: &Standing| {
-        let whole = standing.world.propose_afresh();
-        standing.finds(&whole)
-    };
     let mut standing = Standing::new();
     let test = "apiVersion: carp.dev/v1alpha1\nkind: PlacementPolicyTest\nmetadata: {name: t}\nspec:\n  expect:\n  \
                 - {cluster: alpha, worker: w-weu}\n";
     standing.world.write("policies/tests/t.yaml", test);
     standing.stand();
-    assert!(found(&standing));
+    assert!(standing.is_found());
     apply(&mut standing.world, &Edit::Add(1));
-    assert!(found(&standing), "one more, of which no test speaks");
+    assert!(standing.is_found(), "one more, of which no test speaks");
     standing.world.write(
         "fleet/notes.json",
         "{\"kind\": \"ManagedCluster\", \"apiVersion\": \"carp.dev/v1alpha1\"}",
     );
-    assert!(!found(&standing), "a document that nobody reads");
+    assert!(!standing.is_found(), "a document that nobody reads");
     standing.stand();
     let alpha = standing.world.files["fleet/clusters/alpha.yaml"].clone();
     let other = alpha.replacen("spec:\n", "spec:\n  paused: true\n", 1);
     standing.world.write("fleet/clusters/alpha.yaml", &other);
-    assert!(!found(&standing), "a test speaks of it");
+    assert!(!standing.is_found(), "a test speaks of it");
+    assert!(standing.run(), "it is looked at by itself");
+    assert!(!standing.is_found(), "and what that test says is not known any more");
+    standing.baseline = None;
+    standing.stand();
+    assert!(standing.is_found(), "until everything was looked at");
+    standing.world.write("fleet/notes.json", "{\"kind\": \"List\"}");
+    assert!(!standing.is_found(), "nobody reads it, and it was told of");
+}
+
+/// A policy that selects nobody, and two that tie.
+#[test]
+fn what_is_verified_of_policies_is_verified_again_for_a_new_cluster() {
+    let policy = |name: &str, selector: &str| {
+        format!(
+            "apiVersion: carp.dev/v1alpha1\nkind: PlacementPolicy\nmetadata: {{name: {name}}}\nspec:\n  \
+             clusterSelector: {selector}\n"
+        )
+    };
+    let mut standing = Standing::new();
+    standing.world.write("policies/p.yaml", &policy("p", "{names: [r02]}"));
+    standing.stand();
+    assert!(standing.is_found(), "it selects nobody");
+    apply(&mut standing.world, &Edit::Add(2));
+    assert!(!standing.is_found(), "now it does");
+    for worker in 0..2 {
+        apply(&mut standing.world, &Edit::Capacity(worker, 8));
+    }
+    let labelled = |name: &str, labels: &str| {
+        let document = crate::support::small::cluster(name, "westeurope");
+        document.replacen("spec:\n", &format!("  labels: {labels}\nspec:\n"), 1)
+    };
+    let (a, b) = ("{a: x}", "{b: x}");
+    for (name, label) in [("p", a), ("q", b)] {
+        let document = policy(name, &format!("{{matchLabels: {label}}}"));
+        standing.world.write(&format!("policies/{name}.yaml"), &document);
+    }
+    standing.world.write("fleet/clusters/r03.yaml", &labelled("r03", a));
+    standing.world.write("fleet/clusters/r04.yaml", &labelled("r04", b));
+    standing.stand();
+    assert!(standing.is_found());
+    standing.world.write("fleet/clusters/golf.yaml", &labelled("golf", a));
+    assert!(standing.is_found(), "one policy selects it");
+    standing.world.write("fleet/clusters/golf.yaml", &labelled("golf", "{a: x, b: x}"));
+    assert!(!standing.is_found(), "both policies select it");
 }
 
 /// Commands that only look, of a fleet in which `c000000` is placed and `c000007` waits.
