@@ -243,11 +243,12 @@ fn hold_line(hold: &Hold, plan: &Plan) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("held ({}): {}{more}", hold.kind.name(), lines[..named].join(", "))
+    let (kind, words) = (hold.kind.name(), hold.kind.words());
+    format!("held {kind}: {words}: {}{more}", lines[..named].join(", "))
 }
 
 fn gate_line(gate: &Gate) -> String {
-    format!("{} keeps its last good output ({})", gate.name, gate.reason.name())
+    format!("kept {}: {}: {}", gate.reason.name(), gate.reason.words(), gate.name)
 }
 
 fn set_back_line(drifted: &Drifted, prefix: &str) -> String {
@@ -324,10 +325,12 @@ mod tests {
         let names = (100..160).map(|i| format!("c{i}")).collect();
         let mut hold = Hold { kind: HoldKind::MassDeletion, names, allowed: Some(3) };
         let line = hold_line(&hold, &Plan::default());
-        assert!(line.starts_with("held (MassDeletion): c100, c101, "), "{line}");
+        let words =
+            "held MassDeletion: more deletions than `guards.maxDeletions` allows: c100, c101";
+        assert!(line.starts_with(&format!("{words}, ")), "{line}");
         assert!(line.ends_with(", c149 and 10 more"), "{line}");
         hold.names.truncate(2);
-        assert_eq!(hold_line(&hold, &Plan::default()), "held (MassDeletion): c100, c101");
+        assert_eq!(hold_line(&hold, &Plan::default()), words);
     }
 
     #[test]

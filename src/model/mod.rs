@@ -28,6 +28,7 @@ mod folded;
 mod held;
 mod hex;
 mod hold;
+mod hold_words;
 mod id;
 mod imagined;
 mod label;

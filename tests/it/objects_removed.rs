@@ -70,7 +70,7 @@ fn a_template_without_its_pools_deletes_no_machine() {
     assert!(gates.eq(all.map(|name| (name, GateReason::ObjectsRemoved))));
     assert!(
         proposal.message.contains(
-            "held (ObjectsRemoved): MachineDeployment *-np0 in alpha, bravo, charlie and 3 more"
+            "; their folders keep what they have: MachineDeployment *-np0 in alpha, bravo, charlie and 3 more\n"
         ),
         "{}",
         proposal.message

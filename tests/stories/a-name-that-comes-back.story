@@ -42,7 +42,7 @@ $ carp reconcile --once
     carp/rendered:
       alpha is reported gone on w-weu: its add-ons go
 
-      held (NameStillDeleting): alpha
+      held NameStillDeleting: a document came back under a name whose deletion has begun: alpha
 
       ~ decisions/8e/alpha.yaml
       ~ workers/w-weu/carp.lock

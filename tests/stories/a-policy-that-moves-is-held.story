@@ -37,7 +37,7 @@ $ carp reconcile --once
       help: carp ack moves --count 2 --digest sha256:3ae9c290d1dee665f4664f0841ea8933df7a9142782bc9484344cf5ec9b802dd
     exit 3
     carp/rendered:
-      held (MassMove): c0, c1
+      held MassMove: more moves than `guards.maxMoves` allows: c0, c1
 
       ~ control-plane/fleet.lock
 

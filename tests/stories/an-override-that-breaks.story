@@ -60,7 +60,7 @@ $ carp reconcile --once
     kept OverridesNotLoaded: an OverridePolicy that may be about it did not load, so the last good output stays: alpha
     exit 1
     carp/rendered:
-      alpha keeps its last good output (OverridesNotLoaded)
+      kept OverridesNotLoaded: an OverridePolicy that may be about it did not load, so the last good output stays: alpha
 
       update bravo: paused set to true
 

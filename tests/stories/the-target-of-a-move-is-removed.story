@@ -25,7 +25,7 @@ minutes 5
     09:05 c0 is reported gone on w-weu: its add-ons go
           begin the deletion of the worker w-eus
 
-          held (NameStillDeleting): c0
+          held NameStillDeleting: a document came back under a name whose deletion has begun: c0
 
           forced by
             w-eus: fleet/workers/w-eus.yaml:1, removed in <id>

@@ -113,8 +113,10 @@ fn made_from(said: Provenance, base: Option<Id>) -> CommitInputs {
 
 fn differs(how: Differs) -> DiffersView {
     let errors = how.errors.iter().map(|e| format!("{}[{}]: {}", e.severity, e.code, e.message));
-    let holds =
-        how.holds.iter().map(|h| format!("held ({}): {}", h.kind.name(), h.names.join(", ")));
+    let holds = how
+        .holds
+        .iter()
+        .map(|h| format!("held {}: {}: {}", h.kind.name(), h.kind.words(), h.names.join(", ")));
     DiffersView {
         tree: how.tree.to_string(),
         plan: how.plan,

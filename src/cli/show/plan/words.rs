@@ -13,77 +13,48 @@ pub struct HoldWords {
     pub remedy: &'static str,
 }
 
-const OBJECTS_REMOVED: (&str, &str) = (
-    "objects with machines, storage or network behind them would be left out or scaled to zero; their folders \
-     keep what they have",
-    "bring them back in the template, class or policy that lost them; if exactly these are to go, \
-     acknowledge them",
-);
-const MACHINES_REPLACED: (&str, &str) = (
-    "more machines would be replaced by others at once than `guards.maxReplacedMachines` allows; their folders \
-     keep what they have",
-    "change fewer of them at a time, or allow more; if exactly these are meant, acknowledge them",
-);
-
 /// The words for a guard.
 #[must_use]
 pub const fn hold_words(kind: HoldKind) -> HoldWords {
-    let (what, remedy) = match kind {
-        HoldKind::MassDeletion => (
-            "more deletions than `guards.maxDeletions` allows",
-            "if exactly these are meant, acknowledge them",
-        ),
-        HoldKind::MassMove => (
-            "more moves than `guards.maxMoves` allows",
-            "if exactly these are meant, acknowledge them",
-        ),
-        HoldKind::DeletionsHeld => (
-            "something did not load, or the output branch is not as carp left it, so no deletion or move starts",
-            "mend what is named above",
-        ),
-        HoldKind::PlacementsHeld => {
-            ("a policy or class did not load, so nothing new is placed", "mend the errors above")
+    let remedy = match kind {
+        HoldKind::MassDeletion | HoldKind::MassMove => {
+            "if exactly these are meant, acknowledge them"
         }
-        HoldKind::DeletionPolicyUnset => (
-            "the document is gone and `deletionPolicy` was never set",
-            "bring the document back with `deletionPolicy: Delete`, let that be applied, then remove it; a new \
-             name is another cluster, for carp renames nothing",
-        ),
-        HoldKind::WorkerInUse => (
-            "the worker's document is gone and clusters are on it",
+        HoldKind::DeletionsHeld => "mend what is named above",
+        HoldKind::PlacementsHeld => "mend the errors above",
+        HoldKind::DeletionPolicyUnset => {
+            "bring the document back with `deletionPolicy: Delete`, let that be applied, then remove it; a \
+             new name is another cluster, for carp renames nothing"
+        }
+        HoldKind::WorkerInUse => {
             "bring the document back, or remove its clusters first; a new name is another worker, for carp \
-             renames nothing",
-        ),
-        HoldKind::NameStillDeleting => (
-            "a document came back under a name whose deletion has begun",
-            "wait: at the end of the deletion it is made anew; or take another name",
-        ),
-        HoldKind::Rewind => (
-            "the input branch was rewound: the last output came from a commit that is gone",
-            "if the rewind is meant, acknowledge it",
-        ),
-        HoldKind::RootChanged => (
-            "`roots.fleet` is another folder, and these are not below it; nothing is taken for removed",
-            "move them there too; what is to go is removed in a commit of its own",
-        ),
-        HoldKind::Drifted => (
-            "what carp owns was edited by hand on the output branch, and `drift: refuse` is set or objects with \
-             machines, storage or network behind them were added, which Flux would prune if they were set back",
-            "ask the author, then revert the edit there, or set `drift: overwrite` where that removes nothing",
-        ),
-        HoldKind::FailoverBreaker => (
-            "so many workers are not ready that the observer is likelier wrong than the fleet, so nothing \
-             fails over",
-            "find out why their reports stopped; a worker that is lost for ever can be drained",
-        ),
-        HoldKind::ObjectsRemoved => OBJECTS_REMOVED,
-        HoldKind::MachinesReplaced => MACHINES_REPLACED,
-        HoldKind::InputNotVerified => (
-            "the input commit is not signed by an allowed signer, so it is not read",
-            "let an allowed signer commit on top of it: `git commit -S --allow-empty`, then push",
-        ),
+             renames nothing"
+        }
+        HoldKind::NameStillDeleting => {
+            "wait: at the end of the deletion it is made anew; or take another name"
+        }
+        HoldKind::Rewind => "if the rewind is meant, acknowledge it",
+        HoldKind::RootChanged => {
+            "move them there too; what is to go is removed in a commit of its own"
+        }
+        HoldKind::Drifted => {
+            "ask the author, then revert the edit there, or set `drift: overwrite` where that removes nothing"
+        }
+        HoldKind::FailoverBreaker => {
+            "find out why their reports stopped; a worker that is lost for ever can be drained"
+        }
+        HoldKind::ObjectsRemoved => {
+            "bring them back in the template, class or policy that lost them; if exactly these are to go, \
+             acknowledge them"
+        }
+        HoldKind::MachinesReplaced => {
+            "change fewer of them at a time, or allow more; if exactly these are meant, acknowledge them"
+        }
+        HoldKind::InputNotVerified => {
+            "let an allowed signer commit on top of it: `git commit -S --allow-empty`, then push"
+        }
     };
-    HoldWords { what, remedy }
+    HoldWords { what: kind.words(), remedy }
 }
 
 /// Why a folder keeps its last good content, in words. What to do stands with the findings.
