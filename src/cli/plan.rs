@@ -90,6 +90,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     view.warnings = &source.notes;
     view.certificate = &opened.certificate;
     view.telling = opened.telling;
+    view.width = context.width();
     let text = match args.output {
         PlanForm::Text if args.diff => {
             let palette = context.palette();

@@ -13,7 +13,7 @@ $ carp plan
     Plan for small: 0 to create, 0 to move, 0 to update, 1 to delete; 0 waiting; 0 held
 
     CLUSTER   ACTION   FROM    TO   WHY
-    alpha     delete   w-weu   -    its document is gone; step D1
+    alpha     delete   w-weu   -    its document is gone; its machines go first (step D1)
 
     WORKER            CLUSTERS      FILES
     w-weu             2 -> 2 of 4   +0 ~3 -0

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::tables::{Cell, table};
+use super::wrap::{WIDTH, to_width};
 use super::{Palette, Tone, count};
 
 /// What the demonstration made.
@@ -45,7 +46,8 @@ pub fn text(view: &DemoView, palette: Palette) -> String {
     out.push_str(&table(&["cluster", "tenant", "worker", "why"], &rows, palette));
     for [cluster, tenant, why] in &view.waiting {
         let waits = palette.paint(Tone::Warn, &format!("{cluster} waits"));
-        let _ = writeln!(out, "\n{waits} (tenant {tenant}): {why}");
+        let line = format!("\n{waits} (tenant {tenant}): {why}");
+        out = out + &to_width(&line, Some(WIDTH));
     }
     let _ = writeln!(out, "\n{}", title("Committed"));
     for [branch, commit, subject] in &view.commits {

@@ -9,7 +9,7 @@ use super::status_forms::summary;
 use super::status_view::{
     ClusterStatusRow, PoolStatusRow, STATUS_SCHEMA, StatusView, WorkerStatusRow,
 };
-use super::tables::{Cell, fit, state, table, tone_of};
+use super::tables::{Cell, LeftOut, fit, left_out_words, state, table, tone_of};
 use super::wrap::wrap;
 use super::{Palette, Tone};
 use crate::model::api::ErrorStatus;
@@ -44,31 +44,30 @@ pub fn text(view: &StatusView, extent: Extent, palette: Palette) -> String {
         out.push('\n');
         out.extend(waiting.iter().map(|line| wrap(line, "", 2)));
     }
-    if !left_out.is_empty() {
-        let told = format!("not shown for want of room: {} (-o wide)", left_out.join(", "));
-        let _ = writeln!(out, "{}", palette.paint(Tone::Faint, &told));
+    if let Some(words) = left_out_words(&left_out) {
+        let told = wrap(&format!("not shown for want of room: {words} (-o wide)"), "", 2);
+        let _ = writeln!(out, "{}", palette.paint(Tone::Faint, told.trim_end()));
     }
     out
 }
 
-/// The tables, and the columns that did not fit.
-fn tables(view: &StatusView, extent: Extent, palette: Palette) -> (String, Vec<&'static str>) {
+/// The tables, and for those that are fitted the columns that did not fit.
+fn tables(view: &StatusView, extent: Extent, palette: Palette) -> (String, Vec<LeftOut>) {
     let (mut parts, mut left_out) = (Vec::new(), Vec::new());
-    let mut add = |(table, columns): (String, Vec<&'static str>)| {
+    let mut add = |name, (table, mut columns): (String, Vec<&'static str>)| {
         parts.push(table);
-        left_out.extend(columns);
+        columns.sort_unstable();
+        left_out.push((name, columns));
     };
     if !view.workers.is_empty() {
-        add(workers(view, extent, palette));
+        add("workers", workers(view, extent, palette));
     }
-    if !view.pools.is_empty() {
-        add((pools(view, palette), Vec::new()));
-    }
+    let pools = (!view.pools.is_empty()).then(|| pools(view, palette));
+    let at = usize::from(!view.workers.is_empty());
     if !view.clusters.is_empty() {
-        add(clusters(view, extent, palette));
+        add("clusters", clusters(view, extent, palette));
     }
-    left_out.sort_unstable();
-    left_out.dedup();
+    parts.splice(at..at, pools);
     (parts.join("\n"), left_out)
 }
 

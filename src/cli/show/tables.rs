@@ -3,6 +3,7 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Color, Table};
 
+use super::wrap::to_width;
 use super::{Palette, Tone};
 
 /// How many blanks stand between two columns.
@@ -117,6 +118,70 @@ pub fn fit(
     (table(&header, &rows, palette), left_out)
 }
 
+/// The columns of one table that did not fit.
+pub type LeftOut = (&'static str, Vec<&'static str>);
+
+/// Which columns did not fit, by table where there are several and not all lack the same.
+#[must_use]
+pub fn left_out_words(left_out: &[LeftOut]) -> Option<String> {
+    let (_, first) = left_out.first()?;
+    if left_out.iter().all(|(_, columns)| columns == first) {
+        return (!first.is_empty()).then(|| first.join(", "));
+    }
+    let lacking = left_out.iter().filter(|(_, columns)| !columns.is_empty());
+    let words: Vec<_> =
+        lacking.map(|(table, columns)| format!("{} of {table}", columns.join(", "))).collect();
+    Some(words.join("; "))
+}
+
+/// The fewest columns in which a sentence is broken beside the other columns of a table.
+const LEAST: usize = 24;
+
+/// The table within lines of `width` columns, all of it: the last column is broken between words, and where there is too
+/// little room for that its texts stand below their rows. Without a width it is the whole table.
+#[must_use]
+pub fn fit_last(
+    header: &[&str],
+    rows: &[Vec<Cell>],
+    width: Option<usize>,
+    palette: Palette,
+) -> String {
+    let whole = table(header, rows, palette);
+    let mut widths = widths(header, rows);
+    let Some(width) = width.filter(|width| total(&widths) > *width) else { return whole };
+    let last = widths.pop().map_or(0, |_| widths.len());
+    let begins = total(&widths) + GAP;
+    let room = width.saturating_sub(begins);
+    let (indent, room) = if room < LEAST { (2, width.saturating_sub(2)) } else { (begins, room) };
+    let is_below = indent < begins;
+    let mut lines = Vec::new();
+    let short = |row: &Vec<Cell>| {
+        let mut row = row.clone();
+        let text = row.split_off(last).pop().map(|cell| cell.text).unwrap_or_default();
+        let broken = to_width(&text, Some(room));
+        let mut texts: Vec<_> = broken.lines().map(|line| line.trim_start().to_owned()).collect();
+        if !is_below {
+            let first = if texts.is_empty() { String::new() } else { texts.remove(0) };
+            row.push(first.into());
+        }
+        lines.push(texts);
+        row
+    };
+    let rows: Vec<_> = rows.iter().map(short).collect();
+    let header = if is_below { &header[..last] } else { header };
+    let mut below = lines.into_iter();
+    let mut out = String::new();
+    for (at, line) in table(header, &rows, palette).lines().enumerate() {
+        out = out + line + "\n";
+        // The first line is the header.
+        let texts = if at == 0 { None } else { below.next() };
+        for text in texts.into_iter().flatten() {
+            out = out + &" ".repeat(indent) + &text + "\n";
+        }
+    }
+    out
+}
+
 /// How wide each column is.
 fn widths(header: &[&str], rows: &[Vec<Cell>]) -> Vec<usize> {
     let of = |at: usize| rows.iter().map(move |row| row[at].text.chars().count());
@@ -185,6 +250,49 @@ mod tests {
         ");
         let (cut, _) = fitted(Some(20));
         assert!(cut.contains("two lin…"), "{cut}");
+    }
+
+    #[test]
+    fn what_did_not_fit_is_named_by_its_table() {
+        let words = |of: &[LeftOut]| left_out_words(of);
+        assert_eq!(words(&[]), None);
+        assert_eq!(words(&[("workers", vec![]), ("clusters", vec![])]), None);
+        let both = [("workers", vec!["ready"]), ("clusters", vec!["ready"])];
+        assert_eq!(words(&both).as_deref(), Some("ready"));
+        let one = [("workers", vec![]), ("clusters", vec!["nodes", "ready"])];
+        assert_eq!(words(&one).as_deref(), Some("nodes, ready of clusters"));
+        let each = [("workers", vec!["version"]), ("clusters", vec!["nodes"])];
+        assert_eq!(words(&each).as_deref(), Some("version of workers; nodes of clusters"));
+    }
+
+    #[test]
+    fn a_sentence_is_broken_in_its_column_or_stands_below() {
+        let header = ["cluster", "action", "why"];
+        let rows = [
+            vec![
+                "pay-eu".into(),
+                "update".into(),
+                "version v1.33.5 -> v1.34.2; np0: 3 -> 5 nodes".into(),
+            ],
+            vec!["shop".into(), "wait".into(), "no room".into()],
+        ];
+        let fitted = |width| fit_last(&header, &rows, width, Palette::plain());
+        let whole = table(&header, &rows, Palette::plain());
+        assert_eq!((fitted(None), fitted(Some(70))), (whole.clone(), whole));
+        insta::assert_snapshot!(fitted(Some(46)), @r"
+        CLUSTER   ACTION   WHY
+        pay-eu    update   version v1.33.5 -> v1.34.2;
+                           np0: 3 -> 5 nodes
+        shop      wait     no room
+        ");
+        insta::assert_snapshot!(fitted(Some(40)), @r"
+        CLUSTER   ACTION
+        pay-eu    update
+          version v1.33.5 -> v1.34.2; np0: 3 ->
+          5 nodes
+        shop      wait
+          no room
+        ");
     }
 
     #[test]

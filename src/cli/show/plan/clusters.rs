@@ -114,7 +114,10 @@ pub(super) fn change_of(
             } else if *step == DeletionStep::Orphan {
                 (Action::Update, "its document is gone; Flux is told to leave it alone".to_owned())
             } else {
-                (Action::Delete, format!("its document is gone; step {step:?}"))
+                (
+                    Action::Delete,
+                    format!("its document is gone; its machines go first (step {step:?})"),
+                )
             }
         }
         Decision::Forget => (Action::Forget, done.unwrap_or("its document is gone").to_owned()),

@@ -79,6 +79,8 @@ pub struct PlanView<'a> {
     pub certificate: &'a [Certified],
     /// How many files have a diff that says something new, shown or not.
     pub telling: usize,
+    /// The width of the terminal; `None` where nobody's lines are broken.
+    pub width: Option<usize>,
 }
 
 /// What happens to one worker's folder.
@@ -171,6 +173,7 @@ impl<'a> PlanView<'a> {
             warnings: &[],
             certificate: &[],
             telling: 0,
+            width: None,
             proposal,
             label,
             prefix,
@@ -346,7 +349,7 @@ mod tests {
     #[test]
     fn changes_come_with_what_cannot_be_undone_first() {
         let wanted = [
-            "delete old w1>- its document is gone; step D1",
+            "delete old w1>- its document is gone; its machines go first (step D1)",
             "create docs ->w1 the only worker that fits",
             "create shop ->w2 before w1 by location distance; policy near",
             "update pay w1>w1 control plane at v1.33.10, pools at v1.32.9, on the way to v1.34.2; 1 file",

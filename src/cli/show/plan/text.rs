@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::super::findings::{self, SeverityTally};
-use super::super::tables::{Cell, table};
+use super::super::tables::{Cell, fit_last, table};
+use super::super::wrap::to_width;
 use super::super::{Palette, Tone, count};
 use super::{
     Action, ChangeGroup, FileDiff, PlanView, WorkerLine, ack_command, against, certificate,
@@ -15,8 +16,13 @@ use crate::model::{Hold, HoldKind, Name, Plan, Work, thousands};
 /// The plan as text.
 #[must_use]
 pub fn text(view: &PlanView<'_>, palette: Palette) -> String {
-    let mut out = findings::text(&findings::folded_into_help(view.findings), palette);
-    let _ = writeln!(out, "{}", palette.paint(Tone::Strong, &headline(view)));
+    let found = findings::text(&findings::folded_into_help(view.findings), palette);
+    // Excerpts of files stand as they are.
+    found + &to_width(&planned(view, palette), view.width)
+}
+
+fn planned(view: &PlanView<'_>, palette: Palette) -> String {
+    let mut out = palette.paint(Tone::Strong, &headline(view)) + "\n";
     out.push_str(&against::text(view.against, palette));
     section(&mut out, &clusters(view, palette));
     section(&mut out, &workers(view, palette));
@@ -88,7 +94,7 @@ fn clusters(view: &PlanView<'_>, palette: Palette) -> String {
         vec![group.who().into(), action, end(&group.from), end(&group.to), why]
     };
     let rows: Vec<_> = view.groups.iter().map(row).collect();
-    table(&["cluster", "action", "from", "to", "why"], &rows, palette)
+    fit_last(&["cluster", "action", "from", "to", "why"], &rows, view.width, palette)
 }
 
 fn workers(view: &PlanView<'_>, palette: Palette) -> String {
@@ -230,6 +236,27 @@ mod tests {
         let findings = findings::tests::findings();
         let view = PlanView::of(&proposal, "fleet-repo-example", "eu", &findings[..1]);
         insta::assert_snapshot!(text(&view, Palette::plain()));
+    }
+
+    #[test]
+    fn on_a_terminal_no_line_is_wider() {
+        let proposal = sample::proposal();
+        let mut view = PlanView::of(&proposal, "fleet-repo-example", "eu", &[]);
+        let whole = text(&view, Palette::plain());
+        for width in [60, 80, 100] {
+            view.width = Some(width);
+            let fitted = text(&view, Palette::plain());
+            let is_command = |line: &&str| line.trim_start().starts_with("carp ");
+            let mut lines = fitted.lines().filter(|line| !is_command(line));
+            assert!(lines.all(|line| line.chars().count() <= width), "{fitted}");
+            let words = |text: &str| {
+                let mut words: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
+                words.sort();
+                words
+            };
+            let lost = words(&whole).into_iter().filter(|word| !words(&fitted).contains(word));
+            assert_eq!(lost.filter(|word| word != "WHY").collect::<Vec<_>>(), [""; 0]);
+        }
     }
 
     #[test]
