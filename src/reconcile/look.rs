@@ -13,7 +13,7 @@ use super::{Error, Names};
 use crate::git::Repository;
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Dir, Entry, EntryKind, Id, Store};
+use crate::model::{Dir, Entry, EntryKind, Id, Store, count};
 use crate::store::{FolderStore, Limits};
 
 /// Where the input is read from: a revision, a folder as it stands, or the tip of the input branch.
@@ -151,6 +151,31 @@ impl Look<'_> {
             }
         }
         found
+    }
+
+    /// How far what is checked out is behind the input branch, for a person who looks at it by itself: what that branch has
+    /// more looks undone. A revision that was named is what was asked for.
+    pub(super) fn behind(&self) -> Result<Option<String>, Error> {
+        let repository = self.sources.repository.as_ref().filter(|_| self.observing.rewind);
+        let Some(repository) = repository.filter(|_| self.input.1.is_none()) else {
+            return Ok(None);
+        };
+        let (here, tip) = (repository.resolve("HEAD")?, repository.resolve(&self.names.input())?);
+        let (Some(here), Some(tip)) = (here, tip) else { return Ok(None) };
+        if here == tip {
+            return Ok(None);
+        }
+        let lacks = match repository.lacking(here, tip) {
+            // Where the history ends early nobody can count.
+            Err(crate::git::Error::Shallow { .. }) | Ok(0) => return Ok(None),
+            lacks => count(lacks?, "commit"),
+        };
+        let remote = self.names.remote.as_ref().map(|remote| format!("{remote}/"));
+        let (remote, branch) = (remote.unwrap_or_default(), &self.names.branches.input);
+        Ok(Some(format!(
+            "what is checked out is {lacks} behind {remote}{branch}, and what that has more looks undone here; \
+             `carp plan --against` shows the merge"
+        )))
     }
 
     fn rewound_in(&self, repository: &Repository) -> Result<Option<Id>, Error> {

@@ -112,6 +112,7 @@ pub fn open(
         is_now: was_refreshed,
     };
     let now = now(clock, &spec)?;
+    notes.extend(look.behind()?);
     let rewound_from = look.rewound_from(&mut notes)?;
     let mut snapshot = Snapshot {
         input: Input { rewound_from, ..Input::of_files(tree, &prefix) },

@@ -68,6 +68,11 @@ fn a_branch_that_is_behind_shows_its_own_change_and_nothing_else() {
     person.reconciles();
     let files = json(&person, &["--no-against"]);
     assert!(acted(&files).contains(&"update alpha".to_owned()), "{:?}", acted(&files));
+    let note = "what is checked out is 3 commits behind origin/main, and what that has more looks undone here; \
+                `carp plan --against` shows the merge";
+    assert!(files["warnings"].to_string().contains(note), "{}", files["warnings"]);
+    let alone = plan(&person, &["--no-against"]);
+    assert!(alone.err.contains(note), "{}", alone.err);
     let ran = plan(&person, &["--against"]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{}", ran.out);
     assert!(ran.out.contains("the change is 3 commits behind origin/main"), "{}", ran.out);
