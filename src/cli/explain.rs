@@ -82,6 +82,10 @@ fn known_without_a_fleet(words: &[String], palette: Palette) -> Result<Option<St
     match code.filter(|_| word.contains(char::is_uppercase)) {
         Some(code) => Err(Error::usage(format!("there is no code `{word}`"))
             .help(format!("did you mean `{code}`?"))),
+        None if !word.contains('.') && word.contains(char::is_uppercase) => {
+            Err(Error::usage(format!("there is no code `{word}`"))
+                .help("a code is written as carp prints it; names have small letters only"))
+        }
         None if word.contains('.') => {
             let kind = word.split('.').next().unwrap_or_default();
             let kinds: Vec<String> = show::fields::kinds().into_iter().map(|k| k.kind).collect();

@@ -7,7 +7,7 @@ use carp::diag::Code;
 use carp::kind::{KIND_RECORD_SCHEMA, KindRecord};
 use carp::load::read_yaml;
 use carp::model::{
-    ClusterPhase, ConditionReason, ConditionType, DECISION_SCHEMA, DecisionRecord,
+    Blocker, ClusterPhase, ConditionReason, ConditionType, DECISION_SCHEMA, DecisionRecord,
     FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport, GateReason, HoldKind, Missing,
     PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Refusal, Report, StepWait, TURN_SCHEMA,
     Turn, WORKER_LOCK_SCHEMA, WorkerLock, WorkerPhase, lock_from_bytes, lock_to_bytes,
@@ -67,12 +67,22 @@ fn every_condition_and_every_word_of_one_is_explained() {
     let refusals = Refusal::ALL.iter().map(|refusal| refusal.name());
     let waits = StepWait::ALL.iter().map(|wait| wait.name());
     let conditions = ConditionType::ALL.iter().map(|kind| kind.name());
+    // Two more are holds.
+    let stays = [
+        Blocker::NotMovable,
+        Blocker::Paused,
+        Blocker::NotRendered,
+        Blocker::FolderKept,
+        Blocker::NoWorkerFits(BTreeSet::new()),
+        Blocker::WaitsItsTurn,
+    ];
+    let stays = stays.iter().map(Blocker::name);
     let there: BTreeSet<_> = text
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
         .map(|(word, _)| word)
         .collect();
-    let wanted = refusals.chain(waits).chain(conditions).collect();
+    let wanted = refusals.chain(waits).chain(conditions).chain(stays).collect();
     assert_eq!(there, wanted);
 }
 

@@ -147,7 +147,9 @@ mod tests {
             let text = text(code.name(), Palette::plain());
             assert!(text.is_some_and(|text| text.contains("\nTo do: ")), "{}", code.name());
         }
-        for word in ["MassDeletion", "Capacity", "PlacementViolated", "Late", "QuotaExceeded"] {
+        for word in
+            ["MassDeletion", "Capacity", "PlacementViolated", "Late", "QuotaExceeded", "NotMovable"]
+        {
             assert!(text(word, Palette::plain()).is_some(), "{word}");
         }
         assert_eq!(text("no-such-code", Palette::plain()), None);
