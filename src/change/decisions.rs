@@ -30,7 +30,9 @@ fn row(plan: &Plan, name: &Name, planned: &Planned) -> String {
     };
     let to = planned.decision.reserved().map(|to| format!(">{to}")).unwrap_or_default();
     let worker = planned.decision.worker().map_or("", Name::as_str).to_owned() + &to;
-    let versions = plan.versions.get(name).map(|step| step.versions.to_string());
+    // What is deleted steps to no other version, though its lock still says between which it was.
+    let steps = !matches!(planned.decision, Decision::Delete { .. });
+    let versions = plan.versions.get(name).filter(|_| steps).map(|step| step.versions.to_string());
     line(state, &worker, &planned.demand, versions)
 }
 
@@ -58,12 +60,12 @@ fn before(previous: &Previous, name: &Name, planned: &Planned) -> Option<String>
         return Some(line(PENDING, "", &row.demand, None));
     };
     let row = previous.workers.get(worker)?.clusters.get(name)?;
-    let state = match row.state {
-        ClusterState::Bound => BOUND,
-        ClusterState::Deleting => deleting(row.deletion.as_ref()?.step),
+    let (state, versions) = match row.state {
+        ClusterState::Bound => (BOUND, stepped(row)),
+        ClusterState::Deleting => (deleting(row.deletion.as_ref()?.step), None),
         ClusterState::Reserved => return None,
     };
-    Some(line(state, worker, &row.demand, stepped(row)))
+    Some(line(state, worker, &row.demand, versions))
 }
 
 fn stepped(row: &ClusterRow) -> Option<String> {

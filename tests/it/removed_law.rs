@@ -176,6 +176,19 @@ proptest! {
     }
 }
 
+/// What steps to another version while it is deleted is not decided anew in every run.
+#[test]
+fn what_was_between_two_versions_is_deleted_once() {
+    let mut standing = Standing::observed("");
+    let steps = [Step::Edit(Edit::Version(28, 38)), Step::Remove(4), Step::Remove(0)];
+    for (minute, step) in (1..).zip(&steps) {
+        standing.world.now = after_nine(minute);
+        standing.take(step);
+        standing.run();
+        standing.run();
+    }
+}
+
 /// Whether the last step of a deletion was looked at by itself, with where it is now.
 fn runs(standing: &mut Standing) -> (bool, bool) {
     (standing.run(), standing.run())
