@@ -53,7 +53,9 @@ fn every_object_is_one_that_the_crds_accept() {
 fn what_is_applied_once_more_changes_nothing() {
     let tree = K0SMOTRON.world().output_files().into_iter().collect();
     let test = "own_flavor::k0smotron::what_is_applied_once_more_changes_nothing";
-    let Some(applied) = applied_twice::applied(test, &[applied_twice::objects(&tree)]) else {
+    let Some(applied) =
+        applied_twice::applied(test, K0SMOTRON.name, &[applied_twice::objects(&tree)])
+    else {
         return;
     };
     assert!(applied > 30, "only {applied} objects");
