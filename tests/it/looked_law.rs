@@ -107,7 +107,8 @@ fn assert_same_changes(narrow: &Proposal, whole: &Proposal) {
     assert_eq!(narrow.tree, whole.tree);
     assert_eq!(narrow.message, whole.message);
     assert_eq!(narrow.counts, whole.counts);
-    assert_eq!(narrow.valid_until, whole.valid_until);
+    // The moment that an older report named may come first; nothing is decided then but that one looks again.
+    assert!(narrow.valid_until.is_none_or(|at| whole.valid_until.is_some_and(|by| at <= by)));
     assert_eq!(narrow.diagnostics.sorted(), whole.diagnostics.sorted());
     assert_eq!(narrow.plan.versions, whole.plan.versions);
     for (name, planned) in &narrow.plan.clusters {
@@ -131,6 +132,19 @@ proptest! {
             standing.run();
             standing.looks();
         }
+    }
+}
+
+/// A look holds no longer than what the newest reports say, whatever was said before.
+#[test]
+fn a_look_holds_as_long_as_the_newest_reports_say() {
+    let mut standing = Standing::new();
+    for edit in [Edit::Report(29, 0, 1), Edit::Report(91, 0, 2)] {
+        apply(&mut standing.world, &edit);
+        standing.looks();
+        standing.run();
+        standing.run();
+        standing.looks();
     }
 }
 
