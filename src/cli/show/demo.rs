@@ -47,7 +47,7 @@ pub fn text(view: &DemoView, palette: Palette) -> String {
     for [cluster, tenant, why] in &view.waiting {
         let waits = palette.paint(Tone::Warn, &format!("{cluster} waits"));
         let line = format!("\n{waits} (tenant {tenant}): {why}");
-        out = out + &to_width(&line, Some(WIDTH));
+        out.push_str(&to_width(&line, Some(WIDTH)));
     }
     let _ = writeln!(out, "\n{}", title("Committed"));
     for [branch, commit, subject] in &view.commits {
