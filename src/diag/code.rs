@@ -128,6 +128,8 @@ codes! {
     InvalidNetwork = "invalid-network", Error;
     /// Node pools repeat a name, or a count cannot be.
     InvalidNodePool = "invalid-node-pool", Error;
+    /// A data store is what it cannot be, or where there is none.
+    InvalidDataStore = "invalid-data-store", Error;
     /// The flavor cannot keep an API server to some.
     UnsupportedAccess = "unsupported-access", Error;
     /// The flavor has no such parameter.

@@ -15,6 +15,7 @@ mod broken_override;
 mod built_in;
 mod changed;
 mod check;
+mod cron;
 mod desired;
 mod differing;
 mod document;

@@ -77,6 +77,7 @@ pub(super) fn cluster(
         spec.credentials = spec.credentials.or_else(|| class.credentials.clone());
         spec.control_plane = control_plane(spec.control_plane, class.control_plane.clone());
         spec.network = network(spec.network, class.network.clone());
+        spec.data_store = spec.data_store.or_else(|| class.data_store.clone());
         spec.priority = spec.priority.or(class.priority);
         spec.deletion_policy = spec.deletion_policy.or(class.deletion_policy);
         spec.access = access(spec.access, class.access.clone());

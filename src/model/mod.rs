@@ -14,6 +14,7 @@ mod condition;
 mod count;
 mod counted;
 mod counts;
+mod data_store;
 mod deletion;
 mod digest;
 mod drift;
@@ -85,15 +86,16 @@ pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
 pub use count::{amount, count, thousands};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
 pub use counts::FleetCounts;
+pub use data_store::{DATA_STORE_MEMBERS, DEFAULT_DATA_STORE, data_store_of};
 pub use deletion::{Deletion, DeletionRow, DeletionStep, Ending, Missing, Progress, Stuck};
 pub use digest::{Digest, canonical_json, without_defaults, write_canonical, write_json};
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use duration::duration_seconds;
 pub use evidence::{Observed, Refusal, WorkerHealth};
 pub use flavor::{
-    AccessFeature, Brings, ControlPlaneDefaults, CredentialsNeeded, FaultPlace, Flavor,
-    FlavorFault, FlavorKind, FlavorObject, FlavorStep, Mobility, Need, Networks, Nodes, OnDeletion,
-    PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
+    AccessFeature, Brings, ControlPlaneDefaults, CredentialsNeeded, DataStoresOnWorker, FaultPlace,
+    Flavor, FlavorFault, FlavorKind, FlavorObject, FlavorStep, Mobility, Need, Networks, Nodes,
+    OnDeletion, PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
 };
 pub use fleet::{
     BrokenOverride, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Override,

@@ -14,6 +14,7 @@ mod cloud;
 mod components;
 mod control_plane;
 mod credentials;
+mod data_store;
 pub(super) mod duplicate;
 pub(super) mod empty_safeguard;
 mod failover;
@@ -129,6 +130,7 @@ const RULES: &[Rule] = &[
     parameters::check,
     control_plane::check,
     node_pool::check,
+    data_store::check,
     node_label::check,
     node_taint::check,
     zones::check,

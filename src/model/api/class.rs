@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Resources;
 use super::shared::{ClusterAccess, ControlPlane, Network, NodePool, no_resources};
-use super::{DeletionPolicy, Parameters};
+use super::{DataStoreChoice, DeletionPolicy, Parameters};
 
 /// A named size: what a cluster of it takes on its worker, and defaults for the cluster's fields.
 #[derive(
@@ -49,6 +49,9 @@ pub struct ManagedClusterClassSpec {
     /// Defaults of the cluster's `parameters`, one by one. They are of the class's flavor.
     #[serde(default, skip_serializing_if = "Parameters::is_default")]
     pub parameters: Parameters,
+    /// Default of the cluster's `dataStore`, as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_store: Option<DataStoreChoice>,
     /// Default of the cluster's `priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Condition;
 use super::shared::{ClusterAccess, ControlPlane, ErrorStatus, Network, NodePool};
-use super::{Affinity, AntiAffinity, Parameters, PlacementTerm, SpreadConstraint};
+use super::{Affinity, AntiAffinity, DataStoreChoice, Parameters, PlacementTerm, SpreadConstraint};
 
 /// A cluster that carp places on a worker.
 #[derive(
@@ -61,6 +61,10 @@ pub struct ManagedClusterSpec {
     /// class's, one by one, else the flavor's.
     #[serde(default, skip_serializing_if = "Parameters::is_default")]
     pub parameters: Parameters,
+    /// Which data store of its worker the cluster is in, where its flavor keeps its state there. Default: the
+    /// class's, else the one called `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_store: Option<DataStoreChoice>,
     /// Terms that narrow what the policies allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<ManagedClusterPlacement>,

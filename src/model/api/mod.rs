@@ -8,6 +8,7 @@ mod acknowledgement;
 mod affinity;
 mod class;
 mod crds;
+mod data_store;
 mod fleet;
 mod forge;
 mod git;
@@ -35,6 +36,7 @@ pub use affinity::{
 };
 pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds, kind_crd};
+pub use data_store::{DataStore, DataStoreChoice, DataStoreSnapshots};
 pub use fleet::{
     AZURE, AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
     DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Sources,

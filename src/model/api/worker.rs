@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Condition, Resources};
-use super::Parameters;
 use super::shared::{ControlPlane, ErrorStatus, Network, NodePool, Taint, no_resources};
+use super::{DataStore, Parameters};
 
 /// A cluster that runs Cluster API and hosts the control planes of managed clusters.
 #[derive(
@@ -61,6 +61,9 @@ pub struct WorkerSpec {
     /// flavor's.
     #[serde(default, skip_serializing_if = "Parameters::is_default")]
     pub parameters: Parameters,
+    /// The stores of hosted control planes' state that something is said of; `default` is there in any case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data_stores: Vec<DataStore>,
     /// What the worker has for managed clusters, by resource. Short form: `capacity: 50` is
     /// `{clusters: 50}`. A resource that is not named here is unknown: what needs it does not fit.
     #[serde(default, skip_serializing_if = "no_resources")]

@@ -67,6 +67,9 @@ pub struct Flavor {
     /// The parts of the platform that must run there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub platform: Vec<PlatformPart>,
+    /// Where the state of its clusters is, where the worker keeps it for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_stores: Option<DataStoresOnWorker>,
     /// The components of a worker whose supported Kubernetes versions decide whether it takes a cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supported_by: Vec<String>,
@@ -207,6 +210,17 @@ pub struct PlatformPart {
     /// What Flux waits for, where it cannot tell by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<WaitsFor>,
+}
+
+/// The data stores of a flavor's clusters, as the worker has them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DataStoresOnWorker {
+    /// The namespace that they are in.
+    pub namespace: String,
+    /// The components of the table that those need of which a Worker says something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<String>,
 }
 
 /// A kind of the platform whose health Flux cannot tell.
