@@ -229,6 +229,8 @@ pub(super) enum DependsOn {
     Taints,
     /// The pool that the worker is in.
     Pool,
+    /// The worker's data stores.
+    DataStores,
     /// The cluster: its document, class defaults included. A rule that says this is asked for every
     /// cluster, one that says what it reads of it, as the next ones do, once for those that are alike.
     #[allow(dead_code, reason = "whatever reads more than what has a name of its own says this")]
@@ -237,7 +239,7 @@ pub(super) enum DependsOn {
     Demand,
     /// Of the cluster, where its nodes are.
     Site,
-    /// Of the cluster, its own `spec.placement`.
+    /// Of the cluster, its own `spec.placement` and `spec.dataStore`.
     Wishes,
     /// Of the cluster, its version and its flavor.
     Version,

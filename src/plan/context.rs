@@ -11,7 +11,7 @@ use super::counts::CountsContext;
 use super::scale::{self, PoolContext};
 use super::worker_states::WorkerStates;
 use crate::model::api::{
-    Components, Network, PlacementPolicySpec, SupportedVersion, Taint, Tenant,
+    Components, DataStore, Network, PlacementPolicySpec, SupportedVersion, Taint, Tenant,
 };
 use crate::model::{Digest, Name, Pending, Resources, WorkerHealth, WorkerState};
 
@@ -60,6 +60,8 @@ struct DocumentContext<'a> {
     taints: &'a [Taint],
     unschedulable: bool,
     draining: bool,
+    #[serde(skip_serializing_if = "<[DataStore]>::is_empty")]
+    data_stores: &'a [DataStore],
 }
 
 /// The digest of the context with the states of the workers.
@@ -124,6 +126,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
             taints: &w.spec.taints,
             unschedulable: w.spec.unschedulable,
             draining: w.spec.is_draining(),
+            data_stores: &w.spec.data_stores,
         }),
         foreign: candidate.foreign,
     }
@@ -169,6 +172,7 @@ mod tests {
             DependsOn::Namespaces => ("agent:healthy", "agent:healthy ns=billing"),
             DependsOn::Taints => ("k=v:NoSchedule", "k=v:NoExecute"),
             DependsOn::Pool => ("pool=p;", "pool=q;"),
+            DependsOn::DataStores => ("pool=p;", "pool=p store:gold=tier:high;"),
             DependsOn::Placed => ("label:team=x", "label:team=y"),
             DependsOn::Flavor | DependsOn::Provider => ("pool=p;", "pool=p flavor=kind;"),
             DependsOn::Policies => ("only=w1", "not=w2"),

@@ -61,6 +61,8 @@ words! {
     Network,
     /// [`Reason::NetworkUnknown`].
     NetworkUnknown,
+    /// [`Reason::NoDataStore`].
+    NoDataStore,
     /// [`Reason::NamespaceTaken`].
     NamespaceTaken,
     /// [`Reason::Spread`].
@@ -112,6 +114,7 @@ impl Reason {
             Self::VersionExpired { .. } => ReasonCode::VersionExpired,
             Self::Network { .. } => ReasonCode::Network,
             Self::NetworkUnknown => ReasonCode::NetworkUnknown,
+            Self::NoDataStore { .. } => ReasonCode::NoDataStore,
             Self::NamespaceTaken => ReasonCode::NamespaceTaken,
             Self::Spread { .. } => ReasonCode::Spread,
             Self::SpreadKeyMissing { .. } => ReasonCode::SpreadKeyMissing,
@@ -219,6 +222,9 @@ impl ReasonCode {
             Self::Network => Workers("have addresses that the cluster has too"),
             Self::NetworkUnknown => {
                 Lacking("do not say which addresses they have", "says which addresses it has")
+            }
+            Self::NoDataStore => {
+                Lacking("have no data store that it asks for", "has a data store that it asks for")
             }
             Self::NamespaceTaken => Workers("have a namespace of its name that carp did not make"),
             Self::Spread => Workers("are in a domain that is ahead of the others in its spread"),

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 pub use code::ReasonCode;
 pub use values::{
-    AddressRange, LabelKey, LocationName, PoolName, ProviderName, ReportedReason, ResourceName,
-    TopologyDomain, TopologyKey, WrittenTime, ZoneName,
+    AddressRange, DataStoreWish, LabelKey, LocationName, PoolName, ProviderName, ReportedReason,
+    ResourceName, TopologyDomain, TopologyKey, WrittenTime, ZoneName,
 };
 
 use super::api::Taint;
@@ -138,6 +138,11 @@ pub enum Reason {
     },
     /// The worker's addresses are not known, and the cluster's flavor needs others.
     NetworkUnknown,
+    /// The worker has no data store that the cluster asks for.
+    NoDataStore {
+        /// The name of the store, or its labels.
+        wanted: Vec<DataStoreWish>,
+    },
     /// A namespace of the cluster's name is on the worker, and carp did not make it.
     NamespaceTaken,
     /// The worker's domain has too many clusters already, compared with the one that has the fewest.
@@ -301,6 +306,9 @@ impl Reason {
                 "had unknown networks",
                 "its networks are not known, and the cluster's must be others"
             ),
+            Self::NoDataStore { wanted } => {
+                say!("had no such data store", "no data store {}", joined(wanted))
+            }
             Self::NamespaceTaken => say!(
                 "had a namespace of its name",
                 "a namespace of the cluster's name is there, and carp did not make it"

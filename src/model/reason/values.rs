@@ -50,6 +50,8 @@ values! {
     TopologyDomain;
     /// A range of addresses, as a document or a flavor writes it: `10.0.0.0/16`.
     AddressRange;
+    /// What a cluster asks of its data store: its name, or one of its labels, `tier=gold`.
+    DataStoreWish;
     /// The CamelCase word by which a report says why its worker is not healthy.
     ReportedReason;
     /// A moment as `carp.yaml` writes it, in RFC 3339.

@@ -4,6 +4,7 @@
 mod affinity;
 mod anti_affinity;
 mod capacity;
+mod data_store;
 mod eviction;
 mod groups;
 mod namespace;
@@ -32,7 +33,7 @@ pub(super) struct Filter {
 }
 
 /// Every filter. The order is that of the reasons.
-pub(super) const FILTERS: [Filter; 15] = [
+pub(super) const FILTERS: [Filter; 16] = [
     Filter { name: "ready", reads: ready::READS, refuse: ready::refuse },
     Filter { name: "schedulable", reads: schedulable::READS, refuse: schedulable::refuse },
     Filter { name: "capacity", reads: capacity::READS, refuse: capacity::refuse },
@@ -43,6 +44,7 @@ pub(super) const FILTERS: [Filter; 15] = [
     Filter { name: "pools", reads: pools::READS, refuse: pools::refuse },
     Filter { name: "version", reads: version::READS, refuse: version::refuse },
     Filter { name: "network", reads: network::READS, refuse: network::refuse },
+    Filter { name: "data-store", reads: data_store::READS, refuse: data_store::refuse },
     Filter { name: "namespace", reads: namespace::READS, refuse: namespace::refuse },
     Filter { name: "spread", reads: spread::READS, refuse: spread::refuse },
     Filter { name: "anti-affinity", reads: anti_affinity::READS, refuse: anti_affinity::refuse },

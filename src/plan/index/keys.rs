@@ -72,6 +72,7 @@ pub(super) fn depends(reads: &[DependsOn]) -> Depends {
             | DependsOn::Taints
             | DependsOn::Flavor
             | DependsOn::Pool
+            | DependsOn::DataStores
             // Policies with groups, and what leaves a worker, are left to the plain scan.
             | DependsOn::Group
             | DependsOn::Leaving => Mask::default(),
@@ -149,8 +150,9 @@ impl<'a> Keys<'a> {
         if request.is_name_taken {
             key[KeyPart::Namespace as usize] = self.text(&cluster.name);
         }
-        if let Some(wishes) = &cluster.spec.placement {
-            key[KeyPart::Wishes as usize] = self.text(wishes);
+        let wishes = (&cluster.spec.placement, &cluster.spec.data_store);
+        if wishes != (&None, &None) {
+            key[KeyPart::Wishes as usize] = self.text(&wishes);
         }
         RequestKey(key)
     }

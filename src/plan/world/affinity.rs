@@ -3,7 +3,7 @@
 use super::World;
 use super::read::{list, one_term};
 use crate::model::api::{
-    AffinityGroup, Classification, ExpressionOperator, Failback, FieldExpression,
+    AffinityGroup, Classification, DataStore, ExpressionOperator, Failback, FieldExpression,
     ManagedClusterSpec, Network, NodePool, PlacementPolicySpec, PlacementTerm, Strategy,
     SupportedVersion, WorkerField, WorkerSpec,
 };
@@ -30,7 +30,7 @@ impl World {
     }
 }
 
-/// `zones=1,2 provider=gcp flavor=attached version=v1.34.2 runs:capi=v1.13.5` of a worker; whether the
+/// `zones=1,2 provider=gcp flavor=attached version=v1.34.2 runs:capi=v1.13.5 store:gold=tier:high` of a worker; whether the
 /// word is one of those.
 pub(super) fn of_worker(spec: &mut WorkerSpec, key: &str, value: &str) -> bool {
     match key {
@@ -39,14 +39,25 @@ pub(super) fn of_worker(spec: &mut WorkerSpec, key: &str, value: &str) -> bool {
         "flavor" => spec.flavor = Some(value.to_owned()),
         "version" => value.clone_into(&mut spec.version),
         "net" => spec.network = Some(network(value)),
-        _ => match key.strip_prefix("runs:") {
-            Some(component) => {
+        _ => match key.split_once(':') {
+            Some(("runs", component)) => {
                 spec.components.0.insert(component.to_owned(), value.to_owned());
             }
-            None => return false,
+            Some(("store", name)) => spec.data_stores.push(DataStore {
+                name: name.to_owned(),
+                labels: [label(value)].into(),
+                ..DataStore::default()
+            }),
+            _ => return false,
         },
     }
     true
+}
+
+/// `tier:high`.
+fn label(text: &str) -> (String, String) {
+    let (key, value) = text.split_once(':').expect("key:value");
+    (key.to_owned(), value.to_owned())
 }
 
 /// `net=10.0.0.0/16,10.1.0.0/16`: of pods and of services.
@@ -88,7 +99,7 @@ fn group<'s>(spec: &'s mut PlacementPolicySpec, name: &str) -> &'s mut AffinityG
     &mut groups[at]
 }
 
-/// `pools=p,q version=v1.34.2 flavor=kind net=…` of a cluster, and the `group=near` in which it was placed;
+/// `pools=p,q version=v1.34.2 flavor=kind net=… store=gold stored=tier:high` of a cluster, and the `group=near` in which it was placed;
 /// whether the word is one of those.
 pub(super) fn of_cluster(
     spec: &mut ManagedClusterSpec,
@@ -100,6 +111,12 @@ pub(super) fn of_cluster(
         Some(("net", ranges)) => spec.network = Some(network(ranges)),
         Some(("version", version)) => version.clone_into(&mut spec.version),
         Some(("flavor", flavor)) => spec.flavor = Some(flavor.to_owned()),
+        Some(("store", name)) => {
+            spec.data_store.get_or_insert_default().name = Some(name.to_owned());
+        }
+        Some(("stored", of)) => {
+            spec.data_store.get_or_insert_default().match_labels = [label(of)].into();
+        }
         Some(("group", name)) => *group = Some(name.to_owned()),
         _ => return false,
     }

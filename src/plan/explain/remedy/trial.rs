@@ -142,8 +142,9 @@ impl<'a> RemedyTrial<'a> {
                 Fix::AwaitReport { worker }
             }
             Reason::Unhealthy { reason } => Fix::Mend { worker, reason: reason.to_string() },
-            // Which name is free is not known.
+            // Which name is free is not known, nor how large a store should be.
             Reason::NamespaceTaken
+            | Reason::NoDataStore { .. }
             | Reason::NotLoaded
             | Reason::BeingRemoved
             | Reason::FolderKept
