@@ -33,6 +33,7 @@ impl ClusterRow {
             record: None,
             versions: None,
             group: None,
+            data_store: None,
             demand: cluster.demand.clone(),
             row: cluster.index_row(),
         }

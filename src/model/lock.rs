@@ -65,6 +65,9 @@ pub struct ClusterRow {
     /// The group of its policy's affinity that the cluster was placed in, as its record says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// The data store that its folder names; absent for `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_store: Option<String>,
     /// What the cluster takes, as its record says.
     pub demand: Resources,
     /// What else an index needs.

@@ -9,12 +9,16 @@ use super::contents::Choice;
 use super::folders::{put_folder, read_folder};
 use super::loss_guards::LossGuards;
 use super::run::Run;
+use crate::diag::FieldPath;
 use crate::gate::{self, NotMade, Objection};
 use crate::model::{
     Cluster, ClusterRow, ClusterState, Decision, Digest, Id, Name, Planned, SteppedVersions,
     StoreError, WorkStage, paths,
 };
 use crate::render::{self, FolderChange, Job};
+
+/// The field of a cluster that decides over its data store.
+const DATA_STORE: &str = "spec.dataStore";
 
 /// Chooses the content of every folder; `losses` says what is held of what they lose.
 ///
@@ -105,6 +109,7 @@ impl Choosing<'_> {
         let old = old.filter(|_| !self.run.is_over(&cluster.name));
         let job = self.run.job(cluster, worker);
         let key = job.key();
+        let data_store = self.run.data_store(cluster, worker);
         let row = |folder, versions| ClusterRow {
             state: ClusterState::Bound,
             deletion: None,
@@ -115,6 +120,7 @@ impl Choosing<'_> {
             record: old.and_then(|old| old.record),
             versions,
             group: group_of(planned, old),
+            data_store: data_store.clone(),
             demand: planned.demand.clone(),
             row: cluster.index_row(),
         };
@@ -175,7 +181,9 @@ impl Choosing<'_> {
         old: &ClusterRow,
         change: &FolderChange,
     ) -> Result<(), Objection> {
+        let moves = self.run.changes_store(cluster, worker);
         let found = job.forbidden_changes(change).into_iter();
+        let found = found.filter(|found| !moves || found.field != FieldPath::keys(DATA_STORE));
         let found = found.map(|found| placed_at(found, &cluster.file, cluster.document));
         gate::forbidden_change(
             found.chain(self.run.version_change(cluster, worker, old)).collect(),

@@ -12,6 +12,7 @@ mod choose;
 mod choosing;
 mod contents;
 mod control_plane;
+mod data_stores;
 mod deletion;
 mod drift;
 mod edits;

@@ -58,6 +58,7 @@ impl Writing<'_> {
             folder: None,
             record: leaves.record,
             group: binding.group.clone(),
+            data_store: None,
             versions: None,
             demand: moved.demand.clone(),
             row: leaves.row.clone(),

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::choosing::Choosing;
+use super::choosing::{Choosing, placed_at};
+use super::data_stores;
 use crate::change::{LossOwner, PLATFORM};
-use crate::gate::Objection;
-use crate::model::{Cluster, ClusterRow, Id, Name, StoreError, paths};
+use crate::gate::{self, Objection};
+use crate::model::{Cluster, ClusterRow, Id, Name, StoreError, Worker, WorkerLock, paths};
 use crate::render::{self, Files, FolderChange, Job, OwnChange};
 
 impl Choosing<'_> {
@@ -65,17 +66,25 @@ impl Choosing<'_> {
         }
     }
 
-    /// Notes what the own files of a worker lose. Only files that differ are read.
-    pub(super) fn loses_own(
+    /// Whether the own files of a worker may follow its last ones: they may not for what may not change, nor for a
+    /// data store in use, nor for objects that they leave out. Only files that differ are read.
+    pub(super) fn may_follow_own(
         &mut self,
-        name: &Name,
-        old: &BTreeMap<String, Id>,
+        worker: &Worker,
+        lock: &WorkerLock,
         new: &Files,
         ids: &BTreeMap<String, Id>,
     ) -> Result<Result<(), Objection>, StoreError> {
-        let (last, new) = self.differing(old, new, ids)?;
+        let (last, new) = self.differing(&lock.files, new, ids)?;
         let change = FolderChange::between(&last, &new);
-        Ok(self.loses((name, PLATFORM), &change, OwnChange::default(), |_| None))
+        let catalogue = self.run.read.templates.catalogue();
+        let frozen = render::forbidden_changes(&change, catalogue).into_iter();
+        let frozen = frozen.map(|found| placed_at(found, &worker.file, worker.document));
+        let found = frozen.chain(data_stores::missing(worker, lock)).collect();
+        if let Err(objection) = gate::forbidden_change(found) {
+            return Ok(Err(objection));
+        }
+        Ok(self.loses((&worker.name, PLATFORM), &change, OwnChange::default(), |_| None))
     }
 
     /// Notes what the control plane's own files lose, which are of no worker.

@@ -20,7 +20,8 @@ impl Run<'_> {
     pub(super) fn job(self, cluster: &Cluster, worker: &Name) -> Job {
         let versions = self.versions(cluster);
         let fleet = &self.read.loaded.fleet;
-        let job = render::cluster_job_at(fleet, cluster, worker, &versions, &self.read.templates);
+        let at = (&versions, self.data_store_before(cluster, worker));
+        let job = render::cluster_job_at(fleet, cluster, worker, at, &self.read.templates);
         overridden(job, fleet, cluster, worker)
     }
 

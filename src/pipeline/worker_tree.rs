@@ -51,7 +51,7 @@ impl Choosing<'_> {
                 let facts = worker.facts;
                 let ids = put_files(self.run.store, &files)?;
                 if let Some(lock) = old {
-                    if let Err(objection) = self.loses_own(name, &lock.files, &files, &ids)? {
+                    if let Err(objection) = self.may_follow_own(worker, lock, &files, &ids)? {
                         self.object(name, objection);
                         return Ok(Some(OwnFiles::kept(lock, lock.facts)));
                     }

@@ -6,10 +6,10 @@ use super::context;
 use super::folder::{DIGEST_ANNOTATION, NO_DIGEST};
 use super::job::{Job, Scope};
 use super::templates::Templates;
-use crate::diag::{Code, Diagnostic, Diagnostics, Place};
+use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::model::FlavorKind;
 use crate::model::api::API_VERSION;
-use crate::model::{Cluster, Fleet, Name, Versions};
+use crate::model::{Cluster, DEFAULT_DATA_STORE, Fleet, Name, Versions, data_store_of};
 
 /// The file with a cluster's objects.
 pub(super) const CLUSTER_FILE: &str = "cluster.yaml";
@@ -19,21 +19,25 @@ pub(super) const TENANT_LABEL: &str = "carp.dev/tenant";
 /// The annotation of a ManagedCluster with the versions of its folder, while they are others than its own.
 pub(super) const VERSIONS_ANNOTATION: &str = "carp.dev/versions";
 
+/// The annotation of a ManagedCluster with its data store, where that is another than `default`.
+pub(super) const DATA_STORE_ANNOTATION: &str = "carp.dev/data-store";
+
 /// The job that makes a cluster's folder on a worker: `kustomization.yaml` and `cluster.yaml`, which
 /// holds the flavor's objects and the ManagedCluster itself. All parts have the desired version.
 #[must_use]
 pub fn cluster_job(fleet: &Fleet, cluster: &Cluster, worker: &Name, templates: &Templates) -> Job {
     let versions = Versions::both(&cluster.spec.version);
-    cluster_job_at(fleet, cluster, worker, &versions, templates)
+    cluster_job_at(fleet, cluster, worker, (&versions, None), templates)
 }
 
-/// The folder of a cluster on a worker, its parts at given versions.
+/// The folder of a cluster on a worker, its parts at given versions, and in the data store that it is in already, if
+/// any.
 #[must_use]
 pub fn cluster_job_at(
     fleet: &Fleet,
     cluster: &Cluster,
     worker: &Name,
-    versions: &Versions,
+    (versions, kept): (&Versions, Option<&str>),
     templates: &Templates,
 ) -> Job {
     let mut problems = Diagnostics::default();
@@ -41,13 +45,22 @@ pub fn cluster_job_at(
     if templates.flavor(flavor).is_none() && templates.broken(flavor).next().is_none() {
         problems.push(no_flavor(flavor, &cluster.file));
     }
-    let context = context::cluster(fleet, cluster, worker, versions, &mut problems);
+    let mut context = context::cluster(fleet, cluster, worker, versions, &mut problems);
+    let document = fleet.workers.get(worker);
+    let store = data_store_of(cluster, document, kept);
+    if store.is_none() {
+        problems.push(no_data_store(cluster, worker));
+    }
+    let store = store.filter(|name| *name != DEFAULT_DATA_STORE);
+    if let Some(store) = store {
+        context["dataStore"] = store.into();
+    }
     Job {
         templates: templates.clone(),
         folder: flavor.to_owned(),
         rendered: vec![(format!("{flavor}/{CLUSTER_FILE}"), CLUSTER_FILE.to_owned())],
         context,
-        added: vec![(CLUSTER_FILE.to_owned(), vec![managed_cluster(cluster, versions)])],
+        added: vec![(CLUSTER_FILE.to_owned(), vec![managed_cluster(cluster, versions, store)])],
         fixed: Vec::new(),
         listed: vec![(String::new(), vec![CLUSTER_FILE.to_owned()])],
         scope: Scope::Cluster {
@@ -68,11 +81,24 @@ pub(super) fn no_flavor(flavor: &str, file: &str) -> Diagnostic {
         .help(format!("add templates/{flavor}/flavor.yaml, or use a built-in flavor"))
 }
 
+/// A cluster whose worker does not have the data store that it is in, or any that it asks for.
+fn no_data_store(cluster: &Cluster, worker: &Name) -> Diagnostic {
+    let message = format!("the worker {worker} has no data store for the cluster {}", cluster.name);
+    Diagnostic::new(Code::InvalidDataStore, message)
+        .at(Place::field(&cluster.file, cluster.document, FieldPath::keys("spec")))
+        .help(format!(
+            "put the store back into `dataStores` of {worker}, or name one that is there"
+        ))
+}
+
 /// The ManagedCluster as it stands on the worker: in the namespace of its name, its tenant a label.
-fn managed_cluster(cluster: &Cluster, versions: &Versions) -> Value {
+fn managed_cluster(cluster: &Cluster, versions: &Versions, store: Option<&str>) -> Value {
     let mut annotations = json!({DIGEST_ANNOTATION: NO_DIGEST});
     if *versions != Versions::both(&cluster.spec.version) {
         annotations[VERSIONS_ANNOTATION] = versions.to_string().into();
+    }
+    if let Some(store) = store {
+        annotations[DATA_STORE_ANNOTATION] = store.into();
     }
     let mut labels = cluster.labels.clone();
     labels.insert(TENANT_LABEL.to_owned(), cluster.tenant.clone());
@@ -199,7 +225,7 @@ mod tests {
         let templates = Templates::built_in();
         let at = |versions: &str| {
             let versions = Versions::parse(versions).unwrap();
-            cluster_job_at(&fleet, cluster, &worker, &versions, &templates)
+            cluster_job_at(&fleet, cluster, &worker, (&versions, None), &templates)
         };
         assert_eq!(
             at("v1.34.2/v1.34.2").key(),

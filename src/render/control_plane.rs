@@ -52,6 +52,7 @@ pub fn control_plane_job(fleet: &Fleet, templates: &Templates, prefix: &str) -> 
         applies: FlavorKind::Worker,
         containers: true,
         agent: Agent::of_control_plane(fleet),
+        data_stores: Vec::new(),
         beside: &["workers.yaml"],
     };
     layers::job(site, templates)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Files;
-use super::cluster::{CLUSTER_FILE, TENANT_LABEL, VERSIONS_ANNOTATION};
+use super::cluster::{CLUSTER_FILE, DATA_STORE_ANNOTATION, TENANT_LABEL, VERSIONS_ANNOTATION};
 use super::folder::{DIGEST_ANNOTATION, folder_digest};
 use super::job::KUSTOMIZATION;
 use super::object::{Object, objects};
@@ -27,6 +27,8 @@ pub struct Evidence {
     pub row: Option<IndexRow>,
     /// The versions of the folder, where they are others than the ManagedCluster's own.
     pub versions: Option<SteppedVersions>,
+    /// The data store that the cluster is in, where that is another than `default`.
+    pub data_store: Option<String>,
 }
 
 /// Looks into a folder. `expected` is what would be rendered there now, where that is known: files of
@@ -54,6 +56,7 @@ pub fn evidence(name: &Name, files: &Files, expected: Option<&Files>) -> Evidenc
         deleting: seen.iter().any(|object| object.name() == super::deletion::TOMBSTONE),
         row: own.and_then(|object| row_of(&object.value)),
         versions: own.and_then(|object| versions_of(&object.value)),
+        data_store: own.and_then(|object| data_store_of(&object.value)),
     }
 }
 
@@ -80,6 +83,11 @@ fn versions_of(object: &Value) -> Option<SteppedVersions> {
     let text = object.pointer("/metadata/annotations")?.get(VERSIONS_ANNOTATION)?.as_str()?;
     let versions = Versions::parse(text)?;
     Some(SteppedVersions { versions, digest: digest_of(object), uid: None })
+}
+
+fn data_store_of(object: &Value) -> Option<String> {
+    let name = object.pointer("/metadata/annotations")?.get(DATA_STORE_ANNOTATION)?.as_str()?;
+    Some(name.to_owned())
 }
 
 fn row_of(object: &Value) -> Option<IndexRow> {
@@ -151,7 +159,7 @@ mod tests {
             &fleet,
             &fleet.clusters[&pay()],
             &worker,
-            &versions,
+            (&versions, None),
             &templates,
         );
         let files = job.render().unwrap();

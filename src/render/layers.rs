@@ -55,6 +55,8 @@ pub(super) struct LayerSite<'a> {
     pub(super) containers: bool,
     /// The agent that reports the cluster.
     pub(super) agent: Option<Agent>,
+    /// The data stores of which the cluster's Worker says something, as templates get them.
+    pub(super) data_stores: Vec<Value>,
     /// What the root's `kustomization.yaml` lists besides the layers.
     pub(super) beside: &'a [&'a str],
 }
@@ -117,7 +119,7 @@ fn context(site: &LayerSite<'_>, templates: &Templates) -> Value {
         "containers": site.containers,
         "storageClass": site.storage_class,
         "registry": site.repository.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
-        "components": site.components.only(&components(templates)),
+        "components": site.components.only(&components(site, templates)),
         "sources": mirror::of(site.repository.spec),
         "providers": providers(&site.components, made_here),
         "applier": site.applier,
@@ -125,6 +127,9 @@ fn context(site: &LayerSite<'_>, templates: &Templates) -> Value {
         "rules": rules(templates, site.applies),
         "agent": site.agent.as_ref().map(|agent| agent.context(templates.catalogue())),
     });
+    if !site.data_stores.is_empty() {
+        context["dataStores"] = site.data_stores.clone().into();
+    }
     let wanted = made_here.platform();
     for part in parts(templates) {
         context[part] = wanted.iter().any(|wanted| wanted.name == part).into();
@@ -139,8 +144,11 @@ fn parts(templates: &Templates) -> BTreeSet<&str> {
 }
 
 /// What templates of the layers use of the table.
-fn components(templates: &Templates) -> Vec<&str> {
-    COMPONENTS.iter().copied().chain(parts(templates)).collect()
+fn components<'a>(site: &LayerSite<'_>, templates: &'a Templates) -> Vec<&'a str> {
+    let flavors = templates.catalogue().flavors().filter(|_| !site.data_stores.is_empty());
+    let stores = flavors.filter_map(|(_, flavor)| flavor.data_stores.as_ref());
+    let of_stores = stores.flat_map(|stores| &stores.components).map(String::as_str);
+    COMPONENTS.iter().copied().chain(parts(templates)).chain(of_stores).collect()
 }
 
 /// The source, if carp delivers, and a Kustomization for each layer. Components are waited for.

@@ -19,6 +19,7 @@ use crate::model::api::GROUP;
 const NOTHING_BEHIND: &[(&str, &[&str])] = &[
     ("", &["ConfigMap", "ServiceAccount"]),
     ("apps", &["DaemonSet", "Deployment"]),
+    ("batch", &["CronJob"]),
     ("addons.cluster.x-k8s.io", &["ClusterResourceSet"]),
     ("cluster.x-k8s.io", &["MachineHealthCheck"]),
     ("networking.k8s.io", &["NetworkPolicy"]),

@@ -1,5 +1,7 @@
 //! What Git must not hold, and the commands that make it.
 
+use std::collections::BTreeMap;
+
 use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
 use super::context::ProviderSite;
 use super::federation;
@@ -23,12 +25,13 @@ pub struct SecretWanted {
     pub command: String,
 }
 
-/// The Secrets that a worker wants: its Flux's, those of its providers, and its agent's.
+/// The Secrets that a worker wants: its Flux's, those of its providers and data stores, and its agent's.
 #[must_use]
 pub fn secrets_wanted(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     let mut all = flux_secrets(fleet, worker);
     let in_containers = worker.nodes() == Nodes::Containers;
     all.extend(provider_secrets(fleet, FlavorKind::ManagedCluster, in_containers, &Where::Worker));
+    all.extend(data_store_secrets(fleet, worker));
     all.extend(Agent::of_worker(fleet, worker).into_iter().flat_map(|agent| {
         if is_bootstrapped(fleet, worker) {
             agent_secrets_through(&agent, &worker.name)
@@ -96,6 +99,31 @@ fn provider_secrets(
         })
     };
     site.providers().into_iter().filter_map(wanted).collect()
+}
+
+/// The Secrets with which snapshots of a worker's data stores are kept elsewhere, each once. Where the
+/// control-plane cluster makes the worker, Cluster API copies none of them there: what they open is the state of
+/// all hosted clusters, so they stay on the one cluster that uses them.
+fn data_store_secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
+    let mut stores_of = BTreeMap::<&str, Vec<&str>>::new();
+    for store in &worker.spec.data_stores {
+        let Some(snapshots) = &store.snapshots else { continue };
+        stores_of.entry(&snapshots.secret_ref).or_default().push(&store.name);
+    }
+    let on_worker = fleet.catalogue.flavors().find_map(|(_, flavor)| flavor.data_stores.as_ref());
+    let Some(namespace) = on_worker.map(|stores| stores.namespace.as_str()) else {
+        return Vec::new();
+    };
+    let wanted = |(name, stores): (&str, Vec<&str>)| SecretWanted {
+        name: name.to_owned(),
+        namespace: namespace.to_owned(),
+        cluster: Where::Worker,
+        why: format!("snapshots of the data stores {} go elsewhere with it", stores.join(", ")),
+        command: format!(
+            "kubectl -n {namespace} create secret generic {name} --from-file=rclone.conf=CONFIG_FILE"
+        ),
+    };
+    stores_of.into_iter().map(wanted).collect()
 }
 
 /// The Secrets that the control-plane cluster wants: its Flux's, those that are copied to workers, those of its

@@ -1,7 +1,7 @@
 //! `workers/<w>/`: what a worker's Flux syncs, its clusters' folders apart.
 
 use super::agent::Agent;
-use super::context::ComponentVersions;
+use super::context::{self, ComponentVersions};
 use super::flux::{CLUSTER_APPLIER, FleetRepository};
 use super::job::Job;
 use super::layers::{self, LayerSite};
@@ -28,6 +28,7 @@ pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix:
         applies: FlavorKind::ManagedCluster,
         containers: nodes != Nodes::Machines,
         agent: Agent::of_worker(fleet, worker),
+        data_stores: context::data_stores(worker),
         beside: &["clusters.yaml", "sentinel.yaml"],
     };
     layers::job(site, templates)

@@ -70,6 +70,7 @@ mod tests {
             record: None,
             versions: None,
             group: None,
+            data_store: None,
             demand: cluster.demand.clone(),
             row: cluster.index_row(),
         }

@@ -107,6 +107,7 @@ fn row(
     let edited = evidence.as_ref().filter(|e| !e.proven).map(|_| edited(worker, path));
     let deleting = evidence.as_ref().is_some_and(|e| e.deleting);
     let versions = evidence.as_ref().and_then(|e| e.versions.clone());
+    let data_store = evidence.as_ref().and_then(|e| e.data_store.clone());
     let row = evidence.and_then(|e| e.row).or_else(|| desired.map(Cluster::index_row));
     let moves = record.and_then(|(_, record)| kept_place(worker, record));
     let state = match moves {
@@ -124,6 +125,7 @@ fn row(
         record: record.map(|(id, _)| *id),
         versions,
         group: record.and_then(|(_, record)| record.group.clone()),
+        data_store,
         demand: demand.unwrap_or_else(one_cluster),
         row: row.unwrap_or_else(nothing_known),
     };

@@ -5,6 +5,7 @@ mod cluster;
 mod components;
 mod containers;
 mod credentials;
+mod data_stores;
 mod parameters;
 mod pool;
 mod requests;
@@ -13,6 +14,7 @@ mod worker;
 pub(super) use azure::{find as find_azure, issuer};
 pub(super) use cluster::cluster;
 pub(super) use components::{ComponentVersions, MACHINE_TAINTS, ProviderSite, providers};
+pub(super) use data_stores::data_stores;
 pub(super) use requests::share;
 pub(super) use worker::worker;
 

@@ -13,6 +13,7 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[
     ("v1", "Secret", &["stringData", "type"]),
     ("v1", "ServiceAccount", &["automountServiceAccountToken"]),
     ("apps/v1", "Deployment", &["spec"]),
+    ("batch/v1", "CronJob", &["spec"]),
     ("networking.k8s.io/v1", "NetworkPolicy", &["spec"]),
     ("policy/v1", "PodDisruptionBudget", &["spec"]),
     ("rbac.authorization.k8s.io/v1", "ClusterRole", &["rules"]),

@@ -31,6 +31,7 @@ fn row(state: ClusterState) -> ClusterRow {
         record: None,
         versions: None,
         group: None,
+        data_store: None,
         demand: Resources::new(),
         row: IndexRow {
             labels: BTreeMap::new(),

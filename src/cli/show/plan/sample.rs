@@ -134,6 +134,7 @@ fn previous() -> Previous {
         record: None,
         versions: None,
         group: None,
+        data_store: None,
         demand: clusters(1),
         row: row(),
     };
