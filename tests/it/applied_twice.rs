@@ -32,8 +32,11 @@ pub(crate) fn objects(tree: &Files) -> Vec<Value> {
     let of_clusters =
         |path: &str| path.contains("/clusters/") || path.starts_with("control-plane/wk-");
     let files = documents(tree).into_iter();
+    // What clusters name of their worker.
+    let named = |object: &Value| object["kind"] == "DataStore";
     let files = files.filter(|(path, object)| {
-        of_clusters(path) && !text(object, "/apiVersion").starts_with("kustomize.config.k8s.io/")
+        (of_clusters(path) || named(object))
+            && !text(object, "/apiVersion").starts_with("kustomize.config.k8s.io/")
     });
     let mut all: Vec<_> = files.map(|(_, object)| object).collect();
     all.sort_by_key(|object| object["kind"] != "Namespace");

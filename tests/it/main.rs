@@ -38,6 +38,7 @@ mod cost;
 mod cost_law;
 mod credentials;
 mod daily;
+mod data_stores;
 mod deletions;
 mod deploy;
 mod docs;

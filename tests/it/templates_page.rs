@@ -9,13 +9,14 @@ use carp::render::{self, CONTEXT, FILTERS, Templates};
 use serde_json::Value;
 
 use crate::support::fleet;
+use crate::variations;
 
 /// Where the tables begin and end.
 const BEGIN: &str = "<!-- made by a test: from here -->\n";
 const END: &str = "<!-- to here -->\n";
 /// Maps whose keys are data.
 const DATA: &[&str] =
-    &["components", "machineLabels", "settings", "networking", "requests", "parameters"];
+    &["components", "labels", "machineLabels", "settings", "networking", "requests", "parameters"];
 
 /// The paths in a value.
 fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
@@ -71,6 +72,9 @@ fn contexts() -> BTreeMap<String, BTreeSet<&'static str>> {
     };
     of(&fleet::full(), ["clusters", "workers", "components"]);
     of(&fleet::plain(), ["clusters", "workers", "components"]);
+    let mut stores = fleet::plain();
+    variations::data_stores(&mut stores);
+    of(&stores, ["clusters", "workers", "components"]);
     of(&fleet::kind(), ["kind", "kind", "components"]);
     all
 }

@@ -3,8 +3,8 @@
 
 use carp::model::Fleet;
 use carp::model::api::{
-    Autoscale, ClusterAccess, ControlPlane, EndpointAccess, Images, Network, NodePool, OsDisk,
-    Sources, Taint, TaintEffect,
+    Autoscale, ClusterAccess, ControlPlane, DataStore, DataStoreChoice, EndpointAccess, Images,
+    Network, NodePool, OsDisk, Sources, Taint, TaintEffect,
 };
 use carp::render::Files;
 
@@ -46,6 +46,19 @@ fn access(fleet: &mut Fleet, endpoint: EndpointAccess, from: &[&str]) {
 fn cloud(fleet: &mut Fleet, name: &str) {
     let all = fleet.spec.credentials.iter_mut().filter_map(|c| c.azure.as_mut());
     all.for_each(|azure| azure.environment = Some(name.to_owned()));
+}
+
+/// Another store, in which the clusters are, and snapshots of both.
+pub(crate) fn data_stores(fleet: &mut Fleet) {
+    let kept = r#"{"schedule": "0 */6 * * *", "to": "backup:etcd", "secretRef": "etcd-backup"}"#;
+    let text = format!(
+        r#"[{{"name": "default", "snapshots": {kept}}},
+            {{"name": "gold", "size": "16Gi", "labels": {{"tier": "high"}}, "snapshots": {kept}}}]"#
+    );
+    let stores: Vec<DataStore> = serde_json::from_str(&text).unwrap();
+    let choice = DataStoreChoice { name: Some("gold".into()), ..DataStoreChoice::default() };
+    fleet.workers.values_mut().for_each(|w| w.spec.data_stores.clone_from(&stores));
+    fleet.clusters.values_mut().for_each(|c| c.spec.data_store = Some(choice.clone()));
 }
 
 const AZURE: &[Choice] = &[
@@ -143,6 +156,7 @@ const AZURE: &[Choice] = &[
         ],
     ),
     ("paused", &[|_| (), |f| f.clusters.values_mut().for_each(|c| c.spec.paused = true)]),
+    ("data stores", &[|_| (), data_stores]),
 ];
 
 const KIND: &[Choice] = &[
