@@ -179,15 +179,18 @@ impl Starting {
             } else if count > left {
                 over.push((hold(starting.into_iter().collect(), left), BTreeSet::new()));
             } else if group != PLATFORM {
-                of_tenants.push(starting);
+                of_tenants.push((group, starting));
             }
         }
-        // Each of them is within its own number, so they go on when all are few enough; and each is held by a set of
-        // its own, so that nobody's change makes another set of what somebody else may have had acknowledged.
+        // Each of them is within its own number, and held by a set of its own, so that nobody's change makes another set
+        // of what somebody else may have had acknowledged. Each stays held: what is acknowledged for one of them is no
+        // reason that the others go.
         let most = run.saturating_mul(SEVERAL);
-        if of_tenants.iter().map(Vec::len).sum::<usize>() as u64 > most {
-            let sets = of_tenants.into_iter().map(|starting| starting.into_iter().collect());
-            over.extend(sets.map(|starting| (hold(starting, most), BTreeSet::new())));
+        if of_tenants.iter().map(|(_, starting)| starting.len()).sum::<usize>() as u64 > most {
+            let sets = of_tenants.into_iter().map(|(group, starting)| {
+                (hold(starting.into_iter().collect(), most), [group.to_owned()].into())
+            });
+            over.extend(sets);
         }
         over
     }
