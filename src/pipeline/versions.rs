@@ -18,9 +18,13 @@ impl Run<'_> {
 
     /// The job that makes a cluster's folder.
     pub(super) fn job(self, cluster: &Cluster, worker: &Name) -> Job {
-        let versions = self.versions(cluster);
+        self.job_at(cluster, worker, &self.versions(cluster))
+    }
+
+    /// The job that makes it at given versions.
+    pub(super) fn job_at(self, cluster: &Cluster, worker: &Name, versions: &Versions) -> Job {
         let fleet = &self.read.loaded.fleet;
-        let at = (&versions, self.data_store_before(cluster, worker));
+        let at = (versions, self.data_store_before(cluster, worker));
         let job = render::cluster_job_at(fleet, cluster, worker, at, &self.read.templates);
         overridden(job, fleet, cluster, worker)
     }
