@@ -54,9 +54,15 @@ pub(super) fn after(
     if differing.is_form_only {
         return Some(before.clone());
     }
+    // Of a fleet without clusters it is not told what selects none.
+    let is_first = before.clusters == 0 && differing.added > 0;
     let speaks_of_clusters = !before.findings.is_empty() || !fleet.overrides.is_empty();
     let is_staged = differing.edited.iter().any(|name| before.staged.contains(name));
-    if speaks_of_clusters || is_staged || differing.removes || !plan::policy_ties(fleet).is_empty()
+    if is_first
+        || speaks_of_clusters
+        || is_staged
+        || differing.removes
+        || !plan::policy_ties(fleet).is_empty()
     {
         return None;
     }
