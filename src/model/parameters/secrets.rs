@@ -44,7 +44,9 @@ impl ParameterSchema {
                 Some(key) => (value.as_str(), Some(key.as_str())),
                 None => (text("name"), text("key")),
             };
-            if let (Some(name), Some(key)) = (name, key) {
+            // What can be no Secret is none: these stand in commands that people are told to run.
+            let can_be = |(name, key): &(&str, &str)| is_subdomain(name) && is_key(key);
+            if let Some((name, key)) = name.zip(key).filter(can_be) {
                 let keys = all.entry(name.to_owned()).or_default();
                 keys.entry(key.to_owned()).or_default().insert(at.clone());
             }
@@ -63,11 +65,53 @@ impl ParameterSchema {
     }
 }
 
+/// Whether a text is of the form that names of Secrets have (`IsDNS1123Subdomain` of apimachinery, less strict about dots).
+fn is_subdomain(text: &str) -> bool {
+    let inner =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+    let outer =
+        |byte: Option<char>| byte.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    text.len() <= 253
+        && text.bytes().all(inner)
+        && outer(text.chars().next())
+        && outer(text.chars().last())
+}
+
+/// Whether a text is of the form that keys of Secrets have (`IsConfigMapKey` of apimachinery).
+fn is_key(text: &str) -> bool {
+    let byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    (1..=253).contains(&text.len()) && text.bytes().all(byte)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_can_be_no_secret_is_in_no_command() {
+        let schema = json!({"type": "object", "x-carp-secret": {}, "properties": {
+            "name": {"type": "string"}, "key": {"type": "string"}}});
+        let schema: ParameterSchema = serde_json::from_value(schema).unwrap();
+        let found = |name: &str, key: &str| {
+            let mut all = NamedSecrets::new();
+            schema.secrets(&json!({"name": name, "key": key}), &FieldPath::keys("p"), &mut all);
+            all.len()
+        };
+        assert_eq!(found("registry.a-1", "config.json"), 1);
+        for (name, key) in [
+            ("x; touch here; echo", "a"),
+            ("x", "$(touch here)"),
+            ("-x", "a"),
+            ("x\n", "a"),
+            ("", "a"),
+            ("x", ""),
+            ("x", "a b"),
+        ] {
+            assert_eq!(found(name, key), 0, "{name:?} {key:?}");
+        }
+    }
 
     #[test]
     fn every_secret_is_found_with_its_keys() {
