@@ -12,8 +12,9 @@ use crate::model::api::{NodePool, Parameters};
 use crate::model::{Cluster, Name, Worker};
 use crate::render::{Files, Job, control_plane_worker_job};
 
-/// The most folders that are made to find out. Each is one more render of a folder that failed.
-const MOST: u32 = 100;
+/// The most folders that are made to find out. Each is one more render of a folder that failed, in every run until it is
+/// mended; where more parameters are said than these, the finding may stay at the template.
+const MOST: u32 = 30;
 
 /// What a folder with fewer parameters comes to.
 type RenderedLess = Result<Files, Diagnostics>;
@@ -134,7 +135,9 @@ fn is_of_a_template(finding: &Diagnostic) -> bool {
 }
 
 fn blamed(mut finding: Diagnostic, place: Place, path: &FieldPath) -> Diagnostic {
-    finding.message = format!("{}, as `{}` has it", finding.message, below_spec("spec", path));
+    let field = below_spec("spec", path);
+    finding.message = format!("{}, as `{field}` has it", finding.message);
+    finding.help = Some(format!("change `{field}`, or leave it out"));
     if let Some(template) = finding.place.take() {
         finding = finding.related(template, "this makes it");
     }

@@ -66,7 +66,12 @@ impl ParameterSchema {
         let bounds = self.min_length.unwrap_or(0)..=self.max_length.unwrap_or(usize::MAX);
         if !bounds.contains(&length) {
             let message = format!("the length of `{at}` is {length}");
-            fault(found, at, message, bounded("a length", self.min_length, self.max_length));
+            return fault(
+                found,
+                at,
+                message,
+                bounded("a length", self.min_length, self.max_length),
+            );
         }
         let fits = |pattern: &str| regex_lite::Regex::new(pattern).is_ok_and(|p| p.is_match(text));
         if let Some(pattern) = self.pattern.as_deref().filter(|pattern| !fits(pattern)) {

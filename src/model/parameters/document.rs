@@ -7,12 +7,18 @@ use super::ParameterSchema;
 use super::fault::{ParameterFault, fault};
 use crate::diag::FieldPath;
 
+/// The most values that such a document may have.
+const NODES: usize = 5_000;
+/// The most of its mistakes that are told.
+const MOST: usize = 20;
+
 impl ParameterSchema {
     /// What is wrong with the document in a text.
     pub(super) fn document(&self, text: &str, at: &FieldPath, found: &mut Vec<ParameterFault>) {
         let options = serde_saphyr::options! {
             with_snippet: false,
-            budget: serde_saphyr::budget! { max_depth: 64 },
+            // A document in a text has no need of what a tenant could multiply it by.
+            budget: serde_saphyr::budget! { max_depth: 64, max_nodes: NODES, max_events: NODES * 4, max_aliases: 0 },
         };
         let value: Value = match serde_saphyr::from_str_with_options(text, options) {
             Ok(value) => value,
@@ -28,13 +34,23 @@ impl ParameterSchema {
             let message = format!("the text of `{at}` is no mapping");
             return fault(found, at, message, "write a document in it, with its fields");
         }
-        for inner in self.faults(&value, &FieldPath::default()) {
+        let inner = self.faults(&value, &FieldPath::default());
+        let more = inner.len().saturating_sub(MOST);
+        for inner in inner.into_iter().take(MOST) {
             let message = if inner.is_unknown {
                 format!("there is no field `{}` in the text of `{at}`", inner.field)
             } else {
                 format!("in the text of `{at}`, {}", inner.message)
             };
             fault(found, at, message, inner.help);
+        }
+        if more > 0 {
+            fault(
+                found,
+                at,
+                format!("the text of `{at}` has {more} more mistakes"),
+                "mend these first",
+            );
         }
     }
 }
@@ -73,6 +89,15 @@ mod tests {
             told("rules: [{level: None, levels: 1}]"),
             ["there is no field `rules[0].levels` in the text of `p` (did you mean `level`?)"]
         );
+    }
+
+    #[test]
+    fn what_is_told_of_a_document_is_bounded() {
+        let many = told(&format!("rules: [{}]", "{level: x}, ".repeat(100)));
+        assert_eq!(many.len(), MOST + 1);
+        assert_eq!(many[MOST], "the text of `p` has 80 more mistakes (mend these first)");
+        let alias = told("rules: [&a {level: None}, *a]").remove(0);
+        assert!(alias.starts_with("the text of `p` is no YAML"), "{alias}");
     }
 
     #[test]
