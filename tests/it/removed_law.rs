@@ -189,6 +189,21 @@ fn what_was_between_two_versions_is_deleted_once() {
     }
 }
 
+/// What goes with an upgrade that a document asks for is its wish at every step of the way.
+#[test]
+fn an_upgrade_in_steps_of_many_clusters_is_held_by_nothing() {
+    let mut standing = Standing::observed("");
+    for number in 0..6 {
+        let text = cluster(number).replace("version: v1.34.2", "version: v1.34.3");
+        standing.world.write(&path(number), &text);
+    }
+    (0..2).for_each(|worker| standing.say(worker, Going::Unaware));
+    let proposal = standing.world.run();
+    assert!(!proposal.plan.versions.is_empty(), "they go in steps");
+    let replaced = |hold: &&carp::model::Hold| hold.kind == carp::model::HoldKind::MachinesReplaced;
+    assert_eq!(proposal.plan.holds.iter().find(replaced), None);
+}
+
 /// Whether the last step of a deletion was looked at by itself, with where it is now.
 fn runs(standing: &mut Standing) -> (bool, bool) {
     (standing.run(), standing.run())
