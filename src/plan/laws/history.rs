@@ -63,6 +63,7 @@ fn worker() -> impl Strategy<Value = Edit> {
             "ceiling=4",
             "ceiling=6 ceiling:mem=12",
             "runs:kamaji=26.2.0-edge",
+            "store:gold=tier:high",
         ]),
     );
     (0..7_u8, prop::option::weighted(0.9, details)).prop_map(|(number, details)| {
@@ -94,6 +95,8 @@ fn cluster() -> impl Strategy<Value = Edit> {
             "zones=2",
             "field:provider:NotIn=docker",
             "pools=blue",
+            "store=gold",
+            "stored=tier:high",
             "version=v1.36.0",
             "version=v1.33.0",
             "version=v1.33.0",
