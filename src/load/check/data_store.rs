@@ -12,7 +12,8 @@ use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
 use crate::model::api::{DataStore, DataStoreChoice, DataStoreSnapshots, WorkerSpec};
 use crate::model::{
-    DATA_STORE_MEMBERS, Nodes, Quantity, SYSTEM_POOL, is_dns_label, is_label_key, is_label_value,
+    DATA_STORE_MEMBERS, Nodes, Quantity, SYSTEM_POOL, count, is_dns_label, is_label_key,
+    is_label_value,
 };
 
 /// The longest name: with what its objects add to it, it is one of a CronJob (52 characters).
@@ -99,10 +100,11 @@ fn nodes(worker: &WorkerSpec, at: &FieldPath, out: &mut Findings) {
     let least = system.and_then(|p| p.replicas.or(p.autoscale.map(|bounds| bounds.min)));
     if let Some(least) = least.filter(|least| *least < DATA_STORE_MEMBERS) {
         let message = format!(
-            "the pool `system` may have {least} nodes, and no two of the {DATA_STORE_MEMBERS} members of a data \
-             store share a node"
+            "the pool `system` may have {}, and no two of the {DATA_STORE_MEMBERS} members of a data store share a node",
+            count(u64::from(least), "node")
         );
-        let help = format!("give the pool `system` {DATA_STORE_MEMBERS} nodes at least");
+        let most = count(u64::from(DATA_STORE_MEMBERS), "node");
+        let help = format!("give the pool `system` {most} at least");
         out.add_on_key(Code::InvalidDataStore, at.clone(), message, help);
     }
 }

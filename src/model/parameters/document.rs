@@ -6,6 +6,7 @@ use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 use super::ParameterSchema;
 use super::fault::{ParameterFault, fault};
 use crate::diag::FieldPath;
+use crate::model::count;
 
 /// The most values that such a document may have.
 const NODES: usize = 5_000;
@@ -48,7 +49,7 @@ impl ParameterSchema {
             fault(
                 found,
                 at,
-                format!("the text of `{at}` has {more} more mistakes"),
+                format!("the text of `{at}` has {}", count(more as u64, "more mistake")),
                 "mend these first",
             );
         }
