@@ -15,6 +15,27 @@ use crate::render::{Files, Job, control_plane_worker_job};
 /// The most folders that are made to find out. Each is one more render of a folder that failed, in every run until it is
 /// mended; where more parameters are said than these, the finding may stay at the template.
 const MOST: u32 = 30;
+/// The most of them in a run: a class or a template may break many folders at once, and whoever mends it needs to be told
+/// once.
+const MOST_OF_RUN: u32 = 300;
+
+/// The renders that a run may still make to find out.
+pub(super) struct TrialRenders(Cell<u32>);
+
+impl Default for TrialRenders {
+    fn default() -> Self {
+        Self(Cell::new(MOST_OF_RUN))
+    }
+}
+
+impl TrialRenders {
+    /// Takes one; false where there is none left.
+    fn take(&self) -> bool {
+        let left = self.0.get().checked_sub(1);
+        self.0.set(left.unwrap_or_default());
+        left.is_some()
+    }
+}
 
 /// What a folder with fewer parameters comes to.
 type RenderedLess = Result<Files, Diagnostics>;
@@ -25,7 +46,7 @@ impl Run<'_> {
         self,
         cluster: &Cluster,
         worker: &Name,
-        found: Diagnostics,
+        (found, trials): (Diagnostics, &TrialRenders),
     ) -> Diagnostics {
         let class = cluster.spec.class.as_deref().and_then(|name| Name::parse(name).ok());
         let class = class.and_then(|name| self.read.loaded.fleet.classes.get(&name));
@@ -49,14 +70,15 @@ impl Run<'_> {
             self.job(&less, worker).render()
         };
         let spec = &cluster.spec;
-        at_parameters(found, (&spec.parameters, &spec.node_pools), &without, &place)
+        let said = (&spec.parameters, spec.node_pools.as_slice());
+        at_parameters((found, trials), said, &without, &place)
     }
 
     /// The same of the folder that makes a worker.
     pub(super) fn at_parameters_of_worker(
         self,
         worker: &Worker,
-        found: Diagnostics,
+        (found, trials): (Diagnostics, &TrialRenders),
     ) -> Diagnostics {
         let spec = if worker.made_by.is_some() { "spec.template.spec" } else { "spec" };
         let place =
@@ -71,7 +93,8 @@ impl Run<'_> {
             job.as_ref().map_or_else(|| Ok(Files::new()), Job::render)
         };
         let spec = &worker.spec;
-        at_parameters(found, (&spec.parameters, &spec.node_pools), &without, &place)
+        let said = (&spec.parameters, spec.node_pools.as_slice());
+        at_parameters((found, trials), said, &without, &place)
     }
 }
 
@@ -85,7 +108,7 @@ fn is_of_the_whole(path: &FieldPath) -> bool {
 
 /// Each finding at the parameter that causes it. `without` makes the folder with some of them left out.
 fn at_parameters(
-    found: Diagnostics,
+    (found, trials): (Diagnostics, &TrialRenders),
     (own, pools): (&Parameters, &[NodePool]),
     without: &dyn Fn(&[FieldPath]) -> RenderedLess,
     place: &dyn Fn(&FieldPath) -> Place,
@@ -99,7 +122,7 @@ fn at_parameters(
     let left = Cell::new(MOST);
     // The findings that go where some are left out; none of them where others come instead.
     let gone = |paths: &[FieldPath]| -> Vec<Diagnostic> {
-        if left.get() == 0 {
+        if left.get() == 0 || !trials.take() {
             return Vec::new();
         }
         left.set(left.get() - 1);
@@ -252,7 +275,8 @@ mod tests {
         };
         let place = |path: &FieldPath| Place::field("fleet/a.yaml", 0, below_spec("spec", path));
         let found = checked(&own, &pools).err().unwrap_or_default();
-        let found = at_parameters(found, (&own, &pools), &without, &place);
+        let trials = TrialRenders::default();
+        let found = at_parameters((found, &trials), (&own, &pools), &without, &place);
         let line = |finding: Diagnostic| {
             let place = finding.place.unwrap();
             let field = place.field.map(|field| field.to_string()).unwrap_or_default();
@@ -307,10 +331,22 @@ mod tests {
     }
 
     /// Checks that nothing is to be found out of findings.
+    #[test]
+    fn a_run_that_tried_enough_tries_no_more() {
+        let trials = TrialRenders::default();
+        assert_eq!((0..1000).take_while(|_| trials.take()).count(), MOST_OF_RUN as usize);
+        stays_for(&Diagnostics::from_iter([finding("it is bad")]), &trials);
+    }
+
     fn stays(found: &Diagnostics) {
+        stays_for(found, &TrialRenders::default());
+    }
+
+    fn stays_for(found: &Diagnostics, trials: &TrialRenders) {
         let parameters = said(json!({"a": 1}));
         let never = |_: &[FieldPath]| -> RenderedLess { panic!("nothing is to be found out") };
         let place = |_: &FieldPath| Place::file("x");
-        assert_eq!(at_parameters(found.clone(), (&parameters, &[]), &never, &place), *found);
+        let told = at_parameters((found.clone(), trials), (&parameters, &[]), &never, &place);
+        assert_eq!(told, *found);
     }
 }

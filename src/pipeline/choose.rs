@@ -149,8 +149,10 @@ impl Choosing<'_> {
         }
         self.run.may_render(cluster, worker)?;
         self.rendered += 1;
-        let told =
-            |found| gate::not_made(self.run.at_parameters_of_cluster(cluster, worker, found));
+        let told = |found| {
+            let found = (found, &self.trials);
+            gate::not_made(self.run.at_parameters_of_cluster(cluster, worker, found))
+        };
         let files = job.render().map_err(told)?;
         let mut same = false;
         if let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::at_parameters::TrialRenders;
 use super::contents::{Choice, Contents, ControlPlaneContents, Forms, OwnFiles, ToldOfFolders};
 use super::found::FolderFindings;
 use super::loss_guards::LossGuards;
@@ -23,6 +24,7 @@ pub(super) struct Choosing<'a> {
     pub(super) rows: BTreeMap<Name, BTreeMap<Name, ClusterRow>>,
     pub(super) not_resized: BTreeSet<Name>,
     pub(super) rendered: u64,
+    pub(super) trials: TrialRenders,
 }
 
 impl<'a> Choosing<'a> {
@@ -37,6 +39,7 @@ impl<'a> Choosing<'a> {
             rows: BTreeMap::new(),
             not_resized: BTreeSet::new(),
             rendered: 0,
+            trials: TrialRenders::default(),
         }
     }
 

@@ -89,7 +89,10 @@ impl Choosing<'_> {
         last: Option<Id>,
     ) -> Result<ControlPlaneRow, NotMade> {
         let name = &worker.name;
-        let told = |found| gate::not_made(self.run.at_parameters_of_worker(worker, found));
+        let told = |found| {
+            let found = (found, &self.trials);
+            gate::not_made(self.run.at_parameters_of_worker(worker, found))
+        };
         let files = job.render().map_err(told)?;
         let mut same = false;
         if let Some(folder) = last {
