@@ -75,9 +75,9 @@ impl Strategy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldExpression {
-    /// The field.
+    /// The field of the worker that is compared.
     pub key: WorkerField,
-    /// How its value is compared.
+    /// How the value of the field is compared with `values`.
     pub operator: ExpressionOperator,
     /// With which values; for `In` and `NotIn` only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -14,7 +14,7 @@ use super::guards::Guards;
 use super::tenant::Tenant;
 use super::worker::Observation;
 
-/// The fleet as a whole.
+/// What holds for the whole fleet: its guards, tenants, delivery and defaults. It is `carp.yaml`.
 #[derive(
     CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -189,12 +189,12 @@ impl Default for Branches {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Delivery {
-    /// How the output travels.
+    /// How the output gets to the workers.
     #[serde(default)]
     pub kind: DeliveryKind,
     /// The repository as the workers reach it.
     pub url: String,
-    /// How often Flux looks. Default: `5m`.
+    /// How often Flux of a worker looks for a new commit. Default: `5m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<String>,
     /// The Secret in `flux-system` that Flux reads the repository with.

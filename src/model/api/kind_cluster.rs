@@ -54,11 +54,11 @@ pub struct KINDClusterSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub image: Option<String>,
-    /// How many control-plane nodes.
+    /// How many nodes of the cluster are its control plane, each a container.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 9))]
     pub control_plane_nodes: u8,
-    /// How many worker nodes.
+    /// How many nodes of the cluster carry workloads, each a container.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(max = 100))]
     pub worker_nodes: u8,
@@ -88,10 +88,10 @@ pub struct KINDClusterSpec {
 /// Host and port of an API server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Endpoint {
-    /// The host, without a scheme.
+    /// The name or address of the API server, without a scheme.
     #[serde(default)]
     pub host: String,
-    /// The port.
+    /// The TCP port of the API server.
     #[serde(default)]
     pub port: u16,
 }
@@ -116,7 +116,7 @@ pub enum KindDeletionPolicy {
     Orphan,
 }
 
-/// What is known of a cluster.
+/// What the provider knows of the cluster, and what Cluster API reads of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KINDClusterStatus {
@@ -135,7 +135,7 @@ pub struct KINDClusterStatus {
     /// What happened, the newest twenty, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<HistoryRow>,
-    /// What Cluster API waits for.
+    /// How far the cluster is, at the paths of the contract that Cluster API reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<Initialization>,
     /// That this object is the control plane too, which no Machine stands for.
@@ -168,13 +168,13 @@ pub struct KINDClusterStatus {
 /// A row of a history. The first provider kept these under `conditions`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryRow {
-    /// When.
+    /// When it happened, in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
-    /// What happened.
+    /// What happened, for people.
     #[serde(default)]
     pub message: String,
-    /// Why.
+    /// What happened, as one word in CamelCase.
     #[serde(default)]
     pub reason: String,
 }
@@ -184,10 +184,10 @@ pub struct HistoryRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Initialization {
-    /// The nodes are there.
+    /// Whether the nodes are there: Cluster API goes on to the control plane.
     #[serde(default)]
     pub provisioned: bool,
-    /// The API server answered.
+    /// Whether the API server answered once: Cluster API looks at the cluster from then on.
     #[serde(default)]
     pub control_plane_initialized: bool,
 }
@@ -196,7 +196,7 @@ pub struct Initialization {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MadeFrom {
-    /// When.
+    /// When the cluster was made, in RFC 3339.
     pub time: String,
     /// The digest of the fields of the spec that make a cluster what it is. Empty for an adopted one.
     #[serde(default, skip_serializing_if = "String::is_empty")]

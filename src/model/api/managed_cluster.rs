@@ -45,7 +45,7 @@ pub struct ManagedClusterSpec {
     /// only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
-    /// The control plane.
+    /// How many replicas the control plane has, and of which size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<ControlPlane>,
     /// The node pools. Short form: `replicas: 3` is one pool called `np0`.
@@ -104,7 +104,7 @@ impl OnWorkerLoss {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ManagedClusterPlacement {
-    /// Which workers.
+    /// Which workers the cluster may be on, and which it prefers; a policy's terms hold besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affinity: Option<Affinity>,
     /// The pools of workers, of those that its tenant and its policy allow; none named means all of them.
@@ -153,7 +153,7 @@ pub enum DeletionPolicy {
     Orphan,
 }
 
-/// What is known of a cluster.
+/// What carp and the worker of the cluster know of it; carp writes it, on the status branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManagedClusterStatus {
@@ -164,16 +164,16 @@ pub struct ManagedClusterStatus {
     /// The worker that the cluster is placed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_worker: Option<String>,
-    /// What is wrong.
+    /// What is wrong, each with its code: a section of carp's page of errors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorStatus>,
-    /// The truth, one writer each.
+    /// What is known, one condition each: whether it holds, why, and since when. The phase sums them up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// The version that runs.
+    /// The Kubernetes version that the control plane runs, as the worker reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The address of the API server.
+    /// The host and port at which the API server is reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
     /// How many nodes are wanted and ready.
@@ -187,8 +187,8 @@ pub struct ManagedClusterStatus {
 /// Counts of nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeCounts {
-    /// How many are wanted.
+    /// How many nodes the cluster is to have.
     pub desired: u32,
-    /// How many are ready.
+    /// How many nodes say that they are ready.
     pub ready: u32,
 }

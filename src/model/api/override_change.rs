@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One change, of exactly one kind.
+/// One change of an object: exactly one of the fields is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OverrideChange {
@@ -18,19 +18,19 @@ pub struct OverrideChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "any_mapping")]
     pub merge_patch: Option<Map<String, Value>>,
-    /// Parts of images.
+    /// Parts of the images that containers run: registry, repository, tag or digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<ImageChange>,
-    /// The command of a container.
+    /// Words that are added to a container's `command`, or taken out of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<ItemsChange>,
-    /// The arguments of a container.
+    /// Words that are added to a container's `args`, or taken out of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<ItemsChange>,
-    /// The labels of the object.
+    /// Labels of the object that are set or taken out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<EntriesChange>,
-    /// The annotations of the object.
+    /// Annotations of the object that are set or taken out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<EntriesChange>,
     /// A document of YAML or JSON that stands in a text.
@@ -114,11 +114,11 @@ impl ChangeOf<'_> {
     }
 }
 
-/// One operation of a JSON patch.
+/// One operation of a JSON patch (RFC 6902).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PatchOperation {
-    /// What is done.
+    /// What the operation does at `path`: `add`, `copy`, `move`, `remove`, `replace` or `test`.
     pub op: PatchVerb,
     /// Where, as a JSON pointer (RFC 6901): `/spec/replicas`, `/metadata/labels/example.com~1tier`, `/spec/list/-` for
     /// what comes after the last item.
@@ -179,7 +179,7 @@ pub struct ImageChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ItemsChange {
-    /// The container.
+    /// The name of the container, as the rendered object has it.
     pub container: String,
     /// Items that are taken out, wherever they stand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -207,7 +207,7 @@ pub struct EntriesChange {
 pub struct FieldChange {
     /// The text, as a JSON pointer: `/data/config.yaml`.
     pub path: String,
-    /// What it is written in. Default: `YAML`.
+    /// What the text at `path` is written in. Default: `YAML`.
     #[serde(default, skip_serializing_if = "FieldFormat::is_default")]
     pub format: FieldFormat,
     /// Operations as RFC 6902 has them, on the document.

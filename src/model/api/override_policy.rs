@@ -53,7 +53,7 @@ fn is_zero(number: &i32) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WorkerSelector {
-    /// One of these workers.
+    /// Names of workers: the worker has one of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Labels that must all be there.
@@ -89,9 +89,9 @@ impl WorkerSelector {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObjectSelector {
-    /// Their `apiVersion`.
+    /// The `apiVersion` of the objects, such as `cluster.x-k8s.io/v1beta2`.
     pub api_version: String,
-    /// Their `kind`.
+    /// The `kind` of the objects, such as `MachineDeployment`.
     pub kind: String,
     /// Their name. A `*` stands for any text, also none: names of objects mostly begin with their cluster's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -36,7 +36,7 @@ pub struct PlacementPolicySpec {
     /// Which policy applies where several select one cluster.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub priority: i32,
-    /// Which workers.
+    /// Which workers the clusters of this policy may be on, and which they prefer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affinity: Option<PolicyAffinity>,
     /// The pools of workers that the selected clusters use; none named means all. What a tenant is
@@ -129,7 +129,7 @@ pub struct Affinity {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PlacementTerm {
-    /// One of these workers.
+    /// Names of workers: the worker has one of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// None of these workers; this always wins.
@@ -160,10 +160,10 @@ pub struct PlacementTerm {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PreferredTerm {
-    /// How much it counts, from 1 to 100.
+    /// How much the term counts beside the others, from 1 to 100.
     #[schemars(range(min = 1, max = 100))]
     pub weight: u32,
-    /// The term.
+    /// What a worker must meet for the weight to count for it.
     pub term: PlacementTerm,
 }
 
@@ -216,7 +216,7 @@ pub(super) fn names_take_in(names: &[String], name: &str) -> bool {
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClusterSelector {
-    /// One of these clusters.
+    /// Names of clusters: the cluster has one of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Labels that must all be there.
@@ -249,13 +249,13 @@ impl ClusterSelector {
     }
 }
 
-/// A requirement on a label.
+/// A requirement on a label, as Kubernetes' selectors have it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expression {
-    /// The label's key.
+    /// The key of the label that is compared.
     pub key: String,
-    /// How its value is compared.
+    /// How the value of the label is compared with `values`.
     pub operator: ExpressionOperator,
     /// With which values; for `In` and `NotIn` only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -298,7 +298,7 @@ pub struct Toleration {
     /// The taint's key; empty with `Exists` means every key.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub key: String,
-    /// How the value is compared.
+    /// How the value of the taint is compared. Default: `Equal`.
     #[serde(default, skip_serializing_if = "TolerationOperator::is_default")]
     pub operator: TolerationOperator,
     /// The taint's value, for `Equal`.

@@ -39,7 +39,7 @@ pub struct PlacementPolicyTestSpec {
     pub expect: Vec<Expectation>,
 }
 
-/// A worker of a test.
+/// A worker that stands in the fleet of the test.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestWorker {
@@ -49,7 +49,7 @@ pub struct TestWorker {
     pub spec: WorkerSpec,
 }
 
-/// A cluster of a test.
+/// A cluster that stands in the fleet of the test.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestCluster {

@@ -21,7 +21,7 @@ pub struct ControlPlane {
     pub size: Option<String>,
 }
 
-/// A group of alike nodes.
+/// A group of nodes with the same machines, labels and taints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NodePool {
@@ -35,22 +35,22 @@ pub struct NodePool {
     /// Bounds between which the cluster autoscaler sets the number of nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autoscale: Option<Autoscale>,
-    /// The VM size of the nodes.
+    /// The size of the nodes' machines, in the cloud's own words. Default: the flavor's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vm_size: Option<String>,
     /// The availability zones; one MachineDeployment is made for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<String>,
-    /// Labels of the nodes.
+    /// Labels that each node of the pool has.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Taints of the nodes.
+    /// Taints that each node of the pool has: only pods that tolerate them run there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taints: Vec<Taint>,
     /// Whether the nodes are spot machines, which may be taken away at any time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spot: bool,
-    /// The disk of the operating system.
+    /// The disk that the operating system of each node is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub os_disk: Option<OsDisk>,
     /// Parameters of the flavor that are others for this pool. Default: those of the cluster.
@@ -62,7 +62,7 @@ pub struct NodePool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Autoscale {
-    /// The fewest nodes.
+    /// The fewest nodes that the autoscaler leaves.
     #[schemars(range(min = 0, max = 1000))]
     pub min: u32,
     /// The most nodes; demand is counted at this number.
@@ -74,7 +74,7 @@ pub struct Autoscale {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OsDisk {
-    /// The size in GiB.
+    /// The size of the disk, in GiB.
     #[serde(rename = "sizeGB")]
     #[schemars(range(min = 30, max = 4095))]
     pub size_gb: u32,
@@ -122,7 +122,7 @@ pub struct Network {
 )]
 #[serde(deny_unknown_fields)]
 pub struct Taint {
-    /// The key.
+    /// The key of the taint, such as `example.com/gpu`.
     pub key: String,
     /// The value; empty when only the key matters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -135,7 +135,7 @@ pub struct Taint {
     pub time_added: Option<String>,
 }
 
-/// What a taint does.
+/// What a taint does with pods that do not tolerate it.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -158,13 +158,13 @@ impl std::fmt::Display for Taint {
     }
 }
 
-/// An error as a status shows it.
+/// An error, as a status shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorStatus {
     /// The stable name, a section of `docs/errors.md`.
     pub code: String,
-    /// What went wrong.
+    /// What went wrong, in a sentence.
     pub message: String,
     /// Whether a change of the fleet repository mends it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::super::Quantity;
 use super::together::Quota;
 
-/// Who may use what.
+/// One tenant: the folders that are its own, and what its clusters may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tenant {

@@ -34,7 +34,7 @@ pub struct WorkerSpec {
     /// The worker's own Kubernetes version, such as `v1.34.2`.
     #[schemars(regex(pattern = r"^v[0-9]+\.[0-9]+\.[0-9]+$"))]
     pub version: String,
-    /// Where the worker is.
+    /// The location of the worker: clusters whose own location is near are placed here first.
     pub location: String,
     /// How the worker is made: `capz` (in Azure, by the control-plane cluster; the default), `kind` (in
     /// containers on one machine, for laptops and tests) or `attached` (it exists already).
@@ -47,7 +47,7 @@ pub struct WorkerSpec {
     /// The entry of `credentials` in `carp.yaml`. Default: the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
-    /// The control plane.
+    /// How many replicas the worker's own control plane has, and of which size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<ControlPlane>,
     /// The pools that carry hosted control planes, besides the `system` pool that every worker has with three
@@ -177,7 +177,7 @@ impl Components {
     }
 }
 
-/// What is known of a worker.
+/// What carp and the agent of the worker know of it; carp writes it, on the status branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerStatus {
@@ -185,13 +185,13 @@ pub struct WorkerStatus {
     /// `Draining`, `Unknown` or `Terminating`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// What is wrong.
+    /// What is wrong, each with its code: a section of carp's page of errors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorStatus>,
-    /// The truth, one writer each.
+    /// What is known, one condition each: whether it holds, why, and since when. The phase sums them up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// What the worker has.
+    /// What the worker has for managed clusters, by resource.
     #[serde(default, skip_serializing_if = "no_resources")]
     pub capacity: Resources,
     /// What the clusters placed here take.

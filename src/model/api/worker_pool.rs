@@ -65,7 +65,7 @@ pub struct WorkerPoolSpec {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerTemplate {
-    /// What else they have in common.
+    /// Labels that each worker of the pool gets.
     #[serde(default, skip_serializing_if = "TemplateMetadata::is_default")]
     pub metadata: TemplateMetadata,
     /// The Worker. Its `pool` is the WorkerPool and is not written.
