@@ -118,21 +118,8 @@ pub fn open_against(
         history.made_from.extend(repository.map(|r| resolve(r, revision)).transpose()?);
     }
     let proposal = propose(&history, &mut snapshot)?;
-    let input = tree;
-    let tip = Some(sides.head);
-    let opened = Opened {
-        proposal,
-        verified: None,
-        prefix,
-        input,
-        tip,
-        now,
-        snapshot,
-        memo,
-        sources,
-        notes,
-        brought,
-    };
+    let opened = Opened::new(snapshot, proposal, memo, sources);
+    let opened = Opened { tip: Some(sides.head), notes, brought, ..opened };
     Ok(Compared { opened, base, base_input, merged })
 }
 

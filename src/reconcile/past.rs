@@ -168,21 +168,7 @@ impl PastRun {
                 build.version
             ));
         }
-        let (input, brought) = (tree, None);
-        let tip = None;
-        Ok(Opened {
-            proposal,
-            verified: None,
-            prefix,
-            input,
-            tip,
-            now,
-            snapshot,
-            memo,
-            sources,
-            notes,
-            brought,
-        })
+        Ok(Opened { notes, ..Opened::new(snapshot, proposal, memo, sources) })
     }
 
     fn tree_of(&self, repository: &Repository, whose: &str, commit: Id) -> Result<Id, Error> {

@@ -33,16 +33,10 @@ pub struct Opened {
     pub proposal: Proposal,
     /// What was verified besides, where that was asked for and the last run left it.
     pub verified: Option<Verification>,
-    /// The fleet's root in its repository.
-    pub prefix: String,
-    /// The input tree, whose files findings speak of.
-    pub input: Id,
-    /// The commit whose tree that is, or on which it stands where it is not committed; `None`: not known.
-    pub tip: Option<Id>,
-    /// The time that was used.
-    pub now: Timestamp,
-    /// What was seen.
+    /// What was seen: the input tree, of whose files findings speak, the fleet's root in it, and the time that was used.
     pub snapshot: Snapshot,
+    /// The commit whose tree the input is, or on which it stands where it is not committed; `None`: not known.
+    pub tip: Option<Id>,
     /// What is known of its files.
     pub memo: Memo,
     /// The objects.
@@ -51,6 +45,19 @@ pub struct Opened {
     pub notes: Vec<String>,
     /// Branches that this clone lacked and that were brought.
     pub brought: Option<Brought>,
+}
+
+impl Opened {
+    /// A proposal of what was seen, of which nothing else is known.
+    pub(super) fn new(
+        snapshot: Snapshot,
+        proposal: Proposal,
+        memo: Memo,
+        sources: SourceStores,
+    ) -> Self {
+        let (verified, tip, notes, brought) = (None, None, Vec::new(), None);
+        Self { proposal, verified, snapshot, tip, memo, sources, notes, brought }
+    }
 }
 
 /// What a look at a fleet keeps of what it makes.
@@ -134,20 +141,9 @@ pub fn open(
         let output = repository.resolve(&names.output())?;
         notes.extend(hand_edits(repository, output, &proposal, &prefix));
     }
-    let (input, tip) = (tree, tip_of(&sources, commit));
-    Ok(Opened {
-        proposal,
-        verified,
-        prefix,
-        input,
-        tip,
-        now,
-        snapshot,
-        memo,
-        sources,
-        notes,
-        brought,
-    })
+    let tip = tip_of(&sources, commit);
+    let opened = Opened::new(snapshot, proposal, memo, sources);
+    Ok(Opened { verified, tip, notes, brought, ..opened })
 }
 
 /// The commit that was read, or on which the files stand.

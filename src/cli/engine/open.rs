@@ -127,20 +127,10 @@ pub(super) fn looked(
     opened: reconcile::Opened,
     shown_prefix: String,
 ) -> FleetLook {
-    let reconcile::Opened {
-        proposal,
-        verified,
-        prefix,
-        input,
-        tip,
-        now,
-        snapshot,
-        memo,
-        sources,
-        ..
-    } = opened;
-    let mut notes = opened.notes;
-    notes.extend(opened.brought.map(|brought| brought_words(&brought, now)));
+    let reconcile::Opened { proposal, verified, snapshot, tip, memo, sources, mut notes, brought } =
+        opened;
+    let (input, prefix, now) = (snapshot.input.tree, snapshot.input.prefix.clone(), snapshot.now);
+    notes.extend(brought.map(|brought| brought_words(&brought, now)));
     let sources = std::rc::Rc::new(sources);
     let source = FleetSource {
         label: crate::git::Redacted::new(&fleet.fleet).to_string(),
