@@ -7,9 +7,10 @@
 //! part of what is shown.
 
 use super::caches::memo_of;
+use super::clock::{RunClock, now};
 use super::missing::{BranchesHere, written};
 use super::past::resolve;
-use super::snapshot::{Keep, Opened, RunClock, now};
+use super::snapshot::{Keep, Opened};
 use super::sources::{Observing, SourceStores, names, remote, reports};
 use super::vouching::{History, propose_vouched};
 use super::{Error, FleetPlace, Names};

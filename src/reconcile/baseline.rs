@@ -2,25 +2,18 @@
 //! never inputs: a run without them looks at everything, and comes to the same end.
 
 use super::Error;
-use super::kept_baseline::{KeptBaseline, OpenedBaseline, Paths};
-use super::once::ReconcileRun;
+use super::kept_baseline::{KeptBaseline, NextBaseline, OpenedBaseline, Paths};
 use super::outcome::Verdict;
-use super::proposed::RunInputs;
 use super::reports::{ReportTips, Reporting};
-use crate::model::{Baseline, Digest, Memo, Proposal, Snapshot, TurnStatus, Verification};
+use super::run::ReconcileRun;
+use super::run_inputs::RunInputs;
+use crate::model::{Baseline, Memo, Proposal, Snapshot, TurnStatus, Verification};
 use crate::pipeline;
 use crate::store::{load_sealed, save_sealed};
 use crate::verify;
 
 /// The most findings of what is verified that are kept.
 const MOST_FOUND: usize = 200;
-
-/// What stands after a run that looked only at what is affected, and the index that it used.
-pub(super) struct NextBaseline {
-    before: Baseline,
-    next: Baseline,
-    documents: Digest,
-}
 
 impl RunInputs<'_> {
     /// What one run would commit, by what the last run left standing; `None` where everything must be looked at.

@@ -1,7 +1,8 @@
 //! Going on where a clone is damaged: with a new one where it is carp's own, and where it is a person's
 //! with one of carp's own. Of a person's clone nothing is touched.
 
-use super::once::{Options, once};
+use super::once::once;
+use super::options::Options;
 use super::outcome::ReconcileResult;
 use super::place::LentClone;
 use super::sources::remote;

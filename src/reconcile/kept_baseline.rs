@@ -45,6 +45,13 @@ impl OpenedBaseline {
     }
 }
 
+/// What stands after a run that looked only at what is affected, and the index that it used.
+pub(super) struct NextBaseline {
+    pub(super) before: Baseline,
+    pub(super) next: Baseline,
+    pub(super) documents: Digest,
+}
+
 /// Where the files are.
 pub(super) struct Paths {
     pub(super) baseline: PathBuf,

@@ -1,6 +1,7 @@
 //! What a person should know about a run besides what it did.
 
-use super::once::{Options, ReconcileRun};
+use super::options::Options;
+use super::run::ReconcileRun;
 use super::{Error, Names};
 use crate::git::Repository;
 use crate::model::{Id, Proposal, paths};

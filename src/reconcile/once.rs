@@ -1,61 +1,27 @@
 //! One run: observe, propose, commit, push. A lost race reads again and plans again; nothing is ever
 //! rebased, because a rebase would replay an output that was made from old inputs.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use super::baseline::NextBaseline;
 use super::caches::keep_memo;
-use super::coalesce;
+use super::clock::now;
 use super::first_run::rewound_from;
 use super::notes::not_read;
+use super::options::Options;
 use super::outcome::{Outcome, ReconcileResult, Verdict};
-use super::proposed::{Proposed, RunInputs};
-use super::publish::Writer;
+use super::proposed::Proposed;
 use super::refresh::{Refreshed, refresh};
 use super::refuse::{last_of_people, stays_on_this_machine};
-use super::reports::ReportTips;
-use super::said::ForgeOptions;
-use super::snapshot::{RunClock, input_commit, now};
-use super::sources::{Observing, reports_for_run};
+use super::run::{Races, ReconcileRun};
+use super::run_inputs::RunInputs;
+use super::snapshot::input_commit;
+use super::sources::reports_for_run;
 use super::stamp::{self, Fingerprint};
-use super::verify::Vouched;
-use super::{Error, FleetPlace, Names};
-use crate::git::{GitStore, Repository};
+use super::{Error, FleetPlace};
+use crate::git::Repository;
 use crate::load;
-use crate::model::api::{FleetSpec, GitSettings};
-use crate::model::{
-    Attempt as Attempted, Build, Digest, HeldBack, Id, Input, Memo, Name, Proposal, Snapshot, Turn,
-    TurnCommit, TurnConstraints, TurnStatus,
-};
-use crate::pipeline::Update;
-use crate::status::FleetStatus;
+use crate::model::{Id, Input, Snapshot, Turn, TurnCommit, TurnStatus};
 
 /// How often a lost race is planned again within one run, on the output branch and on the status branch.
 const ATTEMPTS: u32 = 10;
-
-/// How a run is made.
-pub struct Options {
-    /// The time.
-    pub clock: RunClock,
-    /// Where reports come from.
-    pub observing: Observing,
-    /// Who runs.
-    pub build: Build,
-    /// What people read of a proposal, as Markdown, given the fleet's root in its repository.
-    pub describe: fn(&Proposal, &str, &BTreeMap<Name, Update>) -> String,
-    /// How long to wait after the n-th lost race; random, so that two writers do not keep in step.
-    pub wait: fn(u32) -> Duration,
-    /// What the controller holds back; nothing for a run of its own.
-    pub orders: TurnConstraints,
-    /// What tells this program from any other that may have run here; `None`: that is not known, and every
-    /// run looks at everything.
-    pub program: Option<Digest>,
-    /// What the forge is told.
-    pub forge: ForgeOptions,
-    /// Whether somebody watches, who is told of uncommitted edits however long it takes to find them.
-    pub watched: bool,
-}
 
 /// Reconciles a fleet once.
 ///
@@ -138,49 +104,6 @@ enum AttemptEnd {
     Raced,
     /// Another writer was faster on the status branch; the output commit, where one was made, stands.
     StatusRaced(Option<TurnCommit>),
-}
-
-/// The races that a run lost, by branch, and what it pushed.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Races {
-    output: u32,
-    status: u32,
-    /// The pushes, won or lost.
-    pub(super) pushes: u32,
-}
-
-/// One attempt: what it saw and what it proposes.
-pub(super) struct ReconcileRun<'a> {
-    pub(super) place: &'a FleetPlace,
-    pub(super) options: &'a Options,
-    pub(super) repository: &'a Repository,
-    pub(super) names: Names,
-    pub(super) rewritten: Vec<String>,
-    pub(super) store: GitStore<'a>,
-    spec: FleetSpec,
-    pub(super) input: Id,
-    /// The last commit of people on the input branch.
-    pub(super) people: Id,
-    pub(super) input_tree: Id,
-    pub(super) output: Option<Id>,
-    pub(super) status: Option<Id>,
-    pub(super) now: jiff::Timestamp,
-    /// The memo; `None` where the run needed none.
-    pub(super) memo: Option<Memo>,
-    /// What stands after a run that looked only at what is affected; `None` after one that looked at everything.
-    pub(super) next: Option<NextBaseline>,
-    /// The refs of the reports that it knew; `None` where these were on none.
-    pub(super) tips: Option<ReportTips>,
-    pub(super) proposal: Proposal,
-    pub(super) snapshot: Snapshot,
-    /// What tells the reports of this run from any others; `None` where it went on without them.
-    pub(super) reported: Option<Digest>,
-    pub(super) vouched: Vouched,
-    pub(super) asks_signatures: bool,
-    pub(super) fleet: Option<FleetStatus>,
-    /// The tip of the output branch before this attempt.
-    pub(super) base: Option<Id>,
-    pub(super) races: Races,
 }
 
 impl<'a> ReconcileRun<'a> {
@@ -290,27 +213,6 @@ impl<'a> ReconcileRun<'a> {
         })
     }
 
-    /// Why nothing may be committed although there is something.
-    fn held_back(&self) -> Option<HeldBack> {
-        let TurnConstraints { refused, breaker: still, status_pause: _ } = &self.options.orders;
-        if !self.proposal.has_changes() {
-            return None;
-        }
-        if refused.as_ref() == Some(&self.attempted()) {
-            return Some(HeldBack::Refused);
-        }
-        let feeds_itself = still.is_some_and(|still| still == self.inputs());
-        feeds_itself.then_some(HeldBack::Breaker)
-    }
-
-    pub(super) fn attempted(&self) -> Attempted {
-        Attempted { input: self.input, output: self.base, tree: self.proposal.tree }
-    }
-
-    fn inputs(&self) -> crate::model::Digest {
-        coalesce::inputs(self.people, self.proposal.reported)
-    }
-
     /// What was committed stays committed: a failure after that fails nothing but the status.
     fn fail(self, done: Option<TurnCommit>, error: Error) -> Result<Outcome, Error> {
         let Some(committed) = done else { return Err(error) };
@@ -344,17 +246,5 @@ impl<'a> ReconcileRun<'a> {
             notes,
             asks_signatures: self.asks_signatures,
         }
-    }
-
-    pub(super) fn writer<'w>(&'w self, identity: &'w GitSettings) -> Writer<'w> {
-        Writer { repository: self.repository, names: &self.names, identity, time: self.now }
-    }
-
-    pub(super) fn identity(&self) -> GitSettings {
-        self.spec.git.clone().unwrap_or_default()
-    }
-
-    pub(super) fn committed(&self, branch: &str, commit: Id) -> TurnCommit {
-        TurnCommit { branch: branch.to_owned(), commit, remote: self.names.target_shown() }
     }
 }

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use super::Error;
 use super::certificate::InputHistory;
-use super::once::ReconcileRun;
 use super::outcome::Published;
 use super::outcome::Verdict;
 use super::proposal_branch::{WantedProposal, propose};
+use super::run::ReconcileRun;
 use crate::change::{plan_digest, trailers, with_lines};
 use crate::diag::visible;
 use crate::model::Name;

@@ -3,9 +3,10 @@
 
 use jiff::Timestamp;
 
+use super::clock::RunClock;
 use super::looked::LookFor;
 use super::refresh::refresh;
-use super::snapshot::{Keep, Opened, RunClock, open};
+use super::snapshot::{Keep, Opened, open};
 use super::sources::{Observing, SourceStores, names};
 use super::{Error, FleetPlace, Names};
 use crate::change::vouched_then;

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::refresh::{known, refresh};
+use super::Error;
 use super::sources::remote;
-use super::{Error, Names};
 use crate::git::{self, OwnClone, Repository, Tidied};
 use crate::model::paths;
 
@@ -116,21 +115,6 @@ impl FleetPlace {
         let Some((url, _)) = elsewhere(what) else { return Ok(false) };
         own_clone(&url, cache)?.anew()?;
         Ok(true)
-    }
-
-    /// The repository, and what the fleet's branches are called there. Those of a URL are brought first; a
-    /// folder is taken as it is.
-    ///
-    /// # Errors
-    /// There is no repository, or the remote failed.
-    pub fn branches(&self) -> Result<(&Repository, Names), Error> {
-        let folder = || self.folder.clone().unwrap_or_default();
-        let repository = self.repository.as_ref().ok_or_else(|| Error::NoRepository(folder()))?;
-        let names = match &self.folder {
-            None => refresh(self, repository)?.names,
-            Some(_) => known(self, repository)?,
-        };
-        Ok((repository, names))
     }
 
     /// The Git directory on this machine whose refs say that something changed; `None` where the fleet

@@ -1,16 +1,14 @@
 //! What one attempt proposes: worked out of what is affected where that is known, else of everything.
 
-use super::baseline::NextBaseline;
+use super::Error;
 use super::caches::memo_of;
 use super::first_run::FirstRunCheck;
-use super::once::Options;
+use super::kept_baseline::NextBaseline;
 use super::reports::{ReportTips, Reporting};
+use super::run_inputs::RunInputs;
 use super::verify::{InForce, Vouched};
 use super::vouching::{History, propose_vouched};
-use super::{Error, FleetPlace, Names};
-use crate::git::{GitStore, Repository};
-use crate::model::api::FleetSpec;
-use crate::model::{Id, Memo, Proposal, Signers, Snapshot};
+use crate::model::{Memo, Proposal, Signers, Snapshot};
 
 /// What was proposed, and from what.
 pub(super) struct Proposed {
@@ -25,17 +23,6 @@ pub(super) struct Proposed {
     pub(super) next: Option<NextBaseline>,
     /// The refs of the reports that it knew; `None` where these were on none.
     pub(super) tips: Option<ReportTips>,
-}
-
-/// What a run sees before it proposes anything.
-pub(super) struct RunInputs<'a> {
-    pub(super) place: &'a FleetPlace,
-    pub(super) options: &'a Options,
-    pub(super) repository: &'a Repository,
-    pub(super) names: &'a Names,
-    pub(super) store: &'a GitStore<'a>,
-    pub(super) spec: &'a FleetSpec,
-    pub(super) input: Id,
 }
 
 impl RunInputs<'_> {

@@ -44,6 +44,23 @@ pub(super) fn known(place: &FleetPlace, repository: &Repository) -> Result<Names
     Ok(said_by_input(place, repository, &guess)?.unwrap_or(guess))
 }
 
+impl FleetPlace {
+    /// The repository, and what the fleet's branches are called there. Those of a URL are brought first; a
+    /// folder is taken as it is.
+    ///
+    /// # Errors
+    /// There is no repository, or the remote failed.
+    pub fn branches(&self) -> Result<(&Repository, Names), Error> {
+        let folder = || self.folder.clone().unwrap_or_default();
+        let repository = self.repository.as_ref().ok_or_else(|| Error::NoRepository(folder()))?;
+        let names = match &self.folder {
+            None => refresh(self, repository)?.names,
+            Some(_) => known(self, repository)?,
+        };
+        Ok((repository, names))
+    }
+}
+
 /// What was brought.
 pub(super) struct Refreshed {
     /// The names of the refs.

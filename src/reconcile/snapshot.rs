@@ -1,7 +1,6 @@
 //! What one run sees: a snapshot, and the stores that its ids are read from.
 
-use jiff::Timestamp;
-
+use super::clock::{RunClock, now};
 use super::look::{InputSource, Look};
 use super::looked::LookFor;
 use super::missing::{BranchesHere, Brought, MissingBranches, written};
@@ -17,15 +16,6 @@ use crate::store::{BoundedStore, HashingStore, MemoryStore};
 
 /// How many bytes of files are kept to tell what changes in them.
 const MOST_TOLD: usize = 256 << 20;
-
-/// The time, and who tells it. The room that reads the clock is `cli/`.
-#[derive(Clone, Copy)]
-pub struct RunClock {
-    /// What a person gave with `--now`.
-    pub given: Option<Timestamp>,
-    /// What the clock on the wall said when the run began.
-    pub wall: Timestamp,
-}
 
 /// A proposal, and what is needed to show it.
 pub struct Opened {
@@ -173,18 +163,4 @@ pub(super) fn input_commit(repository: &Repository, names: &Names) -> Result<Id,
         None => Error::NoCommit { branch },
     };
     repository.resolve(&names.input())?.ok_or_else(missing)
-}
-
-/// The time of a run: what a person gave, else what the fleet pins, else the clock.
-pub(super) fn now(clock: RunClock, spec: &FleetSpec) -> Result<Timestamp, Error> {
-    if let Some(given) = clock.given {
-        return Ok(given);
-    }
-    match &spec.example {
-        Some(example) => example.now.parse().map_err(|_| Error::NotATime {
-            text: example.now.clone(),
-            whose: "spec.example.now in carp.yaml".to_owned(),
-        }),
-        None => Ok(clock.wall),
-    }
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::caches::cache_file;
-use super::once::Options;
+use super::options::Options;
 use super::outcome::{Outcome, Verdict};
 use super::refresh::Refreshed;
 use super::snapshot::input_commit;

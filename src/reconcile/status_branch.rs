@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::Error;
 use super::coalesce::{self, Due};
-use super::once::ReconcileRun;
 use super::outcome::Published;
+use super::run::ReconcileRun;
 use crate::model::{Id, TurnCommit, TurnStatus};
 use crate::pipeline::fleet_document;
 
