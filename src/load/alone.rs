@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 
-use super::document::{self, Item};
+use super::document;
 use super::finding::DocumentSource;
+use super::item::Item;
 use super::kind::{DocumentSpec, Root};
 use super::split::split;
 use super::{fleet_file, tree, yaml};

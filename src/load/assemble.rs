@@ -7,11 +7,11 @@ use super::body::Body;
 use super::broken_override;
 use super::built_in;
 use super::check::taken::NameHolders;
-use super::check::{self, CheckContext};
-use super::document::Item;
+use super::check::{self, CheckContext, not_for_tenants};
 use super::drop_invalid;
 use super::finding::{DocumentSource, Findings};
 use super::folders::Folders;
+use super::item::Item;
 use super::kind::{DocumentSpec, Kind};
 use super::names::HeldNames;
 use super::resolve;
@@ -45,7 +45,7 @@ pub(super) fn assemble_part(
     previous: &Previous,
 ) -> (Fleet, Diagnostics) {
     let (folders, names) = (Folders::of(spec).beside(previous), HeldNames::of(previous));
-    let strays = folders.set_apart(&mut items);
+    let strays = not_for_tenants::set_apart(&mut items, &folders);
     let unloaded: Vec<_> = unloaded.into_iter().map(|whole| folders.whose(whole)).collect();
     let tenants = spec.map(|spec| spec.tenants.as_slice()).unwrap_or_default();
     let ground = NameHolders { folders: &folders, names: &names, unloaded: &unloaded, tenants };

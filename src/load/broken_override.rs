@@ -1,6 +1,6 @@
 //! Override policies that are there and did not load: which clusters wait for them.
 
-use super::document::Item;
+use super::item::Item;
 use super::kind::DocumentSpec;
 use crate::diag::Step;
 use crate::model::api::FleetSpec;

@@ -8,6 +8,7 @@ use super::drop_invalid::mended;
 use super::envelope;
 use super::finding::{DocumentSource, Findings};
 use super::guess_identity;
+use super::item::Item;
 use super::kind::{Kind, Root};
 use super::locate;
 use super::shape::Shape;
@@ -17,23 +18,6 @@ use super::structure::StructureWalk;
 use super::yaml;
 use crate::diag::{Code, FieldPath};
 use crate::model::Fact;
-
-/// One document below a root, whether it can be used or not.
-pub(super) struct Item {
-    pub(super) findings: Findings,
-    /// Its kind as it was written, where that could be read.
-    pub(super) kind: Option<String>,
-    /// Its name, where that could be read.
-    pub(super) name: Option<String>,
-    /// Whether new placements may depend on it.
-    pub(super) steers_placement: bool,
-    /// Whether it is an override policy, or may be one.
-    pub(super) may_override: bool,
-    /// What it says, as far as that could be read.
-    pub(super) body: Option<Body>,
-    /// What the memo is to keep of it; `None` where it has it already.
-    pub(super) fact: Option<Fact>,
-}
 
 /// The item that the memo kept; `None` where the memo cannot be believed.
 pub(super) fn remembered(fact: &Fact, source: DocumentSource) -> Option<Item> {

@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::check::{not_for_tenants, paths};
-use super::document::Item;
-use super::kind::{DocumentSpec, Kind};
+use super::item::Item;
+use super::kind::Kind;
 use crate::model::api::{FleetSpec, Tenant};
 use crate::model::{Previous, Unloaded};
 
@@ -65,19 +64,6 @@ impl<'a> Folders<'a> {
             ..unloaded
         }
     }
-
-    /// Takes out the documents in tenants' folders that are none of that tenant's clusters, each with its
-    /// finding: no rule looks at them among the others.
-    pub(super) fn set_apart(&self, items: &mut Vec<Item>) -> Vec<Item> {
-        if self.input.is_empty() {
-            return Vec::new();
-        }
-        let strays = items.extract_if(.., |item| {
-            let tenants = self.tenants_of(&item.findings.source.file);
-            !tenants.is_empty() && is_stray(item, tenants)
-        });
-        strays.collect()
-    }
 }
 
 fn by_folder(tenants: &[Tenant]) -> ByFolder<'_> {
@@ -106,27 +92,6 @@ fn innermost<'f, 'a>(folders: &'f ByFolder<'a>, file: &str) -> &'f [&'a str] {
         at = path.rsplit_once('/').map(|(above, _)| above);
     }
     &[]
-}
-
-/// Whether a document is no cluster of these tenants. It then has a finding.
-fn is_stray(item: &mut Item, tenants: &[&str]) -> bool {
-    if item.kind.as_deref() != Some(Kind::ManagedCluster.name()) {
-        not_for_tenants::found(item, tenants);
-        return true;
-    }
-    match &item.body {
-        Some(body) if matches!(body.spec, DocumentSpec::ManagedCluster(_)) => {
-            // Where the namespace itself is broken, that is told already.
-            let unread = body.namespace.is_none() && item.findings.has_errors();
-            let foreign = !unread && !tenants.contains(&body.tenant());
-            if foreign {
-                paths::foreign(item, tenants);
-            }
-            foreign
-        }
-        // It is broken, and a cluster of the folder's tenant for all that is known.
-        _ => false,
-    }
 }
 
 #[cfg(test)]

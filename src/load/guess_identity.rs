@@ -1,9 +1,9 @@
 //! What can still be told of a document that cannot be parsed: its kind, its name, and whether
 //! placements wait for it.
 
-use super::document::Item;
 use super::fault::Fault;
 use super::finding::Findings;
+use super::item::Item;
 use super::kind::{Kind, Root};
 use super::split::Chunk;
 use crate::diag::{Diagnostic, Place};

@@ -27,6 +27,7 @@ mod fleet_file;
 mod folders;
 mod guess_identity;
 mod habits;
+mod item;
 mod kind;
 mod locate;
 mod meter;

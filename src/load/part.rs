@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::changed::ChangedDocuments;
 use super::desired::{DesiredDocuments, POLICY_TESTS};
-use super::document::{self, Item};
+use super::document;
 use super::finding::DocumentSource;
+use super::item::Item;
 use super::kind::Root;
 use super::meter::Meter;
 use super::split::split;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
-use crate::load::document::Item;
+use crate::load::item::Item;
 use crate::load::kind::Kind;
 use crate::load::names::HeldNames;
 

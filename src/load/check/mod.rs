@@ -46,7 +46,7 @@ mod override_shape;
 #[cfg(test)]
 mod own_parameters;
 mod parameters;
-pub(super) mod paths;
+mod paths;
 mod placeholder;
 pub(super) mod pool;
 mod provider;

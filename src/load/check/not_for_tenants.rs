@@ -1,12 +1,46 @@
 //! `not-for-tenants`: in a tenant's folder stand its clusters. A Worker, an overlay, a class or an
 //! acknowledgement there would be about everybody's clusters.
 
+use super::paths;
 use crate::diag::{Code, FieldPath};
-use crate::load::document::Item;
+use crate::load::folders::Folders;
+use crate::load::item::Item;
+use crate::load::kind::{DocumentSpec, Kind};
+
+/// Takes out the documents in tenants' folders that are none of that tenant's clusters, each with its
+/// finding: no rule looks at them among the others.
+pub(in crate::load) fn set_apart(items: &mut Vec<Item>, folders: &Folders<'_>) -> Vec<Item> {
+    let strays = items.extract_if(.., |item| {
+        let tenants = folders.tenants_of(&item.findings.source.file);
+        !tenants.is_empty() && is_stray(item, tenants)
+    });
+    strays.collect()
+}
+
+/// Whether a document is no cluster of these tenants. It then has a finding.
+fn is_stray(item: &mut Item, tenants: &[&str]) -> bool {
+    if item.kind.as_deref() != Some(Kind::ManagedCluster.name()) {
+        found(item, tenants);
+        return true;
+    }
+    match &item.body {
+        Some(body) if matches!(body.spec, DocumentSpec::ManagedCluster(_)) => {
+            // Where the namespace itself is broken, that is told already.
+            let unread = body.namespace.is_none() && item.findings.has_errors();
+            let foreign = !unread && !tenants.contains(&body.tenant());
+            if foreign {
+                paths::foreign(item, tenants);
+            }
+            foreign
+        }
+        // It is broken, and a cluster of the folder's tenant for all that is known.
+        _ => false,
+    }
+}
 
 /// Tells that a document which is no ManagedCluster stands in the folder of these tenants. One that is broken
 /// besides, or of a kind that nobody knows, has its finding already.
-pub(in crate::load) fn found(item: &mut Item, tenants: &[&str]) {
+fn found(item: &mut Item, tenants: &[&str]) {
     let Some(kind) = item.body.as_ref().map(|body| body.spec.kind().name()) else { return };
     let tenants = tenants.join("`, `");
     let message = format!("a {kind} has no effect in the folder of the tenant `{tenants}`");

@@ -3,8 +3,8 @@
 
 use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
-use crate::load::document::Item;
 use crate::load::finding::Findings;
+use crate::load::item::Item;
 use crate::load::kind::DocumentSpec;
 use crate::model::api::FleetSpec;
 
@@ -27,7 +27,7 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
 }
 
 /// Tells that a cluster which is none of these tenants' stands in their folder.
-pub(in crate::load) fn foreign(item: &mut Item, tenants: &[&str]) {
+pub(super) fn foreign(item: &mut Item, tenants: &[&str]) {
     let Some(body) = &item.body else { return };
     let message = match &body.namespace {
         Some(namespace) => {

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Code, FieldPath};
-use crate::load::document::Item;
 use crate::load::folders::Folders;
+use crate::load::item::Item;
 use crate::load::kind::{DocumentSpec, Kind};
 use crate::load::names::HeldNames;
 use crate::model::api::Tenant;
