@@ -96,7 +96,7 @@ impl Context<'_, '_> {
     #[must_use]
     pub fn width(&self) -> Option<usize> {
         let said = self.io.env.get("COLUMNS").and_then(|text| text.parse().ok());
-        let width = said.or_else(|| self.io.out_is_terminal.then(super::process::columns));
+        let width = said.or_else(|| self.io.out_is_terminal.then(super::terminal::columns));
         width.filter(|width| *width > 0)
     }
 

@@ -37,6 +37,7 @@ pub mod show;
 mod simulate;
 mod status;
 mod templates;
+mod terminal;
 mod uncordon;
 mod validate;
 mod version;

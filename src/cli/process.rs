@@ -30,15 +30,6 @@ pub(super) fn host_name() -> String {
     if name.is_empty() { "localhost".to_owned() } else { name }
 }
 
-/// How many columns the terminal has that standard output is; 80 where it does not say.
-pub(super) fn columns() -> usize {
-    #[cfg(unix)]
-    let columns = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |size| size.ws_col);
-    #[cfg(not(unix))]
-    let columns = 0_u16;
-    if columns == 0 { 80 } else { columns.into() }
-}
-
 /// Ends the process at once, as well: what was being done is abandoned.
 pub(super) fn leave() {
     std::process::exit(Exit::Fine.code().into());

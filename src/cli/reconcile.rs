@@ -219,6 +219,6 @@ fn text(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
         context.note(findings::text(&found, palette).trim_end())?;
     }
     let palette = context.palette();
-    context.print(&show::reconcile::text(&turn, &found, palette))?;
+    context.print(&show::reconcile::text(&turn.view(), &found, palette))?;
     Ok(Exit::of_proposal(&turn.opened.proposal))
 }

@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::show::plan::{AgainstView, FileDiff};
+use super::show::reconcile::TurnView;
 use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{
     AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectKind, ObjectRef, ObservedArgs,
@@ -146,6 +147,23 @@ pub struct Reconciled {
     pub races: u32,
     /// The time that was used.
     pub now: jiff::Timestamp,
+}
+
+impl Reconciled {
+    /// It, as far as people are told.
+    #[must_use]
+    pub fn view(&self) -> TurnView<'_> {
+        let Self { opened, verdict, status, forge, races, now: _ } = self;
+        TurnView {
+            proposal: &opened.proposal,
+            label: &opened.source.label,
+            prefix: &opened.source.prefix,
+            verdict,
+            status: status.as_ref(),
+            forge: forge.as_ref(),
+            races: *races,
+        }
+    }
 }
 
 /// A fleet with all that is found in it.

@@ -2,24 +2,41 @@
 
 use std::fmt::Write as _;
 
-use super::super::engine::Reconciled;
 use super::findings::{Finding, tells_hold, tells_kept};
 use super::plan::{PlanView, ack_command, gate_words, hold_words, kept, listed};
 use super::{Palette, Tone, count};
-use crate::model::{Hold, Turn, TurnCommit, TurnForge, TurnStatus};
+use crate::model::{Hold, Proposal, Turn, TurnCommit, TurnForge, TurnStatus};
 use crate::reconcile::Verdict;
+
+/// What one turn of the reconciler did, as far as people are told.
+#[derive(Clone, Copy)]
+pub struct TurnView<'a> {
+    /// What was proposed.
+    pub proposal: &'a Proposal,
+    /// What the user called the fleet.
+    pub label: &'a str,
+    /// The fleet's root in its repository.
+    pub prefix: &'a str,
+    /// How the turn ended.
+    pub verdict: &'a Verdict,
+    /// How the status branch fared: `None` where nothing was to be written.
+    pub status: Option<&'a TurnStatus>,
+    /// How the forge was told; `None` where there was nothing to tell.
+    pub forge: Option<&'a TurnForge>,
+    /// How often a push was lost to another writer and planned again.
+    pub races: u32,
+}
 
 /// The turn in a few lines, without the findings, which are shown beside it.
 #[must_use]
-pub fn text(turn: &Reconciled, findings: &[Finding], palette: Palette) -> String {
-    let proposal = &turn.opened.proposal;
-    let source = &turn.opened.source;
-    let view = PlanView::of(proposal, &source.label, &source.prefix, &[]);
-    let mut out = outcome(&turn.verdict, &view, palette);
+pub fn text(turn: &TurnView<'_>, findings: &[Finding], palette: Palette) -> String {
+    let proposal = turn.proposal;
+    let view = PlanView::of(proposal, turn.label, turn.prefix, &[]);
+    let mut out = outcome(turn.verdict, &view, palette);
     if matches!(turn.verdict, Verdict::Committed(_) | Verdict::Proposes(_)) {
         out.push_str(&view.form_words());
     }
-    match &turn.status {
+    match turn.status {
         // What can wait is not told.
         None | Some(TurnStatus::Waiting { .. }) => {}
         Some(TurnStatus::Committed(status)) => {
@@ -30,7 +47,7 @@ pub fn text(turn: &Reconciled, findings: &[Finding], palette: Palette) -> String
             let _ = writeln!(out, "{}: {message}", palette.paint(Tone::Warn, "status not written"));
         }
     }
-    out.extend(turn.forge.as_ref().map(|told| forge(told, palette)));
+    out.extend(turn.forge.map(|told| forge(told, palette)));
     if turn.races > 0 {
         let times = count(u64::from(turn.races), "time");
         let _ = writeln!(out, "another writer was faster {times}; planned again each time");
@@ -117,7 +134,6 @@ fn written(written: &TurnCommit) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::engine::{FleetSource, OpenedFleet};
     use super::super::plan::sample_proposal;
     use super::*;
     use crate::model::Id;
@@ -131,33 +147,23 @@ mod tests {
             ]),
             remote: Some("origin".into()),
         };
-        let source = FleetSource {
-            label: ".".into(),
-            prefix: "eu".into(),
-            shown_prefix: String::new(),
-            notes: Vec::new(),
-            text: Box::new(|_| None),
-        };
-        let mut turn = Reconciled {
-            opened: OpenedFleet {
-                proposal: sample_proposal(),
-                source,
-                diffs: Vec::new(),
-                telling: 0,
-                updates: std::collections::BTreeMap::new(),
-                certificate: Vec::new(),
-                against: None,
-            },
-            verdict: Verdict::Committed(commit("carp/rendered")),
-            status: Some(TurnStatus::Committed(commit("carp/status"))),
-            forge: Some(TurnForge::Failed { message: "github.com did not answer".into() }),
+        let proposal = sample_proposal();
+        let verdict = Verdict::Committed(commit("carp/rendered"));
+        let status = TurnStatus::Committed(commit("carp/status"));
+        let forge = TurnForge::Failed { message: "github.com did not answer".into() };
+        let turn = TurnView {
+            proposal: &proposal,
+            label: ".",
+            prefix: "eu",
+            verdict: &verdict,
+            status: Some(&status),
+            forge: Some(&forge),
             races: 2,
-            now: jiff::Timestamp::UNIX_EPOCH,
         };
         insta::assert_snapshot!(text(&turn, &[], Palette::plain()));
-        turn.verdict = Verdict::Unchanged;
-        turn.status = Some(TurnStatus::Failed { message: "the remote refused it".into() });
-        turn.races = 0;
+        let refused = TurnStatus::Failed { message: "the remote refused it".into() };
+        let (verdict, status) = (&Verdict::Unchanged, Some(&refused));
+        let turn = TurnView { verdict, status, races: 0, ..turn };
         let shown = text(&turn, &[], Palette::plain());
         assert!(shown.starts_with("nothing to commit; 1 waiting\nstatus not written: the remote"));
     }
