@@ -243,7 +243,7 @@ fn hold_line(hold: &Hold, plan: &Plan) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let (kind, words) = (hold.kind.name(), hold.kind.words());
+    let (kind, words) = (hold.kind.name(), hold.words());
     format!("held {kind}: {words}: {}{more}", lines[..named].join(", "))
 }
 

@@ -1,6 +1,6 @@
 //! What a guard's hold means, in the words that plans, turns, commit messages and explanations share.
 
-use super::HoldKind;
+use super::{Hold, HoldKind};
 
 impl HoldKind {
     /// What is held, and why. What lets it through depends on who is told.
@@ -44,5 +44,36 @@ impl HoldKind {
                 "the input commit is not signed by an allowed signer, so it is not read"
             }
         }
+    }
+}
+
+impl Hold {
+    /// What is held, and why, of exactly this set. One that is no more than the guard allows of its own has another
+    /// reason than that number.
+    #[must_use]
+    pub const fn words(&self) -> &'static str {
+        match (self.kind, self.allowed) {
+            (HoldKind::MassDeletion, None) => {
+                "deletions that are more than `guards.maxDeletions` allows together with those of other tenants, or \
+                 that a run before held"
+            }
+            _ => self.kind.words(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_that_is_small_by_itself_is_not_said_to_be_too_large() {
+        let hold = |allowed| Hold {
+            kind: HoldKind::MassDeletion,
+            names: vec!["payments".to_owned()],
+            allowed,
+        };
+        assert_eq!(hold(Some(0)).words(), HoldKind::MassDeletion.words());
+        assert!(hold(None).words().contains("together with those of other tenants"));
     }
 }

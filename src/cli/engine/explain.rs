@@ -266,7 +266,7 @@ fn cluster_notes(look: &FleetLook, explanation: &Explanation) -> Vec<String> {
     let holds = proposal.plan.holds.iter();
     let held = holds.filter(|hold| hold.names.iter().any(|n| *n == *explanation.cluster));
     notes.extend(held.map(|hold| {
-        format!("held by a guard: {} ({})", hold_words(hold.kind).what, hold.kind.name())
+        format!("held by a guard: {} ({})", hold_words(hold).what, hold.kind.name())
     }));
     notes
 }

@@ -116,7 +116,7 @@ fn differs(how: Differs) -> DiffersView {
     let holds = how
         .holds
         .iter()
-        .map(|h| format!("held {}: {}: {}", h.kind.name(), h.kind.words(), h.names.join(", ")));
+        .map(|h| format!("held {}: {}: {}", h.kind.name(), h.words(), h.names.join(", ")));
     DiffersView {
         tree: how.tree.to_string(),
         plan: how.plan,

@@ -137,7 +137,7 @@ fn comment(said: &Said<'_>, headline: &str) -> String {
 fn held(proposal: &Proposal) -> String {
     let mut out = String::new();
     for hold in &proposal.plan.holds {
-        let words = hold_words(hold.kind);
+        let words = hold_words(hold);
         let names = visible::line(&listed(&hold.lines())).into_owned();
         let (kind, what) = (hold.kind.name(), words.what);
         let _ = writeln!(out, "\n> [!WARNING]\n> **Held** ({kind}): {what}: {names}\n>");

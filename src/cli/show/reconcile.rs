@@ -55,7 +55,7 @@ pub fn text(turn: &TurnView<'_>, findings: &[Finding], palette: Palette) -> Stri
     let told = |hold: &&Hold| tells_hold(findings, hold.kind);
     for hold in proposal.plan.holds.iter().filter(|hold| !told(hold)) {
         let title = palette.paint(Tone::Bad, &format!("held {}", hold.kind.name()));
-        let words = hold_words(hold.kind);
+        let words = hold_words(hold);
         let _ = writeln!(out, "{title}: {}: {}", words.what, listed(&proposal.plan.lines_of(hold)));
         let _ = writeln!(out, "  help: {}", ack_command(hold).as_deref().unwrap_or(words.remedy));
     }

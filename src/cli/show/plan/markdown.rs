@@ -141,7 +141,7 @@ fn head(view: &PlanView<'_>) -> String {
 }
 
 fn held(hold: &Hold, plan: &Plan) -> String {
-    let words = hold_words(hold.kind);
+    let words = hold_words(hold);
     let lines = plan.lines_of(hold);
     let names: Vec<_> = lines.iter().take(ROWS).map(|n| format!("`{}`", code(n))).collect();
     let mut out =

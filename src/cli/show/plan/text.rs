@@ -142,7 +142,7 @@ fn steps(view: &PlanView<'_>, palette: Palette) -> String {
 pub fn holds_text(holds: &[Hold], plan: &Plan, palette: Palette) -> String {
     let mut out = String::new();
     for hold in holds {
-        let words = hold_words(hold.kind);
+        let words = hold_words(hold);
         let title = palette.paint(Tone::Bad, &format!("HELD {}", hold.kind.name()));
         let allowed = hold.allowed.map(|allowed| match hold.kind {
             // These count machines or clusters, and name objects.

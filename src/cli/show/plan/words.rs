@@ -15,8 +15,8 @@ pub struct HoldWords {
 
 /// The words for a guard.
 #[must_use]
-pub const fn hold_words(kind: HoldKind) -> HoldWords {
-    let remedy = match kind {
+pub const fn hold_words(hold: &Hold) -> HoldWords {
+    let remedy = match hold.kind {
         HoldKind::MassDeletion | HoldKind::MassMove => {
             "if exactly these are meant, acknowledge them"
         }
@@ -54,7 +54,7 @@ pub const fn hold_words(kind: HoldKind) -> HoldWords {
             "let an allowed signer commit on top of it: `git commit -S --allow-empty`, then push"
         }
     };
-    HoldWords { what: kind.words(), remedy }
+    HoldWords { what: hold.words(), remedy }
 }
 
 /// Why a folder keeps its last good content, in words. What to do stands with the findings.
