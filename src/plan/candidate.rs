@@ -1,16 +1,16 @@
 //! What filters and scores see: a worker as a [`Candidate`], a cluster as a [`Request`].
 //!
-//! Each filter and score declares what it reads of them ([`DependsOn`]). The digest of the context covers
+//! Each filter and score declares what it reads of them ([`DependsOn`](super::depends_on::DependsOn)). The digest of the context covers
 //! everything that is declared, so that a cluster which waits is looked at again exactly when
 //! something changed that could matter to it.
 
 use std::collections::BTreeSet;
 
-use super::group::Who;
-use super::pre_filter::PreFilterState;
+use super::group::{self, Group, Keeping, Who};
+use super::pre_filter_state::PreFilterState;
 use crate::model::api::{
-    AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Quota, Strategy,
-    Toleration,
+    AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Quota, SpreadConstraint,
+    Strategy, Toleration,
 };
 use crate::model::{
     Cluster, Fleet, Name, Offer, Policy, Quantity, Resources, Worker, WorkerHealth, WorkerPlan,
@@ -171,6 +171,21 @@ impl<'a> Request<'a> {
         self.policy.map_or(Strategy::default(), |p| p.spec.strategy)
     }
 
+    /// The spread constraints that hold for the cluster: the policy's, and those that it adds.
+    pub(super) fn spread(
+        &self,
+    ) -> impl Iterator<Item = (&'a SpreadConstraint, Group<'a>)> + use<'a> {
+        let own = group::own_spread(self.cluster.spec.own_spread(), &self.cluster.tenant);
+        self.policy.into_iter().flat_map(group::spread_of).chain(own)
+    }
+
+    /// The rules of anti-affinity that the cluster has: the policy's, and those that it adds.
+    pub(super) fn keeping(&self) -> impl Iterator<Item = Keeping<'a>> + use<'a> {
+        let own = self.cluster.spec.own_anti_affinity();
+        let own = group::own_keeping(own, &self.cluster.tenant);
+        self.policy.into_iter().flat_map(group::keeping_of).chain(own)
+    }
+
     fn policy_affinity(&self) -> Option<&'a PolicyAffinity> {
         self.policy.and_then(|p| p.spec.affinity.as_ref())
     }
@@ -179,78 +194,4 @@ impl<'a> Request<'a> {
     pub(super) fn tolerations(&self) -> &'a [Toleration] {
         self.policy.map_or(&[], |p| &p.spec.tolerations)
     }
-}
-
-/// What a filter or score reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum DependsOn {
-    /// The worker's name.
-    Name,
-    /// Whether the worker takes part.
-    State,
-    /// What the worker's agent says.
-    Health,
-    /// How far a worker is that a pool is making.
-    Pending,
-    /// Whether the worker is cordoned.
-    Cordon,
-    /// Whether the worker is drained.
-    Drain,
-    /// What the worker has, and what of that is kept free.
-    Capacity,
-    /// How far the worker can grow.
-    Ceiling,
-    /// What the clusters on the worker take. It only grows while clusters are placed.
-    Allocated,
-    /// How many clusters are on the worker. It only grows while clusters are placed.
-    Clusters,
-    /// Which clusters are placed where, on workers whose documents did not load too, and what their tenants
-    /// take.
-    Placed,
-    /// How the worker is made.
-    Flavor,
-    /// The worker's labels.
-    Labels,
-    /// Where the worker is.
-    Location,
-    /// Whose machines the worker is made of.
-    Provider,
-    /// The zones of the worker's node pools.
-    Zones,
-    /// The versions of the worker's components.
-    Components,
-    /// The versions that the fleet offers.
-    Versions,
-    /// The addresses of the worker, and which flavors need others.
-    Networks,
-    /// The namespaces on the worker that carp did not make, and the name of a cluster that has one's name.
-    Namespaces,
-    /// The worker's taints.
-    Taints,
-    /// The pool that the worker is in.
-    Pool,
-    /// The worker's data stores.
-    DataStores,
-    /// The cluster: its document, class defaults included. A rule that says this is asked for every
-    /// cluster, one that says what it reads of it, as the next ones do, once for those that are alike.
-    #[allow(dead_code, reason = "whatever reads more than what has a name of its own says this")]
-    Cluster,
-    /// Of the cluster, what it takes.
-    Demand,
-    /// Of the cluster, where its nodes are.
-    Site,
-    /// Of the cluster, its own `spec.placement` and `spec.dataStore`.
-    Wishes,
-    /// Of the cluster, its version and its flavor.
-    Version,
-    /// Of the cluster, its addresses and its flavor.
-    Network,
-    /// Of the cluster, the group of its policy's affinity in which it was placed before.
-    Group,
-    /// Of the cluster, the worker that it leaves.
-    Leaving,
-    /// The policies.
-    Policies,
-    /// The tenants, and whose the cluster is.
-    Tenants,
 }

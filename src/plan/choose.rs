@@ -4,22 +4,14 @@ use std::collections::BTreeSet;
 
 use super::candidate::Request;
 use super::index::Index;
-use super::pre_filter::PreFilterState;
+use super::pick::{Pick, Ranks};
+use super::pre_filter_state::PreFilterState;
 use super::worker_states::WorkerStates;
 use super::{SearchMode, filter, score};
-use crate::model::{Fleet, Rank, ReasonCode, Term};
+use crate::model::{Fleet, ReasonCode};
 
 /// How many clusters of a run are compared with every worker before an index is worth its making.
 const FEW: u64 = 4;
-
-/// The best worker for a cluster, and how it won.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pick {
-    /// Where the best worker stands.
-    pub(super) best: Rank,
-    /// Where the second one stands, and the term that told them apart.
-    pub(super) second: Option<(Rank, Term)>,
-}
 
 /// How the workers are found in a run: by the plain scan, or by the index, which says the same.
 #[derive(Clone, Debug)]
@@ -111,34 +103,4 @@ pub(super) fn choose(
         codes.insert(ReasonCode::NoWorkers);
     }
     ranks.into_pick().ok_or(codes)
-}
-
-/// The two best of the ranks that were added.
-#[derive(Debug, Default)]
-pub(super) struct Ranks {
-    best: Option<Rank>,
-    second: Option<Rank>,
-}
-
-impl Ranks {
-    /// Adds one.
-    pub(super) fn add(&mut self, rank: Rank) {
-        let better =
-            |than: &Option<Rank>| than.as_ref().is_none_or(|other| rank.compare(other).0.is_lt());
-        if better(&self.best) {
-            self.second = self.best.replace(rank);
-        } else if better(&self.second) {
-            self.second = Some(rank);
-        }
-    }
-
-    /// The best one; `None` where none was added.
-    pub(super) fn into_pick(self) -> Option<Pick> {
-        let best = self.best?;
-        let second = self.second.map(|second| {
-            let term = best.compare(&second).1;
-            (second, term)
-        });
-        Some(Pick { best, second })
-    }
 }

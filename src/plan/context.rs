@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::PlanInput;
 use super::candidate::Candidate;
 use super::counts::CountsContext;
-use super::scale::{self, PoolContext};
+use super::pool_workers::{self, PoolContext};
 use super::worker_states::WorkerStates;
 use crate::model::api::{
     Components, DataStore, Network, PlacementPolicySpec, SupportedVersion, Taint, Tenant,
@@ -79,7 +79,7 @@ pub(super) fn digest(
         networks_apart: &input.fleet.networks_apart,
         expired: &input.observed.expired,
         placed,
-        pools: scale::context(input),
+        pools: pool_workers::context(input),
         placements_held: input.fleet.holds_placements(),
         unseen,
     };
@@ -135,7 +135,7 @@ fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::candidate::DependsOn;
+    use crate::plan::depends_on::DependsOn;
     use crate::plan::world::World;
     use crate::plan::{filter, score};
 

@@ -5,8 +5,8 @@
 //! out again, with the same filters, what the records leave out.
 //!
 //! ```text
-//! fold, moment → deletion → worker states (counts) → placed (resize, moving) → queue
-//!      → assign (policy, pre-filter state, filter, score) → scale → Plan
+//! fold, moment → deletion (ongoing, move cause) → worker states (occupancy, counts) → placed (moves, resize)
+//!      → queue → assign (policy, pre-filter, filter, score) → moving → cycle → scale → Plan
 //! ```
 //!
 //! To add a filter, write `filter/<rule>.rs` with a `READS`, a `refuse` and its tests, and name it in
@@ -20,7 +20,9 @@ mod choose;
 mod clock;
 mod context;
 mod counts;
+mod cycle;
 mod deletion;
+mod depends_on;
 mod expiry;
 mod explain;
 mod filter;
@@ -30,10 +32,17 @@ mod group;
 mod holds;
 mod index;
 mod moment;
+mod move_cause;
+mod moves;
 mod moving;
+mod occupancy;
+mod ongoing;
+mod pick;
 mod placed;
 mod policy;
+mod pool_workers;
 mod pre_filter;
+mod pre_filter_state;
 mod queue;
 mod quota;
 mod resize;
@@ -194,7 +203,7 @@ impl<'a> Queue<'a> {
     /// Lines the clusters up. Pools make no workers here.
     #[must_use]
     pub fn new(input: &PlanInput<'a>, way: SearchMode) -> Self {
-        Self(assign::PlanRun::begin(input).by(way))
+        Self(cycle::begin(input).by(way))
     }
 
     /// Serves them all.
@@ -202,7 +211,7 @@ impl<'a> Queue<'a> {
     pub fn serve(self) -> Planning {
         let mut run = self.0;
         let input = run.input;
-        run.finish();
+        cycle::finish(&mut run);
         planning(&input, run, &scale::PoolChanges::default())
     }
 }

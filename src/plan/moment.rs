@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::Clock;
 use super::clock::after;
-use super::moving::lost_since;
+use super::move_cause::lost_since;
 use super::toleration;
 use crate::model::api::TaintEffect;
 use crate::model::{Fleet, Observed};

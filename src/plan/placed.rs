@@ -6,9 +6,12 @@ use std::collections::BTreeMap;
 
 use super::deletion::{self, Deletions};
 use super::holds::Holds;
-use super::moving::{self, Moves};
+use super::moves::{self, Moves};
+use super::occupancy::is_forgotten;
+use super::ongoing::{is_removed, ongoing};
+use super::pool_workers::is_lost;
 use super::resize::{Resize, Resizes};
-use super::{PlanInput, scale, version};
+use super::{PlanInput, version};
 use crate::model::api::DeletionPolicy;
 use crate::model::{
     ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Planned, Progress,
@@ -40,7 +43,7 @@ pub(super) fn decide<'a>(
     let mut versions = BTreeMap::new();
     let mut resizes = Vec::new();
     let mut evaluated = 0;
-    let ongoing = moving::ongoing(input);
+    let moves_before = ongoing(input);
     let mut moves = Moves::new();
     for (worker, lock) in &input.previous.workers {
         for (name, row) in &lock.clusters {
@@ -48,11 +51,11 @@ pub(super) fn decide<'a>(
             if decided.contains_key(name) {
                 continue;
             }
-            let moving = ongoing.get(name).copied();
+            let moving = moves_before.get(name).copied();
             // A name that is free again goes into the queue like a new one.
-            let leaves = moving.filter(|_| !moving::is_removed(input, name, &row.row.tenant));
+            let leaves = moving.filter(|_| !is_removed(input, name, &row.row.tenant));
             let outcome = if let Some(one) = leaves {
-                moving::decide(input, name, one, deletions, &mut moves)
+                moves::decide(input, name, one, deletions, &mut moves)
             } else {
                 let (worker, row) = moving.map_or((worker, row), |m| (m.from, m.row));
                 let decision = of_row(input, name, worker, row, deletions, holds);
@@ -64,7 +67,7 @@ pub(super) fn decide<'a>(
             }
             let kept = matches!(decision, Decision::Keep { .. });
             let is_here = kept && moving.is_none();
-            let starts = moving::starts(input, name, worker, row).filter(|_| is_here);
+            let starts = moves::starts(input, name, worker, row).filter(|_| is_here);
             moves.extend(starts.map(|one| (name.clone(), one)));
             let demand = row.demand.clone();
             decided.insert(name.clone(), Planned { decision, demand, resize_blocked: None });
@@ -96,34 +99,19 @@ fn of_row(
         ClusterState::Deleting => deleting(input, name, worker, deletions, holds),
         // Whom the worker keeps waiting too long is given another.
         ClusterState::Bound
-            if scale::is_lost(input, worker, row)
+            if is_lost(input, worker, row)
                 && input.fleet.clusters.contains_key(name)
                 && !input.previous.kept.holds(name, worker) =>
         {
             None
         }
-        ClusterState::Reserved if moving::is_removed(input, name, &row.row.tenant) => {
+        ClusterState::Reserved if is_removed(input, name, &row.row.tenant) => {
             Some(Decision::Forget)
         }
         ClusterState::Bound | ClusterState::Reserved => {
             Some(decision(input, name, worker, row, holds))
         }
     }
-}
-
-/// Whether a cluster that was given this worker is gone and never rendered: there is nothing to delete,
-/// so it takes nothing from now on.
-pub(super) fn is_forgotten(
-    input: &PlanInput<'_>,
-    name: &Name,
-    worker: &Name,
-    row: &ClusterRow,
-) -> bool {
-    row.state == ClusterState::Bound
-        && row.folder.is_none()
-        && !input.fleet.clusters.contains_key(name)
-        && !input.deletions_wait_of(&row.row.tenant)
-        && !input.previous.kept.holds(name, worker)
 }
 
 /// What becomes of a cluster whose deletion has begun; `None` where that is over and a cluster of that

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::candidate::{DependsOn, Request};
+use super::candidate::Request;
+use super::depends_on::DependsOn;
 use crate::model::api::{ExpressionOperator, FieldExpression, PlacementTerm, WorkerField};
 use crate::model::{Reason, Worker};
 

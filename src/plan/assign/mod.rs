@@ -12,7 +12,7 @@
 //! - what is free only shrinks. So a cluster that was refused can gain [`ReasonCode::Capacity`] by it and
 //!   nothing else. Those that have it stay as they are, and the others are compared with what is left on
 //!   the workers that were given a cluster, by that one rule;
-//! - what else depends on what is placed is in the cluster's [`PreFilterState`](super::pre_filter::PreFilterState), and a
+//! - what else depends on what is placed is in the cluster's [`PreFilterState`](super::pre_filter_state::PreFilterState), and a
 //!   refusal stands on their [`RefusalGrounds`]. While these are the same the cluster is not looked at again.
 //!   They can change only where something that its own rules read has changed;
 //! - only a rise of the fewest lets a cluster in, and that can be only where the last of the domains that
@@ -29,15 +29,17 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{Pools, Request};
-use super::choose::{Pick, WorkerSearch};
+use super::choose::WorkerSearch;
 use super::counts::{self, Counts};
 use super::deletion::{self, Deletions};
 use super::group::Group;
 use super::holds::Holds;
-use super::moving::{self, Moves};
+use super::moves::Moves;
+use super::pick::Pick;
 use super::placed::Placed;
 use super::policy::Policies;
-use super::pre_filter::{Floor, NOTHING, RefusalGrounds};
+use super::pre_filter::Floor;
+use super::pre_filter_state::{NOTHING, RefusalGrounds};
 use super::queue::{self, Waiting};
 use super::resize::Resizes;
 use super::taking::Taking;
@@ -90,7 +92,7 @@ pub(super) struct PlanRun<'a> {
 
 /// What is said of a cluster that goes on waiting.
 #[derive(Debug)]
-struct Refused<'a> {
+pub(super) struct Refused<'a> {
     waiting: Waiting<'a>,
     /// Whether the last run said why it waits, and nothing has changed since.
     known: bool,
@@ -107,8 +109,9 @@ struct Refused<'a> {
 }
 
 impl<'a> PlanRun<'a> {
-    /// Decides about everything that has a place already, and lines up the rest.
-    pub(super) fn begin(input: &PlanInput<'a>) -> Self {
+    /// Decides about everything that has a place already, and lines up the rest. What those with a place want
+    /// more or less of is still open.
+    pub(super) fn of_placed(input: &PlanInput<'a>) -> (Self, Resizes<'a>) {
         let mut holds = Holds::default();
         let policies = Policies::of(input.fleet);
         let mut deletions = deletion::under_way(input);
@@ -120,7 +123,7 @@ impl<'a> PlanRun<'a> {
         let is_waiting = |(_, p): &(&Name, &Planned)| matches!(p.decision, Decision::Wait { .. });
         let unseen = left.iter().filter(is_waiting).map(|(name, _)| name.clone()).collect();
         clusters.extend(left);
-        let mut run = Self {
+        let run = Self {
             input: *input,
             policies,
             taken_names: taken_names(input),
@@ -142,26 +145,7 @@ impl<'a> PlanRun<'a> {
             unplaced: Vec::new(),
             choice: WorkerSearch::of(input.fleet),
         };
-        run.settle(resizes);
-        moving::begin(&mut run);
-        moving::rebalance(&mut run);
-        run
-    }
-
-    /// Decides what the placed clusters take, and where moves go whose target takes nothing any more: each
-    /// may free what the other waits for.
-    fn settle(&mut self, mut resizes: Resizes<'a>) {
-        resizes.settle(&self.input, &mut self.states);
-        while moving::choose_again(self) {
-            resizes.settle(&self.input, &mut self.states);
-        }
-        moving::give_up(self);
-        for (name, resized) in resizes.into_settled() {
-            if let Some(planned) = self.clusters.get_mut(&name) {
-                planned.demand = resized.demand;
-                planned.resize_blocked = resized.blocked;
-            }
-        }
+        (run, resizes)
     }
 
     /// A place on a worker is taken.
@@ -247,14 +231,8 @@ impl<'a> PlanRun<'a> {
         context::digest(&self.input, &self.states, counts, &self.unseen)
     }
 
-    /// Serves the queue to its end.
-    pub(super) fn finish(&mut self) {
-        if self.input.fleet.holds_placements() {
-            self.hold_placements();
-            return;
-        }
-        let mut refused = self.serve(None);
-        moving::begin_for_violations(self);
+    /// Lets those wait that no worker took, for what is so after the last one was placed.
+    pub(super) fn refuse(&mut self, mut refused: Vec<Refused<'a>>) {
         let last = self.bindings;
         self.unplaced = refused.iter().filter(|r| r.evaluated).map(|r| r.waiting.cluster).collect();
         let mut lacking = BTreeMap::new();
@@ -270,7 +248,6 @@ impl<'a> PlanRun<'a> {
         }
         self.evaluated += refused.iter().filter(|r| r.evaluated).count() as u64;
         self.wait(refused.into_iter().map(|r| (r.waiting.cluster, r.reasons)).collect());
-        moving::note_together(self);
     }
 
     /// Whether a worker that was given a cluster in this run has too little left for another one.
@@ -309,7 +286,8 @@ impl<'a> PlanRun<'a> {
         affinity.groups.get(at?).map(|group| group.name.clone())
     }
 
-    fn hold_placements(&mut self) {
+    /// Lets all that wait go on waiting: something that says where they may go did not load.
+    pub(super) fn hold_placements(&mut self) {
         let queue = std::mem::take(&mut self.queue);
         for waiting in &queue {
             self.holds.add(HoldKind::PlacementsHeld, &waiting.cluster.name);

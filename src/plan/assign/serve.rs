@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::candidate::Request;
-use super::super::choose::Pick;
-use super::super::pre_filter::{Floor, PreFilterState};
+use super::super::pick::Pick;
+use super::super::pre_filter::Floor;
+use super::super::pre_filter_state::PreFilterState;
 use super::super::queue::Waiting;
 use super::line::Line;
 use super::{PlanRun, Refused};
@@ -13,7 +14,7 @@ use crate::model::{Name, ReasonCode};
 impl<'a> PlanRun<'a> {
     /// Places what can be placed, always the first in the queue that fits, and returns what cannot. Stops
     /// before a cluster of this name would be placed.
-    pub(super) fn serve(&mut self, until: Option<&Name>) -> Vec<Refused<'a>> {
+    pub(in crate::plan) fn serve(&mut self, until: Option<&Name>) -> Vec<Refused<'a>> {
         let settled = self.is_settled();
         if settled {
             self.before = self.states.counts.clone();

@@ -7,11 +7,12 @@ use super::Member;
 use super::asked::RuleGroups;
 use super::here::Here;
 use crate::model::{Cluster, ClusterRow, ClusterState, IndexRow, Name, Resources, WorkerLock};
+use crate::plan::PlanInput;
 use crate::plan::deletion::Deletions;
 use crate::plan::group::Who;
-use crate::plan::moving::{self, Ongoing};
+use crate::plan::occupancy::there;
+use crate::plan::ongoing::{Ongoing, ongoing};
 use crate::plan::taking::Taking;
-use crate::plan::{PlanInput, worker_states};
 
 /// The locks of the last run.
 pub(super) struct Locks<'a, 'r> {
@@ -31,19 +32,19 @@ impl<'a, 'r> Locks<'a, 'r> {
         deletions: &'r Deletions,
         asked: &'r RuleGroups<'a>,
     ) -> Self {
-        let ongoing = moving::ongoing(input);
+        let ongoing = ongoing(input);
         Self { input, deletions, asked, ongoing, leaving: BTreeMap::new(), kept: Vec::new() }
     }
 
     /// Whether everything that the lock lists counts, each as its row says.
     pub(super) fn is_as_it_says(&self, worker: &'a Name, lock: &'a WorkerLock) -> bool {
-        let mut there = worker_states::there(self.input, worker, lock, self.deletions);
+        let mut rows = there(self.input, worker, lock, self.deletions);
         let is_as_its_row_says = |(name, row): (&'a Name, &'a ClusterRow)| {
             let moves = row.state == ClusterState::Reserved || self.ongoing.contains_key(name);
             !moves && self.document(name, row).is_none_or(|cluster| is_alike(cluster, row))
         };
         let mut found = 0;
-        there.all(|row| {
+        rows.all(|row| {
             found += 1;
             is_as_its_row_says(row)
         }) && found == lock.clusters.len()
@@ -52,7 +53,7 @@ impl<'a, 'r> Locks<'a, 'r> {
     /// Counts the clusters of a lock that hold their place.
     pub(super) fn count(&mut self, worker: &'a Name, lock: &'a WorkerLock) -> Here<'a> {
         let mut here = Here::default();
-        for (name, row) in worker_states::there(self.input, worker, lock, self.deletions) {
+        for (name, row) in there(self.input, worker, lock, self.deletions) {
             let (who, own) = match self.document(name, row) {
                 Some(cluster) => (Who::of(cluster), cluster.spec.own_anti_affinity()),
                 None => (recorded(name, &row.row), &*row.row.anti_affinity),

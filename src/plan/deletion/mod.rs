@@ -7,8 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ongoing::{is_removed, ongoing};
 use super::policy::Policies;
-use super::{PlanInput, moving, unloaded};
+use super::{PlanInput, unloaded};
 use crate::model::api::Observation;
 use crate::model::{
     ClusterRow, ClusterState, Condition, ConditionStatus, ControlPlaneRow, Deletion, DeletionRow,
@@ -32,12 +33,12 @@ pub fn stuck(input: &PlanInput<'_>) -> Vec<Stuck> {
 /// The deletions that have begun, with what this run does about them.
 pub(super) fn under_way(input: &PlanInput<'_>) -> Deletions {
     let mut all = Deletions::new();
-    let ongoing = moving::ongoing(input);
+    let all_moves = ongoing(input);
     let policies = Policies::of(input.fleet);
     for (worker, lock) in &input.previous.workers {
         for (name, row) in &lock.clusters {
             let tenant = &row.row.tenant;
-            let moved = ongoing.get(name).filter(|_| !moving::is_removed(input, name, tenant));
+            let moved = all_moves.get(name).filter(|_| !is_removed(input, name, tenant));
             let leaves = moved.is_some() && row.state == ClusterState::Bound;
             if (row.state == ClusterState::Deleting || leaves) && !all.contains_key(name) {
                 let moved = moved.map(|moved| Moved {

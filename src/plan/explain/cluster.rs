@@ -7,12 +7,12 @@ use crate::model::{Cluster, Decision, Name, Planned, ReasonCode};
 use crate::plan::PlanInput;
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Request};
-use crate::plan::choose::{Pick, Ranks};
+use crate::plan::pick::{Pick, Ranks};
 use crate::plan::policy::precedence;
-use crate::plan::pre_filter::PreFilterState;
+use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
 use crate::plan::worker_states::WorkerStates;
-use crate::plan::{filter, moving, scale, score};
+use crate::plan::{cycle, filter, ongoing, scale, score};
 
 /// Explains what [`plan`](crate::plan::plan) decides about a cluster; `None` where it is neither
 /// desired nor recorded.
@@ -85,7 +85,7 @@ fn table_roster<'a>(
 ) -> WorkerStates<'a> {
     match &planned.decision {
         Decision::Bind(_) => {
-            let mut run = PlanRun::begin(input);
+            let mut run = cycle::begin(input);
             run.serve_until(&cluster.name);
             run.states
         }
@@ -97,7 +97,7 @@ fn table_roster<'a>(
         }
         Decision::Move { binding, .. } => {
             let mut states = after.states.clone();
-            let kept = moving::kept(input, &cluster.name, &binding.worker);
+            let kept = ongoing::kept(input, &cluster.name, &binding.worker);
             let there = kept.map_or(&cluster.demand, |row| &row.demand);
             let taking = Taking::besides(there, &planned.demand);
             states.unbind(&binding.worker, cluster, taking);

@@ -2,7 +2,8 @@
 //! term excludes is out, whatever any other term says.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 use crate::plan::term;
 
 pub(super) const READS: &[DependsOn] = term::READS;

@@ -7,7 +7,8 @@
 //! control planes wait).
 
 use crate::model::{Quantity, Reason, ReasonCode, Resources};
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] =
     &[DependsOn::Demand, DependsOn::Capacity, DependsOn::Ceiling, DependsOn::Allocated];

@@ -2,7 +2,8 @@
 //! asks for none is in the one that every worker has.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Wishes, DependsOn::DataStores];
 

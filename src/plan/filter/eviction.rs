@@ -1,7 +1,8 @@
 //! Eviction: a cluster that leaves a worker does not come back to it by the same move.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Leaving, DependsOn::Name];
 

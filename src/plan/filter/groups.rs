@@ -3,7 +3,8 @@
 //! worker of a later one is taken only where no worker of the earlier ones passes all filters.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 use crate::plan::term;
 
 pub(super) const READS: &[DependsOn] = term::GROUP_READS;

@@ -18,7 +18,8 @@ mod taints;
 mod tenancy;
 mod version;
 
-use super::candidate::{Candidate, DependsOn, Request};
+use super::candidate::{Candidate, Request};
+use super::depends_on::DependsOn;
 use crate::model::{Quantity, Reason, ReasonCode, Resources, Worker, WorkerPlan, WorkerState};
 
 /// One rule that a worker must pass.

@@ -4,7 +4,8 @@
 //! What was not reported is not known, and refuses nobody: an older agent does not say it.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Namespaces];
 

@@ -3,7 +3,8 @@
 //! its manifest (`networks: Apart`).
 
 use crate::model::{Cidr, Reason};
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Network, DependsOn::Networks];
 

@@ -2,7 +2,8 @@
 //! itself does. What the tenant is granted is a rule of its own ([`tenancy`](super::tenancy)).
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Wishes, DependsOn::Policies, DependsOn::Pool];
 

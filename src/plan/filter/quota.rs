@@ -2,7 +2,8 @@
 //! location of the cluster's nodes. It says the same of every worker.
 
 use crate::model::Reason;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Cluster, DependsOn::Tenants, DependsOn::Placed];
 

@@ -5,7 +5,8 @@
 //! is not running in time takes nothing.
 
 use crate::model::{Pending, Reason, WorkerHealth};
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Health, DependsOn::Pending];
 

@@ -2,7 +2,8 @@
 //! once its document is gone.
 
 use crate::model::{Reason, WorkerState};
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::State, DependsOn::Cordon, DependsOn::Drain];
 

@@ -2,10 +2,11 @@
 //! of those domains that the cluster may use at all. A worker without the key is not eligible.
 
 use crate::model::{Reason, topology};
-use crate::plan::candidate::{Candidate, DependsOn, Request};
-use crate::plan::pre_filter;
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
+use crate::plan::pre_filter_state;
 
-pub(super) const READS: &[DependsOn] = pre_filter::READS;
+pub(super) const READS: &[DependsOn] = pre_filter_state::READS;
 
 pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
     let Some(worker) = candidate.worker else { return };

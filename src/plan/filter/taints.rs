@@ -3,7 +3,8 @@
 
 use crate::model::Reason;
 use crate::model::api::TaintEffect;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 use crate::plan::toleration;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Taints, DependsOn::Policies];

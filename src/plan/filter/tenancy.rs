@@ -1,7 +1,8 @@
 //! Tenancy: a tenant that `carp.yaml` grants pools uses workers of those pools only.
 
 use crate::model::{Name, Reason};
-use crate::plan::candidate::{Candidate, DependsOn, Pools, Request};
+use crate::plan::candidate::{Candidate, Pools, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Tenants, DependsOn::Pool];
 

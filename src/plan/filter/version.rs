@@ -4,7 +4,8 @@
 //! one that the fleet offers to what is new.
 
 use crate::model::{KubeVersion, NotOffered, Reason};
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] =
     &[DependsOn::Version, DependsOn::Components, DependsOn::Versions];

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use super::columns::FilterVerdicts;
 use crate::model::{Rank, ReasonCode, topology};
-use crate::plan::candidate::{DependsOn, Request};
+use crate::plan::candidate::Request;
+use crate::plan::depends_on::DependsOn;
 use crate::plan::filter::Filter;
-use crate::plan::pre_filter::PreFilterState;
+use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::score::{self, STILL};
 use crate::plan::worker_states::WorkerStates;
 

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Fleet, Name, Resources};
-use crate::plan::candidate::{DependsOn, Request};
+use crate::plan::candidate::Request;
+use crate::plan::depends_on::DependsOn;
 
 /// The parts of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,13 +9,13 @@ use super::class::is_by_domain;
 use super::is_known;
 use super::keys::{Depends, Keys, depends};
 use crate::model::{Decision, ReasonCode};
-use crate::plan::assign::PlanRun;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 use crate::plan::filter::{FILTERS, Filter};
 use crate::plan::laws::{Seen, every_step, unsettled};
 use crate::plan::score::{self, STILL};
 use crate::plan::world::World;
-use crate::plan::{Queue, SearchMode};
+use crate::plan::{Queue, SearchMode, cycle};
 
 fn by(world: &World, way: SearchMode) -> crate::plan::Planning {
     Queue::new(&world.input(), way).serve()
@@ -64,7 +64,7 @@ fn told_alike<R, S: Clone + Debug + PartialEq>(
     let (rules, asked): (Vec<_>, _) = (rules.collect(), Seen::default());
     every_step(|world, _| {
         let input = world.input();
-        let run = PlanRun::begin(&input);
+        let run = cycle::begin(&input);
         let mut keys = Keys::new(&world.fleet);
         let mut told = BTreeMap::new();
         for cluster in world.fleet.clusters.values() {

@@ -7,7 +7,6 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::cause;
 use crate::model::api::{Failover, OnWorkerLoss};
 use crate::model::{
     Blocker, Cluster, Decision, Deletion, DeletionStep, HoldKind, Missing, Move, MoveCause,
@@ -15,10 +14,11 @@ use crate::model::{
 };
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Pools, Request};
-use crate::plan::choose::{Pick, choose};
-use crate::plan::deletion;
-use crate::plan::pre_filter::PreFilterState;
+use crate::plan::choose::choose;
+use crate::plan::pick::Pick;
+use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
+use crate::plan::{deletion, move_cause};
 
 /// A cluster that something names.
 pub(super) struct Named<'a> {
@@ -41,7 +41,7 @@ pub(in crate::plan) fn begin(run: &mut PlanRun<'_>) {
 /// Begins what policies name, after everything that waits was placed: a guard may hold these moves, and
 /// nobody waits for the place that such a one keeps.
 pub(in crate::plan) fn begin_for_violations(run: &mut PlanRun<'_>) {
-    if !cause::policies_move(&run.input) {
+    if !move_cause::policies_move(&run.input) {
         return;
     }
     let named = all_named(run);
@@ -53,7 +53,7 @@ fn note_violations(run: &mut PlanRun<'_>) {
     if run.input.fleet.holds_placements() {
         return;
     }
-    let (fleet, asked) = (run.input.fleet, cause::policies_require(&run.input));
+    let (fleet, asked) = (run.input.fleet, move_cause::policies_require(&run.input));
     for (name, planned) in &run.clusters {
         let Decision::Keep { worker } = &planned.decision else { continue };
         let Some(cluster) = fleet.clusters.get(name) else { continue };
@@ -61,7 +61,7 @@ fn note_violations(run: &mut PlanRun<'_>) {
         if !asked && !own && Pools::of(fleet, &cluster.tenant) == Pools::All {
             continue;
         }
-        let reasons = cause::violations(&run.input, &run.policies, cluster, worker);
+        let reasons = move_cause::violations(&run.input, &run.policies, cluster, worker);
         if !reasons.is_empty() {
             run.violations.insert(name.clone(), reasons);
         }
@@ -75,8 +75,8 @@ fn all_named<'a>(run: &PlanRun<'a>) -> Vec<Named<'a>> {
         return Vec::new();
     }
     let suspects: BTreeSet<&Name> =
-        input.fleet.workers.keys().filter(|worker| cause::may_name(&input, worker)).collect();
-    let by_policy = cause::policies_move(&input);
+        input.fleet.workers.keys().filter(|worker| move_cause::may_name(&input, worker)).collect();
+    let by_policy = move_cause::policies_move(&input);
     if suspects.is_empty() && !by_policy {
         return Vec::new();
     }
@@ -87,7 +87,8 @@ fn all_named<'a>(run: &PlanRun<'a>) -> Vec<Named<'a>> {
         }
         let cluster = input.fleet.clusters.get(name)?;
         let arrives = run.moves.get(name).is_some_and(|m| m.progress == MoveProgress::Arrives);
-        let cause = cause::named(&input, &run.policies, cluster, worker).filter(|_| !arrives)?;
+        let cause =
+            move_cause::named(&input, &run.policies, cluster, worker).filter(|_| !arrives)?;
         Some(Named { cluster, on: worker.clone(), cause })
     };
     run.clusters.iter().filter_map(named).collect()
@@ -105,7 +106,7 @@ fn begin_of<'a>(run: &mut PlanRun<'a>, mut named: Vec<&Named<'a>>, cause: MoveCa
             named.sort_by_key(|n| (Reverse(priority(n)), n.cluster.name.clone()));
         }
     }
-    let breaker = cause == MoveCause::Failover && cause::breaker_is_open(&run.input);
+    let breaker = cause == MoveCause::Failover && move_cause::breaker_is_open(&run.input);
     for one in named {
         let name = &one.cluster.name;
         let blocker = match blocked(run, one, breaker) {

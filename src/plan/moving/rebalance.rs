@@ -13,16 +13,16 @@
 use std::collections::BTreeMap;
 
 use super::begin::{Named, blocked, elsewhere, go};
-use super::{cause, is_well};
 use crate::model::api::{Rebalance, Strategy};
 use crate::model::{
     Cluster, Decision, MoveCause, Name, Planned, Rank, Rebalanced, Resources, WorkerState,
 };
-use crate::plan::amounts;
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Request};
-use crate::plan::pre_filter::PreFilterState;
+use crate::plan::moves::is_well;
+use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::score::{self, share};
+use crate::plan::{amounts, move_cause};
 
 /// A share: numerator and denominator.
 type Share = (i128, i128);
@@ -65,7 +65,7 @@ fn may_move<'a>(run: &PlanRun<'a>) -> Vec<Named<'a>> {
         let desired = run.states.get(on)?.plan.state == WorkerState::Desired;
         let held = planned.resize_blocked.is_some() || input.frozen.contains(name);
         let busy = run.moves.contains_key(name)
-            || cause::named(&input, &run.policies, cluster, on).is_some();
+            || move_cause::named(&input, &run.policies, cluster, on).is_some();
         // A policy that packs clusters wants full workers.
         let spreads = run.request(cluster).strategy() == Strategy::Spread;
         let may = desired && is_well(&input, worker) && spreads && !held && !busy;

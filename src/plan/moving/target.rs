@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::Ongoing;
 use super::begin::elsewhere;
 use crate::model::{
     Binding, Cluster, ClusterState, Decision, Deletion, DeletionStep, HoldKind, MoveProgress, Name,
     Progress,
 };
 use crate::plan::assign::PlanRun;
+use crate::plan::ongoing::{Ongoing, ongoing};
 use crate::plan::taking::Taking;
-use crate::plan::{deletion, filter};
+use crate::plan::{deletion, filter, moves};
 
 /// Gives them another one, where one fits; whether any was given one. Where none fits they go on waiting for
 /// theirs.
 pub(in crate::plan) fn choose_again(run: &mut PlanRun<'_>) -> bool {
     let mut any = false;
     for (name, one, cluster) in on_closed(run) {
-        let has_place = super::has_document(&run.input, one.to);
+        let has_place = moves::has_document(&run.input, one.to);
         let kept = Taking::besides(&one.kept.demand, &one.row.demand);
         if has_place {
             run.states.unbind(one.to, cluster, kept);
@@ -42,7 +42,7 @@ pub(in crate::plan) fn choose_again(run: &mut PlanRun<'_>) -> bool {
 /// its deletion, or stays where nothing is deleted.
 pub(in crate::plan) fn give_up(run: &mut PlanRun<'_>) {
     for (name, one, _) in on_closed(run) {
-        if !super::has_document(&run.input, one.to) {
+        if !moves::has_document(&run.input, one.to) {
             end(run, &name, one);
         }
     }
@@ -55,14 +55,14 @@ fn on_closed<'a>(run: &PlanRun<'a>) -> Vec<(Name, Ongoing<'a>, &'a Cluster)> {
     if run.input.deletions_wait() || !run.moves.keys().any(|name| leaves(&name)) {
         return Vec::new();
     }
-    let ongoing: BTreeMap<_, _> = super::ongoing(&run.input);
+    let all: BTreeMap<_, _> = ongoing(&run.input);
     let closed = |(name, one): (&'a Name, Ongoing<'a>)| {
         let goes_there = run.moves.get(name).is_some_and(|moved| moved.to == *one.to);
         let open = run.states.get(one.to).is_some_and(|c| filter::shut(c).is_empty());
         let cluster = run.input.fleet.clusters.get(name).filter(|_| goes_there && !open)?;
         Some((name.clone(), one, cluster))
     };
-    ongoing.into_iter().filter(|(name, _)| leaves(name)).filter_map(closed).collect()
+    all.into_iter().filter(|(name, _)| leaves(name)).filter_map(closed).collect()
 }
 
 fn go_to(run: &mut PlanRun<'_>, name: &Name, to: Binding) {

@@ -19,7 +19,7 @@ use crate::plan::candidate::Request;
 use crate::plan::choose::WorkerSearch;
 use crate::plan::counts::PartCounts;
 use crate::plan::group::{Keeping, Values};
-use crate::plan::pre_filter::SpreadState;
+use crate::plan::pre_filter_state::SpreadState;
 
 /// Adds what is violated after a run. Where only a part of what is placed was read there is nothing to compare.
 pub(in crate::plan) fn note(run: &mut PlanRun<'_>) {

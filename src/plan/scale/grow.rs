@@ -6,14 +6,15 @@
 //! wait. (First fit: the fewest workers for all that waits, as far as a queue that nobody may jump allows;
 //! the exact fewest is bin packing.) A worker is made for a cluster only if it passes every filter there.
 
-use super::{PoolChanges, PoolVerdict, leaving, of_pool};
+use super::{PoolChanges, PoolVerdict};
 use crate::model::{
     Cluster, Fleet, Name, Pending, Pool, PoolWorker, Reason, Resources, Worker, WorkerPlan,
     WorkerState,
 };
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Candidate, Request};
-use crate::plan::pre_filter::PreFilterState;
+use crate::plan::pool_workers::{leaving, of_pool};
+use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::{PlanInput, amounts, filter, score, worker_states};
 
 /// Makes what is missing to each pool's `min`.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::grow::{Growth, New, next_worker};
-use super::moves;
 use crate::model::{Cluster, Name, Pool, Reason};
 use crate::plan::PlanInput;
 use crate::plan::assign::PlanRun;
+use crate::plan::pool_workers::may_scale;
 
 /// Why a pool makes no worker for a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(in crate::plan) fn verdicts(
     run: &PlanRun<'_>,
     cluster: &Cluster,
 ) -> BTreeMap<Name, PoolVerdict> {
-    let still = !moves(input) || input.fleet.holds_placements();
+    let still = !may_scale(input) || input.fleet.holds_placements();
     let growth = Growth::after(input, run);
     let incomplete = !still && !input.fleet.pools.is_empty() && growth.is_incomplete(cluster);
     let verdict = |pool: &Pool| {
@@ -78,7 +78,7 @@ pub(in crate::plan) fn limit(
     run: &PlanRun<'_>,
     pool: &Pool,
 ) -> Option<PoolVerdict> {
-    if !moves(input) || input.fleet.holds_placements() {
+    if !may_scale(input) || input.fleet.holds_placements() {
         return Some(PoolVerdict::StandsStill);
     }
     Growth::after(input, run).limit(pool)

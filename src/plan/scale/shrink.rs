@@ -2,10 +2,11 @@
 //! it in this run, and when there are more than `min`: one at a time, the last that was made first, by the
 //! same steps as any worker whose document is gone.
 
-use super::{is_desired, leaving, of_pool};
+use super::is_desired;
 use crate::model::{Name, Pool, PoolState};
 use crate::plan::PlanInput;
 use crate::plan::assign::PlanRun;
+use crate::plan::pool_workers::{leaving, of_pool};
 
 /// The workers that go.
 pub(super) fn spare(input: &PlanInput<'_>, run: &PlanRun<'_>) -> Vec<Name> {

@@ -1,6 +1,7 @@
 //! Number of clusters on the worker. Fewer is better.
 
-use crate::plan::candidate::{Candidate, DependsOn};
+use crate::plan::candidate::Candidate;
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Clusters];
 

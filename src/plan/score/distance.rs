@@ -2,7 +2,8 @@
 //! locations. Nearer is better.
 
 use crate::model::Worker;
-use crate::plan::candidate::{DependsOn, Request};
+use crate::plan::candidate::Request;
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Site, DependsOn::Location];
 

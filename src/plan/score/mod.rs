@@ -10,8 +10,9 @@ mod soft_violations;
 
 use std::cmp::Ordering;
 
-use super::candidate::{Candidate, DependsOn, Request};
-use super::pre_filter;
+use super::candidate::{Candidate, Request};
+use super::depends_on::DependsOn;
+use super::pre_filter_state;
 use crate::model::{Rank, Worker};
 
 /// What the terms of the order depend on, in that order.
@@ -19,7 +20,7 @@ use crate::model::{Rank, Worker};
 pub(super) const READS: [&[DependsOn]; 8] = [
     group::READS,
     soft_violations::READS,
-    pre_filter::READS,
+    pre_filter_state::READS,
     preferred::READS,
     distance::READS,
     share::READS,

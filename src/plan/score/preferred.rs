@@ -2,7 +2,8 @@
 //! policy's and the cluster's own. More is better.
 
 use crate::model::Worker;
-use crate::plan::candidate::{DependsOn, Request};
+use crate::plan::candidate::Request;
+use crate::plan::depends_on::DependsOn;
 use crate::plan::term;
 
 pub(super) const READS: &[DependsOn] = term::READS;

@@ -7,7 +7,8 @@
 use crate::model::api::Strategy;
 use crate::model::{Quantity, Resources};
 use crate::plan::amounts;
-use crate::plan::candidate::{Candidate, DependsOn, Request};
+use crate::plan::candidate::{Candidate, Request};
+use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[
     DependsOn::Demand,

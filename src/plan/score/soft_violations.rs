@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::model::api::TaintEffect;
 use crate::model::{Name, Worker, topology};
-use crate::plan::candidate::{DependsOn, Request};
+use crate::plan::candidate::Request;
+use crate::plan::depends_on::DependsOn;
 use crate::plan::toleration;
 
 /// What [`taints`] reads. What [`together`] reads was worked out before ([`pre_filter`](crate::plan::pre_filter)).

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::Candidate;
 use super::counts::Counts;
-use super::deletion::{self, Deletions};
+use super::deletion::Deletions;
 use super::holds::Holds;
-use super::placed::is_forgotten;
+use super::occupancy::there;
 use super::policy::Policies;
 use super::taking::Taking;
-use super::{PlanInput, amounts, moving, scale};
+use super::{PlanInput, amounts, pool_workers};
 use crate::model::api::{Observation, WorkerSpec};
 use crate::model::{
     Cluster, ClusterRow, ClusterState, Name, Pending, Policy, Quantity, Resources, WorkerLock,
@@ -205,8 +205,8 @@ fn candidate<'a>(
     holds: &mut Holds,
 ) -> Candidate<'a> {
     let lock = input.previous.workers.get(name);
-    let there = lock.into_iter().flat_map(|lock| there(input, name, lock, deletions));
-    let rows: Vec<&ClusterRow> = there.map(|(_, row)| row).collect();
+    let found = lock.into_iter().flat_map(|lock| there(input, name, lock, deletions));
+    let rows: Vec<&ClusterRow> = found.map(|(_, row)| row).collect();
     let standing = input.previous.standing.as_ref().and_then(|all| all.workers.get(name));
     let clusters = standing.map_or(rows.len() as u64, |standing| standing.clusters);
     let state = state(input, name, clusters, deletions, holds);
@@ -226,7 +226,7 @@ fn candidate<'a>(
             ceiling: said.map(|w| ceiling(&w.spec)).unwrap_or_default(),
             allocated: standing.map_or_else(|| allocated(&rows), |s| s.allocated.clone()),
             clusters,
-            pending: worker.and_then(|w| scale::pending(input, w)),
+            pending: worker.and_then(|w| pool_workers::pending(input, w)),
         },
         uses_ceiling: false,
         reserving: false,
@@ -240,23 +240,6 @@ pub(super) fn ceiling(spec: &WorkerSpec) -> Resources {
     };
     let ceiling = spec.ceiling.iter().filter(more);
     ceiling.map(|(resource, limit)| (resource.clone(), *limit)).collect()
-}
-
-/// The clusters of a lock that hold their place on the worker.
-pub(super) fn there<'a>(
-    input: &PlanInput<'a>,
-    worker: &'a Name,
-    lock: &'a WorkerLock,
-    deletions: &Deletions,
-) -> impl Iterator<Item = (&'a Name, &'a ClusterRow)> {
-    lock.clusters.iter().filter(move |(cluster, row)| match row.state {
-        ClusterState::Reserved => moving::keeps_its_place(input, deletions, cluster, (worker, row)),
-        ClusterState::Bound | ClusterState::Deleting => {
-            !deletion::ends(deletions, cluster)
-                && !is_forgotten(input, cluster, worker, row)
-                && !scale::is_lost(input, worker, row)
-        }
-    })
 }
 
 /// Counts all clusters of a worker's lock as there but those that are over, in a plan that was made for a few of them

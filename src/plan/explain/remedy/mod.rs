@@ -25,7 +25,7 @@ use self::trial::RemedyTrial;
 use super::{Fix, Remedies, Remedy};
 use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
 use crate::plan::assign::PlanRun;
-use crate::plan::pre_filter::PreFilterState;
+use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
 use crate::plan::{PlanInput, amounts as demands, scale};
 

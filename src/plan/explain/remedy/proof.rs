@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::plan::assign::PlanRun;
 use crate::plan::explain::{Fix, Remedy};
-use crate::plan::pre_filter::PreFilterState;
+use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::{PlanInput, amounts as demands, scale};
 
 /// What a plan of the edited fleet came to.

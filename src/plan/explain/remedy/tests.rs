@@ -182,7 +182,7 @@ fn no_change_is_made_in_vain() {
     );
     let told = world.remedies("a").list;
     let input = world.input();
-    let run = crate::plan::assign::PlanRun::begin(&input);
+    let run = crate::plan::cycle::begin(&input);
     let request = run.request(&world.fleet.clusters["a"]);
     let candidate = run.states.get(&told[0].worker).expect("it is desired");
     let scene = RemedyTrial::of(&request, candidate, &world.fleet).expect("its document is there");

@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::plan::candidate::{Candidate, Pools, Request};
 use crate::plan::explain::Fix;
-use crate::plan::pre_filter::PreFilterState;
+use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::{amounts, filter, worker_states};
 
 /// How often a worker is asked again: a change may bring up a reason that was hidden before.

@@ -2,21 +2,18 @@
 
 use jiff::Timestamp;
 
+use super::candidate::{Pools, Request};
+use super::clock::after;
+use super::ongoing::Ongoing;
+use super::policy::Policies;
+use super::pre_filter_state::NOTHING;
+use super::{PlanInput, filter, toleration};
 use crate::model::api::{Observation, OnViolation, PlacementPolicySpec, Taint, TaintEffect};
 use crate::model::{Cluster, Freshness, MoveCause, Name, Observed, Offer, Reason, Worker};
-use crate::plan::candidate::{Pools, Request};
-use crate::plan::clock::after;
-use crate::plan::policy::Policies;
-use crate::plan::pre_filter::NOTHING;
-use crate::plan::{PlanInput, filter, toleration};
 
 /// Since when an observed worker is lost: silent, or unhealthy by its own reports. One that never reported
 /// was never there to be lost.
-pub(in crate::plan) fn lost_since(
-    worker: &Worker,
-    observed: &Observed,
-    name: &Name,
-) -> Option<Timestamp> {
+pub(super) fn lost_since(worker: &Worker, observed: &Observed, name: &Name) -> Option<Timestamp> {
     let report = observed.workers.get(name)?;
     match (worker.spec.observation, report.freshness) {
         (Observation::None, _) => None,
@@ -52,6 +49,24 @@ pub(super) fn named(
     let moves = policy.is_some_and(|policy| policy.on_violation == OnViolation::Move);
     let violated = moves && !violations(input, policies, cluster, on).is_empty();
     violated.then_some(MoveCause::Violation)
+}
+
+impl Ongoing<'_> {
+    /// Whether something names it still. Where its document cannot be read that is taken for so, and a
+    /// rebalance names it to the end: what made it worth while is changed by the move itself.
+    pub(super) fn is_named(
+        &self,
+        input: &PlanInput<'_>,
+        policies: &Policies<'_>,
+        name: &Name,
+    ) -> bool {
+        let cluster = input.fleet.clusters.get(name);
+        let unsure = input.fleet.holds_placements();
+        let rebalanced = self.moves.cause == MoveCause::Rebalance;
+        unsure
+            || rebalanced
+            || cluster.is_none_or(|c| named(input, policies, c, self.from).is_some())
+    }
 }
 
 /// Whether a worker may name clusters at all: it is drained, has a taint that drives out, or is lost.

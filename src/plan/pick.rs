@@ -1,0 +1,42 @@
+//! The best of the workers that can take a cluster, and how it won.
+
+use crate::model::{Rank, Term};
+
+/// The best worker for a cluster, and how it won.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pick {
+    /// Where the best worker stands.
+    pub(super) best: Rank,
+    /// Where the second one stands, and the term that told them apart.
+    pub(super) second: Option<(Rank, Term)>,
+}
+
+/// The two best of the ranks that were added.
+#[derive(Debug, Default)]
+pub(super) struct Ranks {
+    best: Option<Rank>,
+    second: Option<Rank>,
+}
+
+impl Ranks {
+    /// Adds one.
+    pub(super) fn add(&mut self, rank: Rank) {
+        let better =
+            |than: &Option<Rank>| than.as_ref().is_none_or(|other| rank.compare(other).0.is_lt());
+        if better(&self.best) {
+            self.second = self.best.replace(rank);
+        } else if better(&self.second) {
+            self.second = Some(rank);
+        }
+    }
+
+    /// The best one; `None` where none was added.
+    pub(super) fn into_pick(self) -> Option<Pick> {
+        let best = self.best?;
+        let second = self.second.map(|second| {
+            let term = best.compare(&second).1;
+            (second, term)
+        });
+        Some(Pick { best, second })
+    }
+}
