@@ -12,8 +12,8 @@ mod form;
 mod guards;
 mod leftover;
 mod message;
+mod pressure;
 mod rebalance;
-mod strain;
 mod survey;
 mod vouched;
 
@@ -33,7 +33,7 @@ pub use guards::{
 };
 pub use leftover::leftover;
 pub use message::{MessageInput, commit_message, trailers, with_lines};
+pub use pressure::{Pressure, Used, pressure};
 pub use rebalance::{Rebalancing, rebalance_digest, rebalance_mismatch, rebalances};
-pub use strain::{Strain, Used, strain};
 pub use survey::{remember, survey};
 pub use vouched::vouched_then;

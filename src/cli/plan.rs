@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     let mut view = PlanView::told(&opened.proposal, label, prefix, &findings, &opened.updates);
     view.against = opened.against.as_ref();
     if let Some(against) = &opened.against {
-        view.strain = against.strain.clone();
+        view.pressure = against.pressure.clone();
     }
     view.warnings = &source.notes;
     view.certificate = &opened.certificate;

@@ -114,6 +114,22 @@ pub enum Missing {
 }
 
 impl Missing {
+    /// Every one, in the order of the enum; where something is named, nothing.
+    pub const ALL: [Self; 12] = [
+        Self::NotObserved,
+        Self::NeverReported,
+        Self::Silent,
+        Self::AnotherWorker,
+        Self::Incomplete,
+        Self::NotApplied,
+        Self::Contradictory,
+        Self::StillThere(BTreeSet::new()),
+        Self::Occupied(BTreeSet::new()),
+        Self::FolderKept,
+        Self::NotLoaded,
+        Self::NotRendered,
+    ];
+
     /// The name as users see it.
     #[must_use]
     pub fn code(&self) -> &'static str {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::read::root_of;
 use super::status::FLEET_DOCUMENT;
-use crate::change::{self, Acknowledged, Strain};
+use crate::change::{self, Acknowledged, Pressure};
 use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstraint};
 use crate::model::{
     BASELINE_FORMAT, Baseline, Decision, Digest, DocumentGrowth, DocumentName, FactFile, Fleet,
@@ -138,7 +138,7 @@ fn is_quiet(proposal: &Proposal, gone: &BTreeMap<Name, GoneCluster>) -> bool {
         && proposal.gates.is_empty()
         && workers.values().all(is_plain)
         && clusters.values().all(|planned| planned.resize_blocked.is_none())
-        && change::strain(proposal) == Strain::default()
+        && change::pressure(proposal) == Pressure::default()
 }
 
 /// What is on its way, and what something is told of, but for what is known to be gone.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::group::{self, Group, Keeping, Who};
+use super::group::{self, AntiAffinityTerm, ClusterInfo, Group};
 use super::pre_filter_state::PreFilterState;
 use crate::model::api::{
     AffinityGroup, Failback, PlacementTerm, PolicyAffinity, PreferredTerm, Quota, SpreadConstraint,
@@ -118,8 +118,8 @@ impl<'a> Request<'a> {
     }
 
     /// What rules read of the cluster.
-    pub(super) fn who(&self) -> Who<'a> {
-        Who::of(self.cluster)
+    pub(super) fn info(&self) -> ClusterInfo<'a> {
+        ClusterInfo::of(self.cluster)
     }
 
     /// What the cluster will take.
@@ -180,10 +180,10 @@ impl<'a> Request<'a> {
     }
 
     /// The rules of anti-affinity that the cluster has: the policy's, and those that it adds.
-    pub(super) fn keeping(&self) -> impl Iterator<Item = Keeping<'a>> + use<'a> {
+    pub(super) fn anti_affinity(&self) -> impl Iterator<Item = AntiAffinityTerm<'a>> + use<'a> {
         let own = self.cluster.spec.own_anti_affinity();
-        let own = group::own_keeping(own, &self.cluster.tenant);
-        self.policy.into_iter().flat_map(group::keeping_of).chain(own)
+        let own = group::own_anti_affinity(own, &self.cluster.tenant);
+        self.policy.into_iter().flat_map(group::anti_affinity_of).chain(own)
     }
 
     fn policy_affinity(&self) -> Option<&'a PolicyAffinity> {

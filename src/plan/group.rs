@@ -15,7 +15,7 @@ use crate::model::{Cluster, Name, Policy};
 
 /// What rules read of a cluster, placed or not.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Who<'a> {
+pub(super) struct ClusterInfo<'a> {
     /// Its name.
     pub(super) name: &'a Name,
     /// Its labels.
@@ -26,7 +26,7 @@ pub(super) struct Who<'a> {
     pub(super) location: &'a str,
 }
 
-impl<'a> Who<'a> {
+impl<'a> ClusterInfo<'a> {
     /// A desired cluster.
     pub(super) fn of(cluster: &'a Cluster) -> Self {
         Self {
@@ -96,10 +96,10 @@ enum ClusterSelection<'a> {
 }
 
 impl ClusterSelection<'_> {
-    fn selects(self, who: &Who<'_>) -> bool {
+    fn selects(self, info: &ClusterInfo<'_>) -> bool {
         match self {
-            Self::Rule(selector) => selector.matches(who.labels),
-            Self::Policy(selector) => selector.selects(who.name, who.labels),
+            Self::Rule(selector) => selector.matches(info.labels),
+            Self::Policy(selector) => selector.selects(info.name, info.labels),
         }
     }
 }
@@ -109,12 +109,12 @@ pub(super) type Values<'a> = Vec<&'a str>;
 
 impl<'a> Group<'a> {
     /// The part of the group in which a cluster is, or would be: `None` where it lacks a label.
-    pub(super) fn values(&self, who: &Who<'a>) -> Option<Values<'a>> {
+    pub(super) fn values(&self, info: &ClusterInfo<'a>) -> Option<Values<'a>> {
         let value = |key: &String| match key.as_str() {
-            TENANT => Some(who.tenant),
-            key => who.labels.get(key).map(String::as_str),
+            TENANT => Some(info.tenant),
+            key => info.labels.get(key).map(String::as_str),
         };
-        let tenant = (self.tenants == TenantScope::Same).then_some(Some(who.tenant));
+        let tenant = (self.tenants == TenantScope::Same).then_some(Some(info.tenant));
         self.keys.iter().map(value).chain(tenant).collect()
     }
 
@@ -127,16 +127,16 @@ impl<'a> Group<'a> {
     }
 
     /// Whether the group has a cluster, and in which part.
-    pub(super) fn part(&self, who: &Who<'a>) -> Option<Values<'a>> {
-        let selected = self.tenants.has(who.tenant)
-            && self.selector.is_none_or(|selector| selector.selects(who));
-        selected.then(|| self.values(who)).flatten()
+    pub(super) fn part(&self, info: &ClusterInfo<'a>) -> Option<Values<'a>> {
+        let selected = self.tenants.has(info.tenant)
+            && self.selector.is_none_or(|selector| selector.selects(info));
+        selected.then(|| self.values(info)).flatten()
     }
 }
 
 /// A rule of anti-affinity, whoever has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(super) struct Keeping<'a> {
+pub(super) struct AntiAffinityTerm<'a> {
     /// What makes workers one domain.
     pub(super) key: &'a str,
     /// Whether it refuses workers.
@@ -198,23 +198,23 @@ fn counted<'a>(
 }
 
 /// The rules of anti-affinity of a policy.
-pub(super) fn keeping_of(policy: &Policy) -> impl Iterator<Item = Keeping<'_>> {
-    keeping(&policy.spec.anti_affinity, RuleOwner::Policy(policy))
+pub(super) fn anti_affinity_of(policy: &Policy) -> impl Iterator<Item = AntiAffinityTerm<'_>> {
+    anti_affinity(&policy.spec.anti_affinity, RuleOwner::Policy(policy))
 }
 
 /// The rules of anti-affinity that a cluster of this tenant adds.
-pub(super) fn own_keeping<'a>(
+pub(super) fn own_anti_affinity<'a>(
     own: &'a [AntiAffinity],
     tenant: &'a str,
-) -> impl Iterator<Item = Keeping<'a>> {
-    keeping(own, RuleOwner::Cluster { tenant })
+) -> impl Iterator<Item = AntiAffinityTerm<'a>> {
+    anti_affinity(own, RuleOwner::Cluster { tenant })
 }
 
-fn keeping<'a>(
+fn anti_affinity<'a>(
     rules: &'a [AntiAffinity],
     owner: RuleOwner<'a>,
-) -> impl Iterator<Item = Keeping<'a>> {
-    rules.iter().map(move |rule| Keeping {
+) -> impl Iterator<Item = AntiAffinityTerm<'a>> {
+    rules.iter().map(move |rule| AntiAffinityTerm {
         key: &rule.topology_key,
         refuses: rule.when_unsatisfiable.refuses(),
         group: owner.group(

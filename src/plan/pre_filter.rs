@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::candidate::{Candidate, Request};
 use super::counts::{Counts, PartCounts};
 use super::filter;
-use super::group::{Group, Keeping, Values};
+use super::group::{AntiAffinityTerm, Group, Values};
 use super::pre_filter_state::{AntiAffinityState, PreFilterState, SpreadState, Unknown};
 use super::quota;
 use super::worker_states::WorkerStates;
@@ -110,14 +110,14 @@ impl<'a> Floor<'a> {
 
 /// The constraints of a cluster, with nothing counted yet.
 fn constraints<'a>(request: &Request<'a>) -> Vec<SpreadState<'a>> {
-    let who = request.who();
+    let info = request.info();
     let scene = |(rule, group): (&'a crate::model::api::SpreadConstraint, Group<'a>)| {
-        let values = group.values(&who)?;
+        let values = group.values(&info)?;
         Some(SpreadState {
             key: &rule.topology_key,
             refuses: rule.when_unsatisfiable.refuses(),
             max_skew: rule.max_skew,
-            itself: u64::from(group.part(&who).is_some()),
+            itself: u64::from(group.part(&info).is_some()),
             group,
             values,
             counts: BTreeMap::new(),
@@ -179,24 +179,24 @@ fn apart<'a>(
     states: &WorkerStates<'a>,
     counts: &Counts<'a>,
 ) -> Vec<AntiAffinityState<'a>> {
-    let who = request.who();
-    let mut found: BTreeMap<Keeping<'a>, Vec<&PartCounts<'a>>> = BTreeMap::new();
-    for keeping in request.keeping() {
-        let part = keeping.group.values(&who).and_then(|v| counts.part(&keeping.group, &v));
-        found.entry(keeping).or_default().extend(part);
+    let info = request.info();
+    let mut found: BTreeMap<AntiAffinityTerm<'a>, Vec<&PartCounts<'a>>> = BTreeMap::new();
+    for term in request.anti_affinity() {
+        let part = term.group.values(&info).and_then(|v| counts.part(&term.group, &v));
+        found.entry(term).or_default().extend(part);
     }
-    for (keeping, part) in counts.keepers_from(&who) {
-        found.entry(keeping).or_default().push(part);
+    for (term, part) in counts.existing_anti_affinity(&info) {
+        found.entry(term).or_default().push(part);
     }
-    let scene = |(keeping, parts): (Keeping<'a>, Vec<&PartCounts<'a>>)| {
+    let scene = |(term, parts): (AntiAffinityTerm<'a>, Vec<&PartCounts<'a>>)| {
         let mut scene = AntiAffinityState {
-            key: keeping.key,
-            refuses: keeping.refuses,
+            key: term.key,
+            refuses: term.refuses,
             taken: BTreeMap::new(),
             anywhere: None,
         };
         for (worker, names) in parts.into_iter().flat_map(|part| &part.there) {
-            let Some(&first) = names.iter().find(|name| **name != who.name) else { continue };
+            let Some(&first) = names.iter().find(|name| **name != info.name) else { continue };
             scene.occupy(worker, first, states);
         }
         let says = !scene.taken.is_empty() || scene.anywhere.is_some();

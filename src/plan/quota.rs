@@ -8,14 +8,14 @@ use crate::model::{Quantity, Reason, Resources};
 
 /// What the quota of the cluster's tenant does not leave.
 pub(super) fn refusals(request: &Request<'_>, counts: &Counts<'_>) -> Vec<Reason> {
-    let (Some(quota), who) = (request.quota, request.who()) else { return Vec::new() };
-    let Some(usage) = counts.usage(who.tenant) else { return Vec::new() };
+    let (Some(quota), info) = (request.quota, request.info()) else { return Vec::new() };
+    let Some(usage) = counts.usage(info.tenant) else { return Vec::new() };
     let nothing = Resources::new();
-    let here = usage.locations.get(who.location).unwrap_or(&nothing);
+    let here = usage.locations.get(info.location).unwrap_or(&nothing);
     // One that moves has been granted what it takes already.
     let granted = request.leaving.map_or(&nothing, |leaving| leaving.takes);
     let needed = amounts::beyond(request.demand(), granted);
-    lacking(quota, who.location, &needed, &usage.total, here)
+    lacking(quota, info.location, &needed, &usage.total, here)
 }
 
 /// Why a quota does not leave what is needed in a location, besides what is used in all and there.

@@ -113,25 +113,10 @@ fn every_phase_is_explained() {
 
 #[test]
 fn every_word_of_missing_evidence_has_its_section() {
-    let none = BTreeSet::new;
-    let all = [
-        Missing::NotObserved,
-        Missing::NeverReported,
-        Missing::Silent,
-        Missing::AnotherWorker,
-        Missing::Incomplete,
-        Missing::NotApplied,
-        Missing::Contradictory,
-        Missing::StillThere(none()),
-        Missing::Occupied(none()),
-        Missing::FolderKept,
-        Missing::NotLoaded,
-        Missing::NotRendered,
-    ];
     let page = read("docs/errors.md");
     let text = page.split_once("\n# Missing evidence\n").unwrap().1;
     let there = headings(text.split("\n# ").next().unwrap(), "### ");
-    assert_eq!(there, all.iter().map(Missing::code).collect());
+    assert_eq!(there, Missing::ALL.iter().map(Missing::code).collect());
 }
 
 /// The block that follows `<!-- golden: NAME -->`, and the section that it is in.

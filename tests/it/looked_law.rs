@@ -83,7 +83,7 @@ impl Standing {
         assert_eq!(narrow.plan.clusters, whole.plan.clusters);
         assert_eq!(narrow.plan.workers, whole.plan.workers);
         assert_eq!(narrow.plan.deletions, whole.plan.deletions);
-        assert_eq!(carp::change::strain(&narrow), carp::change::strain(whole));
+        assert_eq!(carp::change::pressure(&narrow), carp::change::pressure(whole));
         true
     }
 

@@ -86,9 +86,9 @@ fn look(
     } else {
         change::caused(opened.proposal, &base)
     };
-    let strain = change::strain(&proposal).beyond(&change::strain(&base));
+    let pressure = change::pressure(&proposal).beyond(&change::pressure(&base));
     opened.proposal = proposal;
     let mut look = open::looked(fleet, opened, shown_prefix);
-    look.opened.against = Some(AgainstView { merged, others, strain });
+    look.opened.against = Some(AgainstView { merged, others, pressure });
     Ok((look, base, base_input))
 }

@@ -46,7 +46,7 @@ use crate::model::{
 };
 use crate::plan::{self, PlanInput};
 use heard::Heard;
-use read::{AffectedRead, Width};
+use read::{AffectedRead, CandidateWorkers};
 use scope::AffectedScope;
 use verified::DifferingDocuments;
 
@@ -73,8 +73,8 @@ pub fn propose_affected(
     let Some(scope) = scope::of(snapshot, reports, store, baseline, index)? else {
         return Ok(None);
     };
-    let width = width_of(&scope);
-    let part = decide_part(snapshot, store, baseline, scope, (index, width))?;
+    let candidates = candidates_of(&scope);
+    let part = decide_part(snapshot, store, baseline, scope, (index, candidates))?;
     let reports = reports.digest;
     Ok(part.map(|(proposal, next)| (proposal, Baseline { reports, ..next })))
 }
@@ -93,7 +93,7 @@ struct PartDecided {
     standing: BTreeMap<Name, StandingWorker>,
     /// What is held.
     holds: Vec<Hold>,
-    width: Width,
+    candidates: CandidateWorkers,
 }
 
 /// The clusters that are another than those that stay.
@@ -110,7 +110,7 @@ fn decide_part(
     store: &dyn Store,
     baseline: &Baseline,
     scope: AffectedScope,
-    read_by: (&dyn DocumentIndex, Width),
+    read_by: (&dyn DocumentIndex, CandidateWorkers),
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
     let files = scope.files();
     let differing = DifferingDocuments::of(&scope.changed);
@@ -148,7 +148,7 @@ fn decide_read(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
-    (read, (index, width)): (AffectedRead, (&dyn DocumentIndex, Width)),
+    (read, (index, candidates)): (AffectedRead, (&dyn DocumentIndex, CandidateWorkers)),
     other: &OtherClusters,
 ) -> Result<Option<PartDecided>, StoreError> {
     let AffectedRead { mut read, mut locks, heard, mut anew } = read;
@@ -159,7 +159,7 @@ fn decide_read(
     let left = ended.keys().cloned().collect();
     // What is decided by all workers counts who goes among those that stand.
     let is_counted = ended.is_empty()
-        || (width == Width::Own
+        || (candidates == CandidateWorkers::Own
             && count_standing(&mut decided.planning.plan, &locks, &left, baseline));
     if !is_counted {
         return Ok(None);
@@ -187,7 +187,7 @@ fn decide_read(
     // What is written stands among the other clusters of its worker.
     read.previous = locks;
     let hosts = hosts.into_keys().collect();
-    Ok(Some(PartDecided { read, decided, heard, anew, hosts, standing, holds, width }))
+    Ok(Some(PartDecided { read, decided, heard, anew, hosts, standing, holds, candidates }))
 }
 
 /// What was written of a few clusters.
@@ -206,7 +206,7 @@ fn write(
     baseline: &Baseline,
     part: PartDecided,
 ) -> Result<Option<PartWritten>, StoreError> {
-    let PartDecided { read, mut decided, heard, mut anew, hosts, holds, width, .. } = part;
+    let PartDecided { read, mut decided, heard, mut anew, hosts, holds, candidates, .. } = part;
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
     let chosen = choose::choose(run, &decided.guarded, &baseline.holds)?;
     let Some((choice, lock)) = chosen else { return Ok(None) };
@@ -222,7 +222,7 @@ fn write(
     let writing = Writing::new(run, contents, Vec::new(), remembered);
     let Some((written, rewritten)) = writing.write_part(lock.as_ref())? else { return Ok(None) };
     // Where all workers are known, so is what stands on them.
-    let is_counted = width == Width::EveryWorker
+    let is_counted = candidates == CandidateWorkers::EveryWorker
         || count_standing(&mut decided.planning.plan, &read.previous, &anew, baseline);
     if !is_plain(&written) || !is_counted {
         return Ok(None);
@@ -241,8 +241,12 @@ fn write(
 }
 
 /// The workers that the clusters are held against: one that is new may go to any.
-fn width_of(scope: &AffectedScope) -> Width {
-    if scope.changed.added().is_empty() { Width::Own } else { Width::EveryWorker }
+fn candidates_of(scope: &AffectedScope) -> CandidateWorkers {
+    if scope.changed.added().is_empty() {
+        CandidateWorkers::Own
+    } else {
+        CandidateWorkers::EveryWorker
+    }
 }
 
 /// Counts all clusters of these workers as there that are so after the run, for their status.

@@ -31,7 +31,7 @@ pub(super) struct AffectedRead {
 
 /// Which workers a few clusters are held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Width {
+pub(super) enum CandidateWorkers {
     /// Those that they are on.
     Own,
     /// All of them.
@@ -44,7 +44,7 @@ pub(super) fn part(
     store: &dyn Store,
     baseline: &Baseline,
     scope: AffectedScope,
-    (index, width): (&dyn DocumentIndex, Width),
+    (index, candidates): (&dyn DocumentIndex, CandidateWorkers),
 ) -> Result<Option<AffectedRead>, StoreError> {
     let (names, going) = (scope.names(), scope.going.clone());
     let edited: BTreeSet<Name> = scope.changed.clusters().into_keys().collect();
@@ -66,9 +66,9 @@ pub(super) fn part(
     };
     let Some(mut sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
     sources.extend(files);
-    let standing = match width {
-        Width::Own => None,
-        Width::EveryWorker => match everyone(baseline, index, &mut sources) {
+    let standing = match candidates {
+        CandidateWorkers::Own => None,
+        CandidateWorkers::EveryWorker => match everyone(baseline, index, &mut sources) {
             Some(standing) => Some(standing),
             None => return Ok(None),
         },
@@ -102,7 +102,7 @@ pub(super) fn part(
     // A report is held against all that is on its worker.
     read.previous = Previous { standing, fleet: guarding, ..of_clusters(&locks, &names) };
     let input = PlanInput::new(&read.loaded.fleet, &read.previous, &read.observed);
-    if width == Width::EveryWorker && !plan::is_counted_by(&input) {
+    if candidates == CandidateWorkers::EveryWorker && !plan::is_counted_by(&input) {
         return Ok(None);
     }
     Ok((all_read && !read.stopped).then_some(AffectedRead { read, locks, heard, anew }))

@@ -3,8 +3,8 @@
 //!
 //! It says what a look at everything says. What it cannot say of a few clusters is said by looking at everything.
 
-use super::read::{self, Width, of_clusters};
-use super::{count_standing, decide_part, scope, width_of};
+use super::read::{self, CandidateWorkers, of_clusters};
+use super::{candidates_of, count_standing, decide_part, scope};
 use crate::diag::Severity;
 use crate::model::{
     Baseline, Decision, DocumentIndex, DocumentName, Name, PendingRow, Planned, Previous, Proposal,
@@ -38,10 +38,10 @@ impl Sought {
         }
     }
 
-    const fn width(&self) -> Width {
+    const fn candidates(&self) -> CandidateWorkers {
         match self {
-            Self::Findings | Self::Changes | Self::Cluster(_) => Width::Own,
-            Self::Plan | Self::Statuses | Self::Reasons(_) => Width::EveryWorker,
+            Self::Findings | Self::Changes | Self::Cluster(_) => CandidateWorkers::Own,
+            Self::Plan | Self::Statuses | Self::Reasons(_) => CandidateWorkers::EveryWorker,
         }
     }
 
@@ -114,8 +114,8 @@ fn found(
     let Some(scope) = scope::of(snapshot, reports, store, baseline, index)? else {
         return Ok(None);
     };
-    let width = width_of(&scope);
-    let part = decide_part(snapshot, store, baseline, scope, (index, width))?;
+    let candidates = candidates_of(&scope);
+    let part = decide_part(snapshot, store, baseline, scope, (index, candidates))?;
     let answer = |(proposal, next): (Proposal, Baseline)| {
         next.verified.map(|verified| SoughtAnswer { proposal, verified: Some(verified) })
     };
@@ -154,8 +154,8 @@ fn told_of(
         scope.going.extend(baseline.gone.keys().cloned());
     }
     let (names, adds) = (scope.names(), !scope.changed.added().is_empty());
-    let width = width_of(&scope).max(sought.width());
-    let part = decide_part(snapshot, store, baseline, scope, (index, width))?;
+    let candidates = candidates_of(&scope).max(sought.candidates());
+    let part = decide_part(snapshot, store, baseline, scope, (index, candidates))?;
     let Some((mut proposal, _)) = part else { return Ok(None) };
     if matches!(sought, Sought::Reasons(_)) {
         let partial = of_clusters(&proposal.previous, &names);
@@ -169,7 +169,7 @@ fn told_of(
     let Proposal { previous, plan, .. } = &mut proposal;
     plan.workers.retain(|name, _| previous.workers.contains_key(name));
     let workers = previous.workers.keys().cloned().collect();
-    if width == Width::Own && !count_standing(plan, previous, &workers, baseline) {
+    if candidates == CandidateWorkers::Own && !count_standing(plan, previous, &workers, baseline) {
         return Ok(None);
     }
     // What is at its limit after a cluster came, now or since all was looked at, is told by looking at all.

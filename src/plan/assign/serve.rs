@@ -121,8 +121,8 @@ impl<'a> PlanRun<'a> {
         let request = self.request(one.waiting.cluster);
         let now = self.states.counts.now();
         let groups = request.spread().map(|(_, group)| group);
-        let groups = groups.chain(request.keeping().map(|keeping| keeping.group));
-        if self.states.counts.changed_for(&request.who(), groups) <= one.compared {
+        let groups = groups.chain(request.anti_affinity().map(|term| term.group));
+        if self.states.counts.changed_for(&request.info(), groups) <= one.compared {
             return None;
         }
         let pre_filter = self.choice.pre_filter(&request, &self.states);

@@ -9,7 +9,7 @@ use crate::model::api::{AntiAffinity, ClusterSelector};
 use crate::model::{Digest, Policy};
 use crate::plan::PlanInput;
 use crate::plan::finder::Finder;
-use crate::plan::group::{self, Group, Keeping, Values, Who};
+use crate::plan::group::{self, AntiAffinityTerm, ClusterInfo, Group, Values};
 use crate::plan::policy::Policies;
 
 /// The groups and rules that there are. A place in them is that in their own order, so that equal rules have
@@ -19,7 +19,7 @@ pub(super) struct RuleGroups<'a> {
     groups: Vec<Group<'a>>,
     /// The places of the groups, to find those of a cluster.
     finder: Finder<'a, usize>,
-    keepings: Vec<Keeping<'a>>,
+    anti_affinity: Vec<AntiAffinityTerm<'a>>,
     /// The policies, the strongest first, to find that of a placed cluster; none where no policy has a
     /// rule of anti-affinity, which is all that they are asked for.
     policies: Finder<'a, (usize, &'a Policy)>,
@@ -32,33 +32,33 @@ pub(super) struct RuleGroups<'a> {
 #[derive(Serialize)]
 struct CountingRules<'a> {
     groups: &'a [Group<'a>],
-    keepings: &'a [Keeping<'a>],
+    anti_affinity: &'a [AntiAffinityTerm<'a>],
     policies: Vec<(&'a ClusterSelector, &'a [AntiAffinity])>,
 }
 
 impl<'a> RuleGroups<'a> {
     /// What the policies, the clusters and the recorded clusters ask for.
     pub(super) fn of(input: &PlanInput<'a>, policies: &Policies<'a>) -> Self {
-        let (mut groups, mut keepings) = (BTreeSet::new(), BTreeSet::new());
+        let (mut groups, mut anti_affinity) = (BTreeSet::new(), BTreeSet::new());
         for policy in policies.all() {
             groups.extend(group::spread_of(policy).map(|(_, group)| group));
-            keepings.extend(group::keeping_of(policy));
+            anti_affinity.extend(group::anti_affinity_of(policy));
         }
         for cluster in input.fleet.clusters.values() {
             let (spec, tenant) = (&cluster.spec, &cluster.tenant);
             groups.extend(group::own_spread(spec.own_spread(), tenant).map(|(_, group)| group));
-            keepings.extend(group::own_keeping(spec.own_anti_affinity(), tenant));
+            anti_affinity.extend(group::own_anti_affinity(spec.own_anti_affinity(), tenant));
         }
         let pending = input.previous.pending.clusters.values().map(|row| &row.row);
         let placed = input.previous.workers.values().flat_map(|lock| lock.clusters.values());
         for row in pending.chain(placed.map(|row| &row.row)) {
             groups.extend(own_groups(row));
-            keepings.extend(group::own_keeping(&row.anti_affinity, &row.tenant));
+            anti_affinity.extend(group::own_anti_affinity(&row.anti_affinity, &row.tenant));
         }
-        groups.extend(keepings.iter().map(|keeping| keeping.group));
+        groups.extend(anti_affinity.iter().map(|term| term.group));
         let mut asked = Self {
             groups: groups.into_iter().collect(),
-            keepings: keepings.into_iter().collect(),
+            anti_affinity: anti_affinity.into_iter().collect(),
             has_quotas: input.fleet.spec.tenants.iter().any(|tenant| tenant.quota.is_some()),
             ..Self::default()
         };
@@ -78,8 +78,11 @@ impl<'a> RuleGroups<'a> {
                 rules.push((selector, &*policy.spec.anti_affinity));
             }
         }
-        let rules =
-            CountingRules { groups: &self.groups, keepings: &self.keepings, policies: rules };
+        let rules = CountingRules {
+            groups: &self.groups,
+            anti_affinity: &self.anti_affinity,
+            policies: rules,
+        };
         let bytes = serde_json::to_vec(&rules).expect("maps with text keys serialise to JSON");
         self.digest = Some(Digest::of(&bytes));
     }
@@ -100,8 +103,8 @@ impl<'a> RuleGroups<'a> {
     }
 
     /// The rules of anti-affinity, by their places.
-    pub(super) fn keepings(&self) -> &[Keeping<'a>] {
-        &self.keepings
+    pub(super) fn anti_affinity(&self) -> &[AntiAffinityTerm<'a>] {
+        &self.anti_affinity
     }
 
     /// The place of a group.
@@ -112,30 +115,30 @@ impl<'a> RuleGroups<'a> {
     /// The places of the groups that a cluster is in, and the part of each.
     pub(super) fn groups_of<'s>(
         &'s self,
-        who: &'s Who<'a>,
+        info: &'s ClusterInfo<'a>,
     ) -> impl Iterator<Item = (usize, Values<'a>)> + 's {
-        let places = self.finder.may_select(who.labels);
-        places.filter_map(|place| Some((place, self.groups[place].part(who)?)))
+        let places = self.finder.may_select(info.labels);
+        places.filter_map(|place| Some((place, self.groups[place].part(info)?)))
     }
 
     /// The places of the rules by which a cluster keeps away from others, and the part of each rule.
-    pub(super) fn keepings_of<'s>(
+    pub(super) fn anti_affinity_of<'s>(
         &'s self,
         member: &'s Member<'a>,
     ) -> impl Iterator<Item = (usize, Values<'a>)> + 's {
-        let by_policy = member.policy.into_iter().flat_map(group::keeping_of);
-        let all = by_policy.chain(group::own_keeping(member.own, member.who.tenant));
-        all.filter_map(|keeping| {
-            let place = self.keepings.binary_search(&keeping).ok()?;
-            Some((place, keeping.group.values(&member.who)?))
+        let by_policy = member.policy.into_iter().flat_map(group::anti_affinity_of);
+        let all = by_policy.chain(group::own_anti_affinity(member.own, member.info.tenant));
+        all.filter_map(|term| {
+            let place = self.anti_affinity.binary_search(&term).ok()?;
+            Some((place, term.group.values(&member.info)?))
         })
     }
 
     /// The policy that a placed cluster has its rules of anti-affinity from.
-    pub(super) fn policy(&self, who: &Who<'_>) -> Option<&'a Policy> {
+    pub(super) fn policy(&self, info: &ClusterInfo<'_>) -> Option<&'a Policy> {
         let selects =
-            |p: &(usize, &Policy)| p.1.spec.cluster_selector.selects(who.name, who.labels);
-        let applying = self.policies.may_select(who.labels).filter(selects);
+            |p: &(usize, &Policy)| p.1.spec.cluster_selector.selects(info.name, info.labels);
+        let applying = self.policies.may_select(info.labels).filter(selects);
         applying.min_by_key(|(place, _)| *place).map(|(_, policy)| policy)
     }
 }

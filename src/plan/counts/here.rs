@@ -10,7 +10,7 @@ use crate::model::{
     WorkerLock,
 };
 use crate::plan::amounts;
-use crate::plan::group::{Values, Who};
+use crate::plan::group::{ClusterInfo, Values};
 
 /// By the place of the group or rule and the part of it: the clusters, in the order of their names.
 pub(super) type PartsHere<'a> = BTreeMap<(usize, Values<'a>), Vec<&'a Name>>;
@@ -29,11 +29,11 @@ pub(super) struct Here<'a> {
 impl<'a> Here<'a> {
     /// Counts a cluster. Those of one worker are counted in the order of their names.
     pub(super) fn come(&mut self, asked: &RuleGroups<'a>, member: &Member<'a>) {
-        let name = member.who.name;
-        for part in asked.groups_of(&member.who) {
+        let name = member.info.name;
+        for part in asked.groups_of(&member.info) {
             self.groups.entry(part).or_default().push(name);
         }
-        for part in asked.keepings_of(member) {
+        for part in asked.anti_affinity_of(member) {
             let names = self.keepers.entry(part).or_default();
             // Two rules of one cluster can come to the same.
             if names.last() != Some(&name) {
@@ -43,8 +43,8 @@ impl<'a> Here<'a> {
     }
 
     /// Counts what a cluster takes of what its tenant is granted.
-    pub(super) fn take(&mut self, who: &Who<'a>, demand: &Resources) {
-        amounts::add(self.tenants.entry((who.tenant, who.location)).or_default(), demand);
+    pub(super) fn take(&mut self, info: &ClusterInfo<'a>, demand: &Resources) {
+        amounts::add(self.tenants.entry((info.tenant, info.location)).or_default(), demand);
     }
 
     /// The counts of a lock as they were remembered; `None` where they are not of that lock.

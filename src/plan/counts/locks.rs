@@ -9,7 +9,7 @@ use super::here::Here;
 use crate::model::{Cluster, ClusterRow, ClusterState, IndexRow, Name, Resources, WorkerLock};
 use crate::plan::PlanInput;
 use crate::plan::deletion::Deletions;
-use crate::plan::group::Who;
+use crate::plan::group::ClusterInfo;
 use crate::plan::occupancy::there;
 use crate::plan::ongoing::{Ongoing, ongoing};
 use crate::plan::taking::Taking;
@@ -23,7 +23,7 @@ pub(super) struct Locks<'a, 'r> {
     /// What the clusters that move take where they are.
     leaving: BTreeMap<&'a Name, &'a Resources>,
     /// The places that are kept for them.
-    kept: Vec<(Who<'a>, &'a Resources)>,
+    kept: Vec<(ClusterInfo<'a>, &'a Resources)>,
 }
 
 impl<'a, 'r> Locks<'a, 'r> {
@@ -54,29 +54,29 @@ impl<'a, 'r> Locks<'a, 'r> {
     pub(super) fn count(&mut self, worker: &'a Name, lock: &'a WorkerLock) -> Here<'a> {
         let mut here = Here::default();
         for (name, row) in there(self.input, worker, lock, self.deletions) {
-            let (who, own) = match self.document(name, row) {
-                Some(cluster) => (Who::of(cluster), cluster.spec.own_anti_affinity()),
+            let (info, own) = match self.document(name, row) {
+                Some(cluster) => (ClusterInfo::of(cluster), cluster.spec.own_anti_affinity()),
                 None => (recorded(name, &row.row), &*row.row.anti_affinity),
             };
-            here.come(self.asked, &Member { who, policy: self.asked.policy(&who), own });
+            here.come(self.asked, &Member { info, policy: self.asked.policy(&info), own });
             if row.state == ClusterState::Reserved {
-                self.kept.push((who, &row.demand));
+                self.kept.push((info, &row.demand));
                 continue;
             }
             if self.ongoing.contains_key(name) {
                 self.leaving.insert(name, &row.demand);
             }
-            here.take(&who, &row.demand);
+            here.take(&info, &row.demand);
         }
         here
     }
 
     /// What the clusters that move will take more than they take where they are.
-    pub(super) fn kept(self) -> impl Iterator<Item = (Who<'a>, Cow<'a, Resources>)> {
+    pub(super) fn kept(self) -> impl Iterator<Item = (ClusterInfo<'a>, Cow<'a, Resources>)> {
         let leaving = self.leaving;
-        self.kept.into_iter().map(move |(who, there)| {
-            let taking = Taking { there, elsewhere: leaving.get(who.name).copied() };
-            (who, taking.of_quota())
+        self.kept.into_iter().map(move |(info, there)| {
+            let taking = Taking { there, elsewhere: leaving.get(info.name).copied() };
+            (info, taking.of_quota())
         })
     }
 
@@ -98,6 +98,6 @@ fn is_alike(cluster: &Cluster, row: &ClusterRow) -> bool {
 }
 
 /// What rules read of a row.
-fn recorded<'a>(name: &'a Name, row: &'a IndexRow) -> Who<'a> {
-    Who { name, labels: &row.labels, tenant: &row.tenant, location: &row.location }
+fn recorded<'a>(name: &'a Name, row: &'a IndexRow) -> ClusterInfo<'a> {
+    ClusterInfo { name, labels: &row.labels, tenant: &row.tenant, location: &row.location }
 }

@@ -26,7 +26,7 @@ use here::Here;
 use locks::Locks;
 
 use super::deletion::Deletions;
-use super::group::{self, Group, Keeping, Values, Who};
+use super::group::{self, AntiAffinityTerm, ClusterInfo, Group, Values};
 use super::policy::Policies;
 use super::{PlanInput, amounts};
 use crate::model::api::AntiAffinity;
@@ -82,7 +82,7 @@ pub(super) struct Counts<'a> {
 /// A cluster with a place.
 #[derive(Clone, Copy, Debug)]
 struct Member<'a> {
-    who: Who<'a>,
+    info: ClusterInfo<'a>,
     policy: Option<&'a Policy>,
     own: &'a [AntiAffinity],
 }
@@ -98,7 +98,7 @@ impl<'a> Counts<'a> {
         let limited = input.fleet.spec.tenants.iter().filter(|tenant| tenant.quota.is_some());
         let mut counts = Self {
             groups: vec![Parts::new(); asked.groups().len()],
-            keepers: vec![Parts::new(); asked.keepings().len()],
+            keepers: vec![Parts::new(); asked.anti_affinity().len()],
             tenants: limited.map(|tenant| (&*tenant.name, Usage::default())).collect(),
             asked: Rc::new(asked),
             ..Self::default()
@@ -139,8 +139,8 @@ impl<'a> Counts<'a> {
             counted.locks.extend(id.copied().zip(counts));
             self.add(worker, here);
         }
-        for (who, of_quota) in locks.kept() {
-            self.take(who, &of_quota);
+        for (info, of_quota) in locks.kept() {
+            self.take(info, &of_quota);
         }
         self.counted = Arc::new(counted);
     }
@@ -174,11 +174,11 @@ impl<'a> Counts<'a> {
         worker: &'a Name,
         of_quota: &Resources,
     ) {
-        let who = Who::of(cluster);
+        let info = ClusterInfo::of(cluster);
         self.now += 1;
         self.last = Some(worker);
-        self.come(Member { who, policy, own: cluster.spec.own_anti_affinity() }, worker);
-        self.take(who, of_quota);
+        self.come(Member { info, policy, own: cluster.spec.own_anti_affinity() }, worker);
+        self.take(info, of_quota);
     }
 
     /// A cluster is taken off a worker, to see what would be without it.
@@ -214,19 +214,19 @@ impl<'a> Counts<'a> {
     }
 
     fn come(&mut self, member: Member<'a>, worker: &'a Name) {
-        let (asked, name) = (Rc::clone(&self.asked), member.who.name);
+        let (asked, name) = (Rc::clone(&self.asked), member.info.name);
         self.last_parts.clear();
-        for (place, values) in asked.groups_of(&member.who) {
+        for (place, values) in asked.groups_of(&member.info) {
             arrive(&mut self.groups[place], values.clone(), name, worker, self.now);
             self.last_parts.push((place, values));
         }
-        for (place, values) in asked.keepings_of(&member) {
+        for (place, values) in asked.anti_affinity_of(&member) {
             arrive(&mut self.keepers[place], values, name, worker, self.now);
         }
     }
 
-    fn take(&mut self, who: Who<'a>, of_quota: &Resources) {
-        self.grant(who.tenant, who.location, of_quota);
+    fn take(&mut self, info: ClusterInfo<'a>, of_quota: &Resources) {
+        self.grant(info.tenant, info.location, of_quota);
     }
 
     fn grant(&mut self, tenant: &str, location: &'a str, of_quota: &Resources) {
@@ -242,14 +242,14 @@ impl<'a> Counts<'a> {
     }
 
     /// The placed clusters whose own rules are about a newcomer.
-    pub(super) fn keepers_from(
+    pub(super) fn existing_anti_affinity(
         &self,
-        who: &Who<'a>,
-    ) -> impl Iterator<Item = (Keeping<'a>, &PartCounts<'a>)> {
-        let keepings = self.asked.keepings().iter().zip(&self.keepers);
-        keepings.filter(|(_, parts)| !parts.is_empty()).filter_map(|(keeping, parts)| {
-            let values = keeping.group.part(who)?;
-            Some((*keeping, parts.get(&values)?))
+        info: &ClusterInfo<'a>,
+    ) -> impl Iterator<Item = (AntiAffinityTerm<'a>, &PartCounts<'a>)> {
+        let anti_affinity = self.asked.anti_affinity().iter().zip(&self.keepers);
+        anti_affinity.filter(|(_, parts)| !parts.is_empty()).filter_map(|(term, parts)| {
+            let values = term.group.part(info)?;
+            Some((*term, parts.get(&values)?))
         })
     }
 
@@ -286,12 +286,12 @@ impl<'a> Counts<'a> {
     /// At which binding anything changed last that a cluster with these rules depends on.
     pub(super) fn changed_for(
         &self,
-        who: &Who<'a>,
+        info: &ClusterInfo<'a>,
         groups: impl Iterator<Item = Group<'a>>,
     ) -> u64 {
-        let of_groups = groups.filter_map(|group| Some(self.changed(&group, &group.values(who)?)));
-        let of_keepers = self.keepers_from(who).map(|(_, part)| part.changed);
-        let of_tenant = self.usage(who.tenant).map(|usage| usage.changed);
+        let of_groups = groups.filter_map(|group| Some(self.changed(&group, &group.values(info)?)));
+        let of_keepers = self.existing_anti_affinity(info).map(|(_, part)| part.changed);
+        let of_tenant = self.usage(info.tenant).map(|usage| usage.changed);
         of_groups.chain(of_keepers).chain(of_tenant).max().unwrap_or(0)
     }
 }
@@ -299,7 +299,7 @@ impl<'a> Counts<'a> {
 /// The groups that a cluster's own rules ask for.
 pub(super) fn own_groups(row: &IndexRow) -> impl Iterator<Item = Group<'_>> {
     let spread = group::own_spread(&row.spread, &row.tenant).map(|(_, group)| group);
-    spread.chain(group::own_keeping(&row.anti_affinity, &row.tenant).map(|keeping| keeping.group))
+    spread.chain(group::own_anti_affinity(&row.anti_affinity, &row.tenant).map(|term| term.group))
 }
 
 fn arrive<'a>(

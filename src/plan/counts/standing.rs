@@ -9,7 +9,7 @@ use crate::model::{
     Cluster, ClusterRow, Counted, CountedLock, CountedPart, CountedShare, Name, Plan, Previous,
     StandingClusters, StandingPart, StandingWorker, WorkerLock, WorkerState, topology,
 };
-use crate::plan::group::{self, Values, Who};
+use crate::plan::group::{self, ClusterInfo, Values};
 use crate::plan::policy::Policies;
 use crate::plan::{PlanInput, amounts};
 
@@ -88,19 +88,21 @@ pub fn stand_with(
 }
 
 fn stand_among<'a>(standing: &mut StandingWorker, asked: &RuleGroups<'a>, cluster: &'a Cluster) {
-    let who = Who::of(cluster);
+    let info = ClusterInfo::of(cluster);
     let own = cluster.spec.own_anti_affinity();
-    let member = Member { who, policy: asked.policy(&who), own };
-    asked.groups_of(&who).for_each(|part| come(&mut standing.groups, part, &cluster.name));
-    asked.keepings_of(&member).for_each(|part| come(&mut standing.keepers, part, &cluster.name));
+    let member = Member { info, policy: asked.policy(&info), own };
+    asked.groups_of(&info).for_each(|part| come(&mut standing.groups, part, &cluster.name));
+    asked
+        .anti_affinity_of(&member)
+        .for_each(|part| come(&mut standing.keepers, part, &cluster.name));
     let mut shares = standing.tenants.iter_mut();
     let of_it =
-        |share: &&mut CountedShare| share.tenant == who.tenant && share.location == who.location;
+        |share: &&mut CountedShare| share.tenant == info.tenant && share.location == info.location;
     if let Some(share) = shares.find(of_it) {
         amounts::add(&mut share.takes, &cluster.demand);
         return;
     }
-    let (tenant, location) = (who.tenant.to_owned(), who.location.to_owned());
+    let (tenant, location) = (info.tenant.to_owned(), info.location.to_owned());
     standing.tenants.push(CountedShare { tenant, location, takes: cluster.demand.clone() });
 }
 
@@ -148,11 +150,11 @@ fn is_even(
     cluster: &Cluster,
     worker: &Name,
 ) -> bool {
-    let who = Who::of(cluster);
+    let info = ClusterInfo::of(cluster);
     let refusing = policies.all().flat_map(group::spread_of);
     let mut refusing = refusing.filter(|(rule, _)| rule.when_unsatisfiable.refuses());
     refusing.all(|(rule, group)| {
-        let Some(values) = group.part(&who) else { return true };
+        let Some(values) = group.part(&info) else { return true };
         let Some(place) = asked.place(&group) else { return false };
         let mut domains: BTreeMap<&str, u64> = BTreeMap::new();
         for (name, there) in &input.fleet.workers {

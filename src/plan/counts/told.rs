@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Counts, Parts};
 use crate::model::{Name, Resources};
-use crate::plan::group::{self, Group, Keeping};
+use crate::plan::group::{self, AntiAffinityTerm, Group};
 use crate::plan::policy::Policies;
 
 impl<'a> Counts<'a> {
@@ -19,15 +19,15 @@ impl<'a> Counts<'a> {
     ) -> CountsContext<'s> {
         let of_policies = policies.all().flat_map(|policy| {
             let spread = group::spread_of(policy).map(|(_, group)| group);
-            spread.chain(group::keeping_of(policy).map(|keeping| keeping.group))
+            spread.chain(group::anti_affinity_of(policy).map(|term| term.group))
         });
         let asked: BTreeSet<Group<'a>> = of_policies.chain(rows).collect();
         let places = asked.iter().filter_map(|group| self.asked.place(group));
         let groups = places.map(|place| (&self.asked.groups()[place], &self.groups[place]));
-        let keepers = self.asked.keepings().iter().zip(&self.keepers);
+        let keepers = self.asked.anti_affinity().iter().zip(&self.keepers);
         CountsContext {
             groups: groups.flat_map(|(group, parts)| rows_of(group, parts)).collect(),
-            keepers: keepers.flat_map(|(keeping, parts)| rows_of(keeping, parts)).collect(),
+            keepers: keepers.flat_map(|(term, parts)| rows_of(term, parts)).collect(),
             tenants: self.tenants.iter().map(|(t, u)| (*t, &u.total, &u.locations)).collect(),
         }
     }
@@ -40,7 +40,7 @@ type CountRow<'s, K> = (&'s K, &'s [&'s str], Vec<(&'s Name, usize)>);
 #[derive(Serialize)]
 pub(in crate::plan) struct CountsContext<'s> {
     groups: Vec<CountRow<'s, Group<'s>>>,
-    keepers: Vec<CountRow<'s, Keeping<'s>>>,
+    keepers: Vec<CountRow<'s, AntiAffinityTerm<'s>>>,
     tenants: Vec<(&'s str, &'s Resources, &'s BTreeMap<&'s str, Resources>)>,
 }
 

@@ -9,7 +9,7 @@ use crate::model::{
     Cluster, Decision, Name, Plan, Planned, Quantity, ReasonCode, Resources, topology,
 };
 use crate::plan::amounts;
-use crate::plan::group::{self, Group, Who};
+use crate::plan::group::{self, ClusterInfo, Group};
 use crate::plan::policy::Policies;
 use crate::plan::world::World;
 
@@ -126,19 +126,19 @@ fn no_decision_brings_together_what_is_kept_apart() {
         let policies = Policies::of(&world.fleet);
         let placed = placed(world, &planning.plan);
         for (one, (cluster, worker)) in &placed {
-            let who = Who::of(cluster);
-            let of_policy = policies.select(cluster).into_iter().flat_map(group::keeping_of);
-            let own = group::own_keeping(cluster.spec.own_anti_affinity(), &cluster.tenant);
-            for keeping in of_policy.chain(own).filter(|keeping| keeping.refuses) {
+            let info = ClusterInfo::of(cluster);
+            let of_policy = policies.select(cluster).into_iter().flat_map(group::anti_affinity_of);
+            let own = group::own_anti_affinity(cluster.spec.own_anti_affinity(), &cluster.tenant);
+            for term in of_policy.chain(own).filter(|term| term.refuses) {
                 for (other, (beside, elsewhere)) in &placed {
-                    let values = keeping.group.values(&who);
-                    let selected = keeping.group.part(&Who::of(beside)) == values;
+                    let values = term.group.values(&info);
+                    let selected = term.group.part(&ClusterInfo::of(beside)) == values;
                     if one == other || values.is_none() || !selected {
                         continue;
                     }
                     let new = is_new(&planning.plan, one) || is_new(&planning.plan, other);
                     let domain = |worker: &Name| {
-                        topology::domain(keeping.key, world.fleet.workers.get(worker)?)
+                        topology::domain(term.key, world.fleet.workers.get(worker)?)
                     };
                     let shared = domain(worker).is_some() && domain(worker) == domain(elsewhere);
                     prop_assert!(!(new && shared), "{} and {} share {}", one, other, worker);
@@ -205,7 +205,7 @@ fn no_decision_widens_a_spread() {
                     topology::domain(&rule.topology_key, world.fleet.workers.get(worker)?)
                 };
                 for (cluster, worker) in placed.values() {
-                    if group.part(&Who::of(cluster)).is_some()
+                    if group.part(&ClusterInfo::of(cluster)).is_some()
                         && let Some(domain) = domain(worker)
                     {
                         *counts.entry(domain).or_default() += 1;
@@ -214,7 +214,7 @@ fn no_decision_widens_a_spread() {
                 // What moves counts on both workers.
                 for (name, planned) in &planning.plan.clusters {
                     let cluster = world.fleet.clusters.get(name);
-                    if cluster.is_some_and(|c| group.part(&Who::of(c)).is_some())
+                    if cluster.is_some_and(|c| group.part(&ClusterInfo::of(c)).is_some())
                         && let Some(domain) = planned.decision.reserved().and_then(domain)
                     {
                         *counts.entry(domain).or_default() += 1;
@@ -245,7 +245,7 @@ fn no_decision_widens_a_spread() {
 fn is_alone(world: &World, group: &Group<'_>, policy: &crate::model::Policy) -> bool {
     let policies = Policies::of(&world.fleet);
     let desired = world.fleet.clusters.values();
-    let mut members = desired.filter(|cluster| group.part(&Who::of(cluster)).is_some());
+    let mut members = desired.filter(|cluster| group.part(&ClusterInfo::of(cluster)).is_some());
     let free = |cluster: &Cluster| {
         policies.select(cluster).is_some_and(|p| p.name == policy.name)
             && cluster.spec.required_terms().next().is_none()

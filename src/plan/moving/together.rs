@@ -18,7 +18,7 @@ use crate::plan::assign::PlanRun;
 use crate::plan::candidate::Request;
 use crate::plan::choose::WorkerSearch;
 use crate::plan::counts::PartCounts;
-use crate::plan::group::{Keeping, Values};
+use crate::plan::group::{AntiAffinityTerm, Values};
 use crate::plan::pre_filter_state::SpreadState;
 
 /// Adds what is violated after a run. Where only a part of what is placed was read there is nothing to compare.
@@ -79,7 +79,7 @@ struct Known<'a> {
     /// Who may use which workers, and how many are in each domain.
     choice: WorkerSearch<'a>,
     spread: BTreeMap<SameRule<'a>, Vec<SpreadState<'a>>>,
-    apart: BTreeMap<(Keeping<'a>, Values<'a>, bool), Domains<'a>>,
+    apart: BTreeMap<(AntiAffinityTerm<'a>, Values<'a>, bool), Domains<'a>>,
 }
 
 impl<'a> Known<'a> {
@@ -94,11 +94,11 @@ impl<'a> Known<'a> {
         if refusing().next().is_none() {
             return Vec::new();
         }
-        let who = request.who();
+        let info = request.info();
         let like = SameRule {
             policy: request.policy.map(|policy| &policy.name),
-            tenant: who.tenant,
-            values: refusing().map(|(_, group)| group.values(&who)).collect(),
+            tenant: info.tenant,
+            values: refusing().map(|(_, group)| group.values(&info)).collect(),
             own: own(request.cluster),
         };
         let choice = &mut self.choice;
@@ -119,21 +119,21 @@ impl<'a> Known<'a> {
         request: &Request<'a>,
         worker: &'a Worker,
     ) -> Vec<Reason> {
-        let who = request.who();
+        let info = request.info();
         let mut reasons = Vec::new();
-        for keeping in request.keeping().filter(|keeping| keeping.refuses) {
-            let Some(values) = keeping.group.values(&who) else { continue };
-            let Some(part) = run.states.counts.part(&keeping.group, &values) else { continue };
-            let domains = self.apart.entry((keeping, values, false));
-            let domains = domains.or_insert_with(|| domains_of(run, &keeping, part));
-            reasons.extend(beside(&keeping, domains, who.name, worker));
+        for term in request.anti_affinity().filter(|term| term.refuses) {
+            let Some(values) = term.group.values(&info) else { continue };
+            let Some(part) = run.states.counts.part(&term.group, &values) else { continue };
+            let domains = self.apart.entry((term, values, false));
+            let domains = domains.or_insert_with(|| domains_of(run, &term, part));
+            reasons.extend(beside(&term, domains, info.name, worker));
         }
-        for (keeping, part) in run.states.counts.keepers_from(&who) {
-            let values = keeping.group.part(&who).filter(|_| keeping.refuses);
+        for (term, part) in run.states.counts.existing_anti_affinity(&info) {
+            let values = term.group.part(&info).filter(|_| term.refuses);
             let Some(values) = values else { continue };
-            let domains = self.apart.entry((keeping, values, true));
-            let domains = domains.or_insert_with(|| domains_of(run, &keeping, part));
-            reasons.extend(beside(&keeping, domains, who.name, worker));
+            let domains = self.apart.entry((term, values, true));
+            let domains = domains.or_insert_with(|| domains_of(run, &term, part));
+            reasons.extend(beside(&term, domains, info.name, worker));
         }
         reasons
     }
@@ -170,11 +170,15 @@ fn too_many(scene: &SpreadState<'_>, worker: &Worker) -> Option<Reason> {
 }
 
 /// Who of a part of a group is in which domain.
-fn domains_of<'a>(run: &PlanRun<'a>, keeping: &Keeping<'a>, part: &PartCounts<'a>) -> Domains<'a> {
+fn domains_of<'a>(
+    run: &PlanRun<'a>,
+    term: &AntiAffinityTerm<'a>,
+    part: &PartCounts<'a>,
+) -> Domains<'a> {
     let mut domains = Domains::new();
     for (worker, names) in &part.there {
         let document = run.states.get(worker).and_then(|candidate| candidate.worker);
-        let Some(domain) = document.and_then(|worker| topology::domain(keeping.key, worker)) else {
+        let Some(domain) = document.and_then(|worker| topology::domain(term.key, worker)) else {
             continue;
         };
         for &name in names {
@@ -190,15 +194,15 @@ fn domains_of<'a>(run: &PlanRun<'a>, keeping: &Keeping<'a>, part: &PartCounts<'a
 }
 
 fn beside(
-    keeping: &Keeping<'_>,
+    term: &AntiAffinityTerm<'_>,
     domains: &Domains<'_>,
     name: &Name,
     worker: &Worker,
 ) -> Option<Reason> {
-    let domain = topology::domain(keeping.key, worker)?;
+    let domain = topology::domain(term.key, worker)?;
     let (first, second) = *domains.get(domain)?;
     let other = if first == name { second? } else { first };
-    let (key, domain) = (keeping.key.into(), Some(domain.into()));
+    let (key, domain) = (term.key.into(), Some(domain.into()));
     Some(Reason::AntiAffinity { key, domain, cluster: other.clone() })
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::super::{Palette, Tone, count};
-use crate::change::{Others, Strain};
+use crate::change::{Others, Pressure};
 use crate::reconcile::Merged;
 
 /// What a plan shows a part of.
@@ -16,7 +16,7 @@ pub struct AgainstView {
     /// What is left out because the change did not cause it.
     pub others: Others,
     /// What is at its limits because of it.
-    pub strain: Strain,
+    pub pressure: Pressure,
 }
 
 impl AgainstView {

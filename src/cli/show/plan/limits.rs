@@ -85,8 +85,8 @@ impl PlanView<'_> {
             let used: Vec<_> = used.iter().map(ToString::to_string).collect();
             format!("{who}: {}", used.join(", "))
         };
-        let over = self.strain.overcommitted.iter();
-        let quotas = self.strain.quotas.iter();
+        let over = self.pressure.overcommitted.iter();
+        let quotas = self.pressure.quotas.iter();
         let waits = self.waits_below().into_iter();
         let all = [
             (
@@ -156,9 +156,9 @@ pub(super) fn json(view: &PlanView<'_>) -> (Value, Value) {
         };
         used.iter().map(one).collect()
     };
-    let over = view.strain.overcommitted.iter();
+    let over = view.pressure.overcommitted.iter();
     let over = over.flat_map(|(name, used)| value(("worker", name.as_str()), used));
-    let quotas = view.strain.quotas.iter();
+    let quotas = view.pressure.quotas.iter();
     let quotas = quotas.flat_map(|(tenant, used)| value(("tenant", tenant), used));
     (over.collect(), quotas.collect())
 }
@@ -183,7 +183,7 @@ pub(super) fn violations(view: &PlanView<'_>, palette: Palette) -> String {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::change::Strain;
+    use crate::change::Pressure;
     use crate::model::Quantity;
 
     fn used(resource: &str) -> Vec<Used> {
@@ -198,7 +198,7 @@ mod tests {
         sample::wait_before(&mut proposal, "huge", reasons);
         let mut view = PlanView::of(&proposal, "fleet", "eu", &[]);
         let worker = Name::parse("w1").unwrap();
-        view.strain = Strain {
+        view.pressure = Pressure {
             overcommitted: [(worker, used("clusters"))].into(),
             quotas: [("shop".to_owned(), used("cpu"))].into(),
         };

@@ -37,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::count;
 use super::findings::{Finding, tells_hold, tells_kept};
-use crate::change::{Certified, Strain, strain};
+use crate::change::{Certified, Pressure, pressure};
 use crate::model::api::DriftPolicy;
 use crate::model::{
     ChangeKind, Decision, GateReason, Hold, HoldKind, Name, Planned, Progress, Proposal, Quantity,
@@ -74,7 +74,7 @@ pub struct PlanView<'a> {
     /// What people should know before they read the plan.
     pub warnings: &'a [String],
     /// What it leaves at its limits.
-    pub strain: Strain,
+    pub pressure: Pressure,
     /// What people wrote that forced each deletion and move which begins.
     pub certificate: &'a [Certified],
     /// How many files have a diff that says something new, shown or not.
@@ -169,7 +169,7 @@ impl<'a> PlanView<'a> {
             files: files.all,
             waiting: proposal.counts.pending,
             against: None,
-            strain: strain(proposal),
+            pressure: pressure(proposal),
             warnings: &[],
             certificate: &[],
             telling: 0,

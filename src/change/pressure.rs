@@ -27,15 +27,15 @@ impl std::fmt::Display for Used {
 
 /// Where a fleet is at its limits after a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Strain {
+pub struct Pressure {
     /// The workers on which clusters take more than the worker can have.
     pub overcommitted: BTreeMap<Name, Vec<Used>>,
     /// The tenants of whose quota nothing is left.
     pub quotas: BTreeMap<String, Vec<Used>>,
 }
 
-impl Strain {
-    /// Without what is strained alike before a change.
+impl Pressure {
+    /// Without what is under pressure alike before a change.
     #[must_use]
     pub fn beyond(mut self, before: &Self) -> Self {
         self.overcommitted.retain(|name, used| before.overcommitted.get(name) != Some(used));
@@ -46,8 +46,8 @@ impl Strain {
 
 /// Where a fleet is at its limits after a plan.
 #[must_use]
-pub fn strain(proposal: &Proposal) -> Strain {
-    Strain { overcommitted: overcommitted(&proposal.plan), quotas: quotas(proposal) }
+pub fn pressure(proposal: &Proposal) -> Pressure {
+    Pressure { overcommitted: overcommitted(&proposal.plan), quotas: quotas(proposal) }
 }
 
 /// What a worker can have is its ceiling where it grows, without what is kept free.
@@ -172,8 +172,9 @@ mod tests {
         assert_eq!(used[0].to_string(), "5 of 5 clusters in westeurope");
         assert_eq!(reached(&amounts(5), &amounts(4), None), []);
         assert_eq!(reached(&amounts(0), &Resources::new(), None), []);
-        let strain = Strain { quotas: [("shop".to_owned(), used)].into(), ..Strain::default() };
-        assert_eq!(strain.clone().beyond(&Strain::default()), strain);
-        assert_eq!(strain.clone().beyond(&strain), Strain::default());
+        let pressure =
+            Pressure { quotas: [("shop".to_owned(), used)].into(), ..Pressure::default() };
+        assert_eq!(pressure.clone().beyond(&Pressure::default()), pressure);
+        assert_eq!(pressure.clone().beyond(&pressure), Pressure::default());
     }
 }
