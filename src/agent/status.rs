@@ -47,6 +47,7 @@ fn of_cluster(worker: &Name, seen: &StatusInputs<'_>) -> ManagedClusterStatus {
         version: cluster.version.clone(),
         endpoint: cluster.endpoint.clone(),
         nodes: cluster.nodes.map(|n| NodeCounts { desired: n.desired, ready: n.ready }),
+        data_store: None,
         observed_generation: Some(seen.generation),
     }
 }

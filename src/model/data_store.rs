@@ -34,6 +34,19 @@ impl DataStore {
 }
 
 impl Worker {
+    /// How many bytes one of its stores takes before it takes no more writes. Of `default`, where the Worker says
+    /// nothing of it, that is as large as its disk, as its chart has it. `None` where the worker has no such store.
+    #[must_use]
+    pub fn data_store_quota(&self, name: &str) -> Option<Quantity> {
+        let listed = self.spec.data_stores.iter().find(|store| store.name == name);
+        let bytes = match listed {
+            Some(store) => i64::try_from(store.quota()).ok()?,
+            None if name == DEFAULT_DATA_STORE => DEFAULT_SIZE,
+            None => return None,
+        };
+        Some(Quantity::units(bytes))
+    }
+
     /// The names of its stores, `default` first, whether it is told of or not.
     pub fn data_stores(&self) -> impl Iterator<Item = &str> {
         let listed = self.spec.data_stores.iter().map(|store| store.name.as_str());
@@ -198,5 +211,14 @@ mod tests {
         assert_eq!(quota("4Gi"), 3_435_973_836);
         assert_eq!(quota("10Gi"), 8 << 30);
         assert_eq!(quota("64Gi"), 8 << 30);
+    }
+
+    #[test]
+    fn a_worker_knows_how_much_each_of_its_stores_takes() {
+        let worker = worker(&[("gold", "gold")]);
+        let told = |name: &str| worker.data_store_quota(name).map(|quota| quota.to_string());
+        assert_eq!(told("gold").as_deref(), Some("6871947673"));
+        assert_eq!(told("default").as_deref(), Some("8Gi"), "as its chart has it");
+        assert_eq!(told("iron"), None);
     }
 }

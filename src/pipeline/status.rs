@@ -12,9 +12,9 @@ use crate::model::{
     POOL_FOLD_SCHEMA, Plan, PoolFold, Previous, Proposal, Snapshot, Store, StoreError, paths,
 };
 use crate::status::{
-    ClusterDocument, Conditioned, FleetInput, FleetStatus, StatusDocument, StatusInput,
-    WorkerDocument, cluster_status, fleet_status, set_transition_times, timeless_digest,
-    worker_status,
+    ClusterDocument, Conditioned, DataStoreUse, FleetInput, FleetStatus, StatusDocument,
+    StatusInput, WorkerDocument, cluster_status, fleet_status, set_transition_times,
+    timeless_digest, worker_status,
 };
 
 const CLUSTER_DOCUMENTS: &str = "clusters";
@@ -54,17 +54,18 @@ impl Documents<'_> {
         let input = StatusInput { fleet, previous, observed, plan, gates };
         let mut sheet =
             StatusTreeEdit::open(snapshot, store, std::mem::take(&mut memo.status), fold)?;
-        let mut counts = FleetCounts::default();
+        let (mut counts, mut used) = (FleetCounts::default(), DataStoreUse::default());
         for (name, planned) in &plan.clusters {
             counts.add_decision(&planned.decision);
             if let Some(document) = cluster_status(input, name) {
                 counts.add_cluster(document.status.phase.clone());
+                used.add_document(&document);
                 let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
                 sheet.set(path, document)?;
             }
         }
         for name in plan.workers.keys() {
-            if let Some(document) = worker_status(input, name) {
+            if let Some(document) = worker_status(input, name, &used) {
                 counts.add_worker(document.status.phase.clone());
                 sheet.set(format!("{WORKER_DOCUMENTS}/{name}.yaml"), document)?;
             }
@@ -91,6 +92,7 @@ impl Documents<'_> {
         let input = StatusInput { fleet, previous, observed, plan, gates: &[] };
         let mut sheet = StatusTreeEdit::new(snapshot, store, BTreeMap::new());
         let (mut counts, mut told) = (counts.clone(), Vec::new());
+        let mut used = DataStoreUse::default();
         for (name, planned) in &plan.clusters {
             let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
             let before = sheet.find(fold, &path)?;
@@ -101,15 +103,17 @@ impl Documents<'_> {
             counts.add_decision(&planned.decision);
             if let Some(document) = cluster_status(input, name) {
                 counts.add_cluster(document.status.phase.clone());
+                used.add_document(&document);
                 if Some(sheet.set(path, document)?) != before {
                     told.push(name.clone());
                 }
             }
         }
+        used.add_standing(input, heard);
         for name in heard {
             let path = format!("{WORKER_DOCUMENTS}/{name}.yaml");
             let before = sheet.find(fold, &path)?;
-            if let Some(document) = worker_status(input, name) {
+            if let Some(document) = worker_status(input, name, &used) {
                 counts.take_worker(worker_phase(store, before)?.as_deref());
                 counts.add_worker(document.status.phase.clone());
                 sheet.set(path, document)?;

@@ -1,5 +1,6 @@
 //! The status of one ManagedCluster: conditions carry the truth, the phase sums them up.
 
+use super::data_store::data_store;
 use super::deletion;
 use super::kept::{kept_errors, rendered};
 use super::proposed::proposed;
@@ -51,6 +52,7 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
         nodes: seen
             .and_then(|s| s.nodes)
             .map(|n| NodeCounts { desired: n.desired, ready: n.ready }),
+        data_store: data_store(input, name, decision).map(ToOwned::to_owned),
         observed_generation: None,
     };
     Some(ClusterDocument {

@@ -4,6 +4,7 @@
 //! old document is read where the new one says something else, and not otherwise.
 
 mod cluster;
+mod data_store;
 mod deletion;
 mod fleet;
 mod kept;
@@ -18,6 +19,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use cluster::cluster_status;
+pub use data_store::{DataStoreUse, data_store};
 pub use fleet::{FleetInput, FleetStatus, fleet_status};
 pub use worker::worker_status;
 

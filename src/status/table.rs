@@ -153,7 +153,7 @@ fn a_worker_whose_folder_is_kept_says_so() {
             plan: &plan,
             gates,
         };
-        let status = worker_status(input, &name("w")).unwrap().status;
+        let status = worker_status(input, &name("w"), &DataStoreUse::default()).unwrap().status;
         let rendered = status.conditions.iter().find(|c| c.kind == "Rendered").unwrap();
         let errors: Vec<_> =
             status.errors.iter().map(|e| format!("{}: {}", e.code, e.message)).collect();

@@ -134,7 +134,7 @@ fn an_overcommitted_worker_says_so() {
     };
     let plan = Plan { workers: [(name("w"), worker)].into(), ..Plan::default() };
     let given = Given { plan, ..Given::default() };
-    let status = worker_status(given.input(), &name("w")).unwrap().status;
+    let status = worker_status(given.input(), &name("w"), &DataStoreUse::default()).unwrap().status;
     let over = status.conditions.iter().find(|c| c.kind == "CapacityRespected").unwrap();
     assert_eq!((over.reason.as_str(), over.message.as_str()), ("Overcommitted", "clusters 8/5"));
 }
@@ -236,7 +236,7 @@ pub(super) fn worker_document(
     let previous = Previous::default();
     let input =
         StatusInput { fleet: &fleet, previous: &previous, observed, plan: &plan, gates: &[] };
-    worker_status(input, &name("w")).unwrap()
+    worker_status(input, &name("w"), &DataStoreUse::default()).unwrap()
 }
 
 #[test]

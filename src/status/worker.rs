@@ -3,16 +3,22 @@
 use super::deletion;
 use super::kept::{kept_errors, rendered};
 use super::own_cluster::OwnCluster;
-use super::{STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, moving, since};
+use super::{
+    DataStoreUse, STATUS_SCHEMA, StatusInput, WorkerDocument, condition, drifted, moving, since,
+};
 use crate::model::api::{ErrorStatus, Observation, WorkerStatus};
 use crate::model::{
     Condition, ConditionReason, ConditionStatus, ConditionType, FoldedReport, Freshness, Name,
     Pending, Quantity, Resources, WorkerHealth, WorkerPhase, WorkerPlan, WorkerState, count,
 };
 
-/// The status document of a worker, the times of its conditions unset.
+/// The status document of a worker, the times of its conditions unset. `used` are the data stores of the clusters.
 #[must_use]
-pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocument> {
+pub fn worker_status(
+    input: StatusInput<'_>,
+    name: &Name,
+    used: &DataStoreUse,
+) -> Option<WorkerDocument> {
     let planned = input.plan.workers.get(name)?;
     let desired = input.fleet.workers.get(name);
     let observation = desired.map(|w| w.spec.observation).unwrap_or_default();
@@ -50,6 +56,7 @@ pub fn worker_status(input: StatusInput<'_>, name: &Name) -> Option<WorkerDocume
             .map(|r| r.freshness_since.to_string()),
         applied_revision: report.and_then(|r| r.applied_revision.clone()),
         components: report.map(|r| r.components.clone()).unwrap_or_default(),
+        data_stores: used.on(input.fleet, name),
         observed_generation: None,
     };
     Some(WorkerDocument {

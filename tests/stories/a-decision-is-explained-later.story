@@ -19,6 +19,7 @@ $ carp explain cluster/bravo
     cluster/bravo: bound to w-eus, and stays there
     policy: near (policies/near.yaml)
       before default: the fleet's own, not built in
+    data store: default
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
     w-eus    0      0           3          22%          1
@@ -31,6 +32,7 @@ $ carp explain cluster/bravo --at carp/rendered
     cluster/bravo: goes to w-eus
     policy: near (policies/near.yaml)
       before default: the fleet's own, not built in
+    data store: default
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
     w-eus    0      0           3          22%          1

@@ -69,6 +69,7 @@ $ carp status
 $ carp explain cluster/c4
     cluster/c4: bound to w-weu, and stays there
     policy: default (built-in)
+    data store: default
     it stays on w-weu; placed anew it would go to w-eus: no other takes it
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS

@@ -20,6 +20,7 @@ minutes 2
 $ carp explain cluster/c0
     cluster/c0: bound to w-weu, and stays there
     policy: default (built-in)
+    data store: default
 
     WORKER   REFUSES BECAUSE
     w-eus    needs 1 cluster, 0 free

@@ -25,6 +25,7 @@ $ carp explain cluster/alpha
     the reports are those of this clone, and the newest is of 2026-11-01T09:00:00Z; `git fetch` brings newer ones
     cluster/alpha: being deleted: step D1 to be reported by w-weu; still there: AzureMachine
     policy: default (built-in)
+    data store: default
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
     w-weu    0      0           0          50%          1

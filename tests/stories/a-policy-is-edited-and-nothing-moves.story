@@ -28,6 +28,7 @@ $ carp explain cluster/alpha
     cluster/alpha: bound to w-weu, and stays there
     policy: near (policies/near.yaml)
       before default: the fleet's own, not built in
+    data store: default
     it stays on w-weu; placed anew it would go to w-eus: no other takes it
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS

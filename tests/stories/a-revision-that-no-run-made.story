@@ -9,6 +9,7 @@ $ carp explain cluster/alpha --at main
     no output commit was made from <id>, so it is shown with the output branch, the reports and the time of now
     cluster/alpha: bound to w-weu, and stays there
     policy: default (built-in)
+    data store: default
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
     w-weu    0      0           0          25%          0

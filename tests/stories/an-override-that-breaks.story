@@ -38,6 +38,7 @@ $ carp explain cluster/alpha
     policy: default (built-in)
     override: quiet (policies/overrides/quiet.yaml) changes MachineHealthCheck
       alpha-np0
+    data store: default
 
     WORKER   SOFT   PREFERRED   DISTANCE   SHARE USED   CLUSTERS
     w-weu    0      0           0          50%          1

@@ -45,6 +45,7 @@ $ carp explain cluster/charlie
     cluster/charlie: bound to w-weu, and stays there
     policy: east-first (policies/east-first.yaml)
       before default: the fleet's own, not built in
+    data store: default
     decided by: location distance, same location against elsewhere (w-weu before
       w-eus)
 

@@ -8,6 +8,7 @@ use super::super::show::{
     waiting_words,
 };
 use super::super::{Error, ObjectKind, ObjectRef};
+use super::data_stores;
 use super::open::FleetLook;
 use super::overrides;
 use super::policy::{self, origin};
@@ -89,6 +90,7 @@ fn cluster(look: &FleetLook, explanation: &Explanation) -> ExplainView {
             .as_ref()
             .and_then(|name| look.opened.proposal.fleet.policies.get(name))
             .map(origin),
+        data_store: data_stores::of_cluster(look, explanation),
         lost_policies: explanation
             .lost
             .iter()
@@ -259,6 +261,7 @@ fn cluster_notes(look: &FleetLook, explanation: &Explanation) -> Vec<String> {
         notes.push(format!("its policy would not place it there now: {why} (PlacementViolated)"));
     }
     notes.extend(later_group(look, explanation));
+    notes.extend(data_stores::change(look, explanation));
     let step = proposal.plan.versions.get(&explanation.cluster);
     notes.extend(step.map(|step| format!("{}; {}", step.words(), step.waits_words())));
     let own = proposal.gates.iter().filter(|gate| gate.name == explanation.cluster);
@@ -314,6 +317,7 @@ fn worker(look: &FleetLook, explanation: &WorkerExplanation) -> ExplainView {
     ExplainView {
         object: format!("worker/{}", explanation.worker),
         state: worker_state(explanation.plan.state).to_owned(),
+        data_stores: data_stores::of_worker(look, worker_name),
         secrets: secrets
             .into_iter()
             .map(|secret| SecretView {

@@ -7,6 +7,7 @@ mod against;
 mod agent;
 mod bootstrap;
 mod control;
+mod data_stores;
 mod demo;
 mod diffs;
 mod drain;

@@ -2,6 +2,7 @@
 
 pub mod age;
 pub mod code;
+mod data_stores;
 pub mod demo;
 pub mod drain;
 pub mod explain;
@@ -25,6 +26,7 @@ pub mod templates;
 mod wrap;
 
 pub use crate::model::count;
+pub use data_stores::DataStoreRow;
 pub use demo::DemoView;
 pub use drain::DrainedView;
 pub use explain::{

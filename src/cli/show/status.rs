@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::age::since_text;
+use super::data_stores;
 use super::status_forms::summary;
 use super::status_view::{
     ClusterStatusRow, PoolStatusRow, STATUS_SCHEMA, StatusView, WorkerStatusRow,
@@ -91,14 +92,16 @@ fn workers(view: &StatusView, extent: Extent, palette: Palette) -> (String, Vec<
         if extent.wide {
             let free = w.status.available_capacity.get("clusters").map(ToString::to_string);
             let applied = w.status.applied_revision.as_deref().unwrap_or_default();
-            row.extend([w.flavor.as_str().into(), free.unwrap_or_default().into(), applied.into()]);
+            let stores = data_stores::cell(&w.status.data_stores);
+            row.extend([w.flavor.as_str().into(), free.unwrap_or_default().into()]);
+            row.extend([stores.into(), applied.into()]);
         }
         row
     };
     let rows = view.workers.iter().map(row).collect();
     let header = [
         "worker", "phase", "location", "version", "clusters", "ready", "reason", "age", "flavor",
-        "free", "applied",
+        "free", "stores", "applied",
     ];
     let shown = if extent.wide { &header[..] } else { &header[..8] };
     fit(shown, rows, &["ready", "version", "location"], "reason", extent.fitted(), palette)
@@ -149,14 +152,15 @@ fn clusters(view: &StatusView, extent: Extent, palette: Palette) -> (String, Vec
         if extent.wide {
             let class = c.class.as_deref().unwrap_or_default();
             let endpoint = status.endpoint.as_deref().unwrap_or_default();
-            row.extend([c.location.as_str().into(), class.into(), endpoint.into()]);
+            let store = status.data_store.as_deref().unwrap_or_default();
+            row.extend([c.location.as_str(), class, endpoint, store].map(Cell::from));
         }
         row
     };
     let rows = view.clusters.iter().map(row).collect();
     let header = [
         "cluster", "tenant", "phase", "worker", "version", "nodes", "ready", "reason", "age",
-        "location", "class", "endpoint",
+        "location", "class", "endpoint", "store",
     ];
     let shown = if extent.wide { &header[..] } else { &header[..9] };
     fit(shown, rows, &["ready", "nodes", "version", "tenant"], "reason", extent.fitted(), palette)
@@ -166,6 +170,9 @@ fn clusters(view: &StatusView, extent: Extent, palette: Palette) -> (String, Vec
 #[must_use]
 pub fn detail(view: &StatusView, extent: Extent, palette: Palette) -> String {
     let (mut out, _) = tables(view, extent, palette);
+    for worker in &view.workers {
+        out.push_str(&data_stores::known(&worker.status.data_stores, palette));
+    }
     let statuses = view
         .workers
         .iter()

@@ -55,3 +55,16 @@ pub struct DataStoreChoice {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub migrate: bool,
 }
+
+/// What is known of a data store of a worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DataStoreStatus {
+    /// Its name.
+    pub name: String,
+    /// How many clusters are in it.
+    pub clusters: u64,
+    /// How many bytes it takes before it takes no more writes; absent for one that its Worker has no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<Quantity>,
+}

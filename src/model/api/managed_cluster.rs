@@ -179,6 +179,9 @@ pub struct ManagedClusterStatus {
     /// How many nodes are wanted and ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodeCounts>,
+    /// The data store of its worker that the cluster's state is in; absent where its worker keeps none for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_store: Option<String>,
     /// On a cluster: the generation that this status speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,

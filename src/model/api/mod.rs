@@ -36,7 +36,7 @@ pub use affinity::{
 };
 pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds, kind_crd};
-pub use data_store::{DataStore, DataStoreChoice, DataStoreSnapshots};
+pub use data_store::{DataStore, DataStoreChoice, DataStoreSnapshots, DataStoreStatus};
 pub use fleet::{
     AZURE, AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
     DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Sources,

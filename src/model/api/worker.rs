@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{Condition, Resources};
 use super::shared::{ControlPlane, ErrorStatus, Network, NodePool, Taint, no_resources};
-use super::{DataStore, Parameters};
+use super::{DataStore, DataStoreStatus, Parameters};
 
 /// A cluster that runs Cluster API and hosts the control planes of managed clusters.
 #[derive(
@@ -209,6 +209,9 @@ pub struct WorkerStatus {
     /// The versions of the components that the worker reported.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub components: BTreeMap<String, String>,
+    /// The data stores of hosted control planes, `default` first, each with how many clusters are in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data_stores: Vec<DataStoreStatus>,
     /// On a cluster: the generation that this status speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cluster, ClusterRow, ClusterState, IndexRow, Name};
+use crate::model::{Cluster, ClusterRow, ClusterState, DEFAULT_DATA_STORE, IndexRow, Name};
 
 /// Whether all that others read of a placed cluster is as the lock of its worker says: what it takes, and what
 /// rules of spread, anti-affinity and quota and the policies' selectors compare. What its own decision reads
@@ -17,7 +17,10 @@ pub(super) fn is_neutral(
         && row.deletion.is_none()
         && row.moves.is_none();
     let seen = |row: &IndexRow| seen_by_others(row, label_keys);
-    stands && row.demand == cluster.demand && seen(&row.row) == seen(&cluster.index_row())
+    stands
+        && !changes_store(row, cluster)
+        && row.demand == cluster.demand
+        && seen(&row.row) == seen(&cluster.index_row())
 }
 
 /// Whether the domains over which a placed cluster is spread are what they were: it adds no terms or pools of
@@ -25,6 +28,13 @@ pub(super) fn is_neutral(
 /// spread refuses anything.
 pub(super) fn is_spread_alike(cluster: &Cluster, narrowed: Option<&BTreeSet<Name>>) -> bool {
     narrowed.is_none_or(|narrowed| !narrowed.contains(&cluster.name) && !cluster.spec.narrows())
+}
+
+/// Whether a placed cluster goes to another data store: its worker says how many clusters are in each.
+fn changes_store(row: &ClusterRow, cluster: &Cluster) -> bool {
+    let moves = cluster.spec.data_store.as_ref().filter(|choice| choice.migrate);
+    let to = moves.and_then(|choice| choice.name.as_deref());
+    to.is_some_and(|to| to != row.data_store.as_deref().unwrap_or(DEFAULT_DATA_STORE))
 }
 
 /// What others read of a cluster: labels of which rules speak, and all else but its version and what its
@@ -38,7 +48,9 @@ fn seen_by_others(row: &IndexRow, label_keys: &BTreeSet<String>) -> IndexRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::{DeletionPolicy, ManagedClusterSpec, SpreadConstraint};
+    use crate::model::api::{
+        DataStoreChoice, DeletionPolicy, ManagedClusterSpec, SpreadConstraint,
+    };
     use crate::model::{Digest, Id, Quantity};
 
     fn cluster() -> Cluster {
@@ -106,6 +118,17 @@ mod tests {
             c.spec.placement.get_or_insert_default().spread.push(rule);
         };
         assert!(!neutral(own), "a rule of its own");
+    }
+
+    #[test]
+    fn another_data_store_is_told_of_its_worker() {
+        let choice = |name: &str, migrate| {
+            let (name, match_labels) = (Some(name.to_owned()), BTreeMap::new());
+            DataStoreChoice { name, match_labels, migrate }
+        };
+        assert!(neutral(|c| c.spec.data_store = Some(choice("gold", false))), "it stays");
+        assert!(neutral(|c| c.spec.data_store = Some(choice("default", true))), "it is there");
+        assert!(!neutral(|c| c.spec.data_store = Some(choice("gold", true))));
     }
 
     #[test]

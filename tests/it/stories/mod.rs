@@ -97,6 +97,7 @@ stories! {
     an_override_that_breaks
     an_upgrade_where_nobody_looks
     another_worker_reports_the_cluster
+    data_stores_of_a_worker
     deletions_on_a_dead_worker
     groups_are_filled_in_order
     one_place_for_two

@@ -9,6 +9,7 @@ pub use bootstrap::StepView;
 pub use pool::{MemberRow, WaitRow};
 use serde::Serialize;
 
+use super::data_stores::{self, DataStoreRow};
 use super::tables::{Cell, table};
 use super::wrap::{WIDTH, wrap};
 use super::{Palette, Tone};
@@ -36,6 +37,12 @@ pub struct ExplainView {
     /// The override policies that apply to it, in the order of their turns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<OverrideView>,
+    /// The data store that a placed cluster is in, or will be; absent where its worker keeps none for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_store: Option<String>,
+    /// The data stores of a worker.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub data_stores: Vec<DataStoreRow>,
     /// Every worker.
     pub rows: Vec<ExplainRow>,
     /// Every pool, with why it makes no worker. Pending clusters only.
@@ -185,6 +192,9 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
     }
     out.push_str(&policy(view));
     out.push_str(&overrides(view));
+    if let Some(store) = &view.data_store {
+        let _ = writeln!(out, "data store: {store}");
+    }
     if let Some(line) = decided(view) {
         out.push_str(&wrap(&line, "", 2));
     }
@@ -210,7 +220,8 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
         view.notes.iter().partition(|note| note.contains('\n'));
     let told: String = told.iter().map(|note| wrap(note, "", 2)).collect();
     let commands = commands.iter().fold(String::new(), |said, note| said + note + "\n");
-    for part in [told, secrets(view, palette), commands] {
+    let stores = data_stores::text(&view.data_stores, palette);
+    for part in [told, stores, secrets(view, palette), commands] {
         if !part.is_empty() {
             let _ = write!(out, "\n{}", part.trim_start_matches('\n'));
         }

@@ -1,0 +1,106 @@
+//! Which data store a cluster is in after the run, and how many clusters are in each store of a worker.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{ClusterDocument, StatusInput, kept};
+use crate::model::api::DataStoreStatus;
+use crate::model::{
+    ClusterRow, ClusterState, DEFAULT_DATA_STORE, Decision, Fleet, Name, Nodes, Worker,
+    data_store_of,
+};
+
+/// The data store that a cluster is in where this is decided of it. `None` where it is on no worker, where its flavor
+/// keeps nothing there, or where the worker has no such store.
+///
+/// What keeps its last good folder is where that says.
+#[must_use]
+pub fn data_store<'a>(input: StatusInput<'a>, name: &Name, decision: &Decision) -> Option<&'a str> {
+    let worker = decision.worker()?;
+    let row = input.previous.workers.get(worker).and_then(|lock| lock.clusters.get(name));
+    // What was there under the name of one that is placed anew is over.
+    let stands = |row: &&ClusterRow| row.folder.is_some() && !matches!(decision, Decision::Bind(_));
+    let before = row.filter(stands).and_then(|row| in_row(input.fleet, row));
+    let Some(cluster) = input.fleet.clusters.get(name) else { return before };
+    if before.is_some() && kept::gates(input, name).next().is_some() {
+        return before;
+    }
+    let hosted = cluster.manifest().is_some_and(|flavor| flavor.data_stores.is_some());
+    let document = input.fleet.workers.get(worker);
+    if hosted { data_store_of(cluster, document, before) } else { None }
+}
+
+/// The data store that a row of a lock names; `None` where clusters of its flavor are in none.
+fn in_row<'a>(fleet: &Fleet, row: &'a ClusterRow) -> Option<&'a str> {
+    let flavor = fleet.catalogue.flavor(&row.row.flavor)?;
+    flavor.data_stores.as_ref()?;
+    Some(row.data_store.as_deref().unwrap_or(DEFAULT_DATA_STORE))
+}
+
+/// How many clusters are in each data store, by worker.
+#[derive(Clone, Debug, Default)]
+pub struct DataStoreUse(BTreeMap<String, BTreeMap<String, u64>>);
+
+impl DataStoreUse {
+    /// Counts the clusters of a plan of all.
+    #[must_use]
+    pub fn of(input: StatusInput<'_>) -> Self {
+        let mut used = Self::default();
+        for (name, planned) in &input.plan.clusters {
+            let store = data_store(input, name, &planned.decision);
+            if let Some((worker, store)) = planned.decision.worker().zip(store) {
+                used.add(worker, store);
+            }
+        }
+        used
+    }
+
+    /// Counts the cluster of a document.
+    pub fn add_document(&mut self, document: &ClusterDocument) {
+        let status = &document.status;
+        if let Some((worker, store)) =
+            status.assigned_worker.as_ref().zip(status.data_store.as_ref())
+        {
+            self.add(worker, store);
+        }
+    }
+
+    /// Counts those that stand on these workers beside the clusters of a plan of a few.
+    pub fn add_standing(&mut self, input: StatusInput<'_>, workers: &BTreeSet<Name>) {
+        for (worker, lock) in
+            workers.iter().filter_map(|w| Some((w, input.previous.workers.get(w)?)))
+        {
+            let others = lock.clusters.iter().filter(|(name, row)| {
+                row.state != ClusterState::Reserved && !input.plan.clusters.contains_key(*name)
+            });
+            for store in others.filter_map(|(_, row)| in_row(input.fleet, row)) {
+                self.add(worker, store);
+            }
+        }
+    }
+
+    fn add(&mut self, worker: &str, store: &str) {
+        if let Some(count) = self.0.get_mut(worker).and_then(|stores| stores.get_mut(store)) {
+            *count += 1;
+        } else {
+            *self.0.entry(worker.to_owned()).or_default().entry(store.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// The data stores of a worker, `default` first: those that it has, and those that clusters are in all the same.
+    #[must_use]
+    pub fn on(&self, fleet: &Fleet, worker: &Name) -> Vec<DataStoreStatus> {
+        let document = fleet.workers.get(worker);
+        let hosts = document.filter(|worker| worker.nodes() != Nodes::Containers);
+        let used = self.0.get(worker.as_str());
+        let mut names: BTreeSet<&str> = hosts.into_iter().flat_map(Worker::data_stores).collect();
+        names.extend(used.into_iter().flat_map(|used| used.keys().map(String::as_str)));
+        let mut names: Vec<_> = names.into_iter().collect();
+        names.sort_by_key(|name| *name != DEFAULT_DATA_STORE);
+        let status = |name: &str| DataStoreStatus {
+            name: name.to_owned(),
+            clusters: used.and_then(|used| used.get(name)).copied().unwrap_or_default(),
+            quota: document.and_then(|worker| worker.data_store_quota(name)),
+        };
+        names.into_iter().map(status).collect()
+    }
+}
