@@ -12,7 +12,7 @@ use super::{
 use crate::diag::Diagnostic;
 
 /// The version of [`Baseline`]'s format.
-pub const BASELINE_FORMAT: u32 = 5;
+pub const BASELINE_FORMAT: u32 = 6;
 
 /// The state of a fleet in which planning it again would change nothing and tell nothing new, apart from the
 /// clusters in `unsettled`.
@@ -111,6 +111,24 @@ pub struct Verification {
     pub clusters: u64,
     /// How many workers there are.
     pub workers: u64,
+    /// Whether a selector selects no cluster: what helps names the labels that clusters have.
+    pub unmatched: bool,
+    /// Some of the clusters that the selectors of each placement policy select, in their order; empty for a selector that
+    /// selects none. While one of them is there, the selector selects somebody.
+    pub witnesses: BTreeMap<Name, Vec<BTreeSet<Name>>>,
+    /// The clusters on which each override policy was tried; no entry where it was tried on none.
+    pub tried: BTreeMap<Name, TriedClusters>,
+}
+
+/// The clusters on which a policy was tried: the first of each flavor, then the others, until all of it had an effect.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriedClusters {
+    /// The clusters.
+    pub names: BTreeSet<Name>,
+    /// Their flavors.
+    pub flavors: BTreeSet<String>,
+    /// Whether these are all clusters that the policy selects, so that one more would be tried, too.
+    pub all: bool,
 }
 
 /// A cluster that has a worker and no document.

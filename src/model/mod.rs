@@ -77,7 +77,7 @@ pub use admission_rule::AdmissionRule;
 pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{
     BASELINE_FORMAT, Baseline, DocumentGrowth, DocumentIndex, DocumentName, GoneCluster,
-    KnownDocuments, ReportsSince, Verification,
+    KnownDocuments, ReportsSince, TriedClusters, Verification,
 };
 pub use capi_provider::{CapiProvider, ConfigSecret, DeploymentBeside, ProviderIdentity};
 pub use catalogue::Catalogue;

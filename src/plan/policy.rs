@@ -96,13 +96,27 @@ pub fn policy_ties(fleet: &Fleet) -> BTreeMap<PolicyPair, Vec<Name>> {
     for cluster in fleet.clusters.values() {
         let mut selecting = policies.selecting(cluster);
         let (Some(first), Some(second)) = (selecting.next(), selecting.next()) else { continue };
-        let same = first.spec.cluster_selector == second.spec.cluster_selector;
-        if !same && precedence(first, second) == Precedence::Name {
+        if are_tied(first, second) {
             let pair = (first.name.clone(), second.name.clone());
             ties.entry(pair).or_default().push(cluster.name.clone());
         }
     }
     ties
+}
+
+/// Whether two policies weigh the same for a cluster of this name and these labels, so that only their names tell which
+/// one applies; as [`policy_ties`].
+#[must_use]
+pub fn is_tied(fleet: &Fleet, name: &Name, labels: &BTreeMap<String, String>) -> bool {
+    let policies = Policies::of(fleet);
+    let mut selecting = policies.all().filter(|p| p.spec.cluster_selector.selects(name, labels));
+    let (Some(first), Some(second)) = (selecting.next(), selecting.next()) else { return false };
+    are_tied(first, second)
+}
+
+fn are_tied(first: &Policy, second: &Policy) -> bool {
+    first.spec.cluster_selector != second.spec.cluster_selector
+        && precedence(first, second) == Precedence::Name
 }
 
 #[cfg(test)]

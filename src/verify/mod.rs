@@ -11,11 +11,11 @@ mod stage;
 mod ties;
 mod unmatched;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::load::{self, PolicyTest};
-use crate::model::{Fleet, Input, Name, Previous, Store, StoreError, Verification};
+use crate::model::{Fleet, Input, Name, Previous, Store, StoreError, TriedClusters, Verification};
 use crate::render::Templates;
 use stage::Stage;
 
@@ -34,6 +34,10 @@ pub struct Verified {
     pub left_out: bool,
     /// The clusters of the fleet that policy tests speak of.
     pub staged: BTreeSet<Name>,
+    /// Whether a selector selects no cluster.
+    pub unmatched: bool,
+    /// The clusters on which each override policy was tried.
+    pub tried: BTreeMap<Name, TriedClusters>,
 }
 
 /// Verifies a fleet as it loaded: its policies, what nobody reads, and what is spent by `previous`.
@@ -46,8 +50,8 @@ pub fn fleet(
     fleet: &Fleet,
     previous: &Previous,
 ) -> Result<Verification, StoreError> {
-    let Verified { diagnostics: mut found, tests, left_out, staged } =
-        policies(input, store, fleet)?;
+    let verified = policies(input, store, fleet)?;
+    let Verified { diagnostics: mut found, tests, left_out, staged, unmatched, tried } = verified;
     let roots = fleet.spec.roots.clone().unwrap_or_default();
     found.extend(load::strays(input, store, &roots)?);
     found.extend(spent::found(fleet, previous.fleet.as_ref()));
@@ -58,6 +62,9 @@ pub fn fleet(
         staged,
         clusters: fleet.clusters.len() as u64,
         workers: fleet.workers.len() as u64,
+        unmatched,
+        witnesses: unmatched::witnesses(fleet),
+        tried,
     })
 }
 
@@ -76,12 +83,16 @@ pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verif
     diagnostics.extend(bounded(failures));
     diagnostics.extend(ties::found(fleet));
     diagnostics.extend(unmatched::found(fleet));
+    let mut tried = BTreeMap::new();
     if !fleet.overrides.is_empty() {
         let templates = load::own_templates(input, store, fleet)?;
         let templates = Templates::built_in().with(&templates).0;
-        diagnostics.extend(overridden::found(fleet, &templates));
+        let (found, on) = overridden::found(fleet, &templates);
+        diagnostics.extend(found);
+        tried = on;
     }
-    Ok(Verified { diagnostics, tests: tests.len(), left_out: false, staged })
+    let unmatched = diagnostics.iter().any(|found| found.code == Code::MatchesNothing);
+    Ok(Verified { diagnostics, tests: tests.len(), left_out: false, staged, unmatched, tried })
 }
 
 /// Runs a test: everything that does not hold.

@@ -1,12 +1,12 @@
 //! `matches-nothing` of override policies: a policy that selects no cluster or worker, an object that no selected cluster
 //! has, a change that changes nothing. What a policy finds to do is tried on clusters that it selects; one is enough.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::unmatched;
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
 use crate::load;
-use crate::model::{Cluster, Fleet, Name, Override};
+use crate::model::{Cluster, Fleet, Name, Override, TriedClusters};
 use crate::overrides::{self, Effects};
 use crate::render::{self, Templates};
 use serde_json::Value;
@@ -14,12 +14,28 @@ use serde_json::Value;
 /// The most clusters that are rendered for one policy.
 const MOST_TRIED: usize = 32;
 
-/// A finding for each part of a policy that has no effect.
-pub(super) fn found(fleet: &Fleet, templates: &Templates) -> Vec<Diagnostic> {
-    fleet.overrides.values().flat_map(|policy| of(fleet, policy, templates)).collect()
+/// A finding for each part of a policy that has no effect, and the clusters on which each policy was tried.
+pub(super) fn found(
+    fleet: &Fleet,
+    templates: &Templates,
+) -> (Vec<Diagnostic>, BTreeMap<Name, TriedClusters>) {
+    let (mut found, mut tried) = (Vec::new(), BTreeMap::new());
+    for policy in fleet.overrides.values() {
+        let mut on = TriedClusters::default();
+        found.extend(of(fleet, policy, templates, &mut on));
+        if !on.names.is_empty() {
+            tried.insert(policy.name.clone(), on);
+        }
+    }
+    (found, tried)
 }
 
-fn of(fleet: &Fleet, policy: &Override, templates: &Templates) -> Vec<Diagnostic> {
+fn of(
+    fleet: &Fleet,
+    policy: &Override,
+    templates: &Templates,
+    on: &mut TriedClusters,
+) -> Vec<Diagnostic> {
     let selects = |c: &&Cluster| policy.spec.cluster_selector.selects(&c.name, &c.labels);
     let clusters: Vec<&Cluster> = fleet.clusters.values().filter(selects).collect();
     if fleet.clusters.is_empty() {
@@ -45,26 +61,30 @@ fn of(fleet: &Fleet, policy: &Override, templates: &Templates) -> Vec<Diagnostic
             unmatched::of_labels(&selector.match_labels, &selector.match_expressions, labels);
         return vec![finding(policy, FieldPath::keys("spec.workerSelector"), message, help)];
     };
-    let Some((effects, tried)) = tried(fleet, policy, &clusters, &worker.name, templates) else {
+    let worker = &worker.name;
+    let Some((effects, tried)) = tried(fleet, policy, (&clusters, worker), templates, on) else {
         return Vec::new();
     };
     without_effect(policy, &effects, tried)
 }
 
 /// What a policy finds to do on the clusters that it selects, and on how many that was tried; `None` where none of them
-/// renders.
+/// renders. All that were looked at go to `on`.
 fn tried(
     fleet: &Fleet,
     policy: &Override,
-    clusters: &[&Cluster],
-    worker: &Name,
+    (clusters, worker): (&[&Cluster], &Name),
     templates: &Templates,
+    on: &mut TriedClusters,
 ) -> Option<(Effects, usize)> {
     let mut flavors = BTreeSet::new();
     let (first, others): (Vec<&Cluster>, Vec<&Cluster>) =
         clusters.iter().partition(|cluster| flavors.insert(cluster.flavor()));
     let mut all: Option<(Effects, usize)> = None;
     for cluster in first.into_iter().chain(others).take(MOST_TRIED) {
+        on.names.insert(cluster.name.clone());
+        on.flavors.insert(cluster.flavor().to_owned());
+        on.all = on.names.len() == clusters.len();
         let job = render::cluster_job(fleet, cluster, worker, templates);
         let Ok(files) = job.render() else { continue };
         let one = overrides::effects(policy, &objects(&files));

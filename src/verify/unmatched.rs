@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Code, Diagnostic, FieldPath, Place, suggest};
 use crate::model::api::{ClusterSelector, Expression, LabelSelector, PlacementTerm};
-use crate::model::{Fleet, Policy};
+use crate::model::{Fleet, Name, Policy};
 use crate::plan;
 
 /// A finding for each selector of a policy of the fleet's own.
@@ -24,6 +24,35 @@ pub(super) fn found(fleet: &Fleet) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// How many clusters are kept of those that a selector selects.
+const WITNESSES: usize = 3;
+
+/// Some of the clusters that each selector of the fleet's own policies selects: the policy's, then those of its rules.
+pub(super) fn witnesses(fleet: &Fleet) -> BTreeMap<Name, Vec<BTreeSet<Name>>> {
+    let own = fleet.policies.values().filter(|policy| policy.file.is_some());
+    own.map(|policy| (policy.name.clone(), witnesses_of(fleet, policy))).collect()
+}
+
+fn witnesses_of(fleet: &Fleet, policy: &Policy) -> Vec<BTreeSet<Name>> {
+    let spread = policy.spec.spread.iter().map(|rule| rule.label_selector.as_ref());
+    let apart = policy.spec.anti_affinity.iter().map(|rule| rule.label_selector.as_ref());
+    let rules: Vec<&LabelSelector> = spread.chain(apart).flatten().collect();
+    let mut witnesses = vec![BTreeSet::new(); 1 + rules.len()];
+    for (name, cluster) in &fleet.clusters {
+        let by_policy = policy.spec.cluster_selector.selects(name.as_str(), &cluster.labels);
+        let by_rules = rules.iter().map(|rule| rule.matches(&cluster.labels));
+        for (known, selects) in witnesses.iter_mut().zip([by_policy].into_iter().chain(by_rules)) {
+            if selects && known.len() < WITNESSES {
+                known.insert(name.clone());
+            }
+        }
+        if witnesses.iter().all(|known| known.len() == WITNESSES) {
+            break;
+        }
+    }
+    witnesses
 }
 
 /// The selectors of clusters: whom the policy applies to, and whom its rules count.

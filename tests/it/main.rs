@@ -128,6 +128,7 @@ mod templates_page;
 mod tenants;
 mod variations;
 mod variations_parameters;
+mod verified_law;
 mod verifying;
 #[cfg(unix)]
 mod verifying_openpgp;

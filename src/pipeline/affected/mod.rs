@@ -138,7 +138,8 @@ fn decide_part(
     proposal.valid_until = [until, counts_until].into_iter().flatten().min();
     let gone = removed::gone(&baseline.gone, (&proposal.plan, &other.going), &changed);
     let verified = baseline.verified.as_ref();
-    let verified = verified.and_then(|before| verified::after(before, &differing, &proposal.fleet));
+    let keys = &baseline.label_keys;
+    let verified = verified.and_then(|before| verified::after(before, &differing, &proposal, keys));
     let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
     Ok(Some((proposal, Baseline { until, gone, standing, growth, verified, ..next })))
 }
