@@ -66,9 +66,11 @@ pub struct Baseline {
     pub spent: bool,
     /// What stands on the workers of which the index of documents says something older.
     pub standing: BTreeMap<Name, StandingWorker>,
-    /// Whether the desired documents are far from all limits; `None` where they are not. Otherwise, what was added since
-    /// they were counted.
-    pub growth: Option<DocumentGrowth>,
+    /// How much could be added to the desired documents, by anybody, when they were counted; `None` where somebody had too
+    /// much.
+    pub room: Option<DocumentGrowth>,
+    /// What was added since.
+    pub growth: DocumentGrowth,
     /// What was found.
     pub findings: Vec<Diagnostic>,
     /// What was verified besides; `None` where that is not known.
@@ -152,7 +154,8 @@ pub struct DocumentGrowth {
 }
 
 impl DocumentGrowth {
-    /// The most that may be added before all is counted anew.
+    /// The most files and folders that one change may add before everything is looked at, and of how many bytes it must be
+    /// known whether they fit.
     pub const MOST: Self = Self { entries: 300, documents: 150, bytes: 16 << 20 };
 
     /// Whether there is no more than there was.
@@ -161,19 +164,20 @@ impl DocumentGrowth {
         self == Self::default()
     }
 
-    /// Both together; `None` where all must be counted anew.
+    /// Both together.
     #[must_use]
-    pub fn plus(self, more: Self) -> Option<Self> {
-        let sum = Self {
-            entries: self.entries.checked_add(more.entries)?,
-            documents: self.documents.checked_add(more.documents)?,
-            bytes: self.bytes.checked_add(more.bytes)?,
-        };
-        let most = Self::MOST;
-        let fits = sum.entries <= most.entries
-            && sum.documents <= most.documents
-            && sum.bytes <= most.bytes;
-        fits.then_some(sum)
+    pub const fn plus(self, more: Self) -> Self {
+        Self {
+            entries: self.entries.saturating_add(more.entries),
+            documents: self.documents.saturating_add(more.documents),
+            bytes: self.bytes.saturating_add(more.bytes),
+        }
+    }
+
+    /// Whether there is so much room.
+    #[must_use]
+    pub const fn fits(self, room: Self) -> bool {
+        self.entries <= room.entries && self.documents <= room.documents && self.bytes <= room.bytes
     }
 }
 

@@ -8,7 +8,9 @@ use super::api::{
     OverridePolicySpec, PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec,
     WorkerSelector, WorkerSpec,
 };
-use super::{Catalogue, Digest, Flavor, IndexRow, MadeBy, Name, Nodes, Pool, Resources};
+use super::{
+    Catalogue, Digest, DocumentGrowth, Flavor, IndexRow, MadeBy, Name, Nodes, Pool, Resources,
+};
 
 /// The desired state: every document that loaded, defaults resolved, overlays laid on.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +45,9 @@ pub struct Fleet {
     /// What is there and did not load. While anything stands here no deletion starts; for what stands in a
     /// tenant's folder, no deletion of that tenant's clusters.
     pub unloaded: Vec<Unloaded>,
-    /// Whether a few documents more are not too many for anybody. Of a part of a fleet that is not known.
-    pub has_room: bool,
+    /// How many documents more are not too many for anybody; `None` where somebody has too many. Of a part of a fleet that is
+    /// not known.
+    pub room: Option<DocumentGrowth>,
 }
 
 impl Fleet {

@@ -18,14 +18,8 @@ use super::read::MAX_FILE;
 use crate::model::DocumentGrowth;
 use crate::model::api::FleetSpec;
 
-/// What may come besides before it is counted whether anybody has too much. Rules of placement may not: whose
-/// there are more is counted.
-const SPARE: Amounts = Amounts {
-    entries: DocumentGrowth::MOST.entries,
-    documents: DocumentGrowth::MOST.documents,
-    bytes: DocumentGrowth::MOST.bytes,
-    rules: 0,
-};
+/// Of how many bytes more it is known whether they are too many.
+const SPARE: u64 = DocumentGrowth::MOST.bytes;
 
 /// Whose something is: the tenants of a folder, or none for what is the platform's.
 type Owner<'a> = Vec<&'a str>;
@@ -106,7 +100,7 @@ impl<'a> Meter<'a> {
     /// read.
     pub(super) fn wants_bytes(&mut self, path: &str) -> bool {
         let owner = self.folders.tenants_of(path);
-        let most = |entries: u64| entries.saturating_mul(MAX_FILE).saturating_add(SPARE.bytes);
+        let most = |entries: u64| entries.saturating_mul(MAX_FILE).saturating_add(SPARE);
         let used = self.used.get(owner).copied().unwrap_or_default();
         let wants =
             most(used.entries) > self.limit(owner).bytes || most(self.entries) > self.most.bytes;
@@ -205,15 +199,24 @@ impl<'a> Meter<'a> {
         .unwrap_or(self.most)
     }
 
-    /// Whether nobody is near a limit, nor would be with a little more.
-    pub(super) fn has_room(&self) -> bool {
+    /// How much more would not be too much, whoever has it. Rules of placement may not become more: whose there are more is
+    /// counted.
+    pub(super) fn room(&self) -> DocumentGrowth {
         let tenants = self.limits.keys().map(|tenant| (vec![*tenant], Amounts::default()));
         let owners =
             self.used.iter().map(|(owner, used)| (owner.clone(), self.at_most(owner, *used)));
         let all = owners.clone().fold(Amounts::default(), |all, (_, used)| all.plus(used));
-        let fits = |used: Amounts, limit| used.plus(SPARE).beyond(limit).is_none();
-        tenants.chain(owners).all(|(owner, used)| fits(used, self.limit(&owner)))
-            && fits(all, self.most)
+        let left = |used: Amounts, limit: Amounts| DocumentGrowth {
+            entries: limit.entries.saturating_sub(used.entries),
+            documents: limit.documents.saturating_sub(used.documents),
+            bytes: limit.bytes.saturating_sub(used.bytes),
+        };
+        let each = tenants.chain(owners).map(|(owner, used)| left(used, self.limit(&owner)));
+        each.fold(left(all, self.most), |least, room| DocumentGrowth {
+            entries: least.entries.min(room.entries),
+            documents: least.documents.min(room.documents),
+            bytes: least.bytes.min(room.bytes),
+        })
     }
 
     /// What an owner has, with the most that the files may be of which no header was read.

@@ -18,8 +18,8 @@ use crate::model::{
 pub(super) struct AffectedScope {
     /// Those whose documents changed, with them.
     pub(super) changed: ChangedDocuments,
-    /// How much was added since all documents were counted, these included; `None` near a limit.
-    pub(super) growth: Option<DocumentGrowth>,
+    /// How much was added since all documents were counted, these included.
+    pub(super) growth: DocumentGrowth,
     /// Those whose documents are the same and that the last run wrote, or of which a report says something else,
     /// with their files.
     pub(super) unsettled: BTreeMap<Name, String>,
@@ -93,9 +93,9 @@ pub(super) fn of(
     }
     let changed = load::changed_clusters(store, &spec, &roots.fleet, before, after)?;
     let Some(changed) = changed else { return Ok(None) };
-    // Near a limit nothing may be added.
-    let growth = baseline.growth.and_then(|growth| growth.plus(changed.growth()));
-    if growth.is_none() && !changed.growth().is_none() {
+    let growth = baseline.growth.plus(changed.growth());
+    let fits = baseline.room.is_some_and(|room| growth.fits(room));
+    if !fits && !changed.growth().is_none() {
         return Ok(None);
     }
     let going = going(baseline, &changed, &heard);

@@ -174,7 +174,7 @@ fn told_of(
     }
     // What is at its limit after a cluster came, now or since all was looked at, is told by looking at all.
     let has_quota = proposal.fleet.spec.tenants.iter().any(|tenant| tenant.quota.is_some());
-    let came = baseline.growth.is_some_and(|growth| growth.documents > 0);
+    let came = baseline.growth.documents > 0;
     if has_quota && (came || adds) {
         return Ok(None);
     }
