@@ -48,6 +48,7 @@ mod templates;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod weighed;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -65,6 +66,7 @@ pub use reports::{folded, folded_pools, known_reports, reports};
 pub use split::without_documents;
 pub use strays::strays;
 pub use templates::own_templates;
+pub use weighed::{WeighedPolicies, weighed_policies};
 pub use yaml::emit_yaml;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};

@@ -147,3 +147,19 @@ fn a_new_cluster_is_placed_by_what_stands_where_workers_report() {
     assert!(standing.run() && standing.run());
     assert!(standing.world.worker_of("n01").is_some());
 }
+
+/// What a policy prefers is read where a cluster is placed: nobody who is or waits is looked at.
+#[test]
+fn a_policy_that_weighs_otherwise_looks_at_nobody() {
+    let mut standing = Standing::roomy();
+    apply(&mut standing.world, &Edit::Rules(7));
+    standing.stand();
+    apply(&mut standing.world, &Edit::Rules(11));
+    let before = standing.world.output;
+    assert!(standing.run());
+    assert_eq!(standing.world.output, before);
+    standing.come((1, 0, 0));
+    assert!(standing.run() && standing.run(), "by the policy as it is now");
+    apply(&mut standing.world, &Edit::Rules(8));
+    assert!(!standing.run(), "it keeps nobody apart any more");
+}

@@ -122,7 +122,7 @@ pub(crate) fn apply(world: &mut World, edit: &Edit) {
             world.reports.get_or_insert_default().insert(Name::parse(name).unwrap(), report);
         }
         Edit::Rules(n) => {
-            world.write("policies/rules.yaml", &rules(n % 4));
+            world.write("policies/rules.yaml", &rules(n % 12));
         }
         Edit::Override(n) => {
             world.write("policies/override.yaml", &overriding(n));
@@ -229,7 +229,8 @@ fn report(world: &World, worker: &str, phase: u8, minute: u8) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A policy for all clusters: bit 0 spreads them by team, bit 1 keeps those of one team apart.
+/// A policy for all clusters: bit 0 spreads them by team, bit 1 keeps those of one team apart, and the rest is how much it
+/// prefers a location.
 fn rules(which: u8) -> String {
     let mut policy =
         "apiVersion: carp.dev/v1alpha1\nkind: PlacementPolicy\nmetadata:\n  name: rules\nspec:\n  \
@@ -238,6 +239,10 @@ fn rules(which: u8) -> String {
     if which & 1 != 0 {
         policy +=
             "  spread:\n  - {topologyKey: carp.dev/location, maxSkew: 1, matchLabelKeys: [team]}\n";
+    }
+    if which / 4 != 0 {
+        let term = format!("{{weight: {}, term: {{locations: [eastus]}}}}", which / 4);
+        let _ = writeln!(policy, "  affinity: {{preferred: [{term}]}}");
     }
     if which & 2 != 0 {
         policy += "  antiAffinity:\n  - {topologyKey: carp.dev/worker, matchLabelKeys: [team]}\n";

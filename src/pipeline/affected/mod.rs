@@ -113,7 +113,7 @@ fn decide_part(
     read_by: (&dyn DocumentIndex, CandidateWorkers),
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
     let files = scope.files();
-    let differing = DifferingDocuments::of(&scope.changed);
+    let differing = DifferingDocuments::of(&scope.changed, &scope.weighed);
     let other = OtherClusters { added: scope.changed.added().clone(), going: scope.going.clone() };
     let growth = scope.growth;
     if !added::are_free(snapshot, store, (baseline, read_by.0), &other.added)? {

@@ -8,16 +8,19 @@ use super::heard::Heard;
 use super::read::file;
 use super::{removed, told};
 use crate::change::entry_at;
-use crate::load::{self, ChangedDocuments};
+use crate::load::{self, ChangedDocuments, WeighedPolicies};
+use crate::model::api::FleetSpec;
 use crate::model::{
-    BASELINE_FORMAT, Baseline, Dir, DocumentGrowth, DocumentIndex, EntryKind, GoneCluster, Id,
-    Name, ReportsSince, Snapshot, Store, StoreError, paths,
+    BASELINE_FORMAT, Baseline, Dir, DocumentGrowth, DocumentIndex, Entry, EntryKind, GoneCluster,
+    Id, Name, ReportsSince, Snapshot, Store, StoreError, paths,
 };
 
 /// The clusters that a run looks at.
 pub(super) struct AffectedScope {
     /// Those whose documents changed, with them.
     pub(super) changed: ChangedDocuments,
+    /// The policies that weigh otherwise.
+    pub(super) weighed: WeighedPolicies,
     /// How much was added since all documents were counted, these included.
     pub(super) growth: DocumentGrowth,
     /// Those whose documents are the same and that the last run wrote, or of which a report says something else,
@@ -66,36 +69,12 @@ pub(super) fn of(
         Heard::read(snapshot, store, reports, hub.as_deref())?
     };
     let Some(heard) = heard else { return Ok(None) };
-    let roots = spec.roots.clone().unwrap_or_default();
-    let both = |path: &str| -> Result<[Option<Id>; 2], StoreError> {
-        let path = paths::in_repository(prefix, path);
-        let before = entry_at(store, baseline.input, &path)?;
-        let after = entry_at(store, snapshot.input.tree, &path)?;
-        Ok([before.map(|entry| entry.id), after.map(|entry| entry.id)])
-    };
-    for path in [paths::FLEET_FILE, &roots.policies, &roots.templates] {
-        let [before, after] = both(path)?;
-        if before != after {
-            return Ok(None);
-        }
-    }
-    let dir = |tree, path: &str| -> Result<Option<Id>, StoreError> {
-        let entry = entry_at(store, tree, &paths::in_repository(prefix, path))?;
-        Ok(entry.filter(|entry| entry.kind == EntryKind::Dir).map(|entry| entry.id))
-    };
-    let both = |path: &str| Ok([dir(baseline.input, path)?, dir(snapshot.input.tree, path)?]);
-    if !is_same_beside(store, both("")?, &roots.fleet)? {
-        return Ok(None);
-    }
-    let [before, after] = both(&roots.fleet)?;
-    if before != after && told::is_too_much(baseline) {
-        return Ok(None);
-    }
-    let changed = load::changed_clusters(store, &spec, &roots.fleet, before, after)?;
-    let Some(changed) = changed else { return Ok(None) };
-    let growth = baseline.growth.plus(changed.growth());
+    let inputs = Inputs { store, prefix, trees: [baseline.input, snapshot.input.tree] };
+    let Some((changed, weighed)) = inputs.changed(&spec, baseline, index)? else { return Ok(None) };
+    let more = changed.growth().plus(weighed.growth);
+    let growth = baseline.growth.plus(more);
     let fits = baseline.room.is_some_and(|room| growth.fits(room));
-    if !fits && !changed.growth().is_none() {
+    if !fits && !more.is_none() {
         return Ok(None);
     }
     let going = going(baseline, &changed, &heard);
@@ -107,11 +86,72 @@ pub(super) fn of(
     for name in changed.clusters().keys().chain(&going) {
         unsettled.remove(name);
     }
-    let scope = AffectedScope { changed, growth, unsettled, going, heard, hub };
+    let scope = AffectedScope { changed, weighed, growth, unsettled, going, heard, hub };
     let workers = scope.heard.last.keys();
     let told = told::is_busy(baseline, scope.names().iter().chain(workers))
         || (!scope.heard.last.is_empty() && told::of_no_file(baseline));
     Ok((!told && removed::may_go(baseline, &scope)).then_some(scope))
+}
+
+/// Two inputs of a fleet.
+struct Inputs<'a> {
+    store: &'a dyn Store,
+    prefix: &'a str,
+    trees: [Id; 2],
+}
+
+impl Inputs<'_> {
+    /// What is at a path on both sides.
+    fn both(&self, path: &str) -> Result<[Option<Entry>; 2], StoreError> {
+        let path = paths::in_repository(self.prefix, path);
+        let [before, after] = self.trees.map(|tree| entry_at(self.store, tree, &path));
+        Ok([before?, after?])
+    }
+
+    /// The directories at a path.
+    fn dirs(&self, path: &str) -> Result<[Option<Id>; 2], StoreError> {
+        let dir = |entry: Entry| (entry.kind == EntryKind::Dir).then_some(entry.id);
+        Ok(self.both(path)?.map(|entry| entry.and_then(dir)))
+    }
+
+    /// The clusters that say something else, and the policies that weigh otherwise; `None` where anything else differs.
+    fn changed(
+        &self,
+        spec: &FleetSpec,
+        baseline: &Baseline,
+        index: &dyn DocumentIndex,
+    ) -> Result<Option<(ChangedDocuments, WeighedPolicies)>, StoreError> {
+        let roots = spec.roots.clone().unwrap_or_default();
+        for path in [paths::FLEET_FILE, &roots.templates] {
+            let [before, after] = self.both(path)?;
+            if before != after {
+                return Ok(None);
+            }
+        }
+        let [before, after] = self.both(&roots.policies)?;
+        let is_folder = |entry: Option<Entry>| entry.is_none_or(|e| e.kind == EntryKind::Dir);
+        if before != after && !(is_folder(before) && is_folder(after)) {
+            return Ok(None);
+        }
+        let policies = [before, after].map(|entry| entry.map(|entry| entry.id));
+        let weighed = load::weighed_policies(self.store, &roots.policies, policies)?;
+        let Some(weighed) = weighed else { return Ok(None) };
+        // Pools and what moves choose by what weighs.
+        let chooses = !baseline.quiet || !index.all_of("WorkerPool").is_empty();
+        if weighed.otherwise && chooses {
+            return Ok(None);
+        }
+        let sides = self.dirs("")?;
+        if !is_same_beside(self.store, sides, (&roots.fleet, &roots.policies))? {
+            return Ok(None);
+        }
+        let [before, after] = self.dirs(&roots.fleet)?;
+        if before != after && told::is_too_much(baseline) {
+            return Ok(None);
+        }
+        let changed = load::changed_clusters(self.store, spec, &roots.fleet, before, after)?;
+        Ok(changed.map(|changed| (changed, weighed)))
+    }
 }
 
 /// Those of the clusters of which there is a record. Of any other nobody decides anything.
@@ -139,18 +179,18 @@ fn going(baseline: &Baseline, changed: &ChangedDocuments, heard: &Heard) -> BTre
     changed.removed().keys().chain(told).cloned().collect()
 }
 
-/// Whether two directories hold the same, but for what is below this path: what lies beside the documents is told,
-/// too.
+/// Whether two directories hold the same, but for what is below this path and in the folder `apart` beside it: what lies
+/// beside the documents is told, too.
 fn is_same_beside(
     store: &dyn Store,
     sides: [Option<Id>; 2],
-    path: &str,
+    (path, apart): (&str, &str),
 ) -> Result<bool, StoreError> {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     let [Some(before), Some(after)] = sides else { return Ok(sides[0] == sides[1]) };
     let [before, after] = [store.dir(before)?, store.dir(after)?];
     let others = |dir: &Dir| -> Vec<_> {
-        let others = dir.iter().filter(|(name, _)| *name != first);
+        let others = dir.iter().filter(|(name, _)| *name != first && *name != apart);
         others.map(|(name, entry)| (name.to_owned(), entry)).collect()
     };
     if others(&before) != others(&after) {
@@ -160,7 +200,7 @@ fn is_same_beside(
         return Ok(true);
     }
     let below = |dir: &Dir| dir.get(first).filter(|e| e.kind == EntryKind::Dir).map(|e| e.id);
-    is_same_beside(store, [below(&before), below(&after)], rest)
+    is_same_beside(store, [below(&before), below(&after)], (rest, ""))
 }
 
 /// Whether it is this carp that left the fleet standing, and no deadline has passed since.

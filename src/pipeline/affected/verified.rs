@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::told;
-use crate::load::ChangedDocuments;
+use crate::load::{ChangedDocuments, WeighedPolicies};
 use crate::model::{Cluster, IndexRow, Name, Override, Proposal, TriedClusters, Verification};
 use crate::plan;
 
@@ -25,20 +25,23 @@ pub(super) struct DifferingDocuments {
     removed: BTreeSet<Name>,
     /// Whether a file differs that is not read.
     has_unread: bool,
+    /// Whether a policy weighs otherwise.
+    weighs: bool,
 }
 
 impl DifferingDocuments {
-    pub(super) fn of(changed: &ChangedDocuments) -> Self {
+    pub(super) fn of(changed: &ChangedDocuments, weighed: &WeighedPolicies) -> Self {
         let added = changed.added().clone();
         let mut edited: BTreeSet<Name> = changed.clusters().into_keys().collect();
         edited.retain(|name| !added.contains(name));
         Self {
-            files: changed.files().clone(),
-            is_form_only: changed.is_form_only(),
+            files: changed.files() | &weighed.files,
+            is_form_only: changed.is_form_only() && !weighed.otherwise,
             edited,
             added,
             removed: changed.removed().keys().cloned().collect(),
             has_unread: changed.has_unread(),
+            weighs: weighed.otherwise,
         }
     }
 }
@@ -53,7 +56,8 @@ pub(super) fn after(
     label_keys: &BTreeSet<String>,
 ) -> Option<Verification> {
     let tells = |finding| told::is_of(finding, &differing.files);
-    if differing.has_unread || before.findings.iter().any(tells) {
+    // What a test expects hangs on what weighs, and whether any worker meets a term that is preferred.
+    if differing.has_unread || differing.weighs || before.findings.iter().any(tells) {
         return None;
     }
     if differing.is_form_only {
