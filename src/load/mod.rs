@@ -145,14 +145,14 @@ pub fn load_beside(
         desired.unloaded.extend(unloaded);
     }
     loaded.parsed = desired.parsed;
-    let room = meter.is_fine().then(|| meter.room());
+    let spare = meter.is_fine().then(|| meter.room());
     let items = std::mem::take(&mut desired.items);
     let unloaded = std::mem::take(&mut desired.unloaded);
     loaded.documents = items.len() + unloaded.len();
     loaded.diagnostics.extend(std::mem::take(&mut desired.diagnostics));
     let spec = file.spec.as_ref();
     let (fleet, found) = assemble::assemble(spec, catalogue, items, unloaded, previous);
-    loaded.fleet = Fleet { name: file.name, room, ..fleet };
+    loaded.fleet = Fleet { name: file.name, room: spare, ..fleet };
     loaded.diagnostics.extend(found);
     memo.files = desired.memo(&loaded.diagnostics);
     Ok(loaded)

@@ -66,6 +66,8 @@ pub struct Baseline {
     pub spent: bool,
     /// What stands on the workers of which the index of documents says something older.
     pub standing: BTreeMap<Name, StandingWorker>,
+    /// The clusters that wait and of which the index of documents does not know the file, with their files.
+    pub waiting: BTreeMap<Name, String>,
     /// How much could be added to the desired documents, by anybody, when they were counted; `None` where somebody had too
     /// much.
     pub room: Option<DocumentGrowth>,

@@ -63,6 +63,11 @@ impl FleetCounts {
         *counted = counted.saturating_sub(1);
     }
 
+    /// Takes a cluster out that waited.
+    pub fn take_pending(&mut self) {
+        self.pending = self.pending.saturating_sub(1);
+    }
+
     /// Takes a worker out that was counted in this phase.
     pub fn take_worker(&mut self, phase: Option<&str>) {
         take(&mut self.workers, phase);

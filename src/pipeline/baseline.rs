@@ -54,6 +54,7 @@ pub fn baseline(
         spent: !change::leftover(fleet, proposal.previous.fleet.as_ref()).is_empty(),
         gone,
         standing: BTreeMap::new(),
+        waiting: BTreeMap::new(),
         room: fleet.room,
         growth: DocumentGrowth::default(),
         findings: proposal.diagnostics.iter().cloned().collect(),

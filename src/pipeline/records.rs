@@ -77,10 +77,11 @@ impl Writing<'_> {
         self.run.row_before(name, planned.decision.worker()?)
     }
 
-    /// Writes the lock of the clusters that wait, and returns its id.
+    /// Writes the lock of the clusters that wait, and returns its id. `is_there`: a run before wrote one.
     pub(super) fn pending_lock(
         &mut self,
         waiting: &BTreeMap<Name, Option<Id>>,
+        is_there: bool,
     ) -> Result<Id, StoreError> {
         let before = &self.run.read.previous.pending;
         let rows = waiting.iter().filter_map(|(name, record)| {
@@ -103,7 +104,7 @@ impl Writing<'_> {
         });
         let pending = PendingLock { clusters: rows.collect(), schema_version: PENDING_SCHEMA };
         let bytes = lock_to_bytes(&pending);
-        let same = pending == *before && self.run.read.previous.fleet.is_some();
+        let same = pending == *before && is_there;
         if same && !self.run.read.previous.is_damaged(&LockName::Pending) {
             return Ok(blob_id(&bytes));
         }

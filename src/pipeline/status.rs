@@ -76,14 +76,15 @@ impl Documents<'_> {
     }
 
     /// Writes the documents of the planned clusters and of the workers in `heard` alone, where all were counted in
-    /// `counts` before but those that come now. Says which of the clusters have another than before.
+    /// `counts` before but those that come now. Says which of the clusters have another than before. Those in `waits` go
+    /// on waiting as they did, and have the one that they had.
     pub(super) fn write_part(
         self,
         snapshot: &Snapshot,
         store: &dyn Store,
         plan: &Plan,
         counts: &FleetCounts,
-        heard: &BTreeSet<Name>,
+        (heard, waits): (&BTreeSet<Name>, &BTreeSet<Name>),
     ) -> Result<(StatusTrees, Vec<Name>), StoreError> {
         let Documents { fleet, previous, observed } = self;
         let mut edit = TreeEdit::default();
@@ -93,13 +94,16 @@ impl Documents<'_> {
         let mut sheet = StatusTreeEdit::new(snapshot, store, BTreeMap::new());
         let (mut counts, mut told) = (counts.clone(), Vec::new());
         let mut used = DataStoreUse::default();
-        for (name, planned) in &plan.clusters {
+        for (name, planned) in plan.clusters.iter().filter(|(name, _)| !waits.contains(*name)) {
             let path = format!("{CLUSTER_DOCUMENTS}/{}/{name}.yaml", paths::shard(name));
             let before = sheet.find(fold, &path)?;
             if before.is_some() {
                 counts.take_cluster(cluster_phase(store, before)?.as_deref());
             }
             counts.take_state(state_of(previous, name));
+            if previous.pending.clusters.contains_key(name) {
+                counts.take_pending();
+            }
             counts.add_decision(&planned.decision);
             if let Some(document) = cluster_status(input, name) {
                 counts.add_cluster(document.status.phase.clone());

@@ -9,7 +9,8 @@ impl Writing<'_> {
         let set_back = self.set_back()?;
         self.moves();
         let waiting = self.records()?;
-        let pending = self.pending_lock(&waiting)?;
+        let is_there = self.run.read.previous.fleet.is_some();
+        let pending = self.pending_lock(&waiting, is_there)?;
         for (worker, own) in std::mem::take(&mut self.contents.own) {
             self.worker(&worker, own)?;
         }

@@ -135,5 +135,6 @@ mod verifying_openpgp;
 mod version_steps;
 mod versions_offered;
 mod visible_text;
+mod waiting_law;
 mod ways_to_write;
 mod whole_loop;

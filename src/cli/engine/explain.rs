@@ -268,9 +268,11 @@ fn cluster_notes(look: &FleetLook, explanation: &Explanation) -> Vec<String> {
     notes.extend(own.map(|gate| format!("{} ({})", gate_words(gate.reason), gate.reason.name())));
     let holds = proposal.plan.holds.iter();
     let held = holds.filter(|hold| hold.names.iter().any(|n| *n == *explanation.cluster));
-    notes.extend(held.map(|hold| {
-        format!("held by a guard: {} ({})", hold_words(hold).what, hold.kind.name())
-    }));
+    notes.extend(
+        held.map(|hold| {
+            format!("held by a guard: {} ({})", hold_words(hold).what, hold.kind.name())
+        }),
+    );
     notes
 }
 

@@ -37,22 +37,27 @@ pub(super) fn are_free(
     Ok(true)
 }
 
-/// The workers to which these clusters come, and whether nobody else is concerned.
+/// The workers to which clusters come, those in `added` or whoever waited, and whether nobody else is concerned. Where all
+/// that wait were looked at, in the `queue`, each goes on waiting or comes.
 pub(super) fn hosts(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
     input: &PlanInput<'_>,
-    (plan, added): (&Plan, &BTreeSet<Name>),
+    (plan, added, queue): (&Plan, &BTreeSet<Name>, bool),
 ) -> Result<Option<BTreeMap<Name, BTreeSet<Name>>>, StoreError> {
     let mut hosts: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
     // One that runs somewhere without a record is told of, and has a record from now on.
-    let runs = |name| input.observed.workers.values().any(|w| w.clusters.contains_key(name));
-    if added.iter().any(runs) {
-        return Ok(None);
-    }
-    for name in added {
+    let runs = |name: &Name| input.observed.workers.values().any(|w| w.clusters.contains_key(name));
+    for name in added.iter().chain(input.previous.pending.clusters.keys()) {
         let decision = plan.clusters.get(name).map(|planned| &planned.decision);
+        let waits = matches!(decision, Some(Decision::Wait { .. } | Decision::Forget));
+        if runs(name) {
+            return Ok(None);
+        }
+        if queue && waits {
+            continue;
+        }
         let Some(Decision::Bind(binding)) = decision else { return Ok(None) };
         let cluster = input.fleet.clusters.get(name);
         let alike = |cluster| is_spread_alike(cluster, baseline.narrowed.as_ref());
@@ -62,7 +67,8 @@ pub(super) fn hosts(
         hosts.entry(binding.worker.clone()).or_default().insert(name.clone());
     }
     let waits = baseline.counts.pending > 0;
-    if !hosts.is_empty() && waits && !is_nobodys(snapshot, store, input, (plan, &hosts))? {
+    if !hosts.is_empty() && waits && !queue && !is_nobodys(snapshot, store, input, (plan, &hosts))?
+    {
         return Ok(None);
     }
     Ok(Some(hosts))

@@ -9,7 +9,7 @@ use crate::model::{Digest, FoldedReport, Name, Report, ReportsSince, Snapshot, S
 use crate::plan;
 
 /// The workers whose reports changed, as they were known before.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Heard {
     /// What is folded of each.
     pub(super) last: BTreeMap<Name, FoldedReport>,

@@ -20,6 +20,7 @@ mod choose;
 mod heard;
 mod made;
 mod neutral;
+mod queue;
 mod read;
 mod removed;
 mod scope;
@@ -41,8 +42,8 @@ use super::status::Documents;
 use super::writing::{Writing, WrittenTree};
 use super::{Decided, decide, finish};
 use crate::model::{
-    Baseline, Decision, DocumentIndex, Hold, Memo, Name, Plan, Planned, Previous, Proposal,
-    ReportsSince, Snapshot, StandingWorker, Store, StoreError,
+    Baseline, Decision, DocumentIndex, Hold, Memo, Name, Observed, PendingLock, Plan, Planned,
+    Previous, Proposal, ReportsSince, Snapshot, StandingWorker, Store, StoreError,
 };
 use crate::plan::{self, PlanInput};
 use heard::Heard;
@@ -70,13 +71,11 @@ pub fn propose_affected(
     baseline: &Baseline,
     index: &dyn DocumentIndex,
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
-    let Some(scope) = scope::of(snapshot, reports, store, baseline, index)? else {
-        return Ok(None);
-    };
-    let candidates = candidates_of(&scope);
-    let part = decide_part(snapshot, store, baseline, scope, (index, candidates))?;
+    let scope = || scope::of(snapshot, reports, store, baseline, index);
+    let part =
+        queue::decide_part(snapshot, store, baseline, scope, (index, CandidateWorkers::Own))?;
     let reports = reports.digest;
-    Ok(part.map(|(proposal, next)| (proposal, Baseline { reports, ..next })))
+    Ok(part.map(|(proposal, next, _)| (proposal, Baseline { reports, ..next })))
 }
 
 /// What was decided about a few clusters.
@@ -104,25 +103,33 @@ struct OtherClusters {
     going: BTreeSet<Name>,
 }
 
+/// By what a part of a fleet is decided.
+struct DecidedBy<'a> {
+    index: &'a dyn DocumentIndex,
+    candidates: CandidateWorkers,
+    /// The clusters that end, by their workers, where what stands was counted without them.
+    ended: BTreeMap<Name, BTreeSet<Name>>,
+}
+
 /// What comes of these clusters, and what stands after it; `None` where more may be affected.
 fn decide_part(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
     scope: AffectedScope,
-    read_by: (&dyn DocumentIndex, CandidateWorkers),
+    by: &DecidedBy<'_>,
 ) -> Result<Option<(Proposal, Baseline)>, StoreError> {
-    let files = scope.files();
     let differing = DifferingDocuments::of(&scope.changed, &scope.weighed);
     let other = OtherClusters { added: scope.changed.added().clone(), going: scope.going.clone() };
     let growth = scope.growth;
-    if !added::are_free(snapshot, store, (baseline, read_by.0), &other.added)? {
+    if !added::are_free(snapshot, store, (baseline, by.index), &other.added)? {
         return Ok(None);
     }
-    let Some(read) = read::part(snapshot, store, baseline, scope, read_by)? else {
+    let Some(read) = read::part(snapshot, store, baseline, scope, (by.index, by.candidates))?
+    else {
         return Ok(None);
     };
-    let Some(part) = decide_read(snapshot, store, baseline, (read, read_by), &other)? else {
+    let Some(part) = decide_read(snapshot, store, baseline, (read, by), &other)? else {
         return Ok(None);
     };
     let standing = part.standing.clone();
@@ -140,8 +147,9 @@ fn decide_part(
     let verified = baseline.verified.as_ref();
     let keys = &baseline.label_keys;
     let verified = verified.and_then(|before| verified::after(before, &differing, &proposal, keys));
-    let next = next(snapshot, store, baseline, &proposal, &files, &changed)?;
-    Ok(Some((proposal, Baseline { until, gone, standing, growth, verified, ..next })))
+    let waiting = queue::waiting(baseline, by.index, &proposal, &other.added);
+    let next = next(snapshot, store, baseline, &proposal, &changed)?;
+    Ok(Some((proposal, Baseline { until, gone, standing, waiting, growth, verified, ..next })))
 }
 
 /// Decides about what was read.
@@ -149,29 +157,24 @@ fn decide_read(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
-    (read, (index, candidates)): (AffectedRead, (&dyn DocumentIndex, CandidateWorkers)),
+    (read, by): (AffectedRead, &DecidedBy<'_>),
     other: &OtherClusters,
 ) -> Result<Option<PartDecided>, StoreError> {
     let AffectedRead { mut read, mut locks, heard, mut anew } = read;
     let mut decided = decide(snapshot, store, &Memo::default(), &read, &BTreeSet::new())?;
     let holds = removed::held(&decided.planning.plan, baseline, &other.going);
-    let Some(holds) = holds.filter(|_| stays(&decided, other)) else { return Ok(None) };
+    let is_queue = by.candidates == CandidateWorkers::Queue;
+    let stays = stays(&decided, other, is_queue.then_some(&locks.pending));
+    let Some(holds) = holds.filter(|_| stays) else { return Ok(None) };
     let ended = removed::ended(&decided.planning.plan, &locks);
-    let left = ended.keys().cloned().collect();
-    // What is decided by all workers counts who goes among those that stand.
-    let is_counted = ended.is_empty()
-        || (candidates == CandidateWorkers::Own
-            && count_standing(&mut decided.planning.plan, &locks, &left, baseline));
-    if !is_counted {
-        return Ok(None);
-    }
-    let plan = &decided.planning.plan;
-    let known = (plan, &locks, &read.observed);
-    let without = removed::left(snapshot, store, (baseline, index), known, &ended)?;
+    let known = (&locks, &read.observed);
+    let without = without(snapshot, store, baseline, (&mut decided, known, &ended), by)?;
     let Some(without) = without else { return Ok(None) };
-    anew.extend(left);
+    anew.extend(ended.into_keys());
+    let plan = &decided.planning.plan;
     let input = PlanInput::new(&read.loaded.fleet, &read.previous, &read.observed);
-    let hosts = added::hosts(snapshot, store, baseline, &input, (plan, &other.added))?;
+    let comes = (plan, &other.added, is_queue);
+    let hosts = added::hosts(snapshot, store, baseline, &input, comes)?;
     let Some(hosts) = hosts else { return Ok(None) };
     let mut standing = baseline.standing.clone();
     standing.extend(without);
@@ -188,7 +191,45 @@ fn decide_read(
     // What is written stands among the other clusters of its worker.
     read.previous = locks;
     let hosts = hosts.into_keys().collect();
-    Ok(Some(PartDecided { read, decided, heard, anew, hosts, standing, holds, candidates }))
+    Ok(Some(PartDecided {
+        read,
+        decided,
+        heard,
+        anew,
+        hosts,
+        standing,
+        holds,
+        candidates: by.candidates,
+    }))
+}
+
+/// What stands on the workers that clusters leave for good, without those; `None` where somebody else is concerned.
+fn without(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    baseline: &Baseline,
+    (decided, (locks, observed), ended): (
+        &mut Decided,
+        (&Previous, &Observed),
+        &BTreeMap<Name, BTreeSet<Name>>,
+    ),
+    by: &DecidedBy<'_>,
+) -> Result<Option<BTreeMap<Name, StandingWorker>>, StoreError> {
+    let plan = &mut decided.planning.plan;
+    match by.candidates {
+        // They are taken out of what stands already.
+        CandidateWorkers::Queue => return Ok((*ended == by.ended).then(BTreeMap::new)),
+        CandidateWorkers::EveryWorker if !ended.is_empty() => return Ok(None),
+        CandidateWorkers::EveryWorker => {}
+        CandidateWorkers::Own => {
+            let left = ended.keys().cloned().collect();
+            if !ended.is_empty() && !count_standing(plan, locks, &left, baseline) {
+                return Ok(None);
+            }
+        }
+    }
+    let known = (&*plan, locks, observed);
+    removed::left(snapshot, store, (baseline, by.index), known, (ended, false))
 }
 
 /// What was written of a few clusters.
@@ -208,6 +249,7 @@ fn write(
     part: PartDecided,
 ) -> Result<Option<PartWritten>, StoreError> {
     let PartDecided { read, mut decided, heard, mut anew, hosts, holds, candidates, .. } = part;
+    let is_queue = candidates == CandidateWorkers::Queue;
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
     let chosen = choose::choose(run, &decided.guarded, &baseline.holds)?;
     let Some((choice, lock)) = chosen else { return Ok(None) };
@@ -221,9 +263,11 @@ fn write(
     let run = Run { snapshot, store, read: &read, plan: &decided.planning.plan };
     let remembered = Remembered { did, ..Remembered::default() };
     let writing = Writing::new(run, contents, Vec::new(), remembered);
-    let Some((written, rewritten)) = writing.write_part(lock.as_ref())? else { return Ok(None) };
+    let Some((written, rewritten)) = writing.write_part(lock.as_ref(), is_queue)? else {
+        return Ok(None);
+    };
     // Where all workers are known, so is what stands on them.
-    let is_counted = candidates == CandidateWorkers::EveryWorker
+    let is_counted = candidates != CandidateWorkers::Own
         || count_standing(&mut decided.planning.plan, &read.previous, &anew, baseline);
     if !is_plain(&written) || !is_counted {
         return Ok(None);
@@ -232,8 +276,9 @@ fn write(
     let documents =
         Documents { fleet: &read.loaded.fleet, previous: &read.previous, observed: &read.observed };
     let planned = &decided.planning.plan;
-    let (status, stated) =
-        documents.write_part(snapshot, store, planned, &baseline.counts, &anew)?;
+    let waits = queue::waits(baseline, &read, planned);
+    let of = (&anew, &waits);
+    let (status, stated) = documents.write_part(snapshot, store, planned, &baseline.counts, of)?;
     let reported = heard.reported(baseline.reported, &read);
     let mut proposal = finish(snapshot, store, read, decided, (told, written), status)?;
     proposal.reported = reported;
@@ -269,14 +314,16 @@ fn count_standing(
 }
 
 /// Whether every decision is that a cluster stays where it is, as it is, that a new one comes, or that one without a
-/// document goes.
-fn stays(decided: &Decided, other: &OtherClusters) -> bool {
+/// document goes; of those in the `queue`, that one comes or waits.
+fn stays(decided: &Decided, other: &OtherClusters, queue: Option<&PendingLock>) -> bool {
+    let waits = |name: &Name| queue.is_some_and(|queue| queue.clusters.contains_key(name));
     let Plan { clusters, pools, deletions, moves, stays, violations, .. } = &decided.planning.plan;
     let keeps = |(name, planned): (&Name, &Planned)| match planned.decision {
         Decision::Keep { .. } => planned.resize_blocked.is_none(),
-        Decision::Bind(_) => other.added.contains(name),
+        Decision::Bind(_) => other.added.contains(name) || waits(name),
+        Decision::Wait { .. } => queue.is_some() && (other.added.contains(name) || waits(name)),
         Decision::Delete { .. } | Decision::Forget => other.going.contains(name),
-        _ => false,
+        Decision::Move { .. } => false,
     };
     clusters.iter().all(keeps)
         && pools.is_empty()
@@ -294,16 +341,16 @@ fn is_plain(written: &WrittenTree) -> bool {
     written.taken.is_empty() && written.set_back.is_empty()
 }
 
-/// What stands after a run that wrote the clusters in `changed`, of which `files` names the files.
+/// What stands after a run that wrote the clusters in `changed`.
 fn next(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
     proposal: &Proposal,
-    files: &BTreeMap<Name, String>,
     changed: &BTreeSet<Name>,
 ) -> Result<Baseline, StoreError> {
-    let file = |name: &Name| Some((name.clone(), files.get(name)?.clone()));
+    let clusters = &proposal.fleet.clusters;
+    let file = |name: &Name| Some((name.clone(), clusters.get(name)?.file.clone()));
     Ok(Baseline {
         input: snapshot.input.tree,
         output: output_entries(snapshot, store, proposal.tree)?,

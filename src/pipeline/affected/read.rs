@@ -36,6 +36,8 @@ pub(super) enum CandidateWorkers {
     Own,
     /// All of them.
     EveryWorker,
+    /// All of them, with all clusters that wait.
+    Queue,
 }
 
 /// Reads what decisions about these clusters read; `None` where more must be looked at.
@@ -46,32 +48,28 @@ pub(super) fn part(
     scope: AffectedScope,
     (index, candidates): (&dyn DocumentIndex, CandidateWorkers),
 ) -> Result<Option<AffectedRead>, StoreError> {
-    let (names, going) = (scope.names(), scope.going.clone());
+    let Some(queue) = queue(snapshot, store, candidates)? else { return Ok(None) };
+    let mut names = scope.names();
+    names.extend(queue.clusters.keys().cloned());
+    let going = scope.going.clone();
     let edited: BTreeSet<Name> = scope.changed.clusters().into_keys().collect();
-    let AffectedScope { heard, hub, .. } = &scope;
-    let hosts = heard.last.keys().filter(|name| hub.as_ref() != Some(*name));
     let added = scope.changed.added().clone();
-    let placed = names.difference(&added).cloned().collect();
-    let Some(mut locks) = locks(snapshot, store, (&placed, &going), hosts)? else {
-        return Ok(None);
-    };
-    locks.placed = usize::try_from(baseline.counts.bound + baseline.counts.deleting).ok();
-    if told::is_busy(baseline, locks.workers.keys()) {
-        return Ok(None);
-    }
-    let has_none = |worker: &&Name| index.file_of(&DocumentName::new("Worker", worker)).is_none();
-    let without = locks.workers.keys().filter(has_none).cloned().collect();
-    let Some(MadeByPools { lock, files }) = made::made(snapshot, store, &without, index)? else {
-        return Ok(None);
-    };
+    let waits = |name: &&Name| queue.clusters.contains_key(*name);
+    let placed = names.difference(&added).filter(|name| !waits(name)).cloned().collect();
+    let hosts = hosts(snapshot, store, (baseline, index), &scope, &placed)?;
+    let Some((mut locks, MadeByPools { lock, files })) = hosts else { return Ok(None) };
     let Some(mut sources) = sources(&locks, &names, &scope, index) else { return Ok(None) };
+    let Some(queued) = queued(&queue, &scope, baseline, index) else { return Ok(None) };
+    sources.extend(queued);
     sources.extend(files);
     let standing = match candidates {
         CandidateWorkers::Own => None,
-        CandidateWorkers::EveryWorker => match everyone(baseline, index, &mut sources) {
-            Some(standing) => Some(standing),
-            None => return Ok(None),
-        },
+        CandidateWorkers::EveryWorker | CandidateWorkers::Queue => {
+            match everyone(baseline, index, &mut sources) {
+                Some(standing) => Some(standing),
+                None => return Ok(None),
+            }
+        }
     };
     let AffectedScope { changed, heard, hub, .. } = scope;
     let guarding = removed::guarding(snapshot, store, &going, lock.as_ref())?;
@@ -81,31 +79,70 @@ pub(super) fn part(
     let beside = Previous { fleet: lock, ..locks.clone() };
     let mut loaded = load::load_part(&snapshot.input, store, changed, &sources, index, &beside)?;
     loaded.iter_mut().for_each(made::without_pools);
-    let Some(loaded) =
-        loaded.filter(|loaded| are_neutral(loaded, &locks, (&names, &added, &going), baseline))
+    let Some(loaded) = loaded
+        .filter(|loaded| are_neutral(loaded, &locks, (&names, &added, &going), &queue, baseline))
     else {
         return Ok(None);
     };
     if name_pools(&loaded, &edited) || !has_workers(&loaded, &locks, standing.as_ref()) {
         return Ok(None);
     }
-    let (mut read, all_read) = Read::unfolded(loaded, locks.clone());
     // What the hub says of a worker is in that one's own status.
+    let hub = hub.filter(|_| !heard.last.is_empty());
+    let folded = folded(snapshot, store, (loaded, &locks), (&heard, hub))?;
+    let Some((mut read, anew)) = folded else { return Ok(None) };
+    locks.pending = queue;
+    // A report is held against all that is on its worker.
+    read.previous = Previous { standing, fleet: guarding, ..of_clusters(&locks, &names) };
+    let input = PlanInput::new(&read.loaded.fleet, &read.previous, &read.observed);
+    if candidates != CandidateWorkers::Own && !plan::is_counted_by(&input) {
+        return Ok(None);
+    }
+    Ok(Some(AffectedRead { read, locks, heard, anew }))
+}
+
+/// The workers of the clusters in `placed`, those that were heard of included: their locks, and where those come from that
+/// pools made. `None` where one is on its way or told of.
+fn hosts(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    (baseline, index): (&Baseline, &dyn DocumentIndex),
+    scope: &AffectedScope,
+    placed: &BTreeSet<Name>,
+) -> Result<Option<(Previous, MadeByPools)>, StoreError> {
+    let AffectedScope { heard, hub, going, .. } = scope;
+    let heard = heard.last.keys().filter(|name| hub.as_ref() != Some(*name));
+    let Some(mut locks) = locks(snapshot, store, (placed, going), heard)? else {
+        return Ok(None);
+    };
+    locks.placed = usize::try_from(baseline.counts.bound + baseline.counts.deleting).ok();
+    if told::is_busy(baseline, locks.workers.keys()) {
+        return Ok(None);
+    }
+    let has_none = |worker: &&Name| index.file_of(&DocumentName::new("Worker", worker)).is_none();
+    let without = locks.workers.keys().filter(has_none).cloned().collect();
+    let made = made::made(snapshot, store, &without, index)?;
+    Ok(made.map(|made| (locks, made)))
+}
+
+/// What was loaded, with what its workers and the `hub` say, and the workers of which something else is folded now; `None`
+/// where not all of it can be read, or a worker is another host to decisions.
+fn folded(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    (loaded, locks): (Loaded, &Previous),
+    (heard, hub): (&Heard, Option<Name>),
+) -> Result<Option<(Read, BTreeSet<Name>)>, StoreError> {
+    let (mut read, all_read) = Read::unfolded(loaded, locks.clone());
     let mut workers: BTreeSet<Name> = read.loaded.fleet.workers.keys().cloned().collect();
-    workers.extend(hub.filter(|_| !heard.last.is_empty()));
+    workers.extend(hub);
     let (reports, found) = heard.among(&workers, snapshot, store)?;
     if !found.is_empty() {
         return Ok(None);
     }
     read.fold(snapshot, store, reports)?;
-    let Some(anew) = heard.folded_anew(&read) else { return Ok(None) };
-    // A report is held against all that is on its worker.
-    read.previous = Previous { standing, fleet: guarding, ..of_clusters(&locks, &names) };
-    let input = PlanInput::new(&read.loaded.fleet, &read.previous, &read.observed);
-    if candidates == CandidateWorkers::EveryWorker && !plan::is_counted_by(&input) {
-        return Ok(None);
-    }
-    Ok((all_read && !read.stopped).then_some(AffectedRead { read, locks, heard, anew }))
+    let anew = heard.folded_anew(&read).filter(|_| all_read && !read.stopped);
+    Ok(anew.map(|anew| (read, anew)))
 }
 
 /// The locks of these workers and of those that the clusters are on; `None` where one is on none for good, or leaves
@@ -166,6 +203,35 @@ pub(super) fn pending(
     let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
     let lock = lock_from_bytes::<PendingLock>(&store.blob(id)?, PENDING_SCHEMA).ok();
     Ok(lock.filter(|lock| lock.schema_version == PENDING_SCHEMA))
+}
+
+/// The clusters that wait, where all of them are looked at; `None` where they are not known.
+fn queue(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    candidates: CandidateWorkers,
+) -> Result<Option<PendingLock>, StoreError> {
+    match candidates {
+        CandidateWorkers::Own | CandidateWorkers::EveryWorker => Ok(Some(PendingLock::default())),
+        CandidateWorkers::Queue => pending(snapshot, store),
+    }
+}
+
+/// The files of the clusters that wait and whose documents are the same; `None` where one is not known.
+fn queued(
+    queue: &PendingLock,
+    scope: &AffectedScope,
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+) -> Option<BTreeMap<DocumentName, String>> {
+    let changed = scope.changed.clusters();
+    let stay = |name: &&Name| !changed.contains_key(*name) && !scope.going.contains(*name);
+    let source = |name: &Name| {
+        let known = scope.unsettled.get(name).or_else(|| baseline.waiting.get(name)).cloned();
+        let file = known.or_else(|| index.file_of_cluster(name))?;
+        Some((DocumentName::new("ManagedCluster", name), file))
+    };
+    queue.clusters.keys().filter(stay).map(source).collect()
 }
 
 /// The locks with the rows of these clusters alone.
@@ -267,8 +333,10 @@ fn are_neutral(
     loaded: &Loaded,
     previous: &Previous,
     (names, added, going): (&BTreeSet<Name>, &BTreeSet<Name>, &BTreeSet<Name>),
+    queue: &PendingLock,
     baseline: &Baseline,
 ) -> bool {
+    let waits = |name: &&Name| queue.clusters.contains_key(*name);
     let rows: BTreeMap<_, _> = previous.workers.values().flat_map(|lock| &lock.clusters).collect();
     let neutral = |name: &Name| {
         let both = rows.get(name).zip(loaded.fleet.clusters.get(name));
@@ -277,9 +345,13 @@ fn are_neutral(
                 && is_spread_alike(cluster, baseline.narrowed.as_ref())
         })
     };
+    let goes = |name: &Name| rows.get(name).is_some_and(|row| removed::is_plain(row));
     let fleet = &loaded.fleet;
     fleet.unloaded.is_empty()
         && fleet.clusters.len() + going.len() == names.len()
-        && going.iter().all(|name| rows.get(name).is_some_and(|row| removed::is_plain(row)))
-        && names.difference(added).filter(|name| !going.contains(*name)).all(neutral)
+        && going.iter().filter(|name| !waits(name)).all(goes)
+        && names
+            .difference(added)
+            .filter(|name| !going.contains(*name) && !waits(name))
+            .all(neutral)
 }

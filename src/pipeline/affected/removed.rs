@@ -87,13 +87,13 @@ pub(super) fn ended(plan: &Plan, locks: &Previous) -> BTreeMap<Name, BTreeSet<Na
 
 /// The workers that clusters leave for good, with what stands there without them; `None` where somebody else is
 /// concerned: a pool that may give up a worker, or whoever waits and may find room or no longer be kept away. The
-/// workers' own numbers are those after the run.
+/// workers' own numbers are those after the run. Where all that wait are `queued` beside it they are no others.
 pub(super) fn left(
     snapshot: &Snapshot,
     store: &dyn Store,
     (baseline, index): (&Baseline, &dyn DocumentIndex),
     (plan, locks, observed): (&Plan, &Previous, &Observed),
-    ended: &BTreeMap<Name, BTreeSet<Name>>,
+    (ended, queued): (&BTreeMap<Name, BTreeSet<Name>>, bool),
 ) -> Result<Option<BTreeMap<Name, StandingWorker>>, StoreError> {
     if ended.is_empty() {
         return Ok(Some(BTreeMap::new()));
@@ -104,7 +104,7 @@ pub(super) fn left(
         return Ok(None);
     }
     let counts = standing.rules.is_some();
-    if baseline.counts.pending > 0 {
+    if baseline.counts.pending > 0 && !queued {
         let Some(lock) = pending(snapshot, store)? else { return Ok(None) };
         let mut waiting = lock.clusters.values();
         if waiting.any(|row| may_come(row, counts, ended.keys(), plan)) {

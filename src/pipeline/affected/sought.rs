@@ -3,8 +3,11 @@
 //!
 //! It says what a look at everything says. What it cannot say of a few clusters is said by looking at everything.
 
+use std::collections::BTreeMap;
+
 use super::read::{self, CandidateWorkers, of_clusters};
-use super::{candidates_of, count_standing, decide_part, scope};
+use super::scope::AffectedScope;
+use super::{DecidedBy, count_standing, decide_part, queue, scope};
 use crate::diag::Severity;
 use crate::model::{
     Baseline, Decision, DocumentIndex, DocumentName, Name, PendingRow, Planned, Previous, Proposal,
@@ -111,12 +114,10 @@ fn found(
     if has_errors || !baseline.gates.is_empty() || baseline.verified.is_none() {
         return Ok(None);
     }
-    let Some(scope) = scope::of(snapshot, reports, store, baseline, index)? else {
-        return Ok(None);
-    };
-    let candidates = candidates_of(&scope);
-    let part = decide_part(snapshot, store, baseline, scope, (index, candidates))?;
-    let answer = |(proposal, next): (Proposal, Baseline)| {
+    let scope = || scope::of(snapshot, reports, store, baseline, index);
+    let part =
+        queue::decide_part(snapshot, store, baseline, scope, (index, CandidateWorkers::Own))?;
+    let answer = |(proposal, next, _): (Proposal, Baseline, CandidateWorkers)| {
         next.verified.map(|verified| SoughtAnswer { proposal, verified: Some(verified) })
     };
     Ok(part.and_then(answer))
@@ -131,38 +132,28 @@ fn told_of(
     index: &dyn DocumentIndex,
     sought: &Sought,
 ) -> Result<Option<Proposal>, StoreError> {
-    let Some(mut scope) = scope::of(snapshot, reports, store, baseline, index)? else {
-        return Ok(None);
+    let scope = || -> Result<Option<AffectedScope>, StoreError> {
+        let scope = scope::of(snapshot, reports, store, baseline, index)?;
+        Ok(scope.and_then(|scope| widened(scope, baseline, index, sought)))
     };
-    if let Some(name) = sought.cluster() {
-        // A pool may have the same name, and nobody said which is meant.
-        let pool = DocumentName::new("WorkerPool", name);
-        let is_going = baseline.busy.contains(name) || baseline.gone.contains_key(name);
-        if is_going || index.file_of(&pool).is_some() {
-            return Ok(None);
-        }
-        if !scope.names().contains(name) {
-            let Some(file) = index.file_of_cluster(name) else { return Ok(None) };
-            scope.unsettled.insert(name.clone(), file);
-        }
-    }
-    if sought.is_of_changes() {
-        if baseline.spent {
-            return Ok(None);
-        }
-        // What is being deleted is told, and of whom that waits.
-        scope.going.extend(baseline.gone.keys().cloned());
-    }
-    let (names, adds) = (scope.names(), !scope.changed.added().is_empty());
-    let candidates = candidates_of(&scope).max(sought.candidates());
-    let part = decide_part(snapshot, store, baseline, scope, (index, candidates))?;
-    let Some((mut proposal, _)) = part else { return Ok(None) };
     if matches!(sought, Sought::Reasons(_)) {
-        let partial = of_clusters(&proposal.previous, &names);
-        let standing = read::standing(baseline, index);
-        proposal.previous = Previous { standing, ..partial };
-        return Ok(Some(proposal));
+        let Some(first) = scope()? else { return Ok(None) };
+        let names = first.names();
+        // What would place one that waits is found by planning everything.
+        let candidates = CandidateWorkers::EveryWorker;
+        let by = DecidedBy { index, candidates, ended: BTreeMap::new() };
+        let part = decide_part(snapshot, store, baseline, first, &by)?;
+        return Ok(part.map(|(mut proposal, _)| {
+            let partial = of_clusters(&proposal.previous, &names);
+            let standing = read::standing(baseline, index);
+            proposal.previous = Previous { standing, ..partial };
+            proposal
+        }));
     }
+    let read_by = (index, sought.candidates());
+    let part = queue::decide_part(snapshot, store, baseline, scope, read_by)?;
+    let Some((mut proposal, next, candidates)) = part else { return Ok(None) };
+    let adds = next.growth.documents > baseline.growth.documents;
     if sought.is_of_all() && !stand(snapshot, store, &mut proposal)? {
         return Ok(None);
     }
@@ -175,14 +166,44 @@ fn told_of(
     // What is at its limit after a cluster came, now or since all was looked at, is told by looking at all.
     let has_quota = proposal.fleet.spec.tenants.iter().any(|tenant| tenant.quota.is_some());
     let came = baseline.growth.documents > 0;
-    if has_quota && (came || adds) {
+    if has_quota && (came || adds || candidates == CandidateWorkers::Queue) {
         return Ok(None);
     }
     let waits = sought.is_of_changes() || sought.is_of_all();
-    if waits && !wait(snapshot, store, &mut proposal)? {
+    if waits && candidates != CandidateWorkers::Queue && !wait(snapshot, store, &mut proposal)? {
         return Ok(None);
     }
     Ok(Some(proposal))
+}
+
+/// A scope with what is asked for; `None` where that is known by looking at everything.
+fn widened(
+    mut scope: AffectedScope,
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+    sought: &Sought,
+) -> Option<AffectedScope> {
+    if let Some(name) = sought.cluster() {
+        // A pool may have the same name, and nobody said which is meant.
+        let pool = DocumentName::new("WorkerPool", name);
+        let is_going = baseline.busy.contains(name) || baseline.gone.contains_key(name);
+        if is_going || index.file_of(&pool).is_some() {
+            return None;
+        }
+        if !scope.names().contains(name) {
+            let known = baseline.waiting.get(name).cloned();
+            let file = known.or_else(|| index.file_of_cluster(name))?;
+            scope.unsettled.insert(name.clone(), file);
+        }
+    }
+    if sought.is_of_changes() {
+        if baseline.spent {
+            return None;
+        }
+        // What is being deleted is told, and of whom that waits.
+        scope.going.extend(baseline.gone.keys().cloned());
+    }
+    Some(scope)
 }
 
 /// Adds the clusters that stay on any worker as they are; whether they are known.

@@ -14,13 +14,18 @@ impl Writing<'_> {
     /// their workers stay as the locks have them, and so do the workers' own files: nothing that these are made
     /// from has changed. `None` where a worker is not the one that its lock knows.
     ///
-    /// `fleet` is the fleet's lock, where the run does anything that guards count.
+    /// `fleet` is the fleet's lock, where the run does anything that guards count. Where all that wait are `queued`, what is
+    /// kept of them is written, too.
     pub(super) fn write_part(
         mut self,
         fleet: Option<&FleetLock>,
+        queued: bool,
     ) -> Result<Option<(WrittenTree, BTreeSet<Name>)>, StoreError> {
         self.moves();
-        self.records()?;
+        let waiting = self.records()?;
+        if queued {
+            self.pending_lock(&waiting, true)?;
+        }
         let locks = &self.run.read.previous.workers;
         let mut changed = BTreeSet::new();
         for (worker, lock) in locks {
