@@ -23,6 +23,14 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The digest of bytes that stand in several places, one after the other.
+    #[must_use]
+    pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut hasher = Sha256::new();
+        parts.into_iter().for_each(|part| hasher.update(part));
+        Self(hasher.finalize().into())
+    }
+
     /// The digest of a value's canonical form: neither the order of keys nor the layout of the text it
     /// was read from makes a difference.
     ///

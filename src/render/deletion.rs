@@ -96,7 +96,7 @@ fn outlasts(manifest: &Flavor, object: &Object, step: DeletionStep) -> bool {
 
 /// The object without a mark against pruning.
 fn unmarked(object: &Object) -> String {
-    let mut value = object.value.clone();
+    let mut value = (*object.value).clone();
     let mut changed = false;
     for field in ["annotations", "labels"] {
         let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else {
@@ -119,7 +119,7 @@ fn orphaned(last: &Files, all: &[Object]) -> Files {
         annotations.and_then(|all| all.get(PRUNE)).is_some_and(|value| value == "disabled")
     };
     for object in all.iter().filter(|object| !marked(object)) {
-        let mut value = object.value.clone();
+        let mut value = (*object.value).clone();
         value["metadata"]["annotations"][PRUNE] = json!("disabled");
         if let Some(bytes) = files.get_mut(&object.file) {
             let text = String::from_utf8_lossy(bytes);

@@ -35,7 +35,7 @@ pub(super) fn apply(
     catalogue: &Catalogue,
     checked: Checks<'_>,
 ) -> Result<Vec<Object>, Diagnostics> {
-    let values: Vec<&Value> = rendered.iter().map(|object| &object.value).collect();
+    let values: Vec<&Value> = rendered.iter().map(|object| &*object.value).collect();
     let edited = edits.edit(&values)?;
     if edited.iter().all(Option::is_none) {
         return checked(rendered);
@@ -76,9 +76,9 @@ fn changed(
                 .help("change it there: versions go step by step, and a pause holds a deletion");
             found.push(blamed(finding, edits, by.last()));
         }
-        object.value = value;
-        let names: Vec<&str> = by.iter().map(Name::as_str).collect();
-        object.value["metadata"]["annotations"][OVERRIDDEN_BY] = json!(names.join(", "));
+        let (mut value, names) = (value, by.iter().map(Name::as_str).collect::<Vec<_>>());
+        value["metadata"]["annotations"][OVERRIDDEN_BY] = json!(names.join(", "));
+        object.set_value(value);
         all.push(by);
     }
     if found.is_empty() { Ok((objects, all)) } else { Err(found) }

@@ -93,7 +93,8 @@ pub(super) fn render(
     env.get_template(template)
         .and_then(|t| t.render_captured_to(Value::from(Serde(context)), &mut out).map(|_| ()))
         .map_err(|error| Box::new(finding(&error, template, texts, &written_at(env, texts))))?;
-    Ok(String::from_utf8_lossy(&out.bytes).into_owned())
+    Ok(String::from_utf8(out.bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// Where in a template as it was written an offset is of the one that is rendered.

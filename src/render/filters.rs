@@ -21,10 +21,10 @@ pub(super) fn install(env: &mut Environment<'static>) {
 /// The first 8 hexadecimal digits of the SHA-256 of a YAML text's canonical value: the end of the name
 /// of an object whose content may not change.
 pub(super) fn sha8(text: &str) -> Result<String, Error> {
-    let value = yaml::parse(text).map_err(|e| {
+    let value = yaml::parse_shared(text).map_err(|e| {
         Error::new(ErrorKind::InvalidOperation, format!("sha8 wants YAML: {}", e.message))
     })?;
-    Ok(Digest::of_value(&value).short(8))
+    Ok(Digest::of_json(&value).short(8))
 }
 
 /// A YAML text for a place that is already indented: all lines but the first get that many blanks.

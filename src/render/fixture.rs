@@ -130,5 +130,5 @@ pub(super) fn kinds(files: &Files) -> Vec<String> {
 /// The objects of a kind.
 pub(super) fn objects_of(files: &Files, kind: &str) -> Vec<Value> {
     let all = objects(files).unwrap();
-    all.into_iter().filter(|o| o.kind() == kind).map(|o| o.value).collect()
+    all.into_iter().filter(|o| o.kind() == kind).map(|o| (*o.value).clone()).collect()
 }

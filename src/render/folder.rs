@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::Files;
+use memchr::memmem;
+
+use super::{Files, text};
 use crate::model::Digest;
 
 /// The annotation that says which folder an object came from.
@@ -15,53 +17,82 @@ pub(super) const NO_DIGEST: &str = "sha256:0";
 /// it as evidence of what was applied.
 #[must_use]
 pub fn folder_digest<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Digest {
-    let mut parts = Vec::new();
-    for (path, bytes) in files.into_iter().filter(|(path, _)| *path != "carp.lock") {
-        let text = String::from_utf8_lossy(bytes);
-        let mut kept = String::with_capacity(text.len());
-        let mut from = 0;
-        for line in annotations(&text) {
-            kept.push_str(&text[from..line.start]);
-            from = line.end;
-        }
-        kept.push_str(&text[from..]);
-        parts.push((path, Digest::of(kept.as_bytes())));
-    }
+    let files = files.into_iter().map(|(path, bytes)| (path, text::of(bytes)));
+    let files = files.map(|(path, text)| {
+        let lines = annotations(&text);
+        (path, text, lines)
+    });
+    let files: Vec<_> = files.collect();
+    digest_without(files.iter().map(|(path, text, lines)| (*path, &**text, lines.as_slice())))
+}
+
+/// The digest of texts without some of their lines.
+fn digest_without<'a>(
+    files: impl Iterator<Item = (&'a str, &'a str, &'a [Range<usize>])>,
+) -> Digest {
+    let files = files.filter(|(path, ..)| *path != "carp.lock");
+    let mut parts: Vec<_> = files
+        .map(|(path, text, lines)| {
+            let starts = std::iter::once(0).chain(lines.iter().map(|line| line.end));
+            let ends = lines.iter().map(|line| line.start).chain([text.len()]);
+            (path, Digest::of_parts(starts.zip(ends).map(|(from, to)| &text.as_bytes()[from..to])))
+        })
+        .collect();
     parts.sort_unstable();
     Digest::of_value(&parts)
 }
 
 /// The lines of a text that are the annotation.
-fn annotations(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    text.match_indices(DIGEST_ANNOTATION).filter_map(|(at, key)| {
-        let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-        let whole =
-            text[start..at].trim_start().is_empty() && text[at + key.len()..].starts_with(':');
-        let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
-        whole.then_some(start..end)
-    })
+fn annotations(text: &str) -> Vec<Range<usize>> {
+    let found = memmem::find_iter(text.as_bytes(), DIGEST_ANNOTATION);
+    found
+        .filter_map(|at| {
+            let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let whole = text[start..at].trim_start().is_empty()
+                && text[at + DIGEST_ANNOTATION.len()..].starts_with(':');
+            let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+            whole.then_some(start..end)
+        })
+        .collect()
 }
 
 /// The folder with its digest in the annotation, wherever that stands.
 #[must_use]
 pub fn with_digest(mut files: Files) -> Files {
-    let digest = folder_digest(files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
-    for bytes in files.values_mut() {
-        let text = String::from_utf8_lossy(bytes);
-        let mut written = String::with_capacity(text.len() + 128);
-        let mut from = 0;
-        for line in annotations(&text) {
-            let indent = text[line.clone()].find(DIGEST_ANNOTATION).unwrap_or_default();
-            written.push_str(&text[from..line.start + indent]);
-            let _ = writeln!(written, "{DIGEST_ANNOTATION}: sha256:{digest}");
-            from = line.end;
-        }
-        if from > 0 {
-            written.push_str(&text[from..]);
-            *bytes = written.into();
+    let texts: Vec<_> = files
+        .iter()
+        .map(|(path, bytes)| {
+            let text = text::of(bytes);
+            let lines = annotations(&text);
+            (path.as_str(), text, lines)
+        })
+        .collect();
+    let parts = texts.iter().map(|(path, text, lines)| (*path, &**text, lines.as_slice()));
+    let digest = digest_without(parts);
+    let written: Vec<_> = texts
+        .iter()
+        .map(|(_, text, lines)| (!lines.is_empty()).then(|| annotated(text, lines, digest)))
+        .collect();
+    for (bytes, text) in files.values_mut().zip(written) {
+        if let Some(text) = text {
+            *bytes = text.into();
         }
     }
     files
+}
+
+/// The text with a digest in the lines that are the annotation.
+fn annotated(text: &str, lines: &[Range<usize>], digest: Digest) -> String {
+    let mut written = String::with_capacity(text.len() + 128);
+    let mut from = 0;
+    for line in lines {
+        let indent = text[line.clone()].find(DIGEST_ANNOTATION).unwrap_or_default();
+        written.push_str(&text[from..line.start + indent]);
+        let _ = writeln!(written, "{DIGEST_ANNOTATION}: sha256:{digest}");
+        from = line.end;
+    }
+    written.push_str(&text[from..]);
+    written
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Whether two folders say the same in another form: another order, other quotes, other comments.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::Files;
@@ -36,7 +38,7 @@ pub fn same_file(last: &[u8], new: &[u8]) -> bool {
 
 /// The documents of a file; `None` where it is no text.
 fn documents(bytes: &[u8]) -> Option<Vec<String>> {
-    Some(text::documents(std::str::from_utf8(bytes).ok()?).collect())
+    Some(text::documents(std::str::from_utf8(bytes).ok()?).map(Cow::into_owned).collect())
 }
 
 /// What documents say, in one order; `None` where one says nothing.

@@ -89,7 +89,7 @@ fn guard_substitution(files: &mut Files, objects: &[Object]) {
             && o.value.pointer("/metadata/annotations").and_then(|a| a.get(SUBSTITUTE)).is_none()
     };
     for object in objects.iter().filter(open) {
-        let mut value = object.value.clone();
+        let mut value = (*object.value).clone();
         if let Some(annotations) = annotations(&mut value) {
             annotations.insert(SUBSTITUTE.to_owned(), json!("disabled"));
         }

@@ -2,26 +2,46 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::rc::Rc;
 
 use serde_json::Value;
 
 use super::Files;
 use super::path::at;
+use super::pattern::{self, DocumentShape, ReadDocument};
 use super::text;
-use super::yaml;
 
 /// An object in a file of a folder.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Object {
     /// The file, relative to the folder.
     pub(super) file: String,
     /// Its text.
     pub(super) text: String,
     /// Its value.
-    pub(super) value: Value,
+    pub(super) value: Rc<Value>,
+    /// What it has in common with others, where that is known.
+    pub(super) shape: Option<Rc<DocumentShape>>,
+}
+
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.file, &self.text, &self.value) == (&other.file, &other.text, &other.value)
+    }
 }
 
 impl Object {
+    /// Its value, to be changed: then it may have nothing in common with others any more.
+    pub(super) fn value_mut(&mut self) -> &mut Value {
+        self.shape = None;
+        Rc::make_mut(&mut self.value)
+    }
+
+    /// Gives it another value.
+    pub(super) fn set_value(&mut self, value: Value) {
+        (self.value, self.shape) = (value.into(), None);
+    }
+
     fn text_at(&self, pointer: &str) -> &str {
         at(&self.value, pointer).and_then(Value::as_str).unwrap_or_default()
     }
@@ -96,19 +116,19 @@ pub(super) fn objects_beside(
     files: &Files,
     known: &[Object],
 ) -> Result<Vec<Object>, Vec<Malformed>> {
-    let known: BTreeMap<&str, &Value> =
+    let known: BTreeMap<&str, &Rc<Value>> =
         known.iter().map(|object| (object.text.as_str(), &object.value)).collect();
     let mut found = Vec::new();
     let mut malformed = Vec::new();
     for (file, bytes) in files.iter().filter(|(file, _)| !file.ends_with("kustomization.yaml")) {
-        let content = String::from_utf8_lossy(bytes);
+        let content = text::of(bytes);
         for (nth, document) in (1..).zip(text::documents(&content)) {
-            if let Some(value) = known.get(document.as_str()) {
-                let value = (*value).clone();
-                found.push(Object { file: file.clone(), text: document, value });
+            if let Some(value) = known.get(&*document) {
+                let (text, value) = (document.into_owned(), Rc::clone(value));
+                found.push(Object { file: file.clone(), text, value, shape: None });
                 continue;
             }
-            match object(file, document) {
+            match object(file, document.into_owned()) {
                 Ok(object) => found.push(object),
                 Err(why) => malformed.push(Malformed { file: file.clone(), nth, why }),
             }
@@ -118,7 +138,7 @@ pub(super) fn objects_beside(
 }
 
 fn object(file: &str, text: String) -> Result<Object, String> {
-    let value = yaml::parse(&text).map_err(|error| {
+    let ReadDocument { value, shape } = pattern::parse(&text).map_err(|error| {
         // The key only: a value may be what nobody should read in a log.
         let line = error.line.and_then(|line| text.lines().nth(line as usize - 1));
         match line.and_then(|line| line.split_once(':')) {
@@ -126,7 +146,7 @@ fn object(file: &str, text: String) -> Result<Object, String> {
             None => error.message,
         }
     })?;
-    let object = Object { file: file.to_owned(), text, value };
+    let object = Object { file: file.to_owned(), text, value, shape };
     for (field, found) in [
         ("apiVersion", object.api_version()),
         ("kind", object.kind()),

@@ -78,7 +78,7 @@ fn stem(name: &str) -> Option<&str> {
 /// The digest of what objects hold, their metadata and their own name apart.
 fn held(objects: &[Object], at: &[usize], name: &str) -> Digest {
     let one = |at: &usize| {
-        let mut value = objects[*at].value.clone();
+        let mut value = (*objects[*at].value).clone();
         if let Some(fields) = value.as_object_mut() {
             fields.remove("metadata");
         }
@@ -90,7 +90,7 @@ fn held(objects: &[Object], at: &[usize], name: &str) -> Digest {
 
 fn rename(objects: &mut [Object], from: &str, to: &str) {
     for object in objects {
-        rename_in(&mut object.value, from, to);
+        rename_in(object.value_mut(), from, to);
         if let Some(text) = renamed(&object.text, from, to) {
             object.text = text;
         }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn size(object: &mut Object, size: &str) {
-        object.value["spec"]["size"] = json!(size);
+        object.value_mut()["spec"]["size"] = json!(size);
     }
 
     #[test]
@@ -166,7 +166,8 @@ mod tests {
         let larger = followed(&text, |all| size(&mut all[0], "l")).unwrap();
         assert!(stem(&larger[0]) == Some("a-np0") && larger != same, "{larger:?}");
         assert_eq!(followed(&text, |all| size(&mut all[0], "l")).unwrap(), larger);
-        let label = |all: &mut [Object]| all[0].value["metadata"]["labels"] = json!({"a": "b"});
+        let label =
+            |all: &mut [Object]| all[0].value_mut()["metadata"]["labels"] = json!({"a": "b"});
         assert_eq!(followed(&text, label).unwrap(), same, "a label replaces no machine");
         // Whatever the template made of it, what comes out alike is called alike.
         let other = machine("a-np0-ffffffff", "{size: m}");

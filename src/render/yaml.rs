@@ -1,5 +1,7 @@
 //! Reading and writing YAML as Kubernetes understands it.
 
+use std::rc::Rc;
+
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -8,7 +10,12 @@ use super::reader::YamlError;
 
 /// Reads one document as [`super::reader::read`] does.
 pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
-    pattern::parse(text)
+    parse_shared(text).map(Rc::unwrap_or_clone)
+}
+
+/// The same, where nobody changes what is read.
+pub(super) fn parse_shared(text: &str) -> Result<Rc<Value>, YamlError> {
+    pattern::parse(text).map(|read| read.value)
 }
 
 /// Writes one document: keys sorted, but `apiVersion`, `kind`, `metadata` and `spec` first.

@@ -2,7 +2,7 @@
 //! or an empty SSH key is worse (CAPZ's webhook makes a random key whenever the field is empty). Where an empty value
 //! means something, its provider says so.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::job::Job;
 use super::super::object::Object;
@@ -14,21 +14,42 @@ const KEYED: &[&str] =
 
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
     let ours = objects.iter().filter(|o| o.group().ends_with("cluster.x-k8s.io"));
-    ours.flat_map(|o| {
-        let mut found = Vec::new();
-        empties(o.value.get("spec").unwrap_or(&Value::Null), &FieldPath::keys("spec"), &mut found);
-        let known = job.templates.catalogue().provided(o.group(), o.kind());
-        let allowed: Vec<_> = known.flat_map(|kind| &kind.may_be_empty).collect();
-        let as_path = |pointer: &str| pointer.trim_start_matches('/').replace('/', ".");
-        found.retain(|path| allowed.iter().all(|pointer| as_path(pointer) != path.to_string()));
-        found.into_iter().map(move |path| (o, path))
-    })
-    .map(|(o, path)| {
-        let message = format!("{o} has an empty {path}");
-        let help = "leave the field out where it has no value, with {% if … %}";
-        job.finding(Code::RenderedInvalid, &o.file, &message, help)
-    })
-    .collect()
+    ours.filter(|o| o.value.get("spec").is_none_or(has_empty))
+        .flat_map(|o| {
+            let mut found = Vec::new();
+            empties(
+                o.value.get("spec").unwrap_or(&Value::Null),
+                &FieldPath::keys("spec"),
+                &mut found,
+            );
+            let known = job.templates.catalogue().provided(o.group(), o.kind());
+            let allowed: Vec<_> = known.flat_map(|kind| &kind.may_be_empty).collect();
+            let as_path = |pointer: &str| pointer.trim_start_matches('/').replace('/', ".");
+            found.retain(|path| allowed.iter().all(|pointer| as_path(pointer) != path.to_string()));
+            found.into_iter().map(move |path| (o, path))
+        })
+        .map(|(o, path)| {
+            let message = format!("{o} has an empty {path}");
+            let help = "leave the field out where it has no value, with {% if … %}";
+            job.finding(Code::RenderedInvalid, &o.file, &message, help)
+        })
+        .collect()
+}
+
+/// Whether anything is empty: most often nothing is, and no path is wanted.
+fn has_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty() || items.iter().any(has_empty),
+        Value::Object(map) => map.is_empty() || fields(map).any(|(_, value)| has_empty(value)),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The fields of a map that may not be empty.
+fn fields(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    map.iter().filter(|(key, _)| !KEYED.contains(&key.as_str()))
 }
 
 fn empties(value: &Value, path: &FieldPath, found: &mut Vec<FieldPath>) {
@@ -40,10 +61,9 @@ fn empties(value: &Value, path: &FieldPath, found: &mut Vec<FieldPath>) {
             items.iter().enumerate().for_each(|(i, item)| empties(item, &path.index(i), found));
         }
         Value::Object(map) if map.is_empty() => found.push(path.clone()),
-        Value::Object(map) => map
-            .iter()
-            .filter(|(key, _)| !KEYED.contains(&key.as_str()))
-            .for_each(|(key, value)| empties(value, &path.key(key), found)),
+        Value::Object(map) => {
+            fields(map).for_each(|(key, value)| empties(value, &path.key(key), found));
+        }
         _ => {}
     }
 }

@@ -5,18 +5,22 @@
 //! document of a pattern is read twice: as it is, and with a mark in the place of each word; where a mark is found again is where the
 //! word of any other document of that pattern stands. A document that has no such pattern is read as ever.
 
+mod form;
+mod shape;
 mod split;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use self::split::{MARKS, MAX_WORDS, Marks, Split, marked};
+use self::form::Form;
+pub(super) use self::shape::DocumentShape;
+use self::shape::KnownShape;
+use self::split::split;
 use super::reader::{self, YamlError};
 
-/// How many digits end a mark.
-const DIGITS: usize = 4;
 /// How many bytes of patterns are kept. Those of the built-in templates are a small part of it.
 const MAX_KEPT: usize = 2 * 1024 * 1024;
 
@@ -24,8 +28,23 @@ thread_local! {
     static KNOWN: RefCell<Patterns> = RefCell::default();
 }
 
+/// A document that was read.
+#[derive(Debug)]
+pub(super) struct ReadDocument {
+    /// What it says. The next document of its shape is made of it, once nobody has it any more.
+    pub(super) value: Rc<Value>,
+    /// What it has in common with others, where that is known.
+    pub(super) shape: Option<Rc<DocumentShape>>,
+}
+
+impl From<Value> for ReadDocument {
+    fn from(value: Value) -> Self {
+        Self { value: value.into(), shape: None }
+    }
+}
+
 /// Reads one document as [`reader::read`] does.
-pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
+pub(super) fn parse(text: &str) -> Result<ReadDocument, YamlError> {
     KNOWN.with_borrow_mut(|known| known.parse(text))
 }
 
@@ -33,8 +52,11 @@ pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
 #[derive(Debug, Default)]
 struct Patterns {
     /// By length and text: few have the same length, and most begin alike.
-    known: BTreeMap<(usize, String), KnownPattern>,
+    known: BTreeMap<usize, BTreeMap<String, KnownPattern>>,
+    /// How many bytes they have.
     bytes: usize,
+    /// The pattern of the document that was read last, and room for the next one.
+    pattern: String,
 }
 
 /// What is known of a pattern.
@@ -43,162 +65,45 @@ enum KnownPattern {
     /// One document had it.
     Once,
     /// What a document of it says, whatever its words are.
-    Says(Form),
+    Says(KnownShape),
     /// Its words do not stand where they could be put in.
     Closed,
 }
 
 impl Patterns {
-    fn parse(&mut self, text: &str) -> Result<Value, YamlError> {
-        let Some(document) = Split::of(text) else { return reader::read(text) };
-        let Split { pattern, words } = document;
-        let pattern = (pattern.len(), pattern);
-        match self.known.get(&pattern) {
-            Some(KnownPattern::Says(form)) => return Ok(form.with(&words)),
-            Some(KnownPattern::Closed) => return reader::read(text),
-            Some(KnownPattern::Once) => {}
+    fn parse(&mut self, text: &str) -> Result<ReadDocument, YamlError> {
+        let Some(words) = split(text, &mut self.pattern) else {
+            return reader::read(text).map(ReadDocument::from);
+        };
+        let length = self.pattern.len();
+        let known = self.known.get_mut(&length).and_then(|same| same.get_mut(&self.pattern));
+        match known {
+            Some(KnownPattern::Says(said)) => Ok(said.with(&words)),
+            Some(KnownPattern::Closed) => reader::read(text).map(ReadDocument::from),
+            Some(once @ KnownPattern::Once) => {
+                let value = reader::read(text)?;
+                let form = Form::of(text, &self.pattern).filter(|form| form.with(&words) == value);
+                let said =
+                    form.map(|form| KnownPattern::Says(KnownShape::new(form, &self.pattern)));
+                *once = said.unwrap_or(KnownPattern::Closed);
+                Ok(value.into())
+            }
             None => {
                 let value = reader::read(text)?;
-                if self.bytes + pattern.0 <= MAX_KEPT {
-                    self.bytes += pattern.0;
-                    self.known.insert(pattern, KnownPattern::Once);
+                if self.bytes + length <= MAX_KEPT {
+                    self.bytes += length;
+                    let same = self.known.entry(length).or_default();
+                    same.insert(self.pattern.clone(), KnownPattern::Once);
                 }
-                return Ok(value);
+                Ok(value.into())
             }
-        }
-        let value = reader::read(text)?;
-        let form = Form::of(text, &pattern.1).filter(|form| form.with(&words) == value);
-        self.known.insert(pattern, form.map_or(KnownPattern::Closed, KnownPattern::Says));
-        Ok(value)
-    }
-}
-
-/// What stands before the first mark of a text, its number, and what stands behind it.
-fn first_mark(text: &str, marks: Marks) -> Option<(&str, usize, &str)> {
-    let mark = |stem: &str| Some((text.find(stem)?, stem.len()));
-    let (at, stem) = mark(marks.text).into_iter().chain(mark(marks.number)).min()?;
-    let number = at + stem..at + stem + DIGITS;
-    let nth = text.get(number.clone())?.parse().ok()?;
-    Some((&text[..at], nth, &text[number.end..]))
-}
-
-/// What the documents of a pattern say.
-#[derive(Debug, PartialEq)]
-enum Form {
-    /// All the same.
-    Same(Value),
-    /// A number: a word.
-    Number(usize),
-    /// A text with words in it.
-    Text(Vec<Piece>),
-    /// Entries of which some differ.
-    Map(Vec<(String, Self)>),
-    /// Items of which some differ.
-    List(Vec<Self>),
-}
-
-#[derive(Debug, PartialEq)]
-enum Piece {
-    Same(String),
-    Word(usize),
-}
-
-impl Form {
-    /// What documents like this one say; `None` where a word stands in the place of a key, or where nobody could tell a mark:
-    /// one that the text spells out, and one that is found with the one marks and not with the others.
-    fn of(text: &str, pattern: &str) -> Option<Self> {
-        let read = |marks: Marks| {
-            let value =
-                (!marks.are_in(text)).then(|| reader::read(&marked(pattern, marks)))?.ok()?;
-            Self::marked(value, marks)
-        };
-        let [one, other] = MARKS.map(read);
-        one.filter(|one| other.is_some_and(|other| other == *one))
-    }
-
-    fn marked(value: Value, marks: Marks) -> Option<Self> {
-        Some(match value {
-            Value::Object(map) => {
-                let entries = map.into_iter().map(|(key, value)| {
-                    (!marks.are_in(&key))
-                        .then(|| Some((key, Self::marked(value, marks)?)))
-                        .flatten()
-                });
-                Self::Map(entries.collect::<Option<_>>()?).closed()
-            }
-            Value::Array(items) => {
-                let items = items.into_iter().map(|item| Self::marked(item, marks));
-                Self::List(items.collect::<Option<_>>()?).closed()
-            }
-            Value::String(text) => Self::text(text, marks),
-            Value::Number(number) => {
-                let first = format!("{}{:04}", marks.number, 0).parse::<u64>().ok()?;
-                match number.as_u64().and_then(|n| n.checked_sub(first)) {
-                    Some(nth) if nth <= MAX_WORDS as u64 => {
-                        Self::Number(usize::try_from(nth).ok()?)
-                    }
-                    _ => Self::Same(Value::Number(number)),
-                }
-            }
-            other => Self::Same(other),
-        })
-    }
-
-    fn text(text: String, marks: Marks) -> Self {
-        let mut pieces = Vec::new();
-        let mut rest = text.as_str();
-        while let Some((before, nth, after)) = first_mark(rest, marks) {
-            pieces.extend((!before.is_empty()).then(|| Piece::Same(before.to_owned())));
-            pieces.push(Piece::Word(nth));
-            rest = after;
-        }
-        if pieces.is_empty() {
-            return Self::Same(Value::String(text));
-        }
-        pieces.extend((!rest.is_empty()).then(|| Piece::Same(rest.to_owned())));
-        Self::Text(pieces)
-    }
-
-    /// One value, where nothing in it differs.
-    fn closed(self) -> Self {
-        let same = |form: &Self| matches!(form, Self::Same(_));
-        match &self {
-            Self::Map(entries) if entries.iter().all(|(_, form)| same(form)) => {}
-            Self::List(items) if items.iter().all(same) => {}
-            _ => return self,
-        }
-        Self::Same(self.with(&[]))
-    }
-
-    /// What the document with these words says.
-    fn with(&self, words: &[&str]) -> Value {
-        match self {
-            Self::Same(value) => value.clone(),
-            Self::Number(nth) => words[*nth].parse::<u64>().map_or(Value::Null, Value::from),
-            Self::Text(pieces) => Value::String(pieces.iter().map(|p| p.with(words)).collect()),
-            Self::Map(entries) => Value::Object(
-                entries
-                    .iter()
-                    .map(|(key, form)| (key.clone(), form.with(words)))
-                    .collect::<Map<_, _>>(),
-            ),
-            Self::List(items) => items.iter().map(|form| form.with(words)).collect(),
-        }
-    }
-}
-
-impl Piece {
-    fn with<'a>(&'a self, words: &[&'a str]) -> &'a str {
-        match self {
-            Self::Same(text) => text,
-            Self::Word(nth) => words[*nth],
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::split::{OPEN, Sort, last_word};
+    use super::split::{MARKS, OPEN, Sort, last_word};
     use super::*;
     use proptest::prelude::*;
 
@@ -206,12 +111,20 @@ mod tests {
                               - NAME\n  - --host=NAME.example\n  files:\n  - content: |\n      name: NAME\n      \
                               count: 3\n    path: \"NAME\"\n# of: NAME\n";
 
+    fn value(patterns: &mut Patterns, text: &str) -> Result<Value, YamlError> {
+        patterns.parse(text).map(|read| (*read.value).clone())
+    }
+
     fn read(patterns: &mut Patterns, text: &str) {
-        assert_eq!(patterns.parse(text), reader::read(text), "{text}");
+        assert_eq!(value(patterns, text), reader::read(text), "{text}");
+    }
+
+    fn all(patterns: &Patterns) -> impl Iterator<Item = &KnownPattern> {
+        patterns.known.values().flat_map(BTreeMap::values)
     }
 
     fn says(patterns: &Patterns) -> usize {
-        patterns.known.values().filter(|known| matches!(known, KnownPattern::Says(_))).count()
+        all(patterns).filter(|known| matches!(known, KnownPattern::Says(_))).count()
     }
 
     #[test]
@@ -221,7 +134,24 @@ mod tests {
             let text = DEPLOYMENT.replace("NAME", name).replace(": 3", &format!(": {count}"));
             read(&mut patterns, &text);
         }
-        assert_eq!((patterns.known.len(), says(&patterns)), (1, 1));
+        assert_eq!((all(&patterns).count(), says(&patterns)), (1, 1));
+    }
+
+    #[test]
+    fn a_value_that_somebody_has_is_not_made_into_another() {
+        let mut patterns = Patterns::default();
+        let texts = ["a", "b", "c", "d", "e"].map(|name| DEPLOYMENT.replace("NAME", name));
+        let values = texts.clone().map(|text| patterns.parse(&text).unwrap().value);
+        for (text, value) in texts.iter().zip(values) {
+            assert_eq!(*value, reader::read(text).unwrap());
+        }
+        let same = |one: &Rc<Value>, other: &Rc<Value>| Rc::as_ptr(one) == Rc::as_ptr(other);
+        let first = patterns.parse(&texts[0]).unwrap().value;
+        let second = patterns.parse(&texts[1]).unwrap().value;
+        assert!(!same(&first, &second));
+        let before = Rc::as_ptr(&first);
+        drop(first);
+        assert_eq!(Rc::as_ptr(&patterns.parse(&texts[2]).unwrap().value), before);
     }
 
     #[test]
@@ -265,7 +195,7 @@ mod tests {
             read(&mut patterns, &format!("k{nth}: a\n{line}"));
             patterns.bytes += MAX_KEPT / 20;
         }
-        assert!(patterns.known.len() <= 20);
+        assert!(all(&patterns).count() <= 20);
     }
 
     /// Lines with a word in them, in all the ways that YAML has for a text.
@@ -343,12 +273,17 @@ y: - W"#;
         #[test]
         fn a_document_says_the_same_whatever_was_read_before(
             lines in prop::collection::vec(line(), 1..8),
-            words in prop::collection::vec(prop::collection::vec((any::<usize>(), word()), 0..6), 4),
+            words in prop::collection::vec(prop::collection::vec((any::<usize>(), word()), 0..6), 5),
+            keeps in any::<bool>(),
         ) {
+            let mut kept = Vec::new();
             let mut patterns = Patterns::default();
             for words in &words {
                 let text = other(&lines, words);
-                prop_assert_eq!(patterns.parse(&text), reader::read(&text), "{}", text);
+                let read = patterns.parse(&text);
+                let value = read.as_ref().map(|read| (*read.value).clone()).map_err(Clone::clone);
+                prop_assert_eq!(value, reader::read(&text), "{}", text);
+                kept.extend(read.ok().filter(|_| keeps));
             }
         }
     }

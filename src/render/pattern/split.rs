@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use memchr::{memchr, memrchr};
+
 /// What stands in a pattern in the place of a word. No YAML text has it.
 pub(super) const OPEN: char = '\u{1}';
 /// Two readings of a pattern, each with marks of its own: what only looks like a mark in one of them, because an escape or a
@@ -32,33 +34,31 @@ impl Marks {
     }
 }
 
-/// A document, its words apart from the rest.
-pub(super) struct Split<'a> {
-    /// The rest, with [`OPEN`] and its sort in the place of each word.
-    pub(super) pattern: String,
-    pub(super) words: Vec<&'a str>,
-}
-
-impl<'a> Split<'a> {
-    pub(super) fn of(text: &'a str) -> Option<Self> {
-        if text.len() > MAX_TEXT || text.contains(OPEN) {
-            return None;
-        }
-        let mut pattern = String::with_capacity(text.len());
-        let mut words = Vec::new();
-        for line in text.split_inclusive('\n') {
-            match last_word(line.trim_end_matches('\n')) {
-                Some((sort, at)) => {
-                    pattern.push_str(&line[..at.start]);
-                    pattern.extend([OPEN, sort.letter()]);
-                    pattern.push_str(&line[at.end..]);
-                    words.push(&line[at]);
-                }
-                None => pattern.push_str(line),
-            }
-        }
-        (words.len() <= MAX_WORDS).then_some(Self { pattern, words })
+/// The words of a document; the rest of it goes to `pattern`, with [`OPEN`] and its sort in the place of each word. `None` for a
+/// document of which nobody could tell.
+pub(super) fn split<'a>(text: &'a str, pattern: &mut String) -> Option<Vec<&'a str>> {
+    pattern.clear();
+    if text.len() > MAX_TEXT || text.contains(OPEN) {
+        return None;
     }
+    let mut words = Vec::with_capacity(64);
+    // What is not yet in the pattern begins here.
+    let mut from = 0;
+    let mut start = 0;
+    while start < text.len() {
+        let rest = &text.as_bytes()[start..];
+        let end = memchr(b'\n', rest).map_or(text.len(), |length| start + length);
+        if let Some((sort, at)) = last_word(&text[start..end]) {
+            let at = start + at.start..start + at.end;
+            pattern.push_str(&text[from..at.start]);
+            pattern.extend([OPEN, sort.letter()]);
+            from = at.end;
+            words.push(&text[at]);
+        }
+        start = end + 1;
+    }
+    pattern.push_str(&text[from..]);
+    (words.len() <= MAX_WORDS).then_some(words)
 }
 
 /// The text of a pattern with a mark in the place of each word.
@@ -94,7 +94,7 @@ impl Sort {
 
 /// The word that ends a line behind `key: ` or `- `, without its quotes.
 pub(super) fn last_word(line: &str) -> Option<(Sort, Range<usize>)> {
-    let blank = line.rfind(' ')?;
+    let blank = memrchr(b' ', line.as_bytes())?;
     if !line[..blank].ends_with([':', '-']) {
         return None;
     }

@@ -211,7 +211,7 @@ fn join_token(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let fits = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/".contains(byte);
-    text.match_indices('.').find_map(|(dot, _)| {
+    memchr::memchr_iter(b'.', bytes).find_map(|dot| {
         let (start, end) = (dot.checked_sub(JOIN.0)?, dot + 1 + JOIN.1);
         let (id, secret) = (bytes.get(start..dot)?, bytes.get(dot + 1..end)?);
         let alone = !start.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(goes_on)

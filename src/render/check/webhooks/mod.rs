@@ -131,7 +131,7 @@ mod tests {
         for rule in rules {
             let patch: Value = serde_saphyr::from_str(rule.refused).unwrap();
             let mut bad = good.clone();
-            merge(&mut bad.value, &patch);
+            merge(bad.value_mut(), &patch);
             let said: Vec<_> = refusals(&bad).collect();
             assert!(said.contains(&rule.says), "{good}: {} not in {said:?}", rule.refused);
             let findings = check(&[bad], &job());
@@ -167,7 +167,7 @@ mod tests {
         let mut object = read(kubeadm_control_plane::GOOD).remove(0);
         let files =
             serde_json::json!([{"path": "/a", "content": "x"}, {"path": "/a", "content": "y"}]);
-        object.value["spec"]["kubeadmConfigSpec"]["files"] = files;
+        object.value_mut()["spec"]["kubeadmConfigSpec"]["files"] = files;
         assert_eq!(refusals(&object).count(), 1);
     }
 
