@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use memchr::{memchr, memrchr};
+
 /// The most bytes that one copy takes: its size has two bytes here, and none would be 65,536.
 const MOST_COPIED: usize = 0xffff;
 /// The most bytes that one insertion takes.
@@ -28,26 +30,34 @@ impl DeltaBase {
     /// How to make another object out of this one; `None` where that takes more than half of its bytes.
     pub(super) fn delta_to(&self, target: &[u8]) -> Option<Vec<u8>> {
         let mut delta = Delta::new(self.body.len(), target);
-        // The line of the base that is expected next: a line that differs stands in the place of one.
-        let mut next = 0;
-        for line in lines(target) {
-            let bytes = &target[line.clone()];
-            let here = self.lines.get(next).filter(|at| self.body[(*at).clone()] == *bytes);
-            let found = here.map(|_| next).or_else(|| self.find(bytes));
-            match found {
-                Some(at) => delta.copy(self.lines[at].clone(), &line),
-                None => delta.insert(&line),
+        // Where the line of the base begins that is expected next: a line that differs stands in the place of one.
+        let (mut next, mut at) = (0, 0);
+        while at < target.len() {
+            let same = same_lines(&self.body[next..], &target[at..]);
+            if same > 0 {
+                delta.copy(next..next + same, at + same);
+                (next, at) = (next + same, at + same);
+                continue;
             }
-            next = found.unwrap_or(next) + 1;
+            let line = at..line_end(target, at);
+            at = line.end;
+            next = if let Some(found) = self.find(&target[line.clone()]) {
+                delta.copy(found.clone(), line.end);
+                found.end
+            } else {
+                delta.insert(line);
+                line_end(&self.body, next)
+            };
         }
         let out = delta.end();
         (out.len() <= target.len() / 2).then_some(out)
     }
 
-    fn find(&self, bytes: &[u8]) -> Option<usize> {
-        let found =
-            self.sorted.binary_search_by_key(&bytes, |at| &self.body[self.lines[*at].clone()]);
-        found.ok().map(|at| self.sorted[at])
+    /// Where a line stands in the base.
+    fn find(&self, bytes: &[u8]) -> Option<Range<usize>> {
+        let line = |at: &usize| &self.body[self.lines[*at].clone()];
+        let found = self.sorted.binary_search_by_key(&bytes, line).ok()?;
+        Some(self.lines[self.sorted[found]].clone())
     }
 }
 
@@ -67,19 +77,19 @@ impl<'a> Delta<'a> {
         Self { out, target, copied: 0..0, inserted: 0..0 }
     }
 
-    /// Goes on with bytes of the base, which are those of the target at `line`.
-    fn copy(&mut self, base: Range<usize>, line: &Range<usize>) {
+    /// Goes on with bytes of the base, which are those of the target up to `end`.
+    fn copy(&mut self, base: Range<usize>, end: usize) {
         if self.inserted.is_empty() && self.copied.end == base.start && !self.copied.is_empty() {
             self.copied.end = base.end;
         } else {
             self.flush();
             self.copied = base;
         }
-        self.inserted = line.end..line.end;
+        self.inserted = end..end;
     }
 
     /// Goes on with bytes of the target.
-    fn insert(&mut self, line: &Range<usize>) {
+    fn insert(&mut self, line: Range<usize>) {
         self.inserted = self.inserted.start.min(line.start)..line.end;
     }
 
@@ -166,13 +176,31 @@ const fn low_byte(number: usize) -> u8 {
     number.to_le_bytes()[0]
 }
 
+/// How many bytes two texts have in common up to the end of a line, or of both.
+fn same_lines(one: &[u8], other: &[u8]) -> usize {
+    const BLOCK: usize = 32;
+    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
+    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
+    let rest = one[same..].iter().zip(&other[same..]);
+    let same = same + rest.take_while(|(one, other)| one == other).count();
+    if same == one.len() && same == other.len() {
+        return same;
+    }
+    memrchr(b'\n', &one[..same]).map_or(0, |at| at + 1)
+}
+
+/// Where the line ends that begins there, its line end with it.
+fn line_end(body: &[u8], start: usize) -> usize {
+    memchr(b'\n', &body[start..]).map_or(body.len(), |at| start + at + 1)
+}
+
 /// The lines of an object, each with its line end.
 fn lines(body: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut start = 0;
-    body.split_inclusive(|byte| *byte == b'\n').map(move |line| {
-        let at = start..start + line.len();
-        start = at.end;
-        at
+    std::iter::from_fn(move || {
+        let line = start..line_end(body, start);
+        start = line.end;
+        (!line.is_empty()).then_some(line)
     })
 }
 

@@ -21,6 +21,7 @@ mod openpgp;
 mod outcome;
 mod own;
 mod pack;
+mod pack_bytes;
 mod pack_file;
 mod pack_index;
 mod program;

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write};
+use std::path::Path;
 
 use flate2::read::ZlibDecoder;
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use sha1::{Digest as _, Sha1};
 
 use super::delta::{DeltaBase, apply};
+use super::pack_bytes::PackBytes;
 use super::pack_index::IndexedEntry;
 use crate::model::Id;
 
@@ -56,6 +58,8 @@ const DELTA_SIZES: std::ops::RangeInclusive<usize> = 512..=1 << 20;
 const ALIKE: usize = 24;
 /// How many files are remembered that others may be like.
 const MOST_BASES: usize = 64;
+/// How much room is kept for an entry that is being made, in bytes.
+const ROOM: usize = 16 * 1024;
 /// The number of a delta whose base is named by how far before it stands (gitformat-pack(5)).
 const OFS_DELTA: u8 = 6;
 
@@ -63,10 +67,12 @@ const OFS_DELTA: u8 = 6;
 struct PackPlace {
     kind: ObjectType,
     /// Where the entry begins in `bytes`.
-    entry: usize,
-    /// Where the compressed bytes begin and end in `bytes`.
-    start: usize,
-    end: usize,
+    entry: u64,
+    /// Where the compressed bytes begin and end in it, counted from there.
+    start: u32,
+    end: u32,
+    /// The CRC-32 of the entry, its header with it.
+    crc: u32,
     /// The size of the object itself.
     size: usize,
     /// The object that this one is said by, where it is a delta.
@@ -81,30 +87,30 @@ struct Alike(Vec<u8>, u32);
 struct WholeEntry {
     id: Id,
     /// Where its entry begins.
-    entry: usize,
+    entry: u64,
     base: DeltaBase,
 }
 
-/// The entries of one pack in memory: lightly compressed, each once. Deltas are of whole objects: none needs another delta.
+/// The entries of one pack: lightly compressed, each once. Deltas are of whole objects: none needs another delta.
 pub(super) struct Entries {
-    bytes: Vec<u8>,
+    bytes: PackBytes,
+    /// The entry that is being made.
+    entry: Vec<u8>,
     places: BTreeMap<Id, PackPlace>,
     /// Of the files that look alike the last one that is kept whole.
     bases: BTreeMap<Alike, WholeEntry>,
     deflate: Compress,
-    /// Compressed bytes on their way into `bytes`. They take this step because flate2 clears all the
-    /// spare room of the vector it writes to, and that of `bytes` grows with the run.
-    scratch: Vec<u8>,
 }
 
 impl Entries {
-    pub(super) fn new() -> Self {
+    /// No entries. Those of a large pack are kept in a file without a name, on the disk of the repository whose they will be.
+    pub(super) fn beside(repository: &Path) -> Self {
         Self {
-            bytes: Vec::new(),
+            bytes: PackBytes::beside(&repository.join("objects/pack")),
+            entry: Vec::new(),
             places: BTreeMap::new(),
             bases: BTreeMap::new(),
             deflate: Compress::new(Compression::new(1), true),
-            scratch: Vec::new(),
         }
     }
 
@@ -125,7 +131,11 @@ impl Entries {
     pub(super) fn read(&self, id: Id) -> Option<io::Result<Vec<u8>>> {
         let place = self.places.get(&id)?;
         let mut body = Vec::with_capacity(place.size);
-        let read = ZlibDecoder::new(&self.bytes[place.start..place.end]).read_to_end(&mut body);
+        let bytes = match self.bytes.read(place.entry..place.entry + u64::from(place.end)) {
+            Ok(bytes) => bytes,
+            Err(error) => return Some(Err(error)),
+        };
+        let read = ZlibDecoder::new(&bytes[place.start as usize..]).read_to_end(&mut body);
         let Some(base) = place.base else { return Some(read.map(|_| body)) };
         let whole = self.read(base)?.and_then(|base| {
             read?;
@@ -143,12 +153,15 @@ impl Entries {
             .then(|| Alike(body[..ALIKE].to_vec(), body.len().ilog2()));
         let base = alike.as_ref().and_then(|alike| self.bases.get(alike));
         let delta = base.and_then(|base| Some((base.id, base.entry, base.base.delta_to(body)?)));
+        self.entry.clear();
+        // All spare room is cleared whenever something is compressed into it.
+        self.entry.shrink_to(ROOM);
         let (start, base) = if let Some((base, at, delta)) = delta {
-            entry_header(&mut self.bytes, OFS_DELTA, delta.len());
-            put_distance(&mut self.bytes, entry - at);
+            entry_header(&mut self.entry, OFS_DELTA, delta.len());
+            put_distance(&mut self.entry, entry - at);
             (self.compress(&delta), Some(base))
         } else {
-            entry_header(&mut self.bytes, kind.number(), body.len());
+            entry_header(&mut self.entry, kind.number(), body.len());
             if let Some(alike) = alike
                 && (self.bases.len() < MOST_BASES || self.bases.contains_key(&alike))
             {
@@ -157,28 +170,29 @@ impl Entries {
             }
             (self.compress(body), None)
         };
-        let place = PackPlace { kind, entry, start, end: self.bytes.len(), size: body.len(), base };
-        self.places.insert(id, place);
+        let mut crc = Crc::new();
+        crc.update(&self.entry);
+        let (end, crc) = (length_of(&self.entry), crc.sum());
+        self.bytes.push(&self.entry);
+        self.places.insert(id, PackPlace { kind, entry, start, end, crc, size: body.len(), base });
     }
 
-    /// Appends bytes, compressed, and returns where they begin.
-    fn compress(&mut self, body: &[u8]) -> usize {
-        let start = self.bytes.len();
+    /// Appends bytes to the entry, compressed, and returns where they begin in it.
+    fn compress(&mut self, body: &[u8]) -> u32 {
+        let start = length_of(&self.entry);
         self.deflate.reset();
         let mut rest = body;
         loop {
             // There is always room for more output, so every round makes progress and none can fail.
-            self.scratch.clear();
-            self.scratch.reserve(rest.len().min(1 << 16) / 2 + 64);
+            self.entry.reserve(rest.len().min(1 << 16) / 2 + 64);
             let before = self.deflate.total_in();
             let status = self
                 .deflate
-                .compress_vec(rest, &mut self.scratch, FlushCompress::Finish)
+                .compress_vec(rest, &mut self.entry, FlushCompress::Finish)
                 .expect("a deflate stream that was just reset is in order");
             let taken = usize::try_from(self.deflate.total_in() - before)
                 .expect("no more is taken than was given");
             rest = &rest[taken..];
-            self.bytes.extend_from_slice(&self.scratch);
             if status == Status::StreamEnd {
                 return start;
             }
@@ -190,10 +204,12 @@ impl Entries {
         let header = self.header_bytes()?;
         let mut hasher = Sha1::new();
         hasher.update(header);
-        hasher.update(&self.bytes);
-        let trailer = Id::from_bytes(hasher.finalize().into());
         to.write_all(&header)?;
-        to.write_all(&self.bytes)?;
+        self.bytes.each_part(|part| {
+            hasher.update(part);
+            to.write_all(part)
+        })?;
+        let trailer = Id::from_bytes(hasher.finalize().into());
         to.write_all(trailer.as_bytes())?;
         Ok(trailer)
     }
@@ -209,12 +225,17 @@ impl Entries {
 
     /// What the index of the pack says of each entry, in the order of ids.
     pub(super) fn indexed(&self) -> impl Iterator<Item = IndexedEntry> + Clone + '_ {
-        self.places.iter().map(|(id, place)| {
-            let mut crc = Crc::new();
-            crc.update(&self.bytes[place.entry..place.end]);
-            IndexedEntry { id: *id, crc: crc.sum(), offset: (HEADER + place.entry) as u64 }
+        self.places.iter().map(|(id, place)| IndexedEntry {
+            id: *id,
+            crc: place.crc,
+            offset: HEADER as u64 + place.entry,
         })
     }
+}
+
+/// How long an entry is. Files of carp have some megabytes at most.
+fn length_of(entry: &[u8]) -> u32 {
+    u32::try_from(entry.len()).expect("an object of carp has less than 4 GiB")
 }
 
 /// Kind and size: four bits of the size in the first byte, seven in each byte that follows.
@@ -231,7 +252,7 @@ fn entry_header(to: &mut Vec<u8>, kind: u8, size: usize) {
 }
 
 /// How far before a delta its base stands: seven bits a byte, the highest first, and one is taken off all but the last.
-fn put_distance(to: &mut Vec<u8>, distance: usize) {
+fn put_distance(to: &mut Vec<u8>, distance: u64) {
     let mut bytes = vec![distance.to_le_bytes()[0] & 0x7f];
     let mut rest = distance >> 7;
     while rest > 0 {
@@ -255,7 +276,8 @@ mod tests {
 
     #[test]
     fn objects_of_any_size_read_back() {
-        let mut entries = Entries::new();
+        let folder = tempfile::tempdir().unwrap();
+        let mut entries = Entries::beside(folder.path());
         let bodies: Vec<Vec<u8>> = [0, 1, 15, 16, 2047, 2048, 100_000]
             .iter()
             .map(|&size| {

@@ -59,7 +59,8 @@ mod tests {
     use super::*;
 
     fn entries() -> Entries {
-        let mut entries = Entries::new();
+        let folder = tempfile::tempdir().unwrap();
+        let mut entries = Entries::beside(folder.path());
         for size in [0_u32, 1, 15, 16, 2047, 2048, 100_000].into_iter().chain(20..300) {
             let body: Vec<u8> =
                 (0..size).map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();

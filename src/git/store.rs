@@ -48,7 +48,10 @@ impl Repository {
             odb,
             name: self.name(),
             directory: Arc::clone(&self.directory),
-            pending: Mutex::new(PendingObjects { entries: Entries::new(), flushed: 0 }),
+            pending: Mutex::new(PendingObjects {
+                entries: Entries::beside(&self.directory),
+                flushed: 0,
+            }),
         })
     }
 }
@@ -85,8 +88,8 @@ impl GitStore<'_> {
         sweep_packs(&pack);
         let failed = |e| Error::libgit2(format!("reading the new pack of {}", self.name), &e);
         self.odb.refresh().map_err(failed)?;
-        *pending =
-            PendingObjects { entries: Entries::new(), flushed: pending.flushed + objects as u64 };
+        pending.entries = Entries::beside(&self.directory);
+        pending.flushed += objects as u64;
         Ok(Flushed { objects, pack: Some(pack) })
     }
 
@@ -99,13 +102,14 @@ impl GitStore<'_> {
 
     fn put(&self, kind: ObjectType, body: &[u8]) -> Id {
         let id = kind.id(body);
-        if self.pending().entries.contains(id) {
+        let mut pending = self.pending();
+        if pending.entries.contains(id) {
             return id;
         }
         // Without a refresh: a directory listing per new object would cost more than the objects. An
         // object that another process wrote meanwhile is then written again, which does no harm.
         if !self.odb.exists_ext(oid(id), OdbLookupFlags::NO_REFRESH) {
-            self.pending().entries.add(id, kind, body);
+            pending.entries.add(id, kind, body);
         }
         id
     }
