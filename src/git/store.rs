@@ -26,6 +26,8 @@ struct PendingObjects {
     entries: Entries,
     /// Objects in packs that were flushed before.
     flushed: u64,
+    /// Whether nothing of what is put is looked for among the repository's objects.
+    all_new: bool,
 }
 
 /// What a flush wrote.
@@ -51,6 +53,7 @@ impl Repository {
             pending: Mutex::new(PendingObjects {
                 entries: Entries::beside(&self.directory),
                 flushed: 0,
+                all_new: false,
             }),
         })
     }
@@ -61,6 +64,12 @@ impl GitStore<'_> {
     pub fn objects_written(&self) -> u64 {
         let pending = self.pending();
         pending.flushed + pending.entries.len() as u64
+    }
+
+    /// Nothing of what is put until the next flush is looked for among the repository's objects, as before a first run nothing
+    /// is there. What is there all the same is written twice, which does no harm.
+    pub fn expect_new(&self) {
+        self.pending().all_new = true;
     }
 
     /// Puts a commit beside the files and directories of its tree, and returns its id. No ref moves.
@@ -90,6 +99,7 @@ impl GitStore<'_> {
         self.odb.refresh().map_err(failed)?;
         pending.entries = Entries::beside(&self.directory);
         pending.flushed += objects as u64;
+        pending.all_new = false;
         Ok(Flushed { objects, pack: Some(pack) })
     }
 
@@ -108,7 +118,7 @@ impl GitStore<'_> {
         }
         // Without a refresh: a directory listing per new object would cost more than the objects. An
         // object that another process wrote meanwhile is then written again, which does no harm.
-        if !self.odb.exists_ext(oid(id), OdbLookupFlags::NO_REFRESH) {
+        if pending.all_new || !self.odb.exists_ext(oid(id), OdbLookupFlags::NO_REFRESH) {
             pending.entries.add(id, kind, body);
         }
         id

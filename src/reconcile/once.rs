@@ -16,7 +16,7 @@ use super::snapshot::input_commit;
 use super::sources::reports_for_run;
 use super::stamp::{self, Fingerprint};
 use super::{Error, FleetPlace};
-use crate::git::Repository;
+use crate::git::{GitStore, Repository};
 use crate::load;
 use crate::model::{Id, Input, Snapshot, Turn, TurnCommit, TurnStatus};
 
@@ -95,6 +95,15 @@ fn reconcilable(place: &FleetPlace) -> Result<&Repository, Error> {
     }
 }
 
+/// The objects of a repository for a run. Before the output branch is there, none of what the run puts is.
+fn store_of_run(repository: &Repository, output: Option<Id>) -> Result<GitStore<'_>, Error> {
+    let store = repository.store()?;
+    if output.is_none() {
+        store.expect_new();
+    }
+    Ok(store)
+}
+
 fn tree_of(repository: &Repository, commit: Option<Id>) -> Result<Option<Id>, Error> {
     Ok(commit.map(|commit| repository.commit_tree(commit)).transpose()?)
 }
@@ -113,13 +122,13 @@ impl<'a> ReconcileRun<'a> {
         options: &'a Options,
         Refreshed { names, rewritten }: Refreshed,
     ) -> Result<Self, Error> {
-        let store = repository.store()?;
+        let output = repository.resolve(&names.output())?;
+        let store = store_of_run(repository, output)?;
         let input = input_commit(repository, &names)?;
         let people = last_of_people(repository, &names, input)?;
         let input_tree = repository.commit_tree(input)?;
         let spec = load::fleet_spec(&store, input_tree, &place.prefix)?;
         stays_on_this_machine(repository, &names, &spec)?;
-        let output = repository.resolve(&names.output())?;
         let status = repository.resolve(&names.status())?;
         let from = (input_tree, place.prefix.as_str());
         let reports = reports_for_run(repository, &names, &store, from, &spec, &options.observing)?;
