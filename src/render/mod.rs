@@ -55,6 +55,7 @@ mod object;
 mod overridden;
 mod path;
 mod pattern;
+mod plain_yaml;
 mod preparation;
 mod reader;
 mod readiness;

@@ -6,6 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::pattern;
+use super::plain_yaml::{self, FIRST};
 use super::reader::YamlError;
 
 /// Reads one document as [`super::reader::read`] does.
@@ -20,11 +21,25 @@ pub(super) fn parse_shared(text: &str) -> Result<Rc<Value>, YamlError> {
 
 /// Writes one document: keys sorted, but `apiVersion`, `kind`, `metadata` and `spec` first.
 pub(super) fn emit(value: &Value) -> String {
+    plain_yaml::write(value, &emit_scalar).unwrap_or_else(|| emit_any(value))
+}
+
+/// The same of any value.
+pub(super) fn emit_any(value: &Value) -> String {
+    written(&Sorted(value))
+}
+
+/// Writes a text alone.
+pub(super) fn emit_scalar(text: &str) -> String {
+    written(&text)
+}
+
+fn written(value: &impl Serialize) -> String {
     let options = serde_saphyr::ser_options! {
         // Folded text would read differently from reader to reader; long lines are harmless.
         folded_wrap_chars: 1_000_000,
     };
-    serde_saphyr::to_string_with_options(&Sorted(value), options)
+    serde_saphyr::to_string_with_options(value, options)
         .expect("a JSON value can be written as YAML")
 }
 
@@ -55,7 +70,7 @@ impl Serialize for Sorted<'_> {
 }
 
 fn rank(key: &str) -> usize {
-    ["apiVersion", "kind", "metadata", "spec"].iter().position(|k| *k == key).unwrap_or(4)
+    FIRST.iter().position(|first| *first == key).unwrap_or(FIRST.len())
 }
 
 #[cfg(test)]
