@@ -174,7 +174,8 @@ pub(super) fn decode(
         return Ok((body, None));
     }
     let canonical = body.canonical();
-    let text = canonical_json(&canonical);
+    let mut text = canonical_json(&canonical);
+    text.shrink_to_fit();
     body.digest = Digest::of(text.as_bytes());
     // What is used is always what the canonical form says, so that a run with a memo and one without
     // cannot differ.

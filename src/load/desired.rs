@@ -199,11 +199,9 @@ impl DesiredDocuments {
             self.whole_file_unloaded(path, true);
             return;
         }
-        let items = documents(&chunks, path, root);
-        let clean = |item: &&Item| item.findings.list.is_empty();
-        let facts = items.iter().map(|item| Some(item).filter(clean)?.fact.clone());
-        let facts: Option<Vec<_>> = facts.collect();
-        if let Some(facts) = facts {
+        let mut items = documents(&chunks, path, root);
+        if items.iter().all(|item| item.findings.list.is_empty() && item.fact.is_some()) {
+            let facts = items.iter_mut().filter_map(|item| item.fact.take()).collect();
             self.keep(id, Arc::new(FactFile { facts }), path);
         }
         self.items.extend(items);
