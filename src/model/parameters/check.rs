@@ -114,7 +114,7 @@ impl ParameterSchema {
             }
             if let Some(schema) = schema {
                 schema.look(value, &place, found);
-            } else {
+            } else if !self.any_fields {
                 let known = self.properties.keys().map(String::as_str);
                 let help = suggest::help(name, known.collect::<Vec<_>>(), "there are");
                 let message = format!("there is no parameter `{place}`");

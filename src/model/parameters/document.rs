@@ -102,6 +102,18 @@ mod tests {
     }
 
     #[test]
+    fn a_document_of_others_may_say_anything() {
+        let schema = json!({"type": "string", "x-carp-yaml": {
+            "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+            "properties": {"replicas": {"type": "integer"}}}});
+        let schema: ParameterSchema = serde_json::from_value(schema).unwrap();
+        let faults = |text: &str| schema.faults(&json!(text), &FieldPath::keys("p"));
+        assert_eq!(faults("replicas: 1\nlimit: 0.5\nmore: [{on: null}]\n"), []);
+        assert_eq!(faults("replicas: x\n").len(), 1, "what is known is looked at");
+        assert_eq!(faults("{{ .Values }}\n").len(), 1, "a template is no document");
+    }
+
+    #[test]
     fn what_is_no_document_is_told() {
         let broken = told("rules: [").remove(0);
         assert!(broken.starts_with("the text of `p` is no YAML, in its line "), "{broken}");

@@ -89,6 +89,13 @@ pub struct ParameterSchema {
     /// What the values of an object are whose keys are data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub additional_properties: Option<Box<ParameterSchema>>,
+    /// Whether an object has whatever fields it has; in a document alone, for a text comes to templates as it is.
+    #[serde(
+        rename = "x-kubernetes-preserve-unknown-fields",
+        default,
+        skip_serializing_if = "is_false"
+    )]
+    pub any_fields: bool,
     /// What these keys may be.
     #[serde(rename = "x-carp-keys", default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<ParameterKeys>,

@@ -5,6 +5,17 @@ use serde_json::Value;
 use super::{ParameterSchema, ParameterType};
 use crate::diag::FieldPath;
 
+/// What a schema is within.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// Nothing: it has all parameters.
+    All,
+    /// A parameter.
+    Parameter,
+    /// The document that a text holds.
+    Document,
+}
+
 impl ParameterSchema {
     /// What is wrong with the schema of all parameters, which is an object with these for its fields.
     #[must_use]
@@ -17,29 +28,45 @@ impl ParameterSchema {
                 "`openAPIV3Schema` has no default of its own: its properties have".to_owned(),
             );
         }
-        self.wrong(&FieldPath::keys("parameters"), true)
+        self.wrong(&FieldPath::keys("parameters"), Within::All)
     }
 
-    fn wrong(&self, at: &FieldPath, outermost: bool) -> Option<String> {
+    fn wrong(&self, at: &FieldPath, within: Within) -> Option<String> {
+        let below = if within == Within::Document { within } else { Within::Parameter };
         self.wrong_form(at)
+            .or_else(|| self.wrong_freedom(at, within))
             .or_else(|| self.wrong_values(at))
             .or_else(|| {
                 let properties = self.properties.iter();
                 properties.into_iter().find_map(|(name, schema)| {
                     let place = at.key(name);
-                    if schema.per_pool && !outermost {
+                    if schema.per_pool && within != Within::All {
                         return Some(format!(
                             "`{place}` is within a parameter: `x-carp-per-pool` is for whole ones"
                         ));
                     }
-                    schema.wrong(&place, false)
+                    schema.wrong(&place, below)
                 })
             })
             .or_else(|| self.keys.as_ref()?.wrong(at))
             .or_else(|| self.secret.as_ref()?.wrong(self, at))
-            .or_else(|| self.document.as_ref()?.wrong(&at.key("*"), false))
-            .or_else(|| self.items.as_ref()?.wrong(&at.index(0), false))
-            .or_else(|| self.additional_properties.as_ref()?.wrong(&at.key("*"), false))
+            .or_else(|| self.document.as_ref()?.wrong(&at.key("*"), Within::Document))
+            .or_else(|| self.items.as_ref()?.wrong(&at.index(0), below))
+            .or_else(|| self.additional_properties.as_ref()?.wrong(&at.key("*"), below))
+    }
+
+    /// Fields of which nothing is known, outside of a document: a fraction among them is read in two ways.
+    fn wrong_freedom(&self, at: &FieldPath, within: Within) -> Option<String> {
+        if !self.any_fields {
+            return None;
+        }
+        let word = "`x-kubernetes-preserve-unknown-fields`";
+        if within != Within::Document {
+            return Some(format!("`{at}`: {word} is for what a text holds (`x-carp-yaml`)"));
+        }
+        let is_object = self.kind == Some(ParameterType::Object);
+        (!is_object || self.additional_properties.is_some())
+            .then(|| format!("`{at}`: {word} is for objects without `additionalProperties`"))
     }
 
     /// Keywords that are not for its type.
@@ -132,6 +159,7 @@ mod tests {
             json!({"type": "array", "items": {"type": "object", "properties": {"a": {"type": "boolean"}}}, "default": [{"a": true}]}),
             json!({"x-kubernetes-int-or-string": true, "default": "25%", "pattern": "%$"}),
             json!({"type": "integer", "x-carp-per-pool": true, "x-carp-immutable": true}),
+            json!({"type": "string", "x-carp-yaml": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}),
         ] {
             assert_eq!(wrong(fine), "");
         }
@@ -172,6 +200,15 @@ mod tests {
             (
                 json!({"type": "object", "properties": {"a": {"type": "string", "x-carp-per-pool": true}}}),
                 "for whole ones",
+            ),
+            (
+                json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+                "is for what a text holds",
+            ),
+            (
+                json!({"type": "string", "x-carp-yaml": {"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                    "additionalProperties": {"type": "string"}}}),
+                "is for objects without",
             ),
             (
                 json!({"type": "array", "items": {"type": "array"}}),
