@@ -7,6 +7,7 @@ mod empty;
 mod identity;
 mod references;
 mod refused;
+mod release;
 mod secret;
 mod system_pool;
 mod taints;
@@ -24,6 +25,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         refused::check,
         secret::check,
         references::check,
+        release::check,
         empty::check,
         system_pool::check,
         taints::check,

@@ -1,0 +1,62 @@
+//! No two objects `HelmChartProxy` of a folder install one release: each would take the other's for its own older one, and
+//! upgrade it to itself at every turn (cluster-api-addon-provider-helm v0.6.4, `internal/helm_client.go`,
+//! `InstallOrUpgradeHelmRelease`, which goes by the release's name and namespace alone).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::job::Job;
+use super::super::object::Object;
+use crate::diag::{Code, Diagnostics};
+
+pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
+    let mut seen = BTreeMap::new();
+    let mut findings = Diagnostics::default();
+    for object in objects.iter().filter(|object| object.kind() == "HelmChartProxy") {
+        let Some(release) = release(object) else { continue };
+        if let Some(other) = seen.insert(release, object) {
+            let (namespace, name) = release;
+            let message =
+                format!("{object} installs the release {namespace}/{name}, and so does {other}");
+            let help = "give one of the two another name or namespace";
+            findings.push(job.finding(Code::RenderedInvalid, &object.file, &message, help));
+        }
+    }
+    findings
+}
+
+/// The namespace and the name of what an object installs. Without a name it is made up for each.
+fn release(object: &Object) -> Option<(&str, &str)> {
+    let text = |pointer: &str| object.value.pointer(pointer).and_then(Value::as_str);
+    let name = text("/spec/releaseName").filter(|name| !name.is_empty())?;
+    // What the webhook fills in: api/v1alpha1/helmchartproxy_webhook.go.
+    Some((text("/spec/namespace").unwrap_or("default"), name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::messages;
+    use super::*;
+
+    #[test]
+    fn a_release_is_one_charts() {
+        let chart = |name: &str, release: &str, namespace: &str| {
+            format!(
+                "---\napiVersion: addons.cluster.x-k8s.io/v1alpha1\nkind: HelmChartProxy\n\
+                 metadata: {{name: {name}, namespace: a}}\n\
+                 spec: {{releaseName: {release}, namespace: {namespace}}}\n"
+            )
+        };
+        let found = |text: String| messages(check, &text, Code::RenderedInvalid);
+        let both = chart("x", "cni", "kube-system") + &chart("z", "cni", "kube-system");
+        assert_eq!(
+            found(both),
+            ["HelmChartProxy z installs the release kube-system/cni, and so does HelmChartProxy x"]
+        );
+        let apart = chart("x", "cni", "kube-system") + &chart("z", "cni", "cni");
+        assert!(found(apart).is_empty());
+        let made_up = chart("x", "\"\"", "a") + &chart("z", "\"\"", "a");
+        assert!(found(made_up).is_empty());
+    }
+}
