@@ -9,10 +9,14 @@ pub(super) fn of(spec: &FleetSpec) -> Option<&str> {
     images.registry.as_deref().filter(|_| images.sources == Sources::Mirror)
 }
 
-/// A repository of charts as it is called behind a mirror: OCI, by host and path; as it is where there is none.
+/// A repository of charts as it is called behind a mirror: OCI, by host and path; as it is where there is none, and
+/// where it is in the mirror already.
 pub(super) fn source(url: &str, mirror: Option<&str>) -> String {
     let Some(mirror) = mirror else { return url.to_owned() };
     let path = url.split_once("://").map_or(url, |(_, path)| path);
+    if path.strip_prefix(mirror).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+        return url.to_owned();
+    }
     format!("oci://{mirror}/{path}")
 }
 
@@ -29,6 +33,15 @@ mod tests {
             source(url, Some("m.example.com:5000")),
             "oci://m.example.com:5000/docs.tigera.io/calico/charts"
         );
+    }
+
+    #[test]
+    fn what_is_in_the_mirror_stays_there() {
+        let behind = |url: &str| source(url, Some("m.example.com/a"));
+        for url in ["oci://m.example.com/a", "oci://m.example.com/a/charts"] {
+            assert_eq!(behind(url), url);
+        }
+        assert_eq!(behind("oci://m.example.com/ab"), "oci://m.example.com/a/m.example.com/ab");
     }
 
     #[test]
