@@ -232,6 +232,12 @@ impl Inner {
                 flavor.parameters.schema.include(&file.schema);
             }
         }
+        let wrong =
+            |(name, flavor): (&String, &Flavor)| Some((name.clone(), flavor.nothing_own()?));
+        for (name, fault) in self.flavors.iter().filter_map(wrong).collect::<Vec<_>>() {
+            self.flavors.remove(&name);
+            self.broken.insert(manifest_of(&name), fault);
+        }
         for (name, nth, file) in lost {
             let path = format!("{PARAMETERS}{file}.yaml");
             let what = if self.broken.contains_key(&path) { "can be read" } else { "are there" };

@@ -19,6 +19,10 @@ const DECIDES_OVER_ALL: &[&str] = &["/spec/version", "/spec/location", "/spec/fl
 const DECIDES_TOO: &[&str] = &["/spec/credentials", "/spec/network", "/spec/parameters"];
 /// What decides over the machines of the control plane: the names in its certificates are of how it is reached.
 const DECIDES_OVER_CONTROL_PLANE: &[&str] = &["/spec/controlPlane", "/spec/access"];
+/// What a flavor is told besides.
+const PARAMETERS: &str = "/spec/parameters";
+/// The kind of what is installed in a cluster.
+const ADD_ON: &str = "HelmChartProxy";
 /// What of a pool replaces no machine of it.
 const IN_PLACE: [&str; 3] = ["name", "replicas", "autoscale"];
 
@@ -44,6 +48,8 @@ pub(super) struct IntendedChange {
     all: bool,
     /// The machines of the control plane are others.
     control_plane: bool,
+    /// Its flavor is told something else.
+    parameters: bool,
     pools: BTreeMap<String, PoolChange>,
 }
 
@@ -71,6 +77,7 @@ impl IntendedChange {
             all: own.anything
                 && (DECIDES_OVER_ALL.iter().any(&differs)
                     || own.others && DECIDES_TOO.iter().any(&differs)),
+            parameters: own.others && differs(&PARAMETERS),
             control_plane: own.others && DECIDES_OVER_CONTROL_PLANE.iter().any(&differs),
             pools: pool_changes(&pools(&last), &pools(&new)),
             own,
@@ -82,8 +89,12 @@ impl IntendedChange {
         self.own.steps
     }
 
-    /// Whether an object goes with the pool that it was made for.
+    /// Whether an object goes with the pool that it was made for, or is an add-on and parameters may leave it out:
+    /// whether it goes by them is seen by what becomes of it without their change.
     pub(super) fn removes(&self, object: &Object) -> bool {
+        if self.parameters && object.kind() == ADD_ON {
+            return true;
+        }
         self.own.pools && self.made_for(object).is_some_and(|pool| pool.goes)
     }
 

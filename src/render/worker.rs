@@ -6,7 +6,7 @@ use super::flux::{CLUSTER_APPLIER, FleetRepository};
 use super::job::Job;
 use super::layers::{self, LayerSite};
 use super::templates::Templates;
-use crate::model::{Brings, FlavorKind};
+use crate::model::{Brings, Flavor, FlavorKind};
 use crate::model::{Fleet, Nodes, Worker, paths};
 
 /// The job that makes a worker's own files: `kustomization.yaml`, `layers.yaml` and a folder for each
@@ -16,13 +16,14 @@ use crate::model::{Fleet, Nodes, Worker, paths};
 pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix: &str) -> Job {
     let nodes = worker.nodes();
     let in_containers = nodes == Nodes::Containers;
-    let brings_one = worker.manifest().is_some_and(|f| f.brings(Brings::StorageClass));
+    let parameters = &worker.spec.parameters;
+    let leaves_one = |f: &Flavor| f.leaves_out(Brings::StorageClass, parameters);
     let site = LayerSite {
         folder: paths::worker(&worker.name),
         repository: FleetRepository { spec: &fleet.spec, prefix },
         components: ComponentVersions::overlaid(&worker.spec.components.0),
         in_containers,
-        storage_class: nodes == Nodes::Machines && !brings_one,
+        storage_class: nodes == Nodes::Machines && !worker.manifest().is_some_and(leaves_one),
         applier: CLUSTER_APPLIER,
         tenants: fleet.spec.tenants.iter().map(|tenant| tenant.name.as_str()).collect(),
         applies: FlavorKind::ManagedCluster,

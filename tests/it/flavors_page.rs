@@ -14,13 +14,21 @@ const END: &str = "<!-- to here -->\n";
 
 fn table() -> String {
     let catalogue = Catalogue::default();
-    let mut all: BTreeMap<String, (ListedParameter, Vec<String>)> = BTreeMap::new();
+    // What two flavors declare otherwise under one name has a row for each.
+    let mut all: BTreeMap<String, Vec<(ListedParameter, Vec<String>)>> = BTreeMap::new();
     for (name, flavor) in catalogue.flavors() {
         for listed in flavor.parameters.schema.listed() {
-            let row = all.entry(listed.name.clone()).or_insert_with(|| (listed, Vec::new()));
-            row.1.push(format!("`{name}`"));
+            let rows = all.entry(listed.name.clone()).or_default();
+            let flavor = format!("`{name}`");
+            match rows.iter_mut().find(|(same, _)| *same == listed) {
+                Some((_, of)) => of.push(flavor),
+                None => rows.push((listed, vec![flavor])),
+            }
         }
     }
+    let all = all
+        .into_iter()
+        .flat_map(|(name, rows)| rows.into_iter().map(move |row| (name.clone(), row)));
     let mut page = "| parameter | type | meaning | of |\n|---|---|---|---|\n".to_owned();
     for (name, (ListedParameter { kind, description, facts, .. }, of)) in all {
         let facts = facts.iter().map(|fact| format!("{fact}."));

@@ -8,6 +8,7 @@
 )]
 
 mod acknowledgement_signers;
+mod add_ons;
 mod added_law;
 mod affected_guards;
 mod affected_law;

@@ -8,8 +8,8 @@ use carp::model::api::{
 };
 use carp::render::Files;
 
-use crate::rendered_crds;
 use crate::support::{breadth, documents, fleet};
+use crate::{rendered_crds, variations_parameters};
 
 /// An option: its name, and what each of its values does to a fleet. The first is what stands where nobody says
 /// anything.
@@ -277,12 +277,13 @@ pub(crate) struct Varied {
 }
 
 /// What each flavor that is built in may be asked for.
-pub(crate) fn flavors() -> [Varied; 4] {
+pub(crate) fn flavors() -> [Varied; 5] {
     [
         Varied { base: fleet::plain(), choices: AZURE.to_vec() },
         Varied { base: fleet::of("capz"), choices: self_managed_options() },
         Varied { base: fleet::of("aks"), choices: aks_options() },
         Varied { base: fleet::kind(), choices: KIND.to_vec() },
+        Varied { base: fleet::plain(), choices: variations_parameters::PARAMETERS.to_vec() },
     ]
 }
 

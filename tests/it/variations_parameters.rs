@@ -34,7 +34,8 @@ fn say(fleet: &mut Fleet, text: &str) {
     }
 }
 
-const PARAMETERS: &[Choice] = &[
+/// What carp's own flavors for machines in Azure are told.
+pub(crate) const PARAMETERS: &[Choice] = &[
     (
         "network",
         &[
@@ -177,6 +178,22 @@ const PARAMETERS: &[Choice] = &[
             |f| say(f, "{encryptionConfigSecret: encryption}"),
         ],
     ),
+    ("add-ons", ADD_ONS),
+];
+
+const ADD_ONS: &[fn(&mut Fleet)] = &[
+    |_| (),
+    |f| say(f, "{addOns: {cni: own, ccm: own, csi: own}}"),
+    |f| say(f, "{addOns: {csi: own}, helmCharts: []}"),
+    |f| {
+        say(
+            f,
+            "{addOns: {cni: own}, helmCharts: [{name: cilium, repoURL: 'https://helm.cilium.io', chartName: cilium, \
+                version: 1.18.2, namespace: kube-system, values: \"ipam:\\n  mode: kubernetes\\n\"}, {name: ours, repoURL: \
+                'oci://r.example.com:5000/charts', chartName: ours, version: v2.0.0-rc.1, namespace: ours, credentials: \
+                {name: registry, key: config.json}, values: \"alert: '{{ $value }}'\\n\"}]}",
+        );
+    },
 ];
 
 /// What the manifests say of a fleet's parameters.

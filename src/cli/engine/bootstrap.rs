@@ -63,5 +63,6 @@ fn view(look: &FleetLook, worker: &Name, step: ReadinessStep) -> StepView {
         objects: step.objects,
         after: step.after,
         missing: step.missing,
+        own: step.own,
     }
 }

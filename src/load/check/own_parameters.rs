@@ -80,3 +80,51 @@ fn an_audit_policy_is_one_that_an_api_server_reads() {
     let told = found(&other, Code::InvalidParameter, "spec.parameters.auditPolicy");
     assert!(told.message.contains("`apiVersion` is missing"), "{}", told.message);
 }
+
+#[test]
+fn a_chart_is_named_as_helm_and_kubernetes_have_it_and_by_a_version() {
+    let chart = |field: &str, value: &str| {
+        let good = [
+            ("name", "cilium"),
+            ("repoURL", "https://helm.cilium.io"),
+            ("chartName", "cilium"),
+            ("version", "1.18.2"),
+            ("namespace", "kube-system"),
+        ];
+        let said = good
+            .map(|(name, good)| format!("{name}: '{}'", if name == field { value } else { good }));
+        hosted(&format!("{{helmCharts: [{{{}}}]}}", said.join(", ")))
+    };
+    for (field, value) in [
+        ("name", "a-release-of-53-characters-is-the-longest-one-for-helm"),
+        ("name", "Cilium"),
+        ("repoURL", "http://helm.cilium.io"),
+        ("repoURL", "https://me:word@helm.cilium.io"),
+        ("repoURL", "https://helm.cilium.io/"),
+        ("repoURL", "https://helm.cilium.io: x"),
+        ("chartName", "charts/cilium"),
+        ("version", "1.18"),
+        ("version", "^1.18.2"),
+        ("version", "1.x.x"),
+        ("version", "latest"),
+        ("version", ">=1.18.2"),
+        ("namespace", "kube_system"),
+        ("namespace", ""),
+    ] {
+        let path = format!("spec.parameters.helmCharts[0].{field}");
+        let told = found(&chart(field, value), Code::InvalidParameter, &path);
+        assert!(told.message.contains("is not of the form"), "{value}: {}", told.message);
+    }
+    for (field, value) in [
+        ("name", "a-release-of-53-characters-is-the-longest-one-helm-ha"),
+        ("repoURL", "oci://r.example.com:5000/charts/v1"),
+        ("version", "v0.1.0-rc.1+build.7"),
+    ] {
+        is_fine(&chart(field, value));
+    }
+    let text = hosted("{helmCharts: [{name: a}]}");
+    found(&text, Code::InvalidParameter, "spec.parameters.helmCharts[0].version");
+    let values = chart("name", "a").replace("}]", ", values: 'a: ['}]");
+    let told = found(&values, Code::InvalidParameter, "spec.parameters.helmCharts[0].values");
+    assert!(told.message.contains("is no YAML"), "{}", told.message);
+}

@@ -2,6 +2,7 @@
 //! takes it out of them.
 
 mod nonsense;
+mod own;
 mod read;
 
 pub(super) use read::read_parameters;
@@ -46,6 +47,9 @@ pub struct Flavor {
     /// What its clusters have from their cloud, so that neither carp nor people bring it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brings: Vec<Brings>,
+    /// What the fleet brings instead where a parameter, by its path, says `own`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub own: BTreeMap<Brings, String>,
     /// The ranges of addresses of a cluster that names none; `None` takes carp's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranges: Option<Ranges>,
@@ -94,6 +98,12 @@ pub struct FlavorStep {
     /// Their name, where only one of the kind does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The parameter, by its path, that says `own` where the fleet does it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
+    /// The parameter, by its path, that lists the objects by name; where it lists none there is no such step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each: Option<String>,
     /// The steps that it waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
@@ -160,7 +170,7 @@ pub enum Nodes {
 }
 
 /// What clusters of a flavor have from their cloud.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Brings {
     /// An identity of the machines: the credentials need name none.
     NodeIdentity,
@@ -272,6 +282,17 @@ pub enum OnDeletion {
     Follow,
     /// With the folder: everything else lies in it, or acts by it.
     Keep,
+}
+
+impl Brings {
+    /// Its name, as manifests have it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::NodeIdentity => "NodeIdentity",
+            Self::Issuer => "Issuer",
+            Self::StorageClass => "StorageClass",
+        }
+    }
 }
 
 impl Flavor {

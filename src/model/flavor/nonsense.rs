@@ -148,7 +148,15 @@ mod tests {
 
     fn step(name: &str, kind: &str, after: &[&str]) -> FlavorStep {
         let after = after.iter().map(|&a| a.into()).collect();
-        FlavorStep { step: name.into(), kind: kind.into(), name: None, after, needs: None }
+        FlavorStep {
+            step: name.into(),
+            kind: kind.into(),
+            name: None,
+            own: None,
+            each: None,
+            after,
+            needs: None,
+        }
     }
 
     #[test]

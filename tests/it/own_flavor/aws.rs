@@ -28,6 +28,12 @@ fn every_object_is_one_that_the_crds_accept() {
 }
 
 #[test]
+fn the_fleet_may_bring_the_add_ons() {
+    AWS.add_ons_are_the_fleets("shop", "addOns: {cni: own, ccm: own, csi: own}\n    ");
+    AWS.add_ons_are_the_fleets("till", "");
+}
+
+#[test]
 fn what_it_makes_is_of_aws_and_of_nothing_else() {
     let world = AWS.world();
     for cluster in ["shop", "till"] {

@@ -45,6 +45,27 @@ impl Example {
         world
     }
 
+    /// A cluster whose document says these parameters, and a chart, has that chart and no other add-on.
+    pub(super) fn add_ons_are_the_fleets(&self, cluster: &str, add_ons: &str) {
+        let mut fleet = self.fleet();
+        let text = fleet.get_mut(&format!("fleet/clusters/{cluster}.yaml")).unwrap();
+        let said = format!(
+            "\nspec:\n  parameters:\n    {add_ons}helmCharts: [{{name: cilium, repoURL: 'https://helm.cilium.io', chartName: \
+             cilium, version: 1.18.2, namespace: kube-system}}]\n"
+        );
+        *text =
+            text.replace("  parameters:\n    etcd: {sizeGB: 32}\n", "").replace("\nspec:\n", &said);
+        let mut world = World::new(fleet);
+        let first = world.run();
+        assert!(first.diagnostics.is_empty(), "{:#?}", first.diagnostics);
+        let worker = world.worker_of(cluster).unwrap();
+        let folder = format!("workers/{worker}/clusters/{cluster}/");
+        let charts = objects(&world, &folder, "HelmChartProxy");
+        assert_eq!(charts.len(), 1, "{charts:#?}");
+        let selected = &charts[0]["spec"]["clusterSelector"]["matchLabels"]["carp.dev/cluster"];
+        assert_eq!((&charts[0]["metadata"]["name"], selected), (&"cilium".into(), &cluster.into()));
+    }
+
     /// Every object that it makes is one that the definitions accept, those of `without_definitions` apart: of each of
     /// these there is one at least, so that none is passed over that is not there.
     #[expect(clippy::disallowed_methods, reason = "tests read their environment")]

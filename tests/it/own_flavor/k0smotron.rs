@@ -45,6 +45,11 @@ fn patch(control_plane: &Value, nth: usize) -> (String, Value) {
 }
 
 #[test]
+fn the_fleet_may_bring_the_add_ons() {
+    K0SMOTRON.add_ons_are_the_fleets("shop", "addOns: {cni: own, ccm: own, csi: own}\n    ");
+}
+
+#[test]
 fn every_object_is_one_that_the_crds_accept() {
     K0SMOTRON.every_object_is_accepted(80);
 }

@@ -21,6 +21,9 @@ pub struct StepView {
     pub after: Vec<String>,
     /// What keeps it from ever happening; empty where nothing does.
     pub missing: Vec<String>,
+    /// The parameter that leaves it to the fleet; `None` where it is carp's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
 }
 
 /// How many objects of a step are shown by name.
@@ -32,7 +35,7 @@ pub(super) fn text(steps: &[StepView], palette: Palette) -> String {
         return String::new();
     }
     let mut out = format!("\n{}\n", palette.paint(Tone::Strong, "What brings it up, in order:"));
-    for (at, StepView { step, on, objects, after, missing }) in (1..).zip(steps) {
+    for (at, StepView { step, on, objects, after, missing, own }) in (1..).zip(steps) {
         let _ = writeln!(out, "{at:>3}. {step}, on {on}");
         let more = objects.len().saturating_sub(FEW);
         let mut shown = objects[..objects.len() - more].join(", ");
@@ -41,6 +44,10 @@ pub(super) fn text(steps: &[StepView], palette: Palette) -> String {
         }
         if !objects.is_empty() {
             out.push_str(&wrap(&shown, "     ", 7));
+        }
+        if let Some(parameter) = own {
+            let line = format!("the fleet brings it: `{parameter}` in its parameters is `own`");
+            out.push_str(&wrap(&line, "     ", 7));
         }
         if !after.is_empty() {
             out.push_str(&wrap(&format!("after {}", after.join(", ")), "     ", 7));
@@ -65,9 +72,20 @@ mod tests {
             objects: vec![format!("Thing wk/{name}"); if missing.is_empty() { 5 } else { 0 }],
             after: after.iter().map(|&a| a.into()).collect(),
             missing: missing.iter().map(|&m| m.into()).collect(),
+            own: None,
         };
-        let steps =
-            [step("network", &[], &[]), step("machines", &["network"], &["there is no Thing"])];
+        let own = StepView {
+            step: "pod network".into(),
+            on: "hub".into(),
+            after: vec!["network".into()],
+            own: Some("addOns.cni".into()),
+            ..StepView::default()
+        };
+        let steps = [
+            step("network", &[], &[]),
+            step("machines", &["network"], &["there is no Thing"]),
+            own,
+        ];
         insta::assert_snapshot!(text(&steps, Palette::plain()), @r"
 
         What brings it up, in order:
@@ -76,6 +94,9 @@ mod tests {
           2. machines, on hub
              after network
              missing: there is no Thing
+          3. pod network, on hub
+             the fleet brings it: `addOns.cni` in its parameters is `own`
+             after network
         ");
         assert_eq!(text(&[], Palette::plain()), "");
     }

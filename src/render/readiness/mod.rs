@@ -5,8 +5,11 @@
 //! A flavor's own steps are in its manifest. The others are those of every worker: Flux, its credential, its
 //! folder, the layers, and the Kustomization of each cluster.
 
+mod flavored;
+
 use serde_json::Value;
 
+use self::flavored::{FlavoredFolder, flavored};
 use super::control_plane::control_plane_worker_job;
 use super::flux::{self, Removal};
 use super::job::Job;
@@ -16,7 +19,6 @@ use super::templates::Templates;
 use super::{Appliers, Files, IndexedCluster, cluster_job, clusters_index, worker_job};
 use crate::diag::Diagnostics;
 use crate::model::{Cluster, Fleet, Worker, paths};
-use crate::model::{Flavor, FlavorStep};
 
 /// The file with the Kustomizations of a worker's clusters, which come after its layers.
 const CLUSTERS_FILE: &str = "clusters.yaml";
@@ -34,6 +36,8 @@ pub struct ReadinessStep {
     pub after: Vec<String>,
     /// What keeps it from ever happening; empty where nothing does.
     pub missing: Vec<String>,
+    /// The parameter that leaves it to the fleet, which then has objects of its own for it.
+    pub own: Option<String>,
 }
 
 /// The steps of a worker and of some clusters on it, in the order in which they can happen.
@@ -60,8 +64,14 @@ pub fn readiness(
     let mut all = Vec::new();
     if let Some(job) = control_plane_worker_job(fleet, worker, templates, prefix) {
         let above = ReadFolder::of(&job)?;
-        let flavor = templates.flavor(worker.flavor());
-        all.extend(flavored(flavor, &above, &on_worker, ("", &Where::ControlPlane)));
+        all.extend(flavored(&FlavoredFolder {
+            flavor: templates.flavor(worker.flavor()),
+            said: &worker.spec.parameters,
+            folder: &above,
+            worker: &on_worker,
+            prefix: "",
+            on: &Where::ControlPlane,
+        }));
         all.extend(bootstrap(&above, &all, &paths::worker(&worker.name)));
     }
     let mut own: Vec<_> = on_worker.flux().collect();
@@ -69,9 +79,14 @@ pub fn readiness(
     all.extend(own.into_iter().map(|object| on_worker.own_step(object)));
     for cluster in clusters {
         let folder = ReadFolder::of(&cluster_job(fleet, cluster, &worker.name, templates))?;
-        let flavor = templates.flavor(cluster.flavor());
-        let name = format!("{}: ", cluster.name);
-        let mut own = flavored(flavor, &folder, &on_worker, (&name, &Where::Worker));
+        let mut own = flavored(&FlavoredFolder {
+            flavor: templates.flavor(cluster.flavor()),
+            said: &cluster.spec.parameters,
+            folder: &folder,
+            worker: &on_worker,
+            prefix: &format!("{}: ", cluster.name),
+            on: &Where::Worker,
+        });
         for step in own.iter_mut().filter(|step| step.after.is_empty()) {
             step.after.push(format!("cluster-{}", cluster.name));
         }
@@ -131,6 +146,7 @@ impl ReadFolder {
             objects: vec![shown(object)],
             after,
             missing,
+            own: None,
         }
     }
 
@@ -161,45 +177,6 @@ impl ReadFolder {
     }
 }
 
-/// The steps that a flavor declares, as a folder of it has them.
-fn flavored(
-    flavor: Option<&Flavor>,
-    folder: &ReadFolder,
-    worker: &ReadFolder,
-    (prefix, on): (&str, &Where),
-) -> Vec<ReadinessStep> {
-    let declared = flavor.into_iter().flat_map(|flavor| &flavor.readiness);
-    declared.map(|step| one(step, folder, worker, prefix, on)).collect()
-}
-
-fn one(
-    step: &FlavorStep,
-    folder: &ReadFolder,
-    worker: &ReadFolder,
-    prefix: &str,
-    on: &Where,
-) -> ReadinessStep {
-    let named = |object: &&Object| step.name.as_ref().is_none_or(|name| object.name() == name);
-    let found: Vec<_> = folder.of_kind(&step.kind).filter(named).collect();
-    let mut missing: Vec<_> = found.iter().flat_map(|object| folder.broken(object)).collect();
-    if found.is_empty() {
-        let name = step.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-        missing.push(format!("there is no {}{name}", step.kind));
-    }
-    if let Some(need) = &step.needs {
-        let wanted = found.iter().map(|o| text(&o.value, &need.path).unwrap_or_default());
-        let gone = wanted.filter(|name| !worker.has(&need.kind, name));
-        missing.extend(gone.map(|name| format!("the worker has no {} `{name}`", need.kind)));
-    }
-    ReadinessStep {
-        step: format!("{prefix}{}", step.step),
-        cluster: on.clone(),
-        objects: found.iter().map(|object| shown(object)).collect(),
-        after: step.after.iter().map(|after| format!("{prefix}{after}")).collect(),
-        missing,
-    }
-}
-
 /// What puts Flux on a worker and points it at its folder, once the cluster's own steps are done.
 fn bootstrap(above: &ReadFolder, own: &[ReadinessStep], folder: &str) -> Vec<ReadinessStep> {
     let on_worker = |object: &&Object| object.file.starts_with("bootstrap/");
@@ -219,6 +196,7 @@ fn bootstrap(above: &ReadFolder, own: &[ReadinessStep], folder: &str) -> Vec<Rea
             objects: vec![shown(object)],
             after: if after.is_empty() { last.clone() } else { after },
             missing: above.broken(object),
+            own: None,
         });
     }
     let roots = above.objects.iter().filter(on_worker).filter(|o| o.kind() == "Kustomization");
@@ -234,6 +212,7 @@ fn bootstrap(above: &ReadFolder, own: &[ReadinessStep], folder: &str) -> Vec<Rea
                     objects: vec![shown(root)],
                     after: before,
                     missing: elsewhere.then(|| format!("it applies {path}")).into_iter().collect(),
+                    own: None,
                 }
             })
             .collect::<Vec<_>>(),
@@ -271,13 +250,13 @@ mod tests {
     use super::super::fixture::{fleet, observed};
     use super::*;
 
-    fn steps(fleet: &Fleet, templates: &Templates) -> Vec<ReadinessStep> {
+    pub(super) fn steps(fleet: &Fleet, templates: &Templates) -> Vec<ReadinessStep> {
         let worker = fleet.workers.values().next().unwrap();
         let clusters: Vec<_> = fleet.clusters.values().collect();
         readiness(fleet, worker, &clusters, templates, "p").unwrap()
     }
 
-    fn missing(all: &[ReadinessStep]) -> Vec<String> {
+    pub(super) fn missing(all: &[ReadinessStep]) -> Vec<String> {
         let each = all.iter().flat_map(|step| {
             step.missing.iter().map(move |missing| format!("{}: {missing}", step.step))
         });
