@@ -31,6 +31,9 @@ pub fn version_refused(
     change: VersionChange<'_>,
 ) -> Option<Diagnostic> {
     let VersionChange { cluster, worker, wanted_before, from, to } = change;
+    if let Some(found) = not_made(change) {
+        return Some(found);
+    }
     let wanted = cluster.spec.version.as_str();
     let stays = from == to || wanted_before == wanted;
     let version = wanted.parse::<KubeVersion>().ok().filter(|_| !stays)?;
@@ -52,15 +55,46 @@ pub fn version_refused(
     Some(Diagnostic::new(Code::VersionRefused, message).at(place).help(help))
 }
 
+/// A version on the way that the templates of the flavor do not make, whatever was allowed when it began: what they
+/// would make of it is nothing that anybody has tried. The one at its end is a finding of the document.
+fn not_made(
+    VersionChange { cluster, worker, from, to, .. }: VersionChange<'_>,
+) -> Option<Diagnostic> {
+    let flavor = cluster.manifest()?;
+    let parts = [(&from.control_plane, &to.control_plane), (&from.pools, &to.pools)];
+    let next = parts.into_iter().filter(|(from, to)| from != to);
+    let (version, only) = next
+        .filter_map(|(_, to)| to.parse::<KubeVersion>().ok())
+        .find_map(|version| Some((version, flavor.makes_only(version)?)))?;
+    let message = format!(
+        "{} cannot change to {version} on {worker}: the flavor `{}` makes {only}",
+        cluster.name,
+        cluster.flavor()
+    );
+    let place = Place::field(&cluster.file, cluster.document, FieldPath::keys("spec.version"));
+    let help =
+        "take the templates that make it, until the cluster has a version that these make too";
+    Some(Diagnostic::new(Code::VersionRefused, message).at(place).help(help))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Digest;
     use crate::model::api::{FleetSpec, ManagedClusterSpec, SupportedVersion};
+    use crate::model::{Catalogue, Digest};
 
     /// What a cluster at v1.34.2 is told that wants `wanted`, where v1.34 and v1.35 are offered and v1.35 has
     /// expired.
     fn told(wanted: &str, wanted_before: &str, to: &str) -> Option<String> {
+        told_with(Catalogue::default(), wanted, wanted_before, to)
+    }
+
+    fn told_with(
+        catalogue: Catalogue,
+        wanted: &str,
+        wanted_before: &str,
+        to: &str,
+    ) -> Option<String> {
         let entry = |version: &str| SupportedVersion {
             version: version.to_owned(),
             ..SupportedVersion::default()
@@ -81,7 +115,7 @@ mod tests {
                 version: wanted.to_owned(),
                 ..ManagedClusterSpec::default()
             },
-            catalogue: crate::model::Catalogue::default(),
+            catalogue,
             demand: std::collections::BTreeMap::new(),
         };
         let change = VersionChange {
@@ -101,6 +135,30 @@ mod tests {
         assert!(expired.starts_with("a cannot change to v1.35.1 on w: "), "{expired}");
         let unlisted = told("v1.36.0", "v1.34.2", "v1.36.0").unwrap();
         assert_ne!(expired.rsplit(": ").next(), unlisted.rsplit(": ").next());
+    }
+
+    #[test]
+    fn no_step_is_taken_that_the_templates_do_not_make() {
+        let moon = |versions: &str| {
+            let text = format!(
+                "kind: ManagedCluster\nmobility: None\nobjects: []\nversions: {versions}\n"
+            );
+            Catalogue::with([("kamaji-capz/flavor.yaml", text.as_str())])
+        };
+        let told = |versions: &str, wanted_before: &str, to: &str| {
+            told_with(moon(versions), "v1.36.0", wanted_before, to)
+        };
+        let said =
+            "a cannot change to v1.35.1 on w: the flavor `kamaji-capz` makes v1.36 and newer";
+        let after = told("{min: v1.36}", "v1.36.0", "v1.35.1");
+        assert_eq!(
+            after.as_deref(),
+            Some(said),
+            "on its way since it was allowed, with other templates"
+        );
+        assert_eq!(told("{min: v1.36}", "v1.34.2", "v1.35.1").as_deref(), Some(said));
+        assert_eq!(told("{max: v1.34}", "v1.36.0", "v1.34.2"), None, "it goes nowhere");
+        assert_eq!(told("{min: v1.34}", "v1.36.0", "v1.35.1"), None);
     }
 
     #[test]

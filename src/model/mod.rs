@@ -94,8 +94,8 @@ pub use duration::duration_seconds;
 pub use evidence::{Observed, Refusal, WorkerHealth};
 pub use flavor::{
     AccessFeature, Brings, ControlPlaneDefaults, CredentialsNeeded, DataStoresOnWorker, FaultPlace,
-    Flavor, FlavorFault, FlavorKind, FlavorObject, FlavorStep, Mobility, Need, Networks, Nodes,
-    OnDeletion, PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
+    Flavor, FlavorFault, FlavorKind, FlavorObject, FlavorStep, FlavorVersions, Mobility, Need,
+    Networks, Nodes, OnDeletion, PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
 };
 pub use fleet::{
     BrokenOverride, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Override,

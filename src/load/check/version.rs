@@ -1,5 +1,5 @@
 //! `invalid-version`: `vMAJOR.MINOR.PATCH`, and one that the providers support. Cluster API wants the
-//! leading `v` and the patch; the range is in carp's table of versions.
+//! leading `v` and the patch; the range is in carp's table of versions, and in the manifest of the flavor.
 
 use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath};
@@ -26,7 +26,17 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
             let message = format!("`{text}` is not a version that {what} may have");
             out.add(Code::InvalidVersion, path, message, supported(range));
         }
-        Ok(_) => {}
+        Ok(version) => made(subject, scene, version, out),
+    }
+}
+
+/// A version that the flavor's templates do not make.
+fn made(subject: &Subject<'_>, scene: &CheckContext<'_>, version: KubeVersion, out: &mut Findings) {
+    let (Some(name), Some(flavor)) = (subject.flavor(), subject.manifest(scene)) else { return };
+    if let Some(only) = flavor.makes_only(version) {
+        let message = format!("`{version}` is not a version that the flavor `{name}` makes");
+        let help = format!("it makes {only}");
+        out.add(Code::InvalidVersion, FieldPath::keys("spec.version"), message, help);
     }
 }
 
@@ -60,7 +70,9 @@ fn supported(range: VersionRange) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::{CARP, cluster, finds, finds_nothing, load_files, worker};
+    use super::super::super::tests::{
+        CARP, class, cluster, files_find, finds, finds_nothing, load_files, worker,
+    };
     use super::*;
 
     #[test]
@@ -95,6 +107,33 @@ mod tests {
         let found = load_files(&files).diagnostics;
         let helps: Vec<_> = found.iter().filter_map(|d| d.help.as_deref()).collect();
         assert_eq!(helps, ["write `version: v1.33.10`, the newest that carp.yaml offers"]);
+    }
+
+    #[test]
+    fn a_version_is_one_that_the_flavor_makes() {
+        let flavor = "kind: [ManagedCluster, Worker]\nmobility: None\nobjects: []\nversions: {min: v1.33, max: v1.34}\n";
+        let told = |text: &str, field: &str| {
+            let files = [("fleet/x.yaml", text), ("templates/moon/flavor.yaml", flavor)];
+            let found = files_find(&files, Code::InvalidVersion, field);
+            assert!(found.message.ends_with("is not a version that the flavor `moon` makes"));
+            assert_eq!(found.help.as_deref(), Some("it makes v1.33 to v1.34"));
+        };
+        for other in ["v1.32.5", "v1.35.0"] {
+            let of = |text: String| text.replace("v1.34.2", other);
+            told(&of(cluster("flavor: moon\n  ")), "spec.version");
+            told(&of(worker("flavor: moon\n  ")), "spec.version");
+            let class =
+                format!("{}---\n{}", class("small", "flavor: moon"), cluster("class: small\n  "));
+            told(&of(class), "spec.version");
+            let pool = "apiVersion: carp.dev/v1alpha1\nkind: WorkerPool\nmetadata: {name: eu}\nspec:\n  max: 1\n  \
+                        template:\n    spec: {flavor: moon, version: v1.34.2, location: westeurope}\n";
+            told(&of(pool.to_owned()), "spec.template.spec.version");
+        }
+        let fine = cluster("flavor: moon\n  ");
+        let files =
+            [("carp.yaml", CARP), ("fleet/x.yaml", &*fine), ("templates/moon/flavor.yaml", flavor)];
+        let found = load_files(&files).diagnostics;
+        assert!(found.iter().all(|d| d.code != Code::InvalidVersion), "{found:?}");
     }
 
     #[test]

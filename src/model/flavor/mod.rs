@@ -4,9 +4,11 @@
 mod nonsense;
 mod own;
 mod read;
+mod versions;
 
 pub(super) use read::read_parameters;
 pub use read::{FaultPlace, FlavorFault, read_flavor, read_manifest};
+pub use versions::FlavorVersions;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +33,9 @@ pub struct Flavor {
     /// What its nodes are.
     #[serde(default)]
     pub nodes: Nodes,
+    /// The Kubernetes versions that its templates make; `None` where they make every one that carp knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<FlavorVersions>,
     /// Whose machines it makes, by Cluster API's name for the provider (`clusterctl`,
     /// `client/config/providers_client.go`); `None` where it makes none, or where each Worker says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,7 @@ impl Flavor {
             .is_empty()
             .then(|| FlavorFault::at(FieldPath::keys("kind"), "`kind` is an empty list"))
             .or_else(|| self.no_such_size())
+            .or_else(|| self.no_versions())
             .or_else(|| self.no_quorum())
             .or_else(|| self.no_ranges())
             .or_else(|| self.no_such_support())

@@ -50,6 +50,16 @@ fn the_fleet_may_bring_the_add_ons() {
 }
 
 #[test]
+fn a_version_before_the_first_is_told() {
+    let mut fleet = K0SMOTRON.fleet();
+    let text = fleet.get_mut("fleet/clusters/till.yaml").unwrap();
+    *text = text.replace("v1.33.6", "v1.31.9");
+    let found = World::new(fleet).run().diagnostics;
+    let told = found.iter().find(|d| d.code == Code::InvalidVersion).unwrap();
+    assert_eq!(told.help.as_deref(), Some("it makes v1.32 to v1.36"));
+}
+
+#[test]
 fn every_object_is_one_that_the_crds_accept() {
     K0SMOTRON.every_object_is_accepted(80);
 }

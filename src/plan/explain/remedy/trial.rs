@@ -287,7 +287,9 @@ impl<'a> RemedyTrial<'a> {
                 .worker
                 .unsupported(self.documents.cluster.flavor(), *version)
                 .is_empty();
-            supported && self.offer().refuses(*version).is_none()
+            let manifest = self.documents.cluster.manifest();
+            let made = manifest.is_none_or(|flavor| flavor.makes_only(*version).is_none());
+            supported && made && self.offer().refuses(*version).is_none()
         });
         good.sort_unstable();
         let next = good.iter().find(|version| **version >= now).or(good.last())?;
