@@ -66,6 +66,22 @@ fn what_is_the_fleets_own_is_left_out_and_nothing_else() {
 }
 
 #[test]
+fn aks_leaves_out_its_network() {
+    let profile = |text: &str| {
+        let objects = below(fleet::of("aks"), text, CLUSTER);
+        let aks = objects.iter().find(|o| o["kind"] == "AzureASOManagedControlPlane").unwrap();
+        let profile = aks["spec"]["resources"][0]["spec"]["networkProfile"].clone();
+        let names = ["networkPlugin", "networkPluginMode", "networkDataplane", "networkPolicy"];
+        names.map(|name| profile[name].clone())
+    };
+    assert_eq!(profile("{}"), [json!("azure"), json!("overlay"), json!("cilium"), json!("cilium")]);
+    assert_eq!(
+        profile("{addOns: {cni: own}}"),
+        [json!("none"), Value::Null, Value::Null, Value::Null]
+    );
+}
+
+#[test]
 fn a_chart_is_a_release_of_its_name_in_this_cluster_alone() {
     let text = format!(
         "{{helmCharts: [{CILIUM}, {{name: ours, repoURL: 'oci://r.example.com/charts', chartName: app, version: 2.0.0, \
@@ -74,6 +90,8 @@ fn a_chart_is_a_release_of_its_name_in_this_cluster_alone() {
     for (base, folder, cluster) in [
         (fleet::plain(), CLUSTER, "pay-eu"),
         (fleet::plain(), WORKER, "wk-weu-1"),
+        (fleet::of("aks"), CLUSTER, "pay-eu"),
+        (fleet::of("aks"), WORKER, "wk-weu-1"),
     ] {
         let objects = below(base, &text, folder);
         let named = |name: &str| {

@@ -277,13 +277,14 @@ pub(crate) struct Varied {
 }
 
 /// What each flavor that is built in may be asked for.
-pub(crate) fn flavors() -> [Varied; 5] {
+pub(crate) fn flavors() -> [Varied; 6] {
     [
         Varied { base: fleet::plain(), choices: AZURE.to_vec() },
         Varied { base: fleet::of("capz"), choices: self_managed_options() },
         Varied { base: fleet::of("aks"), choices: aks_options() },
         Varied { base: fleet::kind(), choices: KIND.to_vec() },
         Varied { base: fleet::plain(), choices: variations_parameters::PARAMETERS.to_vec() },
+        Varied { base: fleet::of("aks"), choices: variations_parameters::OF_AKS.to_vec() },
     ]
 }
 

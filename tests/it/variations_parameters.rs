@@ -196,6 +196,51 @@ const ADD_ONS: &[fn(&mut Fleet)] = &[
     },
 ];
 
+/// What AKS is told.
+pub(crate) const OF_AKS: &[Choice] = &[
+    (
+        "network",
+        &[
+            |_| (),
+            |f| {
+                say(
+                    f,
+                    "{subnet: {vnet: hub, resourceGroup: net, name: nodes}, outboundType: userDefinedRouting}",
+                );
+            },
+            |f| say(f, "{outboundType: managedNATGateway, addOns: {cni: own}}"),
+        ],
+    ),
+    (
+        "machines",
+        &[
+            |_| (),
+            |f| say(f, "{maxPods: 110, osDiskType: Ephemeral}"),
+            |f| {
+                say(
+                    f,
+                    "{upgrade: {maxSurge: 33%, drainTimeoutMinutes: 60, nodeSoakMinutes: 5}, \
+                        nodeOSUpgradeChannel: NodeImage}",
+                );
+            },
+            |f| say(f, "{upgrade: {maxSurge: 2}, tier: Premium}"),
+        ],
+    ),
+    (
+        "charts",
+        &[
+            |_| (),
+            |f| {
+                say(
+                    f,
+                    "{helmCharts: [{name: cilium, repoURL: 'https://helm.cilium.io', chartName: cilium, version: \
+                        1.18.2, namespace: kube-system}]}",
+                );
+            },
+        ],
+    ),
+];
+
 /// What the manifests say of a fleet's parameters.
 fn faults(fleet: &Fleet) -> Vec<String> {
     let of = |flavor: Option<&Flavor>, said: &Parameters| {
@@ -211,11 +256,14 @@ fn faults(fleet: &Fleet) -> Vec<String> {
 
 #[test]
 fn every_pair_of_parameters_is_valid() {
-    for value in PARAMETERS.iter().flat_map(|(_, values)| *values) {
-        let mut fleet = fleet::plain();
-        value(&mut fleet);
-        assert_eq!(faults(&fleet), Vec::<String>::new());
+    for (base, choices) in [(fleet::plain(), PARAMETERS), (fleet::of("aks"), OF_AKS)] {
+        for value in choices.iter().flat_map(|(_, values)| *values) {
+            let mut fleet = base.clone();
+            value(&mut fleet);
+            assert_eq!(faults(&fleet), Vec::<String>::new());
+        }
     }
+    assert!(valid(&fleet::of("aks"), OF_AKS, &pairwise(OF_AKS)) > 50);
     let all = pairwise(PARAMETERS);
     assert!(all.len() >= 18, "{}", all.len());
     assert!(valid(&fleet::plain(), PARAMETERS, &all) > 200);

@@ -74,7 +74,7 @@ mod tests {
         let found = finds(&text, Code::UnsupportedAccess, "spec.access.endpoint");
         assert_eq!(
             found.help.as_deref(),
-            Some("remove it, or take a flavor that can: kamaji-capz")
+            Some("remove it, or take a flavor that can: aks, kamaji-capz")
         );
         finds(&text, Code::UnsupportedAccess, "spec.access.allowedCIDRs");
         finds_nothing(cluster("flavor: kind\n  access: {endpoint: Public}\n  "));

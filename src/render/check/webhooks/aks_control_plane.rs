@@ -49,6 +49,14 @@ rules! {
         |o| aks(o).is_some_and(|aks| {
             has(aks, "/spec/dnsPrefix") && !DNS_PREFIX.is_match(text(aks, "/spec/dnsPrefix"))
         });
+    // learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges: they are for the public address.
+    "is private and has ranges from which its public address is reached",
+        "spec: {resources: [{apiVersion: containerservice.azure.com/v1api20240901, kind: ManagedCluster, \
+         spec: {apiServerAccessProfile: {enablePrivateCluster: true, authorizedIPRanges: [192.0.2.0/24]}}}]}" =>
+        |o| aks(o).is_some_and(|aks| {
+            super::value::on(aks, "/spec/apiServerAccessProfile/enablePrivateCluster")
+                && has(aks, "/spec/apiServerAccessProfile/authorizedIPRanges")
+        });
     // Azure creates it, and a Kubernetes client cannot be made for it (`reconcileKubeconfig`).
     "lets nobody in: it has neither local accounts nor credentials of users",
         "spec: {resources: [{apiVersion: containerservice.azure.com/v1api20240901, kind: ManagedCluster, \
