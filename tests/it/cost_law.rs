@@ -153,29 +153,6 @@ fn one_cluster_more_costs_what_there_are_workers() {
     assert!(is_flat(small.objects, large.objects), "{small:?} {large:?}");
 }
 
-/// A new cluster that nobody takes is planned with all that wait: a worker more, with its forty clusters of which two wait,
-/// costs less than a tenth of what they cost where they are loaded.
-#[test]
-fn a_cluster_that_waits_costs_what_there_are_workers_and_what_waits() {
-    let more = |clusters| {
-        let mut world = World::new(generator::fleet(clusters, 1));
-        (0..2).for_each(|_| drop(world.run()));
-        let (cost, proposal) = cost(&mut world, |world| {
-            let gpu = "  placement: {affinity: {required: [{matchLabels: {accelerator: gpu}}]}}\n";
-            let text = crate::support::small::cluster("golf", "westus");
-            world.write("fleet/clusters/golf.yaml", &format!("{text}{gpu}"));
-        });
-        assert!(proposal.has_changes());
-        assert_eq!(proposal.plan.clusters.len() as u64, proposal.counts.pending);
-        cost
-    };
-    let [small, large] = [400, 4_000].map(more);
-    let each = |small: u64, large: u64| large.saturating_sub(small) / 90;
-    assert!(each(small.allocations, large.allocations) < 6_000, "{small:?} {large:?}");
-    assert!(each(small.reads, large.reads) < 12, "{small:?} {large:?}");
-    assert!(is_flat(small.objects, large.objects), "{small:?} {large:?}");
-}
-
 /// What is found after an edit is looked at as that edit is, and what was verified is told again.
 #[test]
 fn what_is_found_costs_the_same_in_a_fleet_ten_times_as_large() {

@@ -43,7 +43,9 @@ proptest! {
             standing.world.write(&format!("policies/{name}.yaml"), &policy(&name, &selector(*of)));
         }
         // One that loads.
-        overrides.iter().for_each(|n| apply(&mut standing.world, &Edit::Override(n & !3)));
+        if let Some(n) = overrides {
+            apply(&mut standing.world, &Edit::Override(n & !3));
+        }
         for _ in 0..3 {
             standing.run();
         }
@@ -69,8 +71,12 @@ proptest! {
 /// The small fleet with clusters more, which stands with these policies.
 fn with(policies: &[(&str, &str)], more: &[u8], overrides: Option<u8>) -> Standing {
     let mut standing = Standing::new();
-    more.iter().for_each(|n| apply(&mut standing.world, &Edit::Add(*n)));
-    overrides.iter().for_each(|n| apply(&mut standing.world, &Edit::Override(*n)));
+    for n in more {
+        apply(&mut standing.world, &Edit::Add(*n));
+    }
+    if let Some(n) = overrides {
+        apply(&mut standing.world, &Edit::Override(n));
+    }
     for (name, selector) in policies {
         standing.world.write(&format!("policies/{name}.yaml"), &policy(name, selector));
     }
@@ -109,7 +115,7 @@ fn a_removal_says_nothing_of_policies_that_select_others() {
 #[test]
 fn what_an_override_finds_to_do_stands_where_it_was_not_tried() {
     let mut standing = with(&[], &[2], Some(8));
-    for edit in [Edit::Pause(2, true), Edit::Add(3), Edit::Remove(2)] {
+    for edit in [Edit::Pause(2, true), Edit::Add(3)] {
         apply(&mut standing.world, &edit);
         assert!(standing.is_found(), "{edit:?}");
         assert!(standing.run() && standing.run() && standing.is_found(), "{edit:?}");

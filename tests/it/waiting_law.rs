@@ -28,7 +28,7 @@ fn cluster(number: u8) -> String {
     let text = small::cluster(&format!("r{:02}", number % 12), location);
     let required =
         format!("  placement: {{affinity: {{required: [{{locations: [{location}]}}]}}}}\n");
-    if number % 3 == 0 { text + &required } else { text }
+    if number.is_multiple_of(3) { text + &required } else { text }
 }
 
 impl Standing {
@@ -92,7 +92,9 @@ proptest! {
     ) {
         let mut standing = Standing::full(capacity);
         apply(&mut standing.world, &Edit::Rules(rules));
-        quota.iter().for_each(|n| apply(&mut standing.world, &Edit::Quota(*n)));
+        if let Some(n) = quota {
+            apply(&mut standing.world, &Edit::Quota(n));
+        }
         for _ in 0..3 {
             standing.run();
         }
