@@ -104,3 +104,88 @@ impl DataStoreUse {
         names.into_iter().map(status).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Given, name, planned};
+    use super::*;
+    use crate::model::api::ManagedClusterSpec;
+    use crate::model::{Catalogue, Cluster, Digest, Gate, GateReason, Resources, WorkerLock};
+
+    fn cluster(of: &str) -> Cluster {
+        Cluster {
+            name: name(of),
+            tenant: "shop".to_owned(),
+            labels: BTreeMap::new(),
+            facts: Digest::of(b"c"),
+            file: String::new(),
+            document: 0,
+            spec: ManagedClusterSpec::default(),
+            catalogue: Catalogue::default(),
+            demand: Resources::new(),
+        }
+    }
+
+    /// On the worker `w` are `a` in gold, `b` and `c`; for `d` a place in gold is kept. `c` is planned to stay.
+    fn given() -> Given {
+        let row = |of: &str, store: Option<&str>| ClusterRow {
+            data_store: store.map(ToOwned::to_owned),
+            ..ClusterRow::imagined(&cluster(of))
+        };
+        let reserved = ClusterRow { state: ClusterState::Reserved, ..row("d", Some("gold")) };
+        let rows = [("a", row("a", Some("gold"))), ("b", row("b", None)), ("c", row("c", None))];
+        let rows = rows.into_iter().chain([("d", reserved)]);
+        let mut lock = WorkerLock::imagined(&name("w"));
+        lock.clusters = rows.map(|(of, row)| (name(of), row)).collect();
+        let mut given = Given::default();
+        given.previous.workers.insert(name("w"), lock);
+        given.plan = planned(Decision::Keep { worker: name("w") });
+        given
+    }
+
+    fn told(used: &DataStoreUse, fleet: &Fleet) -> Vec<(String, u64)> {
+        used.on(fleet, &name("w")).into_iter().map(|store| (store.name, store.clusters)).collect()
+    }
+
+    #[test]
+    fn those_that_stand_are_counted_beside_those_that_are_planned() {
+        let given = given();
+        let mut used = DataStoreUse::of(given.input());
+        assert_eq!(told(&used, &given.fleet), [("default".to_owned(), 1)]);
+        used.add_standing(given.input(), &[name("w"), name("other")].into());
+        let both = [("default".to_owned(), 2), ("gold".to_owned(), 1)];
+        assert_eq!(told(&used, &given.fleet), both);
+    }
+
+    #[test]
+    fn clusters_whose_state_is_elsewhere_are_in_no_store() {
+        let mut given = given();
+        let mut own = cluster("c");
+        own.spec.flavor = Some("capz".to_owned());
+        given.fleet.clusters.insert(name("c"), own.clone());
+        let lock = given.previous.workers.get_mut("w").unwrap();
+        lock.clusters.insert(name("c"), ClusterRow::imagined(&own));
+        let decision = Decision::Keep { worker: name("w") };
+        assert_eq!(data_store(given.input(), &name("c"), &decision), None);
+    }
+
+    #[test]
+    fn what_keeps_its_folder_is_where_that_says() {
+        let mut given = given();
+        let mut moves = cluster("c");
+        let gold = crate::model::api::DataStoreChoice {
+            name: Some("gold".to_owned()),
+            migrate: true,
+            ..Default::default()
+        };
+        moves.spec.data_store = Some(gold);
+        given.fleet.clusters.insert(name("c"), moves);
+        let decision = Decision::Keep { worker: name("w") };
+        let of =
+            |given: &Given| data_store(given.input(), &name("c"), &decision).map(ToOwned::to_owned);
+        assert_eq!(of(&given).as_deref(), Some("gold"));
+        let reason = GateReason::CheckFailed;
+        given.gates = vec![Gate { name: name("c"), reason, findings: Vec::new() }];
+        assert_eq!(of(&given).as_deref(), Some("default"));
+    }
+}

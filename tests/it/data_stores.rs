@@ -132,6 +132,43 @@ fn a_snapshot_is_read_once_more_and_goes_elsewhere() {
     assert!(backup.command.contains("--from-file=rclone.conf="), "{}", backup.command);
 }
 
+/// The Job of the page by which a snapshot comes back.
+fn way_back() -> Value {
+    let page = include_str!("../../docs/operations.md");
+    let (_, section) = page.split_once("### The way back\n").unwrap();
+    let (_, job) = section.split_once("   ```yaml\n").unwrap();
+    let (job, _) = job.split_once("   ```\n").unwrap();
+    let lines = job.lines().map(|line| format!("{}\n", line.strip_prefix("   ").unwrap_or(line)));
+    serde_saphyr::from_str(&lines.collect::<String>()).unwrap()
+}
+
+#[test]
+fn a_snapshot_comes_back_by_what_made_it() {
+    let objects = layers(&with(fleet::plain(), &stores()));
+    let taken = &find(&objects, "CronJob", "kamaji-etcd-snapshot")["spec"]["jobTemplate"]["spec"];
+    let job = way_back();
+    let steps = |job: &Value| -> Vec<Value> {
+        let pod = &job["template"]["spec"];
+        let all = ["initContainers", "containers"].map(|field| pod[field].as_array().unwrap());
+        all.into_iter().flatten().cloned().collect()
+    };
+    let images = |job: &Value| -> std::collections::BTreeSet<String> {
+        steps(job).iter().map(|step| step["image"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(images(&job["spec"]), images(taken));
+    let steps = steps(&job["spec"]);
+    let names: Vec<_> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fetch", "aside", "restore", "in-place"]);
+    let restore: Vec<_> =
+        steps[2]["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(restore[..4], ["etcdutl", "snapshot", "restore", "/snapshot/snapshot.db"]);
+    // Without both a watch from before would wait for revisions that are gone.
+    for flag in ["--bump-revision=1000000000", "--mark-compacted", "--initial-cluster-token=kamaji"]
+    {
+        assert!(restore.contains(&flag), "{flag}: {restore:?}");
+    }
+}
+
 #[test]
 fn images_and_charts_of_data_stores_are_behind_the_mirror() {
     let objects = layers(&with(fleet::full(), &stores()));
