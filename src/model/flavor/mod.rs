@@ -239,7 +239,7 @@ pub struct DataStoresOnWorker {
 }
 
 /// A kind of the platform whose health Flux cannot tell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitsFor {
     /// The `apiVersion`.
@@ -248,6 +248,10 @@ pub struct WaitsFor {
     pub kind: String,
     /// The expression in CEL that holds once it is current.
     pub current: String,
+    /// A field with the address, in the cluster, of what it stands for, as a JSON pointer: a HelmRelease beside it makes
+    /// that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
 }
 
 /// Ranges of addresses, as CIDRs.

@@ -1,6 +1,7 @@
 //! The steps that a flavor declares, as a folder of it has them.
 
-use super::{ReadFolder, ReadinessStep, shown, text};
+use super::folder::{ReadFolder, ReadinessStep, shown, text};
+use super::parts::{OnWorker, part};
 use crate::model::api::Parameters;
 use crate::model::{Flavor, FlavorStep};
 use crate::render::object::Object;
@@ -13,8 +14,8 @@ pub(super) struct FlavoredFolder<'a> {
     /// What the cluster or worker says to it.
     pub(super) said: &'a Parameters,
     pub(super) folder: &'a ReadFolder,
-    /// The layers of the worker that it is on.
-    pub(super) worker: &'a ReadFolder,
+    /// What is on the worker that it is on.
+    pub(super) worker: &'a OnWorker,
     /// What the names of its steps begin with.
     pub(super) prefix: &'a str,
     /// Where its objects are.
@@ -31,8 +32,8 @@ impl FlavoredFolder<'_> {
     /// One of them; `None` where it is of what a parameter lists, and that is nothing.
     fn step(&self, flavor: &Flavor, step: &FlavorStep) -> Option<ReadinessStep> {
         let own = step.own.as_ref().filter(|parameter| flavor.is_own(parameter, self.said));
-        let (found, missing) = match (own, &step.each) {
-            (Some(_), _) => (Vec::new(), Vec::new()),
+        let found = match (own, &step.each) {
+            (Some(_), _) => Found::default(),
             (None, None) => self.found(step, step.name.as_deref()),
             (None, Some(parameter)) => {
                 let names = flavor.names_in(parameter, self.said);
@@ -40,40 +41,59 @@ impl FlavoredFolder<'_> {
                     return None;
                 }
                 let each = names.iter().map(|name| self.found(step, Some(name)));
-                let (found, missing): (Vec<_>, Vec<_>) = each.unzip();
-                (found.concat(), missing.concat())
+                each.fold(Found::default(), Found::and)
             }
         };
+        let before = step.after.iter().map(|after| format!("{}{after}", self.prefix));
         Some(ReadinessStep {
             step: format!("{}{}", self.prefix, step.step),
             cluster: self.on.clone(),
-            objects: found.into_iter().map(shown).collect(),
-            after: step.after.iter().map(|after| format!("{}{after}", self.prefix)).collect(),
-            missing,
+            objects: found.objects.into_iter().map(shown).collect(),
+            after: before.chain(found.parts).collect(),
+            missing: found.missing,
             own: own.cloned(),
         })
     }
 
     /// The objects of a step, of one name or of any, and what of them is missing.
-    fn found<'f>(
-        &'f self,
-        step: &'f FlavorStep,
-        name: Option<&str>,
-    ) -> (Vec<&'f Object>, Vec<String>) {
+    fn found<'f>(&'f self, step: &'f FlavorStep, name: Option<&str>) -> Found<'f> {
         let named = |object: &&Object| name.is_none_or(|name| object.name() == name);
-        let found: Vec<_> = self.folder.of_kind(&step.kind).filter(named).collect();
+        let objects: Vec<_> = self.folder.of_kind(&step.kind).filter(named).collect();
         let mut missing: Vec<_> =
-            found.iter().flat_map(|object| self.folder.broken(object)).collect();
-        if found.is_empty() {
+            objects.iter().flat_map(|object| self.folder.broken(object)).collect();
+        if objects.is_empty() {
             let name = name.map(|name| format!(" {name}")).unwrap_or_default();
             missing.push(format!("there is no {}{name}", step.kind));
         }
+        let mut parts = Vec::new();
         if let Some(need) = &step.needs {
-            let wanted = found.iter().map(|o| text(&o.value, &need.path).unwrap_or_default());
-            let gone = wanted.filter(|name| !self.worker.has(&need.kind, name));
+            let wanted = objects.iter().map(|o| text(&o.value, &need.path).unwrap_or_default());
+            let (there, gone): (Vec<_>, Vec<_>) =
+                wanted.partition(|name| self.worker.folder.has(&need.kind, name));
+            let gone = gone.into_iter();
             missing.extend(gone.map(|name| format!("the worker has no {} `{name}`", need.kind)));
+            let steps = there.into_iter().map(|name| part(&need.kind, name));
+            parts.extend(steps.filter(|step| self.worker.parts.iter().any(|p| p.step == *step)));
         }
-        (found, missing)
+        Found { objects, parts, missing }
+    }
+}
+
+/// What a folder has of a step.
+#[derive(Default)]
+struct Found<'a> {
+    objects: Vec<&'a Object>,
+    /// The parts of the worker's platform that they wait for.
+    parts: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl Found<'_> {
+    fn and(mut self, other: Self) -> Self {
+        self.objects.extend(other.objects);
+        self.parts.extend(other.parts);
+        self.missing.extend(other.missing);
+        self
     }
 }
 
