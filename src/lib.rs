@@ -8,7 +8,7 @@
 //! F5 cli         one file per subcommand
 //! F4 reconcile controller agent kind replay simulate   one turn: observe → propose → commit → push; turn after turn; the worker side
 //! F3 pipeline verify   propose, the only composition of the pure core; what people expect of their policies
-//! F2 load plan render overrides gate change status     git store observe forge service    (siblings, no arrow between any two)
+//! F2 load plan render schemas overrides gate change status     git store observe forge service    (siblings, no arrow between any two)
 //! F1 model       the nouns
 //! F0 diag fault  how carp speaks about mistakes; where a test lets a run fail
 //! ```
@@ -35,6 +35,7 @@ pub mod observe;
 pub mod overrides;
 pub mod plan;
 pub mod render;
+pub mod schemas;
 pub mod service;
 pub mod status;
 pub mod store;

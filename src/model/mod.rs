@@ -40,6 +40,7 @@ mod moving;
 mod name;
 mod network;
 mod object_edits;
+mod object_schemas;
 mod offer;
 mod openpgp;
 pub mod parameters;
@@ -120,6 +121,7 @@ pub use network::Cidr;
 pub use object_edits::{
     EditedObject, OVERRIDDEN_BY, ObjectEdits, carps_path, is_carps_api, is_carps_key,
 };
+pub use object_schemas::{CrdFiles, ObjectSchemas, SchemaFault};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use phase::{ClusterPhase, WorkerPhase};

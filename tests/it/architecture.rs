@@ -18,6 +18,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("load", 2),
     ("plan", 2),
     ("render", 2),
+    ("schemas", 2),
     ("overrides", 2),
     ("gate", 2),
     ("change", 2),
@@ -44,6 +45,8 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("notify", &["controller"]),
     ("prometheus_client", &["controller"]),
     ("hmac", &["controller"]),
+    ("jsonschema", &["schemas"]),
+    ("kube_cel", &["schemas"]),
 ];
 
 /// The most lines of a file, its tests apart.

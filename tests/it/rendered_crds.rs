@@ -20,7 +20,7 @@ fn crds() -> Option<Crds> {
 
 /// Checks every object of a tree.
 pub(crate) fn check(tree: &Files) {
-    let Some(mut crds) = crds() else { return };
+    let Some(crds) = crds() else { return };
     let mut checked = 0;
     let mut found = Vec::new();
     for (path, object) in documents(tree) {
@@ -46,7 +46,7 @@ fn one(kind: &str) -> Value {
 
 #[test]
 fn a_wrong_object_is_not_accepted() {
-    let Some(mut crds) = crds() else { return };
+    let Some(crds) = crds() else { return };
     for (kind, pointer, value, why) in [
         ("MachineDeployment", "/spec/strategy", json!({}), "a field of v1beta1"),
         ("MachineDeployment", "/spec/template/spec/version", json!(1.34), "a wrong type"),

@@ -73,7 +73,7 @@ impl Example {
         let Some(folder) = std::env::var_os("CARP_CRDS").map(PathBuf::from) else {
             return skip(self.name, "CARP_CRDS is unset");
         };
-        let mut crds = Crds::read(&folder);
+        let crds = Crds::read(&folder);
         let (mut checked, mut found) = (0, Vec::new());
         let mut unheld = BTreeSet::new();
         for (path, object) in rendered(&self.world()) {
