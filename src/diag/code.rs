@@ -172,6 +172,10 @@ codes! {
     RenderedInvalid = "rendered-invalid", Error;
     /// What a template made may not go where it was made for.
     RenderedRefused = "rendered-refused", Error;
+    /// What a template made is not what the definition of its kind says.
+    SchemaRefused = "schema-refused", Error;
+    /// A file among the definitions cannot be read as one.
+    CrdNotRead = "crd-not-read", Error;
     /// An override policy says what can never be done.
     InvalidOverride = "invalid-override", Error;
     /// An override policy selects objects of a kind that no flavor has.

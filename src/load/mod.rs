@@ -15,6 +15,7 @@ mod broken_override;
 mod built_in;
 mod changed;
 mod check;
+mod crds;
 mod cron;
 mod desired;
 mod differing;
@@ -71,7 +72,9 @@ pub use yaml::emit_yaml;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::paths::FLEET_FILE;
-use crate::model::{Catalogue, Dir, Fleet, Input, LongWork, Memo, Previous, Store, StoreError};
+use crate::model::{
+    Catalogue, CrdFiles, Dir, Fleet, Input, LongWork, Memo, Previous, Store, StoreError,
+};
 use desired::DesiredDocuments;
 use meter::Meter;
 
@@ -91,6 +94,8 @@ pub struct Loaded {
     pub documents: usize,
     /// The text of the files below `roots.templates`, by their path from there.
     pub templates: BTreeMap<String, String>,
+    /// The files below `roots.crds`, by their path from there.
+    pub crds: CrdFiles,
 }
 
 /// Loads the fleet of an input tree.
@@ -129,7 +134,9 @@ pub fn load_beside(
     let (templates, unread) = templates::read(store, root, &roots.templates)?;
     let catalogue = catalogue(&templates);
     file.check_beside(&catalogue);
-    let mut loaded = Loaded { fleet_broken: file.spec.is_none(), templates, ..Loaded::default() };
+    let crds = crds::read(store, root, &roots.crds)?;
+    let fleet_broken = file.spec.is_none();
+    let mut loaded = Loaded { fleet_broken, templates, crds, ..Loaded::default() };
     loaded.diagnostics.extend(file.diagnostics);
     if !unread.is_empty() {
         loaded.fleet_broken = true;

@@ -11,7 +11,7 @@ use super::item::Item;
 use super::kind::Root;
 use super::meter::Meter;
 use super::split::split;
-use super::{Loaded, assemble, fleet_file, read, templates, tree};
+use super::{Loaded, assemble, crds, fleet_file, read, templates, tree};
 use crate::model::{
     Dir, DocumentIndex, DocumentName, Entry, EntryKind, Fact, FactFile, Fleet, Id, Input, LongWork,
     Memo, Previous, Store, StoreError,
@@ -39,6 +39,7 @@ pub fn load_part(
     let roots = file.spec.as_ref().and_then(|spec| spec.roots.clone()).unwrap_or_default();
     let root = Dir::id(&root);
     let (templates, unread) = templates::read(store, root, &roots.templates)?;
+    let crds = crds::read(store, root, &roots.crds)?;
     let catalogue = super::catalogue(&templates);
     file.check_beside(&catalogue);
     let Some(spec) = file.spec else { return Ok(None) };
@@ -66,6 +67,7 @@ pub fn load_part(
         parsed: changed.parsed,
         documents,
         templates,
+        crds,
         ..Loaded::default()
     }))
 }

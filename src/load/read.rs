@@ -18,12 +18,25 @@ pub(super) fn text(
     path: &str,
     entry: Entry,
 ) -> Result<Result<String, Diagnostic>, StoreError> {
+    text_of_at_most(store, path, entry, MAX_FILE)
+}
+
+/// The text of a file that may have so many bytes, or the finding that there is none.
+///
+/// # Errors
+/// The store failed.
+pub(super) fn text_of_at_most(
+    store: &dyn Store,
+    path: &str,
+    entry: Entry,
+    most: u64,
+) -> Result<Result<String, Diagnostic>, StoreError> {
     if let Some(finding) = not_plain(path, entry.kind) {
         return Ok(Err(finding));
     }
     let size = store.blob_size(entry.id)?;
-    if size > MAX_FILE {
-        let (size, most) = ((size - 1) >> 20, MAX_FILE >> 20);
+    if size > most {
+        let (size, most) = ((size - 1) >> 20, most >> 20);
         let message = format!("the file has more than {size} MiB; carp reads up to {most} MiB");
         let finding = Diagnostic::new(Code::FileTooLarge, message).at(Place::file(path));
         return Ok(Err(finding.help("split it into several files")));

@@ -61,7 +61,8 @@ impl StrayWalk<'_> {
         }
         for (name, entry) in dir.iter() {
             let path = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
-            let hidden = name.starts_with('.') || path == self.roots.templates;
+            let hidden =
+                name.starts_with('.') || [&self.roots.templates, &self.roots.crds].contains(&&path);
             match entry.kind {
                 EntryKind::Dir if !hidden => {
                     let dir = self.store.dir(entry.id)?;

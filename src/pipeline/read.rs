@@ -18,6 +18,7 @@ use crate::model::{
 };
 use crate::plan::{self, FoldInput, PoolFoldInput};
 use crate::render::Templates;
+use crate::schemas::CrdSet;
 
 /// What was read.
 pub(super) struct Read {
@@ -74,7 +75,13 @@ impl Read {
     /// What was loaded beside these locks, with nothing else read and nothing folded yet, and whether all of its templates
     /// can be read.
     pub(super) fn unfolded(loaded: Loaded, previous: Previous) -> (Self, bool) {
-        let (templates, unread) = Templates::built_in().with(&loaded.templates);
+        let (mut templates, mut unread) = Templates::built_in().with(&loaded.templates);
+        if !loaded.crds.is_empty() {
+            let set = CrdSet::new(&loaded.crds);
+            let root = loaded.fleet.spec.roots.clone().unwrap_or_default().crds;
+            unread.extend(set.unread().map(|(file, why)| crd_not_read(&root, file, why)));
+            templates = templates.held_against(Arc::new(set));
+        }
         let all_read = unread.is_empty();
         let mut diagnostics = loaded.diagnostics.clone();
         diagnostics.extend(unread);
@@ -289,6 +296,13 @@ impl Read {
             message: String::new(),
         })
     }
+}
+
+/// A file among the definitions that is none.
+fn crd_not_read(root: &str, file: &str, why: &str) -> Diagnostic {
+    Diagnostic::new(Code::CrdNotRead, format!("the file defines no kind: {why}"))
+        .at(Place::file(format!("{root}/{file}")))
+        .help("put one definition into a file, and call it as the definition is called")
 }
 
 /// The fleet's root on the output branch; empty before the first run.

@@ -79,6 +79,10 @@ impl Job {
         }
         text.extend_from_slice(b",\"rendered\":");
         write_json(&self.rendered, &mut text);
+        if let Some(schemas) = self.templates.schemas() {
+            text.extend_from_slice(b",\"schemas\":");
+            write_json(&schemas.digest(), &mut text);
+        }
         text.extend_from_slice(b",\"templates\":");
         write_json(&self.templates.flavor_digest(&self.folder), &mut text);
         text.push(b'}');

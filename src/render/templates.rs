@@ -11,8 +11,8 @@ use super::engine::Texts;
 use super::{default_size, engine, unused};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
-    BUILT_IN_TEMPLATES, Catalogue, Digest, FaultPlace, Flavor, FlavorFault, FlavorKind, cloud_of,
-    declares, flavor_of,
+    BUILT_IN_TEMPLATES, Catalogue, Digest, FaultPlace, Flavor, FlavorFault, FlavorKind,
+    ObjectSchemas, cloud_of, declares, flavor_of,
 };
 
 /// The folder of a flavor's tests, below the flavor's.
@@ -33,7 +33,11 @@ static BUILT_IN: LazyLock<Templates> = LazyLock::new(|| {
 
 /// The templates of a run.
 #[derive(Clone)]
-pub struct Templates(Arc<LoadedTemplates>);
+pub struct Templates {
+    loaded: Arc<LoadedTemplates>,
+    /// What the objects that they make are held against.
+    schemas: Option<Arc<dyn ObjectSchemas>>,
+}
 
 struct LoadedTemplates {
     texts: Texts,
@@ -64,19 +68,31 @@ impl Templates {
         if overrides.is_empty() {
             return (self, Diagnostics::default());
         }
-        let mut texts = self.0.texts.clone();
+        let mut texts = self.loaded.texts.clone();
         // Tests lie beside what they test, and make nothing.
         let own = overrides.iter().filter(|(name, _)| !name.contains(TESTS));
         let own: BTreeMap<_, _> = own.collect();
         texts.extend(own.iter().map(|(name, text)| ((*name).clone(), Arc::from(text.as_str()))));
         let manifests = own.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        let (templates, mut findings) = Self::compile(texts, Catalogue::with(manifests), &own);
+        let (compiled, mut findings) = Self::compile(texts, Catalogue::with(manifests), &own);
+        let templates = Self { schemas: self.schemas, ..compiled };
         let known: Vec<_> =
             BUILT_IN_TEMPLATES.iter().chain(ELSEWHERE).map(|(name, _)| *name).collect();
-        let LoadedTemplates { texts, catalogue, .. } = &*templates.0;
+        let LoadedTemplates { texts, catalogue, .. } = &*templates.loaded;
         findings.extend(unused::check(own.keys().copied(), texts, catalogue, &known));
         findings.extend(default_size::check(catalogue));
         (templates, findings)
+    }
+
+    /// These templates, and what every object that they make is held against.
+    #[must_use]
+    pub fn held_against(self, schemas: Arc<dyn ObjectSchemas>) -> Self {
+        Self { schemas: Some(schemas), ..self }
+    }
+
+    /// What objects are held against; `None` where nothing is known of their kinds.
+    pub(super) fn schemas(&self) -> Option<&dyn ObjectSchemas> {
+        self.schemas.as_deref()
     }
 
     /// The built-in templates are short, and bounded by what they get; `own` ones are measured.
@@ -98,7 +114,8 @@ impl Templates {
         }
         let findings = broken.values().cloned().collect();
         let digests = folders(&texts).map(|folder| (folder.to_owned(), OnceLock::new())).collect();
-        (Self(Arc::new(LoadedTemplates { texts, env, catalogue, broken, digests })), findings)
+        let loaded = Arc::new(LoadedTemplates { texts, env, catalogue, broken, digests });
+        (Self { loaded, schemas: None }, findings)
     }
 
     /// The digest of all texts that rendering from a folder can use: the folder's own and the shared
@@ -106,7 +123,7 @@ impl Templates {
     /// that a folder may hold: its comments, and what the templates get of it anyway, change no key.
     #[must_use]
     pub fn flavor_digest(&self, folder: &str) -> Digest {
-        let LoadedTemplates { texts, catalogue, digests, .. } = &*self.0;
+        let LoadedTemplates { texts, catalogue, digests, .. } = &*self.loaded;
         let digest = || digest_of(texts, catalogue, folder);
         digests.get(folder).map_or_else(digest, |known| *known.get_or_init(digest))
     }
@@ -114,40 +131,40 @@ impl Templates {
     /// The flavors that there are.
     #[must_use]
     pub fn catalogue(&self) -> &Catalogue {
-        &self.0.catalogue
+        &self.loaded.catalogue
     }
 
     /// The manifest of a flavor.
     #[must_use]
     pub fn flavor(&self, name: &str) -> Option<&Flavor> {
-        self.0.catalogue.flavor(name)
+        self.loaded.catalogue.flavor(name)
     }
 
     /// The names of the flavors for a kind, sorted.
     pub fn flavors(&self, kind: FlavorKind) -> impl Iterator<Item = &str> {
-        self.0.catalogue.names(kind)
+        self.loaded.catalogue.names(kind)
     }
 
     /// What of a folder, or of what it may include, did not compile.
     pub(super) fn broken(&self, folder: &str) -> impl Iterator<Item = &Diagnostic> {
-        self.0.broken.iter().filter(move |(name, _)| belongs(name, folder)).map(|(_, d)| d)
+        self.loaded.broken.iter().filter(move |(name, _)| belongs(name, folder)).map(|(_, d)| d)
     }
 
     /// The manifests of flavors that cannot be read. What every flavor has a part in (which kinds a
     /// cluster's Flux may touch) cannot be made without them.
     pub(super) fn broken_manifests(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.0.broken.iter().filter(|(name, _)| declares(name)).map(|(_, d)| d)
+        self.loaded.broken.iter().filter(|(name, _)| declares(name)).map(|(_, d)| d)
     }
 
     /// Renders one template.
     pub(super) fn render(&self, template: &str, context: &Json) -> Result<String, Box<Diagnostic>> {
-        engine::render(&self.0.env, &self.0.texts, template, context)
+        engine::render(&self.loaded.env, &self.loaded.texts, template, context)
     }
 }
 
 impl fmt::Debug for Templates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.texts.keys()).finish()
+        f.debug_set().entries(self.loaded.texts.keys()).finish()
     }
 }
 
@@ -210,7 +227,7 @@ mod tests {
     fn every_built_in_template_can_be_read() {
         let templates = Templates::built_in();
         for (name, _) in Templates::built_in_files().filter(|(name, _)| !declares(name)) {
-            assert!(templates.0.env.get_template(name).is_ok(), "{name}");
+            assert!(templates.loaded.env.get_template(name).is_ok(), "{name}");
         }
     }
 
@@ -221,7 +238,7 @@ mod tests {
     #[test]
     fn the_built_in_templates_compile() {
         let templates = Templates::built_in();
-        assert!(templates.0.broken.is_empty(), "{:?}", templates.0.broken);
+        assert!(templates.loaded.broken.is_empty(), "{:?}", templates.loaded.broken);
         assert_eq!(
             templates.flavors(FlavorKind::ManagedCluster).collect::<Vec<_>>(),
             ["aks", "capz", "kamaji-capz", "kind"]

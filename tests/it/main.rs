@@ -40,6 +40,7 @@ mod cost_law;
 mod credentials;
 mod daily;
 mod data_stores;
+mod definitions;
 mod deletions;
 mod deploy;
 mod docs;

@@ -76,8 +76,12 @@ fn label(name: &str, path: FieldPath, of: &str, out: &mut Findings) {
 
 /// Roots lie in the fleet's folder, apart from each other and from what carp writes.
 fn roots(roots: &Roots, out: &mut Findings) {
-    let all =
-        [("fleet", &roots.fleet), ("policies", &roots.policies), ("templates", &roots.templates)];
+    let all = [
+        ("fleet", &roots.fleet),
+        ("policies", &roots.policies),
+        ("templates", &roots.templates),
+        ("crds", &roots.crds),
+    ];
     for (i, (key, root)) in all.iter().enumerate() {
         let path = FieldPath::keys("spec.roots").key(key);
         if !is_folder_below(root) {

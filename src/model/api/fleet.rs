@@ -109,6 +109,10 @@ pub struct Roots {
     /// Templates that replace or add to the built-in ones, file by file.
     #[serde(default = "Roots::default_templates")]
     pub templates: String,
+    /// The definitions (`CustomResourceDefinition`s) that what is rendered is checked against, each in a file
+    /// called as it is: `clusters.cluster.x-k8s.io.yaml`. It is `crds` where nothing is said.
+    #[serde(default = "Roots::default_crds", skip_serializing_if = "Roots::is_default_crds")]
+    pub crds: String,
 }
 
 impl Roots {
@@ -121,6 +125,13 @@ impl Roots {
     fn default_templates() -> String {
         "templates".to_owned()
     }
+    fn default_crds() -> String {
+        "crds".to_owned()
+    }
+    // Locks name the roots: those of fleets without another folder stay as they are.
+    fn is_default_crds(root: &str) -> bool {
+        root == Self::default_crds()
+    }
 }
 
 impl Default for Roots {
@@ -129,6 +140,7 @@ impl Default for Roots {
             fleet: Self::default_fleet(),
             policies: Self::default_policies(),
             templates: Self::default_templates(),
+            crds: Self::default_crds(),
         }
     }
 }

@@ -122,7 +122,7 @@ impl Inputs<'_> {
         index: &dyn DocumentIndex,
     ) -> Result<Option<(ChangedDocuments, WeighedPolicies)>, StoreError> {
         let roots = spec.roots.clone().unwrap_or_default();
-        for path in [paths::FLEET_FILE, &roots.templates] {
+        for path in [paths::FLEET_FILE, &roots.templates, &roots.crds] {
             let [before, after] = self.both(path)?;
             if before != after {
                 return Ok(None);

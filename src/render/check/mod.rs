@@ -8,6 +8,7 @@ mod identity;
 mod references;
 mod refused;
 mod release;
+mod schema;
 mod secret;
 mod system_pool;
 mod taints;
@@ -32,6 +33,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         identity::check,
         webhooks::check,
         declared::check,
+        schema::check,
     ];
     rules.iter().flat_map(|rule| rule(objects, job)).collect()
 }

@@ -1,0 +1,89 @@
+//! The definitions of a fleet's kinds, as text.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::read;
+use super::tree;
+use crate::model::{CrdFiles, Id, Store, StoreError};
+
+/// The largest file, in bytes: no API server takes a larger definition.
+const MOST_OF_A_FILE: u64 = 3 << 20;
+/// The most bytes of all files together, and the most files.
+const MOST: u64 = 64 << 20;
+const MOST_FILES: usize = 2_000;
+
+/// The files below the folder of definitions, by their path from there. Files that begin with a dot, and those that are no YAML
+/// (a lock, a page for people), are left out. One that cannot be read is there with the reason.
+pub(super) fn read(store: &dyn Store, fleet: Id, root: &str) -> Result<CrdFiles, StoreError> {
+    let mut files = CrdFiles::new();
+    let Some(dir) = tree::dir_at(store, fleet, root)? else { return Ok(files) };
+    let (mut seen, mut bytes) = (0, 0);
+    let mut may = |_: &str| {
+        seen += 1;
+        seen <= MOST_FILES * 2
+    };
+    for (path, entry) in tree::files_that(store, dir, &[], &mut may)? {
+        let is_hidden = path.split('/').any(|part| part.starts_with('.'));
+        let ending = Path::new(&path).extension();
+        if is_hidden || !ending.is_some_and(|ending| ending == "yaml" || ending == "yml") {
+            continue;
+        }
+        let text = match read::text_of_at_most(store, &path, entry, MOST_OF_A_FILE)? {
+            Ok(text) => {
+                bytes += text.len() as u64;
+                if bytes > MOST || files.len() >= MOST_FILES {
+                    Err(format!(
+                        "there are more files than {MOST_FILES}, or more than {} MiB of them",
+                        MOST >> 20
+                    ))
+                } else {
+                    Ok(Arc::from(text))
+                }
+            }
+            Err(finding) => Err(finding.message),
+        };
+        files.insert(path, text);
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{CARP, Memory, load_files, load_tree};
+    use super::*;
+    use crate::model::{Entry, EntryKind};
+
+    #[test]
+    fn definitions_are_text_by_path() {
+        let loaded = load_files(&[
+            ("carp.yaml", CARP),
+            ("crds/as.x.io.yaml", "a"),
+            ("crds/capi/bs.x.io.yml", "b"),
+            ("crds/crds.lock", "{}"),
+            ("crds/README.md", ""),
+            ("crds/.hidden/cs.x.io.yaml", ""),
+        ]);
+        let paths: Vec<_> = loaded.crds.keys().map(String::as_str).collect();
+        assert_eq!(paths, ["as.x.io.yaml", "capi/bs.x.io.yml"]);
+        assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_there_with_the_reason() {
+        let store = Memory::default();
+        let large = store.put_blob(&vec![b' '; 50 << 20]).unwrap();
+        let link = store.put_blob(b"/etc/passwd").unwrap();
+        let entries = [
+            ("crds/as.x.io.yaml", Entry { kind: EntryKind::File, id: large }),
+            ("crds/bs.x.io.yaml", Entry { kind: EntryKind::Symlink, id: link }),
+        ];
+        let carp = store.put_blob(CARP.as_bytes()).unwrap();
+        let carp = ("carp.yaml", Entry { kind: EntryKind::File, id: carp });
+        let entries: Vec<_> = entries.into_iter().chain([carp]).collect();
+        let loaded = load_tree(&store, &entries);
+        let why: Vec<_> = loaded.crds.values().map(|text| text.clone().unwrap_err()).collect();
+        assert!(why[0].starts_with("the file has more than 49 MiB"), "{why:?}");
+        assert!(why[1].contains("symbolic link"), "{why:?}");
+    }
+}
