@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{ClusterDocument, StatusInput, kept};
 use crate::model::api::DataStoreStatus;
 use crate::model::{
-    ClusterRow, ClusterState, DEFAULT_DATA_STORE, Decision, Fleet, Name, Nodes, Worker,
-    data_store_of,
+    ClusterRow, ClusterState, DEFAULT_DATA_STORE, Decision, Fleet, Name, Worker, data_store_of,
 };
 
 /// The data store that a cluster is in where this is decided of it. `None` where it is on no worker, where its flavor
@@ -86,11 +85,12 @@ impl DataStoreUse {
         }
     }
 
-    /// The data stores of a worker, `default` first: those that it has, and those that clusters are in all the same.
+    /// The data stores of a worker, `default` first: those that clusters are in, and all that it has where its document
+    /// lists any. Where neither is so it may host no control planes at all.
     #[must_use]
     pub fn on(&self, fleet: &Fleet, worker: &Name) -> Vec<DataStoreStatus> {
         let document = fleet.workers.get(worker);
-        let hosts = document.filter(|worker| worker.nodes() != Nodes::Containers);
+        let hosts = document.filter(|worker| !worker.spec.data_stores.is_empty());
         let used = self.0.get(worker.as_str());
         let mut names: BTreeSet<&str> = hosts.into_iter().flat_map(Worker::data_stores).collect();
         names.extend(used.into_iter().flat_map(|used| used.keys().map(String::as_str)));

@@ -25,9 +25,6 @@ $ carp status worker/weu-1
     WORKER   PHASE                        LOCATION     VERSION   CLUSTERS   READY     REASON          AGE
     weu-1    Pending,SchedulingDisabled   westeurope   v1.34.2   0/7        Unknown   NeverReported   0s
 
-    DATA STORE   CLUSTERS   QUOTA
-    default      0          8Gi
-
     CONDITION           STATUS    REASON          MESSAGE                                        AGE
     Ready               Unknown   NeverReported   no report of the worker's agent has come yet   0s
     Schedulable         False     Cordoned        -                                              0s

@@ -36,9 +36,6 @@ $ carp status worker/weu-1
     WORKER   PHASE     LOCATION     VERSION   CLUSTERS   READY     REASON          AGE
     weu-1    Pending   westeurope   v1.34.2   0/2        Unknown   NeverReported   46m
 
-    DATA STORE   CLUSTERS   QUOTA
-    default      0          8Gi
-
     CONDITION           STATUS    REASON          MESSAGE                                        AGE
     Ready               Unknown   NeverReported   no report of the worker's agent has come yet   46m
     Schedulable         True      Schedulable     -                                              46m

@@ -209,7 +209,8 @@ pub struct WorkerStatus {
     /// The versions of the components that the worker reported.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub components: BTreeMap<String, String>,
-    /// The data stores of hosted control planes, `default` first, each with how many clusters are in it.
+    /// The data stores of hosted control planes, `default` first, each with how many clusters are in it: those that
+    /// clusters are in, and all where the Worker lists any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data_stores: Vec<DataStoreStatus>,
     /// On a cluster: the generation that this status speaks of.
