@@ -14,7 +14,7 @@ use super::overrides;
 use super::policy::{self, origin};
 use super::pool;
 use super::unknown::unknown;
-use super::wanted;
+use super::{wanted, zones};
 use crate::model::api::{AffinityGroup, Failback, Strategy};
 use crate::model::{
     Decision, Deletion, DeletionStep, Fleet, Name, Pending, Progress, Quantity, Rank, Resources,
@@ -310,6 +310,7 @@ fn worker(look: &FleetLook, explanation: &WorkerExplanation) -> ExplainView {
         format!("made by the pool {}{pending}", made.pool)
     }));
     notes.extend(desired.and_then(|worker| no_agent(fleet, worker)));
+    notes.extend(desired.and_then(zones::note));
     let deletion = look.opened.proposal.plan.deletions.get(explanation.worker.as_str());
     notes.extend(deletion.map(|deletion| {
         let done = progress_words(deletion).map(str::to_owned);

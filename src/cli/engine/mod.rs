@@ -29,6 +29,7 @@ mod unread;
 mod wanted;
 mod watching;
 mod writable;
+mod zones;
 
 use std::collections::BTreeMap;
 use std::path::Path;
