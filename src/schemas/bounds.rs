@@ -29,7 +29,9 @@ pub(super) struct SchemaSize {
     bytes_of_rules: usize,
     patterns: usize,
     /// How many schemas stand below `anyOf` and the like: each of them looks at the value again.
-    pub(super) judging: usize,
+    judging: usize,
+    /// The most fields that one of the schemas requires.
+    required: usize,
 }
 
 impl SchemaSize {
@@ -40,10 +42,17 @@ impl SchemaSize {
         Ok(size)
     }
 
+    /// How many faults a value may have at most for each of its parts.
+    pub(super) fn looks(&self) -> usize {
+        self.judging.saturating_add(self.required)
+    }
+
     fn add(&mut self, schema: &Value, depth: usize, judges: bool) -> Result<(), String> {
         let Some(map) = schema.as_object() else { return Ok(()) };
         self.nodes += 1;
         self.judging += usize::from(judges);
+        let required = map.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+        self.required = self.required.max(required);
         if depth > MOST_DEPTH {
             return Err(format!("its schema is deeper than {MOST_DEPTH} levels"));
         }
@@ -134,6 +143,8 @@ mod tests {
     #[test]
     fn what_judges_is_counted() {
         let schema = json!({"properties": {"a": {"anyOf": [{}, {"not": {}}]}}});
-        assert_eq!(SchemaSize::of(&schema).unwrap().judging, 3);
+        assert_eq!(SchemaSize::of(&schema).unwrap().looks(), 3);
+        let schema = json!({"required": ["a"], "items": {"required": ["a", "b"]}});
+        assert_eq!(SchemaSize::of(&schema).unwrap().looks(), 2);
     }
 }

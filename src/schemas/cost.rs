@@ -13,8 +13,11 @@ use kube_cel::cel::common::ast::{
 
 use super::extent::ValueExtent;
 
-/// What compiling a regular expression or reading a quantity counts.
+/// What reading a quantity, an address or a version counts.
 const OF_READING: u64 = 200;
+/// What a part of a regular expression counts, and one of an expression with classes.
+const OF_A_PART: u64 = 4;
+const OF_A_CLASS: u64 = 100;
 /// How many bytes are looked at in one step.
 const STRIDE: u64 = 64;
 /// The longest list that `range` may make, and the most digits of a number that is printed.
@@ -121,8 +124,12 @@ impl<'a> RuleScope<'a> {
         let all = of.iter().copied().fold(ValueExtent::default(), ValueExtent::plus);
         let name = call.func_name.as_str();
         let is_operator = name.starts_with(['_', '!', '-', '@']);
-        let reading = if is_operator { 0 } else { OF_READING };
-        self.steps = self.steps.saturating_add(all.bytes / STRIDE + reading);
+        let reading = match name {
+            "matches" | "find" | "findAll" => of_pattern(call),
+            _ if is_operator => 0,
+            _ => OF_READING,
+        };
+        self.steps = self.steps.saturating_add(reading).saturating_add(all.bytes / STRIDE);
         match name {
             operators::ADD | operators::CONDITIONAL => all,
             operators::INDEX | operators::OPT_INDEX | operators::OPT_SELECT => all.part(),
@@ -183,6 +190,26 @@ impl<'a> RuleScope<'a> {
     }
 }
 
+/// What compiling a regular expression counts, which is done at each evaluation: each part as often as it is repeated, and
+/// a class of Unicode is hundreds of ranges. Nobody knows one that is worked out.
+fn of_pattern(call: &CallExpr) -> u64 {
+    let at = usize::from(call.target.is_none());
+    let Some(Expr::Literal(LiteralValue::String(text))) = call.args.get(at).map(|arg| &arg.expr)
+    else {
+        return u64::MAX;
+    };
+    let text = text.inner();
+    let repeated = text.split('{').skip(1).filter_map(|rest| {
+        let (times, _) = rest.split_once('}')?;
+        times.split(',').filter_map(|n| n.trim().parse::<u64>().ok()).max()
+    });
+    let times = repeated.fold(1_u64, |all, times| all.saturating_mul(times.max(1)));
+    let is_wide = text.contains(['\\', '.']) || text.contains("(?");
+    let part = if is_wide { OF_A_CLASS } else { OF_A_PART };
+    let parts = u64::try_from(text.len()).unwrap_or(u64::MAX).saturating_mul(times);
+    OF_READING.saturating_add(parts.saturating_mul(part))
+}
+
 /// Whether a format is a text that asks for no long numbers.
 fn prints_little(call: &CallExpr) -> bool {
     let Some(Expr::Literal(LiteralValue::String(text))) = call.target.as_ref().map(|t| &t.expr)
@@ -221,6 +248,15 @@ mod tests {
         let split = Program::compile("self.split('/').all(p, p.size() < 10)").unwrap();
         let text = BTreeMap::from([("self", ValueExtent::text(60))]);
         assert!(cost(split.expression(), &text) < 200_000);
+    }
+
+    #[test]
+    fn an_expression_is_compiled_each_time() {
+        let small = steps("self.all(x, x.name.matches('^[a-z0-9-]{1,63}$'))", 64);
+        assert!(small < 2_000_000, "{small}");
+        let wide = steps(r"self.all(x, x.name.matches('(\\w{40}){3}'))", 64);
+        assert!(wide > 5_000_000, "{wide}");
+        assert!(steps("self.matches(self)", 1) > 100_000_000);
     }
 
     #[test]

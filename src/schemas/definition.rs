@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 
-use super::bounds::MOST_BYTES;
+use super::bounds::{MOST_BYTES, SchemaSize};
 use super::kind::VersionSchema;
+use super::structural::without_prose;
 use super::words;
 
 /// Bounds of the YAML: the largest definitions there are have some 40,000 nodes.
-const MOST_NODES: usize = 500_000;
+const MOST_NODES: usize = 100_000;
 const MOST_DEPTH: usize = 200;
 
 /// What a definition is called: the name of its object, and of its file without the ending.
@@ -51,7 +52,7 @@ pub(super) struct Definition {
 struct DefinedVersion {
     name: String,
     served: bool,
-    schema: Value,
+    schema: Result<Value, String>,
     compiled: OnceLock<Result<VersionSchema, String>>,
 }
 
@@ -88,7 +89,7 @@ impl Definition {
             Some(DefinedVersion {
                 name: version["name"].as_str()?.to_owned(),
                 served: version["served"] == true,
-                schema: version["schema"]["openAPIV3Schema"].clone(),
+                schema: measured(&version["schema"]["openAPIV3Schema"]),
                 compiled: OnceLock::new(),
             })
         });
@@ -103,8 +104,16 @@ impl Definition {
     /// The schema of a version; `None` for one that is not served.
     pub(super) fn schema(&self, version: &str) -> Option<&Result<VersionSchema, String>> {
         let found = self.versions.iter().find(|v| v.served && v.name == version)?;
-        Some(found.compiled.get_or_init(|| VersionSchema::of(&found.schema)))
+        let compiled = || VersionSchema::of(found.schema.as_ref().map_err(Clone::clone)?);
+        Some(found.compiled.get_or_init(compiled))
     }
+}
+
+/// What of a schema is read, where it is no larger than one that is: a definition may be there for another kind, and is
+/// held in memory all the same.
+fn measured(schema: &Value) -> Result<Value, String> {
+    SchemaSize::of(schema)?;
+    Ok(without_prose(schema))
 }
 
 /// Reads one document, as JSON where it is that.

@@ -45,11 +45,9 @@ impl CrdFile {
     /// Whether it is called as a definition of a kind is: `clusters` for `Cluster`, `policies` for `Policy`.
     fn is_called(&self, kind: &str) -> bool {
         let kind = kind.to_ascii_lowercase();
-        let plural = match kind.strip_suffix('y') {
-            Some(stem) => format!("{stem}ies"),
-            None => format!("{kind}s"),
-        };
-        [&plural, &format!("{kind}es"), &kind].contains(&&self.name.plural)
+        let of_y = kind.strip_suffix('y').map(|stem| format!("{stem}ies"));
+        let plurals = [format!("{kind}s"), format!("{kind}es"), kind];
+        plurals.iter().chain(&of_y).any(|plural| *plural == self.name.plural)
     }
 }
 
@@ -173,10 +171,14 @@ impl DefinedGroup {
         files.into_iter().find(defines).map(|(at, _)| at)
     }
 
-    /// A file that cannot be read and, by its name, may define a kind: what is of that kind cannot be checked.
+    /// A file that cannot be read and, by its name or by a word in it, may define a kind: what is of that kind cannot be
+    /// checked.
     fn unread(&self, kind: &str) -> Option<(&CrdFile, &String)> {
-        let first = self.files.iter().find(|file| file.is_called(kind))?;
-        Some((first, first.definition().err()?))
+        let may_define = |file: &&CrdFile| {
+            file.is_called(kind) || file.text.as_ref().is_ok_and(|text| text.contains(kind))
+        };
+        let mut files = self.files.iter().filter(may_define);
+        files.find_map(|file| Some((file, file.definition().err()?)))
     }
 }
 

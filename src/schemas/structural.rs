@@ -25,8 +25,18 @@ const SAYS: [&str; 16] = [
     "multipleOf",
     "const",
 ];
-/// What is for people.
-const PROSE: [&str; 4] = ["description", "example", "externalDocs", "title"];
+/// What besides is looked at by what is not JSON Schema.
+const READ: [&str; 9] = [
+    "properties",
+    "items",
+    "additionalProperties",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "default",
+    "nullable",
+];
 
 /// How strict a schema is about fields that it does not name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,10 +49,12 @@ pub(super) enum Strict {
     Never,
 }
 
-/// The schema without what is for people.
+/// The schema without what is for people, or means nothing.
 pub(super) fn without_prose(schema: &Value) -> Value {
     let Some(schema) = schema.as_object() else { return schema.clone() };
-    let kept = schema.iter().filter(|(key, _)| !PROSE.contains(&key.as_str()));
+    let is_read =
+        |key: &str| SAYS.contains(&key) || READ.contains(&key) || key.starts_with("x-kubernetes-");
+    let kept = schema.iter().filter(|(key, _)| is_read(key));
     kept.map(|(key, value)| (key.clone(), inner(key, value, &without_prose))).collect()
 }
 
