@@ -12,7 +12,7 @@ use super::{
 use crate::diag::Diagnostic;
 
 /// The version of [`Baseline`]'s format.
-pub const BASELINE_FORMAT: u32 = 6;
+pub const BASELINE_FORMAT: u32 = 7;
 
 /// The state of a fleet in which planning it again would change nothing and tell nothing new, apart from the
 /// clusters in `unsettled`.
@@ -60,6 +60,8 @@ pub struct Baseline {
     /// Whether a plan tells nothing but what changes, what waits, what is being deleted and what was found: nothing else
     /// is on its way, held, or at its limit.
     pub quiet: bool,
+    /// Whether a cluster was placed since all was looked at: then something may be at its limit.
+    pub placed: bool,
     /// Whether somebody acknowledged something that no run has used yet.
     pub acknowledged: bool,
     /// Whether a plan tells of acknowledgements that were used and can be removed.

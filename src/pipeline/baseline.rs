@@ -50,6 +50,7 @@ pub fn baseline(
         reported: proposal.reported,
         busy: busy(&proposal.plan, &proposal.gates, &gone),
         quiet: is_quiet(proposal, &gone),
+        placed: false,
         acknowledged: is_acknowledged(snapshot, proposal),
         spent: !change::leftover(fleet, proposal.previous.fleet.as_ref()).is_empty(),
         gone,

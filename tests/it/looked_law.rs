@@ -30,7 +30,7 @@ impl Standing {
     }
 
     /// Holds every look against one at everything; returns how many were answered by what stands.
-    fn looks(&self) -> usize {
+    pub(crate) fn looks(&self) -> usize {
         let whole = self.world.propose_afresh();
         let mut answered = usize::from(self.finds(&whole));
         if let Some(narrow) = self.look(&Sought::Changes) {
@@ -113,6 +113,7 @@ fn assert_same_changes(narrow: &Proposal, whole: &Proposal) {
     assert_eq!(narrow.tree, whole.tree);
     assert_eq!(narrow.message, whole.message);
     assert_eq!(narrow.counts, whole.counts);
+    assert_eq!(carp::change::pressure(narrow).quotas, carp::change::pressure(whole).quotas);
     // The moment that an older report named may come first; nothing is decided then but that one looks again.
     assert!(narrow.valid_until.is_none_or(|at| whole.valid_until.is_some_and(|by| at <= by)));
     assert_eq!(narrow.diagnostics.sorted(), whole.diagnostics.sorted());

@@ -146,3 +146,20 @@ fn room_that_comes_back_is_given_to_those_that_wait() {
     let came = ["r01", "r02"].map(|name| standing.world.worker_of(name));
     assert_eq!(came.iter().flatten().count(), 1);
 }
+
+#[test]
+fn a_quota_that_is_full_since_one_came_is_told() {
+    let mut standing = Standing::full(4);
+    apply(&mut standing.world, &Edit::Quota(7));
+    let text = small::cluster("r01", "westeurope");
+    let elsewhere = "  placement: {affinity: {required: [{names: [w-neu]}]}}\n";
+    standing.world.write(&path(1), &(text.clone() + elsewhere));
+    standing.stand();
+    assert_eq!(standing.pending(), 1);
+    standing.world.write(&path(1), &text);
+    assert!(standing.run(), "it comes by a run of what changed");
+    assert_eq!(standing.pending(), 0);
+    let quotas = carp::change::pressure(&standing.world.propose_afresh()).quotas;
+    assert!(quotas.contains_key("shop"), "{quotas:?}");
+    standing.looks();
+}

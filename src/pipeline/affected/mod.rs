@@ -57,7 +57,7 @@ pub use sought::{Sought, SoughtAnswer, propose_sought};
 /// `None` where more may be affected than clusters' own documents: then [`propose`](super::propose) says it.
 ///
 /// The proposal has the affected clusters and their workers only, in the plan as in what was read. Its trees,
-/// message, counts and deadline are those that a look at everything gives.
+/// message and counts are those that a look at everything gives, and its deadline is no later.
 ///
 /// `reports` are those that changed since the baseline; what the others say is folded. The snapshot's own are not
 /// read.
@@ -133,6 +133,7 @@ fn decide_part(
         return Ok(None);
     };
     let standing = part.standing.clone();
+    let placed = baseline.placed || !part.hosts.is_empty();
     let Some(written) = write(snapshot, store, baseline, part)? else { return Ok(None) };
     let PartWritten { mut proposal, changed, counts_until } = written;
     let edited = !differing.is_form_only;
@@ -149,7 +150,10 @@ fn decide_part(
     let verified = verified.and_then(|before| verified::after(before, &differing, &proposal, keys));
     let waiting = queue::waiting(baseline, by.index, &proposal, &other.added);
     let next = next(snapshot, store, baseline, &proposal, &changed)?;
-    Ok(Some((proposal, Baseline { until, gone, standing, waiting, growth, verified, ..next })))
+    Ok(Some((
+        proposal,
+        Baseline { until, gone, placed, standing, waiting, growth, verified, ..next },
+    )))
 }
 
 /// Decides about what was read.

@@ -74,7 +74,7 @@ const MOST_GONE: usize = 100;
 /// What one run would commit, as far as it is asked for; `None` where that takes a look at everything.
 ///
 /// For [`Sought::Findings`] the proposal has these alone, and says what else was verified. Otherwise
-/// it has its trees, message, counts, findings and deadline as a look at everything has them. Its plan has
+/// it has its trees, message, counts and findings as a look at everything has them, and a deadline that is no later. Its plan has
 /// the clusters that change and the one that is asked for; for [`Sought::Changes`] those that wait, too, and for
 /// [`Sought::Plan`] and [`Sought::Statuses`] all, of which the locks alone say more.
 ///
@@ -153,7 +153,6 @@ fn told_of(
     let read_by = (index, sought.candidates());
     let part = queue::decide_part(snapshot, store, baseline, scope, read_by)?;
     let Some((mut proposal, next, candidates)) = part else { return Ok(None) };
-    let adds = next.growth.documents > baseline.growth.documents;
     if sought.is_of_all() && !stand(snapshot, store, &mut proposal)? {
         return Ok(None);
     }
@@ -165,8 +164,7 @@ fn told_of(
     }
     // What is at its limit after a cluster came, now or since all was looked at, is told by looking at all.
     let has_quota = proposal.fleet.spec.tenants.iter().any(|tenant| tenant.quota.is_some());
-    let came = baseline.growth.documents > 0;
-    if has_quota && (came || adds || candidates == CandidateWorkers::Queue) {
+    if has_quota && (next.placed || candidates == CandidateWorkers::Queue) {
         return Ok(None);
     }
     let waits = sought.is_of_changes() || sought.is_of_all();
