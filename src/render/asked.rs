@@ -23,6 +23,10 @@ const DECIDES_OVER_CONTROL_PLANE: &[&str] = &["/spec/controlPlane", "/spec/acces
 const PARAMETERS: &str = "/spec/parameters";
 /// The kind of what is installed in a cluster.
 const ADD_ON: &str = "HelmChartProxy";
+/// What of it the add-on provider answers by an uninstall, and an install of something else (cluster-api-addon-provider-helm,
+/// `controllers/helmchartproxy/helmchartproxy_controller_phases.go`, `shouldReinstallHelmRelease`).
+const INSTALLED_BY: [&str; 4] =
+    ["/spec/chartName", "/spec/repoURL", "/spec/releaseName", "/spec/namespace"];
 /// What of a pool replaces no machine of it.
 const IN_PLACE: [&str; 3] = ["name", "replicas", "autoscale"];
 
@@ -181,6 +185,12 @@ fn pools(owner: &Object) -> BTreeMap<String, Value> {
     let pools = owner.value.pointer("/spec/nodePools").and_then(Value::as_array);
     let named = |pool: &Value| Some((pool.get("name")?.as_str()?.to_owned(), pool.clone()));
     pools.into_iter().flatten().filter_map(named).collect()
+}
+
+/// Whether what an object installs in a cluster is taken out of it first.
+pub(super) fn is_installed_anew(last: &Object, new: &Object) -> bool {
+    let differs = |at: &str| last.value.pointer(at) != new.value.pointer(at);
+    last.kind() == ADD_ON && INSTALLED_BY.iter().any(|at| differs(at))
 }
 
 #[cfg(test)]

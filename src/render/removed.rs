@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::agent::LAYER as AGENT;
-use super::asked::{IntendedChange, OwnChange};
+use super::asked::{IntendedChange, OwnChange, is_installed_anew};
 use super::folder_change::FolderChange;
 use super::machines::{control_plane_version, machine_groups};
 use super::object::Object;
@@ -76,7 +76,16 @@ pub fn losses(FolderChange { last, new }: &FolderChange, own: OwnChange) -> Loss
                 machines: machine_groups(&object.value).iter().map(|group| group.machines).sum(),
                 asked: own.removes(object),
             }),
-            Some(stays) => losses.add_machines(object, stays, &own, follows),
+            Some(stays) => {
+                losses.add_machines(object, stays, &own, follows);
+                if is_installed_anew(object, stays) {
+                    losses.removed.push(Loss {
+                        object: format!("{}, to be installed anew", shown(object)),
+                        machines: 0,
+                        asked: own.removes(object),
+                    });
+                }
+            }
         }
     }
     losses.removed.sort_unstable();

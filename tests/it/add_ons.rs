@@ -209,6 +209,27 @@ fn a_chart_that_a_class_leaves_out_is_held() {
 }
 
 #[test]
+fn a_chart_that_a_class_installs_from_elsewhere_is_held() {
+    let class = |chart: &str| {
+        format!(
+            "apiVersion: carp.dev/v1alpha1\nkind: ManagedClusterClass\nmetadata: {{name: small}}\nspec:\n  \
+             parameters: {{helmCharts: [{chart}]}}\n"
+        )
+    };
+    let mut world = World::new(small::files());
+    world.write("fleet/classes.yaml", &class(CILIUM));
+    world.edit("fleet/clusters/alpha.yaml", "spec:\n", "spec:\n  class: small\n");
+    world.run();
+    let other = CILIUM.replace("kube-system", "cilium");
+    assert_ne!(other, CILIUM);
+    world.write("fleet/classes.yaml", &class(&other));
+    let proposal = world.run();
+    let held = proposal.plan.holds.iter().find(|hold| hold.kind == HoldKind::ObjectsRemoved);
+    let names = &held.expect("it is held").names;
+    assert_eq!(names, &["HelmChartProxy alpha/cilium, to be installed anew"]);
+}
+
+#[test]
 fn the_network_of_pods_stays_whose_it_is() {
     let mut world = world("{}");
     world.edit("fleet/clusters/alpha.yaml", "parameters: {}", "parameters: {addOns: {cni: own}}");
