@@ -273,6 +273,15 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_read_holds_its_kind_whatever_its_plural_is() {
+        let torn = format!("{}: [", crd("sheep", "Ewe"));
+        let set = set(&[("gateways.x.io.yaml", "a: ["), ("sheep.x.io.yaml", &torn)]);
+        for kind in ["Gateway", "Ewe"] {
+            assert_eq!(said(&set, "x.io/v1", kind, json!({})).len(), 1, "{kind}");
+        }
+    }
+
+    #[test]
     fn the_digest_is_of_what_is_said() {
         let (one, other) = (crd("fools", "Fool"), crd("fools", "Fol"));
         let of = |path, text: &str| set(&[(path, text)]).digest();
