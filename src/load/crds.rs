@@ -29,21 +29,18 @@ pub(super) fn read(store: &dyn Store, fleet: Id, root: &str) -> Result<CrdFiles,
         if is_hidden || !ending.is_some_and(|ending| ending == "yaml" || ending == "yml") {
             continue;
         }
-        let text = match read::text_of_at_most(store, &path, entry, MOST_OF_A_FILE)? {
-            Ok(text) => {
-                bytes += text.len() as u64;
-                if bytes > MOST || files.len() >= MOST_FILES {
-                    Err(format!(
-                        "there are more files than {MOST_FILES}, or more than {} MiB of them",
-                        MOST >> 20
-                    ))
-                } else {
-                    Ok(Arc::from(text))
-                }
-            }
-            Err(finding) => Err(finding.message),
-        };
-        files.insert(path, text);
+        // What is too much is not read: a small object of Git may say it a thousand times.
+        if bytes > MOST || files.len() >= MOST_FILES {
+            let why = format!(
+                "there are more files than {MOST_FILES}, or more than {} MiB of them",
+                MOST >> 20
+            );
+            files.insert(path, Err(why));
+            continue;
+        }
+        let text = read::text_of_at_most(store, &path, entry, MOST_OF_A_FILE)?;
+        bytes += text.as_ref().map_or(0, |text| text.len() as u64);
+        files.insert(path, text.map(Arc::from).map_err(|finding| finding.message));
     }
     Ok(files)
 }
@@ -67,6 +64,22 @@ mod tests {
         let paths: Vec<_> = loaded.crds.keys().map(String::as_str).collect();
         assert_eq!(paths, ["as.x.io.yaml", "capi/bs.x.io.yml"]);
         assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    }
+
+    #[test]
+    fn what_is_too_much_is_not_read() {
+        let store = Memory::default();
+        let carp = store.put_blob(CARP.as_bytes()).unwrap();
+        let large = store.put_blob(&vec![b' '; 3 << 20]).unwrap();
+        let names: Vec<_> = (100..130).map(|nth| format!("crds/as.x{nth}.io.yaml")).collect();
+        let file = |id| Entry { kind: EntryKind::File, id };
+        let mut entries: Vec<_> = names.iter().map(|name| (name.as_str(), file(large))).collect();
+        entries.push(("carp.yaml", file(carp)));
+        let loaded = load_tree(&store, &entries);
+        let read = loaded.crds.values().take_while(|text| text.is_ok()).count() as u64;
+        assert_eq!(read, MOST / (3 << 20) + 1, "up to the one that is too much");
+        let told = loaded.crds.values().skip_while(|text| text.is_ok());
+        assert!(told.into_iter().all(|text| text.as_ref().unwrap_err().contains("64 MiB")));
     }
 
     #[test]

@@ -130,3 +130,57 @@ fn policies(store: &dyn Store, path: &str, entry: Entry) -> Result<Option<Policy
     }
     Ok(Some(file))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Memory, POLICY};
+    use super::*;
+
+    /// What weighs otherwise where one file says `after` in the place of `before`; `None` where more differs.
+    fn weighed(before: &str, after: &str) -> Option<WeighedPolicies> {
+        let store = Memory::default();
+        let sides = [before, after].map(|text| {
+            let id = store.put_blob(text.as_bytes()).unwrap();
+            Some(store.tree(&[("a.yaml", Entry { kind: EntryKind::File, id })]))
+        });
+        weighed_policies(&store, "policies", sides).unwrap()
+    }
+
+    const PREFERRED: &str =
+        "    preferred:\n    - weight: 5\n      term: {locations: [northeurope]}\n";
+
+    #[test]
+    fn what_prefers_and_what_packs_weighs() {
+        let prefers = format!("{POLICY}{PREFERRED}");
+        for (before, after) in [
+            (prefers.clone(), prefers.replace("weight: 5", "weight: 9")),
+            (prefers.clone(), POLICY.to_owned()),
+            (POLICY.to_owned(), format!("{POLICY}  strategy: BinPack\n")),
+        ] {
+            let one = weighed(&before, &after).unwrap();
+            assert!(one.otherwise && one.files.contains("policies/a.yaml"), "{after}: {one:?}");
+        }
+        assert!(weighed(POLICY, &prefers).is_none(), "a term more counts for limits");
+        assert!(!weighed(POLICY, POLICY).unwrap().otherwise);
+        let commented = format!("# why\n{POLICY}");
+        let form = weighed(POLICY, &commented).unwrap();
+        assert!(!form.otherwise && form.files.len() == 1, "{form:?}");
+    }
+
+    #[test]
+    fn what_decides_is_no_weight() {
+        let two = format!("{POLICY}---\n{}", POLICY.replace("name: all", "name: other"));
+        for after in [
+            POLICY.replace("westeurope", "northeurope"),
+            POLICY.replace("name: all", "name: other"),
+            POLICY.replace("name: all", "name: all\n  labels: {a: b}"),
+            format!("{POLICY}  clusterSelector: {{matchLabels: {{a: b}}}}\n"),
+            format!("{POLICY}  strange: 1\n"),
+            two.clone(),
+            "a: [\n".to_owned(),
+        ] {
+            assert!(weighed(POLICY, &after).is_none(), "{after}");
+        }
+        assert!(weighed(&two, POLICY).is_none(), "one is gone");
+    }
+}

@@ -330,7 +330,6 @@ mod tests {
         }
     }
 
-    /// Checks that nothing is to be found out of findings.
     #[test]
     fn a_run_that_tried_enough_tries_no_more() {
         let trials = TrialRenders::default();
@@ -338,6 +337,7 @@ mod tests {
         stays_for(&Diagnostics::from_iter([finding("it is bad")]), &trials);
     }
 
+    /// Checks that nothing is to be found out of findings.
     fn stays(found: &Diagnostics) {
         stays_for(found, &TrialRenders::default());
     }

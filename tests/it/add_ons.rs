@@ -186,19 +186,27 @@ fn a_chart_that_its_own_document_leaves_out_goes() {
     assert_eq!(charts(&world), 0);
 }
 
-#[test]
-fn a_chart_that_a_class_leaves_out_is_held() {
-    let class = |charts: &str| {
-        format!(
-            "apiVersion: carp.dev/v1alpha1\nkind: ManagedClusterClass\nmetadata: {{name: small}}\nspec:\n  \
-             parameters: {{helmCharts: [{charts}]}}\n"
-        )
-    };
+/// The class `small` with these charts.
+fn class(charts: &str) -> String {
+    format!(
+        "apiVersion: carp.dev/v1alpha1\nkind: ManagedClusterClass\nmetadata: {{name: small}}\nspec:\n  \
+         parameters: {{helmCharts: [{charts}]}}\n"
+    )
+}
+
+/// A fleet in which one cluster runs the chart of its class.
+fn with_a_chart_by_class() -> World {
     let mut world = World::new(small::files());
     world.write("fleet/classes.yaml", &class(CILIUM));
     world.edit("fleet/clusters/alpha.yaml", "spec:\n", "spec:\n  class: small\n");
     world.run();
     assert_eq!(charts(&world), 1);
+    world
+}
+
+#[test]
+fn a_chart_that_a_class_leaves_out_is_held() {
+    let mut world = with_a_chart_by_class();
     world.write("fleet/classes.yaml", &class(""));
     // What the document says meanwhile of something else is no wish for it.
     world.edit("fleet/clusters/alpha.yaml", "spec:\n", "spec:\n  parameters: {maxPods: 60}\n");
@@ -210,16 +218,7 @@ fn a_chart_that_a_class_leaves_out_is_held() {
 
 #[test]
 fn a_chart_that_a_class_installs_from_elsewhere_is_held() {
-    let class = |chart: &str| {
-        format!(
-            "apiVersion: carp.dev/v1alpha1\nkind: ManagedClusterClass\nmetadata: {{name: small}}\nspec:\n  \
-             parameters: {{helmCharts: [{chart}]}}\n"
-        )
-    };
-    let mut world = World::new(small::files());
-    world.write("fleet/classes.yaml", &class(CILIUM));
-    world.edit("fleet/clusters/alpha.yaml", "spec:\n", "spec:\n  class: small\n");
-    world.run();
+    let mut world = with_a_chart_by_class();
     let other = CILIUM.replace("kube-system", "cilium");
     assert_ne!(other, CILIUM);
     world.write("fleet/classes.yaml", &class(&other));

@@ -1,6 +1,7 @@
 //! A run that looks only at the clusters that are removed says what a run says that looks at everything, from the removal to
 //! the end of each deletion, over random histories.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use carp::model::Name;
@@ -86,9 +87,17 @@ impl Standing {
         for number in 0..6 {
             files.insert(path(number), cluster(number));
         }
+        let standing = Self::of_reporting(files, 8);
+        assert_eq!(standing.baseline.as_ref().unwrap().0.counts.bound, 12);
+        standing
+    }
+
+    /// A fleet of the small one's workers, which report and have room for so many clusters.
+    pub(crate) fn of_reporting(mut files: BTreeMap<String, String>, capacity: u32) -> Self {
         for worker in WORKERS {
             let file = format!("fleet/workers/{worker}.yaml");
-            let text = files[&file].replace("capacity: 4", "capacity: 8\n  observation: Agent");
+            let capacity = format!("capacity: {capacity}\n  observation: Agent");
+            let text = files[&file].replace("capacity: 4", &capacity);
             files.insert(file, text);
         }
         let mut standing = Self::of_world(files);
@@ -97,7 +106,6 @@ impl Standing {
             standing.run();
         }
         standing.stand();
-        assert_eq!(standing.baseline.as_ref().unwrap().0.counts.bound, 12);
         standing
     }
 

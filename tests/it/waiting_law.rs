@@ -34,20 +34,7 @@ fn cluster(number: u8) -> String {
 impl Standing {
     /// The small fleet, whose workers report and have room for so many.
     fn full(capacity: u32) -> Self {
-        let mut files = small::files();
-        for worker in ["w-weu", "w-eus"] {
-            let file = format!("fleet/workers/{worker}.yaml");
-            let capacity = format!("capacity: {capacity}\n  observation: Agent");
-            let text = files[&file].replace("capacity: 4", &capacity);
-            files.insert(file, text);
-        }
-        let mut standing = Self::of_world(files);
-        for _ in 0..2 {
-            (0..2).for_each(|worker| standing.say(worker, Going::Unaware));
-            standing.run();
-        }
-        standing.stand();
-        standing
+        Self::of_reporting(small::files(), capacity)
     }
 
     fn step(&mut self, step: &Step) {
