@@ -33,8 +33,8 @@ impl HoldKind {
                  fails over"
             }
             Self::ObjectsRemoved => {
-                "objects with machines, storage or network behind them would be left out or scaled to zero; their \
-                 folders keep what they have"
+                "objects with machines, storage or network behind them would be left out, scaled to zero or installed \
+                 anew; their folders keep what they have"
             }
             Self::MachinesReplaced => {
                 "more machines would be replaced by others at once than `guards.maxReplacedMachines` allows; \

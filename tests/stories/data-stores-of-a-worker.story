@@ -175,7 +175,7 @@ $ carp plan
     WORKER            CLUSTERS   FILES
     (control plane)   -          +0 ~2 -0
 
-    HELD ObjectsRemoved: objects with machines, storage or network behind them would be left out or scaled to zero; their folders keep what they have
+    HELD ObjectsRemoved: objects with machines, storage or network behind them would be left out, scaled to zero or installed anew; their folders keep what they have
       w-weu: DataStore gold, w-weu: HelmRelease kamaji-system/gold-store
       help: bring them back in the template, class or policy that lost them; if exactly these are to go, acknowledge them
         carp ack objects --count 2 --digest sha256:5f82cdc495720ffdf86007e65cf62968381a5264f3acd0bc9cdb51814528deb1
