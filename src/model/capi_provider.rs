@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::flavor::{FlavorFault, read_manifest};
 use super::provided_kind::ProvidedKind;
+use super::published::{address_fault, release_file};
 
 /// The container of nearly every provider.
 const MANAGER: &str = "manager";
@@ -39,6 +40,9 @@ pub struct CapiProvider {
     pub container: String,
     /// Where its manifests are behind a mirror: where it is released, and which of the release's they are.
     pub manifests: String,
+    /// The files with the definitions of its kinds, where these are not the release's that `manifests` names.
+    #[serde(default)]
+    pub definitions: Vec<String>,
     /// The feature gates that are on.
     #[serde(default)]
     pub feature_gates: Vec<String>,
@@ -61,6 +65,18 @@ pub struct CapiProvider {
     /// Its Deployments besides its controller's.
     #[serde(default)]
     pub beside: Vec<DeploymentBeside>,
+}
+
+impl CapiProvider {
+    /// Where its definitions are published: what its file says, or the release's file that its `manifests` name. None where
+    /// neither is known.
+    #[must_use]
+    pub fn published(&self) -> Vec<String> {
+        if self.definitions.is_empty() {
+            return release_file(&self.manifests).into_iter().collect();
+        }
+        self.definitions.clone()
+    }
 }
 
 /// A Secret of variables of a provider's manifests. What they name without a default must be in it, else nothing is
@@ -90,7 +106,9 @@ pub struct ProviderIdentity {
 /// It is not YAML, has a field that means nothing, or says what cannot be.
 pub(super) fn read_provider(text: &str) -> Result<CapiProvider, FlavorFault> {
     let provider: CapiProvider = read_manifest(text)?;
-    FlavorFault::in_provided(&provider.provides).map_or(Ok(provider), Err)
+    let fault = FlavorFault::in_provided(&provider.provides)
+        .or_else(|| address_fault(&provider.definitions, "definitions"));
+    fault.map_or(Ok(provider), Err)
 }
 
 /// A Deployment of a provider besides its own controller's: the operator leaves it as it is unless it is named.

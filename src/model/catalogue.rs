@@ -9,9 +9,11 @@ use super::cloud::{CloudManifest, read_cloud};
 use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor, read_parameters};
 use super::parameters::ParameterFile;
 use super::provided_kind::ProvidedKind;
+use super::published::{DefinitionsManifest, read_definitions};
 use super::tables::{self, Location};
 use super::template_paths::{
-    PARAMETERS, PROVIDERS, cloud_of, declares, flavor_of, manifest_of, parameters_of, provider_of,
+    DEFINITIONS, PARAMETERS, PROVIDERS, cloud_of, declares, definitions_of, flavor_of, manifest_of,
+    parameters_of, provider_of,
 };
 use super::templates::BUILT_IN_TEMPLATES;
 use crate::diag::FieldPath;
@@ -27,6 +29,8 @@ struct Inner {
     providers: BTreeMap<String, CapiProvider>,
     clouds: BTreeMap<String, CloudManifest>,
     parameters: BTreeMap<String, ParameterFile>,
+    /// Where the definitions of components that are no providers are published.
+    definitions: BTreeMap<String, DefinitionsManifest>,
     /// carp's locations and those of the clouds; `None` where there are carp's alone.
     locations: Option<BTreeMap<String, Location>>,
     /// The kinds that providers and flavors bring, carp's and the fleet's.
@@ -86,6 +90,7 @@ impl Catalogue {
             all.broken.insert(manifest_of(&name), fault);
         }
         all.include_parameters();
+        all.know_versions();
         all.locate();
         all.collect_provided();
         Self(Arc::new(all))
@@ -151,17 +156,20 @@ impl Catalogue {
         self.0.providers.values()
     }
 
+    /// Where the definitions of components are published, by component; of those of providers their files tell.
+    pub fn definitions(&self) -> impl Iterator<Item = (&str, &DefinitionsManifest)> {
+        self.0.definitions.iter().map(|(component, published)| (component.as_str(), published))
+    }
+
     /// Whether a Worker may say the version of a component: it is in carp's table, or the providers have it.
     #[must_use]
     pub fn has_component(&self, name: &str) -> bool {
-        tables::components().contains_key(name) || self.components().any(|own| own == name)
+        self.0.has_component(name)
     }
 
-    /// The components that the providers and the flavors name.
+    /// The components that the providers, the flavors and the files of definitions name.
     pub fn components(&self) -> impl Iterator<Item = &str> + Clone {
-        let of_providers = self.0.providers.values().map(|provider| provider.component.as_str());
-        let of_flavors = self.0.flavors.values().flat_map(|flavor| flavor.components.keys());
-        of_providers.chain(of_flavors.map(String::as_str))
+        self.0.components()
     }
 
     /// What is declared of a kind, in whichever version of the API.
@@ -213,8 +221,35 @@ impl Inner {
             self.clouds.insert(name.to_owned(), read_cloud(text)?);
         } else if let Some(name) = parameters_of(path) {
             self.parameters.insert(name.to_owned(), read_parameters(text)?);
+        } else if let Some(name) = definitions_of(path) {
+            self.definitions.insert(name.to_owned(), read_definitions(text)?);
         }
         Ok(())
+    }
+
+    fn components(&self) -> impl Iterator<Item = &str> + Clone {
+        let of_providers = self.providers.values().map(|provider| provider.component.as_str());
+        let of_flavors = self.flavors.values().flat_map(|flavor| flavor.components.keys());
+        let own = self.definitions.iter().filter(|(_, published)| published.version.is_some());
+        let own = own.map(|(component, _)| component.as_str());
+        of_providers.chain(of_flavors.map(String::as_str)).chain(own)
+    }
+
+    fn has_component(&self, name: &str) -> bool {
+        tables::components().contains_key(name) || self.components().any(|own| own == name)
+    }
+
+    /// Leaves out the files of definitions of which nobody knows a version.
+    fn know_versions(&mut self) {
+        let unknown = self.definitions.keys().filter(|component| !self.has_component(component));
+        for component in unknown.cloned().collect::<Vec<_>>() {
+            self.definitions.remove(&component);
+            let message = format!(
+                "there is no component `{component}`, and no `version` that says which of its definitions are wanted"
+            );
+            let fault = FlavorFault::at(FieldPath::keys("addresses"), message);
+            self.broken.insert(format!("{DEFINITIONS}{component}.yaml"), fault);
+        }
     }
 
     /// Adds to each flavor the parameters of the files that it includes. One that is not there, or cannot be read,

@@ -51,6 +51,7 @@ mod pool;
 mod previous;
 mod proposal;
 mod provided_kind;
+mod published;
 mod quantity;
 mod rank;
 pub mod reason;
@@ -133,6 +134,7 @@ pub use pool::{
 pub use previous::Previous;
 pub use proposal::{Change, ChangeKind, FormOnly, Gate, GateReason, PlanOverrides, Proposal, Work};
 pub use provided_kind::{KindRole, ObservedPaths, ProvidedKind, plural};
+pub use published::{DefinitionsManifest, addresses_of};
 pub use quantity::{Quantity, QuantityError, Resources};
 pub use rank::{Rank, Term};
 pub use reason::{Reason, ReasonCode};
@@ -147,7 +149,7 @@ pub use snapshot::{Build, Input, Snapshot};
 pub use standing::{StandingClusters, StandingPart, StandingWorker};
 pub use store::{Store, StoreError};
 pub use supported::{Minor, Unsupported, is_known_release, oldest_release};
-pub use template_paths::{cloud_of, declares, flavor_of, parameters_of};
+pub use template_paths::{cloud_of, declares, definitions_of, flavor_of, parameters_of};
 pub use templates::BUILT_IN_TEMPLATES;
 pub use turn::{
     Attempt, FailureKind, HeldBack, TURN_SCHEMA, Turn, TurnCommit, TurnConstraints, TurnFailure,

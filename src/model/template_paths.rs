@@ -12,6 +12,9 @@ pub(super) const PARAMETERS: &str = "parameters/";
 /// The folder of the tables of clouds.
 const CLOUDS: &str = "clouds/";
 
+/// The folder of the files that say where definitions are published.
+pub(super) const DEFINITIONS: &str = "definitions/";
+
 /// The flavor that a file is the manifest of.
 #[must_use]
 pub fn flavor_of(path: &str) -> Option<&str> {
@@ -25,6 +28,13 @@ pub fn declares(path: &str) -> bool {
         || provider_of(path).is_some()
         || cloud_of(path).is_some()
         || parameters_of(path).is_some()
+        || definitions_of(path).is_some()
+}
+
+/// The component of whose definitions a file says where they are published.
+#[must_use]
+pub fn definitions_of(path: &str) -> Option<&str> {
+    path.strip_prefix(DEFINITIONS)?.strip_suffix(".yaml")
 }
 
 /// The name by which flavors include the parameters that a file declares.

@@ -18,6 +18,8 @@ use crate::model::FlavorKind;
 use crate::model::api::API_VERSION;
 use crate::model::{Fleet, Nodes, Worker, paths};
 
+/// Flux among the components.
+pub(super) const FLUX: &str = "flux";
 /// The Flux objects of a worker's bootstrap.
 const BOOTSTRAP_FILE: &str = "bootstrap.yaml";
 /// The folder that is applied to the worker itself.
@@ -128,7 +130,7 @@ fn bootstrap(fleet: &Fleet, worker: &Worker, repository: FleetRepository<'_>) ->
         None => image.to_owned(),
     };
     let kubeconfig = format!("{name}-kubeconfig");
-    let version = ComponentVersions::overlaid(&worker.spec.components.0).version("flux").to_owned();
+    let version = ComponentVersions::overlaid(&worker.spec.components.0).version(FLUX).to_owned();
     let source = json!({
         "interval": "24h",
         "url": format!("oci://{}", mirrored(FLUX_MANIFESTS)),

@@ -33,7 +33,7 @@ const AGENT_TEMPLATES: [(&str, &str); 2] = [("agent", "agent"), ("agent-rbac", "
 /// How long Flux waits for the agent. It holds a place in Flux's queue while it does.
 const AGENT_TIMEOUT: &str = "3m";
 /// What templates of the layers use of the table, the parts of the platform apart.
-const COMPONENTS: [&str; 2] = ["capi-operator", "cert-manager"];
+pub(super) const COMPONENTS: [&str; 2] = ["capi-operator", "cert-manager"];
 
 /// What the layers of one cluster differ by.
 pub(super) struct LayerSite<'a> {

@@ -12,7 +12,7 @@ use super::{default_size, engine, unused};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
     BUILT_IN_TEMPLATES, Catalogue, Digest, FaultPlace, Flavor, FlavorFault, FlavorKind,
-    ObjectSchemas, cloud_of, declares, flavor_of,
+    ObjectSchemas, cloud_of, declares, definitions_of, flavor_of,
 };
 
 /// The folder of a flavor's tests, below the flavor's.
@@ -153,7 +153,9 @@ impl Templates {
     /// The manifests of flavors that cannot be read. What every flavor has a part in (which kinds a
     /// cluster's Flux may touch) cannot be made without them.
     pub(super) fn broken_manifests(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.loaded.broken.iter().filter(|(name, _)| declares(name)).map(|(_, d)| d)
+        // Where definitions are published makes no folder.
+        let makes = |name: &str| declares(name) && definitions_of(name).is_none();
+        self.loaded.broken.iter().filter(move |(name, _)| makes(name)).map(|(_, d)| d)
     }
 
     /// Renders one template.
@@ -177,6 +179,8 @@ fn unreadable((name, fault): (&str, &FlavorFault)) -> (String, Diagnostic) {
         )
     } else if cloud_of(name).is_some() {
         ("the cloud's tables", "write `locations`, each with `name` and `geography`, and `sizes`")
+    } else if definitions_of(name).is_some() {
+        ("where the definitions are published", "write `addresses`, and `version` or `only`")
     } else {
         ("the provider's manifest", "write it as those are that `carp templates list` names")
     };

@@ -28,7 +28,7 @@ impl ComponentVersions {
     }
 
     /// The version of a provider.
-    fn of<'a>(&'a self, provider: &'a CapiProvider) -> &'a str {
+    pub(in crate::render) fn of<'a>(&'a self, provider: &'a CapiProvider) -> &'a str {
         self.0.get(&provider.component).unwrap_or(&provider.version)
     }
 
