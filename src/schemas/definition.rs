@@ -71,7 +71,8 @@ impl Definition {
         Ok(definition)
     }
 
-    fn of(value: &Value) -> Result<Self, String> {
+    /// The definition that a value is.
+    pub(super) fn of(value: &Value) -> Result<Self, String> {
         let text = |at: &str| {
             let found = value.pointer(at).and_then(Value::as_str).filter(|text| !text.is_empty());
             found.map(str::to_owned).ok_or_else(|| format!("it has no `{}`", words::path(at)))
@@ -117,7 +118,7 @@ fn measured(schema: &Value) -> Result<Value, String> {
 }
 
 /// Reads one document, as JSON where it is that.
-fn parse(text: &str) -> Result<Value, String> {
+pub(super) fn parse(text: &str) -> Result<Value, String> {
     if text.len() > MOST_BYTES {
         return Err(format!(
             "it has more than {} MiB, and no API server takes that",

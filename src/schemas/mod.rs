@@ -12,9 +12,11 @@ mod cost;
 mod definition;
 mod extent;
 mod kind;
+mod published;
 mod rules;
 mod set;
 mod structural;
 mod words;
 
+pub use published::{PublishedDefinition, published_definitions};
 pub use set::CrdSet;
