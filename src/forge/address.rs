@@ -1,7 +1,7 @@
 //! Where a repository is on a forge, worked out of the address that git or a browser has for it.
 
 use super::error::Error;
-use super::proxy::{ForgeProxy, ProxySettings};
+use super::proxy::{ForgeProxy, ProxySettings, way};
 use crate::model::api::ForgeKind;
 
 /// A repository on a forge, and the address of its API.
@@ -77,10 +77,7 @@ impl ForgeTarget {
 
     /// How it is reached, in words for an error.
     pub(super) fn way(&self) -> String {
-        match &self.proxy {
-            Some(proxy) => format!("asked through the proxy {}", proxy.shown()),
-            None => "asked directly, for no proxy is set for it (HTTPS_PROXY, NO_PROXY)".to_owned(),
-        }
+        way(self.proxy.as_ref())
     }
 
     /// Where the repository is, without scheme and credentials.
@@ -135,7 +132,8 @@ impl ForgePlace {
     }
 }
 
-fn is_this_machine(host: &str) -> bool {
+/// Whether a host, with or without a port, is this machine.
+pub(super) fn is_this_machine(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.split(':').next().unwrap_or_default(),

@@ -203,7 +203,7 @@ impl<'a> Session<'a> {
 }
 
 /// An error with what caused it, each once: an HTTP client says why a connection failed in the last of them.
-fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut said = error.to_string();
     for cause in std::iter::successors(error.source(), |error| error.source()) {
         let words = cause.to_string();

@@ -9,6 +9,8 @@
 //! - The token goes to the address that it was given for and nowhere else: no redirect is followed, nothing but
 //!   https is spoken (and http on this machine), and no message has it.
 //!
+//! Files of releases are published by forges, too: `download` has one, without any credential.
+//!
 //! The requests are those of the forges' own pages: GitHub "Create a commit status", "List pull requests
 //! associated with a commit", "Issue comments"; GitLab "Set commit pipeline status", "List merge requests
 //! associated with a commit", "Notes"; Gitea's swagger, `repoCreateStatus`, `repoGetCommitPullRequest` and
@@ -17,6 +19,7 @@
 mod address;
 mod call;
 mod client;
+mod download;
 mod error;
 mod gitea;
 mod github;
@@ -27,6 +30,7 @@ mod tell;
 
 pub use address::ForgeTarget;
 pub use client::{CallLimits, Token};
+pub use download::{DownloadError, DownloadLimits, download};
 pub use error::Error;
 pub use proxy::ProxySettings;
 pub use report::{ForgeReport, MOST_COMMENT, MOST_DESCRIPTION, ReportState};

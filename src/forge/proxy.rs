@@ -94,6 +94,14 @@ impl ForgeProxy {
     }
 }
 
+/// How something is reached, in words for an error.
+pub(super) fn way(proxy: Option<&ForgeProxy>) -> String {
+    match proxy {
+        Some(proxy) => format!("asked through the proxy {}", proxy.shown()),
+        None => "asked directly, for no proxy is set for it (HTTPS_PROXY, NO_PROXY)".to_owned(),
+    }
+}
+
 impl fmt::Debug for ProxySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[proxies]")
