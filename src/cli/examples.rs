@@ -107,6 +107,14 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("crds", &[("for `kubectl explain`", "carp crds")]),
+    (
+        "crds pull",
+        &[
+            ("after a version changed", "carp crds pull"),
+            ("in CI", "carp crds pull --check"),
+            ("without the internet", "carp crds pull --from https://files.example.com/mirror"),
+        ],
+    ),
     ("schema", &[("for an editor", "carp schema"), ("of one kind", "carp schema cluster")]),
     (
         "agent",

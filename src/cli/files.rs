@@ -5,8 +5,9 @@
     reason = "these files are the user's own, not the output tree"
 )]
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use super::Error;
@@ -107,6 +108,56 @@ pub(super) fn yaml_files(folder: &Path) -> Result<Vec<std::path::PathBuf>, Error
     Ok(found)
 }
 
+/// Makes a folder of files, by path from there, in the place of the one that is there: at no moment is it half of both.
+///
+/// # Errors
+/// Something cannot be written. What was there stays, or is beside it under a name that is told.
+pub(super) fn replace_folder(
+    folder: &Path,
+    files: &BTreeMap<String, Vec<u8>>,
+) -> Result<(), Error> {
+    let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
+        return Err(Error::failed(format!("{} is no folder", shown(folder))));
+    };
+    let beside = |what: &str| parent.join(format!(".{}.{what}", name.to_string_lossy()));
+    let (new, old) = (beside("new"), beside("old"));
+    for left in [&new, &old].into_iter().filter(|left| left.exists()) {
+        remove_folder(left)?;
+    }
+    fs::create_dir_all(&new).map_err(|error| failed("make", &new, &error))?;
+    for (path, bytes) in files {
+        let path = new.join(path);
+        let above = path.parent().unwrap_or(&new);
+        fs::create_dir_all(above).map_err(|error| failed("make", above, &error))?;
+        fs::write(&path, bytes).map_err(|error| failed("write", &path, &error))?;
+    }
+    match fs::rename(folder, &old) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(failed("rename", folder, &error)),
+    }
+    fs::rename(&new, folder).map_err(|error| {
+        let told = failed("rename", &new, &error);
+        if old.exists() { told.help(format!("what was there is {}", shown(&old))) } else { told }
+    })?;
+    if old.exists() { remove_folder(&old) } else { Ok(()) }
+}
+
+/// The bytes of a file of at most so many.
+///
+/// # Errors
+/// It cannot be read, or has more.
+pub(super) fn read_at_most(path: &Path, most: usize) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(|error| failed("read", path, &error))?;
+    let read = file.take(most as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| failed("read", path, &error))?;
+    if bytes.len() > most {
+        return Err(Error::failed(format!("{} has more than {} MiB", shown(path), most >> 20)));
+    }
+    Ok(bytes)
+}
+
 /// A path as people would write it: `fleet/a.yaml`, not `./fleet/a.yaml`.
 pub(super) fn shown(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
@@ -119,6 +170,31 @@ fn failed(what: &str, path: &Path, error: &std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_takes_the_place_of_another_as_a_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("a");
+        let files = |name: &str| BTreeMap::from([(format!("b/{name}"), b"x".to_vec())]);
+        for name in ["one", "two"] {
+            // What a process that was killed had begun.
+            write(&dir.path().join(".a.new/c"), "").unwrap();
+            replace_folder(&folder, &files(name)).unwrap();
+            assert_eq!(entries(&folder.join("b")).unwrap(), [name]);
+            assert_eq!(entries(dir.path()).unwrap(), ["a"]);
+        }
+        write(&dir.path().join("d"), "").unwrap();
+        assert!(replace_folder(&dir.path().join("d/e"), &files("one")).is_err());
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_a_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        write(&path, "123").unwrap();
+        assert_eq!(read_at_most(&path, 3).unwrap(), b"123");
+        assert!(read_at_most(&path, 2).is_err() && read_at_most(dir.path(), 2).is_err());
+    }
 
     #[test]
     fn paths_read_as_people_write_them() {

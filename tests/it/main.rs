@@ -37,6 +37,7 @@ mod controller;
 mod controller_callers;
 mod cost;
 mod cost_law;
+mod crds_pull;
 mod credentials;
 mod daily;
 mod data_stores;

@@ -2,6 +2,7 @@
 
 pub mod age;
 pub mod code;
+pub mod crds;
 mod data_stores;
 pub mod demo;
 pub mod drain;

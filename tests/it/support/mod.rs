@@ -22,6 +22,7 @@ pub(crate) mod observed;
 pub(crate) mod people;
 pub(crate) mod proxy;
 pub(crate) mod reconciled;
+pub(crate) mod releases;
 pub(crate) mod replayed;
 mod repositories;
 #[cfg(unix)]

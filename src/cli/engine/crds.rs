@@ -1,0 +1,305 @@
+//! The definitions of the releases that a fleet has installed, as files of the fleet.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::super::show::crds::{CheckView, PullRow, PullView};
+use super::super::{Context, Error, FolderArgs, ObservedArgs, files};
+use super::pulled::{PulledFolder, WantedFile, name_of, wanted};
+use super::{open, reconcile};
+use crate::forge::{DownloadError, DownloadLimits, ProxySettings, download};
+use crate::model::api::Sources;
+use crate::model::{Digest, PULLED_SCHEMA, PulledLock, Unloaded, lock_from_bytes, lock_to_bytes};
+use crate::render::{self, InstalledReleases};
+use crate::schemas::{PublishedDefinition, published_definitions};
+
+/// The folder below the fleet's definitions that is carp's.
+const FOLDER: &str = "pulled";
+const LOCK: &str = "pulled.lock";
+/// The most bytes of a definition, and of all: what loading a fleet reads.
+const MOST_OF_A_FILE: usize = 3 << 20;
+const MOST_OF_ALL: usize = 64 << 20;
+
+/// How definitions are pulled.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cli) struct PullOptions {
+    /// A folder, or an address, that has the files by host and path; `None`: where they are published.
+    pub(in crate::cli) from: Option<String>,
+    /// Whether what was pulled before is read again, and may be another.
+    pub(in crate::cli) again: bool,
+}
+
+/// A fleet whose definitions are pulled.
+struct PulledFleet {
+    /// The folder, and how it is called from the fleet's root.
+    folder: PathBuf,
+    shown: String,
+    installed: InstalledReleases,
+    wanted: Vec<WantedFile>,
+    /// The definitions that the fleet has itself.
+    own: BTreeSet<String>,
+    before: PulledFolder,
+    /// Why the lock cannot be read.
+    damage: Option<String>,
+    notes: Vec<String>,
+}
+
+/// Whether the definitions are those of the releases that the fleet has installed. Nothing is asked of anybody.
+///
+/// # Errors
+/// The fleet does not load.
+pub(in crate::cli) fn check(
+    context: &mut Context<'_, '_>,
+    args: &FolderArgs,
+) -> Result<CheckView, Error> {
+    let fleet = fleet(context, args)?;
+    let mut found: Vec<_> = fleet.damage.iter().cloned().collect();
+    for file in &fleet.wanted {
+        if let Err(why) = fleet.before.stands(file, &fleet.own) {
+            found.push(format!("{} {} {why}", file.component, file.version));
+        }
+    }
+    found.dedup();
+    found.extend(fleet.before.unwanted(&fleet.wanted));
+    let definitions = fleet.before.files.len();
+    let releases = fleet.installed.releases.len();
+    Ok(CheckView { folder: fleet.shown, found, definitions, releases, notes: fleet.notes })
+}
+
+/// Reads the files of the releases, and writes their definitions.
+///
+/// # Errors
+/// The fleet does not load, or its folder cannot be written to. A file that is not had is told in the view.
+pub(in crate::cli) fn pull(
+    context: &mut Context<'_, '_>,
+    args: &FolderArgs,
+    options: &PullOptions,
+) -> Result<PullView, Error> {
+    let _progress = context.progress("reading the definitions of the releases");
+    let fleet = fleet(context, args)?;
+    let proxies = ProxySettings::of(|name| context.io.env.get(name).map(String::as_str));
+    let mut reads = Vec::new();
+    for file in &fleet.wanted {
+        let stands = !options.again && fleet.before.stands(file, &fleet.own).is_ok();
+        let read = (!stands).then(|| read(file, options, &proxies, &fleet.before));
+        reads.push((file, read.transpose()));
+    }
+    let (after, rows) = composed(&fleet, reads);
+    bounded(&after)?;
+    let written = write(&fleet, &after)?;
+    let own = after.lock.releases.values().flat_map(|release| release.own.clone()).collect();
+    Ok(PullView { folder: fleet.shown, rows, own, written, notes: fleet.notes })
+}
+
+/// What was read of a file; `None` where it stands as it was pulled.
+type FileRead = Result<Option<(Digest, Vec<PublishedDefinition>)>, String>;
+
+/// The folder with what was read. Of a component all is new, or all is what was pulled before.
+fn composed(
+    fleet: &PulledFleet,
+    reads: Vec<(&WantedFile, FileRead)>,
+) -> (PulledFolder, Vec<PullRow>) {
+    let failed = reads.iter().filter(|(_, read)| read.is_err());
+    let failed: BTreeSet<_> = failed.map(|(file, _)| file.component.clone()).collect();
+    let (mut after, mut rows) = (PulledFolder::default(), Vec::new());
+    for (address, release) in &fleet.before.lock.releases {
+        if failed.contains(&release.component) {
+            after.keep(&fleet.before, address);
+        }
+    }
+    for (file, read) in reads {
+        let stands = matches!(read, Ok(None));
+        let told = match read {
+            Ok(_) if failed.contains(&file.component) && !stands => {
+                Some("not written, for another file of the release failed".to_owned())
+            }
+            Ok(Some((digest, definitions))) => {
+                after.put(file, digest, definitions, &fleet.own);
+                None
+            }
+            Ok(None) => {
+                after.keep(&fleet.before, &file.address);
+                None
+            }
+            Err(why) => Some(why),
+        };
+        rows.push(PullRow {
+            component: file.component.clone(),
+            version: file.version.clone(),
+            address: file.address.clone(),
+            definitions: after.count(&file.address),
+            stands,
+            failed: told,
+        });
+    }
+    (after, rows)
+}
+
+/// Loads the fleet, and reads its folder of definitions.
+fn fleet(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<PulledFleet, Error> {
+    let named = reconcile::argument(&args.fleet);
+    let root = open::find(context, &named)?.folder.unwrap_or_else(|| args.fleet.clone());
+    let look = open::look_at_input(context, &named, &ObservedArgs::default(), None)?;
+    let fleet = &look.opened.proposal.fleet;
+    let may_pin = |whole: &&Unloaded| {
+        whole.kind.as_deref().is_none_or(|kind| ["Worker", "WorkerPool"].contains(&kind))
+    };
+    let unloaded = fleet.unloaded.iter().find(may_pin);
+    if fleet.name.is_empty() || unloaded.is_some() {
+        let file = unloaded.map_or("carp.yaml", |whole| &whole.file);
+        return Err(Error::failed(format!(
+            "{file} does not load, so nobody knows which versions are installed"
+        ))
+        .help("`carp validate` shows why"));
+    }
+    let crds = fleet.spec.roots.clone().unwrap_or_default().crds;
+    let shown = format!("{crds}/{FOLDER}");
+    let folder = root.join(&crds).join(FOLDER);
+    let installed = render::installed(fleet);
+    let (before, damage) = read_folder(&folder)?;
+    let mut notes = version_notes(&installed);
+    if fleet.spec.images.as_ref().is_some_and(|images| images.sources == Sources::Mirror) {
+        notes.push(
+            "the clusters read from the mirror alone (images.sources); definitions are files of releases, which carp asks their \
+             publishers for unless --from names who else has them"
+                .to_owned(),
+        );
+    }
+    let wanted = wanted(&installed);
+    Ok(PulledFleet {
+        own: own_definitions(&root.join(&crds), &folder)?,
+        shown,
+        folder,
+        installed,
+        wanted,
+        before,
+        damage,
+        notes,
+    })
+}
+
+/// What people should know of the versions.
+fn version_notes(installed: &InstalledReleases) -> Vec<String> {
+    let mut notes = Vec::new();
+    for release in installed.releases.iter().filter(|release| !release.newer.is_empty()) {
+        notes.push(format!(
+            "some have {} {}: the definitions are those of {}, the oldest, which must take what is rendered, too",
+            release.component,
+            release.newer.join(" and "),
+            release.version
+        ));
+    }
+    for component in &installed.unpublished {
+        notes.push(format!(
+            "where the definitions of {component} are published is not known: say it with `definitions` in its provider's file, \
+             or in templates/definitions/{component}.yaml"
+        ));
+    }
+    notes
+}
+
+/// The names of the definitions outside of the folder.
+fn own_definitions(crds: &Path, folder: &Path) -> Result<BTreeSet<String>, Error> {
+    let all = files::yaml_files(crds)?.into_iter().filter(|path| !path.starts_with(folder));
+    let is_hidden = |path: &Path| {
+        let below = path.strip_prefix(crds).unwrap_or(path);
+        below.iter().any(|part| part.to_string_lossy().starts_with('.'))
+    };
+    let all = all.filter(|path| !is_hidden(path));
+    Ok(all.map(|path| name_of(&path.to_string_lossy()).to_owned()).collect())
+}
+
+/// The folder as it is, and why its lock cannot be read.
+fn read_folder(folder: &Path) -> Result<(PulledFolder, Option<String>), Error> {
+    let mut read = PulledFolder::default();
+    for path in files::yaml_files(folder)? {
+        let below = path.strip_prefix(folder).unwrap_or(&path);
+        let name = below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+        // One that is too large is not what was pulled.
+        let bytes = files::read_at_most(&path, MOST_OF_A_FILE).unwrap_or_default();
+        read.files.insert(name, bytes);
+    }
+    let Some(text) = files::read(&folder.join(LOCK))? else { return Ok((read, None)) };
+    match lock_from_bytes::<PulledLock>(text.as_bytes(), PULLED_SCHEMA) {
+        Ok(lock) => Ok((PulledFolder { lock, ..read }, None)),
+        Err(why) => Ok((read, Some(format!("{LOCK} cannot be read: {why}")))),
+    }
+}
+
+/// The digest of a file, and the definitions in it, or why it was not had.
+fn read(
+    file: &WantedFile,
+    options: &PullOptions,
+    proxies: &ProxySettings,
+    before: &PulledFolder,
+) -> Result<(Digest, Vec<PublishedDefinition>), String> {
+    let (bytes, from) = bytes(&file.address, options.from.as_deref(), proxies)?;
+    let told = |why: String| format!("{from}: {why}");
+    let digest = Digest::of(&bytes);
+    let pulled = before.lock.releases.get(&file.address).filter(|_| !options.again);
+    if let Some(pulled) = pulled.filter(|pulled| pulled.sha256 != digest) {
+        return Err(told(format!(
+            "it is another file than was pulled of this release before (SHA-256 {}, and now {}); nobody changes a release that \
+             is out: find out who did, then --again takes it",
+            pulled.sha256.short(12),
+            digest.short(12)
+        )));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| told("it is no text".to_owned()))?;
+    Ok((digest, published_definitions(&text, &file.only).map_err(told)?))
+}
+
+/// The bytes of a file, and where they were read.
+fn bytes(
+    address: &str,
+    from: Option<&str>,
+    proxies: &ProxySettings,
+) -> Result<(Vec<u8>, String), String> {
+    let limits = DownloadLimits::default();
+    let below = address.split_once("://").map_or(address, |(_, path)| path);
+    let had = |from: String, read: Result<Vec<u8>, DownloadError>| match read {
+        Ok(bytes) => Ok((bytes, from)),
+        Err(why) => Err(format!("{from}: {why}")),
+    };
+    match from {
+        None => had(address.to_owned(), download(address, proxies, limits)),
+        Some(base) if base.contains("://") => {
+            let there = format!("{}/{below}", base.trim_end_matches('/'));
+            let read = download(&there, proxies, limits);
+            had(there, read)
+        }
+        Some(folder) => {
+            let path = Path::new(folder).join(below);
+            let read = files::read_at_most(&path, limits.bytes);
+            read.map(|bytes| (bytes, path.display().to_string())).map_err(|error| error.to_string())
+        }
+    }
+}
+
+/// Refuses what loading the fleet would not read.
+fn bounded(after: &PulledFolder) -> Result<(), Error> {
+    let bytes: usize = after.files.values().map(Vec::len).sum();
+    if bytes <= MOST_OF_ALL {
+        return Ok(());
+    }
+    let most = MOST_OF_ALL >> 20;
+    Err(Error::failed(format!(
+        "the definitions have more than {most} MiB, which carp does not read"
+    ))
+    .help("say which are wanted with `only` in templates/definitions/COMPONENT.yaml"))
+}
+
+/// Writes the folder, where it differs; how many files are new or changed, and how many are gone.
+fn write(fleet: &PulledFleet, after: &PulledFolder) -> Result<Option<(usize, usize)>, Error> {
+    let before = &fleet.before;
+    if before == after && fleet.damage.is_none() {
+        return Ok(None);
+    }
+    let differs = |(path, bytes): &(&String, &Vec<u8>)| before.files.get(*path) != Some(*bytes);
+    let written = after.files.iter().filter(differs).count();
+    let gone = before.files.keys().filter(|path| !after.files.contains_key(*path)).count();
+    let mut all = after.files.clone();
+    all.insert(LOCK.to_owned(), lock_to_bytes(&after.lock));
+    files::replace_folder(&fleet.folder, &all)?;
+    Ok(Some((written, gone)))
+}

@@ -1,0 +1,415 @@
+//! `carp crds pull`, from a server with the files of releases to what is held by them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use carp::forge::{DownloadLimits, ProxySettings, download};
+use carp::model::tables;
+use carp::schemas::published_definitions;
+
+use crate::support::Remote;
+use crate::support::people::{Person, printed};
+use crate::support::releases::{Release, Releases};
+use crate::support::{skip, small};
+
+/// A definition whose spec has these properties, and may have others.
+fn definition(plural: &str, group: &str, kind: &str, properties: &str) -> String {
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: {plural}.{group}\nspec:\n  \
+         group: {group}\n  names: {{kind: {kind}, plural: {plural}}}\n  scope: Namespaced\n  versions:\n  - name: v1beta2\n    \
+         served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n        type: object\n        description: For \
+         people.\n        properties:\n          spec: {{type: object, x-kubernetes-preserve-unknown-fields: true, properties: \
+         {properties}}}\n"
+    )
+}
+
+/// What the releases publish: the core's file has the kind `Cluster`, every other one a kind of its own.
+fn published(path: &str) -> Release {
+    let namespace = "kind: Namespace\napiVersion: v1\nmetadata: {name: a}\n---\n";
+    let colour = "{colour: {type: boolean}}";
+    let file = path.rsplit('/').next().unwrap();
+    let text = match file {
+        "core-components.yaml" => definition("clusters", "cluster.x-k8s.io", "Cluster", colour),
+        _ if file.starts_with("azureserviceoperator") => {
+            definition("resourcegroups", "resources.azure.com", "ResourceGroup", "{}")
+        }
+        _ => {
+            // One for each repository: versions of it have the same.
+            let of = path.split('/').nth(3).unwrap();
+            let stem = format!("{of}{}", file.trim_end_matches(".yaml"));
+            let plural: String = stem.chars().filter(char::is_ascii_lowercase).collect();
+            definition(&plural, "x.io", "Other", "{}")
+        }
+    };
+    Release::File(format!("{namespace}{text}"))
+}
+
+struct Fleet {
+    person: Person,
+    _remote: Remote,
+    server: Releases,
+}
+
+impl Fleet {
+    fn new() -> Self {
+        let remote = Remote::new();
+        let person = Person::cloning(&remote.url());
+        person.push(&small::files());
+        Self { person, _remote: remote, server: Releases::start(published) }
+    }
+
+    fn run(&self, args: &[&str]) -> (i32, String) {
+        let output = self.person.carp(args);
+        (output.status.code().unwrap(), printed(&output))
+    }
+
+    fn pull(&self, more: &[&str]) -> (i32, String) {
+        let url = self.server.url();
+        let args = ["crds", "pull", "--from", &url].into_iter().chain(more.iter().copied());
+        self.run(&args.collect::<Vec<_>>())
+    }
+
+    fn check(&self) -> (i32, String) {
+        self.run(&["crds", "pull", "--check"])
+    }
+
+    fn file(&self, path: &str) -> PathBuf {
+        self.person.path().join("crds").join(path)
+    }
+
+    /// The files below `crds/`, with their texts.
+    fn files(&self) -> BTreeMap<String, String> {
+        fn walk(root: &Path, folder: &Path, into: &mut BTreeMap<String, String>) {
+            for entry in fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    walk(root, &path, into);
+                } else {
+                    let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+                    into.insert(name, fs::read_to_string(&path).unwrap());
+                }
+            }
+        }
+        let (root, mut all) = (self.person.path().join("crds"), BTreeMap::new());
+        walk(&root, &root, &mut all);
+        all
+    }
+}
+
+const CLUSTERS: &str = "pulled/capi/clusters.cluster.x-k8s.io.yaml";
+
+#[test]
+fn what_is_pulled_holds_what_no_server_takes() {
+    let fleet = Fleet::new();
+    let (code, said) = fleet.check();
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("capi v1.13.5 is not pulled"), "{said}");
+    assert!(fleet.files().is_empty(), "nothing is written, and nobody was asked");
+
+    let (code, said) = fleet.pull(&[]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("capi v1.13.5 core-components.yaml: 1 definition\n"), "{said}");
+    let asked = fleet.server.asked();
+    let file =
+        "/github.com/kubernetes-sigs/cluster-api/releases/download/v1.13.5/core-components.yaml";
+    assert!(asked.iter().any(|path| path == file), "{asked:?}");
+    let files = fleet.files();
+    assert!(!files[CLUSTERS].contains("For people"), "{}", files[CLUSTERS]);
+    assert_eq!(files.len(), asked.len() + 1, "a definition of each file, and the lock: {files:?}");
+
+    let (code, said) = fleet.check();
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = fleet.pull(&[]);
+    assert!(code == 0 && said.contains("crds/pulled stands"), "{said}");
+    assert!(fleet.server.asked().is_empty(), "what stands is not asked for again");
+    let (code, said) = fleet.pull(&["--again"]);
+    assert!(code == 0 && said.contains("crds/pulled stands"), "{said}");
+    assert_eq!(fleet.files(), files, "the same bytes");
+
+    let (code, said) = fleet.run(&["validate"]);
+    assert_eq!(code, 0, "{said}");
+    fleet.person.write(
+        "policies/colour.yaml",
+        "apiVersion: carp.dev/v1alpha1\nkind: OverridePolicy\nmetadata:\n  name: colour\nspec:\n  clusterSelector: {names: \
+         [alpha]}\n  objects:\n  - {apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster}\n  changes:\n  - mergePatch: {spec: \
+         {colour: 'yes'}}\n",
+    );
+    let (code, said) = fleet.run(&["plan"]);
+    assert_ne!(code, 0, "{said}");
+    assert!(said.contains("schema-refused") && said.contains("policies/colour.yaml"), "{said}");
+    assert!(said.contains("`spec.colour`: \"yes\" is not of type \"boolean\""), "{said}");
+}
+
+/// Gives every worker a version of Cluster API.
+fn pin(fleet: &Fleet, versions: [&str; 2]) {
+    for (worker, version) in ["w-weu", "w-eus"].into_iter().zip(versions) {
+        let path = format!("fleet/workers/{worker}.yaml");
+        let text = small::files()[&path].clone();
+        let pinned = format!("\nspec:\n  components: {{capi: {version}}}\n");
+        fleet.person.write(&path, &text.replace("\nspec:\n", &pinned));
+    }
+    let hub = format!("    name: hub\n    components: {{capi: {}}}\n", versions[0]);
+    fleet.person.write("carp.yaml", &small::FLEET.replace("    name: hub\n", &hub));
+}
+
+#[test]
+fn another_version_is_found_without_asking_anybody_and_pulled() {
+    let fleet = Fleet::new();
+    assert_eq!(fleet.pull(&[]).0, 0);
+    let before = fleet.files();
+    fleet.server.asked();
+    pin(&fleet, ["v1.14.0", "v1.14.0"]);
+    let (code, said) = fleet.check();
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("capi v1.14.0 is not pulled; v1.13.5 is\n"), "{said}");
+    assert!(!said.contains("flux") && fleet.server.asked().is_empty(), "{said}");
+    let (code, said) = fleet.pull(&[]);
+    assert_eq!(code, 0, "{said}");
+    let asked = fleet.server.asked();
+    assert!(
+        asked.iter().all(|path| path.contains("/cluster-api/releases/download/v1.14.0/")),
+        "{asked:?}"
+    );
+    let after = fleet.files();
+    assert_eq!(after[CLUSTERS], before[CLUSTERS], "the same definition is the same file");
+    assert_ne!(after["pulled/pulled.lock"], before["pulled/pulled.lock"]);
+    assert_eq!(fleet.check().0, 0);
+
+    // What is rendered must be taken where the oldest is, too.
+    pin(&fleet, ["v1.14.0", "v1.13.9"]);
+    let (code, said) = fleet.check();
+    assert!(code == 1 && said.contains("capi v1.13.9 is not pulled; v1.14.0 is"), "{said}");
+    assert!(
+        said.contains("some have capi v1.14.0: the definitions are those of v1.13.9"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_fails_leaves_what_was_pulled_before() {
+    let fleet = Fleet::new();
+    assert_eq!(fleet.pull(&[]).0, 0);
+    let before = fleet.files();
+    pin(&fleet, ["v1.14.0", "v1.14.0"]);
+    fleet.server.answer(|path| match path.rsplit('/').next().unwrap() {
+        "core-components.yaml" => Release::Says("404 Not Found", "Not Found"),
+        "bootstrap-components.yaml" => Release::Says("200 OK", "<!DOCTYPE html><html></html>"),
+        "control-plane-components.yaml" => Release::Says("403 Forbidden", "no"),
+        _ => published(path),
+    });
+    let (code, said) = fleet.pull(&[]);
+    assert_eq!(code, 1, "{said}");
+    for told in [
+        "capi v1.14.0 core-components.yaml: failed: http://127.0.0.1:",
+        "there is no such file (404)",
+        "it is a page for people, and no YAML",
+        "it was refused (403)",
+        "what was pulled of it before stays",
+    ] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+    assert_eq!(fleet.files(), before, "nothing of it is half written");
+    let (code, said) = fleet.check();
+    assert!(code == 1 && said.contains("capi v1.14.0 is not pulled"), "{said}");
+    // One file of three: a release is there as a whole or not at all.
+    fleet.server.answer(|path| match path.rsplit('/').next().unwrap() {
+        "core-components.yaml" => Release::Says("404 Not Found", "Not Found"),
+        _ => published(path),
+    });
+    let (code, said) = fleet.pull(&[]);
+    let other = "capi v1.14.0 bootstrap-components.yaml: failed: not written, for another file";
+    assert!(code == 1 && said.contains(other), "{said}");
+    assert_eq!(fleet.files(), before);
+    fleet.server.answer(published);
+    assert_eq!(fleet.pull(&[]).0, 0);
+    assert_eq!(fleet.check().0, 0);
+}
+
+#[test]
+fn a_release_that_changes_after_it_was_pulled_is_not_taken_unseen() {
+    let fleet = Fleet::new();
+    assert_eq!(fleet.pull(&[]).0, 0);
+    let before = fleet.files();
+    fs::write(fleet.file(CLUSTERS), "a: b\n").unwrap();
+    let (code, said) = fleet.check();
+    assert!(code == 1 && said.contains("is not as it was pulled: capi/clusters."), "{said}");
+    assert_eq!(fleet.pull(&[]).0, 0);
+    assert_eq!(fleet.files(), before, "an edit by hand is set back");
+
+    fs::remove_file(fleet.file(CLUSTERS)).unwrap();
+    fleet.server.answer(|path| match published(path) {
+        Release::File(text) => Release::File(text.replace("type: boolean", "type: string")),
+        other => other,
+    });
+    let (code, said) = fleet.pull(&[]);
+    assert!(code == 1 && said.contains("it is another file than was pulled"), "{said}");
+    let (code, said) = fleet.pull(&["--again"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(fleet.files()[CLUSTERS].contains("type: string"));
+}
+
+#[test]
+fn what_is_the_fleets_own_is_left_alone() {
+    let fleet = Fleet::new();
+    let own = definition("clusters", "cluster.x-k8s.io", "Cluster", "{}");
+    fleet.person.write("crds/ours/clusters.cluster.x-k8s.io.yaml", &own);
+    fleet.person.write("crds/README.md", "# Ours\n");
+    let (code, said) = fleet.pull(&[]);
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("left out clusters.cluster.x-k8s.io, of which the fleet has its own"),
+        "{said}"
+    );
+    let files = fleet.files();
+    assert!(!files.contains_key(CLUSTERS) && files["README.md"] == "# Ours\n");
+    assert_eq!(files["ours/clusters.cluster.x-k8s.io.yaml"], own);
+    assert_eq!(fleet.check().0, 0);
+    fs::remove_dir_all(fleet.file("ours")).unwrap();
+    assert_eq!(fleet.check().0, 1, "nobody has it now");
+    assert_eq!(fleet.pull(&[]).0, 0);
+    assert!(fleet.files().contains_key(CLUSTERS));
+}
+
+#[test]
+fn a_folder_takes_the_place_of_the_publishers() {
+    let fleet = Fleet::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (code, said) = fleet.run(&["crds", "pull", "--from", folder.path().to_str().unwrap()]);
+    assert!(code == 1 && said.contains("core-components.yaml"), "{said}");
+    assert_eq!(fleet.pull(&[]).0, 0);
+    let asked = fleet.server.asked();
+    let files = fleet.files();
+    fs::remove_dir_all(fleet.file("pulled")).unwrap();
+    for path in asked {
+        let Release::File(text) = published(&path) else { panic!() };
+        let path = folder.path().join(path.trim_start_matches('/'));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let (code, said) = fleet.run(&["crds", "pull", "--from", folder.path().to_str().unwrap()]);
+    assert_eq!(code, 0, "{said}");
+    assert!(fleet.server.asked().is_empty());
+    assert_eq!(fleet.files(), files, "wherever they are from, the bytes are the same");
+}
+
+#[test]
+fn a_flavor_of_ones_own_says_where_its_definitions_are() {
+    let fleet = Fleet::new();
+    fleet.person.write(
+        "templates/definitions/external-secrets.yaml",
+        &format!(
+            "version: v0.20.1\naddresses: ['{}/own/crds/{{version}}.yaml']\n",
+            fleet.server.url()
+        ),
+    );
+    let (code, said) = fleet.pull(&[]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("external-secrets v0.20.1 v0.20.1.yaml: 1 definition\n"), "{said}");
+    let (code, said) = fleet.run(&["validate"]);
+    assert_eq!(code, 0, "{said}");
+    // Of a component that is gone nothing stays.
+    fs::remove_file(fleet.person.path().join("templates/definitions/external-secrets.yaml"))
+        .unwrap();
+    let (code, said) = fleet.check();
+    assert!(
+        code == 1 && said.contains("external-secrets v0.20.1 is pulled, and not installed"),
+        "{said}"
+    );
+    let (code, said) = fleet.pull(&[]);
+    assert!(code == 0 && said.contains("removed 1 definition"), "{said}");
+    assert!(fleet.files().keys().all(|path| !path.contains("external-secrets")));
+    fleet.person.write("templates/definitions/moon.yaml", "addresses: ['moon.example.com']\n");
+    let (code, said) = fleet.run(&["validate"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("templates/definitions/moon.yaml:1"), "{said}");
+}
+
+fn limits() -> DownloadLimits {
+    let (whole, connect) = (Duration::from_secs(20), Duration::from_secs(5));
+    DownloadLimits { whole, connect, pause: Duration::from_millis(1), bytes: 1 << 20 }
+}
+
+#[test]
+fn a_file_is_had_as_a_whole_or_not_at_all() {
+    let server = Releases::start(|path| match path {
+        "/torn" => Release::Torn("kind: CustomResourceDefinition\n".to_owned()),
+        "/unmeasured" => Release::Unmeasured("kind: CustomResourceDefinition\n".to_owned()),
+        "/huge" => Release::Huge,
+        "/down" => Release::Says("503 Service Unavailable", ""),
+        "/there" => Release::Elsewhere("/file".to_owned()),
+        "/outside" => Release::Elsewhere("http://x.example.com/file?signature=s3cret".to_owned()),
+        "/circle" => Release::Elsewhere("/circle".to_owned()),
+        _ => Release::File("all of it\n".to_owned()),
+    });
+    let read = |path: &str| {
+        let address = format!("{}{path}", server.url());
+        let read = download(&address, &ProxySettings::default(), limits());
+        read.map(|bytes| String::from_utf8(bytes).unwrap()).map_err(|error| error.to_string())
+    };
+    assert_eq!(read("/file").unwrap(), "all of it\n");
+    assert_eq!(read("/there").unwrap(), "all of it\n");
+    server.asked();
+    for (path, said, times) in [
+        ("/torn", "did not send all of it: ", 3),
+        ("/unmeasured", "it does not say how long the file is", 3),
+        ("/down", "it answered 503", 3),
+        ("/huge", "it has more than 1 MiB", 1),
+        ("/outside", "`http://x.example.com/file` is not https", 1),
+        ("/circle", "it leads from one address to another", 6),
+    ] {
+        let told = read(path).unwrap_err();
+        assert!(told.contains(said) && !told.contains("s3cret"), "{path}: {told}");
+        assert_eq!(server.asked().len(), times, "{path}");
+    }
+    let address = server.url();
+    drop(server);
+    let told = download(&address, &ProxySettings::default(), limits()).unwrap_err().to_string();
+    assert!(told.contains("cannot be reached") && told.contains("asked directly"), "{told}");
+}
+
+#[test]
+fn a_file_is_asked_for_through_the_proxy_that_the_environment_names() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let proxy = format!("http://me:s3cret@{}", listener.local_addr().unwrap());
+    let asked = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line
+    });
+    let proxies = ProxySettings::of(|name| (name == "https_proxy").then_some(proxy.as_str()));
+    let told = download("https://x.example.com/a", &proxies, limits()).unwrap_err().to_string();
+    assert!(told.contains("asked through the proxy 127.0.0.1:"), "{told}");
+    assert!(!told.contains("s3cret"), "{told}");
+    assert!(asked.join().unwrap().starts_with("CONNECT x.example.com:443 "));
+}
+
+/// Every definition that the tests know is kept so that it says the same, and those that are built in are published under
+/// names that releases have.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "tests read their environment")]
+fn the_definitions_of_real_releases_are_kept() {
+    let Some(folder) = std::env::var_os("CARP_CRDS").map(PathBuf::from) else {
+        return skip("the definitions of real releases", "CARP_CRDS is unset");
+    };
+    let (mut before, mut after, mut number) = (0, 0, 0);
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "yaml") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let kept = published_definitions(&text, &[]).unwrap();
+        assert_eq!(kept.len(), 1, "{}", path.display());
+        assert_eq!(format!("{}.yaml", kept[0].name), path.file_name().unwrap().to_str().unwrap());
+        assert_eq!(published_definitions(&kept[0].text, &[]).unwrap(), kept);
+        (before, after, number) = (before + text.len(), after + kept[0].text.len(), number + 1);
+    }
+    eprintln!("{number} definitions: {before} bytes published, {after} kept");
+    assert!(number > 50 && after < before / 2, "{number}: {after} of {before}");
+    assert!(tables::components().contains_key("aso"));
+}
