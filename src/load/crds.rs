@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::read;
 use super::tree;
-use crate::model::{CrdFiles, Id, Store, StoreError};
+use crate::model::{CrdFiles, Dir, Fleet, Id, Input, Store, StoreError};
 
 /// The largest file, in bytes: no API server takes a larger definition.
 const MOST_OF_A_FILE: u64 = 3 << 20;
@@ -43,6 +43,22 @@ pub(super) fn read(store: &dyn Store, fleet: Id, root: &str) -> Result<CrdFiles,
         files.insert(path, text.map(Arc::from).map_err(|finding| finding.message));
     }
     Ok(files)
+}
+
+/// The definitions of a fleet that has loaded, by path below their root, as loading reads them.
+///
+/// # Errors
+/// The store failed.
+pub fn own_definitions(
+    input: &Input,
+    store: &dyn Store,
+    fleet: &Fleet,
+) -> Result<CrdFiles, StoreError> {
+    let root = fleet.spec.roots.clone().unwrap_or_default().crds;
+    match tree::dir_at(store, input.tree, &input.prefix)? {
+        Some(dir) => read(store, Dir::id(&dir), &root),
+        None => Ok(CrdFiles::new()),
+    }
 }
 
 #[cfg(test)]

@@ -58,6 +58,7 @@ pub use alone::{
     Acknowledgements, acknowledgements, fleet_spec, read_yaml, readable_fleet_spec, worker_overlays,
 };
 pub use changed::{ChangedDocuments, changed_clusters};
+pub use crds::own_definitions;
 pub use locate::{Located, locate};
 pub use named::named_documents;
 pub use part::load_part;

@@ -12,11 +12,13 @@ mod ties;
 mod unmatched;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::load::{self, PolicyTest};
 use crate::model::{Fleet, Input, Name, Previous, Store, StoreError, TriedClusters, Verification};
 use crate::render::Templates;
+use crate::schemas::CrdSet;
 use stage::Stage;
 
 /// The most findings of policy tests that are told; of the others only how many there are.
@@ -86,7 +88,11 @@ pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verif
     let mut tried = BTreeMap::new();
     if !fleet.overrides.is_empty() {
         let templates = load::own_templates(input, store, fleet)?;
-        let templates = Templates::built_in().with(&templates).0;
+        let mut templates = Templates::built_in().with(&templates).0;
+        let definitions = load::own_definitions(input, store, fleet)?;
+        if !definitions.is_empty() {
+            templates = templates.held_against(Arc::new(CrdSet::new(&definitions)));
+        }
         let (found, on) = overridden::found(fleet, &templates);
         diagnostics.extend(found);
         tried = on;

@@ -328,6 +328,21 @@ fn a_flavor_of_ones_own_says_where_its_definitions_are() {
     assert!(said.contains("templates/definitions/moon.yaml:1"), "{said}");
 }
 
+#[test]
+fn tests_of_templates_are_held_by_them() {
+    let fleet = Fleet::new();
+    let test = "cluster: {version: v1.34.2, location: westeurope, nodePools: [{name: np0, replicas: 1}]}\nexpect: [{kind: \
+                Cluster}]\n";
+    fleet.person.write("templates/kamaji-capz/tests/one.yaml", test);
+    let (code, said) = fleet.run(&["templates", "test"]);
+    assert_eq!(code, 0, "{said}");
+    let properties = "{controlPlaneRef: {type: string}}";
+    let strict = definition("clusters", "cluster.x-k8s.io", "Cluster", properties);
+    fleet.person.write("crds/clusters.cluster.x-k8s.io.yaml", &strict);
+    let (code, said) = fleet.run(&["templates", "test"]);
+    assert!(code == 1 && said.contains("`spec.controlPlaneRef`"), "{said}");
+}
+
 fn limits() -> DownloadLimits {
     let (whole, connect) = (Duration::from_secs(20), Duration::from_secs(5));
     DownloadLimits { whole, connect, pause: Duration::from_millis(1), bytes: 1 << 20 }

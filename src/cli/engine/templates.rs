@@ -1,6 +1,7 @@
 //! Templates of a fleet, and their tests.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::super::show::{FlavorRow, TemplateRow, TemplateTestRow};
 use super::super::{Context, Error, FleetArgs, ObservedArgs};
@@ -9,6 +10,7 @@ use crate::diag::suggest;
 use crate::load::{self, Loaded};
 use crate::model::{Memo, flavor_of};
 use crate::render::{self, Templates};
+use crate::schemas::CrdSet;
 
 /// carp's own templates, by path below `templates/`.
 pub(in crate::cli) fn built_in() -> Vec<(&'static str, &'static str)> {
@@ -65,8 +67,11 @@ pub(in crate::cli) fn test(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
 ) -> Result<Vec<TemplateTestRow>, Error> {
-    let own = own(context, fleet)?;
-    let templates = Templates::built_in().with(&own).0;
+    let Loaded { templates: own, crds, .. } = look(context, fleet)?;
+    let mut templates = Templates::built_in().with(&own).0;
+    if !crds.is_empty() {
+        templates = templates.held_against(Arc::new(CrdSet::new(&crds)));
+    }
     let run = |(flavor, path): (&str, &str)| {
         let bytes = own.get(path).map(String::as_bytes).unwrap_or_default();
         let wrong = match load::read_yaml::<serde_json::Value>(bytes) {
