@@ -63,6 +63,10 @@ pub struct AgainstArgs {
     /// Look at the files by themselves, in a pull request's workflow too
     #[arg(long, conflicts_with_all = ["against", "with"])]
     pub no_against: bool,
+    /// Look at the files by themselves, as if the definitions in DIR were all of the fleet's crds/: what another release
+    /// would not take. No commit is made by them
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["against", "with"])]
+    pub crds: Option<PathBuf>,
 }
 
 /// What the forge is told of each turn.
@@ -124,7 +128,8 @@ impl AgainstArgs {
     #[must_use]
     pub fn target(&self, env: &BTreeMap<String, String>) -> Option<Against> {
         let said = TARGETS.iter().filter_map(|name| env.get(*name)).find(|name| !name.is_empty());
-        let base = Base::Branch(said.filter(|_| !self.no_against)?.clone());
+        let by_itself = self.no_against || self.crds.is_some();
+        let base = Base::Branch(said.filter(|_| !by_itself)?.clone());
         Some(Against { base, with: self.with.clone() })
     }
 }

@@ -83,6 +83,7 @@ impl From<&reconcile::Error> for Exit {
             | reconcile::Error::Damaged { .. }
             | reconcile::Error::NoFleet(_)
             | reconcile::Error::NoFolder(_)
+            | reconcile::Error::NoDefinitions(_)
             | reconcile::Error::Misnamed(_)
             | reconcile::Error::NoRepository(_)
             | reconcile::Error::NotOnRemote { .. }

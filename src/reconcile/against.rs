@@ -89,7 +89,7 @@ pub fn open_against(
     let base_input = sides.base_tree;
 
     let upper = Keep::Bytes.store();
-    let sources = SourceStores { upper, folder: None, repository: Some(repository) };
+    let sources = SourceStores { upper, folder: None, beside: None, repository: Some(repository) };
     let spec = spec_of(&sources, base_input, tree, &prefix)?;
     let names = names(sources.repository.as_ref(), &spec, &prefix);
     let mut notes = fresh.as_ref().map(|fresh| fresh.rewritten.clone()).unwrap_or_default();

@@ -39,6 +39,9 @@ pub enum Error {
     /// The folder that was named is not there.
     #[error("there is no folder `{}`; name the folder that holds the fleet's carp.yaml", .0.display())]
     NoFolder(PathBuf),
+    /// The folder of definitions that was named is not there.
+    #[error("there is no folder `{}`; --crds names one with definitions, each called `<plural>.<group>.yaml`", .0.display())]
+    NoDefinitions(PathBuf),
     /// The fleet's file has another name.
     #[error("`{}` is not read; rename it to carp.yaml", .0.display())]
     Misnamed(PathBuf),

@@ -126,7 +126,7 @@ impl PastRun {
         keep: Keep,
     ) -> Result<Opened, Error> {
         let FleetPlace { repository, prefix, .. } = place;
-        let sources = SourceStores { upper: keep.store(), folder: None, repository };
+        let sources = SourceStores { upper: keep.store(), folder: None, beside: None, repository };
         let Some(repository) = &sources.repository else {
             return Err(Error::NoRepository(std::path::PathBuf::new()));
         };

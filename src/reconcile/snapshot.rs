@@ -1,5 +1,7 @@
 //! What one run sees: a snapshot, and the stores that its ids are read from.
 
+use std::path::Path;
+
 use super::clock::{RunClock, now};
 use super::look::{InputSource, Look};
 use super::looked::LookFor;
@@ -8,11 +10,12 @@ use super::notes::hand_edits;
 use super::refresh::{Refreshed, refresh};
 use super::sources::{Observing, SourceStores, names};
 use super::{Error, FleetPlace, Names};
+use crate::change::TreeEdit;
 use crate::git::Repository;
 use crate::load;
 use crate::model::api::FleetSpec;
-use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot, Store, Verification};
-use crate::store::{BoundedStore, HashingStore, MemoryStore};
+use crate::model::{Build, Id, Input, Memo, Proposal, Snapshot, Store, Verification, paths};
+use crate::store::{BoundedStore, FolderStore, HashingStore, Limits, MemoryStore};
 
 /// How many bytes of files are kept to tell what changes in them.
 const MOST_TOLD: usize = 256 << 20;
@@ -86,16 +89,26 @@ pub fn open(
 ) -> Result<Opened, Error> {
     let fresh = brought(&place)?;
     let FleetPlace { repository, folder, prefix, revision, .. } = place;
-    let mut sources = SourceStores { upper: keep.store(), folder: None, repository };
+    let mut sources = SourceStores { upper: keep.store(), folder: None, beside: None, repository };
     let guessed = || names(sources.repository.as_ref(), &FleetSpec::default(), &prefix).input();
     let tip = fresh.as_ref().map_or_else(guessed, |fresh| fresh.names.input());
     let read = InputSource { revision: revision.as_deref(), folder: folder.as_deref(), tip: &tip };
     let (tree, commit) = read.tree(&mut sources, &prefix)?;
     let spec = sources.with(|store| load::fleet_spec(store, tree, &prefix))??;
+    let tree = match &observing.crds {
+        Some(folder) => definitions_of(folder, &mut sources, (tree, &prefix), &spec)?,
+        None => tree,
+    };
     let names = names(sources.repository.as_ref(), &spec, &prefix);
     let was_refreshed = fresh.is_some();
     let known = was_refreshed || spec.example.is_some() && !is_local(&sources, &names);
     let mut notes = fresh.map(|fresh| fresh.rewritten).unwrap_or_default();
+    notes.extend(observing.crds.as_ref().map(|folder| {
+        format!(
+            "looked at as if `{}` were the fleet's definitions; a run has its own",
+            folder.display()
+        )
+    }));
     let unless_known = observing.missing.unless(known);
     let BranchesHere { output: previous, status, brought } =
         written(sources.repository.as_ref(), &names, unless_known, &mut notes)?;
@@ -134,6 +147,24 @@ pub fn open(
     let tip = tip_of(&sources, commit);
     let opened = Opened::new(snapshot, proposal, memo, sources);
     Ok(Opened { verified, tip, notes, brought, ..opened })
+}
+
+/// The tree with the definitions of a folder in place of the fleet's.
+fn definitions_of(
+    folder: &Path,
+    sources: &mut SourceStores,
+    (tree, prefix): (Id, &str),
+    spec: &FleetSpec,
+) -> Result<Id, Error> {
+    if !folder.is_dir() {
+        return Err(Error::NoDefinitions(folder.to_owned()));
+    }
+    let (store, definitions) = FolderStore::scan(folder, Limits::default())?;
+    sources.beside = Some(store);
+    let mut edit = TreeEdit::default();
+    let root = spec.roots.clone().unwrap_or_default().crds;
+    edit.dir(&paths::in_repository(prefix, &root), definitions);
+    Ok(sources.with(|store| edit.apply(store, Some(tree)))??)
 }
 
 /// The commit that was read, or on which the files stand.

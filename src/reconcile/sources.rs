@@ -24,6 +24,8 @@ pub struct Observing {
     pub first_run: bool,
     /// What becomes of a look for which a branch that carp writes is not here.
     pub missing: MissingBranches,
+    /// The folder given with `--crds`: what a look holds objects against in place of the fleet's own definitions.
+    pub crds: Option<PathBuf>,
 }
 
 /// The stores of one look at a fleet, owned.
@@ -32,6 +34,8 @@ pub struct SourceStores {
     pub upper: Box<dyn Store>,
     /// The files as they stand, where a folder was read.
     pub folder: Option<FolderStore>,
+    /// Files of another folder that stand in the place of the fleet's.
+    pub beside: Option<FolderStore>,
     /// The repository, where there is one.
     pub repository: Option<Repository>,
 }
@@ -43,15 +47,10 @@ impl SourceStores {
     /// The repository's objects cannot be opened.
     pub fn with<R>(&self, run: impl FnOnce(&dyn Store) -> R) -> Result<R, Error> {
         let git = self.repository.as_ref().map(Repository::store).transpose()?;
-        Ok(match (&self.folder, &git) {
-            (Some(folder), Some(git)) => {
-                let below = Overlay::new(folder, git);
-                run(&Overlay::new(&*self.upper, &below))
-            }
-            (Some(folder), None) => run(&Overlay::new(&*self.upper, folder)),
-            (None, Some(git)) => run(&Overlay::new(&*self.upper, git)),
-            (None, None) => run(&*self.upper),
-        })
+        let folders = [&self.folder, &self.beside].into_iter().flatten();
+        let lower: Vec<&dyn Store> = folders.map(|folder| folder as &dyn Store).collect();
+        let lower = lower.into_iter().chain(git.as_ref().map(|git| git as &dyn Store)).collect();
+        Ok(run(&Overlay { upper: &*self.upper, lower }))
     }
 }
 

@@ -329,6 +329,43 @@ fn a_flavor_of_ones_own_says_where_its_definitions_are() {
 }
 
 #[test]
+fn other_definitions_are_tried_and_no_commit_is_made_by_them() {
+    let fleet = Fleet::new();
+    let folder = tempfile::tempdir().unwrap();
+    let clusters = folder.path().join("clusters.cluster.x-k8s.io.yaml");
+    let strict =
+        definition("clusters", "cluster.x-k8s.io", "Cluster", "{controlPlaneRef: {type: string}}");
+    fs::write(&clusters, &strict).unwrap();
+    let with = folder.path().to_str().unwrap();
+    let (_, before) = fleet.run(&["plan"]);
+    for command in ["validate", "plan"] {
+        let (code, said) = fleet.run(&[command, "--crds", with]);
+        assert_ne!(code, 0, "{said}");
+        assert!(
+            said.contains("schema-refused") && said.contains("`spec.controlPlaneRef`"),
+            "{said}"
+        );
+        assert!(said.contains("as if `") && said.contains("a run has its own"), "{said}");
+        assert_eq!(fleet.run(&[command]).0, 0, "without them all is well");
+    }
+    assert_eq!(fleet.run(&["plan"]).1, before);
+    // They are in the place of the fleet's own.
+    fleet.person.write("crds/clusters.cluster.x-k8s.io.yaml", &strict);
+    assert_ne!(fleet.run(&["validate"]).0, 0);
+    let any = definition("clusters", "cluster.x-k8s.io", "Cluster", "{}");
+    fs::write(&clusters, any).unwrap();
+    let (code, said) = fleet.run(&["validate", "--crds", with]);
+    assert_eq!(code, 0, "{said}");
+    for args in
+        [&["render", "--out", "o", "--crds", with][..], &["reconcile", "--once", "--crds", with]]
+    {
+        assert_eq!(fleet.run(args).0, 64, "{args:?}");
+    }
+    let (code, said) = fleet.run(&["plan", "--crds", "nowhere"]);
+    assert!(code == 1 && said.contains("there is no folder `nowhere`"), "{said}");
+}
+
+#[test]
 fn tests_of_templates_are_held_by_them() {
     let fleet = Fleet::new();
     let test = "cluster: {version: v1.34.2, location: westeurope, nodePools: [{name: np0, replicas: 1}]}\nexpect: [{kind: \

@@ -46,7 +46,7 @@ use crate::change::Certified;
 use crate::diag::{Place, Position};
 use crate::model::{Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus, Verification};
 use crate::pipeline::{Sought, Update};
-use crate::reconcile::{Keep, Verdict};
+use crate::reconcile::{Keep, Observing, Verdict};
 use crate::store::{CheckedOut, Prune};
 
 pub use control::Control;
@@ -192,7 +192,8 @@ pub fn validate(
     if let Some(asked) = against::asked(context, fleet, against)? {
         return against::validate(context, fleet, observed, &asked);
     }
-    let mut look = open::look_at_input(context, fleet, observed, Some(Sought::Findings))?;
+    let observing = Observing { crds: against.crds.clone(), ..open::observing(observed) };
+    let mut look = open::look_at_input_with(context, fleet, &observing, Some(Sought::Findings))?;
     if look.opened.proposal.stopped {
         return Ok(Validated { opened: look.opened, verified: Verification::default() });
     }
@@ -224,7 +225,8 @@ pub fn propose(
         Told::Everything => Sought::Plan,
     };
     let asked = (Keep::Telling, Some(sought));
-    let mut look = open::look_for(context, fleet, &open::as_reconcile(observed), asked)?;
+    let observing = Observing { crds: against.crds.clone(), ..open::as_reconcile(observed) };
+    let mut look = open::look_for(context, fleet, &observing, asked)?;
     look.show(diffs)?;
     look.certify()?;
     Ok(look.opened)

@@ -62,8 +62,18 @@ pub(super) fn look_at_input(
     observed: &ObservedArgs,
     sought: Option<Sought>,
 ) -> Result<FleetLook, Error> {
+    look_at_input_with(context, fleet, &observing(observed), sought)
+}
+
+/// The same, told what else it stands on.
+pub(super) fn look_at_input_with(
+    context: &Context<'_, '_>,
+    fleet: &FleetArgs,
+    observing: &Observing,
+    sought: Option<Sought>,
+) -> Result<FleetLook, Error> {
     let (missing, signed) = (MissingBranches::Noted, sought == Some(Sought::Findings));
-    let observing = Observing { signed, missing, ..observing(observed) };
+    let observing = Observing { signed, missing, ..observing.clone() };
     look_for(context, fleet, &observing, (Keep::Ids, sought))
 }
 

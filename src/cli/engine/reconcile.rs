@@ -131,7 +131,8 @@ fn opened(
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
     let repository = place.repository.as_ref().map(Repository::again).transpose();
     let repository = repository.map_err(|error| failed(&error.into()))?;
-    let sources = Rc::new(SourceStores { upper: Keep::Ids.store(), folder: None, repository });
+    let sources =
+        Rc::new(SourceStores { upper: Keep::Ids.store(), folder: None, beside: None, repository });
     let source = FleetSource {
         label: crate::git::Redacted::new(&fleet.fleet).to_string(),
         prefix: outcome.prefix.clone(),
