@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    ClusterRow, ClusterState, Decision, DeletionStep, Digest, Name, Plan, Planned, Previous,
+    ClusterPlan, ClusterRow, ClusterState, Decision, DeletionStep, Digest, Name, Plan, Previous,
     Resources,
 };
 
@@ -20,7 +20,7 @@ pub fn plan_digest(plan: &Plan, previous: &Previous) -> Digest {
 }
 
 /// A decision in one line.
-fn row(plan: &Plan, name: &Name, planned: &Planned) -> String {
+fn row(plan: &Plan, name: &Name, planned: &ClusterPlan) -> String {
     let state = match &planned.decision {
         Decision::Keep { .. } | Decision::Bind(_) => BOUND,
         Decision::Wait { .. } => PENDING,
@@ -54,7 +54,7 @@ fn line(state: &str, worker: &str, demand: &Resources, versions: Option<String>)
 }
 
 /// What the locks say of a cluster, in the same words; `None` for one that is new, or on the move.
-fn before(previous: &Previous, name: &Name, planned: &Planned) -> Option<String> {
+fn before(previous: &Previous, name: &Name, planned: &ClusterPlan) -> Option<String> {
     let Some(worker) = planned.decision.worker() else {
         let row = previous.pending.clusters.get(name)?;
         return Some(line(PENDING, "", &row.demand, None));
@@ -118,21 +118,21 @@ mod tests {
         Previous { workers: [(name("w1"), lock)].into(), pending, ..Previous::default() }
     }
 
-    fn planned(decision: Decision, clusters: i64) -> Planned {
+    fn planned(decision: Decision, clusters: i64) -> ClusterPlan {
         let demand = [("clusters".to_owned(), crate::model::Quantity::units(clusters))].into();
-        Planned { decision, demand, resize_blocked: None }
+        ClusterPlan::new(decision, demand)
     }
 
-    fn digest(decisions: Vec<(&str, Planned)>) -> Digest {
+    fn digest(decisions: Vec<(&str, ClusterPlan)>) -> Digest {
         let clusters = decisions.into_iter().map(|(n, planned)| (name(n), planned)).collect();
         plan_digest(&Plan { clusters, ..Plan::default() }, &previous())
     }
 
-    fn keep(worker: &str, clusters: i64) -> Planned {
+    fn keep(worker: &str, clusters: i64) -> ClusterPlan {
         planned(Decision::Keep { worker: name(worker) }, clusters)
     }
 
-    fn wait(reason: ReasonCode) -> Planned {
+    fn wait(reason: ReasonCode) -> ClusterPlan {
         planned(Decision::Wait { seen: 1, reasons: [reason].into() }, 1)
     }
 

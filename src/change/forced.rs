@@ -150,7 +150,7 @@ fn spec(field: &str) -> FieldPath {
 mod tests {
     use super::*;
     use crate::model::api::{Drain, WorkerOverlaySpec};
-    use crate::model::{Decision, Deletion, Planned, Resources, Sourced};
+    use crate::model::{ClusterPlan, Decision, Deletion, Resources, Sourced};
 
     fn name(text: &str) -> Name {
         Name::parse(text).unwrap()
@@ -160,7 +160,7 @@ mod tests {
     fn a_deletion_is_forced_by_a_document_that_is_gone() {
         let deletion = |progress| Deletion { reporter: None, step: None, progress, missing: None };
         let decision = Decision::Forget;
-        let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+        let planned = ClusterPlan::new(decision, Resources::new());
         let plan = Plan {
             clusters: BTreeMap::from([(name("a"), planned)]),
             deletions: BTreeMap::from([

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use crate::diag::visible;
 use crate::model::{
-    Change, ClusterState, Decision, Deletion, DeletionStep, Digest, Drifted, Ending, Gate, Hold,
-    Id, Move, MoveProgress, Name, Plan, Planned, Previous, Progress, ReasonCode, count, paths,
+    Change, ClusterPlan, ClusterState, Decision, Deletion, DeletionStep, Digest, Drifted, Ending,
+    Gate, Hold, Id, Move, MoveProgress, Name, Plan, Previous, Progress, ReasonCode, count, paths,
 };
 
 /// How many lines of one sort, and how many names of one hold, a message lists before it counts the rest.
@@ -139,7 +139,7 @@ fn starting<'a>(plan: &'a Plan, previous: &'a Previous) -> impl Iterator<Item = 
 
 fn decision_lines(plan: &Plan, previous: &Previous) -> Vec<String> {
     let starts: Vec<_> = starting(plan, previous).collect();
-    let line = |(name, planned): (&Name, &Planned)| match &planned.decision {
+    let line = |(name, planned): (&Name, &ClusterPlan)| match &planned.decision {
         Decision::Bind(binding) => {
             let mut line = format!("bind {name} to {}", binding.worker);
             if let (Some(term), Some(second)) = (binding.decided_by, &binding.runner_up) {
@@ -168,7 +168,7 @@ fn decision_lines(plan: &Plan, previous: &Previous) -> Vec<String> {
 
 /// The clusters whose folders come a step nearer to the desired version, or arrive there.
 fn step_lines(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Vec<String> {
-    let line = |(name, planned): (&Name, &Planned)| {
+    let line = |(name, planned): (&Name, &ClusterPlan)| {
         let Decision::Keep { worker } = &planned.decision else { return None };
         let row = previous.workers.get(worker)?.clusters.get(name)?;
         let before = row.rendered_versions();
@@ -293,7 +293,7 @@ mod tests {
         let keep = Decision::Keep { worker: name("w1") };
         for (cluster, decision) in [("new", bind), ("other", keep), ("gone", Decision::Forget)] {
             let demand = crate::model::Resources::new();
-            let planned = Planned { decision, demand, resize_blocked: None };
+            let planned = ClusterPlan::new(decision, demand);
             plan.clusters.insert(name(cluster), planned);
         }
         let change = |path: &str| Change {

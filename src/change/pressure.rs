@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Decision, Name, Plan, Planned, Proposal, Quantity, Resources};
+use crate::model::{ClusterPlan, Decision, Name, Plan, Proposal, Quantity, Resources};
 
 /// How much of something is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ fn quotas(proposal: &Proposal) -> BTreeMap<String, Vec<Used>> {
     full.collect()
 }
 
-fn is_placed(planned: &Planned) -> bool {
+fn is_placed(planned: &ClusterPlan) -> bool {
     matches!(
         planned.decision,
         Decision::Keep { .. } | Decision::Bind(_) | Decision::Move { .. } | Decision::Delete { .. }

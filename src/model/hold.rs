@@ -52,7 +52,8 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::model::{
-        Binding, Deletion, Move, MoveCause, Planned, Quantity, Resources, WorkerPlan, WorkerState,
+        Binding, ClusterPlan, Deletion, Move, MoveCause, Quantity, Resources, WorkerPlan,
+        WorkerState,
     };
 
     fn name(text: &str) -> Name {
@@ -86,7 +87,7 @@ mod tests {
     /// that is.
     fn plan(decision: Decision, moves: Option<MoveProgress>) -> Plan {
         let demand = clusters(1);
-        let planned = Planned { decision, demand, resize_blocked: None };
+        let planned = ClusterPlan::new(decision, demand);
         let deletion = Deletion {
             reporter: Some(name("w1")),
             step: Some(DeletionStep::D2),

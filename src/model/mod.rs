@@ -127,7 +127,7 @@ pub use object_schemas::{CrdFiles, ObjectSchemas, SchemaFault};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use phase::{ClusterPhase, WorkerPhase};
-pub use plan::{Binding, Decision, Hold, HoldKind, Plan, Planned, WorkerPlan, WorkerState};
+pub use plan::{Binding, ClusterPlan, Decision, Hold, HoldKind, Plan, WorkerPlan, WorkerState};
 pub use pool::{
     MadeBy, POOL_FOLD_SCHEMA, Pending, Pool, PoolFact, PoolFold, PoolLock, PoolPlan, PoolState,
     PoolWorker, is_name_of, pool_locations, worker_facts, worker_name,

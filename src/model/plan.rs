@@ -15,7 +15,7 @@ use super::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Every cluster that is desired or recorded.
-    pub clusters: BTreeMap<Name, Planned>,
+    pub clusters: BTreeMap<Name, ClusterPlan>,
     /// Every worker that is desired or recorded.
     pub workers: BTreeMap<Name, WorkerPlan>,
     /// The clusters whose folder does not have the desired version yet.
@@ -48,7 +48,7 @@ impl Plan {
             return hold.lines();
         }
         let line = |worker: String| {
-            let here = |(_, planned): &(&Name, &Planned)| {
+            let here = |(_, planned): &(&Name, &ClusterPlan)| {
                 planned.decision.worker().is_some_and(|on| on.as_str() == worker)
             };
             let clusters: Vec<&str> =
@@ -66,13 +66,21 @@ impl Plan {
 
 /// What was decided about one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Planned {
+pub struct ClusterPlan {
     /// The decision.
     pub decision: Decision,
     /// What the cluster takes, or will take: fixed at the decision.
     pub demand: Resources,
     /// A wish for more than its worker has free: the demand that is held back.
     pub resize_blocked: Option<Resources>,
+}
+
+impl ClusterPlan {
+    /// A decision, and what the cluster takes by it; nothing else is said of it.
+    #[must_use]
+    pub const fn new(decision: Decision, demand: Resources) -> Self {
+        Self { decision, demand, resize_blocked: None }
+    }
 }
 
 /// A decision about one cluster.
@@ -345,7 +353,7 @@ mod tests {
         let name = |text: &str| Name::parse(text).unwrap();
         let placed = |text: &str, worker: &str| {
             let decision = Decision::Keep { worker: name(worker) };
-            let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+            let planned = ClusterPlan::new(decision, Resources::new());
             (name(text), planned)
         };
         let mut clusters: BTreeMap<_, _> = (1..8).map(|n| placed(&format!("c{n}"), "w1")).collect();

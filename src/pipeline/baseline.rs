@@ -8,8 +8,8 @@ use super::status::FLEET_DOCUMENT;
 use crate::change::{self, Acknowledged, Pressure};
 use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstraint};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, Decision, Digest, DocumentGrowth, DocumentName, FactFile, Fleet,
-    Gate, GoneCluster, Hold, HoldKind, Id, Kept, KnownDocuments, Memo, Name, Plan, Planned,
+    BASELINE_FORMAT, Baseline, ClusterPlan, Decision, Digest, DocumentGrowth, DocumentName,
+    FactFile, Fleet, Gate, GoneCluster, Hold, HoldKind, Id, Kept, KnownDocuments, Memo, Name, Plan,
     Proposal, Snapshot, Store, StoreError, WorkerPlan, WorkerState, paths,
 };
 use crate::plan;
@@ -104,7 +104,7 @@ fn gone(proposal: &Proposal) -> BTreeMap<Name, GoneCluster> {
     let unset = holds.iter().filter(|hold| hold.kind == HoldKind::DeletionPolicyUnset);
     let unset: BTreeSet<&str> =
         unset.flat_map(|hold| hold.names.iter().map(String::as_str)).collect();
-    let goes = |(name, planned): (&Name, &Planned)| {
+    let goes = |(name, planned): (&Name, &ClusterPlan)| {
         let worker = match &planned.decision {
             Decision::Delete { worker, .. } => Some(worker),
             Decision::Keep { worker } => Some(worker).filter(|_| unset.contains(name.as_str())),

@@ -12,7 +12,7 @@ use super::run::Run;
 use crate::diag::FieldPath;
 use crate::gate::{self, NotMade, Objection};
 use crate::model::{
-    Cluster, ClusterRow, ClusterState, Decision, Digest, Id, Name, Planned, SteppedVersions,
+    Cluster, ClusterPlan, ClusterRow, ClusterState, Decision, Digest, Id, Name, SteppedVersions,
     StoreError, WorkStage, paths,
 };
 use crate::render::{self, FolderChange, Job};
@@ -65,7 +65,7 @@ impl Choosing<'_> {
     fn cluster(
         &mut self,
         name: &Name,
-        planned: &Planned,
+        planned: &ClusterPlan,
     ) -> Result<Option<(Name, ClusterRow)>, StoreError> {
         let Some(worker) = planned.decision.worker() else { return Ok(None) };
         let old = self.run.read.previous.workers.get(worker).and_then(|l| l.clusters.get(name));
@@ -101,7 +101,7 @@ impl Choosing<'_> {
         &mut self,
         cluster: &Cluster,
         worker: &Name,
-        planned: &Planned,
+        planned: &ClusterPlan,
         old: Option<&ClusterRow>,
     ) -> Result<ClusterRow, StoreError> {
         let before = old.and_then(|old| old.folder);
@@ -135,7 +135,7 @@ impl Choosing<'_> {
     fn wanted(
         &mut self,
         cluster: &Cluster,
-        (worker, planned): (&Name, &Planned),
+        (worker, planned): (&Name, &ClusterPlan),
         (job, key): (&Job, Digest),
         (old, before): (Option<&ClusterRow>, Option<Id>),
     ) -> Result<(Option<Id>, Option<SteppedVersions>), NotMade> {
@@ -195,7 +195,7 @@ impl Choosing<'_> {
 }
 
 /// The group of its policy's affinity that a cluster is placed in.
-fn group_of(planned: &Planned, old: Option<&ClusterRow>) -> Option<String> {
+fn group_of(planned: &ClusterPlan, old: Option<&ClusterRow>) -> Option<String> {
     match &planned.decision {
         Decision::Bind(binding) => binding.group.clone(),
         _ => old.and_then(|old| old.group.clone()),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::writing::{ListedClusters, Writing};
 use crate::load::emit_yaml;
 use crate::model::{
-    Binding, ClusterRow, ClusterState, Decision, DecisionRecord, Grounds, Id, LockName,
-    MoveProgress, Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, Planned, RecordState,
+    Binding, ClusterPlan, ClusterRow, ClusterState, Decision, DecisionRecord, Grounds, Id,
+    LockName, MoveProgress, Name, Owned, PENDING_SCHEMA, PendingLock, PendingRow, RecordState,
     StoreError, blob_id, lock_to_bytes, paths,
 };
 
@@ -50,7 +50,7 @@ impl Writing<'_> {
     }
 
     /// The id of a cluster's record as the locks know it.
-    fn recorded(&self, name: &Name, planned: &Planned) -> Option<Id> {
+    fn recorded(&self, name: &Name, planned: &ClusterPlan) -> Option<Id> {
         let waiting = self.run.read.previous.pending.clusters.get(name).and_then(|row| row.record);
         waiting.or_else(|| self.row_of(name, planned)?.record)
     }
@@ -59,7 +59,7 @@ impl Writing<'_> {
     fn record(
         &mut self,
         name: &Name,
-        planned: &Planned,
+        planned: &ClusterPlan,
         before: Option<Id>,
     ) -> Result<Id, StoreError> {
         let record = match (self.changed_record(name, planned)?, before) {
@@ -73,7 +73,7 @@ impl Writing<'_> {
         Ok(id)
     }
 
-    fn row_of(&self, name: &Name, planned: &Planned) -> Option<&ClusterRow> {
+    fn row_of(&self, name: &Name, planned: &ClusterPlan) -> Option<&ClusterRow> {
         self.run.row_before(name, planned.decision.worker()?)
     }
 
@@ -118,7 +118,7 @@ impl Writing<'_> {
     fn changed_record(
         &self,
         name: &Name,
-        planned: &Planned,
+        planned: &ClusterPlan,
     ) -> Result<Option<DecisionRecord>, StoreError> {
         let previous = &self.run.read.previous;
         let blank = blank_record(name, planned);
@@ -176,7 +176,7 @@ impl Writing<'_> {
     fn kept_record(
         &self,
         name: &Name,
-        planned: &Planned,
+        planned: &ClusterPlan,
         worker: &Name,
     ) -> Result<Option<DecisionRecord>, StoreError> {
         let row = self.run.row_before(name, worker);
@@ -210,7 +210,7 @@ impl Writing<'_> {
     fn ended_move(
         &self,
         name: &Name,
-        planned: &Planned,
+        planned: &ClusterPlan,
     ) -> Result<Option<DecisionRecord>, StoreError> {
         let Some(moved) = self.run.plan.moves.get(name) else { return Ok(None) };
         let there = match moved.progress {
@@ -250,7 +250,7 @@ impl Writing<'_> {
 }
 
 /// The record of a decision, all but why it was taken: what is left of one that was lost.
-fn whole_record(name: &Name, planned: &Planned, row: Option<&ClusterRow>) -> DecisionRecord {
+fn whole_record(name: &Name, planned: &ClusterPlan, row: Option<&ClusterRow>) -> DecisionRecord {
     let blank = blank_record(name, planned);
     match &planned.decision {
         Decision::Wait { seen, reasons } => DecisionRecord {
@@ -281,7 +281,7 @@ fn whole_record(name: &Name, planned: &Planned, row: Option<&ClusterRow>) -> Dec
     }
 }
 
-fn blank_record(name: &Name, planned: &Planned) -> DecisionRecord {
+fn blank_record(name: &Name, planned: &ClusterPlan) -> DecisionRecord {
     DecisionRecord::blank(name.clone(), planned.demand.clone())
 }
 

@@ -14,14 +14,14 @@ use super::resize::{Resize, Resizes};
 use super::{PlanInput, version};
 use crate::model::api::DeletionPolicy;
 use crate::model::{
-    ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Planned, Progress,
+    ClusterPlan, ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Progress,
     VersionStep,
 };
 
 /// What was decided about the clusters that have a worker.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
-    pub(super) clusters: BTreeMap<Name, Planned>,
+    pub(super) clusters: BTreeMap<Name, ClusterPlan>,
     /// Those on their way to another version.
     pub(super) versions: BTreeMap<Name, VersionStep>,
     /// Those on the move.
@@ -70,7 +70,7 @@ pub(super) fn decide<'a>(
             let starts = moves::starts(input, name, worker, row).filter(|_| is_here);
             moves.extend(starts.map(|one| (name.clone(), one)));
             let demand = row.demand.clone();
-            decided.insert(name.clone(), Planned { decision, demand, resize_blocked: None });
+            decided.insert(name.clone(), ClusterPlan::new(decision, demand));
             let Some(cluster) = input.fleet.clusters.get(name).filter(|_| kept) else { continue };
             evaluated += u64::from(cluster.facts != row.facts || cluster.demand != row.demand);
             let step = version::step(input, worker, row, cluster);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::PlanInput;
-use crate::model::{Cluster, Decision, Fleet, Name, PendingRow, Plan, Planned};
+use crate::model::{Cluster, ClusterPlan, Decision, Fleet, Name, PendingRow, Plan};
 
 /// One cluster in the queue.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Waiting<'_> {
 /// come after those that were seen, by name.
 pub(super) fn sort_queue<'a>(
     input: &PlanInput<'a>,
-    placed: &BTreeMap<Name, Planned>,
+    placed: &BTreeMap<Name, ClusterPlan>,
 ) -> Vec<Waiting<'a>> {
     let wanted = input.fleet.clusters.values();
     let wanted = wanted.filter(|c| !placed.contains_key(&c.name) && !is_kept(input, &c.name));
@@ -77,7 +77,7 @@ pub(super) fn number<'a>(
 /// that does not wait. The number in its record is never given again, so it says no more than who came first.
 #[must_use]
 pub fn place_in_queue(fleet: &Fleet, plan: &Plan, name: &Name) -> Option<(usize, usize)> {
-    let key = |name: &Name, planned: &Planned| {
+    let key = |name: &Name, planned: &ClusterPlan| {
         let Decision::Wait { seen, .. } = planned.decision else { return None };
         let priority = fleet.clusters.get(name).and_then(|cluster| cluster.spec.priority);
         Some((Reverse(priority.unwrap_or(0)), seen, name.clone()))
@@ -93,8 +93,8 @@ pub fn place_in_queue(fleet: &Fleet, plan: &Plan, name: &Name) -> Option<(usize,
 /// something did not load, or where their record is not written, they stay as they were recorded.
 pub(super) fn left(
     input: &PlanInput<'_>,
-    placed: &BTreeMap<Name, Planned>,
-) -> BTreeMap<Name, Planned> {
+    placed: &BTreeMap<Name, ClusterPlan>,
+) -> BTreeMap<Name, ClusterPlan> {
     let rows = input.previous.pending.clusters.iter();
     let gone = rows.filter(|(name, _)| {
         let desired = input.fleet.clusters.contains_key(*name) && !is_kept(input, name);
@@ -106,7 +106,7 @@ pub(super) fn left(
         } else {
             Decision::Wait { seen: row.seen, reasons: row.reasons.clone() }
         };
-        let planned = Planned { decision, demand: row.demand.clone(), resize_blocked: None };
+        let planned = ClusterPlan::new(decision, row.demand.clone());
         (name.clone(), planned)
     };
     gone.map(decide).collect()

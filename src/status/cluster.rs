@@ -7,8 +7,8 @@ use super::proposed::proposed;
 use super::{ClusterDocument, STATUS_SCHEMA, StatusInput, condition, drifted, moving, since};
 use crate::model::api::{ErrorStatus, ManagedClusterStatus, NodeCounts, Observation};
 use crate::model::{
-    ClusterPhase, Condition, ConditionReason, ConditionStatus, ConditionType, Decision,
-    FoldedCluster, Freshness, Hold, HoldKind, Name, Planned, ReasonCode, VersionStep,
+    ClusterPhase, ClusterPlan, Condition, ConditionReason, ConditionStatus, ConditionType,
+    Decision, FoldedCluster, Freshness, Hold, HoldKind, Name, ReasonCode, VersionStep,
 };
 
 /// The status document of a cluster, the times of its conditions unset. `None` for one that is gone.
@@ -132,7 +132,7 @@ fn updating(step: &VersionStep) -> Condition {
     condition(ConditionType::Updating, ConditionStatus::True, step.waits.name(), message)
 }
 
-fn placed(planned: &Planned, input: StatusInput<'_>, name: &Name) -> Condition {
+fn placed(planned: &ClusterPlan, input: StatusInput<'_>, name: &Name) -> Condition {
     let deletion_held = |kind| {
         let names = |h: &Hold| h.names.binary_search_by(|held| held.as_str().cmp(name)).is_ok();
         input.plan.holds.iter().any(|hold| hold.kind == kind && names(hold))

@@ -4,8 +4,8 @@
 use super::{StatusInput, condition};
 use crate::model::api::WriteMode;
 use crate::model::{
-    Blocker, Condition, ConditionReason, ConditionStatus, ConditionType, Decision, MoveCause,
-    MoveProgress, Name, Planned,
+    Blocker, ClusterPlan, Condition, ConditionReason, ConditionStatus, ConditionType, Decision,
+    MoveCause, MoveProgress, Name,
 };
 
 /// How many clusters a message names.
@@ -62,7 +62,7 @@ pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> 
 pub(super) fn drained(input: StatusInput<'_>, name: &Name) -> Option<Condition> {
     input.fleet.workers.get(name).filter(|worker| worker.spec.is_draining())?;
     let plan = input.plan;
-    let here = |(_, planned): &(&Name, &Planned)| planned.decision.worker() == Some(name);
+    let here = |(_, planned): &(&Name, &ClusterPlan)| planned.decision.worker() == Some(name);
     let left = plan.clusters.iter().filter(here).count();
     if left == 0 {
         return Some(condition(

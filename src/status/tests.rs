@@ -6,9 +6,9 @@ use super::*;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::api::{Observation, WorkerSpec};
 use crate::model::{
-    Decision, DeletionStep, FleetCounts, FoldedCluster, FoldedReport, Freshness, GateReason, Hold,
-    HoldKind, Planned, ReasonCode, ReportedError, Resources, Worker, WorkerPlan, WorkerState,
-    fixture,
+    ClusterPlan, Decision, DeletionStep, FleetCounts, FoldedCluster, FoldedReport, Freshness,
+    GateReason, Hold, HoldKind, ReasonCode, ReportedError, Resources, Worker, WorkerPlan,
+    WorkerState, fixture,
 };
 
 /// When the report came that the tests fold.
@@ -36,7 +36,7 @@ impl Given {
 }
 
 pub(super) fn planned(decision: Decision) -> Plan {
-    let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+    let planned = ClusterPlan::new(decision, Resources::new());
     Plan { clusters: [(name("c"), planned)].into(), ..Plan::default() }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use carp::model::{Decision, Name, Planned, Proposal, Work, paths};
+use carp::model::{ClusterPlan, Decision, Name, Proposal, Work, paths};
 use carp::pipeline::propose;
 
 use crate::support::breadth;
@@ -190,7 +190,7 @@ const REMOVED: usize = 321;
 fn three_changes(fleet: &Settled) -> [Work; 3] {
     let mut world = fleet.world();
     let plan = world.propose().plan;
-    let waits = |p: &&Planned| matches!(p.decision, Decision::Wait { .. });
+    let waits = |p: &&ClusterPlan| matches!(p.decision, Decision::Wait { .. });
     let waiting = plan.clusters.values().filter(waits).count();
     assert!(waiting * 20 >= fleet.clusters(), "{waiting} of {} wait", fleet.clusters());
 

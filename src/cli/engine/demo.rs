@@ -116,7 +116,7 @@ fn view(
 
 fn placed(turn: &Reconciled) -> Vec<[String; 4]> {
     let proposal = &turn.opened.proposal;
-    let row = |(name, planned): (&Name, &crate::model::Planned)| {
+    let row = |(name, planned): (&Name, &crate::model::ClusterPlan)| {
         let Decision::Bind(binding) = &planned.decision else { return None };
         let tenant = proposal.fleet.clusters.get(name)?.tenant.clone();
         Some([name.to_string(), tenant, binding.worker.to_string(), why(binding)])

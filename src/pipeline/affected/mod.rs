@@ -42,7 +42,7 @@ use super::status::Documents;
 use super::writing::{Writing, WrittenTree};
 use super::{Decided, decide, finish};
 use crate::model::{
-    Baseline, Decision, DocumentIndex, Hold, Memo, Name, Observed, PendingLock, Plan, Planned,
+    Baseline, ClusterPlan, Decision, DocumentIndex, Hold, Memo, Name, Observed, PendingLock, Plan,
     Previous, Proposal, ReportsSince, Snapshot, StandingWorker, Store, StoreError,
 };
 use crate::plan::{self, PlanInput};
@@ -322,7 +322,7 @@ fn count_standing(
 fn stays(decided: &Decided, other: &OtherClusters, queue: Option<&PendingLock>) -> bool {
     let waits = |name: &Name| queue.is_some_and(|queue| queue.clusters.contains_key(name));
     let Plan { clusters, pools, deletions, moves, stays, violations, .. } = &decided.planning.plan;
-    let keeps = |(name, planned): (&Name, &Planned)| match planned.decision {
+    let keeps = |(name, planned): (&Name, &ClusterPlan)| match planned.decision {
         Decision::Keep { .. } => planned.resize_blocked.is_none(),
         Decision::Bind(_) => other.added.contains(name) || waits(name),
         Decision::Wait { .. } => queue.is_some() && (other.added.contains(name) || waits(name)),

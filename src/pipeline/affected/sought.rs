@@ -10,8 +10,8 @@ use super::scope::AffectedScope;
 use super::{DecidedBy, count_standing, decide_part, queue, scope};
 use crate::diag::Severity;
 use crate::model::{
-    Baseline, Decision, DocumentIndex, DocumentName, Name, PendingRow, Planned, Previous, Proposal,
-    ReportsSince, Snapshot, Store, StoreError, Verification,
+    Baseline, ClusterPlan, Decision, DocumentIndex, DocumentName, Name, PendingRow, Previous,
+    Proposal, ReportsSince, Snapshot, Store, StoreError, Verification,
 };
 
 /// What is asked of a fleet.
@@ -218,10 +218,8 @@ fn stand(
     }
     for (worker, lock) in &previous.workers {
         for (name, row) in &lock.clusters {
-            plan.clusters.entry(name.clone()).or_insert_with(|| Planned {
-                decision: Decision::Keep { worker: worker.clone() },
-                demand: row.demand.clone(),
-                resize_blocked: None,
+            plan.clusters.entry(name.clone()).or_insert_with(|| {
+                ClusterPlan::new(Decision::Keep { worker: worker.clone() }, row.demand.clone())
             });
         }
     }
@@ -237,7 +235,7 @@ fn wait(
     let Some(lock) = read::pending(snapshot, store)? else { return Ok(false) };
     let waits = |(name, row): (&Name, &PendingRow)| {
         let decision = Decision::Wait { seen: row.seen, reasons: row.reasons.clone() };
-        let planned = Planned { decision, demand: row.demand.clone(), resize_blocked: None };
+        let planned = ClusterPlan::new(decision, row.demand.clone());
         (name.clone(), planned)
     };
     proposal.plan.clusters.extend(lock.clusters.iter().map(waits));

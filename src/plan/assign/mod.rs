@@ -46,8 +46,8 @@ use super::taking::Taking;
 use super::worker_states::WorkerStates;
 use super::{PlanInput, SearchMode, context, filter, placed};
 use crate::model::{
-    Binding, Cluster, Decision, Digest, Fleet, HoldKind, IndexRow, Name, Offer, Planned, Reason,
-    ReasonCode, Rebalanced, Resources, Stay, Term, VersionStep,
+    Binding, Cluster, ClusterPlan, Decision, Digest, Fleet, HoldKind, IndexRow, Name, Offer,
+    Reason, ReasonCode, Rebalanced, Resources, Stay, Term, VersionStep,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
@@ -61,7 +61,7 @@ pub(super) struct PlanRun<'a> {
     /// The workers at this point.
     pub(super) states: WorkerStates<'a>,
     /// What was decided so far.
-    pub(super) clusters: BTreeMap<Name, Planned>,
+    pub(super) clusters: BTreeMap<Name, ClusterPlan>,
     /// The clusters on their way to another version.
     pub(super) versions: BTreeMap<Name, VersionStep>,
     /// What is being deleted.
@@ -120,7 +120,8 @@ impl<'a> PlanRun<'a> {
             placed::decide(input, &mut deletions, &mut holds);
         let queue = queue::sort_queue(input, &clusters);
         let left = queue::left(input, &clusters);
-        let is_waiting = |(_, p): &(&Name, &Planned)| matches!(p.decision, Decision::Wait { .. });
+        let is_waiting =
+            |(_, p): &(&Name, &ClusterPlan)| matches!(p.decision, Decision::Wait { .. });
         let unseen = left.iter().filter(is_waiting).map(|(name, _)| name.clone()).collect();
         clusters.extend(left);
         let run = Self {
@@ -306,7 +307,7 @@ impl<'a> PlanRun<'a> {
 
     fn decide(&mut self, cluster: &Cluster, decision: Decision) {
         let demand = cluster.demand.clone();
-        let planned = Planned { decision, demand, resize_blocked: None };
+        let planned = ClusterPlan::new(decision, demand);
         self.clusters.insert(cluster.name.clone(), planned);
     }
 }

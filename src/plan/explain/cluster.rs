@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Explanation, PolicyLoss, WorkerVerdict, margin, summary};
-use crate::model::{Cluster, Decision, Name, Planned, ReasonCode};
+use crate::model::{Cluster, ClusterPlan, Decision, Name, ReasonCode};
 use crate::plan::PlanInput;
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Request};
@@ -55,11 +55,11 @@ fn told(input: &PlanInput<'_>, run: &PlanRun<'_>, name: &Name) -> Option<Explana
 }
 
 /// Whether a cluster waits because a policy or class did not load, whatever the workers say.
-fn is_held(planned: &Planned) -> bool {
+fn is_held(planned: &ClusterPlan) -> bool {
     matches!(&planned.decision, Decision::Wait { reasons, .. } if reasons.contains(&ReasonCode::PlacementsHeld))
 }
 
-fn bare(name: &Name, planned: &Planned) -> Explanation {
+fn bare(name: &Name, planned: &ClusterPlan) -> Explanation {
     Explanation {
         cluster: name.clone(),
         planned: planned.clone(),
@@ -81,7 +81,7 @@ fn table_roster<'a>(
     input: &PlanInput<'a>,
     after: &PlanRun<'a>,
     cluster: &Cluster,
-    planned: &Planned,
+    planned: &ClusterPlan,
 ) -> WorkerStates<'a> {
     match &planned.decision {
         Decision::Bind(_) => {

@@ -22,7 +22,7 @@ pub use worker::explain_worker;
 
 use super::{PoolVerdict, Precedence};
 use crate::model::api::Taint;
-use crate::model::{Name, Planned, Rank, Reason, Resources, Term, WorkerPlan};
+use crate::model::{ClusterPlan, Name, Rank, Reason, Resources, Term, WorkerPlan};
 
 /// Why a cluster is where it is, or why it waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Explanation {
     /// The cluster.
     pub cluster: Name,
     /// What the plan says of it.
-    pub planned: Planned,
+    pub planned: ClusterPlan,
     /// The policy that applies; `None` where none selects the cluster.
     pub policy: Option<Name>,
     /// The policies that select the cluster too and do not apply.

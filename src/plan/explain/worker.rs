@@ -14,8 +14,9 @@ pub fn explain_worker(input: &PlanInput<'_>, name: &Name) -> Option<WorkerExplan
 
 fn told(run: &PlanRun<'_>, name: &Name) -> Option<WorkerExplanation> {
     let candidate = run.states.get(name)?;
-    let here =
-        |(_, planned): &(&Name, &crate::model::Planned)| planned.decision.worker() == Some(name);
+    let here = |(_, planned): &(&Name, &crate::model::ClusterPlan)| {
+        planned.decision.worker() == Some(name)
+    };
     Some(WorkerExplanation {
         worker: name.clone(),
         plan: candidate.plan.clone(),

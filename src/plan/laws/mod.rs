@@ -21,7 +21,7 @@ pub(super) use self::steps::every_step;
 use super::WorkerVerdict;
 use super::world::World;
 use crate::model::{
-    Blocker, ClusterState, Decision, HoldKind, Move, MoveProgress, Plan, Planned, Quantity,
+    Blocker, ClusterPlan, ClusterState, Decision, HoldKind, Move, MoveProgress, Plan, Quantity,
     ReasonCode,
 };
 
@@ -34,7 +34,7 @@ fn decisions(plan: &Plan) -> Plan {
     Plan { evaluated: 0, ..plan.clone() }
 }
 
-fn waits(planned: &Planned) -> Option<&BTreeSet<ReasonCode>> {
+fn waits(planned: &ClusterPlan) -> Option<&BTreeSet<ReasonCode>> {
     match &planned.decision {
         Decision::Wait { reasons, .. } => Some(reasons),
         _ => None,
@@ -243,7 +243,7 @@ fn what_the_workers_take_is_what_their_clusters_take() {
     every_step(|world, planning| {
         for (name, worker) in &planning.plan.workers {
             let mut sum = crate::model::Resources::new();
-            let here = |p: &&Planned| p.decision.worker() == Some(name);
+            let here = |p: &&ClusterPlan| p.decision.worker() == Some(name);
             let clusters: Vec<_> = planning.plan.clusters.values().filter(here).collect();
             for planned in &clusters {
                 super::amounts::add(&mut sum, &planned.demand);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{Seen, every_step, waits};
 use crate::model::{
-    Cluster, Decision, Name, Plan, Planned, Quantity, ReasonCode, Resources, topology,
+    Cluster, ClusterPlan, Decision, Name, Plan, Quantity, ReasonCode, Resources, topology,
 };
 use crate::plan::amounts;
 use crate::plan::group::{self, ClusterInfo, Group};
@@ -90,7 +90,7 @@ fn one_more_cluster_changes_nothing_about_the_others() {
                 prop_assert!(changed.copied().collect::<BTreeSet<_>>().is_subset(&moving));
                 let gone: Vec<_> = reasons.difference(reasons_then).collect();
                 prop_assert!(gone.is_empty() || gone == [&ReasonCode::Spread], "{:?}", gone);
-                let place = |p: &Planned| match p.decision {
+                let place = |p: &ClusterPlan| match p.decision {
                     Decision::Wait { seen, .. } => seen,
                     _ => 0,
                 };
@@ -108,7 +108,7 @@ fn one_more_cluster_changes_nothing_about_the_others() {
 
 /// The desired clusters that have a worker after a plan, and the document of that.
 fn placed<'a>(world: &'a World, plan: &'a Plan) -> BTreeMap<&'a Name, (&'a Cluster, &'a Name)> {
-    let of = |(name, planned): (&'a Name, &'a Planned)| {
+    let of = |(name, planned): (&'a Name, &'a ClusterPlan)| {
         let cluster = world.fleet.clusters.get(name)?;
         Some((name, (cluster, planned.decision.worker()?)))
     };

@@ -80,7 +80,7 @@ fn all_named<'a>(run: &PlanRun<'a>) -> Vec<Named<'a>> {
     if suspects.is_empty() && !by_policy {
         return Vec::new();
     }
-    let named = |(name, planned): (&Name, &crate::model::Planned)| {
+    let named = |(name, planned): (&Name, &crate::model::ClusterPlan)| {
         let Decision::Keep { worker } = &planned.decision else { return None };
         if !by_policy && !suspects.contains(worker) {
             return None;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::begin::{Named, blocked, elsewhere, go};
 use crate::model::api::{Rebalance, Strategy};
 use crate::model::{
-    Cluster, Decision, MoveCause, Name, Planned, Rank, Rebalanced, Resources, WorkerState,
+    Cluster, ClusterPlan, Decision, MoveCause, Name, Rank, Rebalanced, Resources, WorkerState,
 };
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Request};
@@ -57,7 +57,7 @@ pub(in crate::plan) fn rebalance(run: &mut PlanRun<'_>) {
 /// The placed clusters that may move and that nothing else names.
 fn may_move<'a>(run: &PlanRun<'a>) -> Vec<Named<'a>> {
     let input = run.input;
-    let of = |(name, planned): (&Name, &Planned)| {
+    let of = |(name, planned): (&Name, &ClusterPlan)| {
         let Decision::Keep { worker: on } = &planned.decision else { return None };
         let cluster = input.fleet.clusters.get(name)?;
         let worker = input.fleet.workers.get(on)?;

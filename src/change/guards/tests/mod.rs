@@ -8,9 +8,9 @@ use crate::model::api::{
     AcknowledgementKind, AcknowledgementSettings, AcknowledgementSpec, DeletionPolicy, Guards,
 };
 use crate::model::{
-    AcknowledgementSpent, Binding, ClusterRow, Deletion, DeletionStep, Digest, FLEET_LOCK_SCHEMA,
-    FleetLock, HeldSet, Id, IndexRow, Missing, Planned, Resources, Sourced, Unloaded, Vouching,
-    WORKER_LOCK_SCHEMA, WorkerLock, WorkerPlan,
+    AcknowledgementSpent, Binding, ClusterPlan, ClusterRow, Deletion, DeletionStep, Digest,
+    FLEET_LOCK_SCHEMA, FleetLock, HeldSet, Id, IndexRow, Missing, Resources, Sourced, Unloaded,
+    Vouching, WORKER_LOCK_SCHEMA, WorkerLock, WorkerPlan,
 };
 
 mod early;
@@ -64,7 +64,7 @@ pub(super) fn placed(count: usize) -> Previous {
 
 pub(super) fn deleting(count: usize) -> Plan {
     let decision = Decision::Delete { worker: name("w1"), step: DeletionStep::D1 };
-    let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+    let planned = ClusterPlan::new(decision, Resources::new());
     let clusters = (0..count).map(|i| (name(&format!("c{i}")), planned.clone())).collect();
     Plan { clusters, ..Plan::default() }
 }
@@ -257,11 +257,7 @@ fn a_move_without_a_reason_of_its_own_is_held() {
         runner_up: None,
         group: None,
     };
-    let planned = Planned {
-        decision: Decision::Bind(binding),
-        demand: Resources::new(),
-        resize_blocked: None,
-    };
+    let planned = ClusterPlan::new(Decision::Bind(binding), Resources::new());
     let mut plan = Plan { clusters: [(name("c0"), planned)].into(), ..Plan::default() };
     run(&mut plan, &Fleet::default(), &placed(1));
     assert_eq!(plan.holds[0].kind, HoldKind::MassMove);
@@ -270,8 +266,7 @@ fn a_move_without_a_reason_of_its_own_is_held() {
 
 #[test]
 fn what_is_forgotten_moves_nowhere() {
-    let planned =
-        Planned { decision: Decision::Forget, demand: Resources::new(), resize_blocked: None };
+    let planned = ClusterPlan::new(Decision::Forget, Resources::new());
     let mut plan = Plan { clusters: [(name("c0"), planned)].into(), ..Plan::default() };
     run(&mut plan, &Fleet::default(), &placed(1));
     assert!(plan.holds.is_empty());
@@ -371,7 +366,7 @@ fn what_is_made_anew_after_its_deletion_does_not_move() {
         group: None,
     };
     let decision = Decision::Bind(binding);
-    let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+    let planned = ClusterPlan::new(decision, Resources::new());
     let deletion = Deletion {
         reporter: Some(name("w1")),
         step: Some(DeletionStep::D2),

@@ -7,8 +7,8 @@ use super::FileCounts;
 use super::deletions::progress_words;
 use crate::cli::show;
 use crate::model::{
-    Binding, ClusterState, Decision, DeletionStep, Fleet, Move, MoveProgress, Name, Owned, Planned,
-    Progress, Proposal, ReasonCode,
+    Binding, ClusterPlan, ClusterState, Decision, DeletionStep, Fleet, Move, MoveProgress, Name,
+    Owned, Progress, Proposal, ReasonCode,
 };
 use crate::pipeline::Update;
 
@@ -68,7 +68,7 @@ impl Action {
 /// What happens to a cluster; `None` where nothing does.
 pub(super) fn change_of(
     name: &Name,
-    planned: &Planned,
+    planned: &ClusterPlan,
     proposal: &Proposal,
     files: &FileCounts,
     updates: &BTreeMap<Name, Update>,
@@ -168,7 +168,7 @@ fn ended(moved: Option<&Move>) -> Option<(Action, String)> {
 }
 
 /// The worker whose lock lists a cluster. Most are where they were, so that one is asked first.
-fn worker_before(name: &Name, planned: &Planned, proposal: &Proposal) -> Option<Name> {
+fn worker_before(name: &Name, planned: &ClusterPlan, proposal: &Proposal) -> Option<Name> {
     let workers = &proposal.previous.workers;
     let lists = |worker: &Name| workers.get(worker)?.clusters.get(name).map(|_| worker.clone());
     let there = planned.decision.worker().and_then(lists);

@@ -194,11 +194,10 @@ mod tests {
     /// The same of a cluster.
     fn view_of_cluster(progress: Progress, missing: Option<Missing>) -> String {
         let mut proposal = sample::unchanged();
-        let planned = crate::model::Planned {
-            decision: crate::model::Decision::Forget,
-            demand: crate::model::Resources::new(),
-            resize_blocked: None,
-        };
+        let planned = crate::model::ClusterPlan::new(
+            crate::model::Decision::Forget,
+            crate::model::Resources::new(),
+        );
         proposal.plan.clusters.insert(Name::parse("old").unwrap(), planned);
         view_beside(progress, missing, &proposal)
     }

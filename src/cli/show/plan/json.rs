@@ -8,7 +8,7 @@ use super::super::findings::{SeverityTally, findings_value};
 use super::{Action, ChangeGroup, ClusterChange, FileCount, PlanView, certificate, form};
 use crate::change::with_lines;
 use crate::model::{
-    Decision, Drifted, Gate, Hold, Move, Name, Planned, PoolPlan, Reason, Stay, WorkerPlan,
+    ClusterPlan, Decision, Drifted, Gate, Hold, Move, Name, PoolPlan, Reason, Stay, WorkerPlan,
     WorkerState,
 };
 use crate::pipeline::update_lines;
@@ -107,7 +107,7 @@ fn drifted(drifted: &Drifted, view: &PlanView<'_>) -> Value {
     })
 }
 
-fn cluster(name: &Name, planned: &Planned, view: &PlanView<'_>) -> Value {
+fn cluster(name: &Name, planned: &ClusterPlan, view: &PlanView<'_>) -> Value {
     let change: Option<&ClusterChange> = view.clusters.iter().find(|c| c.name == *name);
     json!({
         "name": name,

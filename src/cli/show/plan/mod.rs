@@ -40,8 +40,8 @@ use super::findings::{Finding, tells_hold, tells_kept};
 use crate::change::{Certified, Pressure, pressure};
 use crate::model::api::DriftPolicy;
 use crate::model::{
-    ChangeKind, Decision, GateReason, Hold, HoldKind, Name, Planned, Progress, Proposal, Quantity,
-    ReasonCode, WorkerState, paths, thousands,
+    ChangeKind, ClusterPlan, Decision, GateReason, Hold, HoldKind, Name, Progress, Proposal,
+    Quantity, ReasonCode, WorkerState, paths, thousands,
 };
 use crate::pipeline::Update;
 use clusters::change_of;
@@ -251,7 +251,7 @@ impl<'a> PlanView<'a> {
 
 /// Whether a cluster waits for nothing but a guard, which names it.
 fn is_held_back(change: &ClusterChange, proposal: &Proposal) -> bool {
-    let waits_only = |planned: &Planned| match &planned.decision {
+    let waits_only = |planned: &ClusterPlan| match &planned.decision {
         Decision::Wait { reasons, .. } => reasons.iter().eq(&[ReasonCode::PlacementsHeld]),
         _ => false,
     };

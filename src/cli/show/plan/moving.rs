@@ -91,7 +91,7 @@ pub(super) fn markdown(view: &PlanView<'_>) -> String {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::model::{Binding, DeletionStep, Planned, Resources};
+    use crate::model::{Binding, ClusterPlan, DeletionStep, Resources};
 
     fn name(text: &str) -> Name {
         Name::parse(text).unwrap()
@@ -111,7 +111,7 @@ mod tests {
         let progress = MoveProgress::Begins;
         let step = Some(DeletionStep::D1);
         let decision = Decision::Move { from: from.clone(), step, binding };
-        let planned = Planned { decision, demand: Resources::new(), resize_blocked: None };
+        let planned = ClusterPlan::new(decision, Resources::new());
         let (to, demand) = (name("w2"), crate::model::Resources::new());
         let moved = Move { from: from.clone(), to, cause, progress, demand, awaited: true };
         let plan = &mut proposal.plan;

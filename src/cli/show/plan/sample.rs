@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{
-    Binding, Change, ChangeKind, ClusterRow, ClusterState, Decision, DeletionStep, Digest, Fleet,
-    FleetCounts, Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed, PendingRow, Plan,
-    PlanOverrides, Planned, Previous, Proposal, Quantity, ReasonCode, Resources, StepWait, Survey,
-    Term, VersionStep, Versions, WORKER_LOCK_SCHEMA, Work, WorkerLock, WorkerPlan, WorkerState,
-    blob_id,
+    Binding, Change, ChangeKind, ClusterPlan, ClusterRow, ClusterState, Decision, DeletionStep,
+    Digest, Fleet, FleetCounts, Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed,
+    PendingRow, Plan, PlanOverrides, Previous, Proposal, Quantity, ReasonCode, Resources, StepWait,
+    Survey, Term, VersionStep, Versions, WORKER_LOCK_SCHEMA, Work, WorkerLock, WorkerPlan,
+    WorkerState, blob_id,
 };
 
 fn name(text: &str) -> Name {
@@ -169,7 +169,7 @@ pub(super) fn wait_before(proposal: &mut Proposal, cluster: &str, reasons: BTree
 }
 
 fn plan() -> Plan {
-    let planned = |decision| Planned { decision, demand: clusters(1), resize_blocked: None };
+    let planned = |decision| ClusterPlan::new(decision, clusters(1));
     let bind = |worker, runner_up: Option<&str>| {
         planned(Decision::Bind(Binding {
             worker: name(worker),

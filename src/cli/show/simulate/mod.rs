@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use super::findings::Finding;
 use super::plan::why_here;
 use crate::model::{
-    Decision, Gate, Hold, Name, Plan, Planned, Proposal, Quantity, ReasonCode, Stay, WorkerPlan,
+    ClusterPlan, Decision, Gate, Hold, Name, Plan, Proposal, Quantity, ReasonCode, Stay, WorkerPlan,
 };
 use crate::simulate::RebalanceOffer;
 
@@ -69,7 +69,7 @@ pub enum ClusterStanding {
 impl ClusterStanding {
     /// Where it is after a plan.
     #[must_use]
-    pub fn of(planned: Option<&Planned>) -> Self {
+    pub fn of(planned: Option<&ClusterPlan>) -> Self {
         let Some(planned) = planned else { return Self::Absent };
         match &planned.decision {
             Decision::Delete { worker, .. } => Self::Deleting(worker.clone()),
