@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
-use crate::model::{Name, Progress, Proposal};
+use crate::model::{ClusterPlan, Deletion, Progress, Proposal};
 
 /// How much there is that a change did not cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,21 +38,19 @@ pub fn caused(mut after: Proposal, before: &Proposal) -> (Proposal, Others) {
     others.held = (held - after.plan.holds.len() - after.gates.len()) as u64;
 
     let waits = |proposal: &Proposal| {
-        let all = proposal.plan.deletions.values();
-        all.filter(|deletion| deletion.progress == Progress::Waits).count()
+        let all = proposal.plan.deletions().into_iter();
+        all.filter(|(_, deletion)| deletion.progress == Progress::Waits).count()
     };
     let waiting = waits(&after);
     let plan = &mut after.plan;
-    without(&mut plan.deletions, &before.plan.deletions);
-    // What the run before begins is under way in this one.
-    plan.deletions.retain(|name, deletion| {
-        deletion.progress != Progress::Waits || !before.plan.deletions.contains_key(name)
-    });
-    without(&mut plan.moves, &before.plan.moves);
-    without(&mut plan.stays, &before.plan.stays);
-    without(&mut plan.violations, &before.plan.violations);
-    without(&mut plan.versions, &before.plan.versions);
-    without(&mut plan.pools, &before.plan.pools);
+    for (name, planned) in &mut plan.clusters {
+        if let Some(known) = before.plan.clusters.get(name) {
+            leave_new(planned, known);
+        }
+    }
+    let known = &before.plan.retirements;
+    plan.retirements.retain(|name, deletion| known.get(name).is_none_or(|k| is_new(deletion, k)));
+    plan.pools.retain(|name, pool| before.plan.pools.get(name) != Some(pool));
     after.survey.drifted.retain(|drifted| !before.survey.drifted.contains(drifted));
     others.deletions = (waiting - waits(&after)) as u64;
     (after, others)
@@ -80,8 +78,20 @@ fn on_what_is_new(finding: &mut Diagnostic, before: &Proposal) {
     }
 }
 
-fn without<T: PartialEq>(all: &mut BTreeMap<Name, T>, known: &BTreeMap<Name, T>) {
-    all.retain(|name, value| known.get(name) != Some(value));
+/// Leaves of what is said of a cluster what the plan before does not say.
+fn leave_new(planned: &mut ClusterPlan, known: &ClusterPlan) {
+    planned.deletion.take_if(|of| known.deletion.as_ref().is_some_and(|k| !is_new(of, k)));
+    planned.moved.take_if(|of| known.moved.as_ref() == Some(of));
+    planned.stay.take_if(|of| known.stay.as_ref() == Some(of));
+    planned.version.take_if(|of| known.version.as_ref() == Some(of));
+    if planned.violations == known.violations {
+        planned.violations.clear();
+    }
+}
+
+/// Whether a deletion is another than the plan before says. What the run before begins is under way in this one.
+fn is_new(deletion: &Deletion, known: &Deletion) -> bool {
+    deletion.progress != Progress::Waits && deletion != known
 }
 
 /// How many findings are known, and those that are not. Of a finding that was there once and is there twice

@@ -13,14 +13,14 @@ use crate::model::{
 #[must_use]
 pub fn plan_digest(plan: &Plan, previous: &Previous) -> Digest {
     let decided = plan.clusters.iter().filter_map(|(name, planned)| {
-        let after = row(plan, name, planned);
+        let after = row(planned);
         (before(previous, name, planned).as_ref() != Some(&after)).then_some((name, after))
     });
     Digest::of_value(&decided.collect::<BTreeMap<_, _>>())
 }
 
 /// A decision in one line.
-fn row(plan: &Plan, name: &Name, planned: &ClusterPlan) -> String {
+fn row(planned: &ClusterPlan) -> String {
     let state = match &planned.decision {
         Decision::Keep { .. } | Decision::Bind(_) => BOUND,
         Decision::Wait { .. } => PENDING,
@@ -32,7 +32,7 @@ fn row(plan: &Plan, name: &Name, planned: &ClusterPlan) -> String {
     let worker = planned.decision.worker().map_or("", Name::as_str).to_owned() + &to;
     // What is deleted steps to no other version, though its lock still says between which it was.
     let steps = !matches!(planned.decision, Decision::Delete { .. });
-    let versions = plan.versions.get(name).filter(|_| steps).map(|step| step.versions.to_string());
+    let versions = planned.version.as_ref().filter(|_| steps).map(|step| step.versions.to_string());
     line(state, &worker, &planned.demand, versions)
 }
 

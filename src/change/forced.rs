@@ -65,7 +65,7 @@ impl Certified {
 #[must_use]
 pub fn forced(plan: &Plan, fleet: &Fleet) -> BTreeMap<Name, Forced> {
     let mut all = BTreeMap::new();
-    for (name, deletion) in &plan.deletions {
+    for (name, deletion) in plan.deletions() {
         let forced = match deletion.progress {
             Progress::Begins if plan.clusters.contains_key(name) => {
                 let is_there = fleet.clusters.contains_key(name);
@@ -79,7 +79,7 @@ pub fn forced(plan: &Plan, fleet: &Fleet) -> BTreeMap<Name, Forced> {
         };
         all.extend(forced.map(|forced| (name.clone(), forced)));
     }
-    for (name, moved) in plan.moves.iter().filter(|(_, m)| m.progress == MoveProgress::Begins) {
+    for (name, moved) in plan.moves().filter(|(_, m)| m.progress == MoveProgress::Begins) {
         all.remove(name);
         all.extend(
             moved_by(plan, fleet, name, moved).map(|at| (name.clone(), Forced::Written(at))),
@@ -160,11 +160,13 @@ mod tests {
     fn a_deletion_is_forced_by_a_document_that_is_gone() {
         let deletion = |progress| Deletion { reporter: None, step: None, progress, missing: None };
         let decision = Decision::Forget;
-        let planned = ClusterPlan::new(decision, Resources::new());
+        let planned = ClusterPlan {
+            deletion: Some(Box::new(deletion(Progress::Begins))),
+            ..ClusterPlan::new(decision, Resources::new())
+        };
         let plan = Plan {
             clusters: BTreeMap::from([(name("a"), planned)]),
-            deletions: BTreeMap::from([
-                (name("a"), deletion(Progress::Begins)),
+            retirements: BTreeMap::from([
                 (name("w"), deletion(Progress::Begins)),
                 (name("old"), deletion(Progress::Waits)),
             ]),
@@ -187,7 +189,12 @@ mod tests {
             demand: Resources::new(),
             awaited: true,
         };
-        let plan = Plan { moves: BTreeMap::from([(name("a"), moved)]), ..Plan::default() };
+        let decision = Decision::Keep { worker: from.clone() };
+        let planned = ClusterPlan {
+            moved: Some(Box::new(moved)),
+            ..ClusterPlan::new(decision, Resources::new())
+        };
+        let plan = Plan { clusters: [(name("a"), planned)].into(), ..Plan::default() };
         let value = WorkerOverlaySpec {
             drain: Some(Drain { enabled: true, max_unavailable: None }),
             ..WorkerOverlaySpec::default()

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::diag::visible;
 use crate::model::{
     Change, ClusterPlan, ClusterState, Decision, Deletion, DeletionStep, Digest, Drifted, Ending,
-    Gate, Hold, Id, Move, MoveProgress, Name, Plan, Previous, Progress, ReasonCode, count, paths,
+    Gate, Hold, Id, MoveProgress, Name, Plan, Previous, Progress, ReasonCode, count, paths,
 };
 
 /// How many lines of one sort, and how many names of one hold, a message lists before it counts the rest.
@@ -159,7 +159,7 @@ fn decision_lines(plan: &Plan, previous: &Previous) -> Vec<String> {
         Decision::Forget if previous.pending.clusters.contains_key(name) => {
             Some(format!("forget {name}, which was pending"))
         }
-        Decision::Forget if plan.deletions.contains_key(name) => None,
+        Decision::Forget if planned.deletion.is_some() => None,
         Decision::Forget => Some(format!("forget {name}, of which nothing was made")),
         _ => None,
     };
@@ -172,7 +172,7 @@ fn step_lines(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Vec<String> {
         let Decision::Keep { worker } = &planned.decision else { return None };
         let row = previous.workers.get(worker)?.clusters.get(name)?;
         let before = row.rendered_versions();
-        match (plan.versions.get(name), &row.versions) {
+        match (&planned.version, &row.versions) {
             (Some(step), _) if step.versions != before => Some(format!("{name}: {}", step.words())),
             (None, Some(stepped)) => {
                 Some(format!("{name}: the last step from {}", stepped.versions))
@@ -186,21 +186,22 @@ fn step_lines(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Vec<String> {
 
 /// The moves that begin, arrive or are called off.
 fn move_lines(plan: &Plan) -> Vec<String> {
-    let line = |(name, moved): (&Name, &Move)| {
-        let told = match (&plan.clusters.get(name)?.decision, moved.progress) {
+    let line = |(name, planned): (&Name, &ClusterPlan)| {
+        let moved = planned.moved.as_ref()?;
+        let told = match (&planned.decision, moved.progress) {
             (_, MoveProgress::Leaves | MoveProgress::Starts) => return None,
             (Decision::Move { step, .. }, _) => moved.words(*step),
             (_, _) => moved.words(None),
         };
         Some(format!("{name} {told}"))
     };
-    plan.moves.iter().filter_map(line).collect()
+    plan.clusters.iter().filter_map(line).collect()
 }
 
 /// What becomes of deletions that began earlier, and of workers.
 fn deletion_lines(plan: &Plan) -> Vec<String> {
     let called_off = |name: &Name| {
-        plan.moves.get(name).is_some_and(|moved| moved.progress == MoveProgress::CalledOff)
+        plan.moved(name).is_some_and(|moved| moved.progress == MoveProgress::CalledOff)
     };
     let line = |(name, deletion): (&Name, &Deletion)| {
         if called_off(name) {
@@ -229,7 +230,7 @@ fn deletion_lines(plan: &Plan) -> Vec<String> {
             }
         })
     };
-    plan.deletions.iter().filter_map(line).collect()
+    plan.deletions().into_iter().filter_map(line).collect()
 }
 
 fn waited_alike(name: &Name, reasons: &BTreeSet<ReasonCode>, previous: &Previous) -> bool {

@@ -51,7 +51,7 @@ impl FailOn {
             Self::Waiting if view.against.is_some() => view.count(Action::Wait) > 0,
             Self::Waiting => view.waiting > 0,
             Self::Held => view.held() > 0,
-            Self::Violated => !view.proposal.plan.violations.is_empty(),
+            Self::Violated => view.proposal.plan.violations().next().is_some(),
         }
     }
 }

@@ -198,9 +198,9 @@ impl Stuck {
         Digest::of_names(self.names.iter().map(String::as_str))
     }
 
-    /// The sets among deletions.
+    /// The sets among deletions, which come by name.
     #[must_use]
-    pub fn sets(deletions: &BTreeMap<Name, Deletion>) -> Vec<Self> {
+    pub fn sets<'a>(deletions: impl IntoIterator<Item = (&'a Name, &'a Deletion)>) -> Vec<Self> {
         let mut sets: BTreeMap<&Option<Name>, Vec<String>> = BTreeMap::new();
         for (name, deletion) in deletions {
             let waits = deletion.progress == Progress::Waits;

@@ -2,7 +2,7 @@
 //! folder that could not be made, the plan ends the same: what would begin does not, and what had begun is where
 //! it was.
 
-use super::{Decision, DeletionStep, Missing, MoveProgress, Name, Plan, Progress};
+use super::{Decision, Deletion, DeletionStep, Missing, MoveProgress, Name, Plan, Progress};
 
 impl Plan {
     /// Holds a cluster on the worker that it is on. `begun` is the step of its deletion there that an earlier run
@@ -11,9 +11,12 @@ impl Plan {
     /// A move that would begin does not, and gives back the place that it had kept. One that began earlier goes
     /// on, and so does a deletion: it waits at its step.
     pub fn hold(&mut self, cluster: &Name, on: &Name, begun: Option<DeletionStep>) {
-        self.hold_deletion(cluster, begun);
-        let progress = self.moves.get(cluster).map(|moved| moved.progress);
         let Some(planned) = self.clusters.get_mut(cluster) else { return };
+        planned.deletion = planned.deletion.take().and_then(|mut deletion| {
+            deletion.waits_at(begun?);
+            Some(deletion)
+        });
+        let progress = planned.moved.as_ref().map(|moved| moved.progress);
         if let (Decision::Move { step, .. }, Some(MoveProgress::Leaves)) =
             (&mut planned.decision, progress)
         {
@@ -25,7 +28,7 @@ impl Plan {
             Some(step) => Decision::Delete { worker, step },
             None => Decision::Keep { worker },
         };
-        if let Some(moved) = self.moves.remove(cluster)
+        if let Some(moved) = planned.moved.take()
             && moved.progress == MoveProgress::Begins
             && let Some(to) = self.workers.get_mut(&moved.to)
         {
@@ -33,18 +36,23 @@ impl Plan {
         }
     }
 
-    /// Holds the deletion of a cluster, or of a worker's own cluster, at the step that an earlier run committed;
-    /// where none did it does not begin.
-    pub fn hold_deletion(&mut self, name: &Name, begun: Option<DeletionStep>) {
-        let Some(step) = begun else {
-            self.deletions.remove(name);
-            return;
-        };
-        if let Some(deletion) = self.deletions.get_mut(name) {
-            deletion.step = Some(step);
-            deletion.progress = Progress::Waits;
-            deletion.missing = Some(Missing::NotRendered);
+    /// Holds the deletion of a worker's own cluster at the step that an earlier run committed; where none did it does
+    /// not begin.
+    pub fn hold_retirement(&mut self, worker: &Name, begun: Option<DeletionStep>) {
+        match (begun, self.retirements.get_mut(worker)) {
+            (Some(step), Some(deletion)) => deletion.waits_at(step),
+            (Some(_), None) => {}
+            (None, _) => drop(self.retirements.remove(worker)),
         }
+    }
+}
+
+impl Deletion {
+    /// It goes no further than the step that an earlier run committed.
+    fn waits_at(&mut self, step: DeletionStep) {
+        self.step = Some(step);
+        self.progress = Progress::Waits;
+        self.missing = Some(Missing::NotRendered);
     }
 }
 
@@ -52,8 +60,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::model::{
-        Binding, ClusterPlan, Deletion, Move, MoveCause, Quantity, Resources, WorkerPlan,
-        WorkerState,
+        Binding, ClusterPlan, Move, MoveCause, Quantity, Resources, WorkerPlan, WorkerState,
     };
 
     fn name(text: &str) -> Name {
@@ -87,7 +94,6 @@ mod tests {
     /// that is.
     fn plan(decision: Decision, moves: Option<MoveProgress>) -> Plan {
         let demand = clusters(1);
-        let planned = ClusterPlan::new(decision, demand);
         let deletion = Deletion {
             reporter: Some(name("w1")),
             step: Some(DeletionStep::D2),
@@ -111,11 +117,14 @@ mod tests {
             demand: clusters(4),
             awaited: true,
         };
+        let planned = ClusterPlan {
+            deletion: Some(Box::new(deletion)),
+            moved: moves.map(|progress| Box::new(a_move(progress))),
+            ..ClusterPlan::new(decision, demand)
+        };
         Plan {
             clusters: [(name("a"), planned)].into(),
             workers: [(name("w2"), to)].into(),
-            deletions: [(name("a"), deletion)].into(),
-            moves: moves.map(|progress| (name("a"), a_move(progress))).into_iter().collect(),
             ..Plan::default()
         }
     }
@@ -126,10 +135,9 @@ mod tests {
         begun: Option<DeletionStep>,
     ) -> (Decision, bool, Option<Deletion>, u64) {
         plan.hold(&name("a"), &name("w1"), begun);
-        let decision = plan.clusters["a"].decision.clone();
-        let moves = plan.moves.contains_key("a");
         let given = plan.workers["w2"].clusters;
-        (decision, moves, plan.deletions.remove("a"), given)
+        let ClusterPlan { decision, moved, deletion, .. } = plan.clusters.remove("a").unwrap();
+        (decision, moved.is_some(), deletion.map(|deletion| *deletion), given)
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod baseline;
 mod capi_provider;
 mod catalogue;
 mod cloud;
+mod cluster_plan;
 mod condition;
 mod count;
 mod counted;
@@ -85,6 +86,7 @@ pub use baseline::{
 pub use capi_provider::{CapiProvider, ConfigSecret, DeploymentBeside, ProviderIdentity};
 pub use catalogue::Catalogue;
 pub use cloud::{CloudLocation, CloudManifest, MachineSize};
+pub use cluster_plan::{Binding, ClusterPlan, Decision};
 pub use condition::{Condition, ConditionReason, ConditionStatus, ConditionType};
 pub use count::{amount, count, thousands};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
@@ -127,7 +129,7 @@ pub use object_schemas::{CrdFiles, ObjectSchemas, SchemaFault};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use phase::{ClusterPhase, WorkerPhase};
-pub use plan::{Binding, ClusterPlan, Decision, Hold, HoldKind, Plan, WorkerPlan, WorkerState};
+pub use plan::{Hold, HoldKind, Plan, WorkerPlan, WorkerState};
 pub use pool::{
     MadeBy, POOL_FOLD_SCHEMA, Pending, Pool, PoolFact, PoolFold, PoolLock, PoolPlan, PoolState,
     PoolWorker, is_name_of, pool_locations, worker_facts, worker_name,

@@ -1,35 +1,28 @@
 //! What was decided, with its reasons.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::api::AcknowledgementKind;
 use super::{
-    Deletion, DeletionStep, Digest, Move, Name, Pending, PoolPlan, Reason, ReasonCode, Resources,
-    Stay, Term, VersionStep,
+    ClusterPlan, Deletion, Digest, Move, Name, Pending, PoolPlan, Reason, Resources, Stay,
+    VersionStep,
 };
 
 /// The decisions of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Every cluster that is desired or recorded.
+    /// Every cluster that is desired or recorded, with all that is said of it.
     pub clusters: BTreeMap<Name, ClusterPlan>,
     /// Every worker that is desired or recorded.
     pub workers: BTreeMap<Name, WorkerPlan>,
-    /// The clusters whose folder does not have the desired version yet.
-    pub versions: BTreeMap<Name, VersionStep>,
+    /// Every deletion of a worker's own cluster that begins, is under way or ends. One that ends is of no worker any
+    /// more.
+    pub retirements: BTreeMap<Name, Deletion>,
     /// The pools that are desired or of which something is remembered.
     pub pools: BTreeMap<Name, PoolPlan>,
-    /// Every deletion that begins, is under way or ends: of clusters, and of workers' own clusters.
-    pub deletions: BTreeMap<Name, Deletion>,
-    /// Every move that begins, is under way, ends or is called off.
-    pub moves: BTreeMap<Name, Move>,
-    /// The clusters that something names and that do not move.
-    pub stays: BTreeMap<Name, Stay>,
-    /// The placed clusters whose policy would not place them there now, with its reasons.
-    pub violations: BTreeMap<Name, Vec<Reason>>,
     /// What a guard held.
     pub holds: Vec<Hold>,
     /// For how many clusters the filters ran.
@@ -39,6 +32,56 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The deletion of a cluster, or of a worker's own cluster.
+    #[must_use]
+    pub fn deletion(&self, name: &str) -> Option<&Deletion> {
+        let of_cluster = self.clusters.get(name).and_then(|planned| planned.deletion.as_deref());
+        of_cluster.or_else(|| self.retirements.get(name))
+    }
+
+    /// The move of a cluster.
+    #[must_use]
+    pub fn moved(&self, name: &str) -> Option<&Move> {
+        self.clusters.get(name)?.moved.as_deref()
+    }
+
+    /// Where a cluster is on its way to another version.
+    #[must_use]
+    pub fn version(&self, name: &str) -> Option<&VersionStep> {
+        self.clusters.get(name)?.version.as_deref()
+    }
+
+    /// All deletions, of clusters and of workers' own clusters, by name.
+    #[must_use]
+    pub fn deletions(&self) -> Vec<(&Name, &Deletion)> {
+        let clusters = self.clusters.iter();
+        let of_clusters = clusters.filter_map(|(name, p)| Some((name, p.deletion.as_deref()?)));
+        let mut all: Vec<_> = of_clusters.chain(&self.retirements).collect();
+        all.sort_by_key(|(name, _)| *name);
+        all
+    }
+
+    /// All moves.
+    pub fn moves(&self) -> impl Iterator<Item = (&Name, &Move)> {
+        self.clusters.iter().filter_map(|(name, p)| Some((name, p.moved.as_deref()?)))
+    }
+
+    /// The clusters that something names and that do not move.
+    pub fn stays(&self) -> impl Iterator<Item = (&Name, &Stay)> {
+        self.clusters.iter().filter_map(|(name, p)| Some((name, p.stay.as_deref()?)))
+    }
+
+    /// The clusters on their way to another version.
+    pub fn versions(&self) -> impl Iterator<Item = (&Name, &VersionStep)> {
+        self.clusters.iter().filter_map(|(name, p)| Some((name, p.version.as_deref()?)))
+    }
+
+    /// The placed clusters whose policy would not place them there now, with its reasons.
+    pub fn violations(&self) -> impl Iterator<Item = (&Name, &Vec<Reason>)> {
+        let all = self.clusters.iter().filter(|(_, planned)| !planned.violations.is_empty());
+        all.map(|(name, planned)| (name, &planned.violations))
+    }
+
     /// What a hold is about, for people: [`Hold::lines`], and of a worker that is in use the first of the clusters
     /// on it: `we-1 (pay-eu, pay-us and 3 more)`.
     #[must_use]
@@ -62,102 +105,6 @@ impl Plan {
         };
         hold.lines().into_iter().map(line).collect()
     }
-}
-
-/// What was decided about one cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClusterPlan {
-    /// The decision.
-    pub decision: Decision,
-    /// What the cluster takes, or will take: fixed at the decision.
-    pub demand: Resources,
-    /// A wish for more than its worker has free: the demand that is held back.
-    pub resize_blocked: Option<Resources>,
-}
-
-impl ClusterPlan {
-    /// A decision, and what the cluster takes by it; nothing else is said of it.
-    #[must_use]
-    pub const fn new(decision: Decision, demand: Resources) -> Self {
-        Self { decision, demand, resize_blocked: None }
-    }
-}
-
-/// A decision about one cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// It stays where it is.
-    Keep {
-        /// Its worker.
-        worker: Name,
-    },
-    /// It is given a worker now.
-    Bind(Binding),
-    /// No worker takes it.
-    Wait {
-        /// Its place in the queue.
-        seen: u64,
-        /// Why, over all workers.
-        reasons: BTreeSet<ReasonCode>,
-    },
-    /// It is being deleted.
-    Delete {
-        /// Its worker.
-        worker: Name,
-        /// How far that is after this run.
-        step: DeletionStep,
-    },
-    /// It leaves its worker for another one.
-    Move {
-        /// The worker that it leaves.
-        from: Name,
-        /// How far its deletion there is after this run; `None` while nothing is deleted because that
-        /// worker is not heard of.
-        step: Option<DeletionStep>,
-        /// The worker that keeps its place, with what decided.
-        binding: Binding,
-    },
-    /// Nothing of it is left, or was ever made, and its document is gone; so is its record.
-    Forget,
-}
-
-impl Decision {
-    /// The worker that the cluster is on after this decision. One that moves is on the worker that it
-    /// leaves.
-    #[must_use]
-    pub fn worker(&self) -> Option<&Name> {
-        match self {
-            Self::Keep { worker }
-            | Self::Delete { worker, .. }
-            | Self::Move { from: worker, .. } => Some(worker),
-            Self::Bind(binding) => Some(&binding.worker),
-            Self::Wait { .. } | Self::Forget => None,
-        }
-    }
-
-    /// The worker that keeps a place for the cluster beside the one that it is on.
-    #[must_use]
-    pub fn reserved(&self) -> Option<&Name> {
-        match self {
-            Self::Move { binding, .. } => Some(&binding.worker),
-            _ => None,
-        }
-    }
-}
-
-/// A worker for a cluster, with what decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Binding {
-    /// The worker.
-    pub worker: Name,
-    /// The policy that applied.
-    pub policy: Option<Name>,
-    /// The term that told the worker from the runner-up; `None` without a runner-up.
-    pub decided_by: Option<Term>,
-    /// The worker that came second.
-    pub runner_up: Option<Name>,
-    /// The group of the policy's affinity that the worker is in; `None` for a policy without groups.
-    pub group: Option<String>,
 }
 
 /// A worker after this run's decisions.
@@ -346,6 +293,7 @@ impl HoldKind {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Decision;
     use super::*;
 
     #[test]

@@ -100,7 +100,7 @@ fn stands(snapshot: &Snapshot, proposal: &Proposal) -> bool {
 
 /// The clusters that have a worker and no document, where that is all that is told of them.
 fn gone(proposal: &Proposal) -> BTreeMap<Name, GoneCluster> {
-    let Plan { clusters, moves, holds, .. } = &proposal.plan;
+    let Plan { clusters, holds, .. } = &proposal.plan;
     let unset = holds.iter().filter(|hold| hold.kind == HoldKind::DeletionPolicyUnset);
     let unset: BTreeSet<&str> =
         unset.flat_map(|hold| hold.names.iter().map(String::as_str)).collect();
@@ -110,7 +110,7 @@ fn gone(proposal: &Proposal) -> BTreeMap<Name, GoneCluster> {
             Decision::Keep { worker } => Some(worker).filter(|_| unset.contains(name.as_str())),
             _ => None,
         };
-        let is_gone = !proposal.fleet.clusters.contains_key(name) && !moves.contains_key(name);
+        let is_gone = !proposal.fleet.clusters.contains_key(name) && planned.moved.is_none();
         let worker = worker.filter(|_| is_gone)?.clone();
         Some((name.clone(), GoneCluster { worker, unsettled: false }))
     };
@@ -126,21 +126,21 @@ fn is_acknowledged(snapshot: &Snapshot, proposal: &Proposal) -> bool {
 
 /// Whether a plan tells of nothing that is on its way, held or at its limit, but for deletions.
 fn is_quiet(proposal: &Proposal, gone: &BTreeMap<Name, GoneCluster>) -> bool {
-    let Plan {
-        clusters, versions, workers, pools, deletions, moves, stays, violations, holds, ..
-    } = &proposal.plan;
+    let Plan { clusters, workers, retirements, pools, holds, .. } = &proposal.plan;
+    let is_still = |(name, planned): (&Name, &ClusterPlan)| {
+        planned.resize_blocked.is_none()
+            && planned.version.is_none()
+            && !planned.is_told()
+            && (planned.deletion.is_none() || gone.contains_key(name))
+    };
     let is_plain =
         |worker: &WorkerPlan| worker.state == WorkerState::Desired && worker.pending.is_none();
-    versions.is_empty()
-        && pools.is_empty()
-        && deletions.keys().all(|name| gone.contains_key(name))
-        && moves.is_empty()
-        && stays.is_empty()
-        && violations.is_empty()
+    pools.is_empty()
+        && retirements.is_empty()
         && holds.is_empty()
         && proposal.gates.is_empty()
         && workers.values().all(is_plain)
-        && clusters.values().all(|planned| planned.resize_blocked.is_none())
+        && clusters.iter().all(is_still)
         && change::pressure(proposal) == Pressure::default()
 }
 
@@ -151,9 +151,11 @@ fn busy(plan: &Plan, gates: &[Gate], gone: &BTreeMap<Name, GoneCluster>) -> BTre
         let names = hold.names.iter().filter_map(|name| Name::parse(name).ok());
         names.filter(move |name| !unset(&hold) || !gone.contains_key(name))
     });
-    let Plan { moves, deletions, stays, violations, .. } = plan;
-    let deletions = deletions.keys().filter(|name| !gone.contains_key(*name));
-    let going = moves.keys().chain(deletions).chain(stays.keys()).chain(violations.keys());
+    let is_busy = |(name, planned): &(&Name, &ClusterPlan)| {
+        planned.is_told() || (planned.deletion.is_some() && !gone.contains_key(*name))
+    };
+    let clusters = plan.clusters.iter().filter(is_busy).map(|(name, _)| name);
+    let going = clusters.chain(plan.retirements.keys());
     going.cloned().chain(gates.iter().map(|gate| gate.name.clone())).chain(held).collect()
 }
 

@@ -69,7 +69,7 @@ impl Choosing<'_> {
         name: &Name,
         before: Option<&ControlPlaneRow>,
     ) -> Result<Option<ControlPlaneRow>, StoreError> {
-        let planned = self.run.plan.deletions.get(name);
+        let planned = self.run.plan.retirements.get(name);
         let step = planned.filter(|p| matches!(p.progress, Progress::Begins | Progress::Steps));
         let step = step.and_then(|planned| planned.step);
         let Some((before, folder)) = before.and_then(|b| b.folder.map(|f| (b, f))) else {

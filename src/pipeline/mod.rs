@@ -232,7 +232,7 @@ fn decide(
     let guarded = change::guard(&mut planning.plan, input, &good);
     let mut spent = guarded.spent.clone();
     leave_out_the_gone(&mut planning.plan, fleet);
-    let stuck = Stuck::sets(&planning.plan.deletions);
+    let stuck = Stuck::sets(planning.plan.deletions());
     mismatches.extend(change::abandon_mismatches(fleet, &good, &stuck, &abandoned.spent));
     spent.extend(abandoned.spent);
     spent.extend(rebalanced);
@@ -248,9 +248,9 @@ fn decide(
 
 /// A worker that is gone after this run is none of its workers; what is over is said by its deletion.
 fn leave_out_the_gone(plan: &mut Plan, fleet: &Fleet) {
-    let Plan { workers, deletions, .. } = plan;
+    let Plan { workers, retirements, .. } = plan;
     let over = |name: &Name| {
-        deletions.get(name.as_str()).is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
+        retirements.get(name).is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
     };
     workers.retain(|name, _| fleet.workers.contains_key(name) || !over(name));
 }

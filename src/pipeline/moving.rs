@@ -31,23 +31,20 @@ impl Writing<'_> {
     /// What the rows keep of moves: where a cluster came from, until it is reported running, and the place that
     /// another worker keeps for one that leaves.
     pub(super) fn moves(&mut self) {
-        for (name, moved) in &self.run.plan.moves {
+        for (name, planned) in &self.run.plan.clusters {
+            let Some(moved) = &planned.moved else { continue };
             let rows = self.contents.rows.get_mut(&moved.to);
             if let Some(row) = rows.and_then(|rows| rows.get_mut(name)) {
                 let made = matches!(moved.progress, MoveProgress::Arrives | MoveProgress::Starts);
                 row.moves = moved.row().filter(|_| made);
             }
-            self.keep_place(name, moved);
+            self.keep_place(name, moved, &planned.decision);
         }
     }
 
     /// The place that is kept for a cluster on the worker that it goes to.
-    fn keep_place(&mut self, name: &Name, moved: &Move) {
-        let planned = self.run.plan.clusters.get(name);
-        let Some(Decision::Move { from, binding, .. }) = planned.map(|planned| &planned.decision)
-        else {
-            return;
-        };
+    fn keep_place(&mut self, name: &Name, moved: &Move, decision: &Decision) {
+        let Decision::Move { from, binding, .. } = decision else { return };
         let Some(leaves) = self.run.row_before(name, from) else { return };
         let row = ClusterRow {
             state: ClusterState::Reserved,

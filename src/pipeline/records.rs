@@ -155,7 +155,7 @@ impl Writing<'_> {
                     state: RecordState::Moving,
                     worker: Some(from.clone()),
                     target: Some(binding.worker.clone()),
-                    cause: self.run.plan.moves.get(name).map(|moved| moved.cause),
+                    cause: planned.moved.as_ref().map(|moved| moved.cause),
                     step: *step,
                     ..bound(blank, binding)
                 };
@@ -212,7 +212,7 @@ impl Writing<'_> {
         name: &Name,
         planned: &ClusterPlan,
     ) -> Result<Option<DecisionRecord>, StoreError> {
-        let Some(moved) = self.run.plan.moves.get(name) else { return Ok(None) };
+        let Some(moved) = &planned.moved else { return Ok(None) };
         let there = match moved.progress {
             MoveProgress::Arrives => &moved.to,
             MoveProgress::CalledOff => &moved.from,

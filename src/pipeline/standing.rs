@@ -47,10 +47,11 @@ impl FolderStanding {
             plan.hold(name, on, *begun);
         }
         for (name, begun) in &self.made {
-            plan.hold_deletion(name, *begun);
+            plan.hold_retirement(name, *begun);
         }
         for name in &self.anew {
-            if let Some(step) = plan.versions.get_mut(name)
+            let planned = plan.clusters.get_mut(name);
+            if let Some(step) = planned.and_then(|planned| planned.version.as_mut())
                 && step.waits != StepWait::NoReport
             {
                 step.waits = StepWait::NotApplied;

@@ -12,7 +12,7 @@ use crate::render::{self, Files, Job};
 impl Run<'_> {
     /// The versions that a cluster's folder gets: the desired one, unless it is on its way there.
     fn versions(self, cluster: &Cluster) -> Versions {
-        let step = self.plan.versions.get(&cluster.name);
+        let step = self.plan.version(&cluster.name);
         step.map_or_else(|| Versions::both(&cluster.spec.version), |step| step.versions.clone())
     }
 
@@ -44,7 +44,7 @@ impl Run<'_> {
         files: Option<&Files>,
         old: Option<&ClusterRow>,
     ) -> Option<SteppedVersions> {
-        let step = self.plan.versions.get(&cluster.name)?;
+        let step = self.plan.version(&cluster.name)?;
         let digest = match files {
             Some(files) => {
                 let parts = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));

@@ -79,13 +79,13 @@ pub use scale::{PoolFoldInput, PoolFolding, PoolVerdict, fold_pools};
 pub use term::meets;
 pub use worker_states::{count_standing, has_room};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::api::Rebalance;
 use crate::model::{
-    Counted, Digest, Fleet, Id, Name, Observed, Plan, PlanOverrides, Previous, Proposal,
-    Rebalanced, Settled, Worker,
+    ClusterPlan, Counted, Deletion, Digest, Fleet, Id, Name, Observed, Plan, PlanOverrides,
+    Previous, Proposal, Rebalanced, Settled, Worker,
 };
 
 /// What [`plan`] reads.
@@ -223,6 +223,7 @@ fn planning(
     change: &scale::PoolChanges,
 ) -> Planning {
     let (context, (searched, indexed)) = (run.context(), run.searched());
+    let (clusters, retirements) = told(run.clusters, run.deletions, run.moves);
     let (counted, counted_anew) = run.states.counts.counted();
     let rebalanced = run.rebalanced;
     let workers = run.states.into_plans();
@@ -230,19 +231,36 @@ fn planning(
     let made = pools.values().flat_map(|pool| &pool.made);
     let made = made.filter_map(|name| input.fleet.workers.get(name)).cloned().collect();
     let plan = Plan {
-        clusters: run.clusters,
-        versions: run.versions,
+        clusters,
         workers,
+        retirements,
         pools,
-        deletions: run.deletions,
-        moves: run.moves,
-        stays: run.stays,
-        violations: run.violations,
         holds: run.holds.into_list(),
         evaluated: run.evaluated,
         valid_until: None,
     };
     Planning { plan, context, counted, counted_anew, made, rebalanced, searched, indexed }
+}
+
+/// The clusters, each with its deletion and its move, and the deletions of workers' own clusters.
+fn told(
+    mut clusters: BTreeMap<Name, ClusterPlan>,
+    deletions: deletion::Deletions,
+    moves: moves::Moves,
+) -> (BTreeMap<Name, ClusterPlan>, BTreeMap<Name, Deletion>) {
+    for (name, moved) in moves {
+        if let Some(planned) = clusters.get_mut(&name) {
+            planned.moved = Some(Box::new(moved));
+        }
+    }
+    let mut retirements = BTreeMap::new();
+    for (name, deletion) in deletions {
+        match clusters.get_mut(&name) {
+            Some(planned) => planned.deletion = Some(Box::new(deletion)),
+            None => drop(retirements.insert(name, deletion)),
+        }
+    }
+    (clusters, retirements)
 }
 
 /// Decides about every cluster and worker that is desired or recorded.

@@ -15,15 +15,12 @@ use super::{PlanInput, version};
 use crate::model::api::DeletionPolicy;
 use crate::model::{
     ClusterPlan, ClusterRow, ClusterState, Decision, DeletionStep, HoldKind, Name, Progress,
-    VersionStep,
 };
 
 /// What was decided about the clusters that have a worker.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub(super) clusters: BTreeMap<Name, ClusterPlan>,
-    /// Those on their way to another version.
-    pub(super) versions: BTreeMap<Name, VersionStep>,
     /// Those on the move.
     pub(super) moves: Moves,
     /// Those that want another amount than they have.
@@ -40,7 +37,6 @@ pub(super) fn decide<'a>(
     holds: &mut Holds,
 ) -> Placed<'a> {
     let mut decided = BTreeMap::new();
-    let mut versions = BTreeMap::new();
     let mut resizes = Vec::new();
     let mut evaluated = 0;
     let moves_before = ongoing(input);
@@ -70,12 +66,12 @@ pub(super) fn decide<'a>(
             let starts = moves::starts(input, name, worker, row).filter(|_| is_here);
             moves.extend(starts.map(|one| (name.clone(), one)));
             let demand = row.demand.clone();
-            decided.insert(name.clone(), ClusterPlan::new(decision, demand));
+            let planned = decided.entry(name.clone()).or_insert(ClusterPlan::new(decision, demand));
             let Some(cluster) = input.fleet.clusters.get(name).filter(|_| kept) else { continue };
             evaluated += u64::from(cluster.facts != row.facts || cluster.demand != row.demand);
             let step = version::step(input, worker, row, cluster);
             let step = step.filter(|_| row.state != ClusterState::Reserved);
-            versions.extend(step.map(|step| (name.clone(), step)));
+            planned.version = step.map(Box::new);
             let frozen = input.frozen.contains(name) || input.previous.kept.holds(name, worker);
             if cluster.demand != row.demand && !frozen {
                 resizes.push(Resize { cluster, worker, from: &row.demand });
@@ -83,7 +79,7 @@ pub(super) fn decide<'a>(
         }
     }
     let resizes = Resizes::new(resizes);
-    Placed { clusters: decided, versions, moves, resizes, evaluated }
+    Placed { clusters: decided, moves, resizes, evaluated }
 }
 
 /// What becomes of a cluster that is not on the move; `None` where its name is free again.

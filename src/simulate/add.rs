@@ -45,7 +45,7 @@ fn names(scene: &SimulatedFleet<'_>) -> impl Iterator<Item = Name> {
             || fleet.workers.contains_key(name)
             || plan.clusters.contains_key(name)
             || plan.workers.contains_key(name)
-            || plan.deletions.contains_key(name)
+            || plan.retirements.contains_key(name)
     };
     let free = (1_u32..).filter_map(|n| Name::parse(&format!("{STEM}-{n:05}")).ok());
     free.filter(move |name| !taken(name))

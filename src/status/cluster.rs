@@ -24,7 +24,7 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
     let report = worker.and_then(|w| input.observed.workers.get(w));
     let silent = report.is_some_and(|r| r.freshness == Freshness::Silent);
     let seen = report.and_then(|r| r.clusters.get(name));
-    let step = input.plan.versions.get(name);
+    let step = planned.version.as_deref();
     let phase = phase(decision, seen, silent, step);
     let status = ManagedClusterStatus {
         phase: Some(phase.name().to_owned()),

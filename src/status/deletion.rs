@@ -14,7 +14,7 @@ use crate::model::{
 /// the rest gone. `Orphaned` is false until Flux is reported to know that it must leave everything alone.
 /// `Empty` is false while clusters are reported on a worker that is to go.
 pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> {
-    let Some(deletion) = input.plan.deletions.get(name) else { return Vec::new() };
+    let Some(deletion) = input.plan.deletion(name) else { return Vec::new() };
     let git = input.fleet.spec.git.as_ref();
     let proposes = git.is_some_and(|git| git.write == WriteMode::PullRequest);
     match deletion.progress {
@@ -24,7 +24,7 @@ pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> 
     }
     match deletion.step {
         // Nothing of a cluster is deleted; its condition `Moving` says for what that waits.
-        None if input.plan.moves.contains_key(name) => Vec::new(),
+        None if input.plan.moved(name).is_some() => Vec::new(),
         Some(DeletionStep::D1) => vec![waits(ConditionType::ClusterGone, deletion)],
         Some(DeletionStep::D2) => {
             let gone = condition(
@@ -63,7 +63,7 @@ mod tests {
             progress: Progress::Waits,
             missing: Some(missing),
         };
-        let plan = Plan { deletions: [(name.clone(), deletion)].into(), ..Plan::default() };
+        let plan = Plan { retirements: [(name.clone(), deletion)].into(), ..Plan::default() };
         let given = Given { plan, ..Given::default() };
         let words = |c: &Condition| format!("{} {:?} {} {}", c.kind, c.status, c.reason, c.message);
         conditions(given.input(), &name).iter().map(words).collect()

@@ -4,8 +4,8 @@
 use super::{StatusInput, condition};
 use crate::model::api::WriteMode;
 use crate::model::{
-    Blocker, ClusterPlan, Condition, ConditionReason, ConditionStatus, ConditionType, Decision,
-    MoveCause, MoveProgress, Name,
+    Blocker, Condition, ConditionReason, ConditionStatus, ConditionType, Decision, MoveCause,
+    MoveProgress, Name,
 };
 
 /// How many clusters a message names.
@@ -15,12 +15,12 @@ const MOST_NAMES: usize = 5;
 /// `PlacementViolated` where its policy would not place it there now.
 pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> {
     let mut all = Vec::new();
-    let plan = input.plan;
+    let Some(planned) = input.plan.clusters.get(name) else { return all };
     let git = input.fleet.spec.git.as_ref();
     let proposes = git.is_some_and(|git| git.write == WriteMode::PullRequest);
-    if let Some(moved) = plan.moves.get(name) {
-        let step = match plan.clusters.get(name).map(|planned| &planned.decision) {
-            Some(Decision::Move { step, .. }) => *step,
+    if let Some(moved) = &planned.moved {
+        let step = match &planned.decision {
+            Decision::Move { step, .. } => *step,
             _ => None,
         };
         let told = match moved.progress {
@@ -38,14 +38,13 @@ pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> 
                 words,
             ));
         }
-    } else if let Some(stay) = plan.stays.get(name) {
+    } else if let Some(stay) = &planned.stay {
         let message = format!("{} {}; {}", stay.worker, stay.cause.words(), stay.blocker);
         let reason = stay.blocker.name();
         all.push(condition(ConditionType::Moving, ConditionStatus::False, reason, message));
     }
-    let stays = !plan.moves.contains_key(name);
-    if let Some(reasons) = plan.violations.get(name).filter(|_| stays) {
-        let message: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+    if planned.moved.is_none() && !planned.violations.is_empty() {
+        let message: Vec<_> = planned.violations.iter().map(ToString::to_string).collect();
         let status = ConditionStatus::True;
         all.push(condition(
             ConditionType::PlacementViolated,
@@ -61,9 +60,14 @@ pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> 
 /// what waits, and what stays for which reason.
 pub(super) fn drained(input: StatusInput<'_>, name: &Name) -> Option<Condition> {
     input.fleet.workers.get(name).filter(|worker| worker.spec.is_draining())?;
-    let plan = input.plan;
-    let here = |(_, planned): &(&Name, &ClusterPlan)| planned.decision.worker() == Some(name);
-    let left = plan.clusters.iter().filter(here).count();
+    let (mut left, mut away, mut stays) = (0, Vec::new(), Vec::new());
+    for (cluster, planned) in &input.plan.clusters {
+        left += usize::from(planned.decision.worker() == Some(name));
+        let leaves = planned.moved.as_ref().is_some_and(|m| m.from == *name && m.is_away());
+        away.extend(leaves.then_some(cluster));
+        let stay = planned.stay.as_deref().filter(|stay| stay.worker == *name);
+        stays.extend(stay.map(|stay| (cluster, stay)));
+    }
     if left == 0 {
         return Some(condition(
             ConditionType::Drained,
@@ -72,17 +76,10 @@ pub(super) fn drained(input: StatusInput<'_>, name: &Name) -> Option<Condition> 
             String::new(),
         ));
     }
-    let away: Vec<&Name> = plan
-        .moves
-        .iter()
-        .filter(|(_, moved)| moved.from == *name && moved.is_away())
-        .map(|(cluster, _)| cluster)
-        .collect();
     let mut parts = Vec::new();
     if !away.is_empty() {
         parts.push(format!("on the move: {}", listed(&away)));
     }
-    let stays = || plan.stays.iter().filter(|(_, stay)| stay.worker == *name);
     let mut blocked = None;
     for kind in [
         "NotMovable",
@@ -93,10 +90,10 @@ pub(super) fn drained(input: StatusInput<'_>, name: &Name) -> Option<Condition> 
         "DeletionsHeld",
         "WaitsItsTurn",
     ] {
-        let of_kind = stays().filter(|(_, stay)| stay.blocker.name() == kind);
+        let of_kind = stays.iter().filter(|(_, stay)| stay.blocker.name() == kind);
         let of_kind: Vec<&Name> = of_kind
             .filter(|(_, stay)| stay.cause == MoveCause::Drain)
-            .map(|(cluster, _)| cluster)
+            .map(|(cluster, _)| *cluster)
             .collect();
         if !of_kind.is_empty() {
             parts.push(format!("{kind}: {}", listed(&of_kind)));

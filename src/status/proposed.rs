@@ -49,7 +49,7 @@ pub(super) fn proposed(
             Some((decision, placed(ConditionStatus::True, ConditionReason::EndProposed, message)))
         }
         Decision::Move { from, binding, .. } => {
-            let begins = input.plan.moves.get(name).map(|moved| moved.progress);
+            let begins = input.plan.moved(name).map(|moved| moved.progress);
             begins.filter(|progress| *progress == MoveProgress::Begins)?;
             let to = &binding.worker;
             let message = format!("its move to {to} begins once the proposal is merged");

@@ -39,7 +39,8 @@ fn decisions() -> Vec<(&'static str, Plan)> {
         uid: None,
     };
     let keep = planned(Decision::Keep { worker: worker() });
-    let stepping = Plan { versions: [(name("c"), step)].into(), ..keep.clone() };
+    let mut stepping = keep.clone();
+    stepping.clusters.get_mut("c").unwrap().version = Some(Box::new(step));
     vec![
         ("wait", planned(Decision::Wait { seen: 1, reasons: [ReasonCode::Capacity].into() })),
         ("bind", planned(Decision::Bind(binding))),

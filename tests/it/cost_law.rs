@@ -229,7 +229,7 @@ fn a_removal_costs_what_there_are_workers() {
         });
         assert!(proposal.has_changes());
         assert_eq!(proposal.plan.clusters.len(), 1);
-        assert_eq!(proposal.plan.deletions.len(), 1);
+        assert_eq!(proposal.plan.deletions().len(), 1);
         cost
     };
     let [small, large] = WITH_EVERY_RULE.each_ref().map(removed);

@@ -207,7 +207,7 @@ fn an_upgrade_in_steps_of_many_clusters_is_held_by_nothing() {
     }
     (0..2).for_each(|worker| standing.say(worker, Going::Unaware));
     let proposal = standing.world.run();
-    assert!(!proposal.plan.versions.is_empty(), "they go in steps");
+    assert!(proposal.plan.versions().next().is_some(), "they go in steps");
     let replaced = |hold: &&carp::model::Hold| hold.kind == carp::model::HoldKind::MachinesReplaced;
     assert_eq!(proposal.plan.holds.iter().find(replaced), None);
 }

@@ -14,8 +14,8 @@ use jiff::Timestamp;
 
 use super::{Acknowledged, Lasting};
 use crate::model::{
-    ClusterState, ControlPlaneRow, Decision, Ending, Fleet, FleetLock, Hold, HoldKind, MoveCause,
-    MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
+    ClusterPlan, ClusterState, ControlPlaneRow, Decision, Ending, Fleet, FleetLock, Hold, HoldKind,
+    MoveCause, MoveProgress, Name, Pending, Plan, Previous, Progress, WorkerState,
 };
 pub use groups::{Groups, PLATFORM};
 pub use limits::{
@@ -242,7 +242,7 @@ fn starting_deletions(plan: &Plan, previous: &Previous) -> Vec<String> {
     let retiring = plan.workers.iter().filter(|(name, worker)| {
         let stands =
             |row: &ControlPlaneRow| row.state == ClusterState::Bound && row.folder.is_some();
-        let progress = plan.deletions.get(name.as_str()).map(|deletion| deletion.progress);
+        let progress = plan.retirements.get(*name).map(|deletion| deletion.progress);
         let starts = match progress {
             Some(Progress::Ends(Ending::Detached)) => true,
             Some(Progress::Waits) => false,
@@ -273,8 +273,8 @@ fn starting_clusters<'a>(plan: &'a Plan, previous: &'a Previous) -> impl Iterato
 fn moves(plan: &Plan, previous: &Previous) -> BTreeMap<Name, Name> {
     let placements: BTreeMap<&Name, &Name> = previous.placements().collect();
     // What is forgotten goes nowhere, and what is made anew was deleted before.
-    let over = |name: &Name| {
-        plan.deletions.get(name.as_str()).is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
+    let over = |planned: &ClusterPlan| {
+        planned.deletion.as_ref().is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
     };
     // What was never rendered on a worker that is not running in time moves nowhere.
     let never_there = |name: &Name| {
@@ -286,11 +286,11 @@ fn moves(plan: &Plan, previous: &Previous) -> BTreeMap<Name, Name> {
     let there = plan
         .clusters
         .iter()
-        .filter(|(name, p)| p.decision != Decision::Forget && !over(name) && !never_there(name));
+        .filter(|(name, p)| p.decision != Decision::Forget && !over(p) && !never_there(name));
     let moved = there.filter_map(|(name, planned)| {
         let from = *placements.get(name)?;
         let to = planned.decision.worker();
-        let begins = plan.moves.get(name).is_some_and(|moved| {
+        let begins = planned.moved.as_ref().is_some_and(|moved| {
             moved.progress == MoveProgress::Begins && moved.cause == MoveCause::Violation
         });
         (to != Some(from) || begins).then(|| (name.clone(), from.clone()))
@@ -311,7 +311,7 @@ fn hold(plan: &mut Plan, over: Hold) {
             && worker.state == WorkerState::Retiring
         {
             worker.state = WorkerState::NotLoaded;
-            plan.deletions.remove(name.as_str());
+            plan.retirements.remove(name.as_str());
         }
     }
     plan.holds.push(over);

@@ -8,12 +8,12 @@ use crate::model::{Blocker, Decision, Name, Plan};
 /// The clusters that a plan leaves on a worker, by why they stay, and those that leave it.
 pub(super) fn drained(plan: &Plan, worker: &Name) -> DrainedView {
     let mut stay: BTreeMap<&Blocker, Vec<Name>> = BTreeMap::new();
-    for (name, of) in plan.stays.iter().filter(|(_, stay)| stay.worker == *worker) {
+    for (name, of) in plan.stays().filter(|(_, stay)| stay.worker == *worker) {
         stay.entry(&of.blocker).or_default().push(name.clone());
     }
-    let moves = plan.clusters.iter().filter(|(name, planned)| match &planned.decision {
+    let moves = plan.clusters.iter().filter(|(_, planned)| match &planned.decision {
         Decision::Move { from, .. } => from == worker,
-        decision => plan.moves.contains_key(*name) && decision.worker() == Some(worker),
+        decision => planned.moved.is_some() && decision.worker() == Some(worker),
     });
     DrainedView {
         stay: stay

@@ -182,8 +182,8 @@ fn terms_of_all(rank: &Rank, share_used: &str) -> [(String, String); 5] {
 
 /// What became of a cluster, with what its deletion waits for where it is being deleted.
 fn cluster_state(look: &FleetLook, explanation: &Explanation) -> String {
-    let deletions = &look.opened.proposal.plan.deletions;
-    match (&explanation.planned.decision, deletions.get(explanation.cluster.as_str())) {
+    let deletion = look.opened.proposal.plan.deletion(&explanation.cluster);
+    match (&explanation.planned.decision, deletion) {
         (Decision::Delete { .. }, Some(deletion)) => {
             format!("being deleted: {}", waiting_words(deletion))
         }
@@ -203,7 +203,7 @@ fn move_words(
     step: Option<DeletionStep>,
     deletion: Option<&Deletion>,
 ) -> String {
-    let moved = look.opened.proposal.plan.moves.get(explanation.cluster.as_str());
+    let moved = look.opened.proposal.plan.moved(&explanation.cluster);
     let words = moved.map(|moved| moved.words(step)).unwrap_or_default();
     let waits = deletion.filter(|d| d.progress == Progress::Waits).map(waiting_words);
     format!("{words}{}", waits.map(|waits| format!(" ({waits})")).unwrap_or_default())
@@ -246,23 +246,24 @@ fn cluster_notes(look: &FleetLook, explanation: &Explanation) -> Vec<String> {
     if there.is_some_and(|worker| worker.pending.is_some()) {
         notes.push("its worker is being made; it is rendered once that is running".to_owned());
     }
-    if let Some(moved) = proposal.plan.moves.get(&explanation.cluster)
+    let planned = proposal.plan.clusters.get(&explanation.cluster);
+    if let Some(moved) = planned.and_then(|planned| planned.moved.as_ref())
         && !matches!(explanation.planned.decision, Decision::Move { .. })
     {
         notes.push(moved.words(None));
     }
-    if let Some(stay) = proposal.plan.stays.get(&explanation.cluster) {
+    if let Some(stay) = planned.and_then(|planned| planned.stay.as_ref()) {
         let (code, why) = (stay.blocker.name(), &stay.blocker);
         notes.push(format!("{} {}; it stays: {why} ({code})", stay.worker, stay.cause.words()));
     }
-    if let Some(reasons) = proposal.plan.violations.get(&explanation.cluster) {
-        let reasons: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+    if let Some(planned) = planned.filter(|planned| !planned.violations.is_empty()) {
+        let reasons: Vec<_> = planned.violations.iter().map(ToString::to_string).collect();
         let why = reasons.join("; ");
         notes.push(format!("its policy would not place it there now: {why} (PlacementViolated)"));
     }
     notes.extend(later_group(look, explanation));
     notes.extend(data_stores::change(look, explanation));
-    let step = proposal.plan.versions.get(&explanation.cluster);
+    let step = planned.and_then(|planned| planned.version.as_ref());
     notes.extend(step.map(|step| format!("{}; {}", step.words(), step.waits_words())));
     let own = proposal.gates.iter().filter(|gate| gate.name == explanation.cluster);
     notes.extend(own.map(|gate| format!("{} ({})", gate_words(gate.reason), gate.reason.name())));
@@ -311,7 +312,7 @@ fn worker(look: &FleetLook, explanation: &WorkerExplanation) -> ExplainView {
     }));
     notes.extend(desired.and_then(|worker| no_agent(fleet, worker)));
     notes.extend(desired.and_then(zones::note));
-    let deletion = look.opened.proposal.plan.deletions.get(explanation.worker.as_str());
+    let deletion = look.opened.proposal.plan.retirements.get(&explanation.worker);
     notes.extend(deletion.map(|deletion| {
         let done = progress_words(deletion).map(str::to_owned);
         done.unwrap_or_else(|| format!("its own deletion: {}", waiting_words(deletion)))

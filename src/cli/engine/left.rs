@@ -30,7 +30,7 @@ fn on_worker(worker: &Name, after: &Proposal) -> Vec<Left> {
     let mut by_failover: BTreeMap<Option<(Name, Timestamp)>, Vec<Name>> = BTreeMap::new();
     for (name, planned) in &after.plan.clusters {
         let stays = matches!(&planned.decision, Decision::Keep { worker: on } if on == worker);
-        if stays && !after.plan.stays.contains_key(name) {
+        if stays && planned.stay.is_none() {
             let failover = failover(name, report.freshness_since, after);
             by_failover.entry(failover).or_default().push(name.clone());
         }

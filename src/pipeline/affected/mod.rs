@@ -321,7 +321,10 @@ fn count_standing(
 /// document goes; of those in the `queue`, that one comes or waits.
 fn stays(decided: &Decided, other: &OtherClusters, queue: Option<&PendingLock>) -> bool {
     let waits = |name: &Name| queue.is_some_and(|queue| queue.clusters.contains_key(name));
-    let Plan { clusters, pools, deletions, moves, stays, violations, .. } = &decided.planning.plan;
+    let Plan { clusters, retirements, pools, .. } = &decided.planning.plan;
+    let is_still = |(name, planned): (&Name, &ClusterPlan)| {
+        !planned.is_told() && (planned.deletion.is_none() || other.going.contains(name))
+    };
     let keeps = |(name, planned): (&Name, &ClusterPlan)| match planned.decision {
         Decision::Keep { .. } => planned.resize_blocked.is_none(),
         Decision::Bind(_) => other.added.contains(name) || waits(name),
@@ -329,12 +332,9 @@ fn stays(decided: &Decided, other: &OtherClusters, queue: Option<&PendingLock>) 
         Decision::Delete { .. } | Decision::Forget => other.going.contains(name),
         Decision::Move { .. } => false,
     };
-    clusters.iter().all(keeps)
+    clusters.iter().all(|one| keeps(one) && is_still(one))
+        && retirements.is_empty()
         && pools.is_empty()
-        && deletions.keys().all(|name| other.going.contains(name))
-        && moves.is_empty()
-        && stays.is_empty()
-        && violations.is_empty()
         && decided.planning.made.is_empty()
         && decided.spent.is_empty()
         && decided.mismatches.is_empty()
@@ -366,7 +366,7 @@ fn next(
         reported: proposal.reported,
         holds: proposal.plan.holds.clone(),
         quiet: baseline.quiet
-            && proposal.plan.versions.is_empty()
+            && proposal.plan.versions().next().is_none()
             && proposal.plan.holds.is_empty(),
         ..baseline.clone()
     })

@@ -13,8 +13,8 @@ pub use lines::update_lines;
 use std::collections::BTreeMap;
 
 use crate::model::{
-    Change, ChangeKind, Decision, Id, LongWork, Name, Owned, Proposal, Store, WorkStage, count,
-    paths,
+    Change, ChangeKind, ClusterPlan, Decision, Id, LongWork, Name, Owned, Proposal, Store,
+    WorkStage, count, paths,
 };
 
 /// What an update does to one cluster.
@@ -109,10 +109,12 @@ pub fn updates(
 /// that.
 fn is_updated(proposal: &Proposal, name: &Name) -> bool {
     let planned = proposal.plan.clusters.get(name);
-    let stays = planned.is_none_or(|planned| matches!(planned.decision, Decision::Keep { .. }));
-    let comes_back = proposal.plan.deletions.contains_key(name);
+    let stays = |planned: &ClusterPlan| {
+        let comes_back = planned.deletion.is_some();
+        matches!(planned.decision, Decision::Keep { .. }) && !comes_back
+    };
     let of = Owned::Cluster(name.clone());
-    stays && !comes_back && proposal.survey.drifted.iter().all(|drifted| drifted.of != of)
+    planned.is_none_or(stays) && proposal.survey.drifted.iter().all(|drifted| drifted.of != of)
 }
 
 /// What updates do to the first so many clusters, and how many others there are.

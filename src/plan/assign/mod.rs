@@ -47,7 +47,7 @@ use super::worker_states::WorkerStates;
 use super::{PlanInput, SearchMode, context, filter, placed};
 use crate::model::{
     Binding, Cluster, ClusterPlan, Decision, Digest, Fleet, HoldKind, IndexRow, Name, Offer,
-    Reason, ReasonCode, Rebalanced, Resources, Stay, Term, VersionStep,
+    ReasonCode, Rebalanced, Resources, Term,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
@@ -62,16 +62,10 @@ pub(super) struct PlanRun<'a> {
     pub(super) states: WorkerStates<'a>,
     /// What was decided so far.
     pub(super) clusters: BTreeMap<Name, ClusterPlan>,
-    /// The clusters on their way to another version.
-    pub(super) versions: BTreeMap<Name, VersionStep>,
-    /// What is being deleted.
+    /// What is being deleted, workers' own clusters among it. It is known before anything is decided.
     pub(super) deletions: Deletions,
-    /// What is on the move.
+    /// What is on the move: the turns of the others are counted by it.
     pub(super) moves: Moves,
-    /// What is named and does not move.
-    pub(super) stays: BTreeMap<Name, Stay>,
-    /// What is where its policy would not place it now.
-    pub(super) violations: BTreeMap<Name, Vec<Reason>>,
     /// What a rebalance begins to move.
     pub(super) rebalanced: Vec<Rebalanced>,
     /// What was held so far.
@@ -116,7 +110,7 @@ impl<'a> PlanRun<'a> {
         let policies = Policies::of(input.fleet);
         let mut deletions = deletion::under_way(input);
         let states = WorkerStates::new(input, &policies, &mut deletions, &mut holds);
-        let Placed { mut clusters, versions, moves, resizes, evaluated } =
+        let Placed { mut clusters, moves, resizes, evaluated } =
             placed::decide(input, &mut deletions, &mut holds);
         let queue = queue::sort_queue(input, &clusters);
         let left = queue::left(input, &clusters);
@@ -131,11 +125,8 @@ impl<'a> PlanRun<'a> {
             before: Counts::default(),
             states,
             clusters,
-            versions,
             deletions,
             moves,
-            stays: BTreeMap::new(),
-            violations: BTreeMap::new(),
             rebalanced: Vec::new(),
             holds,
             evaluated,

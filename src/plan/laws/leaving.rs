@@ -16,7 +16,7 @@ fn a_placed_cluster_stays() {
         for (cluster, worker) in world.previous.placements() {
             let planned = &planning.plan.clusters[cluster];
             prop_assert_eq!(planned.decision.worker(), Some(worker), "{:?}", cluster);
-            if let Some(moved) = planning.plan.moves.get(cluster)
+            if let Some(moved) = &planned.moved
                 && moved.progress == MoveProgress::Begins
             {
                 let may = &world.fleet.clusters[cluster].spec.on_worker_loss;

@@ -54,17 +54,14 @@ fn note_violations(run: &mut PlanRun<'_>) {
         return;
     }
     let (fleet, asked) = (run.input.fleet, move_cause::policies_require(&run.input));
-    for (name, planned) in &run.clusters {
+    for (name, planned) in &mut run.clusters {
         let Decision::Keep { worker } = &planned.decision else { continue };
         let Some(cluster) = fleet.clusters.get(name) else { continue };
         let own = cluster.spec.narrows();
         if !asked && !own && Pools::of(fleet, &cluster.tenant) == Pools::All {
             continue;
         }
-        let reasons = move_cause::violations(&run.input, &run.policies, cluster, worker);
-        if !reasons.is_empty() {
-            run.violations.insert(name.clone(), reasons);
-        }
+        planned.violations = move_cause::violations(&run.input, &run.policies, cluster, worker);
     }
 }
 
@@ -124,8 +121,10 @@ fn begin_of<'a>(run: &mut PlanRun<'a>, mut named: Vec<&Named<'a>>, cause: MoveCa
         if let Some(kind) = held {
             run.holds.add(kind, name);
         }
-        let stay = Stay { worker: one.on.clone(), cause: one.cause, blocker };
-        run.stays.insert(name.clone(), stay);
+        if let Some(planned) = run.clusters.get_mut(name) {
+            let stay = Stay { worker: one.on.clone(), cause: one.cause, blocker };
+            planned.stay = Some(Box::new(stay));
+        }
     }
 }
 
@@ -195,7 +194,6 @@ pub(super) fn go<'a>(run: &mut PlanRun<'a>, named: &Named<'a>) -> Result<(), Blo
     let step = deletion.step;
     let name = &cluster.name;
     run.deletions.insert(name.clone(), deletion);
-    run.versions.remove(name);
     let moved = Move {
         from: on.clone(),
         to,
@@ -208,6 +206,7 @@ pub(super) fn go<'a>(run: &mut PlanRun<'a>, named: &Named<'a>) -> Result<(), Blo
     if let Some(planned) = run.clusters.get_mut(name) {
         planned.decision = Decision::Move { from: on.clone(), step, binding };
         planned.resize_blocked = None;
+        planned.version = None;
     }
     Ok(())
 }

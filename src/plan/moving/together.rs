@@ -40,7 +40,8 @@ pub(in crate::plan) fn note(run: &mut PlanRun<'_>) {
     });
     let violated: Vec<(Name, Vec<Reason>)> = placed.collect();
     for (name, more) in violated {
-        let reasons = run.violations.entry(name).or_default();
+        let Some(planned) = run.clusters.get_mut(&name) else { continue };
+        let reasons = &mut planned.violations;
         reasons.extend(more);
         reasons.sort();
         reasons.dedup();
@@ -208,15 +209,16 @@ fn beside(
 
 #[cfg(test)]
 mod tests {
+    use crate::model::Name;
     use crate::plan::world::{World, check};
 
     fn told(world: &str) -> Vec<String> {
-        let violations = World::read(world).plan().plan.violations;
-        let line = |(name, reasons): (_, Vec<_>)| {
+        let plan = World::read(world).plan().plan;
+        let line = |(name, reasons): (&Name, &Vec<_>)| {
             let reasons: Vec<_> = reasons.iter().map(ToString::to_string).collect();
             format!("{name}: {}", reasons.join("; "))
         };
-        violations.into_iter().map(line).collect()
+        plan.violations().map(line).collect()
     }
 
     const ZONES: &str = "worker w1 label:zone=1; worker w2 label:zone=2; policy p spread:zone=1;";

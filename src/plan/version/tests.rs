@@ -54,10 +54,10 @@ fn step(world: &World) -> String {
         Some(step) => format!("{} {}", step.versions, step.waits.name()),
         None => "done".to_owned(),
     };
-    let said = say(planning.plan.versions.get("a"));
+    let said = say(planning.plan.version("a"));
     let again = world.after(&planning).plan();
     let versions = |said: &str| said.split(' ').next().unwrap().to_owned();
-    assert_eq!(versions(&say(again.plan.versions.get("a"))), versions(&said), "no fixpoint");
+    assert_eq!(versions(&say(again.plan.version("a"))), versions(&said), "no fixpoint");
     said
 }
 
@@ -160,7 +160,7 @@ fn a_change_of_the_document_goes_on_with_the_cluster_that_is_there() {
     assert_eq!(step(&anew), "v1.33.10/v1.32.9 OtherObject");
     anew.fleet.clusters.get_mut("a").unwrap().facts = crate::model::Digest::of(b"changed");
     assert_eq!(step(&anew), "v1.33.10/v1.33.10 NotApplied");
-    assert_eq!(anew.plan().plan.versions["a"].uid.as_deref(), Some("another"));
+    assert_eq!(anew.plan().plan.version("a").unwrap().uid.as_deref(), Some("another"));
 }
 
 #[test]

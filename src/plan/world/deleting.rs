@@ -112,5 +112,5 @@ pub(super) fn ends(plan: &Plan, expected: &str) -> Vec<String> {
         }
         _ => None,
     };
-    plan.deletions.iter().filter_map(said).collect()
+    plan.deletions().into_iter().filter_map(said).collect()
 }

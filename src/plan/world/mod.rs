@@ -191,7 +191,7 @@ impl World {
         let mut rows = BTreeMap::new();
         for (worker, plan) in &planning.plan.workers {
             after.lock(worker);
-            let step = planning.plan.deletions.get(worker).and_then(|deletion| deletion.step);
+            let step = planning.plan.retirements.get(worker).and_then(|deletion| deletion.step);
             rows.insert(worker.clone(), made(step.filter(|_| plan.state == WorkerState::Retiring)));
         }
         after.previous.fleet = Some(FleetLock { workers: rows, ..fleet_lock() });
@@ -209,7 +209,7 @@ impl World {
                     _ => self.row(cluster).and_then(|row| row.group),
                 };
                 row.demand = planned.demand.clone();
-                row.versions = planning.plan.versions.get(cluster).map(|step| SteppedVersions {
+                row.versions = planned.version.as_ref().map(|step| SteppedVersions {
                     versions: step.versions.clone(),
                     digest: Some(digest_of(&step.versions)),
                     uid: step.uid.clone(),
@@ -277,7 +277,7 @@ impl World {
                     format!("waits {}{place}", codes.join(" "))
                 }
                 Decision::Delete { worker, step } => {
-                    deleting::told(worker, *step, plan.deletions.get(cluster), expected)
+                    deleting::told(worker, *step, planned.deletion.as_deref(), expected)
                 }
                 Decision::Move { from, step, .. } => moves::told(cluster, from, *step, plan),
                 Decision::Forget => "forgotten".to_owned(),

@@ -160,7 +160,7 @@ impl World {
 
     /// What a commit of a plan leaves of its moves.
     pub(super) fn commit_moves(&self, plan: &Plan, after: &mut World) {
-        for (cluster, moved) in &plan.moves {
+        for (cluster, moved) in plan.moves() {
             match &plan.clusters[cluster].decision {
                 Decision::Move { binding, .. } => {
                     let lock = self.previous.workers.get(&binding.worker);
@@ -182,7 +182,7 @@ impl World {
 
 /// `w1 => w2 D1 Drain`; without a step while the old worker is not heard of.
 pub(super) fn told(cluster: &Name, from: &Name, step: Option<DeletionStep>, plan: &Plan) -> String {
-    let moved = &plan.moves[cluster];
+    let moved = plan.moved(cluster).expect("it moves");
     let step = step.map_or_else(|| "unheard".to_owned(), |step| format!("{step:?}"));
     format!("{from} => {} {step} {}", moved.to, moved.cause.name())
 }
@@ -191,7 +191,8 @@ pub(super) fn told(cluster: &Name, from: &Name, step: Option<DeletionStep>, plan
 /// says; the last two only where the expectation speaks of them.
 pub(super) fn more(cluster: &Name, plan: &Plan, expected: &str) -> String {
     let mut words = String::new();
-    if let Some(moved) = plan.moves.get(cluster) {
+    let planned = &plan.clusters[cluster];
+    if let Some(moved) = &planned.moved {
         let from = &moved.from;
         let _ = match moved.progress {
             MoveProgress::Arrives => write!(words, " new from {from}"),
@@ -200,11 +201,11 @@ pub(super) fn more(cluster: &Name, plan: &Plan, expected: &str) -> String {
             MoveProgress::Begins | MoveProgress::Leaves => Ok(()),
         };
     }
-    if let Some(stay) = plan.stays.get(cluster).filter(|_| expected.contains('[')) {
+    if let Some(stay) = planned.stay.as_ref().filter(|_| expected.contains('[')) {
         let _ = write!(words, " [{} {}]", stay.cause.name(), stay.blocker.name());
     }
-    if let Some(reasons) = plan.violations.get(cluster).filter(|_| expected.contains("violates")) {
-        let codes: Vec<_> = reasons.iter().map(|r| format!("{:?}", r.code())).collect();
+    if !planned.violations.is_empty() && expected.contains("violates") {
+        let codes: Vec<_> = planned.violations.iter().map(|r| format!("{:?}", r.code())).collect();
         let _ = write!(words, " violates {}", codes.join(" "));
     }
     words

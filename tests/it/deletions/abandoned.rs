@@ -32,7 +32,7 @@ fn silent() -> Story {
 #[test]
 fn a_worker_that_reports_abandons_nothing() {
     let mut story = silent();
-    let sets = Stuck::sets(&story.world.propose().plan.deletions);
+    let sets = Stuck::sets(story.world.propose().plan.deletions());
     acknowledge(&mut story, "abandon", &sets[0]);
     let first = story.digest(&folder("alpha"));
     let proposal = story.hear(vec![Row::new("alpha", &first, RUNNING)]);
@@ -43,7 +43,7 @@ fn a_worker_that_reports_abandons_nothing() {
 #[test]
 fn a_spent_acknowledgement_abandons_nothing_again() {
     let mut story = silent();
-    let sets = Stuck::sets(&story.world.propose().plan.deletions);
+    let sets = Stuck::sets(story.world.propose().plan.deletions());
     acknowledge(&mut story, "abandon", &sets[0]);
     story.run();
     for name in ["alpha", "bravo"] {

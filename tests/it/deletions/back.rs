@@ -38,7 +38,7 @@ fn what_does_not_show_it_untouched_calls_nothing_off() {
         let proposal = story.if_it_said(WORKER, &twin, minute);
         // One of another cluster is not used, and what is known is what was reported before.
         let known = which == "of another cluster";
-        assert_eq!(held(&proposal).is_empty(), known, "{which}: {:?}", proposal.plan.deletions);
+        assert_eq!(held(&proposal).is_empty(), known, "{which}: {:?}", proposal.plan.deletions());
     }
 }
 

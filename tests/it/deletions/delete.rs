@@ -222,5 +222,5 @@ fn a_cluster_without_a_policy_is_held_as_ever() {
     story.world.remove(ALPHA);
     let proposal = story.run();
     assert_eq!(held(&proposal), [carp::model::HoldKind::DeletionPolicyUnset]);
-    assert!(proposal.plan.deletions.is_empty());
+    assert!(proposal.plan.deletions().is_empty());
 }

@@ -182,7 +182,7 @@ pub(super) fn folder(cluster: &str) -> String {
 }
 
 pub(super) fn deletion<'a>(proposal: &'a Proposal, name: &str) -> &'a Deletion {
-    proposal.plan.deletions.get(name).unwrap_or_else(|| panic!("{name} is not being deleted"))
+    proposal.plan.deletion(name).unwrap_or_else(|| panic!("{name} is not being deleted"))
 }
 
 pub(super) fn held(proposal: &Proposal) -> Vec<HoldKind> {

@@ -31,7 +31,7 @@ fn a_cluster_that_moves_is_recorded_counted_and_told_on_both_workers() {
     stage.overlay("drain: true");
     let proposal = stage.tick();
     assert!(matches!(proposal.plan.clusters["c0"].decision, Decision::Move { .. }));
-    assert_eq!(proposal.plan.moves["c0"].cause, MoveCause::Drain);
+    assert_eq!(proposal.plan.moved("c0").unwrap().cause, MoveCause::Drain);
     assert_eq!(proposal.plan.workers[OLD].clusters, 1);
     assert_eq!(proposal.plan.workers[NEW].clusters, 1);
     assert!(

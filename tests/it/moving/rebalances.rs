@@ -7,7 +7,7 @@ use super::stage::{NEW, OLD, Stage};
 
 /// The clusters that are on the move for a rebalance, and how far each is on the worker that it leaves.
 fn leaving(proposal: &Proposal) -> Vec<(&str, DeletionStep)> {
-    let moves = proposal.plan.moves.iter().filter(|(_, m)| m.cause == MoveCause::Rebalance);
+    let moves = proposal.plan.moves().filter(|(_, m)| m.cause == MoveCause::Rebalance);
     let step = |name: &'_ carp::model::Name| match proposal.plan.clusters[name].decision {
         Decision::Move { step, .. } => step,
         _ => None,

@@ -99,7 +99,7 @@ impl Stage {
     }
 
     fn tell(&mut self, proposal: &Proposal) {
-        for (name, moved) in &proposal.plan.moves {
+        for (name, moved) in proposal.plan.moves() {
             if !matches!(moved.progress, MoveProgress::Leaves | MoveProgress::Starts) {
                 let progress = moved.progress.name();
                 let _ = writeln!(

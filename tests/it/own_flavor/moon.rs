@@ -136,8 +136,8 @@ fn it_lives_and_goes_in_three_steps() {
     world.remove(DOCUMENT);
     world.now = after_nine(2);
     let proposal = world.run();
-    let begun = proposal.plan.deletions.values().any(|d| d.progress == Progress::Begins);
-    assert!(begun, "{:#?}", proposal.plan.deletions);
+    let begun = proposal.plan.deletions().iter().any(|(_, d)| d.progress == Progress::Begins);
+    assert!(begun, "{:#?}", proposal.plan.deletions());
     assert_eq!(step(&world, "base").as_deref(), Some("D1"));
     let text = world.output_text(&format!("{FOLDER}/cluster.yaml")).unwrap();
     for gone in ["kind: Cluster\n", "kind: MoonBase\n", "kind: MoonControlPlane\n"] {

@@ -337,11 +337,11 @@ fn workers_whose_folder_goes_at_once_are_deletions_too() {
     for name in plan.workers.keys() {
         let (reporter, step, missing) = (None, None, None);
         let progress = Progress::Ends(Ending::Detached);
-        plan.deletions.insert(name.clone(), Deletion { reporter, step, progress, missing });
+        plan.retirements.insert(name.clone(), Deletion { reporter, step, progress, missing });
     }
     run(&mut plan, &Fleet::default(), &previous);
     assert_eq!(plan.holds[0].kind, HoldKind::MassDeletion);
-    assert!(plan.deletions.is_empty(), "nothing may say that they are gone");
+    assert!(plan.retirements.is_empty(), "nothing may say that they are gone");
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn a_retirement_that_has_not_begun_is_not_counted() {
     for name in plan.workers.keys() {
         let missing = Some(Missing::Incomplete);
         let (reporter, step, progress) = (None, None, Progress::Waits);
-        plan.deletions.insert(name.clone(), Deletion { reporter, step, progress, missing });
+        plan.retirements.insert(name.clone(), Deletion { reporter, step, progress, missing });
     }
     run(&mut plan, &Fleet::default(), &previous);
     assert!(plan.holds.is_empty());
@@ -366,18 +366,17 @@ fn what_is_made_anew_after_its_deletion_does_not_move() {
         group: None,
     };
     let decision = Decision::Bind(binding);
-    let planned = ClusterPlan::new(decision, Resources::new());
     let deletion = Deletion {
         reporter: Some(name("w1")),
         step: Some(DeletionStep::D2),
         progress: Progress::Ends(Ending::Deleted),
         missing: None,
     };
-    let mut plan = Plan {
-        clusters: [(name("c0"), planned)].into(),
-        deletions: [(name("c0"), deletion)].into(),
-        ..Plan::default()
+    let planned = ClusterPlan {
+        deletion: Some(Box::new(deletion)),
+        ..ClusterPlan::new(decision, Resources::new())
     };
+    let mut plan = Plan { clusters: [(name("c0"), planned)].into(), ..Plan::default() };
     run(&mut plan, &Fleet::default(), &placed(1));
     assert!(plan.holds.is_empty());
 }

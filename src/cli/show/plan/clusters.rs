@@ -74,11 +74,11 @@ pub(super) fn change_of(
     updates: &BTreeMap<Name, Update>,
 ) -> Option<ClusterChange> {
     let update = updates.get(name);
-    let deletion = proposal.plan.deletions.get(name);
+    let deletion = planned.deletion.as_deref();
     let done = deletion.and_then(progress_words);
     let over = deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)));
     let before = worker_before(name, planned, proposal);
-    let moved = proposal.plan.moves.get(name);
+    let moved = planned.moved.as_deref();
     // What was deleted is made anew, and moves from nowhere.
     let wanted = planned.decision != Decision::Forget;
     let from = match moved {
@@ -147,7 +147,7 @@ fn what_is_updated(
     } else {
         what
     };
-    let step = proposal.plan.versions.get(name);
+    let step = proposal.plan.version(name);
     Some(step.map_or_else(|| what.clone(), |step| format!("{}; {what}", step.words())))
 }
 

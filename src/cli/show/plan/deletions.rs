@@ -59,7 +59,8 @@ const ABANDON_HELP: &str = "if it is gone for ever, acknowledge that: folders an
 
 /// The deletions that wait.
 pub(super) fn waiting(plan: &Plan) -> impl Iterator<Item = (&Name, &Deletion)> {
-    plan.deletions.iter().filter(|(_, deletion)| deletion.progress == Progress::Waits)
+    let all = plan.deletions().into_iter();
+    all.filter(|(_, deletion)| deletion.progress == Progress::Waits)
 }
 
 /// The most lines of deletions that wait; the rest is counted.
@@ -74,7 +75,6 @@ fn waiting_lines(plan: &Plan) -> Vec<String> {
 /// What a pool gives up is told with the pool.
 fn retiring(plan: &Plan) -> Vec<String> {
     let of_a_pool = |name: &Name| plan.pools.values().any(|pool| pool.spare.contains(name));
-    let workers = plan.deletions.iter().filter(|(name, _)| !plan.clusters.contains_key(*name));
     let words = |(name, deletion): (&Name, &Deletion)| {
         let words = match deletion.progress {
             Progress::Begins => "its document is gone and it is empty; its own cluster goes",
@@ -82,7 +82,8 @@ fn retiring(plan: &Plan) -> Vec<String> {
         };
         Some(format!("{name}: {words}"))
     };
-    workers.filter(|(name, _)| !of_a_pool(name)).filter_map(words).collect()
+    let workers = plan.retirements.iter().filter(|(name, _)| !of_a_pool(name));
+    workers.filter_map(words).collect()
 }
 
 /// For a terminal.
@@ -105,7 +106,7 @@ pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
             let _ = writeln!(out, "  {line}");
         }
     }
-    for set in Stuck::sets(&plan.deletions) {
+    for set in Stuck::sets(plan.deletions()) {
         let title = palette.paint(Tone::Warn, "STUCK");
         let _ = writeln!(out, "{title}: {}\n  {}", stuck_words(&set), listed(&set.names));
         let command = palette.paint(Tone::Strong, &abandon_command(&set));
@@ -128,7 +129,7 @@ pub(super) fn markdown(view: &PlanView<'_>) -> String {
             let _ = writeln!(out, "- {line}");
         }
     }
-    for set in Stuck::sets(&plan.deletions) {
+    for set in Stuck::sets(plan.deletions()) {
         let command = abandon_command(&set);
         let _ = writeln!(
             out,
@@ -166,14 +167,15 @@ pub(super) fn json(plan: &Plan) -> (Value, Value) {
     };
     let stuck =
         |set: Stuck| json!({"reporter": set.reporter, "names": set.names, "digest": set.digest()});
-    let sets = Stuck::sets(&plan.deletions);
-    (plan.deletions.iter().map(deletion).collect(), sets.into_iter().map(stuck).collect())
+    let sets = Stuck::sets(plan.deletions());
+    (plan.deletions().into_iter().map(deletion).collect(), sets.into_iter().map(stuck).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::sample;
     use super::*;
+    use crate::model::{ClusterPlan, Decision, Proposal, Resources};
 
     #[test]
     fn a_worker_that_begins_to_go_is_told() {
@@ -187,31 +189,31 @@ mod tests {
         assert_eq!(ends.matches("renders nothing for it any more").count(), 2, "{ends}");
     }
 
+    fn deletion(progress: Progress, missing: Option<Missing>) -> Deletion {
+        let (reporter, step) = (Name::parse("w1").ok(), Some(DeletionStep::D1));
+        Deletion { reporter, step, progress, missing }
+    }
+
+    /// What is said of the deletion of a worker's own cluster.
     fn view_of(progress: Progress, missing: Option<Missing>) -> String {
-        view_beside(progress, missing, &sample::unchanged())
+        let mut plan = sample::unchanged().plan;
+        plan.retirements.insert(Name::parse("old").unwrap(), deletion(progress, missing));
+        told(plan)
     }
 
     /// The same of a cluster.
     fn view_of_cluster(progress: Progress, missing: Option<Missing>) -> String {
-        let mut proposal = sample::unchanged();
-        let planned = crate::model::ClusterPlan::new(
-            crate::model::Decision::Forget,
-            crate::model::Resources::new(),
-        );
-        proposal.plan.clusters.insert(Name::parse("old").unwrap(), planned);
-        view_beside(progress, missing, &proposal)
+        let mut plan = sample::unchanged().plan;
+        let planned = ClusterPlan {
+            deletion: Some(Box::new(deletion(progress, missing))),
+            ..ClusterPlan::new(Decision::Forget, Resources::new())
+        };
+        plan.clusters.insert(Name::parse("old").unwrap(), planned);
+        told(plan)
     }
 
-    fn view_beside(
-        progress: Progress,
-        missing: Option<Missing>,
-        proposal: &crate::model::Proposal,
-    ) -> String {
-        let mut proposal = proposal.clone();
-        let reporter = Name::parse("w1").ok();
-        let step = Some(DeletionStep::D1);
-        let deletion = Deletion { reporter, step, progress, missing };
-        proposal.plan.deletions.insert(Name::parse("old").unwrap(), deletion);
+    fn told(plan: Plan) -> String {
+        let proposal = Proposal { plan, ..sample::unchanged() };
         let view = PlanView::of(&proposal, "fleet", "", &[]);
         format!("{}{}", text(&view, Palette::plain()), markdown(&view))
     }

@@ -1,7 +1,5 @@
 //! A plan as JSON (`docs/formats.md`, "plan JSON").
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
 use super::super::findings::{SeverityTally, findings_value};
@@ -48,7 +46,7 @@ fn value(view: &PlanView<'_>) -> Value {
         "moves": moves(view),
         "certificate": certificate::json(view),
         "spent": super::spent::json(view),
-        "stays": stays(&view.proposal.plan.stays),
+        "stays": stays(view.proposal.plan.stays()),
         "violations": violations(view),
         "overcommitted": overcommitted,
         "quotas": quotas,
@@ -126,7 +124,7 @@ fn cluster(name: &Name, planned: &ClusterPlan, view: &PlanView<'_>) -> Value {
         "decision": decision(&planned.decision),
         "demand": planned.demand,
         "resizeBlocked": planned.resize_blocked,
-        "versionStep": view.proposal.plan.versions.get(name).map(|step| json!({
+        "versionStep": planned.version.as_ref().map(|step| json!({
             "controlPlane": step.versions.control_plane,
             "pools": step.versions.pools,
             "desired": step.desired,
@@ -191,11 +189,11 @@ fn moves(view: &PlanView<'_>) -> Value {
             "progress": moved.progress.name(),
         })
     };
-    view.proposal.plan.moves.iter().map(moved).collect()
+    view.proposal.plan.moves().map(moved).collect()
 }
 
 /// The clusters that something names and that do not move.
-pub(in crate::cli::show) fn stays(all: &BTreeMap<Name, Stay>) -> Value {
+pub(in crate::cli::show) fn stays<'a>(all: impl Iterator<Item = (&'a Name, &'a Stay)>) -> Value {
     let stay = |(name, stay): (&Name, &Stay)| {
         json!({
             "name": name,
@@ -205,7 +203,7 @@ pub(in crate::cli::show) fn stays(all: &BTreeMap<Name, Stay>) -> Value {
             "why": stay.blocker.to_string(),
         })
     };
-    all.iter().map(stay).collect()
+    all.map(stay).collect()
 }
 
 fn violations(view: &PlanView<'_>) -> Value {
@@ -213,7 +211,7 @@ fn violations(view: &PlanView<'_>) -> Value {
         let codes: Vec<_> = reasons.iter().map(Reason::code).collect();
         json!({"name": name, "reasons": codes})
     };
-    view.proposal.plan.violations.iter().map(violated).collect()
+    view.proposal.plan.violations().map(violated).collect()
 }
 
 /// What a guard held.

@@ -226,12 +226,8 @@ impl<'a> PlanView<'a> {
 
     /// How many workers begin to go, where any do.
     fn workers_words(&self) -> Option<String> {
-        let plan = &self.proposal.plan;
-        let begins = |name: &&Name| {
-            let begun = plan.deletions.get(*name).map(|deletion| &deletion.progress);
-            begun == Some(&Progress::Begins) && !plan.clusters.contains_key(*name)
-        };
-        let going = plan.deletions.keys().filter(begins).count();
+        let all = self.proposal.plan.retirements.values();
+        let going = all.filter(|deletion| deletion.progress == Progress::Begins).count();
         (going > 0).then(|| format!("{} to delete", count(going as u64, "worker")))
     }
 

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 
 use super::super::{Palette, Tone};
 use super::{PlanView, alike, listed};
-use crate::model::{Blocker, Decision, Move, MoveCause, MoveProgress, Name, Plan, Stay, thousands};
+use crate::model::{
+    Blocker, ClusterPlan, Decision, Move, MoveCause, MoveProgress, Name, Plan, Stay, thousands,
+};
 
 /// What every move costs.
 pub(in crate::cli::show) const LOST: &str =
@@ -18,16 +20,18 @@ const LINES: usize = 5;
 fn moves(plan: &Plan) -> Vec<String> {
     let under_way =
         |moved: &Move| matches!(moved.progress, MoveProgress::Begins | MoveProgress::Leaves);
-    let words = |name: &Name, moved: &Move| match plan.clusters.get(name)?.decision {
-        Decision::Move { step, .. } => Some(moved.words(step)),
+    let words = |planned: &ClusterPlan| match planned.decision {
+        Decision::Move { step, .. } => {
+            planned.moved.as_ref().filter(|moved| under_way(moved)).map(|moved| moved.words(step))
+        }
         _ => None,
     };
-    let moves = plan.moves.iter().filter(|(_, moved)| under_way(moved));
-    alike(moves.filter_map(|(name, moved)| Some((name, words(name, moved)?))), LINES)
+    let moves = plan.clusters.iter();
+    alike(moves.filter_map(|(name, planned)| Some((name, words(planned)?))), LINES)
 }
 
 /// What is named and stays, by worker, by what names it and by why it stays.
-fn stays(all: &BTreeMap<Name, Stay>) -> Vec<String> {
+fn stays<'a>(all: impl Iterator<Item = (&'a Name, &'a Stay)>) -> Vec<String> {
     let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for (name, stay) in all {
         let key = (&stay.worker, stay.cause, &stay.blocker);
@@ -48,11 +52,14 @@ fn stays(all: &BTreeMap<Name, Stay>) -> Vec<String> {
 /// For a terminal.
 pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
     let plan = &view.proposal.plan;
-    section(&moves(plan), "MOVING", LOST, palette) + &stays_text(&plan.stays, palette)
+    section(&moves(plan), "MOVING", LOST, palette) + &stays_text(plan.stays(), palette)
 }
 
 /// What is named and stays, for a terminal.
-pub(in crate::cli::show) fn stays_text(all: &BTreeMap<Name, Stay>, palette: Palette) -> String {
+pub(in crate::cli::show) fn stays_text<'a>(
+    all: impl Iterator<Item = (&'a Name, &'a Stay)>,
+    palette: Palette,
+) -> String {
     section(&stays(all), "STAYS", "these are named and do not move", palette)
 }
 
@@ -76,7 +83,7 @@ pub(super) fn markdown(view: &PlanView<'_>) -> String {
             moves(plan),
             "**Moving**: what is in these clusters is lost: each is made anew, and empty",
         ),
-        (stays(&plan.stays), "**Staying**: these are named and do not move"),
+        (stays(plan.stays()), "**Staying**: these are named and do not move"),
     ];
     for (lines, title) in sections.into_iter().filter(|(lines, _)| !lines.is_empty()) {
         let _ = writeln!(out, "\n{title}\n");
@@ -91,7 +98,7 @@ pub(super) fn markdown(view: &PlanView<'_>) -> String {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::model::{Binding, ClusterPlan, DeletionStep, Resources};
+    use crate::model::{Binding, DeletionStep, Resources};
 
     fn name(text: &str) -> Name {
         Name::parse(text).unwrap()
@@ -111,15 +118,23 @@ mod tests {
         let progress = MoveProgress::Begins;
         let step = Some(DeletionStep::D1);
         let decision = Decision::Move { from: from.clone(), step, binding };
-        let planned = ClusterPlan::new(decision, Resources::new());
         let (to, demand) = (name("w2"), crate::model::Resources::new());
         let moved = Move { from: from.clone(), to, cause, progress, demand, awaited: true };
         let plan = &mut proposal.plan;
+        let planned = ClusterPlan {
+            moved: Some(Box::new(moved)),
+            ..ClusterPlan::new(decision, Resources::new())
+        };
         plan.clusters.insert(name("a"), planned);
-        plan.moves.insert(name("a"), moved);
         for held in ["b", "c"] {
             let blocker = Blocker::NotMovable;
-            plan.stays.insert(name(held), Stay { worker: from.clone(), cause, blocker });
+            let stay = Stay { worker: from.clone(), cause, blocker };
+            let keep = Decision::Keep { worker: from.clone() };
+            let planned = ClusterPlan {
+                stay: Some(Box::new(stay)),
+                ..ClusterPlan::new(keep, Resources::new())
+            };
+            plan.clusters.insert(name(held), planned);
         }
         let view = PlanView::of(&proposal, "fleet", "", &[]);
         insta::assert_snapshot!(text(&view, Palette::plain()), @r"

@@ -180,24 +180,21 @@ fn plan() -> Plan {
         }))
     };
     let reasons = [ReasonCode::Capacity, ReasonCode::Taint].into();
+    let pay = planned(Decision::Keep { worker: name("w1") });
     let delete = Decision::Delete { worker: name("w1"), step: DeletionStep::D1 };
     Plan {
-        versions: [(name("pay"), step())].into(),
         clusters: [
             (name("docs"), bind("w1", None)),
             (name("huge"), planned(Decision::Wait { seen: 1, reasons })),
             (name("lost"), planned(Decision::Forget)),
             (name("old"), planned(delete)),
-            (name("pay"), planned(Decision::Keep { worker: name("w1") })),
+            (name("pay"), ClusterPlan { version: Some(Box::new(step())), ..pay }),
             (name("shop"), bind("w2", Some("w1"))),
         ]
         .into(),
         workers: [("w1", 3), ("w2", 1)].map(|(n, on)| (name(n), worker(on))).into(),
-        deletions: BTreeMap::new(),
+        retirements: BTreeMap::new(),
         pools: BTreeMap::new(),
-        moves: BTreeMap::new(),
-        stays: BTreeMap::new(),
-        violations: BTreeMap::new(),
         holds: vec![
             Hold {
                 kind: HoldKind::MassDeletion,

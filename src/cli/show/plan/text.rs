@@ -125,7 +125,7 @@ fn pools(view: &PlanView<'_>, palette: Palette) -> String {
 /// The clusters on their way to another version, also those that only wait in this run.
 fn steps(view: &PlanView<'_>, palette: Palette) -> String {
     let mut alike: BTreeMap<_, Vec<&Name>> = BTreeMap::new();
-    for (name, step) in &view.proposal.plan.versions {
+    for (name, step) in view.proposal.plan.versions() {
         let key = (step.waits.name(), step.words(), step.waits_words());
         alike.entry(key).or_default().push(name);
     }

@@ -57,7 +57,7 @@ impl PlanView<'_> {
     fn leaving(&self) -> impl Iterator<Item = WorkerLine> {
         let plan = &self.proposal.plan;
         let goes = |name: &&Name| {
-            let deletion = plan.deletions.get(*name);
+            let deletion = plan.retirements.get(*name);
             deletion.is_some_and(|deletion| deletion.progress != Progress::Waits)
         };
         let retiring = plan.workers.iter().filter(|(_, p)| p.state == WorkerState::Retiring);
@@ -71,7 +71,7 @@ impl PlanView<'_> {
     /// The placed clusters whose policy would not place them there now, by why.
     pub(super) fn violations(&self) -> BTreeMap<String, Vec<&Name>> {
         let mut alike: BTreeMap<String, Vec<_>> = BTreeMap::new();
-        for (name, reasons) in &self.proposal.plan.violations {
+        for (name, reasons) in self.proposal.plan.violations() {
             let words: Vec<_> = reasons.iter().map(Reason::to_string).collect();
             alike.entry(words.join("; ")).or_default().push(name);
         }
@@ -103,7 +103,7 @@ mod tests {
             let deletion =
                 Deletion { reporter: None, step: Some(DeletionStep::D1), progress, missing: None };
             let mut proposal = proposal.clone();
-            proposal.plan.deletions.insert(name.clone(), deletion);
+            proposal.plan.retirements.insert(name.clone(), deletion);
             let view = PlanView::of(&proposal, "", "", &[]);
             let lines = view.worker_lines(" -> ").into_iter();
             lines.map(|line| format!("{}: {}", line.who, line.clusters)).collect::<Vec<_>>()

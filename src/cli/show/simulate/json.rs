@@ -32,7 +32,7 @@ fn value(view: &SimulateView<'_>) -> Value {
         "clusters": clusters(view),
         "workers": workers(view),
         "waiting": view.summaries.iter().map(waiting).collect::<Value>(),
-        "stays": stays_value(&view.stays()),
+        "stays": stays_value(view.stays().iter()),
         "left": view.left.iter().map(left).collect::<Value>(),
         "holds": holds(view.holds()),
         "noLongerHeld": holds(view.let_through()),

@@ -189,9 +189,9 @@ impl SimulateView<'_> {
     /// The clusters that something names with the changes only, and that do not move.
     #[must_use]
     pub fn stays(&self) -> BTreeMap<Name, Stay> {
-        let known = |name: &Name, stay: &Stay| self.before.plan.stays.get(name) == Some(stay);
-        let stays = self.after.plan.stays.clone().into_iter();
-        stays.filter(|(name, stay)| !known(name, stay)).collect()
+        let before = |name: &Name| self.before.plan.clusters.get(name)?.stay.as_deref();
+        let stays = self.after.plan.stays().filter(|(name, stay)| before(name) != Some(*stay));
+        stays.map(|(name, stay)| (name.clone(), stay.clone())).collect()
     }
 
     /// The folders that stay as they were with the changes only.
@@ -227,7 +227,7 @@ fn why(name: &Name, after: &ClusterStanding, proposal: &Proposal) -> String {
         (Some(Decision::Bind(binding)), _) => why_here(binding, &proposal.fleet),
         (_, ClusterStanding::Waits(reasons)) => ReasonCode::sentence(reasons),
         (_, ClusterStanding::Moving { from, .. }) => {
-            let cause = plan.moves.get(name).map(|moved| moved.cause.words());
+            let cause = plan.moved(name).map(|moved| moved.cause.words());
             cause.map(|cause| format!("{from} {cause}")).unwrap_or_default()
         }
         _ => String::new(),

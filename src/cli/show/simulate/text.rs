@@ -142,7 +142,7 @@ fn moving(view: &SimulateView<'_>, palette: Palette) -> String {
     if moves {
         let _ = writeln!(out, "{}: {LOST}", palette.paint(Tone::Warn, "MOVING"));
     }
-    out + &stays_text(&view.stays(), palette)
+    out + &stays_text(view.stays().iter(), palette)
 }
 
 fn let_through(view: &SimulateView<'_>, palette: Palette) -> String {

@@ -63,6 +63,7 @@ impl<'p> Proof<'p> {
             _ => None,
         });
         let waiting: BTreeMap<Name, ProofTurn> = waits.collect();
+        let stays = run.clusters.iter().filter(|(_, p)| p.stay.is_some()).map(|(name, _)| name);
         Self {
             base,
             name,
@@ -72,7 +73,7 @@ impl<'p> Proof<'p> {
             counted: run.states.counts.counted().0,
             turn: waiting.get(name).cloned().unwrap_or_else(|| turn(name, 0)),
             waiting,
-            moving: run.moves.keys().chain(run.stays.keys()).cloned().collect(),
+            moving: run.moves.keys().chain(stays).cloned().collect(),
             done: 0,
         }
     }
