@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::locks::{file, pending};
 use super::neutral::is_spread_alike;
-use super::read::{file, pending};
 use crate::diag::Severity;
 use crate::model::{
     Baseline, Decision, DocumentIndex, DocumentName, Name, Plan, Previous, Snapshot, Store,

@@ -4,7 +4,7 @@ use super::super::choose::choose_clusters;
 use super::super::contents::Choice;
 use super::super::loss_guards::LossGuards;
 use super::super::run::Run;
-use super::read::fleet_lock;
+use super::locks::fleet_lock;
 use crate::change::{GuardLimits, Guarded};
 use crate::model::{FleetLock, Hold, HoldKind, StoreError};
 

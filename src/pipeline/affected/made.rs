@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::read::fleet_lock;
+use super::locks::fleet_lock;
 use crate::load::Loaded;
 use crate::model::{DocumentIndex, DocumentName, FleetLock, Name, Snapshot, Store, StoreError};
 

@@ -18,6 +18,7 @@
 mod added;
 mod choose;
 mod heard;
+mod locks;
 mod made;
 mod neutral;
 mod queue;
@@ -188,7 +189,7 @@ fn decide_read(
         standing.extend(all.filter(|(worker, _)| hosts.contains_key(worker)));
     }
     for worker in hosts.keys() {
-        if !read::read_lock(snapshot, store, worker.clone(), &mut locks)? {
+        if !locks::read_lock(snapshot, store, worker.clone(), &mut locks)? {
             return Ok(None);
         }
     }

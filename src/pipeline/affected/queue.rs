@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::decide;
 use super::super::read::Read;
+use super::locks;
 use super::read::{self, AffectedRead, CandidateWorkers};
 use super::scope::AffectedScope;
 use super::{DecidedBy, candidates_of, count_standing, removed};
@@ -77,7 +78,7 @@ fn ending(
     if going.is_empty() {
         return Ok(Some(EndedClusters::default()));
     }
-    let Some(queue) = read::pending(snapshot, store)? else { return Ok(None) };
+    let Some(queue) = locks::pending(snapshot, store)? else { return Ok(None) };
     going.retain(|name| !queue.clusters.contains_key(name));
     let part = AffectedScope {
         changed: ChangedDocuments::default(),

@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::read::Read;
 use super::heard::Heard;
+use super::locks::{file, pending, read_lock, standing};
 use super::made::{self, MadeByPools};
 use super::neutral::{is_neutral, is_spread_alike};
 use super::scope::AffectedScope;
 use super::{removed, told};
-use crate::change::entry_at;
 use crate::load::{self, Loaded};
 use crate::model::{
-    Baseline, DecisionRecord, DocumentIndex, DocumentName, FLEET_LOCK_SCHEMA, FleetLock, Id, Name,
-    PENDING_SCHEMA, PendingLock, Previous, RecordState, Snapshot, StandingClusters, Store,
-    StoreError, WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, paths,
+    Baseline, DecisionRecord, DocumentIndex, DocumentName, Name, PendingLock, Previous,
+    RecordState, Snapshot, StandingClusters, Store, StoreError, paths,
 };
 use crate::plan::{self, PlanInput};
 
@@ -173,38 +172,6 @@ fn locks<'a>(
     Ok(Some(previous))
 }
 
-/// Reads the lock of a worker, unless it is there; `false` where it cannot be read.
-pub(super) fn read_lock(
-    snapshot: &Snapshot,
-    store: &dyn Store,
-    worker: Name,
-    previous: &mut Previous,
-) -> Result<bool, StoreError> {
-    if previous.workers.contains_key(&worker) {
-        return Ok(true);
-    }
-    let path = format!("{}/{}", paths::worker(&worker), paths::WORKER_LOCK);
-    let Some(id) = file(snapshot, store, &path)? else { return Ok(false) };
-    let lock = lock_from_bytes::<WorkerLock>(&store.blob(id)?, WORKER_LOCK_SCHEMA).ok();
-    let of_now =
-        |lock: &WorkerLock| lock.worker == worker && lock.schema_version == WORKER_LOCK_SCHEMA;
-    let Some(lock) = lock.filter(of_now) else { return Ok(false) };
-    previous.ids.insert(worker.clone(), id);
-    previous.workers.insert(worker, lock);
-    Ok(true)
-}
-
-/// The clusters that wait; `None` where that is not known.
-pub(super) fn pending(
-    snapshot: &Snapshot,
-    store: &dyn Store,
-) -> Result<Option<PendingLock>, StoreError> {
-    let path = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);
-    let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
-    let lock = lock_from_bytes::<PendingLock>(&store.blob(id)?, PENDING_SCHEMA).ok();
-    Ok(lock.filter(|lock| lock.schema_version == PENDING_SCHEMA))
-}
-
 /// The clusters that wait, where all of them are looked at; `None` where they are not known.
 fn queue(
     snapshot: &Snapshot,
@@ -243,28 +210,6 @@ pub(super) fn of_clusters(locks: &Previous, names: &BTreeSet<Name>) -> Previous 
     previous
 }
 
-/// What is in force for the fleet as a whole; `None` where the lock is lost, or of another format than this carp writes.
-pub(super) fn fleet_lock(
-    snapshot: &Snapshot,
-    store: &dyn Store,
-) -> Result<Option<FleetLock>, StoreError> {
-    let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
-    let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
-    let lock = lock_from_bytes::<FleetLock>(&store.blob(id)?, FLEET_LOCK_SCHEMA).ok();
-    Ok(lock.filter(|lock| lock.schema_version == FLEET_LOCK_SCHEMA))
-}
-
-/// A file of the output branch.
-pub(super) fn file(
-    snapshot: &Snapshot,
-    store: &dyn Store,
-    path: &str,
-) -> Result<Option<Id>, StoreError> {
-    let Some(output) = snapshot.previous else { return Ok(None) };
-    let path = paths::in_repository(&snapshot.input.prefix, path);
-    Ok(entry_at(store, output, &path)?.map(|entry| entry.id))
-}
-
 /// The files of the workers, their overlays, the clusters' classes, and the clusters whose documents are the
 /// same; `None` where one is not known.
 fn sources(
@@ -301,13 +246,6 @@ fn everyone(
     let standing = standing(baseline, index).filter(|_| index.all_of("WorkerPool").is_empty())?;
     let kinds = ["Worker", "WorkerOverlay", "ManagedClusterClass"];
     sources.extend(kinds.into_iter().flat_map(|kind| index.all_of(kind)));
-    Some(standing)
-}
-
-/// What stands on all workers.
-pub(super) fn standing(baseline: &Baseline, index: &dyn DocumentIndex) -> Option<StandingClusters> {
-    let mut standing = index.standing()?;
-    standing.workers.extend(baseline.standing.clone());
     Some(standing)
 }
 

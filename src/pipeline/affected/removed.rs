@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::read::{self, fleet_lock, pending};
-use super::scope::AffectedScope;
+use super::locks::{self, fleet_lock, pending};
 use crate::diag::{Code, Severity};
 use crate::model::{
     Baseline, ClusterRow, ClusterState, Decision, DocumentIndex, FleetLock, GoneCluster, Hold,
@@ -15,8 +14,11 @@ use crate::plan;
 
 /// Whether the deletions of a scope may be decided by themselves: nobody acknowledged anything that no run used, and for
 /// those that begin, everything loaded and nothing is held that they may belong to.
-pub(super) fn may_go(baseline: &Baseline, scope: &AffectedScope) -> bool {
-    let removed = scope.changed.removed();
+pub(super) fn may_go(
+    baseline: &Baseline,
+    going: &BTreeSet<Name>,
+    removed: &BTreeMap<Name, String>,
+) -> bool {
     let is_error = |severity| severity == Severity::Error;
     let is_unsure = baseline.findings.iter().any(|finding| is_error(finding.severity));
     let narrowed = baseline.narrowed.iter().flatten().any(|name| removed.contains_key(name));
@@ -26,7 +28,7 @@ pub(super) fn may_go(baseline: &Baseline, scope: &AffectedScope) -> bool {
     };
     let is_held = baseline.holds.iter().any(counts_them);
     let begins = removed.is_empty() || !(is_unsure || narrowed || is_held);
-    scope.going.is_empty() || (!baseline.acknowledged && begins)
+    going.is_empty() || (!baseline.acknowledged && begins)
 }
 
 /// Whether a row is of a cluster whose deletion is its own matter: no rule of its own is counted.
@@ -98,7 +100,7 @@ pub(super) fn left(
     if ended.is_empty() {
         return Ok(Some(BTreeMap::new()));
     }
-    let standing = read::standing(baseline, index);
+    let standing = locks::standing(baseline, index);
     let (true, Some(mut standing)) = (baseline.quiet, standing) else { return Ok(None) };
     if !index.all_of("WorkerPool").is_empty() || is_told(baseline, observed, ended) {
         return Ok(None);

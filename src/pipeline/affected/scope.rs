@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::baseline::{output_entries, status_entries};
 use super::heard::Heard;
-use super::read::file;
+use super::locks::file;
 use super::{removed, told};
 use crate::change::entry_at;
 use crate::load::{self, ChangedDocuments, WeighedPolicies};
@@ -90,7 +90,7 @@ pub(super) fn of(
     let workers = scope.heard.last.keys();
     let told = told::is_busy(baseline, scope.names().iter().chain(workers))
         || (!scope.heard.last.is_empty() && told::of_no_file(baseline));
-    Ok((!told && removed::may_go(baseline, &scope)).then_some(scope))
+    Ok((!told && removed::may_go(baseline, &scope.going, scope.changed.removed())).then_some(scope))
 }
 
 /// Two inputs of a fleet.

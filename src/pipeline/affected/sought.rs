@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::read::{self, CandidateWorkers, of_clusters};
+use super::locks;
+use super::read::{CandidateWorkers, of_clusters};
 use super::scope::AffectedScope;
 use super::{DecidedBy, count_standing, decide_part, queue, scope};
 use crate::diag::Severity;
@@ -145,7 +146,7 @@ fn told_of(
         let part = decide_part(snapshot, store, baseline, first, &by)?;
         return Ok(part.map(|(mut proposal, _)| {
             let partial = of_clusters(&proposal.previous, &names);
-            let standing = read::standing(baseline, index);
+            let standing = locks::standing(baseline, index);
             proposal.previous = Previous { standing, ..partial };
             proposal
         }));
@@ -212,7 +213,7 @@ fn stand(
 ) -> Result<bool, StoreError> {
     let Proposal { previous, plan, .. } = proposal;
     for worker in plan.workers.keys() {
-        if !read::read_lock(snapshot, store, worker.clone(), previous)? {
+        if !locks::read_lock(snapshot, store, worker.clone(), previous)? {
             return Ok(false);
         }
     }
@@ -232,7 +233,7 @@ fn wait(
     store: &dyn Store,
     proposal: &mut Proposal,
 ) -> Result<bool, StoreError> {
-    let Some(lock) = read::pending(snapshot, store)? else { return Ok(false) };
+    let Some(lock) = locks::pending(snapshot, store)? else { return Ok(false) };
     let waits = |(name, row): (&Name, &PendingRow)| {
         let decision = Decision::Wait { seen: row.seen, reasons: row.reasons.clone() };
         let planned = ClusterPlan::new(decision, row.demand.clone());

@@ -1,0 +1,69 @@
+//! The locks and other files of the output branch, and what the last runs left standing on all workers.
+
+use crate::change::entry_at;
+use crate::model::{
+    Baseline, DocumentIndex, FLEET_LOCK_SCHEMA, FleetLock, Id, Name, PENDING_SCHEMA, PendingLock,
+    Previous, Snapshot, StandingClusters, Store, StoreError, WORKER_LOCK_SCHEMA, WorkerLock,
+    lock_from_bytes, paths,
+};
+
+/// A file of the output branch.
+pub(super) fn file(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    path: &str,
+) -> Result<Option<Id>, StoreError> {
+    let Some(output) = snapshot.previous else { return Ok(None) };
+    let path = paths::in_repository(&snapshot.input.prefix, path);
+    Ok(entry_at(store, output, &path)?.map(|entry| entry.id))
+}
+
+/// Reads the lock of a worker, unless it is there; `false` where it cannot be read.
+pub(super) fn read_lock(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    worker: Name,
+    previous: &mut Previous,
+) -> Result<bool, StoreError> {
+    if previous.workers.contains_key(&worker) {
+        return Ok(true);
+    }
+    let path = format!("{}/{}", paths::worker(&worker), paths::WORKER_LOCK);
+    let Some(id) = file(snapshot, store, &path)? else { return Ok(false) };
+    let lock = lock_from_bytes::<WorkerLock>(&store.blob(id)?, WORKER_LOCK_SCHEMA).ok();
+    let of_now =
+        |lock: &WorkerLock| lock.worker == worker && lock.schema_version == WORKER_LOCK_SCHEMA;
+    let Some(lock) = lock.filter(of_now) else { return Ok(false) };
+    previous.ids.insert(worker.clone(), id);
+    previous.workers.insert(worker, lock);
+    Ok(true)
+}
+
+/// The clusters that wait; `None` where that is not known.
+pub(super) fn pending(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+) -> Result<Option<PendingLock>, StoreError> {
+    let path = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);
+    let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
+    let lock = lock_from_bytes::<PendingLock>(&store.blob(id)?, PENDING_SCHEMA).ok();
+    Ok(lock.filter(|lock| lock.schema_version == PENDING_SCHEMA))
+}
+
+/// What is in force for the fleet as a whole; `None` where the lock is lost, or of another format than this carp writes.
+pub(super) fn fleet_lock(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+) -> Result<Option<FleetLock>, StoreError> {
+    let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);
+    let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
+    let lock = lock_from_bytes::<FleetLock>(&store.blob(id)?, FLEET_LOCK_SCHEMA).ok();
+    Ok(lock.filter(|lock| lock.schema_version == FLEET_LOCK_SCHEMA))
+}
+
+/// What stands on all workers.
+pub(super) fn standing(baseline: &Baseline, index: &dyn DocumentIndex) -> Option<StandingClusters> {
+    let mut standing = index.standing()?;
+    standing.workers.extend(baseline.standing.clone());
+    Some(standing)
+}
