@@ -62,7 +62,7 @@ fn of(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
     {
         return Ok(pool::view(desired, &explanation));
     }
-    Err(unknown(look, object.kind, name))
+    Err(unknown(&look.opened.proposal, object.kind, name))
 }
 
 fn cluster(look: &FleetLook, explanation: &Explanation) -> ExplainView {

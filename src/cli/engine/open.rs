@@ -310,10 +310,10 @@ fn known(look: &FleetLook, part: &RenderPart) -> Result<(), Error> {
     }
     let plan = &look.opened.proposal.plan;
     if let Some(name) = part.worker.as_ref().filter(|name| !plan.workers.contains_key(*name)) {
-        return Err(unknown(look, Some(ObjectKind::Worker), name));
+        return Err(unknown(&look.opened.proposal, Some(ObjectKind::Worker), name));
     }
     if let Some(name) = part.cluster.as_ref().filter(|name| !plan.clusters.contains_key(*name)) {
-        return Err(unknown(look, Some(ObjectKind::Cluster), name));
+        return Err(unknown(&look.opened.proposal, Some(ObjectKind::Cluster), name));
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) fn status(look: &FleetLook, query: &Query) -> Result<StatusView, Erro
     };
     match &query.target {
         Target::Object(object) if view.is_empty() && !query.filters() => {
-            Err(unknown(look, object.kind, &object.name))
+            Err(unknown(&look.opened.proposal, object.kind, &object.name))
         }
         _ => Ok(view),
     }
@@ -72,7 +72,7 @@ fn known(look: &FleetLook, query: &Query) -> Result<(), Error> {
     if let Some(name) =
         query.worker.as_ref().filter(|name| !proposal.plan.workers.contains_key(*name))
     {
-        return Err(unknown(look, Some(ObjectKind::Worker), name));
+        return Err(unknown(&look.opened.proposal, Some(ObjectKind::Worker), name));
     }
     let Some(tenant) = &query.tenant else { return Ok(()) };
     let listed = proposal.fleet.spec.tenants.iter().map(|tenant| tenant.name.as_str());

@@ -1,15 +1,14 @@
 //! A name that nothing in the fleet has.
 
 use super::super::{Error, ObjectKind};
-use super::open::FleetLook;
 use crate::cli::show::code;
 use crate::diag::suggest;
-use crate::model::Name;
+use crate::model::{Name, Proposal};
 
 /// The error that there is no such cluster, worker, pool or policy, with the nearest name. Where no kind was said the
 /// word may have been meant for one, or for a code.
-pub(super) fn unknown(look: &FleetLook, asked: Option<ObjectKind>, name: &Name) -> Error {
-    let (plan, fleet) = (&look.opened.proposal.plan, &look.opened.proposal.fleet);
+pub(super) fn unknown(proposal: &Proposal, asked: Option<ObjectKind>, name: &Name) -> Error {
+    let Proposal { plan, fleet, .. } = proposal;
     let (workers, clusters) = (plan.workers.keys(), plan.clusters.keys());
     let help = |all: &mut dyn Iterator<Item = &Name>, what| {
         let all: Vec<_> = all.map(Name::as_str).collect();

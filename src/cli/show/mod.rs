@@ -46,6 +46,16 @@ pub(crate) fn len<T>(items: &[T]) -> u64 {
     items.len() as u64
 }
 
+/// Names for a line: that many of them, and how many more there are.
+#[must_use]
+pub(crate) fn first(names: &[impl ToString], shown: usize) -> String {
+    let first: Vec<_> = names.iter().take(shown).map(ToString::to_string).collect();
+    match names.len().saturating_sub(shown) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
 /// A value as JSON with its `schemaVersion` first, and a final newline.
 pub(crate) fn versioned(schema: u32, view: &impl serde::Serialize) -> String {
     #[derive(serde::Serialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::first;
+use super::first;
 use super::status_view::{ClusterStatusRow, StatusView};
 use crate::model::{ConditionStatus, ConditionType, Name};
 

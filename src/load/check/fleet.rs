@@ -84,7 +84,7 @@ fn roots(roots: &Roots, out: &mut Findings) {
     ];
     for (i, (key, root)) in all.iter().enumerate() {
         let path = FieldPath::keys("spec.roots").key(key);
-        if !is_folder_below(root) {
+        if !paths::is_folder_below(root) {
             let message = format!("`{root}` is not a folder below the fleet's root");
             let help =
                 format!("write a relative path without `.`, `..` or a final `/`, such as `{key}`");
@@ -98,11 +98,6 @@ fn roots(roots: &Roots, out: &mut Findings) {
             out.add(Code::InvalidValue, path, message, "give each a folder of its own");
         }
     }
-}
-
-/// Whether a path names a folder below the fleet's root as Git spells it: `./x` would be found nowhere.
-pub(super) fn is_folder_below(path: &str) -> bool {
-    path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
 }
 
 fn nested(one: &str, other: &str) -> bool {
@@ -206,7 +201,8 @@ fn times(spec: &FleetSpec, out: &mut Findings) {
         let help = "write it as RFC 3339, such as 2026-01-31T12:00:00Z";
         out.add(Code::InvalidValue, FieldPath::keys("spec.example.now"), message, help);
     }
-    if let Some(folder) = example.observed.as_ref().filter(|folder| !is_folder_below(folder)) {
+    if let Some(folder) = example.observed.as_ref().filter(|folder| !paths::is_folder_below(folder))
+    {
         let message = format!("`{folder}` is not a folder below the fleet's root");
         let help = "write a relative path without `.`, `..` or a final `/`, such as `observed`";
         out.add(Code::InvalidValue, FieldPath::keys("spec.example.observed"), message, help);

@@ -62,7 +62,7 @@ pub(super) fn of_fleet(spec: &FleetSpec, out: &mut Findings) {
                 continue;
             }
             let below = below.is_some_and(|rest| rest.starts_with('/'));
-            if !below || !super::fleet::is_folder_below(folder) {
+            if !below || !is_folder_below(folder) {
                 let path = FieldPath::keys("spec.tenants").index(i).key("paths").index(j);
                 let message = format!("`{folder}` is not a folder in which clusters stand");
                 let help =
@@ -71,6 +71,11 @@ pub(super) fn of_fleet(spec: &FleetSpec, out: &mut Findings) {
             }
         }
     }
+}
+
+/// Whether a path names a folder below the fleet's root as Git spells it: `./x` would be found nowhere.
+pub(super) fn is_folder_below(path: &str) -> bool {
+    path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
 }
 
 #[cfg(test)]

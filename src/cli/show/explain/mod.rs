@@ -344,7 +344,7 @@ fn refusals(view: &ExplainView) -> String {
     let mut out = format!("\n{:width$}REFUSES BECAUSE\n", "WORKER");
     for (names, reasons) in groups {
         if names.len() > 1 {
-            out.push_str(&wrap(&super::plan::first(&names, NAMES), "", 2));
+            out.push_str(&wrap(&super::first(&names, NAMES), "", 2));
         }
         for (i, refused) in reasons.iter().enumerate() {
             let name = if i == 0 && names.len() == 1 { names[0] } else { "" };

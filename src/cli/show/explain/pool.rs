@@ -67,7 +67,7 @@ pub(super) fn text(view: &ExplainView, palette: Palette) -> String {
             }
         }
         for (because, names) in alike {
-            let names = super::super::plan::first(&names, super::NAMES);
+            let names = super::super::first(&names, super::NAMES);
             out.push_str(&wrap(&format!("{names}: {because}"), "  ", 4));
         }
     }

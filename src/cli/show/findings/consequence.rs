@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::plan::first;
+use super::super::first;
 use super::Finding;
 use crate::diag::{Code, Severity};
 use crate::model::{Gate, GateReason, Hold, HoldKind, Name, Proposal, Unloaded, count};

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::super::first as first_of;
 use super::super::{Palette, Tone, count};
-use super::{PlanView, words::first as first_of};
+use super::PlanView;
 use crate::change::Certified;
 use crate::diag::visible;
 

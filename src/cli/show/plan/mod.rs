@@ -31,7 +31,7 @@ pub(super) use moving::{LOST, stays_text};
 pub(in crate::cli) use sample::proposal as sample_proposal;
 pub use text::{diffs_text, holds_text, text};
 use words::alike;
-pub use words::{HoldWords, ack_command, first, gate_words, hold_words, kept, listed, pool_lines};
+pub use words::{HoldWords, ack_command, gate_words, hold_words, kept, listed, pool_lines};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::first;
 use crate::model::{Gate, GateReason, Hold, HoldKind, Name, Plan, WorkerState, thousands};
 
 /// A hold in words.
@@ -77,16 +78,6 @@ pub fn kept(gates: &[Gate]) -> BTreeMap<GateReason, Vec<&Name>> {
 #[must_use]
 pub fn listed(names: &[impl ToString]) -> String {
     first(names, 20)
-}
-
-/// Names for a line: that many of them, and how many more there are.
-#[must_use]
-pub fn first(names: &[impl ToString], shown: usize) -> String {
-    let first: Vec<_> = names.iter().take(shown).map(ToString::to_string).collect();
-    match names.len().saturating_sub(shown) {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
-    }
 }
 
 /// A line for all of which the same is said, in the order of their names; the most lines there are, then how many
