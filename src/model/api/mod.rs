@@ -22,8 +22,10 @@ mod parameters;
 mod placement;
 pub mod planned;
 mod policy_test;
+mod selector;
 mod shared;
 mod tenant;
+mod term;
 mod together;
 mod worker;
 mod worker_pool;
@@ -31,9 +33,7 @@ mod worker_pool;
 pub use acknowledgement::{
     Acknowledgement, AcknowledgementKind, AcknowledgementSettings, AcknowledgementSpec, Rebalance,
 };
-pub use affinity::{
-    AffinityGroup, Failback, FieldExpression, PolicyAffinity, Strategy, WorkerField,
-};
+pub use affinity::{AffinityGroup, Failback, PolicyAffinity, Strategy};
 pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
 pub use crds::{all_crds, crds, kind_crd};
 pub use data_store::{DataStore, DataStoreChoice, DataStoreSnapshots, DataStoreStatus};
@@ -64,19 +64,19 @@ pub use override_change::{
 pub use override_policy::{ObjectSelector, OverridePolicy, OverridePolicySpec, WorkerSelector};
 pub use parameters::{Parameters, TYPED_BY_FLAVOR};
 pub use placement::{
-    Affinity, ClusterSelector, Expression, ExpressionOperator, Failover, LabelSelector,
-    OnViolation, PlacementPolicy, PlacementPolicySpec, PlacementTerm, PreferredTerm, Toleration,
-    TolerationOperator,
+    Failover, OnViolation, PlacementPolicy, PlacementPolicySpec, Toleration, TolerationOperator,
 };
 pub use policy_test::{
     Expectation, ExpectedRefusal, PlacementPolicyTest, PlacementPolicyTestSpec, TestCluster,
     TestMetadata, TestWorker,
 };
+pub use selector::{ClusterSelector, Expression, ExpressionOperator, LabelSelector};
 pub use shared::{
     Autoscale, ClusterAccess, ControlPlane, EndpointAccess, ErrorStatus, Network, NodePool, OsDisk,
     Taint, TaintEffect,
 };
 pub use tenant::{Tenant, TenantLimits};
+pub use term::{Affinity, FieldExpression, PlacementTerm, PreferredTerm, WorkerField};
 pub use together::{AntiAffinity, Quota, SpreadConstraint, TenantSelector, WhenUnsatisfiable};
 pub use worker::{
     Components, Drain, Observation, Worker, WorkerOverlay, WorkerOverlaySpec, WorkerSpec,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::override_change::OverrideChange;
-use super::placement::{ClusterSelector, Expression, meet, names_take_in};
+use super::selector::{ClusterSelector, Expression, meet, names_take_in};
 
 /// What is changed in the objects that are rendered for the clusters that it selects.
 #[derive(

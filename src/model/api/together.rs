@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Quantity, Resources};
-use super::placement::LabelSelector;
+use super::selector::LabelSelector;
 use super::shared::no_resources;
 
 /// Keeps clusters evenly spread over domains of workers, as Kubernetes' `topologySpreadConstraints` does
