@@ -6,8 +6,10 @@
 
 mod code;
 mod diagnostic;
+mod severity;
 pub mod suggest;
 pub mod visible;
 
 pub use code::Code;
-pub use diagnostic::{Diagnostic, Diagnostics, FieldPath, Place, Position, Severity, Step};
+pub use diagnostic::{Diagnostic, Diagnostics, FieldPath, Place, Position, Step};
+pub use severity::Severity;

@@ -1,6 +1,6 @@
 //! Terms, groups and pools that are widened, to see what would be so.
 
-use super::remedy::EditedDocuments;
+use super::documents::EditedDocuments;
 use crate::model::Name;
 use crate::model::api::{AffinityGroup, ExpressionOperator, PlacementTerm, WorkerField};
 

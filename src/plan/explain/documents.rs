@@ -7,17 +7,17 @@ use crate::model::{Cluster, Fleet, Name, Policy, Worker};
 
 /// All that a change can be about: one cluster, what applies to it, and one worker.
 #[derive(Clone, Debug)]
-pub(in crate::plan::explain) struct EditedDocuments {
-    pub(in crate::plan::explain) cluster: Cluster,
+pub(super) struct EditedDocuments {
+    pub(super) cluster: Cluster,
     /// The policy that applies to the cluster; `None` where none does.
-    pub(in crate::plan::explain) policy: Option<Policy>,
+    pub(super) policy: Option<Policy>,
     /// What `carp.yaml` says of the cluster's tenant; `None` where it does not list it.
-    pub(in crate::plan::explain) tenant: Option<Tenant>,
-    pub(in crate::plan::explain) worker: Worker,
+    pub(super) tenant: Option<Tenant>,
+    pub(super) worker: Worker,
     /// A name that no policy has.
     free: Name,
     /// Whether the worker's next report says that it is well.
-    pub(in crate::plan::explain) well: bool,
+    pub(super) well: bool,
 }
 
 impl EditedDocuments {
@@ -40,7 +40,7 @@ impl EditedDocuments {
 
     /// A policy to which more can be added. What carp brings along is nobody's to edit: a policy of the
     /// fleet's own for this cluster alone says the same.
-    pub(in crate::plan::explain) fn own_policy(&mut self) -> &mut PlacementPolicySpec {
+    pub(super) fn own_policy(&mut self) -> &mut PlacementPolicySpec {
         let built_in = self.policy.as_ref().is_none_or(|policy| policy.file.is_none());
         if built_in {
             let by_tenant = self.policy.as_ref().is_some_and(|policy| policy.by_tenant);
@@ -59,7 +59,7 @@ impl EditedDocuments {
     }
 
     /// What `carp.yaml` says of the tenant, where it says nothing yet: that it may use no pool.
-    pub(in crate::plan::explain) fn listed_tenant(&mut self) -> &mut Tenant {
+    pub(super) fn listed_tenant(&mut self) -> &mut Tenant {
         let name = &self.cluster.tenant;
         self.tenant.get_or_insert_with(|| Tenant {
             name: name.clone(),

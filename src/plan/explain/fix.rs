@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::allow;
-use super::remedy::EditedDocuments;
+use super::documents::EditedDocuments;
 use crate::model::api::{
     Network, SpreadConstraint, Taint, Toleration, TolerationOperator, WorkerField,
 };

@@ -3,6 +3,7 @@
 
 mod allow;
 mod cluster;
+mod documents;
 mod fix;
 mod margin;
 mod policy;

@@ -12,13 +12,10 @@
 //! that stand before the cluster could take, and the plan says how much of that they took.
 
 mod amounts;
-mod documents;
 mod proof;
 mod trial;
 
 use std::collections::BTreeSet;
-
-pub(super) use documents::EditedDocuments;
 
 use self::proof::{Proof, ProofOutcome};
 use self::trial::RemedyTrial;

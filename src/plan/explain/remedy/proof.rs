@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::super::documents::EditedDocuments;
 use super::amounts::{self, QueueAhead};
-use super::{EditedDocuments, Goal, to_grow, to_place};
+use super::{Goal, to_grow, to_place};
 use crate::model::{
     Cluster, Counted, Decision, FOLDED_SCHEMA, Fleet, FoldedReport, Freshness, Name, Observed,
     Quantity, Resources, Worker,

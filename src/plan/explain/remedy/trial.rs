@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::EditedDocuments;
+use super::super::documents::EditedDocuments;
 use crate::model::api::{Expression, SupportedVersion, Taint};
 use crate::model::reason::ZoneName;
 use crate::model::tables::{VersionRange, managed_versions};
