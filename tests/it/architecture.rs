@@ -95,11 +95,6 @@ fn room(path: &str) -> Option<&str> {
     (!["lib", "main"].contains(&name)).then_some(name)
 }
 
-/// The module a file is, in steps from the root: `cli/show/mod.rs` is two deep, `cli/ack.rs` too.
-fn depth(path: &str) -> usize {
-    path.split('/').filter(|part| *part != "mod.rs").count()
-}
-
 /// The text without comments and the contents of strings, line breaks kept.
 fn bare(text: &str) -> String {
     let bytes = text.as_bytes();
@@ -152,60 +147,65 @@ fn string_end(rest: &str) -> usize {
     rest.len()
 }
 
-/// The names that stand first after the crate's root: in `crate::a::b`, in `crate::{a::b, c}`, and in
-/// as many `super::` as the file is deep.
-fn roots(code: &str, depth: usize) -> Vec<String> {
-    named_after(code, ["crate::", "super::".repeat(depth).as_str()])
+/// The steps of the module that a file is, from the root: `cli`, `show`, `plan` for `cli/show/plan/mod.rs`.
+fn module(path: &str) -> Vec<&str> {
+    let path = path.strip_suffix(".rs").unwrap_or(path);
+    path.split('/').filter(|step| *step != "mod").collect()
 }
 
-/// The names that stand first after these starts of a path.
-fn named_after(code: &str, starts: [&str; 2]) -> Vec<String> {
+/// The paths that a module names, each from the crate's root: in `plan::filter`, `super::{index::{a, b}, c}` names
+/// `plan::index::a`, `plan::index::b` and `plan::c`.
+fn named_paths<'c>(code: &'c str, module: &[&'c str]) -> Vec<Vec<&'c str>> {
     let mut found = Vec::new();
-    for start in starts {
+    for start in ["crate::", "super::", "self::"] {
         for (at, _) in code.match_indices(start) {
             let before = code[..at].chars().next_back();
-            if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':' || c == '$') {
-                continue;
+            if !before.is_some_and(|c| c.is_alphanumeric() || "_:$".contains(c)) {
+                follow(&code[at..], &[], &mut found);
             }
-            found.extend(first_names(&code[at + start.len()..]));
         }
     }
-    found
+    let from_root = |path: Vec<&'c str>| {
+        let ups = path.iter().take_while(|step| **step == "super").count();
+        let kept = if path[0] == "crate" { 0 } else { module.len().saturating_sub(ups) };
+        let below = path.into_iter().filter(|step| !["crate", "super", "self"].contains(step));
+        module[..kept].iter().copied().chain(below).collect()
+    };
+    found.into_iter().map(from_root).collect()
 }
 
-fn first_names(path: &str) -> Vec<String> {
-    let name = |text: &str| -> String {
-        let text = text.trim_start();
-        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-    };
-    let Some(group) = path.strip_prefix('{') else { return vec![name(path)] };
-    let (mut names, mut depth, mut start) = (Vec::new(), 0, 0);
-    for (at, c) in group.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 0 => {
-                names.push(name(&group[start..at]));
-                break;
+/// Follows a path to the ends of all that it names, and gives what comes after it.
+fn follow<'c>(text: &'c str, before: &[&'c str], found: &mut Vec<Vec<&'c str>>) -> &'c str {
+    let (mut path, mut rest) = (before.to_vec(), text);
+    loop {
+        if let Some(group) = rest.strip_prefix('{') {
+            rest = group.trim_start();
+            while !rest.is_empty() && !rest.starts_with('}') {
+                let after = follow(rest, &path, found);
+                let next = after.find([',', '}']).unwrap_or(after.len());
+                rest = after[next..].trim_start_matches(',').trim_start();
             }
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                names.push(name(&group[start..at]));
-                start = at + 1;
-            }
-            _ => {}
+            return rest.strip_prefix('}').unwrap_or(rest);
         }
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        path.push(&rest[..end]);
+        rest = &rest[end..];
+        let Some(below) = rest.strip_prefix("::") else { break };
+        rest = below;
     }
-    names.retain(|n| !n.is_empty());
-    names
+    found.push(path);
+    rest
 }
 
 /// The arrows of a file that go up or sideways.
 fn wrong_arrows(path: &str, code: &str) -> Vec<String> {
     let Some(from) = room(path) else { return Vec::new() };
     let Some(from_floor) = floor(from) else { return vec![format!("{path}: {from} has no floor")] };
-    roots(code, depth(path))
+    let paths = named_paths(code, &module(path));
+    let roots: BTreeSet<&str> = paths.iter().filter_map(|path| path.first().copied()).collect();
+    roots
         .into_iter()
-        .filter(|to| to != from)
+        .filter(|to| *to != from)
         .filter(|to| floor(to).is_some_and(|to_floor| to_floor >= from_floor))
         .map(|to| format!("{path}: {from} (F{from_floor}) uses {to}"))
         .collect()
@@ -225,36 +225,43 @@ fn arrows_go_down() {
     assert!(wrong.is_empty(), "arrows that go up or sideways:\n{}", wrong.join("\n"));
 }
 
-/// The sub-room that a file is in: the file or folder below its room; `None` for a room of one file, and for a
-/// room's `mod.rs`, which is the door of them all.
-fn sub_room(path: &str) -> Option<&str> {
-    let below = path.split_once('/')?.1;
-    let first = below.split('/').next()?;
-    let name = first.strip_suffix(".rs").unwrap_or(first);
-    (name != "mod").then_some(name)
-}
+/// Which of the files and folders in a folder each of them uses, their tests apart.
+type Arrows<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// Which sub-rooms of a room each of them uses, its tests apart.
-fn inner_arrows<'a>(sources: &'a [Source], of: &str) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
-    let files = || {
-        let inside = sources.iter().filter(|source| room(&source.path) == Some(of));
-        inside.filter_map(|source| Some((sub_room(&source.path)?, source)))
-    };
-    let mut arrows: BTreeMap<_, BTreeSet<_>> =
-        files().map(|(from, _)| (from, BTreeSet::new())).collect();
-    let known: Vec<&str> = arrows.keys().copied().collect();
-    for (from, source) in files().filter(|(_, source)| !source.path.ends_with("/tests.rs")) {
-        let code = source.code.split("#[cfg(test)]\nmod tests").next().unwrap();
-        let (room, climb) = (format!("crate::{of}::"), "super::".repeat(depth(&source.path) - 1));
-        let named = named_after(code, [&room, &climb]);
-        let used = known.iter().filter(|to| **to != from && named.iter().any(|n| n == **to));
-        arrows.get_mut(from).unwrap().extend(used);
+/// The arrows inside each folder. Its `mod.rs` is the door of all that is in it, and is none of these.
+fn inner_arrows(sources: &[Source]) -> BTreeMap<String, Arrows<'_>> {
+    let product = || sources.iter().filter(|source| is_product(&source.path));
+    let known: BTreeSet<Vec<&str>> = product().map(|source| module(&source.path)).collect();
+    let mut folders: BTreeMap<String, Arrows<'_>> = BTreeMap::new();
+    for source in product() {
+        let (code, own) = (product_code(&source.code), module(&source.path));
+        for path in named_paths(code, &own) {
+            let shared = own.iter().zip(&path).take_while(|(a, b)| a == b).count();
+            // Between rooms the floors say which arrows there may be.
+            let (Some(from), Some(to)) = (own.get(shared), path.get(shared)) else { continue };
+            if shared > 0 && known.contains(&path[..=shared]) {
+                let arrows = folders.entry(own[..shared].join("/")).or_default();
+                arrows.entry(from).or_default().insert(to);
+                arrows.entry(to).or_default();
+            }
+        }
     }
-    arrows
+    folders
 }
 
-/// The sub-rooms that come back to themselves.
-fn in_circles<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<&'a str> {
+/// A file's code above its tests.
+fn product_code(code: &str) -> &str {
+    code.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
+}
+
+/// Whether a file has more than tests. Models of the planner's tests are no product.
+fn is_product(path: &str) -> bool {
+    let tests = ["/tests/", "/laws/", "/world/", "/promises/"];
+    !path.ends_with("tests.rs") && !tests.iter().any(|of| path.contains(of))
+}
+
+/// Those that come back to themselves.
+fn in_circles<'a>(arrows: &Arrows<'a>) -> Vec<&'a str> {
     let comes_back = |start: &&&'a str| {
         let (mut seen, mut ahead) = (BTreeSet::new(), vec![**start]);
         while let Some(at) = ahead.pop() {
@@ -265,14 +272,15 @@ fn in_circles<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<&'a str>
     arrows.keys().filter(comes_back).copied().collect()
 }
 
-/// What two sub-rooms share has a file of its own below both.
+/// What two files or folders share has a file of its own below both.
 #[test]
-fn no_circle_stands_inside_a_room() {
+fn no_circle_stands_inside_a_folder() {
     let sources = sources();
-    for (name, _) in FLOORS {
-        let found = in_circles(&inner_arrows(&sources, name));
-        assert!(found.is_empty(), "{name}: these come back to themselves: {found:?}");
-    }
+    let folders = inner_arrows(&sources);
+    assert!(folders.len() > 40, "the folders were found: {:?}", folders.keys());
+    let circles = folders.iter().map(|(folder, arrows)| (folder, in_circles(arrows)));
+    let circles: Vec<_> = circles.filter(|(_, found)| !found.is_empty()).collect();
+    assert!(circles.is_empty(), "these come back to themselves: {circles:#?}");
 }
 
 #[test]
@@ -283,15 +291,21 @@ fn a_circle_is_found_through_others_and_not_by_a_mention_of_oneself() {
         text: String::new(),
     };
     let sources = [
-        file("plan/mod.rs", "mod a; use a::x;"),
+        file("plan/mod.rs", "mod a; use a::x; pub(in crate::plan) fn f() {}"),
         file("plan/a.rs", "use super::b::X; use super::a::Own;"),
         file("plan/b/mod.rs", "use super::c;"),
-        file("plan/b/deep.rs", "use super::super::d; use super::c;"),
-        file("plan/c.rs", "fn f() { crate::plan::a::x(); }"),
+        file("plan/b/deep.rs", "use super::super::d; use super::{flat as x, far::{self, y}};"),
+        file("plan/b/far.rs", "use super::super::c;"),
+        file("plan/b/flat.rs", "use crate::{model, plan::{b::deep, d}};"),
+        file("plan/c.rs", "fn f() { crate::plan::a::x::<T>(); }"),
         file("plan/d.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use super::super::a; }"),
         file("plan/d/tests.rs", "use crate::plan::a;"),
     ];
-    assert_eq!(in_circles(&inner_arrows(&sources, "plan")), ["a", "b", "c"]);
+    let folders = inner_arrows(&sources);
+    assert_eq!(folders.keys().collect::<Vec<_>>(), ["plan", "plan/b"]);
+    assert_eq!(in_circles(&folders["plan"]), ["a", "b", "c"]);
+    assert_eq!(in_circles(&folders["plan/b"]), ["deep", "flat"]);
+    assert_eq!(folders["plan/b"]["deep"], BTreeSet::from(["far", "flat"]));
 }
 
 #[test]
@@ -358,11 +372,8 @@ fn types_of(text: &str) -> Vec<&str> {
 fn a_type_is_called_once() {
     let text = "struct A;\npub(in crate::x) enum B {\n    type C;\n}\n#[cfg(test)]\nmod tests {\nstruct D;";
     assert_eq!(types_of(text), ["A", "B"]);
-    // Models of the planner's tests are no product.
-    let product =
-        |path: &str| !["/laws/", "/world/", "/promises/"].iter().any(|of| path.contains(of));
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    for source in sources().iter().filter(|s| product(&s.path) && !s.path.ends_with("tests.rs")) {
+    for source in sources().iter().filter(|s| is_product(&s.path)) {
         // The same type for two systems is two definitions in one file.
         let types: BTreeSet<&str> = types_of(&source.text).into_iter().collect();
         for name in types.into_iter().filter(|name| !["Args", "Error"].contains(name)) {
