@@ -10,6 +10,7 @@
 mod address;
 mod brought;
 mod commit;
+mod deflate;
 mod delta;
 mod error;
 mod external;

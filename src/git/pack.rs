@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write};
 use std::path::Path;
 
+use flate2::Crc;
 use flate2::read::ZlibDecoder;
-use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use sha1::{Digest as _, Sha1};
 
+use super::deflate::Deflate;
 use super::delta::{DeltaBase, apply};
 use super::pack_bytes::PackBytes;
 use super::pack_index::IndexedEntry;
@@ -58,8 +59,6 @@ const DELTA_SIZES: std::ops::RangeInclusive<usize> = 512..=1 << 20;
 const ALIKE: usize = 24;
 /// How many files are remembered that others may be like.
 const MOST_BASES: usize = 64;
-/// How much room is kept for an entry that is being made, in bytes.
-const ROOM: usize = 16 * 1024;
 /// The number of a delta whose base is named by how far before it stands (gitformat-pack(5)).
 const OFS_DELTA: u8 = 6;
 
@@ -99,7 +98,7 @@ pub(super) struct Entries {
     places: BTreeMap<Id, PackPlace>,
     /// Of the files that look alike the last one that is kept whole.
     bases: BTreeMap<Alike, WholeEntry>,
-    deflate: Compress,
+    deflate: Deflate,
 }
 
 impl Entries {
@@ -110,7 +109,7 @@ impl Entries {
             entry: Vec::new(),
             places: BTreeMap::new(),
             bases: BTreeMap::new(),
-            deflate: Compress::new(Compression::new(1), true),
+            deflate: Deflate::new(),
         }
     }
 
@@ -154,8 +153,6 @@ impl Entries {
         let base = alike.as_ref().and_then(|alike| self.bases.get(alike));
         let delta = base.and_then(|base| Some((base.id, base.entry, base.base.delta_to(body)?)));
         self.entry.clear();
-        // All spare room is cleared whenever something is compressed into it.
-        self.entry.shrink_to(ROOM);
         let (start, base) = if let Some((base, at, delta)) = delta {
             entry_header(&mut self.entry, OFS_DELTA, delta.len());
             put_distance(&mut self.entry, entry - at);
@@ -180,23 +177,8 @@ impl Entries {
     /// Appends bytes to the entry, compressed, and returns where they begin in it.
     fn compress(&mut self, body: &[u8]) -> u32 {
         let start = length_of(&self.entry);
-        self.deflate.reset();
-        let mut rest = body;
-        loop {
-            // There is always room for more output, so every round makes progress and none can fail.
-            self.entry.reserve(rest.len().min(1 << 16) / 2 + 64);
-            let before = self.deflate.total_in();
-            let status = self
-                .deflate
-                .compress_vec(rest, &mut self.entry, FlushCompress::Finish)
-                .expect("a deflate stream that was just reset is in order");
-            let taken = usize::try_from(self.deflate.total_in() - before)
-                .expect("no more is taken than was given");
-            rest = &rest[taken..];
-            if status == Status::StreamEnd {
-                return start;
-            }
-        }
+        self.deflate.compress(body, &mut self.entry);
+        start
     }
 
     /// Writes the pack: header, entries, and the SHA-1 of both, which is its name.
