@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Files;
 use super::path::at;
-use super::pattern::{self, DocumentShape, ReadDocument};
+use super::pattern::{self, KnownDocument, ReadDocument};
 use super::text;
 
 /// An object in a file of a folder.
@@ -21,7 +21,7 @@ pub(super) struct Object {
     /// Its value.
     pub(super) value: Rc<Value>,
     /// What it has in common with others, where that is known.
-    pub(super) shape: Option<Rc<DocumentShape>>,
+    pub(super) known: Option<KnownDocument>,
 }
 
 impl PartialEq for Object {
@@ -33,13 +33,13 @@ impl PartialEq for Object {
 impl Object {
     /// Its value, to be changed: then it may have nothing in common with others any more.
     pub(super) fn value_mut(&mut self) -> &mut Value {
-        self.shape = None;
+        self.known = None;
         Rc::make_mut(&mut self.value)
     }
 
     /// Gives it another value.
     pub(super) fn set_value(&mut self, value: Value) {
-        (self.value, self.shape) = (value.into(), None);
+        (self.value, self.known) = (value.into(), None);
     }
 
     fn text_at(&self, pointer: &str) -> &str {
@@ -125,7 +125,7 @@ pub(super) fn objects_beside(
         for (nth, document) in (1..).zip(text::documents(&content)) {
             if let Some(value) = known.get(&*document) {
                 let (text, value) = (document.into_owned(), Rc::clone(value));
-                found.push(Object { file: file.clone(), text, value, shape: None });
+                found.push(Object { file: file.clone(), text, value, known: None });
                 continue;
             }
             match object(file, document.into_owned()) {
@@ -138,7 +138,7 @@ pub(super) fn objects_beside(
 }
 
 fn object(file: &str, text: String) -> Result<Object, String> {
-    let ReadDocument { value, shape } = pattern::parse(&text).map_err(|error| {
+    let ReadDocument { value, known } = pattern::parse(&text).map_err(|error| {
         // The key only: a value may be what nobody should read in a log.
         let line = error.line.and_then(|line| text.lines().nth(line as usize - 1));
         match line.and_then(|line| line.split_once(':')) {
@@ -146,7 +146,7 @@ fn object(file: &str, text: String) -> Result<Object, String> {
             None => error.message,
         }
     })?;
-    let object = Object { file: file.to_owned(), text, value, shape };
+    let object = Object { file: file.to_owned(), text, value, known };
     for (field, found) in [
         ("apiVersion", object.api_version()),
         ("kind", object.kind()),

@@ -12,10 +12,11 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
     let flavor = job.templates.flavor(flavor);
     let own = objects.iter().filter(|o| !o.file.starts_with("bootstrap/"));
     own.filter_map(|o| {
+        let (api_version, kind) = (o.api_version(), o.kind());
         let declared = flavor.into_iter().flat_map(|f| f.objects_of(*makes));
         let declared = declared.into_iter().any(|d| {
             let named = d.name.as_ref().is_none_or(|name| name == o.name());
-            named && d.api_version == o.api_version() && d.kind == o.kind()
+            named && d.api_version == api_version && d.kind == kind
         });
         // A Secret with content that is not declared has a finding of its own.
         if !declared && is_secret(o) {

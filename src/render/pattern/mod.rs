@@ -6,6 +6,7 @@
 //! word of any other document of that pattern stands. A document that has no such pattern is read as ever.
 
 mod form;
+mod places;
 mod shape;
 mod split;
 
@@ -16,7 +17,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use self::form::Form;
-pub(super) use self::shape::DocumentShape;
+pub(super) use self::shape::KnownDocument;
 use self::shape::KnownShape;
 use self::split::split;
 use super::reader::{self, YamlError};
@@ -34,12 +35,12 @@ pub(super) struct ReadDocument {
     /// What it says. The next document of its shape is made of it, once nobody has it any more.
     pub(super) value: Rc<Value>,
     /// What it has in common with others, where that is known.
-    pub(super) shape: Option<Rc<DocumentShape>>,
+    pub(super) known: Option<KnownDocument>,
 }
 
 impl From<Value> for ReadDocument {
     fn from(value: Value) -> Self {
-        Self { value: value.into(), shape: None }
+        Self { value: value.into(), known: None }
     }
 }
 

@@ -91,8 +91,8 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
 
 /// What webhooks say of an object.
 fn refusals(object: &Object) -> impl Iterator<Item = &'static str> {
-    let of =
-        |(group, kind, _): &&(&str, &str, _)| *kind == object.kind() && *group == object.group();
+    let (own, kind) = (object.group(), object.kind());
+    let of = |(group, named, _): &&(&str, &str, _)| *named == kind && *group == own;
     let tables = KINDS.iter().find(of).map_or(&[][..], |(_, _, tables)| tables);
     let broken = tables.iter().flat_map(|rules| *rules).filter(|rule| (rule.broken)(&object.value));
     broken.map(|rule| rule.says)
