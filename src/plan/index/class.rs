@@ -1,5 +1,6 @@
 //! Classes of requests that every rule tells the same, and the tiers of workers that are alike to them.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -49,15 +50,30 @@ impl Class {
     ) -> Self {
         let mut tiers: BTreeMap<Common<'_>, (Rank, Vec<usize>)> = BTreeMap::new();
         let mut samples = BTreeMap::new();
-        for (place, candidate) in states.places() {
-            let Some(worker) = candidate.worker else { continue };
-            let domains: Vec<_> = keys.iter().map(|key| topology::domain(key, worker)).collect();
-            if verdicts.iter().all(|verdict| verdict.passes[place]) {
-                let terms = std::array::from_fn(|at| terms[at][place]);
-                let rank = || (score::rank(request, candidate, worker), Vec::new());
-                tiers.entry((terms, domains.clone())).or_insert_with(rank).1.push(place);
+        // Of a large fleet there are thousands of classes, and a worker is looked at only where its columns do not do.
+        for (place, passes) in passing(verdicts, states).into_iter().enumerate() {
+            let one_will_do = keys.is_empty() && !samples.is_empty();
+            if one_will_do && !passes {
+                continue;
             }
-            samples.entry(domains).or_insert(place);
+            let mut domains = Vec::new();
+            if !one_will_do {
+                let Some(worker) = states.at(place).worker else { continue };
+                domains.extend(keys.iter().map(|key| topology::domain(key, worker)));
+                samples.entry(domains.clone()).or_insert(place);
+            }
+            if !passes {
+                continue;
+            }
+            let terms = std::array::from_fn(|at| terms[at][place]);
+            match tiers.entry((terms, domains)) {
+                Entry::Occupied(mut tier) => tier.get_mut().1.push(place),
+                Entry::Vacant(tier) => {
+                    let candidate = states.at(place);
+                    let Some(worker) = candidate.worker else { continue };
+                    tier.insert((score::rank(request, candidate, worker), vec![place]));
+                }
+            }
         }
         let tier = |((terms, _), (rank, places)): (Common<'_>, (Rank, Vec<usize>))| Tier {
             terms,
@@ -78,6 +94,19 @@ impl Class {
     pub(super) fn places(&self) -> usize {
         self.tiers.iter().map(|tier| tier.places.len()).sum::<usize>() + self.samples.len()
     }
+}
+
+/// By place, whether a worker passes all of these filters.
+fn passing(verdicts: &[Rc<FilterVerdicts>], states: &WorkerStates<'_>) -> Vec<bool> {
+    let Some((first, others)) = verdicts.split_first() else {
+        return states.places().map(|(_, candidate)| candidate.worker.is_some()).collect();
+    };
+    // None passes a filter that has no document.
+    let mut passing = first.passes.clone();
+    for verdict in others {
+        passing.iter_mut().zip(&verdict.passes).for_each(|(all, one)| *all &= *one);
+    }
+    passing
 }
 
 /// Whether a filter depends on what is placed, and of a worker reads no more than what makes domains: it
