@@ -116,7 +116,7 @@ mod tests {
                 ..ManagedClusterSpec::default()
             },
             catalogue,
-            demand: std::collections::BTreeMap::new(),
+            demand: crate::model::Resources::new(),
         };
         let change = VersionChange {
             cluster: &cluster,

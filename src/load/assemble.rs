@@ -18,8 +18,8 @@ use super::resolve;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec};
 use crate::model::{
-    Catalogue, Cluster, Fleet, Name, Override, Policy, Pool, PoolLock, Previous, Sourced, Unloaded,
-    Worker, worker_facts,
+    Catalogue, Cluster, Fleet, Name, Override, Policy, Pool, PoolLock, Previous, Resources,
+    Sourced, Unloaded, Worker, worker_facts,
 };
 
 /// Makes the fleet of what was read. `spec` is `None` where `carp.yaml` did not load: then what does
@@ -68,6 +68,7 @@ pub(super) fn assemble_part(
         folders: folders.clone(),
         overlays: BTreeMap::new(),
         withheld: BTreeSet::new(),
+        demands: BTreeMap::new(),
     };
     let mut diagnostics = Diagnostics::default();
     let mut bodies = Vec::new();
@@ -171,6 +172,8 @@ struct Assembly<'a> {
     overlays: BTreeMap<String, WorkerOverlaySpec>,
     /// Workers whose overlay did not load: without it a cordon would be lifted.
     withheld: BTreeSet<String>,
+    /// What clusters take, by their class: all of one have one map.
+    demands: BTreeMap<Option<String>, Resources>,
 }
 
 impl Assembly<'_> {
@@ -306,10 +309,12 @@ impl Assembly<'_> {
     fn cluster(&mut self, name: Name, file: String, document: usize, body: Body) {
         let Some(spec) = self.scene.resolved(&body) else { return };
         let class = spec.class.as_ref().and_then(|c| self.scene.classes.get(c));
+        let demand =
+            self.demands.entry(spec.class.clone()).or_insert_with(|| resolve::demand(class));
         let cluster = Cluster {
             name: name.clone(),
             tenant: body.tenant().to_owned(),
-            demand: resolve::demand(class),
+            demand: demand.clone(),
             catalogue: self.fleet.catalogue.clone(),
             labels: body.labels,
             facts: body.digest,

@@ -98,7 +98,7 @@ pub fn data_store_of<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Catalogue, Name};
+    use super::super::{Catalogue, Name, Resources};
     use super::*;
     use crate::model::api::{ManagedClusterSpec, WorkerSpec};
 
@@ -141,7 +141,7 @@ mod tests {
             document: 0,
             spec: ManagedClusterSpec { data_store, ..ManagedClusterSpec::default() },
             catalogue: Catalogue::default(),
-            demand: BTreeMap::new(),
+            demand: Resources::new(),
         }
     }
 

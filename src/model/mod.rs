@@ -60,6 +60,7 @@ pub mod reason;
 mod record;
 mod report;
 mod reported;
+mod shared_map;
 mod signer;
 mod signers;
 mod snapshot;
@@ -147,6 +148,7 @@ pub use report::{
     MAX_FOREIGN_NAMESPACES, MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster,
     ReportedError, ReportedNodes, UNSIGNED_REPORT,
 };
+pub use shared_map::SharedMap;
 pub use signer::AllowedSigner;
 pub use signers::{Allowed, Signers};
 pub use snapshot::{Build, Input, Snapshot};

@@ -1,12 +1,13 @@
 //! Kubernetes quantities, exact.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::SharedMap;
 
 /// An amount of a resource in thousandths of its unit: `50`, `1500m`, `16Gi`. Never a float, so sums
 /// and comparisons are exact.
@@ -14,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct Quantity(i128);
 
 /// Amounts by the name of the resource; `clusters` is always among a worker's.
-pub type Resources = BTreeMap<String, Quantity>;
+pub type Resources = SharedMap<Quantity>;
 
 impl Quantity {
     /// Nothing.

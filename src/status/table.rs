@@ -139,7 +139,7 @@ fn a_worker_whose_folder_is_kept_says_so() {
         state: WorkerState::Desired,
         capacity: crate::model::Resources::new(),
         reserved: crate::model::Resources::new(),
-        ceiling: std::collections::BTreeMap::new(),
+        ceiling: crate::model::Resources::new(),
         allocated: crate::model::Resources::new(),
         clusters: 0,
         pending: None,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::{Quantity, Resources};
+use super::super::Resources;
 use super::selector::LabelSelector;
 use super::shared::no_resources;
 
@@ -109,7 +109,7 @@ impl WhenUnsatisfiable {
 pub struct Quota {
     /// Over all locations, by resource; `clusters` is the number of clusters.
     #[serde(default, skip_serializing_if = "no_resources")]
-    pub total: BTreeMap<String, Quantity>,
+    pub total: Resources,
     /// By location: that of the clusters' nodes, where the cloud's own quota is, not the worker's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub locations: BTreeMap<String, Resources>,
