@@ -255,9 +255,14 @@ fn server(assets: &Path, dir: &Path, etcd: u16, port: u16) -> Child {
         ("service-cluster-ip-range", "10.0.0.0/24".to_owned()),
         ("disable-admission-plugins", "ServiceAccount".to_owned()),
         ("endpoint-reconciler-type", "none".to_owned()),
+        // A server makes ready for what it serves, which is half of what a test with one costs.
+        ("runtime-config", "api/beta=false,policy/v1beta1=true".to_owned()),
+        ("feature-gates", "APIPriorityAndFairness=false".to_owned()),
     ] {
         command.arg(format!("--{flag}={value}"));
     }
+    // It lives for seconds, and would tidy its memory up most of the time.
+    command.env("GOGC", "300");
     started(command, &dir.join("apiserver.log"))
 }
 
