@@ -2,11 +2,10 @@
 
 use carp::model::MAX_REPORT_BYTES;
 use futures::{StreamExt as _, stream};
-use kube::Api;
 use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
-use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
+use crate::support::objects::api;
 use crate::support::observed::{Worker, applied, cluster};
 use crate::support::proxy::{Proxy, client};
 use crate::support::skip;
@@ -32,17 +31,6 @@ async fn make(client: kube::Client, number: usize) {
     let patch = Patch::Merge(json!({"status": running["status"]}));
     let api = api(&client, &running);
     api.patch_status(&name, &PatchParams::default(), &patch).await.unwrap();
-}
-
-fn api(client: &kube::Client, object: &Value) -> Api<DynamicObject> {
-    let version = object["apiVersion"].as_str().unwrap();
-    let (group, version) = version.split_once('/').unwrap_or(("", version));
-    let kind = GroupVersionKind::gvk(group, version, object["kind"].as_str().unwrap());
-    let resource = ApiResource::from_gvk(&kind);
-    match object["metadata"]["namespace"].as_str() {
-        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
-        None => Api::all_with(client.clone(), &resource),
-    }
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use carp::render::Files;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::support::apiserver::ApiServer;
+use crate::support::objects::Objects;
 use crate::support::{breadth, definitions, documents, skip};
 use crate::variations;
 
@@ -60,24 +60,11 @@ fn files_of(objects: &[Value], crds: &PathBuf, own: &PathBuf) -> Vec<PathBuf> {
     names.iter().filter_map(there).collect()
 }
 
-/// Objects as a file that kubectl reads.
-fn list_of(objects: &[Value]) -> tempfile::NamedTempFile {
-    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
-    let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
-    std::fs::write(file.path(), list.to_string()).unwrap();
-    file
-}
-
 /// Applies objects as Flux does, and returns the generation of each.
-fn apply(server: &ApiServer, objects: &[Value]) -> BTreeMap<Identity, u64> {
-    let file = list_of(objects);
-    let args =
-        ["apply", "--server-side", "--force-conflicts", "--validate=false", "-o", "json", "-f"];
-    let answer = server.kubectl(&[&args[..], &[file.path().to_str().unwrap()]].concat());
-    let answer: Value = serde_json::from_str(&answer).unwrap();
-    let items = answer["items"].as_array().cloned().unwrap_or_else(|| vec![answer.clone()]);
+fn apply(server: &Objects, objects: &[Value]) -> BTreeMap<Identity, u64> {
+    let applied = objects.iter().map(|object| server.apply(object, "kustomize-controller"));
     let generation = |object: &Value| object["metadata"]["generation"].as_u64().unwrap_or_default();
-    items.iter().map(|object| (identity(object), generation(object))).collect()
+    applied.map(|object| (identity(&object), generation(&object))).collect()
 }
 
 /// Applies trees one after the other, each twice, and says of how many objects. `None`: it is skipped.
@@ -96,6 +83,7 @@ pub(crate) fn applied(test: &str, kept: &str, trees: &[Vec<Value>]) -> Option<us
     };
     // Of what a worker applies itself, its source and root are there.
     server.kubectl(&["create", "namespace", "flux-system"]);
+    let connection = Objects::by(&server.kubeconfig());
     let mut newer = BTreeSet::new();
     // What two variations have in common was applied with the first.
     let mut last = BTreeMap::<Identity, Value>::new();
@@ -118,13 +106,12 @@ pub(crate) fn applied(test: &str, kept: &str, trees: &[Vec<Value>]) -> Option<us
             continue;
         }
         // Another variation is another cluster and no change of the one before.
-        if !before.is_empty() {
-            let file = list_of(&before);
-            server.kubectl(&["delete", "--wait=true", "-f", file.path().to_str().unwrap()]);
+        for object in &before {
+            connection.delete(object);
         }
-        let first = apply(&server, &fresh);
+        let first = apply(&connection, &fresh);
         assert_eq!(first.len(), fresh.len());
-        assert_eq!(apply(&server, &fresh), first, "another generation");
+        assert_eq!(apply(&connection, &fresh), first, "another generation");
         applied += fresh.len();
     }
     assert_eq!(

@@ -83,14 +83,12 @@ impl Flux {
         // The oldest servers know the disruption budget by its older version only, with fewer fields.
         let text = text.replace("apiVersion: policy/v1\n", "apiVersion: policy/v1beta1\n");
         let text = text.replace("  unhealthyPodEvictionPolicy: AlwaysAllow\n", "");
-        let file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
-        std::fs::write(file.path(), &text).unwrap();
         let objects: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
         let wanted: BTreeSet<Reference> = objects.iter().map(reference).collect();
-        let apply = ["apply", "--server-side", "--force-conflicts", "--validate=false"];
-        let file = file.path().to_str().unwrap();
-        let rest = ["--field-manager=kustomize-controller", "-f", file];
-        on.server.kubectl(&[&apply[..], &rest].concat());
+        let server = on.objects();
+        for object in &objects {
+            server.apply(object, "kustomize-controller");
+        }
         let before = self.inventory.borrow_mut().insert(by.to_owned(), wanted.clone());
         self.prune(on, before.unwrap_or_default().difference(&wanted));
     }

@@ -18,6 +18,7 @@ pub(crate) mod keys;
 #[cfg(unix)]
 pub(crate) mod kind;
 pub(crate) mod manifests;
+pub(crate) mod objects;
 pub(crate) mod observed;
 pub(crate) mod people;
 pub(crate) mod proxy;

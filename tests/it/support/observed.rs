@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::apiserver::ApiServer;
+use super::objects::Objects;
 use super::people::carp;
 use super::{Remote, definitions, git_may_fail};
 
@@ -98,9 +99,7 @@ impl Worker {
 
     /// Creates an object, and writes its status where it has one.
     pub(crate) fn create(&self, object: &Value) {
-        let file = self.dir.path().join("object.json");
-        fs::write(&file, object.to_string()).unwrap();
-        self.server.kubectl(&["create", "--validate=false", "-f", file.to_str().unwrap()]);
+        self.objects().create(object);
         if object.get("status").is_some() {
             self.status(object);
         }
@@ -108,19 +107,17 @@ impl Worker {
 
     /// Writes the status of an object.
     pub(crate) fn status(&self, object: &Value) {
-        // A raw path asks the server for this and nothing else; a kind is looked up among all kinds first.
-        let text = self.server.kubectl(&["get", "--raw", &self_link(object)]);
-        let mut there: Value = serde_json::from_str(&text).unwrap();
-        there["status"] = object["status"].clone();
-        self.replace_status(&there);
+        self.objects().status(object);
     }
 
     /// Writes the status of an object that was just read.
     pub(crate) fn replace_status(&self, object: &Value) {
-        let file = self.dir.path().join("status.json");
-        fs::write(&file, object.to_string()).unwrap();
-        let path = format!("{}/status", self_link(object));
-        self.server.kubectl(&["replace", "--raw", &path, "-f", file.to_str().unwrap()]);
+        self.objects().replace_status(object);
+    }
+
+    /// A connection of its own, for a server that is stopped ends all that it has.
+    pub(crate) fn objects(&self) -> Objects {
+        Objects::by(&self.server.kubeconfig())
     }
 
     /// `carp agent --worker NAME ARGS`, to its end.
@@ -223,16 +220,6 @@ impl Drop for Agent {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// The path of an object of a namespace on the API server.
-fn self_link(object: &Value) -> String {
-    let (version, meta) = (object["apiVersion"].as_str().unwrap(), &object["metadata"]);
-    let plural = format!("{}s", object["kind"].as_str().unwrap().to_lowercase());
-    let plural = plural.replace("proxys", "proxies");
-    let namespace = meta["namespace"].as_str().unwrap_or("default");
-    let name = meta["name"].as_str().unwrap();
-    format!("/apis/{version}/namespaces/{namespace}/{plural}/{name}")
 }
 
 /// An object as it is applied, without status.

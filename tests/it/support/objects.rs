@@ -1,0 +1,112 @@
+//! Objects on an API server, written over one connection.
+//!
+//! `kubectl` is a process for each command, which asks a server for all of its kinds before it asks for anything
+//! else. Where a test writes many objects that is most of what it costs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use kube::Api;
+use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+
+use super::proxy::client;
+
+/// A connection to a server, by which objects are written one after the other.
+pub(crate) struct Objects {
+    runtime: Runtime,
+    client: kube::Client,
+}
+
+impl Objects {
+    /// By the settings in a kubeconfig.
+    pub(crate) fn by(kubeconfig: &Path) -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let client = runtime.block_on(client(kubeconfig));
+        Self { runtime, client }
+    }
+
+    /// Creates an object.
+    #[track_caller]
+    pub(crate) fn create(&self, object: &Value) {
+        let api = api(&self.client, object);
+        let created = self.runtime.block_on(api.create(&PostParams::default(), &typed(object)));
+        created.unwrap_or_else(|error| panic!("{}: {error}", identity(object)));
+    }
+
+    /// Applies an object as Flux does, over what others have said; what the server has then.
+    #[track_caller]
+    pub(crate) fn apply(&self, object: &Value, manager: &str) -> Value {
+        let params = PatchParams::apply(manager).force();
+        let patch = Patch::Apply(object);
+        let applied = api(&self.client, object);
+        let applied = self.runtime.block_on(applied.patch(name(object), &params, &patch));
+        let applied = applied.unwrap_or_else(|error| panic!("{}: {error}", identity(object)));
+        serde_json::to_value(applied).unwrap()
+    }
+
+    /// Writes the status of an object that is there, whoever has changed the object before.
+    #[track_caller]
+    pub(crate) fn status(&self, object: &Value) {
+        let api = api(&self.client, object);
+        let there = self.runtime.block_on(api.get(name(object)));
+        let there = there.unwrap_or_else(|error| panic!("{}: {error}", identity(object)));
+        let mut there = serde_json::to_value(there).unwrap();
+        there["status"] = object["status"].clone();
+        self.replace_status(&there);
+    }
+
+    /// Writes the status of an object that was just read.
+    #[track_caller]
+    pub(crate) fn replace_status(&self, object: &Value) {
+        let api = api(&self.client, object);
+        let params = PostParams::default();
+        let written =
+            self.runtime.block_on(api.replace_status(name(object), &params, &typed(object)));
+        written.unwrap_or_else(|error| panic!("status of {}: {error}", identity(object)));
+    }
+
+    /// Deletes an object that is there, and waits until it is gone; half a minute at most.
+    #[track_caller]
+    pub(crate) fn delete(&self, object: &Value) {
+        let api = api(&self.client, object);
+        let gone = self.runtime.block_on(async {
+            api.delete(name(object), &DeleteParams::background()).await?;
+            for _ in 0..600 {
+                if api.get_opt(name(object)).await?.is_none() {
+                    return Ok(true);
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            Ok::<_, kube::Error>(false)
+        });
+        assert!(gone.unwrap(), "{} is still there", identity(object));
+    }
+}
+
+/// Where a server has objects like this one.
+pub(crate) fn api(client: &kube::Client, object: &Value) -> Api<DynamicObject> {
+    let version = object["apiVersion"].as_str().unwrap();
+    let (group, version) = version.split_once('/').unwrap_or(("", version));
+    let kind = GroupVersionKind::gvk(group, version, object["kind"].as_str().unwrap());
+    let plural = carp::model::plural(&kind.kind);
+    let resource = ApiResource::from_gvk_with_plural(&kind, &plural);
+    match object["metadata"]["namespace"].as_str() {
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
+        None => Api::all_with(client.clone(), &resource),
+    }
+}
+
+fn typed(object: &Value) -> DynamicObject {
+    serde_json::from_value(object.clone()).unwrap()
+}
+
+fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap()
+}
+
+fn identity(object: &Value) -> Value {
+    json!([object["kind"], object["metadata"]["namespace"], object["metadata"]["name"]])
+}
