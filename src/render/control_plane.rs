@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::agent::Agent;
 use super::cluster::{CLUSTER_FILE, no_flavor};
 use super::context::{self, ComponentVersions};
+use super::external::{self, Carried, ExternalSecret};
 use super::flux::{FLUX_SYSTEM, FleetRepository, Kustomization, ROOT, WORKER_APPLIER, object};
 use super::folder::{DIGEST_ANNOTATION, NO_DIGEST};
 use super::job::{Job, Scope};
@@ -162,6 +163,13 @@ fn bootstrap(fleet: &Fleet, worker: &Worker, repository: FleetRepository<'_>) ->
     objects.extend(credential(fleet).map(|s| copied("carp-credential", &[s], name)));
     let agent = Agent::of_worker(fleet, worker);
     objects.extend(agent.map(|agent| copied("carp-agent", &agent.secrets(), name)));
+    let external = external::of_worker(fleet, worker);
+    let others = external.iter().filter(|secret| secret.carried == Some(Carried::Others));
+    let others: Vec<_> = others.map(|secret| secret.name.as_str()).collect();
+    if !others.is_empty() {
+        objects.push(copied("carp-secrets", &others, name));
+    }
+    objects.extend(external.iter().map(ExternalSecret::object));
     objects
 }
 
@@ -172,8 +180,8 @@ fn credential(fleet: &Fleet) -> Option<&str> {
 }
 
 /// What carries Secrets to the worker: Cluster API applies the content of a Secret of the type
-/// `addons.cluster.x-k8s.io/resource-set`. The Secrets themselves are made by a person; Git has their
-/// names. One that is not there is waited for, and keeps no other back (Cluster API,
+/// `addons.cluster.x-k8s.io/resource-set`. The Secrets themselves are made by a person or an operator; Git has
+/// their names. One that is not there is waited for, and keeps no other back (Cluster API,
 /// `clusterresourceset_controller.go`).
 fn copied(name: &str, secrets: &[&str], worker: &str) -> Value {
     let secret = |name: &&str| json!({"kind": "Secret", "name": name});

@@ -5,7 +5,7 @@
 //! before it is there.
 
 use super::context::{find_azure, issuer};
-use super::preparation::{Preparation, Where};
+use super::preparation::{Once, Preparation, Where};
 use crate::model::api::AzureCredentials;
 use crate::model::{Brings, Fleet, Worker};
 
@@ -26,6 +26,7 @@ fn published(worker: &Worker, issuer: &str) -> Preparation {
     let name = &worker.name;
     Preparation {
         cluster: Where::Worker,
+        once: Once::Worker,
         why: format!(
             "Azure verifies the tokens of {name} with these keys: publish them at {issuer}"
         ),
@@ -51,6 +52,7 @@ fn credentials(fleet: &Fleet, worker: &Worker, issuer: &str) -> impl Iterator<It
         let name = &worker.name;
         Preparation {
             cluster: Where::Azure,
+            once: Once::Worker,
             why: format!("lets {account} on {name} act as the application"),
             command: format!(
                 "az identity federated-credential create --name {name}-{what} --identity-name IDENTITY \

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::agent::{self, Agent};
 use super::context::{ComponentVersions, ProviderSite, providers};
 use super::crd::crds;
+use super::external::EXTERNAL_SECRETS;
 use super::flux::{self, FleetRepository, Kustomization};
 use super::health;
 use super::job::{Job, Scope};
@@ -124,7 +125,7 @@ fn context(site: &LayerSite<'_>, templates: &Templates) -> Value {
         "providers": providers(&site.components, made_here),
         "applier": site.applier,
         "tenants": site.tenants,
-        "rules": rules(templates, site.applies),
+        "rules": rules(templates, site),
         "agent": site.agent.as_ref().map(|agent| agent.context(templates.catalogue())),
     });
     if !site.data_stores.is_empty() {
@@ -190,12 +191,21 @@ fn agent_layer(site: &LayerSite<'_>) -> Value {
 
 /// The kinds of all flavors, as rules of a ClusterRole: a rule for each API group, and one for each kind of which only
 /// objects of some names may be there.
-fn rules(templates: &Templates, kind: FlavorKind) -> Value {
+fn rules(templates: &Templates, site: &LayerSite<'_>) -> Value {
+    let stored = site.repository.spec.external_secrets().is_some();
+    rules_without(templates, site.applies, if stored { &[] } else { &[EXTERNAL_SECRETS] })
+}
+
+/// The same without the kinds of some groups, which nothing renders in this fleet.
+fn rules_without(templates: &Templates, kind: FlavorKind, unused: &[&str]) -> Value {
     let mut groups = BTreeMap::<&str, BTreeSet<String>>::new();
     let mut named = BTreeMap::<(&str, String), BTreeSet<&str>>::new();
     for flavor in templates.flavors(kind).filter_map(|name| templates.flavor(name)) {
         for object in flavor.objects_of(kind) {
             let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
+            if unused.contains(&group) {
+                continue;
+            }
             let resource = plural(&object.kind);
             if let Some(name) = &object.name {
                 named.entry((group, resource)).or_default().insert(name);
@@ -238,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_service_account_may_touch_the_flavors_kinds_and_nothing_else() {
-        let rules = rules(&Templates::built_in(), FlavorKind::ManagedCluster);
+        let rules = rules_without(&Templates::built_in(), FlavorKind::ManagedCluster, &[]);
         let core = &rules.as_array().unwrap()[0];
         assert_eq!(core["resources"], json!(["configmaps", "namespaces", "serviceaccounts"]));
         let all = rules.to_string();
@@ -255,7 +265,11 @@ mod tests {
             json!(secrets),
             json!([{"group": "", "resources": ["secrets"], "names": ["aso-credential"]}])
         );
-        let workers = super::rules(&Templates::built_in(), FlavorKind::Worker).to_string();
+        let of_workers = |unused| rules_without(&Templates::built_in(), FlavorKind::Worker, unused);
+        let workers = of_workers(&[]).to_string();
+        assert!(workers.contains("externalsecrets") && !all.contains("externalsecrets"));
+        let without = of_workers(&[EXTERNAL_SECRETS]).to_string();
+        assert!(!without.contains("externalsecrets"), "{without}");
         assert!(workers.contains("ocirepositories") && !all.contains("ocirepositories"));
         assert!(all.contains("kindclusters") && workers.contains("kindclusters"));
     }

@@ -29,6 +29,7 @@ mod deletion;
 mod edits;
 mod engine;
 mod evidence;
+mod external;
 mod federation;
 mod filters;
 mod fixed_parameters;
@@ -70,7 +71,9 @@ mod templates;
 mod text;
 mod under_way;
 mod unused;
+mod wanted;
 mod worker;
+mod worker_secrets;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -92,18 +95,19 @@ pub use installed::{InstalledRelease, InstalledReleases, installed};
 pub use job::Job;
 pub use machines::{MachineGroup, machine_groups};
 pub use named_secrets::{secrets_named_by_cluster, secrets_named_by_worker};
-pub use preparation::{Preparation, Where};
+pub use preparation::{Once, Preparation, Where};
 pub use readiness::{ReadinessStep, readiness};
 pub use reference::{CONTEXT, FILTERS};
 pub use removed::{Loss, Losses, losses};
 pub use secrets::{
-    SecretWanted, control_plane_preparations, control_plane_secrets_wanted, is_bootstrapped,
-    preparations, secrets_wanted,
+    control_plane_preparations, control_plane_secrets_wanted, preparations, secrets_wanted,
 };
 pub use template_test::{run_template_test, template_tests};
 pub use templates::Templates;
 pub use under_way::rendering;
+pub use wanted::SecretWanted;
 pub use worker::worker_job;
+pub use worker_secrets::is_bootstrapped;
 
 /// The files of a folder, by path relative to it.
 pub type Files = BTreeMap<String, Vec<u8>>;

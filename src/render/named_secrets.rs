@@ -1,33 +1,44 @@
 //! Secrets that parameters of a flavor name (`x-carp-secret`): people make them beside the objects of the cluster, and
 //! before these.
 
-use super::preparation::Where;
-use super::secrets::SecretWanted;
+use super::preparation::{Once, Where};
+use super::wanted::{NeededSecret, SecretFields, SecretWanted};
+use super::worker_secrets::is_bootstrapped;
 use crate::diag::FieldPath;
 use crate::model::api::{NodePool, Parameters};
 use crate::model::parameters::NamedSecrets;
-use crate::model::{Cluster, Flavor, Name, Worker};
+use crate::model::{Cluster, Flavor, Fleet, Name, Worker};
 
 /// The Secrets that a cluster's parameters name, in its namespace on its worker.
 #[must_use]
 pub fn secrets_named_by_cluster(cluster: &Cluster) -> Vec<SecretWanted> {
     let spec = &cluster.spec;
-    named(cluster.manifest(), (&spec.parameters, &spec.node_pools), &cluster.name, &Where::Worker)
+    let all = named(cluster.manifest(), (&spec.parameters, &spec.node_pools), &cluster.name);
+    all.into_iter().map(|wanted| wanted.by_hand(Where::Worker, Once::Cluster)).collect()
 }
 
-/// The Secrets that a worker's own parameters name, in its namespace on the cluster that makes it.
+/// The Secrets that a worker's own parameters name, in its namespace on the cluster that makes it. Those that an
+/// operator makes are [`secrets_wanted`](super::secrets_wanted).
 #[must_use]
-pub fn secrets_named_by_worker(worker: &Worker) -> Vec<SecretWanted> {
-    let (spec, place) = (&worker.spec, Where::ControlPlane);
-    named(worker.manifest(), (&spec.parameters, &spec.node_pools), &worker.name, &place)
+pub fn secrets_named_by_worker(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
+    if fleet.spec.external_secrets().is_some() && is_bootstrapped(fleet, worker) {
+        return Vec::new();
+    }
+    let all = of_worker(worker).into_iter();
+    all.map(|wanted| wanted.by_hand(Where::ControlPlane, Once::Worker)).collect()
+}
+
+/// The same, as what uses them wants them.
+pub(super) fn of_worker(worker: &Worker) -> Vec<NeededSecret> {
+    let spec = &worker.spec;
+    named(worker.manifest(), (&spec.parameters, &spec.node_pools), &worker.name)
 }
 
 fn named(
     flavor: Option<&Flavor>,
     (own, pools): (&Parameters, &[NodePool]),
     name: &Name,
-    cluster: &Where,
-) -> Vec<SecretWanted> {
+) -> Vec<NeededSecret> {
     let Some(flavor) = flavor else { return Vec::new() };
     let (schema, mut all) = (&flavor.parameters.schema, NamedSecrets::new());
     schema.secrets(&schema.filled(&own.value()), &FieldPath::keys("parameters"), &mut all);
@@ -36,15 +47,14 @@ fn named(
         schema.secrets(&pool.parameters.value(), &at, &mut all);
     }
     let wanted = all.into_iter().map(|(secret, keys)| {
-        let files = keys.keys().map(|key| format!(" --from-file={key}=FILE"));
-        let files: String = files.collect();
+        let fields = keys.keys();
+        let fields = fields.fold(SecretFields::default(), |all, key| all.file(key, "FILE"));
         let paths = keys.values().flatten().map(|path| format!("`{path}`"));
         let paths = paths.collect::<Vec<_>>().join(", ");
-        SecretWanted {
-            command: format!("kubectl -n {name} create secret generic {secret}{files}"),
+        NeededSecret {
             name: secret,
             namespace: name.to_string(),
-            cluster: cluster.clone(),
+            fields,
             why: format!("{name} names it in {paths}, and is made only once it is there"),
         }
     });
@@ -93,7 +103,8 @@ mod tests {
         let mut fleet = fleet();
         let worker = fleet.workers.values_mut().next().unwrap();
         worker.spec.parameters = said(json!({"encryptionConfigSecret": "keys"}));
-        let all = secrets_named_by_worker(worker);
+        let worker = worker.clone();
+        let all = secrets_named_by_worker(&fleet, &worker);
         assert_eq!(all.len(), 1);
         assert_eq!((&all[0].cluster, all[0].namespace.as_str()), (&Where::ControlPlane, "wk-1"));
     }

@@ -22,6 +22,7 @@ const NOTHING_BEHIND: &[(&str, &[&str])] = &[
     ("batch", &["CronJob"]),
     ("addons.cluster.x-k8s.io", &["ClusterResourceSet"]),
     ("cluster.x-k8s.io", &["MachineHealthCheck"]),
+    ("external-secrets.io", &["ExternalSecret"]),
     ("networking.k8s.io", &["NetworkPolicy"]),
     ("policy", &[]),
     ("rbac.authorization.k8s.io", &[]),

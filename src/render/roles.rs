@@ -1,6 +1,6 @@
 //! What the identities of a fleet must be allowed in Azure, with the commands that allow it.
 
-use super::preparation::{Preparation, Where};
+use super::preparation::{Once, Preparation, Where};
 use crate::model::Fleet;
 use crate::model::api::AzureCredentials;
 
@@ -29,21 +29,22 @@ fn of(name: &str, azure: &AzureCredentials) -> Vec<Preparation> {
     let subscription = format!("/subscriptions/{}", azure.subscription_id);
     let step = |why: String, role: &str, assignee: &str, scope: &str| Preparation {
         cluster: Where::Azure,
+        once: Once::Fleet,
         why,
         command: format!("az role assignment create --role \"{role}\" {assignee} --scope {scope}"),
     };
     let client = format!("--assignee {}", azure.client_id);
-    let why = format!("once per fleet: `{name}`, as which Cluster API acts, makes the machines");
+    let why = format!("`{name}`, as which Cluster API acts, makes the machines");
     let mut all = vec![step(why, CONTRIBUTOR, &client, &subscription)];
     let Some(identity) = azure.node_identity.as_deref() else { return all };
     let identity = identity.trim_start_matches("azure://");
-    let why = format!("once per fleet: `{name}`, as which Cluster API acts, gives it to machines");
+    let why = format!("`{name}`, as which Cluster API acts, gives it to machines");
     all.push(step(why, OPERATOR, &client, identity));
     let nodes = format!(
         "--assignee-principal-type ServicePrincipal --assignee-object-id \
          \"$(az identity show --ids {identity} --query principalId --output tsv)\""
     );
-    let why = format!("once per fleet: the nodes of `{name}` make load balancers and disks");
+    let why = format!("the nodes of `{name}` make load balancers and disks");
     all.push(step(why, CONTRIBUTOR, &nodes, &subscription));
     all
 }

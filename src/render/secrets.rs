@@ -1,53 +1,40 @@
 //! What Git must not hold, and the commands that make it.
 
-use std::collections::BTreeMap;
-
-use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
-use super::context::ProviderSite;
+use super::agent::Agent;
+use super::external;
 use super::federation;
-use super::flux::{FLUX_SYSTEM, FleetRepository, ROOT, SOURCE, is_ssh};
-use super::preparation::{Preparation, Where};
+use super::flux::{FLUX_SYSTEM, FleetRepository, ROOT, SOURCE};
+use super::preparation::{Once, Preparation, Where};
 use super::roles;
-use crate::model::{CapiProvider, FlavorKind, Fleet, Nodes, Worker, paths};
+use super::wanted::{NeededSecret, SecretWanted};
+use super::worker_secrets::{
+    agent_secret, data_store_secrets, git_credential, is_bootstrapped, provider_secrets,
+};
+use crate::model::{FlavorKind, Fleet, Nodes, Worker, paths};
 
-/// A Secret that a person makes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SecretWanted {
-    /// Its name.
-    pub name: String,
-    /// Its namespace.
-    pub namespace: String,
-    /// The cluster that it is on.
-    pub cluster: Where,
-    /// What it is for.
-    pub why: String,
-    /// The command that makes it.
-    pub command: String,
-}
-
-/// The Secrets that a worker wants: its Flux's, those of its providers and data stores, and its agent's.
+/// The Secrets that a worker wants of people: its Flux's, those of its providers and data stores, and its agent's. Where
+/// an operator makes them these are the entries of its store.
 #[must_use]
 pub fn secrets_wanted(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
+    let external = external::of_worker(fleet, worker);
+    if !external.is_empty() {
+        return external.iter().map(external::ExternalSecret::entry).collect();
+    }
     let mut all = flux_secrets(fleet, worker);
     let in_containers = worker.nodes() == Nodes::Containers;
-    all.extend(provider_secrets(fleet, FlavorKind::ManagedCluster, in_containers, &Where::Worker));
-    all.extend(data_store_secrets(fleet, worker));
+    let there = provider_secrets(fleet, FlavorKind::ManagedCluster, in_containers);
+    // Cluster API copies none of those of data stores: what they open is the state of all hosted clusters, so they
+    // stay on the one cluster that uses them.
+    let there = there.into_iter().chain(data_store_secrets(fleet, worker));
+    all.extend(there.map(|secret| secret.by_hand(Where::Worker, Once::Worker)));
     all.extend(Agent::of_worker(fleet, worker).into_iter().flat_map(|agent| {
         if is_bootstrapped(fleet, worker) {
             agent_secrets_through(&agent, &worker.name)
         } else {
-            agent_secrets(&agent, &Where::Worker)
+            agent_secrets(&agent, &Where::Worker, Once::Worker)
         }
     }));
     all
-}
-
-/// Whether the control-plane cluster makes the worker and brings it what it needs. A worker of kind may do
-/// without one: then people begin with a cluster that is there.
-#[must_use]
-pub fn is_bootstrapped(fleet: &Fleet, worker: &Worker) -> bool {
-    let alone = worker.nodes() == Nodes::Containers && fleet.spec.control_plane.is_none();
-    worker.nodes() != Nodes::Existing && !alone && fleet.spec.delivery.is_some()
 }
 
 fn flux_secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
@@ -55,75 +42,32 @@ fn flux_secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     let Some(name) = delivered else { return Vec::new() };
     let Some(bootstrap) = fleet.spec.bootstrap.as_ref().filter(|_| is_bootstrapped(fleet, worker))
     else {
-        return vec![git_credential(fleet, name, Where::Worker)];
+        return vec![git_credential(fleet, name).by_hand(Where::Worker, Once::Worker)];
     };
     let (namespace, source) = (worker.name.as_str(), bootstrap.credential_ref.as_str());
     let manifest = format!(
         "{{apiVersion, kind, type, data, metadata: {{name: \"{name}\", namespace: \"{FLUX_SYSTEM}\"}}}}"
     );
-    vec![SecretWanted {
-        name: source.to_owned(),
-        namespace: namespace.to_owned(),
-        cluster: Where::ControlPlane,
-        why: format!("Cluster API copies it to {namespace}, whose Flux reads the output with it"),
-        command: format!(
-            "kubectl -n {FLUX_SYSTEM} get secret {source} -o json | jq '{manifest}' | \
-             kubectl -n {namespace} create secret generic {source} \
-             --type=addons.cluster.x-k8s.io/resource-set --from-file=secret.json=/dev/stdin"
-        ),
-    }]
+    let command = format!(
+        "kubectl -n {FLUX_SYSTEM} get secret {source} -o json | jq '{manifest}' | \
+         kubectl -n {namespace} create secret generic {source} \
+         --type=addons.cluster.x-k8s.io/resource-set --from-file=secret.json=/dev/stdin"
+    );
+    let why = format!("Cluster API copies it to {namespace}, whose Flux reads the output with it");
+    vec![through(&worker.name, source, why, command)]
 }
 
-/// The Secrets that the providers of a cluster are installed with.
-fn provider_secrets(
-    fleet: &Fleet,
-    makes: FlavorKind,
-    in_containers: bool,
-    cluster: &Where,
-) -> Vec<SecretWanted> {
-    let site =
-        ProviderSite { catalogue: &fleet.catalogue, makes, in_containers, fleet: &fleet.spec };
-    let wanted = |provider: &CapiProvider| {
-        let secret = provider.config_secret.as_ref()?;
-        let files = secret.variables.iter().map(|name| format!(" --from-file={name}=VALUE_FILE"));
-        let (namespace, name) = (&provider.namespace, &secret.name);
-        Some(SecretWanted {
-            name: name.clone(),
-            namespace: namespace.clone(),
-            cluster: cluster.clone(),
-            why: format!("the provider {} is installed with it", provider.name),
-            command: format!(
-                "kubectl -n {namespace} create secret generic {name}{}",
-                files.collect::<String>()
-            ),
-        })
-    };
-    site.providers().into_iter().filter_map(wanted).collect()
-}
-
-/// The Secrets with which snapshots of a worker's data stores are kept elsewhere, each once. Where the
-/// control-plane cluster makes the worker, Cluster API copies none of them there: what they open is the state of
-/// all hosted clusters, so they stay on the one cluster that uses them.
-fn data_store_secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
-    let mut stores_of = BTreeMap::<&str, Vec<&str>>::new();
-    for store in &worker.spec.data_stores {
-        let Some(snapshots) = &store.snapshots else { continue };
-        stores_of.entry(&snapshots.secret_ref).or_default().push(&store.name);
-    }
-    let on_worker = fleet.catalogue.flavors().find_map(|(_, flavor)| flavor.data_stores.as_ref());
-    let Some(namespace) = on_worker.map(|stores| stores.namespace.as_str()) else {
-        return Vec::new();
-    };
-    let wanted = |(name, stores): (&str, Vec<&str>)| SecretWanted {
+/// A Secret in a worker's namespace on the control-plane cluster, from where Cluster API copies it.
+fn through(worker: &str, name: &str, why: String, command: String) -> SecretWanted {
+    SecretWanted {
         name: name.to_owned(),
-        namespace: namespace.to_owned(),
-        cluster: Where::Worker,
-        why: format!("snapshots of the data stores {} go elsewhere with it", stores.join(", ")),
-        command: format!(
-            "kubectl -n {namespace} create secret generic {name} --from-file=rclone.conf=CONFIG_FILE"
-        ),
-    };
-    stores_of.into_iter().map(wanted).collect()
+        namespace: worker.to_owned(),
+        cluster: Where::ControlPlane,
+        store: None,
+        once: Once::Worker,
+        why,
+        command,
+    }
 }
 
 /// The Secrets that the control-plane cluster wants: its Flux's, those that are copied to workers, those of its
@@ -131,87 +75,41 @@ fn data_store_secrets(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
 #[must_use]
 pub fn control_plane_secrets_wanted(fleet: &Fleet) -> Vec<SecretWanted> {
     let delivered = fleet.spec.delivery.as_ref().and_then(|d| d.secret_ref.as_deref());
-    let bootstrap = fleet.spec.bootstrap.as_ref().map(|b| b.credential_ref.as_str());
+    // Where an operator makes the copies, nobody copies it from here.
+    let people = fleet.spec.external_secrets().is_none();
+    let bootstrap = fleet.spec.bootstrap.as_ref().filter(|_| people);
+    let bootstrap = bootstrap.map(|b| b.credential_ref.as_str());
     let mut names: Vec<_> = delivered.into_iter().chain(bootstrap).collect();
     names.sort_unstable();
     names.dedup();
-    let flux = names.into_iter().map(|name| git_credential(fleet, name, Where::ControlPlane));
+    let flux = names.into_iter().map(|name| git_credential(fleet, name));
+    let providers = provider_secrets(fleet, FlavorKind::Worker, false);
+    let own = flux.chain(providers);
     let agent = Agent::of_control_plane(fleet).into_iter();
-    let providers = provider_secrets(fleet, FlavorKind::Worker, false, &Where::ControlPlane);
-    flux.chain(providers)
-        .chain(agent.flat_map(|agent| agent_secrets(&agent, &Where::ControlPlane)))
+    own.map(|secret| secret.by_hand(Where::ControlPlane, Once::Fleet))
+        .chain(agent.flat_map(|agent| agent_secrets(&agent, &Where::ControlPlane, Once::Fleet)))
         .collect()
 }
 
 /// The Secrets of an agent on a cluster that a person reaches.
-fn agent_secrets(agent: &Agent, cluster: &Where) -> Vec<SecretWanted> {
-    let wanted = |name: &str| SecretWanted {
-        name: name.to_owned(),
-        namespace: NAMESPACE.to_owned(),
-        cluster: cluster.clone(),
-        why: agent_why(agent, name),
-        command: agent_command(agent, name),
-    };
-    agent.secrets().into_iter().map(wanted).collect()
+fn agent_secrets(agent: &Agent, cluster: &Where, once: Once) -> Vec<SecretWanted> {
+    let names = agent.secrets().into_iter();
+    names.map(|name| agent_secret(agent, name).by_hand(cluster.clone(), once)).collect()
 }
 
 /// The Secrets of a worker's agent that Cluster API copies there from the control-plane cluster.
 fn agent_secrets_through(agent: &Agent, worker: &str) -> Vec<SecretWanted> {
-    let wanted = |name: &str| SecretWanted {
-        name: name.to_owned(),
-        namespace: worker.to_owned(),
-        cluster: Where::ControlPlane,
-        why: format!("Cluster API copies it to {worker}: {}", agent_why(agent, name)),
-        command: format!(
+    let wanted = |name: &str| {
+        let NeededSecret { fields, namespace, why, .. } = agent_secret(agent, name);
+        let why = format!("Cluster API copies it to {worker}: {why}");
+        let command = format!(
             "{} --dry-run=client -o json | kubectl -n {worker} create secret generic {name} \
              --type=addons.cluster.x-k8s.io/resource-set --from-file=secret.json=/dev/stdin",
-            agent_command(agent, name)
-        ),
+            fields.create(&namespace, name)
+        );
+        through(worker, name, why, command)
     };
     agent.secrets().into_iter().map(wanted).collect()
-}
-
-fn agent_why(agent: &Agent, secret: &str) -> String {
-    if secret == SIGNING_SECRET {
-        let name = agent.name();
-        format!(
-            "the agent signs its reports with this SSH key, which observed.allowedSigners has for {name}"
-        )
-    } else {
-        format!(
-            "the agent pushes its reports with it, to {} and no other branch",
-            agent.report_branch()
-        )
-    }
-}
-
-fn agent_command(agent: &Agent, secret: &str) -> String {
-    let files = match secret {
-        SIGNING_SECRET => "--from-file=key=KEY_FILE",
-        _ if agent.is_ssh() => {
-            "--from-file=identity=KEY_FILE --from-file=known_hosts=KNOWN_HOSTS_FILE"
-        }
-        _ => "--from-file=.git-credentials=CREDENTIALS_FILE",
-    };
-    format!("kubectl -n {NAMESPACE} create secret generic {secret} {files}")
-}
-
-/// The credential with which Flux reads the output, in the form that Flux wants for its address
-/// (source-controller, "GitRepository", secret reference).
-fn git_credential(fleet: &Fleet, name: &str, cluster: Where) -> SecretWanted {
-    let files = match &fleet.spec.delivery {
-        Some(delivery) if !is_ssh(&delivery.url) => {
-            "--from-literal=username=USER --from-file=password=TOKEN_FILE"
-        }
-        _ => "--from-file=identity=KEY_FILE --from-file=known_hosts=KNOWN_HOSTS_FILE",
-    };
-    SecretWanted {
-        name: name.to_owned(),
-        namespace: FLUX_SYSTEM.to_owned(),
-        cluster,
-        why: "Flux reads the output with it; read access is enough".to_owned(),
-        command: format!("kubectl -n {FLUX_SYSTEM} create secret generic {name} {files}"),
-    }
 }
 
 /// What else a worker wants once: Flux itself where carp does not bring it, what identities must be allowed
@@ -223,7 +121,8 @@ pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Prepara
         || worker.nodes() == Nodes::Containers && !is_bootstrapped(fleet, worker)
     {
         let repository = FleetRepository { spec: &fleet.spec, prefix };
-        all.extend(flux_commands(repository, Where::Worker, ROOT, &paths::worker(&worker.name)));
+        let on = (Where::Worker, Once::Worker);
+        all.extend(flux_commands(repository, &on, ROOT, &paths::worker(&worker.name)));
     }
     if worker.nodes() == Nodes::Containers {
         return all;
@@ -237,45 +136,48 @@ pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Prepara
 #[must_use]
 pub fn control_plane_preparations(fleet: &Fleet, prefix: &str) -> Vec<Preparation> {
     let repository = FleetRepository { spec: &fleet.spec, prefix };
-    flux_commands(repository, Where::ControlPlane, "carp-control-plane", paths::CONTROL_PLANE)
+    let on = (Where::ControlPlane, Once::Fleet);
+    let mut all = flux_commands(repository, &on, "carp-control-plane", paths::CONTROL_PLANE);
+    all.extend(external::preparations(fleet));
+    all
 }
 
 fn flux_commands(
     repository: FleetRepository<'_>,
-    cluster: Where,
+    (cluster, once): &(Where, Once),
     root: &str,
     folder: &str,
 ) -> Vec<Preparation> {
-    let mut all = vec![Preparation {
+    let step = |why: &str, command: String| Preparation {
         cluster: cluster.clone(),
-        why: "Flux applies what carp commits".to_owned(),
-        command: "flux install".to_owned(),
-    }];
+        once: *once,
+        why: why.to_owned(),
+        command,
+    };
+    let mut all = vec![step("Flux applies what carp commits", "flux install".to_owned())];
     let Some(source) = repository.source(folder) else { return all };
     let text = |pointer: &str| source.pointer(pointer).and_then(|v| v.as_str()).unwrap_or_default();
     let secret = match text("/spec/secretRef/name") {
         "" => String::new(),
         name => format!(" --secret-ref={name}"),
     };
-    all.push(Preparation {
-        cluster: cluster.clone(),
-        why: "Flux finds the output".to_owned(),
-        command: format!(
+    all.push(step(
+        "Flux finds the output",
+        format!(
             "flux create source git {SOURCE} --url={} --branch={} --interval={}{secret}",
             text("/spec/url"),
             text("/spec/ref/branch"),
             text("/spec/interval"),
         ),
-    });
-    all.push(Preparation {
-        cluster,
-        why: "Flux applies this cluster's folder".to_owned(),
-        command: format!(
+    ));
+    all.push(step(
+        "Flux applies this cluster's folder",
+        format!(
             "flux create kustomization {root} --source=GitRepository/{SOURCE} --path={} --prune=true \
              --interval=10m --retry-interval=1m",
             repository.path(folder),
         ),
-    });
+    ));
     all
 }
 

@@ -70,6 +70,7 @@ mod gates;
 mod git_push;
 mod git_store;
 mod golden;
+mod hands;
 mod hosted_planes;
 mod kept;
 #[cfg(unix)]

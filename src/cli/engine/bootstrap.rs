@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::Error;
 use super::super::show::StepView;
-use super::explain::place;
 use super::open::{FleetLook, failed};
+use super::wanted::place;
 use crate::diag::Diagnostics;
 use crate::load;
 use crate::model::{Cluster, Decision, Fleet, Memo, Name};

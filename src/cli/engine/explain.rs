@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::show::plan::{gate_words, hold_words};
 use super::super::show::{
-    ExplainRow, ExplainView, LostView, PoolRow, ReasonView, RemedyView, SecretView, progress_words,
+    ExplainRow, ExplainView, LostView, PoolRow, ReasonView, RemedyView, progress_words,
     waiting_words,
 };
 use super::super::{Error, ObjectKind, ObjectRef};
@@ -21,7 +21,7 @@ use crate::model::{
     Worker, WorkerState, amount,
 };
 use crate::plan::{self, Explanation, PlanInput, PoolVerdict, WorkerExplanation, WorkerVerdict};
-use crate::render::{self, Where};
+use crate::render;
 
 /// Explains a cluster, a worker, a pool or a policy, with what people should know of the look.
 pub(super) fn explain(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
@@ -285,7 +285,7 @@ fn amounts(resources: &Resources) -> String {
 fn worker(look: &FleetLook, explanation: &WorkerExplanation) -> ExplainView {
     let fleet = &look.opened.proposal.fleet;
     let desired = fleet.workers.get(&explanation.worker);
-    let secrets = desired.map(|w| wanted::secrets(&look.opened.proposal, w)).unwrap_or_default();
+    let hands = desired.map(|worker| wanted::hands(look, worker));
     let worker_name = &explanation.worker;
     let mut notes = vec![capacity_line(explanation)];
     if !explanation.clusters.is_empty() {
@@ -317,20 +317,13 @@ fn worker(look: &FleetLook, explanation: &WorkerExplanation) -> ExplainView {
         let done = progress_words(deletion).map(str::to_owned);
         done.unwrap_or_else(|| format!("its own deletion: {}", waiting_words(deletion)))
     }));
-    notes.extend(desired.into_iter().flat_map(|worker| preparations(look, worker)));
+    let (secrets, commands) = hands.map(|all| (all.secrets, all.notes)).unwrap_or_default();
+    notes.extend(commands);
     ExplainView {
         object: format!("worker/{}", explanation.worker),
         state: worker_state(explanation.plan.state).to_owned(),
         data_stores: data_stores::of_worker(look, worker_name),
-        secrets: secrets
-            .into_iter()
-            .map(|secret| SecretView {
-                name: format!("{}/{}", secret.namespace, secret.name),
-                cluster: place(look, worker_name, secret.cluster),
-                why: secret.why,
-                command: secret.command,
-            })
-            .collect(),
+        secrets,
         notes,
         ..ExplainView::default()
     }
@@ -344,27 +337,6 @@ fn no_agent(fleet: &Fleet, worker: &Worker) -> Option<String> {
         "nobody reports of it: carp installs no agent there, for carp.yaml does not say {missing}; write \
          that, or run `carp agent --worker {name}` there yourself"
     ))
-}
-
-fn preparations(look: &FleetLook, worker: &Worker) -> Vec<String> {
-    let proposal = &look.opened.proposal;
-    let all = render::preparations(&proposal.fleet, worker, &look.opened.source.prefix);
-    let line = |p: render::Preparation| {
-        format!("on {}: {}\n  {}", place(look, &worker.name, p.cluster), p.why, p.command)
-    };
-    all.into_iter().map(line).collect()
-}
-
-/// The cluster on which something is done, by its name.
-pub(super) fn place(look: &FleetLook, worker: &Name, place: Where) -> String {
-    match place {
-        Where::ControlPlane => {
-            let hub = look.opened.proposal.fleet.spec.control_plane.as_ref();
-            hub.map_or("the control-plane cluster".to_owned(), |hub| hub.name.clone())
-        }
-        Where::Worker => worker.to_string(),
-        Where::Azure => "Azure".to_owned(),
-    }
 }
 
 fn worker_state(state: WorkerState) -> &'static str {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     address, apart, cloud, components, git, images, label_grant, offered, paths, quota, reserved,
+    secrets,
 };
 use crate::diag::{Code, FieldPath};
 use crate::load::body::Body;
@@ -61,6 +62,9 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
         images::check(found, &FieldPath::keys("spec.images"), out);
     }
     offered::check(&spec.supported_versions, out);
+    if let Some(found) = spec.external_secrets() {
+        secrets::check(found, &FieldPath::keys("spec.secrets.externalSecrets"), out);
+    }
     if let Some(found) = &spec.observed {
         git::observed(found, &FieldPath::keys("spec.observed"), out);
     }

@@ -54,6 +54,7 @@ mod quantity;
 mod quota;
 mod reserved;
 pub(super) mod rule_count;
+mod secrets;
 mod selector;
 mod taint_time;
 pub(super) mod taken;

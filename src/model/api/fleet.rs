@@ -11,6 +11,7 @@ use super::acknowledgement::AcknowledgementSettings;
 use super::forge::ForgeSettings;
 use super::git::{GitSettings, ObservedSettings, OutputSettings};
 use super::guards::Guards;
+use super::secrets::{ExternalSecretSettings, SecretSettings};
 use super::tenant::Tenant;
 use super::worker::Observation;
 
@@ -67,6 +68,9 @@ pub struct FleetSpec {
     /// What a new worker's Flux needs to read the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<Bootstrap>,
+    /// Who makes the Secrets of the workers that carp makes. Unset: people do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<SecretSettings>,
     /// What becomes of edits that somebody made by hand to what carp owns on the output branch. Default:
     /// `overwrite`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,6 +93,12 @@ pub struct FleetSpec {
 }
 
 impl FleetSpec {
+    /// Of what an operator makes the Secrets of workers; `None` where people make them.
+    #[must_use]
+    pub fn external_secrets(&self) -> Option<&ExternalSecretSettings> {
+        self.secrets.as_ref()?.external_secrets.as_ref()
+    }
+
     /// Whether any tenant has a folder of its own, so that what stands there is nobody else's.
     #[must_use]
     pub fn sets_tenants_apart(&self) -> bool {

@@ -22,6 +22,7 @@ mod parameters;
 mod placement;
 pub mod planned;
 mod policy_test;
+mod secrets;
 mod selector;
 mod shared;
 mod tenant;
@@ -70,6 +71,7 @@ pub use policy_test::{
     Expectation, ExpectedRefusal, PlacementPolicyTest, PlacementPolicyTestSpec, TestCluster,
     TestMetadata, TestWorker,
 };
+pub use secrets::{ExternalSecretSettings, SecretSettings, WORKER_IN_KEY};
 pub use selector::{ClusterSelector, Expression, ExpressionOperator, LabelSelector};
 pub use shared::{
     Autoscale, ClusterAccess, ControlPlane, EndpointAccess, ErrorStatus, Network, NodePool, OsDisk,

@@ -9,6 +9,8 @@ mod flavored;
 mod folder;
 mod parts;
 
+use serde_json::Value;
+
 use super::control_plane::control_plane_worker_job;
 use super::flux::Removal;
 use super::object::Object;
@@ -98,10 +100,12 @@ fn bootstrap(above: &ReadFolder, own: &[ReadinessStep], folder: &str) -> Vec<Rea
             continue;
         }
         let after = depends_on(object);
+        // What it copies comes from people, or from an operator that is told of it here.
+        let sources = above.of_kind("ExternalSecret").filter(|secret| copied(object, secret));
         all.push(ReadinessStep {
             step: object.name().to_owned(),
             cluster: Where::ControlPlane,
-            objects: vec![shown(object)],
+            objects: std::iter::once(object).chain(sources).map(shown).collect(),
             after: if after.is_empty() { last.clone() } else { after },
             missing: above.broken(object),
             own: None,
@@ -126,6 +130,13 @@ fn bootstrap(above: &ReadFolder, own: &[ReadinessStep], folder: &str) -> Vec<Rea
             .collect::<Vec<_>>(),
     );
     all
+}
+
+/// Whether a `ClusterResourceSet` copies the Secret that an `ExternalSecret` makes.
+fn copied(set: &Object, secret: &Object) -> bool {
+    let resources = set.value.pointer("/spec/resources").and_then(Value::as_array);
+    let name = text(&secret.value, "/spec/target/name");
+    resources.into_iter().flatten().any(|resource| text(resource, "/name") == name)
 }
 
 #[cfg(test)]

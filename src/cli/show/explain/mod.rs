@@ -172,10 +172,12 @@ pub struct RemedyView {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SecretView {
-    /// `namespace/name`.
+    /// `namespace/name`, or `entry KEY of ClusterSecretStore STORE`.
     pub name: String,
     /// The cluster that it must be on.
     pub cluster: String,
+    /// For what it is made once: `fleet`, `worker`, or `cluster`.
+    pub once: String,
     /// What needs it.
     pub why: String,
     /// The command that makes it.
@@ -373,8 +375,9 @@ fn secrets(view: &ExplainView, palette: Palette) -> String {
     let title = palette.paint(Tone::Strong, "Secrets that Git must not hold:");
     let mut out = format!("\n{title}\n");
     for secret in &view.secrets {
-        let SecretView { name, cluster, why, command } = secret;
-        let _ = writeln!(out, "  {name} on {cluster}: {why}");
+        let SecretView { name, cluster, once, why, command } = secret;
+        let once = if once == "fleet" { ", once per fleet" } else { "" };
+        let _ = writeln!(out, "  {name} on {cluster}{once}: {why}");
         let _ = writeln!(out, "    {}", command.replace('\n', "\n    "));
     }
     out

@@ -96,6 +96,7 @@ fn a_worker_shows_the_secrets_it_needs() {
         secrets: vec![SecretView {
             name: "flux-system/fleet-read".into(),
             cluster: "hub".into(),
+            once: "fleet".into(),
             why: "its Flux reads the output with it".into(),
             command: "kubectl create secret generic fleet-read \\\n  --from-file=identity".into(),
         }],
@@ -108,7 +109,7 @@ fn a_worker_shows_the_secrets_it_needs() {
     capacity: 10 clusters
 
     Secrets that Git must not hold:
-      flux-system/fleet-read on hub: its Flux reads the output with it
+      flux-system/fleet-read on hub, once per fleet: its Flux reads the output with it
         kubectl create secret generic fleet-read \
           --from-file=identity
     ");
