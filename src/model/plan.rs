@@ -32,11 +32,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The deletion of a cluster, or of a worker's own cluster.
+    /// The deletion of a cluster. That of a worker's own cluster is among `retirements`.
     #[must_use]
     pub fn deletion(&self, name: &str) -> Option<&Deletion> {
-        let of_cluster = self.clusters.get(name).and_then(|planned| planned.deletion.as_deref());
-        of_cluster.or_else(|| self.retirements.get(name))
+        self.clusters.get(name)?.deletion.as_deref()
     }
 
     /// The move of a cluster.

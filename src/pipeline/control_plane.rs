@@ -13,7 +13,7 @@ use crate::gate::{self, NotMade};
 use crate::model::paths::WORKERS_INDEX;
 use crate::model::{
     ClusterState, ControlPlaneRow, Digest, FLEET_LOCK_SCHEMA, FleetLock, Id, LockName, Name, Owned,
-    PoolLock, PoolPlan, Signers, StoreError, Worker, WorkerState, lock_to_bytes, paths,
+    PoolLock, PoolPlan, Progress, Signers, StoreError, Worker, WorkerState, lock_to_bytes, paths,
 };
 use crate::render::{self, FolderChange, Job, OwnChange};
 
@@ -66,7 +66,8 @@ impl Choosing<'_> {
         if let Some(before) = standing.filter(|b| b.render_key == key) {
             return Ok(Some(before.clone()));
         }
-        let over = self.run.is_over(name);
+        let retired = self.run.plan.retirements.get(name);
+        let over = retired.is_some_and(|d| matches!(d.progress, Progress::Ends(_)));
         let last = before.and_then(|before| before.folder).filter(|_| !over);
         let attempt = self.new_worker_cluster(worker, (&job, key), before, last);
         let chosen = gate::choose(attempt.map(Some), || before.cloned())?;

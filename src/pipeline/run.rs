@@ -25,7 +25,7 @@ impl<'a> Run<'a> {
         self.read.previous.kept.contains(&one)
     }
 
-    /// Whether what stood under a name is over in this run, so that nothing of it binds what comes.
+    /// Whether a cluster that stood under a name is over in this run, so that nothing of it binds what comes.
     pub(super) fn is_over(self, name: &Name) -> bool {
         let deletion = self.plan.deletion(name);
         deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)))

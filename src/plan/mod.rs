@@ -84,8 +84,8 @@ use std::sync::Arc;
 
 use crate::model::api::Rebalance;
 use crate::model::{
-    ClusterPlan, Counted, Deletion, Digest, Fleet, Id, Name, Observed, Plan, PlanOverrides,
-    Previous, Proposal, Rebalanced, Settled, Worker,
+    ClusterPlan, Counted, Digest, Fleet, Id, Name, Observed, Plan, PlanOverrides, Previous,
+    Proposal, Rebalanced, Settled, Worker,
 };
 
 /// What [`plan`] reads.
@@ -223,7 +223,7 @@ fn planning(
     change: &scale::PoolChanges,
 ) -> Planning {
     let (context, (searched, indexed)) = (run.context(), run.searched());
-    let (clusters, retirements) = told(run.clusters, run.deletions, run.moves);
+    let clusters = told(run.clusters, run.deletions, run.moves);
     let (counted, counted_anew) = run.states.counts.counted();
     let rebalanced = run.rebalanced;
     let workers = run.states.into_plans();
@@ -233,7 +233,7 @@ fn planning(
     let plan = Plan {
         clusters,
         workers,
-        retirements,
+        retirements: run.retirements,
         pools,
         holds: run.holds.into_list(),
         evaluated: run.evaluated,
@@ -242,25 +242,23 @@ fn planning(
     Planning { plan, context, counted, counted_anew, made, rebalanced, searched, indexed }
 }
 
-/// The clusters, each with its deletion and its move, and the deletions of workers' own clusters.
+/// The clusters, each with its deletion and its move.
 fn told(
     mut clusters: BTreeMap<Name, ClusterPlan>,
     deletions: deletion::Deletions,
     moves: moves::Moves,
-) -> (BTreeMap<Name, ClusterPlan>, BTreeMap<Name, Deletion>) {
+) -> BTreeMap<Name, ClusterPlan> {
     for (name, moved) in moves {
         if let Some(planned) = clusters.get_mut(&name) {
             planned.moved = Some(Box::new(moved));
         }
     }
-    let mut retirements = BTreeMap::new();
     for (name, deletion) in deletions {
-        match clusters.get_mut(&name) {
-            Some(planned) => planned.deletion = Some(Box::new(deletion)),
-            None => drop(retirements.insert(name, deletion)),
+        if let Some(planned) = clusters.get_mut(&name) {
+            planned.deletion = Some(Box::new(deletion));
         }
     }
-    (clusters, retirements)
+    clusters
 }
 
 /// Decides about every cluster and worker that is desired or recorded.

@@ -45,7 +45,7 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
         .chain(step.map(updating))
         .chain(drifted(input, name))
         .chain(moving::conditions(input, name))
-        .chain(deletion::conditions(input, name))
+        .chain(deletion::conditions(input, name, input.plan.deletion(name)))
         .collect(),
         version: seen.and_then(|s| s.version.clone()),
         endpoint: seen.and_then(|s| s.endpoint.clone()),

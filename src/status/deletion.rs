@@ -8,13 +8,17 @@ use crate::model::{
     Name, Progress,
 };
 
-/// The conditions of something that is being deleted; none for what stays.
+/// The conditions of a cluster, or of a worker's own cluster, that is being deleted; none for what stays.
 ///
 /// `ClusterGone` is false until the worker reports the cluster gone, then `AddOnsGone` until it reports
 /// the rest gone. `Orphaned` is false until Flux is reported to know that it must leave everything alone.
 /// `Empty` is false while clusters are reported on a worker that is to go.
-pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> {
-    let Some(deletion) = input.plan.deletion(name) else { return Vec::new() };
+pub(super) fn conditions(
+    input: StatusInput<'_>,
+    name: &Name,
+    deletion: Option<&Deletion>,
+) -> Vec<Condition> {
+    let Some(deletion) = deletion else { return Vec::new() };
     let git = input.fleet.spec.git.as_ref();
     let proposes = git.is_some_and(|git| git.write == WriteMode::PullRequest);
     match deletion.progress {
@@ -66,7 +70,8 @@ mod tests {
         let plan = Plan { retirements: [(name.clone(), deletion)].into(), ..Plan::default() };
         let given = Given { plan, ..Given::default() };
         let words = |c: &Condition| format!("{} {:?} {} {}", c.kind, c.status, c.reason, c.message);
-        conditions(given.input(), &name).iter().map(words).collect()
+        let input = given.input();
+        conditions(input, &name, input.plan.retirements.get(&name)).iter().map(words).collect()
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub fn worker_status(
         .chain(drifted(input, name))
         .chain(refused(input, name))
         .chain(moving::drained(input, name))
-        .chain(deletion::conditions(input, name))
+        .chain(deletion::conditions(input, name, input.plan.retirements.get(name)))
         .collect(),
         capacity: planned.capacity.clone(),
         allocated: planned.allocated.clone(),

@@ -29,6 +29,8 @@ enum NameOwner<'a> {
     Tenant(&'a str),
     /// A worker, or what somebody wrote outside of the tenants' folders.
     Platform,
+    /// A worker whose document is gone, and which is not.
+    Worker,
 }
 
 /// Looks at all documents at once. The ones that want somebody else's name get a finding; all of them are
@@ -97,6 +99,12 @@ fn losers<'a>(
     let folder = |at: &&usize| !ground.folders.tenants_of(file(&items[**at])).is_empty();
     let worker = || ground.names.is_worker(name) || is_of_a_pool(name, items);
     let platforms = group.iter().any(|at| !folder(&at));
+    let of_document = group.iter().any(|at| is_worker(&items[*at]));
+    let stays = of_document || is_of_a_pool(name, items);
+    if ground.names.is_worker(name) && platforms && !stays {
+        // What is known of the worker would be taken for the cluster's, and the other way round.
+        return group.iter().map(|at| (*at, NameOwner::Worker)).collect();
+    }
     if !group.iter().any(|at| folder(&at)) || !(platforms || worker()) {
         return Vec::new();
     }
@@ -168,6 +176,11 @@ fn tell(item: &mut Item, owner: NameOwner<'_>, ground: &NameHolders<'_>) {
         NameOwner::Platform => (
             format!("`{name}` is the name of a Worker, or somebody has it outside of this folder"),
             "choose another name".to_owned(),
+        ),
+        NameOwner::Worker => (
+            format!("`{name}` is the name of a worker that is not gone yet"),
+            "choose another name: this one is free when that worker's own cluster is gone"
+                .to_owned(),
         ),
     };
     item.findings.add(Code::NameTaken, FieldPath::keys("metadata.name"), message, help);

@@ -62,8 +62,10 @@ pub(super) struct PlanRun<'a> {
     pub(super) states: WorkerStates<'a>,
     /// What was decided so far.
     pub(super) clusters: BTreeMap<Name, ClusterPlan>,
-    /// What is being deleted, workers' own clusters among it. It is known before anything is decided.
+    /// The clusters that are being deleted. It is known before anything is decided.
     pub(super) deletions: Deletions,
+    /// The workers' own clusters that are being deleted.
+    pub(super) retirements: Deletions,
     /// What is on the move: the turns of the others are counted by it.
     pub(super) moves: Moves,
     /// What a rebalance begins to move.
@@ -109,7 +111,8 @@ impl<'a> PlanRun<'a> {
         let mut holds = Holds::default();
         let policies = Policies::of(input.fleet);
         let mut deletions = deletion::under_way(input);
-        let states = WorkerStates::new(input, &policies, &mut deletions, &mut holds);
+        let mut retirements = deletion::retirements(input);
+        let states = WorkerStates::new(input, &policies, &deletions, &mut retirements, &mut holds);
         let Placed { mut clusters, moves, resizes, evaluated } =
             placed::decide(input, &mut deletions, &mut holds);
         let queue = queue::sort_queue(input, &clusters);
@@ -126,6 +129,7 @@ impl<'a> PlanRun<'a> {
             states,
             clusters,
             deletions,
+            retirements,
             moves,
             rebalanced: Vec::new(),
             holds,

@@ -16,7 +16,7 @@ use crate::model::{
     DeletionStep, Ending, FoldedCluster, FoldedReport, Freshness, Missing, Name, Progress, Stuck,
 };
 
-/// All deletions of a run.
+/// Deletions of a run, of clusters or of workers' own clusters: one name may be among both.
 pub(super) type Deletions = BTreeMap<Name, Deletion>;
 
 /// The object that a cluster is.
@@ -27,10 +27,11 @@ const SYNCED: &str = "Synced";
 /// What one acknowledgement could abandon, by who should report.
 #[must_use]
 pub fn stuck(input: &PlanInput<'_>) -> Vec<Stuck> {
-    Stuck::sets(&under_way(input))
+    let (clusters, workers) = (under_way(input), retirements(input));
+    Stuck::sets(clusters.iter().chain(&workers))
 }
 
-/// The deletions that have begun, with what this run does about them.
+/// The deletions of clusters that have begun, with what this run does about them.
 pub(super) fn under_way(input: &PlanInput<'_>) -> Deletions {
     let mut all = Deletions::new();
     let all_moves = ongoing(input);
@@ -49,12 +50,14 @@ pub(super) fn under_way(input: &PlanInput<'_>) -> Deletions {
             }
         }
     }
-    for (name, row) in input.previous.fleet.iter().flat_map(|lock| &lock.workers) {
-        if row.state == ClusterState::Deleting {
-            all.insert(name.clone(), of_worker(input, name, row));
-        }
-    }
     all
+}
+
+/// The deletions of workers' own clusters that have begun, with what this run does about them.
+pub(super) fn retirements(input: &PlanInput<'_>) -> Deletions {
+    let rows = input.previous.fleet.iter().flat_map(|lock| &lock.workers);
+    let going = rows.filter(|(_, row)| row.state == ClusterState::Deleting);
+    going.map(|(name, row)| (name.clone(), of_worker(input, name, row))).collect()
 }
 
 /// Whether a deletion that is part of a move would be called off if it were none.

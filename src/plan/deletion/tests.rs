@@ -2,6 +2,7 @@
 
 use super::super::stuck;
 use super::super::world::{World, check, name};
+use crate::model::Progress;
 
 /// What the worker reports when the `Cluster` of the first step is gone.
 const GONE: &str = "seen w1 a D1 has=HelmChartProxy,ManagedCluster,Namespace";
@@ -169,6 +170,18 @@ fn what_gets_no_evidence_is_abandoned_by_whoever_says_so() {
 fn an_abandoned_name_is_free() {
     let text = "worker w1 agent:silent; worker w2; cluster a on=w1 changed deleting; abandon a";
     check(text, "a -> w2; a ends Abandoned");
+}
+
+#[test]
+fn a_cluster_and_a_worker_of_one_name_go_each_by_its_own_evidence() {
+    let on_w2 = "worker w2 agent:healthy; cluster w1 on=w2 gone deleting";
+    let gone = "seen h w1 D1 has=HelmChartProxy,Worker,Namespace";
+    let world = World::read(&format!("{}; {on_w2}", retiring("deleting", "report:healthy", gone)));
+    let plan = world.plan().plan;
+    let cluster = plan.deletion("w1").unwrap();
+    assert_eq!((&cluster.reporter, cluster.progress), (&Some(name("w2")), Progress::Waits));
+    let worker = &plan.retirements["w1"];
+    assert_eq!((&worker.reporter, worker.progress), (&Some(name("h")), Progress::Steps));
 }
 
 fn retiring(own: &str, hub: &str, seen: &str) -> String {

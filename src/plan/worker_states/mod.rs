@@ -41,14 +41,17 @@ impl<'a> WorkerStates<'a> {
     pub(super) fn new(
         input: &PlanInput<'a>,
         policies: &Policies<'a>,
-        deletions: &mut Deletions,
+        deletions: &Deletions,
+        retirements: &mut Deletions,
         holds: &mut Holds,
     ) -> Self {
         let recorded = input.previous.workers.keys();
         let made = input.previous.fleet.iter().flat_map(|lock| lock.workers.keys());
         let names: BTreeSet<&Name> =
             input.fleet.workers.keys().chain(recorded).chain(made).collect();
-        let workers = names.into_iter().map(|name| candidate(input, name, deletions, holds));
+        let workers = names
+            .into_iter()
+            .map(|name| candidate(input, name, (deletions, &mut *retirements), holds));
         let workers: Vec<_> = workers.collect();
         let stamps = vec![0; workers.len()];
         let counts = Counts::new(input, policies, deletions);
@@ -201,7 +204,7 @@ impl<'a> WorkerStates<'a> {
 fn candidate<'a>(
     input: &PlanInput<'a>,
     name: &'a Name,
-    deletions: &mut Deletions,
+    (deletions, retirements): (&Deletions, &mut Deletions),
     holds: &mut Holds,
 ) -> Candidate<'a> {
     let lock = input.previous.workers.get(name);
@@ -209,7 +212,7 @@ fn candidate<'a>(
     let rows: Vec<&ClusterRow> = found.map(|(_, row)| row).collect();
     let standing = input.previous.standing.as_ref().and_then(|all| all.workers.get(name));
     let clusters = standing.map_or(rows.len() as u64, |standing| standing.clusters);
-    let state = state(input, name, clusters, deletions, holds);
+    let state = state(input, name, clusters, retirements, holds);
     let worker = input.fleet.workers.get(name);
     let observed = worker.filter(|w| w.spec.observation == Observation::Agent);
     // What a document says of which a part did not load may not be what people mean.

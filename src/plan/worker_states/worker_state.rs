@@ -10,11 +10,11 @@ pub(super) fn state(
     input: &PlanInput<'_>,
     name: &Name,
     clusters: u64,
-    deletions: &mut Deletions,
+    retirements: &mut Deletions,
     holds: &mut Holds,
 ) -> WorkerState {
     if input.fleet.workers.contains_key(name) {
-        return desired_state(input, name, clusters, deletions, holds);
+        return desired_state(input, name, clusters, retirements, holds);
     }
     let row = input.previous.fleet.as_ref().and_then(|lock| lock.workers.get(name));
     if clusters == 0 && row.is_some_and(|row| row.state == ClusterState::Deleting) {
@@ -29,7 +29,7 @@ pub(super) fn state(
         let kept = &input.previous.kept;
         let stays = kept.workers.contains(name) || kept.made.contains(name) || kept.control_plane;
         if !input.deletions_wait() && !stays {
-            deletions.insert(name.clone(), deletion::retires(input, name));
+            retirements.insert(name.clone(), deletion::retires(input, name));
             return WorkerState::Retiring;
         }
         holds.add(HoldKind::DeletionsHeld, name);
@@ -49,13 +49,13 @@ fn desired_state(
     input: &PlanInput<'_>,
     name: &Name,
     clusters: u64,
-    deletions: &Deletions,
+    retirements: &Deletions,
     holds: &mut Holds,
 ) -> WorkerState {
     let row = input.previous.fleet.as_ref().and_then(|lock| lock.workers.get(name));
     let deleting =
         row.is_some_and(|row| row.state == ClusterState::Deleting && row.folder.is_some());
-    let over = deletion::ends(deletions, name) || deletion::is_cancelled(deletions, name);
+    let over = deletion::ends(retirements, name) || deletion::is_cancelled(retirements, name);
     if deleting && !over && clusters == 0 {
         holds.add(HoldKind::NameStillDeleting, name);
         return WorkerState::Retiring;

@@ -182,7 +182,10 @@ pub(super) fn folder(cluster: &str) -> String {
 }
 
 pub(super) fn deletion<'a>(proposal: &'a Proposal, name: &str) -> &'a Deletion {
-    proposal.plan.deletion(name).unwrap_or_else(|| panic!("{name} is not being deleted"))
+    let plan = &proposal.plan;
+    plan.deletion(name)
+        .or_else(|| plan.retirements.get(name))
+        .unwrap_or_else(|| panic!("{name} is not being deleted"))
 }
 
 pub(super) fn held(proposal: &Proposal) -> Vec<HoldKind> {

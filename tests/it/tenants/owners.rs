@@ -82,3 +82,13 @@ fn a_name_is_free_once_its_owner_is_gone() {
     assert!(!run.diagnostics.has_errors(), "{:#?}", run.diagnostics);
     assert!(!world.run().has_changes());
 }
+
+#[test]
+fn a_cluster_is_not_called_as_a_worker_that_is_going() {
+    let mut world = World::small();
+    world.remove("fleet/workers/w-eus.yaml");
+    world.write("fleet/clusters/w-eus.yaml", &small::cluster("w-eus", "westeurope"));
+    let run = world.run();
+    assert_eq!(errors(&run), [Code::NameTaken]);
+    assert!(!run.plan.clusters.contains_key("w-eus"), "{:#?}", run.plan.clusters);
+}
