@@ -47,6 +47,12 @@ pub(super) fn address_fault(addresses: &[String], field: &str) -> Option<FlavorF
             Some(format!(
                 "`{address}` has more than a host, a path and `{VERSION}`: it is a file that everybody may read"
             ))
+        } else if other.split('/').skip(2).any(|part| part == "." || part == "..")
+            || other.contains(":///")
+        {
+            Some(format!(
+                "`{address}` has no host, or leads up: write the path of the file as it is"
+            ))
         } else if !address.contains(VERSION) {
             Some(format!("`{address}` has no `{VERSION}`: it would say the same of every release"))
         } else {
@@ -96,6 +102,9 @@ mod tests {
         assert!(said("x.example.com/{version}").contains("begins with `https://`"));
         assert!(said("file:///etc/{version}").contains("begins with `https://`"));
         assert!(said("https://x.example.com/crds.yaml").contains("has no `{version}`"));
+        for up in ["https:///etc/{version}", "https://../{version}", "https://x/../{version}"] {
+            assert!(said(up).contains("leads up"), "{up}");
+        }
         for more in ["https://a:b@x/{version}", "https://x/{version}?t=1", "https://x/{name}"] {
             assert!(said(more).contains("more than a host"), "{more}");
         }

@@ -13,10 +13,11 @@ use crate::model::{Catalogue, FlavorKind, Fleet, Nodes, addresses_of};
 pub struct InstalledRelease {
     /// The component.
     pub component: String,
-    /// The version: the oldest that a worker, a pool or the control plane has, for what is rendered must be taken there too.
+    /// The version: the newest that a worker, a pool or the control plane has. Definitions grow: those of an older
+    /// one would refuse what is right where the newer one is.
     pub version: String,
     /// The other versions that some have.
-    pub newer: Vec<String>,
+    pub older: Vec<String>,
     /// The files of YAML with the definitions.
     pub addresses: Vec<String>,
     /// The names of the definitions that are wanted of them; all where there is none.
@@ -109,11 +110,11 @@ impl<'a> VersionsFound<'a> {
                 all.unpublished.push(component);
                 continue;
             }
-            let version = versions.remove(0);
+            let version = versions.remove(versions.len() - 1);
             let addresses = addresses_of(published.iter(), &version);
             let only = own.map(|own| own.only.clone()).unwrap_or_default();
-            let newer = versions;
-            all.releases.push(InstalledRelease { component, version, newer, addresses, only });
+            let older = versions;
+            all.releases.push(InstalledRelease { component, version, older, addresses, only });
         }
         all
     }
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(all.unpublished, [""; 0]);
         for release in &all.releases {
             assert_eq!(Some(&release.version), tables::components().get(&release.component));
-            assert!(release.newer.is_empty() && !release.addresses.is_empty(), "{release:?}");
+            assert!(release.older.is_empty() && !release.addresses.is_empty(), "{release:?}");
             assert!(release.addresses.iter().all(|address| !address.contains('{')), "{release:?}");
         }
         let capi = &of(&all, "capi").addresses;
@@ -152,15 +153,19 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_version_counts_and_the_others_are_told() {
+    fn the_newest_version_counts_and_the_others_are_told() {
         let mut fleet = fleet();
         let worker = fleet.workers.values_mut().next().unwrap();
         worker.spec.components.0.insert("capi".to_owned(), "v1.9.10".to_owned());
         let all = installed(&fleet);
         let capi = of(&all, "capi");
-        assert_eq!(capi.version, "v1.9.10", "by its numbers");
-        assert_eq!(capi.newer, [tables::components()["capi"].clone()]);
-        assert!(capi.addresses.iter().all(|address| address.contains("/v1.9.10/")));
+        let newest = tables::components()["capi"].clone();
+        assert_eq!(
+            (&capi.version, &*capi.older),
+            (&newest, &["v1.9.10".to_owned()][..]),
+            "by numbers"
+        );
+        assert!(capi.addresses.iter().all(|address| address.contains(&format!("/{newest}/"))));
     }
 
     #[test]
@@ -198,6 +203,6 @@ mod tests {
         assert_eq!((own.version.as_str(), &*own.only), ("v0.20.1", &["as.x.io".to_owned()][..]));
         let worker = fleet.workers.values_mut().next().unwrap();
         worker.spec.components.0.insert("secrets".to_owned(), "v0.19.0".to_owned());
-        assert_eq!(of(&installed(&fleet), "secrets").newer, ["v0.20.1"]);
+        assert_eq!(of(&installed(&fleet), "secrets").older, ["v0.19.0"]);
     }
 }

@@ -32,6 +32,8 @@ fn is_used(name: &str, texts: &Texts, flavors: &Catalogue, built_in: &[&str]) ->
         || is_flavors
         || file == "flavor.yaml" && !folder.is_empty()
         || folder == "providers" && flavors.flavors().any(|(_, flavor)| named(flavor, file))
+        || folder == "definitions"
+            && flavors.definitions().any(|(of, _)| file.strip_suffix(".yaml") == Some(of))
         || cloud_of(name).is_some_and(|cloud| holds_machines(cloud, flavors))
         || parameters_of(name).is_some_and(|file| includes(file, flavors))
         || others.map(|(_, text)| text).any(|text| names(text))

@@ -124,10 +124,10 @@ fn what_is_pulled_holds_what_no_server_takes() {
     let (code, said) = fleet.check();
     assert_eq!(code, 0, "{said}");
     let (code, said) = fleet.pull(&[]);
-    assert!(code == 0 && said.contains("crds/pulled stands"), "{said}");
+    assert!(code == 0 && said.contains("crds/pulled was left as it is"), "{said}");
     assert!(fleet.server.asked().is_empty(), "what stands is not asked for again");
     let (code, said) = fleet.pull(&["--again"]);
-    assert!(code == 0 && said.contains("crds/pulled stands"), "{said}");
+    assert!(code == 0 && said.contains("crds/pulled was left as it is"), "{said}");
     assert_eq!(fleet.files(), files, "the same bytes");
 
     let (code, said) = fleet.run(&["validate"]);
@@ -179,12 +179,12 @@ fn another_version_is_found_without_asking_anybody_and_pulled() {
     assert_ne!(after["pulled/pulled.lock"], before["pulled/pulled.lock"]);
     assert_eq!(fleet.check().0, 0);
 
-    // What is rendered must be taken where the oldest is, too.
+    // What the newest takes is not refused because somebody has an older one.
     pin(&fleet, ["v1.14.0", "v1.13.9"]);
     let (code, said) = fleet.check();
-    assert!(code == 1 && said.contains("capi v1.13.9 is not pulled; v1.14.0 is"), "{said}");
+    assert_eq!(code, 0, "{said}");
     assert!(
-        said.contains("some have capi v1.14.0: the definitions are those of v1.13.9"),
+        said.contains("some have capi v1.13.9: the definitions are those of v1.14.0"),
         "{said}"
     );
 }
@@ -227,6 +227,45 @@ fn what_fails_leaves_what_was_pulled_before() {
     fleet.server.answer(published);
     assert_eq!(fleet.pull(&[]).0, 0);
     assert_eq!(fleet.check().0, 0);
+}
+
+#[test]
+fn a_lock_that_is_damaged_costs_nothing_that_was_pulled() {
+    let fleet = Fleet::new();
+    assert_eq!(fleet.pull(&[]).0, 0);
+    let lock = fleet.files()["pulled/pulled.lock"].clone();
+    fs::write(fleet.file("pulled/pulled.lock"), format!("<<<<<<< HEAD\n{lock}")).unwrap();
+    let before = fleet.files();
+    fleet.server.answer(|path| match path.rsplit('/').next().unwrap() {
+        "core-components.yaml" => Release::Says("404 Not Found", "Not Found"),
+        _ => published(path),
+    });
+    let (code, said) = fleet.pull(&[]);
+    assert!(code == 1 && said.contains("pulled.lock cannot be read"), "{said}");
+    assert_eq!(fleet.files(), before);
+    fleet.server.answer(published);
+    assert_eq!(fleet.pull(&[]).0, 0);
+    assert_eq!(fleet.files()["pulled/pulled.lock"], lock);
+}
+
+#[test]
+fn what_leads_elsewhere_is_refused_before_anything_is_asked() {
+    let fleet = Fleet::new();
+    let (code, said) = fleet.run(&["crds", "pull", "--from", "http://me:pass@127.0.0.1:1/?t=1"]);
+    assert!(code == 1 && said.contains("more than a host and a path"), "{said}");
+    assert!(!said.contains("pass"), "{said}");
+    let empty = fleet.person.path().join("none");
+    fs::create_dir(&empty).unwrap();
+    let (code, said) = fleet.run(&["validate", "--crds", empty.to_str().unwrap()]);
+    assert!(code != 0 && said.contains("has no definition"), "{said}");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&empty, fleet.person.path().join("crds")).unwrap();
+    #[cfg(unix)]
+    for args in [&["crds", "pull"][..], &["crds", "pull", "--check"]] {
+        let (code, said) = fleet.run(args);
+        assert!(code == 1 && said.contains("is a link, which no run follows"), "{said}");
+    }
+    assert!(fleet.server.asked().is_empty());
 }
 
 #[test]
@@ -310,7 +349,7 @@ fn a_flavor_of_ones_own_says_where_its_definitions_are() {
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("external-secrets v0.20.1 v0.20.1.yaml: 1 definition\n"), "{said}");
     let (code, said) = fleet.run(&["validate"]);
-    assert_eq!(code, 0, "{said}");
+    assert!(code == 0 && !said.contains("unused-template"), "{said}");
     // Of a component that is gone nothing stays.
     fs::remove_file(fleet.person.path().join("templates/definitions/external-secrets.yaml"))
         .unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::super::show::crds::{CheckView, PullRow, PullView};
-use super::super::{Context, Error, FolderArgs, ObservedArgs, files};
+use super::super::{AgainstArgs, Context, Error, FolderArgs, ObservedArgs, files};
 use super::pulled::{PulledFolder, WantedFile, name_of, wanted};
 use super::{open, reconcile};
 use crate::forge::{DownloadError, DownloadLimits, ProxySettings, download};
@@ -16,9 +16,24 @@ use crate::schemas::{PublishedDefinition, published_definitions};
 /// The folder below the fleet's definitions that is carp's.
 const FOLDER: &str = "pulled";
 const LOCK: &str = "pulled.lock";
-/// The most bytes of a definition, and of all: what loading a fleet reads.
+/// The most bytes of a definition, the most of all, and the most files: what loading a fleet reads.
 const MOST_OF_A_FILE: usize = 3 << 20;
 const MOST_OF_ALL: usize = 64 << 20;
+const MOST_FILES: usize = 2_000;
+
+/// The folder of definitions that a look is told to stand on.
+///
+/// # Errors
+/// It is there and has no file that could be one: nothing would be found with it.
+pub(in crate::cli) fn said(against: &AgainstArgs) -> Result<Option<PathBuf>, Error> {
+    let Some(folder) = &against.crds else { return Ok(None) };
+    if folder.is_dir() && files::yaml_files(folder)?.is_empty() {
+        return Err(Error::failed(format!("{} has no definition", folder.display())).help(
+            "--crds names a folder with files that are each called `<plural>.<group>.yaml`",
+        ));
+    }
+    Ok(Some(folder.clone()))
+}
 
 /// How definitions are pulled.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +90,11 @@ pub(in crate::cli) fn pull(
     args: &FolderArgs,
     options: &PullOptions,
 ) -> Result<PullView, Error> {
+    let is_more = |from: &str| from.contains("://") && from.contains(['@', '?', '#']);
+    if options.from.as_deref().is_some_and(is_more) {
+        return Err(Error::failed("--from has more than a host and a path")
+            .help("no credential is sent: name a place that everybody may read, or a folder"));
+    }
     let _progress = context.progress("reading the definitions of the releases");
     let fleet = fleet(context, args)?;
     let proxies = ProxySettings::of(|name| context.io.env.get(name).map(String::as_str));
@@ -85,7 +105,16 @@ pub(in crate::cli) fn pull(
         reads.push((file, read.transpose()));
     }
     let (after, rows) = composed(&fleet, reads);
-    bounded(&after)?;
+    bounded(&fleet, &after)?;
+    if let Some(damage) =
+        fleet.damage.as_ref().filter(|_| rows.iter().any(|row| row.failed.is_some()))
+    {
+        // Nobody knows of what stands which file it is of, so nothing of it could be kept.
+        return Err(Error::failed(format!(
+            "{damage}, and not all files can be read, so nothing was written"
+        ))
+        .help("bring the lock back from Git, or pull when all files can be read"));
+    }
     let written = write(&fleet, &after)?;
     let own = after.lock.releases.values().flat_map(|release| release.own.clone()).collect();
     Ok(PullView { folder: fleet.shown, rows, own, written, notes: fleet.notes })
@@ -138,7 +167,11 @@ fn composed(
 /// Loads the fleet, and reads its folder of definitions.
 fn fleet(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<PulledFleet, Error> {
     let named = reconcile::argument(&args.fleet);
-    let root = open::find(context, &named)?.folder.unwrap_or_else(|| args.fleet.clone());
+    let place = open::find(context, &named)?;
+    let Some(root) = place.folder.filter(|_| place.revision.is_none()) else {
+        return Err(Error::failed("definitions are pulled into the files of a folder")
+            .help("name a folder with the fleet, without a revision"));
+    };
     let look = open::look_at_input(context, &named, &ObservedArgs::default(), None)?;
     let fleet = &look.opened.proposal.fleet;
     let may_pin = |whole: &&Unloaded| {
@@ -155,6 +188,12 @@ fn fleet(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<PulledFleet
     let crds = fleet.spec.roots.clone().unwrap_or_default().crds;
     let shown = format!("{crds}/{FOLDER}");
     let folder = root.join(&crds).join(FOLDER);
+    // What is behind a link is no file of the fleet: no run would read it, and what is written would be elsewhere.
+    let mut above = folder.ancestors().take_while(|path| *path != root);
+    if let Some(link) = above.find(|path| path.is_symlink()) {
+        return Err(Error::failed(format!("{} is a link, which no run follows", link.display()))
+            .help("put a folder in its place"));
+    }
     let installed = render::installed(fleet);
     let (before, damage) = read_folder(&folder)?;
     let mut notes = version_notes(&installed);
@@ -181,11 +220,11 @@ fn fleet(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<PulledFleet
 /// What people should know of the versions.
 fn version_notes(installed: &InstalledReleases) -> Vec<String> {
     let mut notes = Vec::new();
-    for release in installed.releases.iter().filter(|release| !release.newer.is_empty()) {
+    for release in installed.releases.iter().filter(|release| !release.older.is_empty()) {
         notes.push(format!(
-            "some have {} {}: the definitions are those of {}, the oldest, which must take what is rendered, too",
+            "some have {} {}: the definitions are those of {}, the newest; what it knows and an older one does not is not found",
             release.component,
-            release.newer.join(" and "),
+            release.older.join(" and "),
             release.version
         ));
     }
@@ -233,6 +272,10 @@ fn read(
     proxies: &ProxySettings,
     before: &PulledFolder,
 ) -> Result<(Digest, Vec<PublishedDefinition>), String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+    if !file.version.chars().all(is_plain) {
+        return Err(format!("`{}` is no version of a release", file.version));
+    }
     let (bytes, from) = bytes(&file.address, options.from.as_deref(), proxies)?;
     let told = |why: String| format!("{from}: {why}");
     let digest = Digest::of(&bytes);
@@ -277,14 +320,14 @@ fn bytes(
 }
 
 /// Refuses what loading the fleet would not read.
-fn bounded(after: &PulledFolder) -> Result<(), Error> {
+fn bounded(fleet: &PulledFleet, after: &PulledFolder) -> Result<(), Error> {
     let bytes: usize = after.files.values().map(Vec::len).sum();
-    if bytes <= MOST_OF_ALL {
+    if bytes <= MOST_OF_ALL && after.files.len() + fleet.own.len() <= MOST_FILES {
         return Ok(());
     }
     let most = MOST_OF_ALL >> 20;
     Err(Error::failed(format!(
-        "the definitions have more than {most} MiB, which carp does not read"
+        "there are more definitions than {MOST_FILES}, or more than {most} MiB of them, which carp does not read"
     ))
     .help("say which are wanted with `only` in templates/definitions/COMPONENT.yaml"))
 }

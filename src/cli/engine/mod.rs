@@ -192,7 +192,7 @@ pub fn validate(
     if let Some(asked) = against::asked(context, fleet, against)? {
         return against::validate(context, fleet, observed, &asked);
     }
-    let observing = Observing { crds: against.crds.clone(), ..open::observing(observed) };
+    let observing = Observing { crds: crds::said(against)?, ..open::observing(observed) };
     let mut look = open::look_at_input_with(context, fleet, &observing, Some(Sought::Findings))?;
     if look.opened.proposal.stopped {
         return Ok(Validated { opened: look.opened, verified: Verification::default() });
@@ -225,7 +225,7 @@ pub fn propose(
         Told::Everything => Sought::Plan,
     };
     let asked = (Keep::Telling, Some(sought));
-    let observing = Observing { crds: against.crds.clone(), ..open::as_reconcile(observed) };
+    let observing = Observing { crds: crds::said(against)?, ..open::as_reconcile(observed) };
     let mut look = open::look_for(context, fleet, &observing, asked)?;
     look.show(diffs)?;
     look.certify()?;

@@ -78,7 +78,7 @@ pub(in crate::cli) fn pull(view: &PullView, palette: Palette) -> String {
     let folder = &view.folder;
     match view.written {
         None => {
-            let _ = writeln!(out, "{folder} stands");
+            let _ = writeln!(out, "{folder} was left as it is");
         }
         Some((written, gone)) => {
             let many = |n: usize| count(n as u64, "definition");
@@ -144,7 +144,10 @@ mod tests {
         let (rows, own) = (vec![row("v1", true, None)], Vec::new());
         let fine = PullView { rows, own, written: None, ..view };
         let said = pull(&fine, Palette::plain());
-        assert_eq!(said, "moon v1 crds.yaml: 2 definitions, as before\ncrds/pulled stands\n");
+        assert_eq!(
+            said,
+            "moon v1 crds.yaml: 2 definitions, as before\ncrds/pulled was left as it is\n"
+        );
     }
 
     #[test]
