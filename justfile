@@ -24,7 +24,7 @@ bless:
 
 # the newcomer's minute
 demo:
-    cargo run --release -- demo
+    cargo run -- demo
 
 # the breadth that no change waits for: about two hours
 nightly:
