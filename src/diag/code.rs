@@ -156,6 +156,8 @@ codes! {
     VersionExpires = "version-expires", Warning;
     /// Two policies weigh the same, so that only their names tell which one applies.
     PolicyTie = "policy-tie", Warning;
+    /// An identity is to trust more workers than it can.
+    IdentityFull = "identity-full", Warning;
     /// A selector of a policy selects nothing of the fleet.
     MatchesNothing = "matches-nothing", Warning;
     /// A document of a fleet stands where carp does not read it.

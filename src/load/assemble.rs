@@ -154,6 +154,7 @@ fn on_the_whole(fleet: &Fleet) -> Diagnostics {
     check::pool::check(fleet, &mut found);
     check::no_domain::check(fleet, &mut found);
     check::override_order::check(fleet, &mut found);
+    check::identity_full::check(fleet, &mut found);
     found
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::flavor::{FlavorFault, read_manifest};
 use super::provided_kind::ProvidedKind;
@@ -55,6 +55,9 @@ pub struct CapiProvider {
     /// The service accounts that act in Azure with an identity of their own.
     #[serde(default)]
     pub identities: Vec<ProviderIdentity>,
+    /// What a Deployment of it is told of the kinds to install, where federated credentials are made from there.
+    #[serde(default)]
+    pub crds: Option<InstalledCrds>,
     /// What it is told of a cloud of Azure that is not the public one: variables, each with the field of the
     /// table of clouds.
     #[serde(default)]
@@ -98,6 +101,16 @@ pub struct ProviderIdentity {
     pub service_account: String,
     /// What the name of its federated credential ends in.
     pub suffix: String,
+}
+
+/// The kinds that a Deployment of a provider installs by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InstalledCrds {
+    /// The Deployment.
+    pub deployment: String,
+    /// All of them, as it wants them named.
+    pub patterns: Vec<String>,
 }
 
 /// Reads a provider's file.

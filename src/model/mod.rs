@@ -21,6 +21,7 @@ mod digest;
 mod drift;
 mod duration;
 mod evidence;
+mod federation;
 #[cfg(test)]
 pub mod fixture;
 mod flavor;
@@ -84,7 +85,9 @@ pub use baseline::{
     BASELINE_FORMAT, Baseline, DocumentGrowth, DocumentIndex, DocumentName, GoneCluster,
     KnownDocuments, ReportsSince, TriedClusters, Verification,
 };
-pub use capi_provider::{CapiProvider, ConfigSecret, DeploymentBeside, ProviderIdentity};
+pub use capi_provider::{
+    CapiProvider, ConfigSecret, DeploymentBeside, InstalledCrds, ProviderIdentity,
+};
 pub use catalogue::Catalogue;
 pub use cloud::{CloudLocation, CloudManifest, MachineSize};
 pub use cluster_plan::{Binding, ClusterPlan, Decision};
@@ -98,10 +101,12 @@ pub use digest::{Digest, canonical_json, without_defaults, write_canonical, writ
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use duration::duration_seconds;
 pub use evidence::{Observed, Refusal, WorkerHealth};
+pub use federation::{MOST_FEDERATED, TrustingIdentity};
 pub use flavor::{
     AccessFeature, Brings, ControlPlaneDefaults, CredentialsNeeded, DataStoresOnWorker, FaultPlace,
     Flavor, FlavorFault, FlavorKind, FlavorObject, FlavorStep, FlavorVersions, Mobility, Need,
-    Networks, Nodes, OnDeletion, PlatformPart, Ranges, Sizes, WaitsFor, read_flavor, read_manifest,
+    Networks, Nodes, OnDeletion, PlatformPart, Ranges, RenderedWith, Sizes, WaitsFor, read_flavor,
+    read_manifest,
 };
 pub use fleet::{
     BrokenOverride, Cluster, DEFAULT_CLUSTER_FLAVOR, DEFAULT_WORKER_FLAVOR, Fleet, Override,

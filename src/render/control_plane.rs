@@ -9,6 +9,7 @@ use super::agent::Agent;
 use super::cluster::{CLUSTER_FILE, no_flavor};
 use super::context::{self, ComponentVersions};
 use super::external::{self, Carried, ExternalSecret};
+use super::federation;
 use super::flux::{FLUX_SYSTEM, FleetRepository, Kustomization, ROOT, WORKER_APPLIER, object};
 use super::folder::{DIGEST_ANNOTATION, NO_DIGEST};
 use super::job::{Job, Scope};
@@ -79,7 +80,8 @@ pub fn control_plane_worker_job(
     if templates.flavor(flavor).is_none() && templates.broken(flavor).next().is_none() {
         problems.push(no_flavor(flavor, &worker.file));
     }
-    let context = context::worker(fleet, worker, &mut problems);
+    let mut context = context::worker(fleet, worker, &mut problems);
+    federation::add(&mut context, fleet, worker);
     let repository = FleetRepository { spec: &fleet.spec, prefix };
     let mut added = vec![(CLUSTER_FILE.to_owned(), vec![worker_object(worker)])];
     let mut listed = vec![(String::new(), vec![CLUSTER_FILE.to_owned()])];

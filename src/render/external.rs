@@ -13,7 +13,7 @@ use super::named_secrets;
 use super::preparation::{Once, Preparation, Where};
 use super::wanted::{NeededSecret, SecretWanted};
 use super::worker_secrets::{
-    agent_secret, data_store_secrets, git_secret, is_bootstrapped, provider_secrets,
+    agent_secret, data_store_secrets, git_secret, is_bootstrapped, issuer_secret, provider_secrets,
 };
 use crate::model::api::{ExternalSecretSettings, WORKER_IN_KEY};
 use crate::model::{FlavorKind, Fleet, Nodes, Worker};
@@ -92,7 +92,8 @@ pub(super) fn of_worker<'a>(fleet: &'a Fleet, worker: &'a Worker) -> Vec<Externa
     let providers = provider_secrets(fleet, FlavorKind::ManagedCluster, in_containers);
     let others = providers.into_iter().chain(data_store_secrets(fleet, worker));
     all.extend(others.map(other));
-    all.extend(named_secrets::of_worker(worker).into_iter().map(|wanted| own(wanted, None)));
+    let here = issuer_secret(fleet, worker).into_iter().chain(named_secrets::of_worker(worker));
+    all.extend(here.map(|wanted| own(wanted, None)));
     all
 }
 

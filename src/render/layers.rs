@@ -8,12 +8,13 @@ use super::agent::{self, Agent};
 use super::context::{ComponentVersions, ProviderSite, providers};
 use super::crd::crds;
 use super::external::EXTERNAL_SECRETS;
+use super::federation::rendered_with;
 use super::flux::{self, FleetRepository, Kustomization};
 use super::health;
 use super::job::{Job, Scope};
 use super::mirror;
 use super::templates::Templates;
-use crate::model::{FlavorKind, plural};
+use crate::model::{FlavorKind, RenderedWith, plural};
 
 /// The layers, each after the one before, with how long Flux waits for each.
 const LAYERS: [(&str, &str); 5] = [
@@ -128,6 +129,12 @@ fn context(site: &LayerSite<'_>, templates: &Templates) -> Value {
         "rules": rules(templates, site),
         "agent": site.agent.as_ref().map(|agent| agent.context(templates.catalogue())),
     });
+    // Where workers are made, whom identities trust is said to Azure.
+    if site.applies == FlavorKind::Worker
+        && rendered_with(site.repository.spec).contains(&RenderedWith::Identity)
+    {
+        context["federates"] = true.into();
+    }
     if !site.data_stores.is_empty() {
         context["dataStores"] = site.data_stores.clone().into();
     }
@@ -192,18 +199,25 @@ fn agent_layer(site: &LayerSite<'_>) -> Value {
 /// The kinds of all flavors, as rules of a ClusterRole: a rule for each API group, and one for each kind of which only
 /// objects of some names may be there.
 fn rules(templates: &Templates, site: &LayerSite<'_>) -> Value {
-    let stored = site.repository.spec.external_secrets().is_some();
-    rules_without(templates, site.applies, if stored { &[] } else { &[EXTERNAL_SECRETS] })
+    let spec = site.repository.spec;
+    let unused: &[&str] = if spec.external_secrets().is_some() { &[] } else { &[EXTERNAL_SECRETS] };
+    rules_without(templates, site.applies, unused, &rendered_with(spec))
 }
 
-/// The same without the kinds of some groups, which nothing renders in this fleet.
-fn rules_without(templates: &Templates, kind: FlavorKind, unused: &[&str]) -> Value {
+/// The same without the kinds of some groups, and those of settings that the fleet does not have: nothing renders them.
+fn rules_without(
+    templates: &Templates,
+    kind: FlavorKind,
+    unused: &[&str],
+    settings: &[RenderedWith],
+) -> Value {
     let mut groups = BTreeMap::<&str, BTreeSet<String>>::new();
     let mut named = BTreeMap::<(&str, String), BTreeSet<&str>>::new();
     for flavor in templates.flavors(kind).filter_map(|name| templates.flavor(name)) {
         for object in flavor.objects_of(kind) {
             let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
-            if unused.contains(&group) {
+            if unused.contains(&group) || object.with.is_some_and(|with| !settings.contains(&with))
+            {
                 continue;
             }
             let resource = plural(&object.kind);
@@ -248,7 +262,7 @@ mod tests {
 
     #[test]
     fn the_service_account_may_touch_the_flavors_kinds_and_nothing_else() {
-        let rules = rules_without(&Templates::built_in(), FlavorKind::ManagedCluster, &[]);
+        let rules = rules_without(&Templates::built_in(), FlavorKind::ManagedCluster, &[], &[]);
         let core = &rules.as_array().unwrap()[0];
         assert_eq!(core["resources"], json!(["configmaps", "namespaces", "serviceaccounts"]));
         let all = rules.to_string();
@@ -265,8 +279,20 @@ mod tests {
             json!(secrets),
             json!([{"group": "", "resources": ["secrets"], "names": ["aso-credential"]}])
         );
-        let of_workers = |unused| rules_without(&Templates::built_in(), FlavorKind::Worker, unused);
+        let of_workers =
+            |unused| rules_without(&Templates::built_in(), FlavorKind::Worker, unused, &[]);
         let workers = of_workers(&[]).to_string();
+        for kind in ["federatedidentitycredentials", "cronjobs"] {
+            assert!(!workers.contains(kind), "{kind} without a setting: {workers}");
+        }
+        let all_settings = [RenderedWith::Identity, RenderedWith::IssuerStorage];
+        let federated =
+            rules_without(&Templates::built_in(), FlavorKind::Worker, &[], &all_settings);
+        let of = |group| federated.as_array().unwrap().iter().find(|rule| rule["group"] == group);
+        let published = json!({"group": "batch", "resources": ["cronjobs"], "names": ["issuer"]});
+        assert_eq!(of("batch"), Some(&published));
+        let trust = json!(["federatedidentitycredentials"]);
+        assert_eq!(of("managedidentity.azure.com").unwrap()["resources"], trust);
         assert!(workers.contains("externalsecrets") && !all.contains("externalsecrets"));
         let without = of_workers(&[EXTERNAL_SECRETS]).to_string();
         assert!(!without.contains("externalsecrets"), "{without}");

@@ -8,7 +8,8 @@ use super::preparation::{Once, Preparation, Where};
 use super::roles;
 use super::wanted::{NeededSecret, SecretWanted};
 use super::worker_secrets::{
-    agent_secret, data_store_secrets, git_credential, is_bootstrapped, provider_secrets,
+    agent_secret, data_store_secrets, git_credential, is_bootstrapped, issuer_secret,
+    provider_secrets,
 };
 use crate::model::{FlavorKind, Fleet, Nodes, Worker, paths};
 
@@ -27,6 +28,8 @@ pub fn secrets_wanted(fleet: &Fleet, worker: &Worker) -> Vec<SecretWanted> {
     // stay on the one cluster that uses them.
     let there = there.into_iter().chain(data_store_secrets(fleet, worker));
     all.extend(there.map(|secret| secret.by_hand(Where::Worker, Once::Worker)));
+    let issuer = issuer_secret(fleet, worker).into_iter();
+    all.extend(issuer.map(|secret| secret.by_hand(Where::ControlPlane, Once::Worker)));
     all.extend(Agent::of_worker(fleet, worker).into_iter().flat_map(|agent| {
         if is_bootstrapped(fleet, worker) {
             agent_secrets_through(&agent, &worker.name)
@@ -128,6 +131,7 @@ pub fn preparations(fleet: &Fleet, worker: &Worker, prefix: &str) -> Vec<Prepara
         return all;
     }
     all.extend(roles::assignments(fleet));
+    all.extend(federation::assignments(fleet, worker));
     all.extend(federation::preparations(fleet, worker));
     all
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::agent::{Agent, NAMESPACE, SIGNING_SECRET};
 use super::context::ProviderSite;
+use super::federation;
 use super::flux::{FLUX_SYSTEM, is_ssh};
 use super::wanted::{NeededSecret, SecretFields};
 use crate::model::{CapiProvider, FlavorKind, Fleet, Nodes, Worker};
@@ -111,4 +112,14 @@ pub(super) fn data_store_secrets(fleet: &Fleet, worker: &Worker) -> Vec<NeededSe
         why: format!("snapshots of the data stores {} go elsewhere with it", stores.join(", ")),
     };
     stores_of.into_iter().map(needed).collect()
+}
+
+/// The Secret with which the keys of a worker's service accounts are published; `None` where that wants none.
+pub(super) fn issuer_secret(fleet: &Fleet, worker: &Worker) -> Option<NeededSecret> {
+    Some(NeededSecret {
+        name: federation::storage(fleet, worker)?.secret_ref.clone()?,
+        namespace: worker.name.to_string(),
+        fields: SecretFields::default().file("rclone.conf", "CONFIG_FILE"),
+        why: "the keys of service accounts are published with it, for Azure to read".to_owned(),
+    })
 }

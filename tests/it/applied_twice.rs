@@ -3,11 +3,12 @@
 //! Flux, and its controllers would not come to rest.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use carp::render::Files;
 use serde_json::Value;
 
+use crate::support::crd::OWN;
 use crate::support::objects::Objects;
 use crate::support::{breadth, definitions, documents, skip};
 use crate::variations;
@@ -44,7 +45,7 @@ pub(crate) fn objects(tree: &Files) -> Vec<Value> {
 }
 
 /// The files with the definitions of these objects; those of carp's own kinds are made.
-fn files_of(objects: &[Value], crds: &PathBuf, own: &PathBuf) -> Vec<PathBuf> {
+fn files_of(objects: &[Value], crds: &Path, own: &Path) -> Vec<PathBuf> {
     let mut names = BTreeSet::new();
     for object in objects {
         let api_version = text(object, "/apiVersion");
@@ -55,7 +56,8 @@ fn files_of(objects: &[Value], crds: &PathBuf, own: &PathBuf) -> Vec<PathBuf> {
         std::fs::write(own.join(&file), serde_json::to_string(&crd).unwrap()).unwrap();
     }
     let there = |name: &String| {
-        [own, crds].into_iter().map(|folder| folder.join(name)).find(|file| file.is_file())
+        let folders = [own, crds, Path::new(OWN)];
+        folders.into_iter().map(|folder| folder.join(name)).find(|file| file.is_file())
     };
     names.iter().filter_map(there).collect()
 }
@@ -76,7 +78,7 @@ pub(crate) fn applied(test: &str, kept: &str, trees: &[Vec<Value>]) -> Option<us
         return None;
     };
     let own = tempfile::tempdir().unwrap();
-    let files = files_of(&trees.concat(), &crds, &own.path().to_owned());
+    let files = files_of(&trees.concat(), &crds, own.path());
     let Some(server) = definitions::serving(kept, &files) else {
         skip(test, "KUBEBUILDER_ASSETS is unset");
         return None;

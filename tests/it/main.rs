@@ -54,6 +54,7 @@ mod exhaustion;
 mod failure_modes;
 #[cfg(unix)]
 mod faults;
+mod federation;
 mod flapping;
 mod flavor_change;
 mod flavors_page;

@@ -9,6 +9,7 @@ use carp::model::tables;
 use carp::render::Files;
 use serde_json::Value;
 
+use crate::federation;
 use crate::support::{documents, fleet};
 
 const MIRROR: &str = "mirror.example.com";
@@ -447,7 +448,10 @@ fn a_cluster_before_the_images_moved_takes_them_where_they_are() {
 
 #[test]
 fn no_registry_is_named_but_behind_the_mirror() {
-    for (path, bytes) in fleet::tree(&fleet::full(), "") {
+    let mut federated = fleet::full();
+    federation::federated(&mut federated);
+    let trees = [fleet::full(), federated].map(|fleet| fleet::tree(&fleet, ""));
+    for (path, bytes) in trees.into_iter().flatten() {
         let text = String::from_utf8_lossy(&bytes);
         // What is replaced is named as it is: `images` of a Kustomization.
         let lines = text.lines().filter(|line| !line.trim_start().starts_with("- name: "));

@@ -9,7 +9,7 @@ use carp::render::{self, CONTEXT, FILTERS, Templates};
 use serde_json::Value;
 
 use crate::support::fleet;
-use crate::variations;
+use crate::{federation, variations};
 
 /// Where the tables begin and end.
 const BEGIN: &str = "<!-- made by a test: from here -->\n";
@@ -76,6 +76,10 @@ fn contexts() -> BTreeMap<String, BTreeSet<&'static str>> {
     variations::data_stores(&mut stores);
     of(&stores, ["clusters", "workers", "components"]);
     of(&fleet::kind(), ["kind", "kind", "components"]);
+    let mut federated = fleet::plain();
+    federation::federated(&mut federated);
+    of(&federated, ["clusters", "workers", "components"]);
+    add(&mut all, "components", render::control_plane_job(&federated, &templates, "").context());
     all
 }
 

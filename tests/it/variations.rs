@@ -9,7 +9,7 @@ use carp::model::api::{
 use carp::render::Files;
 
 use crate::support::{breadth, documents, fleet};
-use crate::{rendered_crds, variations_parameters};
+use crate::{federation, rendered_crds, variations_parameters};
 
 /// An option: its name, and what each of its values does to a fleet. The first is what stands where nobody says
 /// anything.
@@ -157,6 +157,7 @@ const AZURE: &[Choice] = &[
     ),
     ("paused", &[|_| (), |f| f.clusters.values_mut().for_each(|c| c.spec.paused = true)]),
     ("data stores", &[|_| (), data_stores]),
+    ("identities", &[|_| (), federation::trusting]),
 ];
 
 const KIND: &[Choice] = &[

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    address, apart, cloud, components, git, images, label_grant, offered, paths, quota, reserved,
-    secrets,
+    address, apart, cloud, components, git, images, issuer_storage, label_grant, offered, paths,
+    quota, reserved, secrets,
 };
 use crate::diag::{Code, FieldPath};
 use crate::load::body::Body;
@@ -39,6 +39,7 @@ pub(in crate::load) fn check(body: &Body, out: &mut Findings) {
     paths::of_fleet(spec, out);
     apart::check(spec, out);
     cloud::of_fleet(spec, out);
+    issuer_storage::check(spec, out);
     reserved::of_fleet(spec, out);
     label_grant::of_fleet(spec, out);
     if let Some(control_plane) = &spec.control_plane {

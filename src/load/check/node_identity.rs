@@ -18,7 +18,7 @@ use crate::model::api::Credentials;
 use crate::model::{Brings, Flavor};
 
 /// The resource id of a managed identity, with or without what CAPZ puts before it.
-static FORM: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static FORM: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)^(azure://)?/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.ManagedIdentity/userAssignedIdentities/[^/]+$",
     )
@@ -26,7 +26,7 @@ static FORM: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What one looks like.
-const EXAMPLE: &str = "/subscriptions/…/resourceGroups/…/providers/Microsoft.ManagedIdentity/\
+pub(super) const EXAMPLE: &str = "/subscriptions/…/resourceGroups/…/providers/Microsoft.ManagedIdentity/\
                        userAssignedIdentities/…";
 
 pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {

@@ -119,6 +119,7 @@ fn fields(azure: &AzureCredentials) -> impl Iterator<Item = (&'static str, &str)
         ("clientID", Some(&azure.client_id)),
         ("nodeIdentity", azure.node_identity.as_ref()),
         ("oidcIssuerPrefix", azure.oidc_issuer_prefix.as_ref()),
+        ("identity", azure.identity.as_ref()),
     ];
     needed.into_iter().filter_map(|(field, value)| Some((field, value?.as_str())))
 }

@@ -301,6 +301,27 @@ pub struct AzureCredentials {
     /// The URL below which the service-account issuers' documents are published, one folder a worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oidc_issuer_prefix: Option<String>,
+    /// Where those documents are written, so that the control-plane cluster does it. Unset: people do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oidc_issuer_storage: Option<IssuerStorage>,
+    /// The resource id of the managed identity that `clientID` is of: with it Azure Service Operator makes its
+    /// federated credentials, two for each worker. Unset: people do, as for an application, which has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
+}
+
+/// Where the documents of service-account issuers are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct IssuerStorage {
+    /// A remote of rclone's, and a path in it, which Azure reads below `oidcIssuerPrefix`. With what the remote is, such as
+    /// `:azureblob,account=fleetoidc,use_msi=true:$web/fleet`, nothing else is needed: what writes there is the managed
+    /// identity of the control-plane cluster's nodes.
+    pub to: String,
+    /// The Secret with rclone's configuration in its key `rclone.conf`, in each worker's namespace on the
+    /// control-plane cluster, for a remote that `to` only names. Unset: none is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_ref: Option<String>,
 }
 
 /// What becomes of hand edits on the output branch.

@@ -40,7 +40,7 @@ pub use crds::{all_crds, crds, kind_crd};
 pub use data_store::{DataStore, DataStoreChoice, DataStoreSnapshots, DataStoreStatus};
 pub use fleet::{
     AZURE, AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
-    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, Roots, Sources,
+    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, IssuerStorage, Roots, Sources,
 };
 pub use forge::{ForgeKind, ForgeSettings};
 pub use git::{

@@ -133,6 +133,9 @@ pub(in crate::render) fn providers(
         if let Some(url) = &p.url {
             entry["url"] = json!(url);
         }
+        if let Some(crds) = &p.crds {
+            entry["crds"] = json!(crds);
+        }
         if let Some(secret) = &p.config_secret {
             entry["configSecret"] = json!(secret.name);
         }

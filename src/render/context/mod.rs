@@ -11,7 +11,6 @@ mod pool;
 mod requests;
 mod worker;
 
-pub(super) use azure::{find as find_azure, issuer};
 pub(super) use cluster::cluster;
 pub(super) use components::{ComponentVersions, MACHINE_TAINTS, ProviderSite, providers};
 pub(super) use data_stores::data_stores;

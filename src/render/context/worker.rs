@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::pool::{Role, autoscaler, pool};
 use super::{
-    CONTROL_PLANE_REPLICAS, ComponentVersions, azure, cloud_images, containers, credentials,
-    default_size, or_default, parameters, replicas,
+    CONTROL_PLANE_REPLICAS, ComponentVersions, cloud_images, containers, credentials, default_size,
+    or_default, parameters, replicas,
 };
 use crate::diag::Diagnostics;
 use crate::model::api::NodePool;
@@ -51,8 +51,8 @@ pub(in crate::render) fn worker(
         credentials::CredentialsOf { name: &worker.name, chosen: spec.credentials.as_deref() };
     credentials::add(&mut context, fleet, manifest, who, problems);
     if credentials::are_azure(manifest) {
-        let azure = azure::find(fleet, spec.credentials.as_deref());
-        context["issuer"] = json!(azure.and_then(|c| azure::issuer(c, &worker.name)));
+        let azure = fleet.azure(spec.credentials.as_deref());
+        context["issuer"] = json!(azure.and_then(|azure| azure.issuer(&worker.name)));
         context["cloudImages"] = cloud_images(&spec.version).into();
     }
     context

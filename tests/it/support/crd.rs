@@ -39,6 +39,9 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[
     ("kustomize.config.k8s.io/v1beta1", "Kustomization", &["resources"]),
 ];
 
+/// Definitions that are not among those which the tests take from outside.
+pub(crate) const OWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/definitions");
+
 /// The definitions of a folder, and carp's own.
 pub(crate) struct Crds {
     set: CrdSet,
@@ -49,6 +52,7 @@ impl Crds {
     /// The definitions in a folder, a file each, called `<plural>.<group>.yaml`.
     pub(crate) fn read(folder: &Path) -> Self {
         let mut files = files(folder);
+        files.extend(self::files(Path::new(OWN)));
         for (name, crd) in carp::model::api::all_crds() {
             files.insert(name, Ok(Arc::from(serde_yaml::to_string(&crd).unwrap())));
         }
