@@ -45,6 +45,7 @@ mod object_edits;
 mod object_schemas;
 mod offer;
 mod openpgp;
+mod override_reach;
 pub mod parameters;
 pub mod paths;
 mod phase;
@@ -134,6 +135,9 @@ pub use object_edits::{
 pub use object_schemas::{CrdFiles, ObjectSchemas, SchemaFault};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
+pub use override_reach::{
+    OverrideReach, changed_beside, changed_rights, is_free, overridable_in_layers, override_reach,
+};
 pub use phase::{ClusterPhase, WorkerPhase};
 pub use plan::{Hold, HoldKind, Plan, WorkerPlan, WorkerState};
 pub use pool::{

@@ -1,12 +1,15 @@
 //! Objects that somebody changes after the templates made them: what came of it goes through the same checks. Only
 //! documents that were changed are written anew, and each says who changed it.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
+use super::job::Job;
 use super::object::Object;
 use super::{Files, rotation, yaml};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::{Catalogue, EditedObject, Name, OVERRIDDEN_BY, ObjectEdits};
+use crate::model::{EditedObject, Name, OVERRIDDEN_BY, ObjectEdits};
 
 /// Fields of Cluster API's objects that the cluster's own document decides: versions go step by step, and a pause
 /// holds a deletion.
@@ -21,27 +24,46 @@ const TAKES_AWAY: &[&str] = &[
     "/metadata/labels/cluster.x-k8s.io~1watch-filter",
 ];
 
+/// A field that no override changes.
+pub(super) struct KeptField {
+    /// The field, as a JSON pointer.
+    pub(super) field: String,
+    /// What it is, after its name and that of the object.
+    pub(super) why: &'static str,
+    /// What to do.
+    pub(super) help: &'static str,
+}
+
 /// Who changed each object.
 type Changers = Vec<Vec<Name>>;
 
 /// The checks of a folder: the objects where they pass.
 type Checks<'a> = &'a dyn Fn(Vec<Object>) -> Result<Vec<Object>, Diagnostics>;
 
-/// Changes the objects of a folder, in its files too.
+/// Changes the objects of a job's folder, in its files too.
 pub(super) fn apply(
     edits: &dyn ObjectEdits,
     files: &mut Files,
     rendered: Vec<Object>,
-    catalogue: &Catalogue,
+    job: &Job,
     checked: Checks<'_>,
 ) -> Result<Vec<Object>, Diagnostics> {
-    let values: Vec<&Value> = rendered.iter().map(|object| &*object.value).collect();
-    let edited = edits.edit(&values)?;
-    if edited.iter().all(Option::is_none) {
+    let (seen, values): (Vec<usize>, Vec<&Value>) = rendered
+        .iter()
+        .enumerate()
+        .filter(|(_, object)| job.is_reached(object))
+        .map(|(at, object)| (at, &*object.value))
+        .unzip();
+    let edited: BTreeMap<usize, EditedObject> = seen
+        .into_iter()
+        .zip(edits.edit(&values)?)
+        .filter_map(|(at, edited)| Some((at, edited?)))
+        .collect();
+    if edited.is_empty() {
         return checked(rendered);
     }
-    let (mut objects, by) = changed(edits, &rendered, edited)?;
-    if let Err(why) = rotation::follow(&mut objects, &rendered, catalogue) {
+    let (mut objects, by) = changed(edits, &rendered, edited, job)?;
+    if let Err(why) = rotation::follow(&mut objects, &rendered, job.templates.catalogue()) {
         let finding = Diagnostic::new(Code::OverrideFailed, why);
         let help = "let names that end in a hash name each other in one direction only";
         return Err(Diagnostics::from_iter([blamed(finding.help(help), edits, last(&by))]));
@@ -61,19 +83,20 @@ pub(super) fn apply(
 fn changed(
     edits: &dyn ObjectEdits,
     rendered: &[Object],
-    edited: Vec<Option<EditedObject>>,
+    mut edited: BTreeMap<usize, EditedObject>,
+    job: &Job,
 ) -> Result<(Vec<Object>, Changers), Diagnostics> {
     let mut found = Diagnostics::default();
     let (mut objects, mut all) = (rendered.to_vec(), Changers::new());
-    for (object, edited) in objects.iter_mut().zip(edited) {
-        let Some(EditedObject { value, by }) = edited else {
+    for (at, object) in objects.iter_mut().enumerate() {
+        let Some(EditedObject { value, by }) = edited.remove(&at) else {
             all.push(Vec::new());
             continue;
         };
-        if let Some(field) = decided(object, &value) {
-            let message = format!("`{field}` of {object} is what the cluster's document says");
-            let finding = Diagnostic::new(Code::OverrideRefused, message)
-                .help("change it there: versions go step by step, and a pause holds a deletion");
+        let kept = decided(object, &value).or_else(|| job.kept_from_overrides(object, &value));
+        if let Some(KeptField { field, why, help }) = kept {
+            let message = format!("`{field}` of {object} {why}");
+            let finding = Diagnostic::new(Code::OverrideRefused, message).help(help);
             found.push(blamed(finding, edits, by.last()));
         }
         let (mut value, names) = (value, by.iter().map(Name::as_str).collect::<Vec<_>>());
@@ -85,11 +108,16 @@ fn changed(
 }
 
 /// A field of an object that only the cluster's document decides, and that has another value.
-fn decided(object: &Object, after: &Value) -> Option<&'static str> {
+fn decided(object: &Object, after: &Value) -> Option<KeptField> {
     let differs = |at: &&&str| object.value.pointer(at) != after.pointer(at);
     let has_them = OF_GROUPS.contains(&object.group()) || object.kind().ends_with("ControlPlane");
     let decided = has_them.then(|| DECIDED.iter().find(differs)).flatten();
-    decided.or_else(|| TAKES_AWAY.iter().find(differs)).copied()
+    let field = decided.or_else(|| TAKES_AWAY.iter().find(differs))?;
+    Some(KeptField {
+        field: (*field).to_owned(),
+        why: "is what the cluster's document says",
+        help: "change it there: versions go step by step, and a pause holds a deletion",
+    })
 }
 
 /// Writes the text of an object anew. Where nobody changed it and only a name in it is another, that alone.
@@ -110,7 +138,7 @@ fn rewrite(object: &mut Object, before: &Object, by: &[Name]) -> Result<(), Box<
 
 /// Puts the texts of objects into their files.
 fn write(files: &mut Files, objects: &[Object]) {
-    let mut texts: std::collections::BTreeMap<&str, Vec<&str>> = std::collections::BTreeMap::new();
+    let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for object in objects {
         texts.entry(&object.file).or_default().push(&object.text);
     }
@@ -164,7 +192,7 @@ mod tests {
     use super::super::{FolderChange, Templates, cluster_job, forbidden_changes, losses};
     use super::*;
     use crate::diag::Place;
-    use crate::model::Fleet;
+    use crate::model::{Catalogue, Fleet};
 
     /// Somebody who changes the objects of a kind.
     struct One<F> {

@@ -39,8 +39,8 @@ impl Job {
         let objects = match &self.edits {
             None => self.checked(objects)?,
             Some(edits) => {
-                let (catalogue, checked) = (self.templates.catalogue(), |all| self.checked(all));
-                edits::apply(&**edits, &mut files, objects, catalogue, &checked)?
+                let checked = |all| self.checked(all);
+                edits::apply(&**edits, &mut files, objects, self, &checked)?
             }
         };
         guard_substitution(&mut files, &objects);

@@ -59,6 +59,7 @@ mod path;
 mod pattern;
 mod plain_yaml;
 mod preparation;
+mod reach;
 mod reader;
 mod readiness;
 mod reference;

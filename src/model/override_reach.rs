@@ -1,0 +1,296 @@
+//! How far an override reaches into what a worker itself is made of. What runs there is decided by `components` and
+//! `images`, who may do what by carp alone, and the content of Secrets by nobody in Git; how it runs may be overridden.
+//! Clusters' folders are not bound to this: what applies them may touch nothing else anyway.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::object_edits::is_carps_api;
+
+/// What an override may change of a kind of objects of a worker, beside labels and annotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverrideReach {
+    /// Nothing at all, and why.
+    Nothing(&'static str),
+    /// What lies at or below these JSON pointers.
+    Fields(&'static [&'static str]),
+    /// Everything.
+    Whole,
+}
+
+/// Who runs a Helm release, from where its chart comes, and what is patched in it is not free: the controller that
+/// installs it may do everything (`helm-controller`, `api/v2/helmrelease_types.go`).
+const RELEASE: &[&str] = &[
+    "/spec/interval",
+    "/spec/timeout",
+    "/spec/install",
+    "/spec/upgrade",
+    "/spec/driftDetection",
+    "/spec/values",
+];
+/// How a source is fetched, and not what (`source-controller`, `api/v1`).
+const SOURCE: &[&str] = &[
+    "/spec/interval",
+    "/spec/timeout",
+    "/spec/provider",
+    "/spec/secretRef",
+    "/spec/certSecretRef",
+    "/spec/proxySecretRef",
+];
+/// How a provider's managers run. Its patches and additional manifests could bring anything, roles too
+/// (`cluster-api-operator`, `api/v1alpha2/provider_types.go`).
+const PROVIDER: &[&str] = &["/spec/deployment", "/spec/manager", "/spec/additionalDeployments"];
+/// What may change of a `StorageClass` that exists (Kubernetes, `pkg/apis/storage/validation`).
+const STORAGE_CLASS: &[&str] = &["/allowVolumeExpansion", "/mountOptions"];
+/// With what a chart is installed, and not which (`cluster-api-addon-provider-helm`, `api/v1alpha1`).
+const CHART_PROXY: &[&str] = &["/spec/valuesTemplate", "/spec/options", "/spec/reconcileStrategy"];
+/// How pods run, and not as whom or with which volumes.
+const WORKLOAD: &[&str] = &[
+    "/spec/replicas",
+    "/spec/strategy",
+    "/spec/template/metadata/labels",
+    "/spec/template/metadata/annotations",
+    "/spec/template/spec/affinity",
+    "/spec/template/spec/containers",
+    "/spec/template/spec/nodeSelector",
+    "/spec/template/spec/priorityClassName",
+    "/spec/template/spec/tolerations",
+    "/spec/template/spec/topologySpreadConstraints",
+];
+
+/// The `apiVersion` of objects of the layers.
+const OPERATOR: &str = "operator.cluster.x-k8s.io/v1alpha2";
+const SOURCES: &str = "source.toolkit.fluxcd.io/v1";
+
+/// The kinds of which only some fields are free. The layers have objects of others too, which nobody overrides.
+const OF_FIELDS: [(&str, &str, &[&str]); 14] = [
+    ("v1", "Namespace", &[]),
+    ("storage.k8s.io/v1", "StorageClass", STORAGE_CLASS),
+    ("helm.toolkit.fluxcd.io/v2", "HelmRelease", RELEASE),
+    (SOURCES, "GitRepository", SOURCE),
+    (SOURCES, "HelmRepository", SOURCE),
+    (SOURCES, "OCIRepository", SOURCE),
+    (OPERATOR, "AddonProvider", PROVIDER),
+    (OPERATOR, "BootstrapProvider", PROVIDER),
+    (OPERATOR, "ControlPlaneProvider", PROVIDER),
+    (OPERATOR, "CoreProvider", PROVIDER),
+    (OPERATOR, "InfrastructureProvider", PROVIDER),
+    (OPERATOR, "IPAMProvider", PROVIDER),
+    ("addons.cluster.x-k8s.io/v1alpha1", "HelmChartProxy", CHART_PROXY),
+    ("apps/v1", "Deployment", WORKLOAD),
+];
+/// How many of them, from the first, are kinds of the layers.
+const OF_LAYERS: usize = 12;
+
+/// API groups of objects that say who may do what, or that make Secrets.
+const GROUPS_OF_RIGHTS: [&str; 5] = [
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "authorization.azure.com",
+    "external-secrets.io",
+    "rbac.authorization.k8s.io",
+];
+/// Kinds of objects that do: what a `ClusterResourceSet` names, and what stands in a `ConfigMap` that it names, is
+/// applied to the worker with all rights.
+const KINDS_OF_RIGHTS: [&str; 4] = ["ClusterResourceSet", "ConfigMap", "Secret", "ServiceAccount"];
+/// How the kinds of clouds' identities and of their rights end.
+const ENDS_OF_RIGHTS: [&str; 3] = ["Identity", "Credential", "RoleAssignment"];
+/// Parts of names of fields, in small letters, that say as whom something runs and what it may do, in objects and in the
+/// values of charts.
+const FIELDS_OF_RIGHTS: [&str; 15] = [
+    "apiserver",
+    "clusterrole",
+    "extradeploy",
+    "extramanifests",
+    "extraobjects",
+    "hostipc",
+    "hostnetwork",
+    "hostpid",
+    "identit",
+    "kubeconfig",
+    "privileged",
+    "rbac",
+    "roleassignment",
+    "securitycontext",
+    "serviceaccount",
+];
+
+/// Fields, in small letters, by which others than the templates would be root on machines
+/// (Cluster API, `api/bootstrap/kubeadm/v1beta2/kubeadmconfig_types.go`).
+const FIELDS_OF_ROOT: [&str; 5] =
+    ["bootcommands", "files", "postkubeadmcommands", "prekubeadmcommands", "users"];
+
+/// What an override may change of objects of a kind that a worker is made of.
+#[must_use]
+pub fn override_reach(api_version: &str, kind: &str) -> OverrideReach {
+    // By its group: of another version it is no other kind.
+    let group = group(api_version);
+    let known = OF_FIELDS.iter().find(|(of, name, _)| *name == kind && self::group(of) == group);
+    if let Some((_, _, fields)) = known {
+        return OverrideReach::Fields(fields);
+    }
+    if is_carps_api(api_version) {
+        return OverrideReach::Nothing("by them carp and Flux know the worker");
+    }
+    let is_named = KINDS_OF_RIGHTS.contains(&kind);
+    if GROUPS_OF_RIGHTS.contains(&group)
+        || is_named
+        || ENDS_OF_RIGHTS.iter().any(|end| kind.ends_with(end))
+    {
+        return OverrideReach::Nothing("they say who may do what, or carry Secrets");
+    }
+    OverrideReach::Whole
+}
+
+/// The kinds of the layers of which something is free, each with its `apiVersion`.
+pub fn overridable_in_layers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    OF_FIELDS[..OF_LAYERS].iter().map(|(api_version, kind, _)| (*api_version, *kind))
+}
+
+/// Whether an override may change a place, a JSON pointer, of an object of a worker of which some fields are free.
+#[must_use]
+pub fn is_free(fields: &[&str], pointer: &str) -> bool {
+    let lies_in = |field: &&str| {
+        pointer.strip_prefix(*field).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    ["/metadata/labels", "/metadata/annotations"].iter().chain(fields).any(lies_in)
+}
+
+/// The first place at which two values differ that is in none of the free fields; `None` where there is none.
+#[must_use]
+pub fn changed_beside(fields: &[&str], before: &Value, after: &Value) -> Option<String> {
+    beside("", fields, before, after)
+}
+
+fn beside(at: &str, fields: &[&str], before: &Value, after: &Value) -> Option<String> {
+    if before == after || is_free(fields, at) {
+        return None;
+    }
+    let (Value::Object(old), Value::Object(new)) = (before, after) else {
+        return Some(at.to_owned());
+    };
+    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let none = Value::Null;
+    keys.into_iter().find_map(|key| {
+        let below = |of: &'_ serde_json::Map<String, Value>| of.get(key).unwrap_or(&none).clone();
+        beside(&format!("{at}/{}", super::api::escaped(key)), fields, &below(old), &below(new))
+    })
+}
+
+/// The first field that says as whom something runs, or what it may do, and that has another value; `None` where there
+/// is none.
+#[must_use]
+pub fn changed_rights(before: &Value, after: &Value) -> Option<String> {
+    let (old, new) = (rights(before), rights(after));
+    let differs = old.symmetric_difference(&new).next();
+    differs.map(|(at, _)| at.clone())
+}
+
+/// The fields of rights in a value, each with what it says.
+fn rights(value: &Value) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    let mut left = vec![(String::new(), value)];
+    while let Some((at, value)) = left.pop() {
+        match value {
+            Value::Object(fields) => {
+                for (key, below) in fields {
+                    let at = format!("{at}/{}", super::api::escaped(key));
+                    let small = key.to_lowercase();
+                    let is_root = FIELDS_OF_ROOT.contains(&&*small);
+                    if is_root || FIELDS_OF_RIGHTS.iter().any(|part| small.contains(part)) {
+                        found.insert((at, below.to_string()));
+                    } else {
+                        left.push((at, below));
+                    }
+                }
+            }
+            Value::Array(items) => {
+                left.extend(items.iter().enumerate().map(|(n, item)| (format!("{at}/{n}"), item)));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_that_says_who_may_do_what_is_reached() {
+        for (api_version, kind) in [
+            ("v1", "Secret"),
+            ("v1", "ServiceAccount"),
+            ("v1", "ConfigMap"),
+            ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+            ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
+            ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+            ("addons.cluster.x-k8s.io/v1beta2", "ClusterResourceSet"),
+            ("external-secrets.io/v1", "ExternalSecret"),
+            ("infrastructure.cluster.x-k8s.io/v1beta1", "AzureClusterIdentity"),
+            ("managedidentity.azure.com/v1api20230131", "FederatedIdentityCredential"),
+            ("authorization.azure.com/v1api20220401", "RoleAssignment"),
+            ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+            ("carp.dev/v1alpha1", "Worker"),
+        ] {
+            let reach = override_reach(api_version, kind);
+            assert!(matches!(reach, OverrideReach::Nothing(_)), "{kind}: {reach:?}");
+        }
+        let pools = override_reach("cluster.x-k8s.io/v1beta2", "MachineDeployment");
+        assert_eq!(pools, OverrideReach::Whole);
+    }
+
+    #[test]
+    fn another_version_of_a_kind_is_no_way_around() {
+        for version in ["v2", "v2beta2", "v9"] {
+            let of = format!("helm.toolkit.fluxcd.io/{version}");
+            assert_eq!(override_reach(&of, "HelmRelease"), OverrideReach::Fields(RELEASE));
+        }
+        assert_eq!(override_reach("v1", "Namespace"), OverrideReach::Fields(&[]));
+    }
+
+    #[test]
+    fn only_what_is_free_may_differ() {
+        let before =
+            json!({"metadata": {"labels": {"a": "b"}}, "spec": {"values": {"x": 1}, "chart": "a"}});
+        let mut after = before.clone();
+        after["metadata"]["labels"]["c"] = json!("d");
+        after["spec"]["values"] = json!({"y": 2});
+        assert_eq!(changed_beside(RELEASE, &before, &after), None);
+        after["spec"]["chart"] = json!("b");
+        assert_eq!(changed_beside(RELEASE, &before, &after).as_deref(), Some("/spec/chart"));
+        after["spec"] = json!("b");
+        assert_eq!(changed_beside(RELEASE, &before, &after).as_deref(), Some("/spec"));
+        assert!(!is_free(RELEASE, "/spec/valuesFrom") && is_free(RELEASE, "/spec/values/a"));
+        assert!(!is_free(RELEASE, "") && !is_free(RELEASE, "/spec"));
+    }
+
+    #[test]
+    fn as_whom_something_runs_is_found_wherever_it_stands() {
+        let before =
+            json!({"spec": {"deployment": {"replicas": 1, "containers": [{"name": "a"}]}}});
+        let set = |at: &str, key: &str, value: Value| {
+            let mut after = before.clone();
+            after.pointer_mut(at).unwrap()[key] = value;
+            changed_rights(&before, &after)
+        };
+        assert_eq!(set("/spec/deployment", "replicas", json!(2)), None);
+        for key in ["serviceAccountName", "hostNetwork", "rbac", "userAssignedIdentities", "users"]
+        {
+            let found = set("/spec/deployment", key, json!("x"));
+            assert_eq!(found, Some(format!("/spec/deployment/{key}")));
+        }
+        let privileged = json!({"privileged": true});
+        let at = "/spec/deployment/containers/0";
+        let found = set(at, "securityContext", privileged);
+        assert_eq!(found, Some(format!("{at}/securityContext")));
+    }
+}
