@@ -7,7 +7,7 @@
 //! | door | shut when |
 //! |---|---|
 //! | [`not_loaded`] | the document is there and cannot be read |
-//! | [`overrides_not_loaded`] | an override policy that may be about it cannot be read |
+//! | [`overrides_not_loaded`], [`worker_overrides_not_loaded`] | an override policy that may be about it cannot be read |
 //! | [`resize_blocked`] | its worker has no room for what it wants to take |
 //! | [`not_made`], [`not_rendered`] | the templates, or a check of what they made, failed |
 //! | [`forbidden_change`], [`version_refused`] | it changes what may not change |
@@ -37,7 +37,7 @@ pub use forbidden_change::forbidden_change;
 pub use machines_replaced::machines_replaced;
 pub use not_loaded::not_loaded;
 pub use objects_removed::objects_removed;
-pub use overrides_not_loaded::overrides_not_loaded;
+pub use overrides_not_loaded::{overrides_not_loaded, worker_overrides_not_loaded};
 pub use resize_blocked::resize_blocked;
 pub use version_refused::{VersionChange, version_refused};
 

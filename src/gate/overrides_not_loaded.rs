@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::Objection;
-use crate::model::{Cluster, Fleet, GateReason, Name};
+use crate::model::api::OverrideTarget;
+use crate::model::{Cluster, Fleet, GateReason, Name, Worker};
 
 /// Whether all override policies are there that may be about a cluster on a worker; `known` says whether it could be told
 /// which of those that loaded are.
@@ -19,13 +20,27 @@ pub fn overrides_not_loaded(
 ) -> Result<(), Objection> {
     let labels: Option<&BTreeMap<_, _>> = fleet.workers.get(worker).map(|worker| &worker.labels);
     let may_select = fleet.broken_overrides.iter().any(|broken| {
-        broken.cluster_selector.selects(&cluster.name, &cluster.labels)
+        broken.target != Some(OverrideTarget::Worker)
+            && broken.cluster_selector.selects(&cluster.name, &cluster.labels)
             && broken.worker_selector.selects(worker, labels) != Some(false)
     });
     if may_select || !known {
         return Err(Objection::new(GateReason::OverridesNotLoaded));
     }
     Ok(())
+}
+
+/// The same of what a worker itself is made of: whether all override policies are there that may be about it.
+///
+/// # Errors
+/// One of them is not.
+pub fn worker_overrides_not_loaded(fleet: &Fleet, worker: &Worker) -> Result<(), Objection> {
+    let may_select = fleet.broken_overrides.iter().any(|broken| {
+        let selector = &broken.worker_selector;
+        broken.target != Some(OverrideTarget::ManagedCluster)
+            && selector.selects(&worker.name, Some(&worker.labels)) != Some(false)
+    });
+    if may_select { Err(Objection::new(GateReason::OverridesNotLoaded)) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::api::{
     AcknowledgementSpec, ClusterSelector, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
-    OverridePolicySpec, PlacementPolicySpec, Tenant, WorkerField, WorkerOverlaySpec,
-    WorkerSelector, WorkerSpec,
+    OverridePolicySpec, OverrideTarget, PlacementPolicySpec, Tenant, WorkerField,
+    WorkerOverlaySpec, WorkerSelector, WorkerSpec,
 };
 use super::{
     Catalogue, Digest, DocumentGrowth, Flavor, IndexRow, MadeBy, Name, Nodes, Pool, Resources,
@@ -281,6 +281,21 @@ impl Override {
         let effect = Digest::of_value(&(&spec.objects, &spec.changes));
         Self { name, file, document, effect, spec }
     }
+
+    /// Whether it is about the folder of a cluster, on whatever worker that is.
+    #[must_use]
+    pub fn selects_cluster(&self, name: &str, labels: &BTreeMap<String, String>) -> bool {
+        self.spec.target == OverrideTarget::ManagedCluster
+            && self.spec.cluster_selector.selects(name, labels)
+    }
+
+    /// Whether it is about what a worker itself is made of.
+    #[must_use]
+    pub fn selects_worker(&self, worker: &Worker) -> bool {
+        let selector = &self.spec.worker_selector;
+        self.spec.target == OverrideTarget::Worker
+            && selector.selects(&worker.name, Some(&worker.labels)) == Some(true)
+    }
 }
 
 /// An override policy, or what may be one, that did not load: what it may select is not rendered without it.
@@ -288,6 +303,8 @@ impl Override {
 pub struct BrokenOverride {
     /// The file it stands in.
     pub file: String,
+    /// Whose objects it changes; `None` where that could not be read, and may be either.
+    pub target: Option<OverrideTarget>,
     /// Of which clusters; all where that could not be read.
     pub cluster_selector: ClusterSelector,
     /// On which workers; all where that could not be read.

@@ -1,7 +1,7 @@
 //! Overrides: what policies change in objects that templates made.
 //!
 //! The room knows objects as values and nothing of files, folders or templates. `applying` says which policies a
-//! cluster has on its worker; these are [`ObjectEdits`](crate::model::ObjectEdits), which whoever renders asks once
+//! cluster has on its worker, and a worker itself; these are [`ObjectEdits`](crate::model::ObjectEdits), which whoever renders asks once
 //! all objects of a folder are there, and before any check. Kinds of changes that are done alike share a file.
 //!
 //! | change | file |
@@ -34,4 +34,4 @@ mod tests;
 mod trouble;
 
 pub use apply::{Effects, Overrides, effects};
-pub use applying::{applying, selects_cluster};
+pub use applying::{applying, applying_to_layers, applying_to_worker, selects_cluster};

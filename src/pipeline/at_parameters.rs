@@ -6,11 +6,12 @@ use std::cell::Cell;
 
 use serde_json::Value;
 
+use super::overriding::made_worker_job;
 use super::run::Run;
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place, Step};
 use crate::model::api::{NodePool, Parameters};
 use crate::model::{Cluster, Name, Worker};
-use crate::render::{Files, Job, control_plane_worker_job};
+use crate::render::{Files, Job};
 
 /// The most folders that are made to find out. Each is one more render of a folder that failed, in every run until it is
 /// mended; where more parameters are said than these, the finding may stay at the template.
@@ -89,7 +90,7 @@ impl Run<'_> {
                 remove(&mut less.spec.parameters, &mut less.spec.node_pools, path);
             }
             let (fleet, prefix) = (&self.read.loaded.fleet, &self.snapshot.input.prefix);
-            let job = control_plane_worker_job(fleet, &less, &self.read.templates, prefix);
+            let job = made_worker_job(fleet, &less, &self.read.templates, prefix);
             job.as_ref().map_or_else(|| Ok(Files::new()), Job::render)
         };
         let spec = &worker.spec;

@@ -49,6 +49,8 @@ impl<'a> Choosing<'a> {
         control_plane: Option<ControlPlaneContents>,
     ) -> Choice {
         self.gates.sort_by(|a, b| (&a.name, a.reason).cmp(&(&b.name, b.reason)));
+        // A worker has two folders, which may stay as they are for the same reason.
+        self.gates.dedup();
         let Run { read, .. } = self.run;
         Choice {
             contents: Contents { rows: self.rows, own, control_plane, forms: self.forms },

@@ -6,6 +6,7 @@ use super::choosing::{Choosing, placed_at};
 use super::contents::ControlPlaneContents;
 use super::folders::{put_files, put_folder, read_folder};
 use super::loss_guards::Remembered;
+use super::overriding::made_worker_job;
 use super::run::Run;
 use super::writing::Writing;
 use crate::change::{self, PLATFORM};
@@ -78,7 +79,7 @@ impl Choosing<'_> {
     fn worker_job(&self, worker: &Worker) -> Option<Job> {
         let Run { read, snapshot, .. } = self.run;
         let fleet = &read.loaded.fleet;
-        render::control_plane_worker_job(fleet, worker, &read.templates, &snapshot.input.prefix)
+        made_worker_job(fleet, worker, &read.templates, &snapshot.input.prefix)
     }
 
     /// The row of a worker's own cluster with a new folder, which follows the folder `last`.
@@ -90,6 +91,7 @@ impl Choosing<'_> {
         last: Option<Id>,
     ) -> Result<ControlPlaneRow, NotMade> {
         let name = &worker.name;
+        gate::worker_overrides_not_loaded(&self.run.read.loaded.fleet, worker)?;
         let told = |found| {
             let found = (found, &self.trials);
             gate::not_made(self.run.at_parameters_of_worker(worker, found))

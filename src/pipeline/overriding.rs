@@ -2,15 +2,36 @@
 
 use std::sync::Arc;
 
-use crate::model::{Cluster, Fleet, Name};
-use crate::overrides;
-use crate::render::Job;
+use crate::model::{Cluster, Fleet, Name, Worker};
+use crate::overrides::{self, Overrides};
+use crate::render::{self, Job, Templates};
 
 /// The job of a cluster's folder on a worker, with the overrides that apply there. Without any it is the same job, of the
 /// same key.
 pub(super) fn overridden(job: Job, fleet: &Fleet, cluster: &Cluster, worker: &Name) -> Job {
     match overrides::applying(fleet, cluster, worker) {
-        Some(all) if !all.is_empty() => job.with_edits(Arc::new(all)),
-        _ => job,
+        Some(all) => edited(job, all),
+        None => job,
     }
+}
+
+/// The job of a worker's own files, with the overrides that apply there.
+pub(super) fn layers_job(fleet: &Fleet, worker: &Worker, of: &Templates, prefix: &str) -> Job {
+    let job = render::worker_job(fleet, worker, of, prefix);
+    edited(job, overrides::applying_to_layers(fleet, worker))
+}
+
+/// The job of the cluster that a worker is, with the overrides that apply there; `None` where carp does not make it.
+pub(super) fn made_worker_job(
+    fleet: &Fleet,
+    worker: &Worker,
+    of: &Templates,
+    prefix: &str,
+) -> Option<Job> {
+    let job = render::control_plane_worker_job(fleet, worker, of, prefix)?;
+    Some(edited(job, overrides::applying_to_worker(fleet, worker)))
+}
+
+fn edited(job: Job, all: Overrides) -> Job {
+    if all.is_empty() { job } else { job.with_edits(Arc::new(all)) }
 }

@@ -70,15 +70,14 @@ impl Choosing<'_> {
     /// data store in use, nor for objects that they leave out. Only files that differ are read.
     pub(super) fn may_follow_own(
         &mut self,
-        worker: &Worker,
+        (worker, job): (&Worker, &Job),
         lock: &WorkerLock,
         new: &Files,
         ids: &BTreeMap<String, Id>,
     ) -> Result<Result<(), Objection>, StoreError> {
         let (last, new) = self.differing(&lock.files, new, ids)?;
         let change = FolderChange::between(&last, &new);
-        let catalogue = self.run.read.templates.catalogue();
-        let frozen = render::forbidden_changes(&change, catalogue).into_iter();
+        let frozen = job.forbidden_changes(&change).into_iter();
         let frozen = frozen.map(|found| placed_at(found, &worker.file, worker.document));
         let found = frozen.chain(data_stores::missing(worker, lock)).collect();
         if let Err(objection) = gate::forbidden_change(found) {

@@ -7,6 +7,7 @@ use super::choosing::Choosing;
 use super::contents::OwnFiles;
 use super::drift::must_write;
 use super::folders::put_files;
+use super::overriding::layers_job;
 use super::rows::{folder_digest, rendered};
 use super::writing::Writing;
 use crate::gate;
@@ -41,17 +42,20 @@ impl Choosing<'_> {
             return Ok(old.map(|lock| OwnFiles::kept(lock, lock.facts)));
         };
         let prefix = &self.run.snapshot.input.prefix;
-        let job = render::worker_job(fleet, worker, &self.run.read.templates, prefix);
+        let job = layers_job(fleet, worker, &self.run.read.templates, prefix);
         let render_key = job.key();
         if let Some(lock) = old.filter(|lock| lock.render_key == render_key) {
             return Ok(Some(OwnFiles::kept(lock, worker.facts)));
         }
-        match job.render() {
+        let made = gate::worker_overrides_not_loaded(fleet, worker)
+            .and_then(|()| job.render().map_err(gate::not_made));
+        match made {
             Ok(files) => {
                 let facts = worker.facts;
                 let ids = put_files(self.run.store, &files)?;
                 if let Some(lock) = old {
-                    if let Err(objection) = self.may_follow_own(worker, lock, &files, &ids)? {
+                    let of = (worker, &job);
+                    if let Err(objection) = self.may_follow_own(of, lock, &files, &ids)? {
                         self.object(name, objection);
                         return Ok(Some(OwnFiles::kept(lock, lock.facts)));
                     }
@@ -60,8 +64,8 @@ impl Choosing<'_> {
                 let appliers = files.get(PLATFORM).map(|platform| Appliers::of(platform));
                 Ok(Some(OwnFiles { facts, render_key, files: ids, appliers }))
             }
-            Err(found) => {
-                self.object(name, gate::not_made(found));
+            Err(objection) => {
+                self.object(name, objection);
                 if let Some(lock) = old {
                     return Ok(Some(OwnFiles::kept(lock, lock.facts)));
                 }

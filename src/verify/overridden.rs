@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::unmatched;
 use crate::diag::{Code, Diagnostic, FieldPath, Place};
 use crate::load;
-use crate::model::{Cluster, Fleet, Name, Override, TriedClusters};
+use crate::model::api::OverrideTarget;
+use crate::model::{Cluster, Fleet, Name, Override, TriedClusters, Worker};
 use crate::overrides::{self, Effects};
 use crate::render::{self, Templates};
 use serde_json::Value;
@@ -36,7 +37,10 @@ fn of(
     templates: &Templates,
     on: &mut TriedClusters,
 ) -> Vec<Diagnostic> {
-    let selects = |c: &&Cluster| policy.spec.cluster_selector.selects(&c.name, &c.labels);
+    if policy.spec.target == OverrideTarget::Worker {
+        return of_workers(fleet, policy, templates);
+    }
+    let selects = |c: &&Cluster| policy.selects_cluster(&c.name, &c.labels);
     let clusters: Vec<&Cluster> = fleet.clusters.values().filter(selects).collect();
     if fleet.clusters.is_empty() {
         return Vec::new();
@@ -55,17 +59,70 @@ fn of(
         if fleet.workers.is_empty() || !fleet.pools.is_empty() {
             return Vec::new();
         }
-        let message = format!("`{}` selects no worker, so it has no effect", policy.name);
-        let labels = fleet.workers.values().map(|worker| &worker.labels);
-        let help =
-            unmatched::of_labels(&selector.match_labels, &selector.match_expressions, labels);
-        return vec![finding(policy, FieldPath::keys("spec.workerSelector"), message, help)];
+        return vec![selects_no_worker(fleet, policy)];
     };
     let worker = &worker.name;
     let Some((effects, tried)) = tried(fleet, policy, (&clusters, worker), templates, on) else {
         return Vec::new();
     };
-    without_effect(policy, &effects, tried)
+    let help = "`carp render --cluster NAME --out DIR` shows the objects that there are";
+    without_effect(policy, &effects, (tried, "cluster", help))
+}
+
+fn selects_no_worker(fleet: &Fleet, policy: &Override) -> Diagnostic {
+    let selector = &policy.spec.worker_selector;
+    let message = format!("`{}` selects no worker, so it has no effect", policy.name);
+    let help = unmatched::worker_help(fleet, selector);
+    finding(policy, FieldPath::keys("spec.workerSelector"), message, help)
+}
+
+/// The same of a policy about workers. These are few, and what they are made of hangs on no cluster.
+fn of_workers(fleet: &Fleet, policy: &Override, templates: &Templates) -> Vec<Diagnostic> {
+    let workers: Vec<&Worker> =
+        fleet.workers.values().filter(|worker| policy.selects_worker(worker)).collect();
+    if workers.is_empty() {
+        let may_come = fleet.workers.is_empty() || !fleet.pools.is_empty();
+        return if may_come { Vec::new() } else { vec![selects_no_worker(fleet, policy)] };
+    }
+    let mut flavors = BTreeSet::new();
+    let (first, others): (Vec<&Worker>, Vec<&Worker>) =
+        workers.into_iter().partition(|worker| flavors.insert(worker.flavor()));
+    let mut all = TriedEffects::default();
+    for worker in first.into_iter().chain(others).take(MOST_TRIED) {
+        let layers = render::worker_job(fleet, worker, templates, "");
+        let made = render::control_plane_worker_job(fleet, worker, templates, "");
+        let jobs: Vec<_> = made.into_iter().chain([layers]).collect();
+        let objects: Result<Vec<_>, _> = jobs.iter().map(render::Job::reached).collect();
+        let Ok(objects) = objects else { continue };
+        all.add(&overrides::effects(policy, &objects.concat()));
+        if all.is_complete() {
+            break;
+        }
+    }
+    let Some((effects, tried)) = all.0 else { return Vec::new() };
+    let help = "`carp render --worker NAME --out DIR` shows the objects that there are";
+    without_effect(policy, &effects, (tried, "worker", help))
+}
+
+/// What a policy found to do, and on how many that was tried; `None` where it was tried on none.
+#[derive(Default)]
+struct TriedEffects(Option<(Effects, usize)>);
+
+impl TriedEffects {
+    fn add(&mut self, one: &Effects) {
+        let (sum, tried) = self.0.get_or_insert_with(|| (one.clone(), 0));
+        *tried += 1;
+        sum.selects.iter_mut().zip(&one.selects).for_each(|(sum, one)| *sum |= one);
+        sum.changes.iter_mut().zip(&one.changes).for_each(|(sum, one)| *sum |= one);
+    }
+
+    /// Whether all of the policy has an effect somewhere.
+    fn is_complete(&self) -> bool {
+        let all = |(sum, _): &(Effects, usize)| {
+            sum.selects.iter().chain(&sum.changes).all(|has_effect| *has_effect)
+        };
+        self.0.as_ref().is_some_and(all)
+    }
 }
 
 /// What a policy finds to do on the clusters that it selects, and on how many that was tried; `None` where none of them
@@ -80,23 +137,19 @@ fn tried(
     let mut flavors = BTreeSet::new();
     let (first, others): (Vec<&Cluster>, Vec<&Cluster>) =
         clusters.iter().partition(|cluster| flavors.insert(cluster.flavor()));
-    let mut all: Option<(Effects, usize)> = None;
+    let mut all = TriedEffects::default();
     for cluster in first.into_iter().chain(others).take(MOST_TRIED) {
         on.names.insert(cluster.name.clone());
         on.flavors.insert(cluster.flavor().to_owned());
         on.all = on.names.len() == clusters.len();
         let job = render::cluster_job(fleet, cluster, worker, templates);
         let Ok(files) = job.render() else { continue };
-        let one = overrides::effects(policy, &objects(&files));
-        let (sum, tried) = all.get_or_insert_with(|| (one.clone(), 0));
-        *tried += 1;
-        sum.selects.iter_mut().zip(&one.selects).for_each(|(sum, one)| *sum |= one);
-        sum.changes.iter_mut().zip(&one.changes).for_each(|(sum, one)| *sum |= one);
-        if sum.selects.iter().chain(&sum.changes).all(|has_effect| *has_effect) {
+        all.add(&overrides::effects(policy, &objects(&files)));
+        if all.is_complete() {
             break;
         }
     }
-    all
+    all.0
 }
 
 fn objects(files: &render::Files) -> Vec<Value> {
@@ -109,15 +162,19 @@ fn objects(files: &render::Files) -> Vec<Value> {
     texts.flat_map(read).collect()
 }
 
-fn without_effect(policy: &Override, effects: &Effects, tried: usize) -> Vec<Diagnostic> {
-    let of = crate::model::count(tried as u64, "cluster");
+/// A finding for each part of a policy that has no effect on so many clusters or workers.
+fn without_effect(
+    policy: &Override,
+    effects: &Effects,
+    (tried, of, shown): (usize, &str, &str),
+) -> Vec<Diagnostic> {
+    let of = crate::model::count(tried as u64, of);
     let mut found = Vec::new();
     let spec = FieldPath::keys("spec");
     for (at, _) in effects.selects.iter().enumerate().filter(|(_, selects)| !**selects) {
         let message = format!("this selects no object of the {of} that it was tried on");
-        let help = "`carp render --cluster NAME --out DIR` shows the objects that there are";
         let path = spec.key("objects").index(at);
-        found.push(finding(policy, path, message, Some(help.to_owned())));
+        found.push(finding(policy, path, message, Some(shown.to_owned())));
     }
     if effects.selects.iter().all(|selects| !selects) {
         return found;

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Code, Diagnostic, FieldPath, Place, suggest};
-use crate::model::api::{ClusterSelector, Expression, LabelSelector, PlacementTerm};
+use crate::model::api::{
+    ClusterSelector, Expression, LabelSelector, PlacementTerm, WorkerSelector,
+};
 use crate::model::{Fleet, Name, Policy};
 use crate::plan;
 
@@ -118,15 +120,27 @@ fn finding(policy: &Policy, path: FieldPath, message: String, help: Option<Strin
 
 /// What was meant by a selector that selects no cluster.
 pub(super) fn cluster_help(fleet: &Fleet, selector: &ClusterSelector) -> Option<String> {
-    of_names(fleet, selector)
+    let known = fleet.clusters.keys().map(Name::as_str);
+    of_names(known, &selector.names, "cluster")
         .or_else(|| help(fleet, &selector.match_labels, &selector.match_expressions))
 }
 
-/// What was meant by a name that no cluster has.
-fn of_names(fleet: &Fleet, selector: &ClusterSelector) -> Option<String> {
-    let known = fleet.clusters.keys().map(crate::model::Name::as_str);
-    let unknown = selector.names.iter().find(|n| known.clone().all(|other| other != n.as_str()))?;
-    suggest::nearest(unknown, known).map(|near| format!("did you mean the cluster `{near}`?"))
+/// What was meant by a selector that selects no worker.
+pub(super) fn worker_help(fleet: &Fleet, selector: &WorkerSelector) -> Option<String> {
+    let known = fleet.workers.keys().map(Name::as_str);
+    let labels = fleet.workers.values().map(|worker| &worker.labels);
+    of_names(known, &selector.names, "worker")
+        .or_else(|| of_labels(&selector.match_labels, &selector.match_expressions, labels))
+}
+
+/// What was meant by a name that nothing has.
+fn of_names<'a>(
+    known: impl Iterator<Item = &'a str> + Clone,
+    names: &[String],
+    what: &str,
+) -> Option<String> {
+    let unknown = names.iter().find(|name| known.clone().all(|other| other != name.as_str()))?;
+    suggest::nearest(unknown, known).map(|near| format!("did you mean the {what} `{near}`?"))
 }
 
 fn help(
@@ -138,7 +152,7 @@ fn help(
 }
 
 /// What was meant by a label that nobody has.
-pub(super) fn of_labels<'a>(
+fn of_labels<'a>(
     labels: &BTreeMap<String, String>,
     expressions: &[Expression],
     there: impl Iterator<Item = &'a BTreeMap<String, String>>,

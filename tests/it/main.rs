@@ -143,3 +143,4 @@ mod visible_text;
 mod waiting_law;
 mod ways_to_write;
 mod whole_loop;
+mod worker_overrides;

@@ -24,7 +24,7 @@ pub(crate) enum Edit {
     Label(u8, u8),
     /// A policy that spreads clusters, or keeps them apart, or both.
     Rules(u8),
-    /// A policy that changes objects of some clusters, or does not load.
+    /// A policy that changes objects of some clusters or workers, or does not load.
     Override(u8),
     /// What the tenant may take.
     Quota(u8),
@@ -169,7 +169,8 @@ fn pair(n: u8, how: u8) -> String {
     format!("{}{}", "---\n# a line\n".repeat(usize::from(how >> 4)), both.join("---\n"))
 }
 
-/// A policy that labels a cluster's objects, that replaces its machines, that fails on some, or that does not load.
+/// A policy that labels objects of clusters or workers, that replaces their machines, that fails on some, or that does
+/// not load.
 fn overriding(n: u8) -> String {
     let change = match n % 4 {
         0 => "{labels: {set: {by: me}}}",
@@ -177,13 +178,16 @@ fn overriding(n: u8) -> String {
         2 => "{jsonPatch: [{op: test, path: /metadata/namespace, value: r01}]}",
         _ => "{lables: {}}",
     };
+    let of_workers = n & 0x20 != 0;
     let selector = match n % 3 {
+        0 if of_workers => "priority: 2",
         0 => "clusterSelector: {matchLabels: {tier: gold}}",
         1 => "workerSelector: {names: [w-weu]}",
         _ => "priority: 1",
     };
+    let target = if of_workers { "Worker" } else { "ManagedCluster" };
     format!(
-        "apiVersion: carp.dev/v1alpha1\nkind: OverridePolicy\nmetadata: {{name: o}}\nspec:\n  {selector}\n  objects: \
+        "apiVersion: carp.dev/v1alpha1\nkind: OverridePolicy\nmetadata: {{name: o}}\nspec:\n  target: {target}\n  {selector}\n  objects: \
          [{{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureMachineTemplate}}]\n  changes: [{change}]\n"
     )
 }

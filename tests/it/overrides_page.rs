@@ -10,7 +10,8 @@ use crate::support::world::World;
 
 const PAGE: &str = include_str!("../../docs/overrides.md");
 
-/// What each block is there to show in the folder of the cluster `alpha`, by the name of its last policy.
+/// What each block is there to show in the folder of the cluster `alpha`, or in those of its worker, by the name of its last
+/// policy.
 const SHOWN: &[(&str, &[&str])] = &[
     ("quick-scale-down", &["--scale-down-unneeded-time=2m"]),
     ("mirror-of-one-cluster", &["mirror.test.example.com/autoscaling/cluster-autoscaler"]),
@@ -20,6 +21,8 @@ const SHOWN: &[(&str, &[&str])] = &[
     ("loud-autoscaler", &["- /debug", "--v=4"]),
     ("cost-centre", &["example.com/cost-centre: \"4711\"", "the data team, room 12"]),
     ("fast-volumes", &["Premium_LRS"]),
+    ("many-clusters", &["maxConcurrentReconciles: 50"]),
+    ("webhooks-that-survive-a-zone", &["replicaCount: 3"]),
 ];
 
 /// The blocks, each with the finding that it is there to show.
@@ -52,6 +55,16 @@ fn fleet() -> BTreeMap<String, String> {
     files
 }
 
+/// The text in which a block has its effect.
+fn shown_in(world: &World, block: &str) -> String {
+    if !block.contains("target: Worker") {
+        return world.output_text("workers/w-eu/clusters/alpha/cluster.yaml").unwrap();
+    }
+    let mut files = world.output_files();
+    files.retain(|path, _| !path.contains("/clusters/") && !path.ends_with(".lock"));
+    files.into_values().map(|bytes| String::from_utf8(bytes).unwrap()).collect()
+}
+
 fn name_of(block: &str) -> String {
     let name = block.split("name: ").nth(1).unwrap();
     name.split(['}', '\n']).next().unwrap().trim().to_owned()
@@ -68,12 +81,12 @@ fn every_example_on_the_page_does_what_it_says() {
         let mut world = World::new(fleet());
         let plain = world.run();
         assert!(plain.diagnostics.is_empty(), "{:#?}", plain.diagnostics);
-        let before = world.output_text("workers/w-eu/clusters/alpha/cluster.yaml").unwrap();
+        let before = shown_in(&world, &text);
         world.write("policies/overrides.yaml", &text);
         let proposal = world.run();
         if let Some(code) = finds {
             assert!(codes(&proposal).contains(&code.as_str()), "{text}: {:?}", codes(&proposal));
-            let after = world.output_text("workers/w-eu/clusters/alpha/cluster.yaml").unwrap();
+            let after = shown_in(&world, &text);
             assert_eq!(before, after, "what does not load changes nothing");
             shown.push(code);
             continue;
@@ -82,7 +95,7 @@ fn every_example_on_the_page_does_what_it_says() {
         let verified = carp::verify::policies(&input, &world.store, &proposal.fleet).unwrap();
         let found: Vec<_> = proposal.diagnostics.iter().chain(&verified.diagnostics).collect();
         assert!(found.is_empty(), "{text}: {found:#?}");
-        let after = world.output_text("workers/w-eu/clusters/alpha/cluster.yaml").unwrap();
+        let after = shown_in(&world, &text);
         let name = text.split("---\n").last().map(name_of).unwrap();
         let (_, expected) =
             SHOWN.iter().find(|(of, _)| *of == name).unwrap_or_else(|| panic!("{name}"));
@@ -92,5 +105,5 @@ fn every_example_on_the_page_does_what_it_says() {
         assert!(after.contains("carp.dev/overridden-by:"), "{name}");
         shown.push(name);
     }
-    assert_eq!(shown.len(), SHOWN.len() + 2, "{shown:?}");
+    assert_eq!(shown.len(), SHOWN.len() + 3, "{shown:?}");
 }

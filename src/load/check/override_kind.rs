@@ -1,13 +1,15 @@
-//! `unknown-object`: an override is about objects that some flavor's folders may hold. An `apiVersion` that is none of
+//! `unknown-object`: an override is about objects that some flavor's folders, or a worker's layers, may hold. An `apiVersion` that is none of
 //! theirs any more, after an upgrade for one, would select nothing, and nobody would hear of it.
 
 use std::collections::BTreeSet;
 
+use super::override_own::is_refused;
 use super::{CheckContext, Subject};
 use crate::diag::{Code, FieldPath, suggest};
 use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
-use crate::model::{FlavorKind, FlavorObject, is_carps_api};
+use crate::model::api::OverrideTarget;
+use crate::model::{FlavorKind, FlavorObject, overridable_in_layers};
 
 pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut Findings) {
     let DocumentSpec::OverridePolicy(policy) = &subject.body.spec else { return };
@@ -15,33 +17,48 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
         // What cannot be read may have it.
         return;
     }
-    let flavors = scene.catalogue.flavors();
-    let known: Vec<&FlavorObject> =
-        flavors.flat_map(|(_, flavor)| flavor.objects_of(FlavorKind::ManagedCluster)).collect();
+    let of_workers = policy.target == OverrideTarget::Worker;
+    let makes = if of_workers { FlavorKind::Worker } else { FlavorKind::ManagedCluster };
+    let flavors = scene.catalogue.flavors().flat_map(|(_, flavor)| flavor.objects_of(makes));
+    let mut known: Vec<(&str, &str)> = flavors.map(named).collect();
+    if of_workers {
+        known.extend(overridable_in_layers().map(|(api, kind)| -> (&str, &str) { (api, kind) }));
+    }
+    let have = if of_workers { "workers have" } else { "the flavors have" };
     for (at, object) in policy.objects.iter().enumerate() {
-        let (api, kind) = (&object.api_version, &object.kind);
-        let is_known = known.iter().any(|o| o.api_version == *api && o.kind == *kind);
-        if is_known || is_carps_api(api) {
+        let (api, kind) = (object.api_version.as_str(), object.kind.as_str());
+        let is_refused = is_refused(policy.target, api, kind).is_some();
+        if is_refused || known.contains(&(api, kind)) {
             continue;
         }
         let path = FieldPath::keys("spec.objects").index(at);
-        let of_kind: Vec<_> =
-            known.iter().filter(|o| o.kind == *kind).map(|o| o.api_version.as_str()).collect();
-        let (path, help) = if let Some(other) = of_kind.first() {
-            (path.key("apiVersion"), format!("the flavors have it as `{other}`"))
+        let mut of_kind = known.iter().filter(|(_, known)| *known == kind);
+        let (path, help) = if let Some((other, _)) = of_kind.next() {
+            (path.key("apiVersion"), format!("{have} it as `{other}`"))
         } else {
-            let kinds: BTreeSet<_> = known.iter().map(|o| o.kind.as_str()).collect();
-            let help = suggest::help(kind, kinds, "the kinds of the flavors");
-            (path.key("kind"), help)
+            let kinds: BTreeSet<_> = known.iter().map(|(_, kind)| *kind).collect();
+            let of = if of_workers { "the kinds of workers" } else { "the kinds of the flavors" };
+            (path.key("kind"), suggest::help(kind, kinds, of))
         };
-        let message = format!("no flavor has objects of the kind {kind} of `{api}`");
+        let message = match policy.target {
+            OverrideTarget::ManagedCluster => {
+                format!("no flavor has objects of the kind {kind} of `{api}`")
+            }
+            OverrideTarget::Worker => {
+                format!("no worker has objects of the kind {kind} of `{api}` that overrides see")
+            }
+        };
         out.add(Code::UnknownObject, path, message, help);
     }
 }
 
+fn named(object: &FlavorObject) -> (&str, &str) {
+    (&object.api_version, &object.kind)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::{files_find, override_policy};
+    use super::super::super::tests::{files_find, load_fleet, override_policy};
     use super::*;
 
     #[test]
@@ -56,5 +73,32 @@ mod tests {
         let help = find("kind: Deployment", "kind: Deploymnt", "spec.objects[0].kind");
         assert_eq!(help, "did you mean `Deployment`?");
         find("kind: Deployment", "kind: Ingress", "spec.objects[0].kind");
+    }
+
+    #[test]
+    fn an_object_of_a_worker_is_of_its_flavors_or_its_layers() {
+        let text = override_policy("{labels: {set: {a: b}}}");
+        let text = text.replace("spec:\n", "spec:\n  target: Worker\n");
+        let of = |api: &str, kind: &str| {
+            text.replace("apps/v1", api).replace("kind: Deployment", &format!("kind: {kind}"))
+        };
+        let find = |api: &str, kind: &str, path: &str| {
+            let text = of(api, kind);
+            files_find(&[("policies/o.yaml", &text)], Code::UnknownObject, path).help.unwrap()
+        };
+        let help =
+            find("helm.toolkit.fluxcd.io/v2beta2", "HelmRelease", "spec.objects[0].apiVersion");
+        assert_eq!(help, "workers have it as `helm.toolkit.fluxcd.io/v2`");
+        find("kamaji.clastix.io/v1alpha1", "DataStore", "spec.objects[0].kind");
+        let operator = "operator.cluster.x-k8s.io/v1alpha2";
+        let help = find(operator, "CorePovider", "spec.objects[0].kind");
+        assert_eq!(help, "did you mean `CoreProvider`?");
+        for (api, kind) in [
+            ("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
+            ("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane"),
+        ] {
+            let loaded = load_fleet(&[("policies/o.yaml", &of(api, kind))]);
+            assert_eq!(loaded.fleet.overrides.len(), 1, "{:?}", loaded.diagnostics);
+        }
     }
 }

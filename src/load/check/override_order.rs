@@ -1,9 +1,9 @@
-//! `override-conflict`: two policies of equal priority that change the same field of objects of the same clusters. The
+//! `override-conflict`: two policies of equal priority that change the same field of objects of the same clusters or workers. The
 //! greater name has the last word, which nobody should have to know.
 
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::model::api::{ObjectSelector, OverrideChange};
-use crate::model::{Cluster, Fleet, Override};
+use crate::model::{Cluster, Fleet, Name, Override};
 
 /// The most findings: whoever has so many mends the first ones and sees the rest.
 const MOST: usize = 20;
@@ -15,8 +15,9 @@ pub(in crate::load) fn check(fleet: &Fleet, out: &mut Diagnostics) {
     for (at, one) in all.iter().enumerate() {
         for other in all.iter().skip(at + 1).filter(|o| o.spec.priority == one.spec.priority) {
             let Some(field) = same_field(one, other) else { continue };
-            let Some(cluster) = common(fleet, one, other) else { continue };
-            out.push(conflict(one, other, &field, cluster));
+            let both = common(fleet, one, other).map(|cluster| &cluster.name);
+            let Some(of) = both.or_else(|| common_worker(fleet, one, other)) else { continue };
+            out.push(conflict(one, other, &field, of));
             found += 1;
             if found == MOST {
                 return;
@@ -71,14 +72,19 @@ fn common<'f>(fleet: &'f Fleet, one: &Override, other: &Override) -> Option<&'f 
         return None;
     }
     fleet.clusters.values().find(|cluster| {
-        let selects = |policy: &Override| {
-            policy.spec.cluster_selector.selects(&cluster.name, &cluster.labels)
-        };
+        let selects = |policy: &Override| policy.selects_cluster(&cluster.name, &cluster.labels);
         selects(one) && selects(other)
     })
 }
 
-fn conflict(one: &Override, last: &Override, field: &str, cluster: &Cluster) -> Diagnostic {
+/// A worker whose own objects both select.
+fn common_worker<'f>(fleet: &'f Fleet, one: &Override, other: &Override) -> Option<&'f Name> {
+    let mut workers = fleet.workers.values();
+    let both = workers.find(|worker| one.selects_worker(worker) && other.selects_worker(worker));
+    both.map(|worker| &worker.name)
+}
+
+fn conflict(one: &Override, last: &Override, field: &str, of: &Name) -> Diagnostic {
     let place = |policy: &Override| {
         Place::field(&*policy.file, policy.document, FieldPath::keys("spec.changes"))
     };
@@ -87,7 +93,7 @@ fn conflict(one: &Override, last: &Override, field: &str, cluster: &Cluster) -> 
         one.name,
         last.name,
         if field.starts_with('/') { format!("`{field}`") } else { format!("the {field}") },
-        cluster.name,
+        of,
         last.name
     );
     Diagnostic::new(Code::OverrideConflict, message)

@@ -6,8 +6,8 @@ use crate::diag::{Code, FieldPath, visible};
 use crate::load::finding::Findings;
 use crate::load::kind::DocumentSpec;
 use crate::model::api::{
-    ChangeOf, EntriesChange, FieldChange, ImageChange, ItemsChange, OverrideChange, PatchOperation,
-    PatchVerb,
+    ChangeOf, EntriesChange, FieldChange, ImageChange, ItemsChange, OverrideChange, OverrideTarget,
+    PatchOperation, PatchVerb,
 };
 use crate::model::{is_label_key, is_label_value};
 
@@ -26,6 +26,12 @@ pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findi
             let message = format!("`spec.{field}` is empty, so the policy does nothing");
             add(out, path, message, "add an item, or remove the policy");
         }
+    }
+    if policy.target == OverrideTarget::Worker && !policy.cluster_selector.is_empty() {
+        let message = "a policy about workers selects no clusters";
+        let help =
+            "remove `clusterSelector` and select by `workerSelector`, or remove `target: Worker`";
+        add(out, spec.key("clusterSelector"), message, help);
     }
     for (at, change) in policy.changes.iter().enumerate() {
         one(change, &spec.key("changes").index(at), out);

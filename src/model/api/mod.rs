@@ -62,7 +62,9 @@ pub use override_change::{
     AS_WRITTEN, ChangeOf, EntriesChange, FieldChange, FieldFormat, ImageChange, ItemsChange,
     OverrideChange, PatchOperation, PatchVerb, escaped,
 };
-pub use override_policy::{ObjectSelector, OverridePolicy, OverridePolicySpec, WorkerSelector};
+pub use override_policy::{
+    ObjectSelector, OverridePolicy, OverridePolicySpec, OverrideTarget, WorkerSelector,
+};
 pub use parameters::{Parameters, TYPED_BY_FLAVOR};
 pub use placement::{
     Failover, OnViolation, PlacementPolicy, PlacementPolicySpec, Toleration, TolerationOperator,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::override_change::OverrideChange;
 use super::selector::{ClusterSelector, Expression, meet, names_take_in};
 
-/// What is changed in the objects that are rendered for the clusters that it selects.
+/// What is changed in the objects that are rendered for the clusters or workers that it selects.
 #[derive(
     CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -17,7 +17,7 @@ use super::selector::{ClusterSelector, Expression, meet, names_take_in};
     group = "carp.dev",
     version = "v1alpha1",
     kind = "OverridePolicy",
-    doc = "What is changed in the objects that are rendered for the clusters that it selects.",
+    doc = "What is changed in the objects that are rendered for the clusters or workers that it selects.",
     namespaced,
     shortname = "op",
     category = "carp",
@@ -26,13 +26,17 @@ use super::selector::{ClusterSelector, Expression, meet, names_take_in};
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OverridePolicySpec {
-    /// Of which clusters; the empty selector selects all.
+    /// Whose objects: those in the folders of clusters (`ManagedCluster`), or those that workers themselves are made of
+    /// (`Worker`). Default: `ManagedCluster`.
+    #[serde(default, skip_serializing_if = "OverrideTarget::is_default")]
+    pub target: OverrideTarget,
+    /// Of which clusters; the empty selector selects all. Not where `target` is `Worker`.
     #[serde(default, skip_serializing_if = "ClusterSelector::is_empty")]
     pub cluster_selector: ClusterSelector,
-    /// On which workers; the empty selector selects all.
+    /// On which workers, or, where `target` is `Worker`, of which; the empty selector selects all.
     #[serde(default, skip_serializing_if = "WorkerSelector::is_empty")]
     pub worker_selector: WorkerSelector,
-    /// When it has its turn: the policies of a cluster are applied from the lowest priority to the highest, and those
+    /// When it has its turn: the policies of a cluster or worker are applied from the lowest priority to the highest, and those
     /// of equal priority in the order of their names, so the last of them has the last word. Default: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub priority: i32,
@@ -42,6 +46,23 @@ pub struct OverridePolicySpec {
     /// What is changed in them, in this order.
     #[schemars(length(min = 1))]
     pub changes: Vec<OverrideChange>,
+}
+
+/// Whose objects a policy changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum OverrideTarget {
+    /// Those in the folders of clusters.
+    #[default]
+    ManagedCluster,
+    /// Those that workers themselves are made of: the clusters that these are, and the layers on them.
+    Worker,
+}
+
+impl OverrideTarget {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]

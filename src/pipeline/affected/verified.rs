@@ -108,10 +108,9 @@ impl ChangedClusters<'_> {
             && is_selected_alike
             && row.flavor == cluster.flavor()
             && self.proposal.fleet.overrides.values().all(|policy| {
-                let selector = &policy.spec.cluster_selector;
-                let selected = selector.selects(name, &cluster.labels);
+                let selected = policy.selects_cluster(name, &cluster.labels);
                 let is_tried = self.tried(policy).is_some_and(|on| on.names.contains(name));
-                selected == selector.selects(name, &row.labels)
+                selected == policy.selects_cluster(name, &row.labels)
                     && (!selected || (!is_tried && self.tried(policy).is_some()))
             })
     }
@@ -121,7 +120,7 @@ impl ChangedClusters<'_> {
         let Some(cluster) = self.proposal.fleet.clusters.get(name) else { return false };
         let overrides = || self.proposal.fleet.overrides.values();
         let mut selecting =
-            overrides().filter(|p| p.spec.cluster_selector.selects(name, &cluster.labels));
+            overrides().filter(|policy| policy.selects_cluster(name, &cluster.labels));
         !self.before.unmatched
             && !plan::is_tied(&self.proposal.fleet, name, &cluster.labels)
             && selecting.all(|policy| self.tried(policy).is_some_and(|on| comes_after(on, cluster)))
@@ -135,7 +134,7 @@ impl ChangedClusters<'_> {
             && !plan::is_tied(&self.proposal.fleet, name, &row.labels)
             && !self.before.tried.values().any(is_tried)
             && self.proposal.fleet.overrides.values().all(|policy| {
-                let is_selected = policy.spec.cluster_selector.selects(name, &row.labels);
+                let is_selected = policy.selects_cluster(name, &row.labels);
                 !is_selected || self.tried(policy).is_some()
             })
     }

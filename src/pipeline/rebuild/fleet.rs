@@ -10,6 +10,7 @@ use crate::model::{
     Name, Owned, Pool, PoolLock, PoolWorker, Signers, StoreError, Vouching, paths,
 };
 use crate::pipeline::folders::{put_files, read_folder};
+use crate::pipeline::overriding::made_worker_job;
 use crate::render::{self, Files, WorkerPlace};
 
 /// A rebuilt lock, and what of it is not as carp wrote it.
@@ -103,7 +104,7 @@ fn rows(ground: RebuildInput<'_>) -> Result<(Rows, Vec<Drifted>), StoreError> {
 fn expected(ground: RebuildInput<'_>, name: &Name) -> Option<Files> {
     let RebuildInput { fleet, templates, prefix, .. } = ground;
     let worker = fleet.workers.get(name)?;
-    render::control_plane_worker_job(fleet, worker, templates, prefix)?.render().ok()
+    made_worker_job(fleet, worker, templates, prefix)?.render().ok()
 }
 
 /// The control plane's own files that are as they would be rendered now.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::overriding::overridden;
+use super::super::overriding::{layers_job, overridden};
 use super::records::{Records, nothing_known};
 use super::{RebuildInput, no_key};
 use crate::change::{ExpectedFolder, files_of};
@@ -230,7 +230,7 @@ fn expected_files(
 ) -> Result<BTreeMap<String, Id>, StoreError> {
     let RebuildInput { fleet, prefix, templates, store, .. } = ground;
     let job = fleet.workers.get(worker);
-    let job = job.map(|document| render::worker_job(fleet, document, templates, prefix));
+    let job = job.map(|document| layers_job(fleet, document, templates, prefix));
     let files = job.and_then(|job| job.render().ok()).unwrap_or_default();
     let mut files = put_files(store, &files)?;
     let index = render::clusters_index(fleet, worker, rendered(rows), appliers, prefix);
