@@ -11,7 +11,7 @@ use crate::support::small;
 use crate::support::world::World;
 
 /// A policy about workers; `more` stands in its spec.
-fn policy(name: &str, more: &str, object: &str, change: &str) -> String {
+pub(crate) fn policy(name: &str, more: &str, object: &str, change: &str) -> String {
     format!(
         "apiVersion: carp.dev/v1alpha1\nkind: OverridePolicy\nmetadata:\n  name: {name}\nspec:\n  target: Worker\n{more}  \
          objects:\n  - {object}\n  changes:\n  - {change}\n"
@@ -40,7 +40,7 @@ fn text(world: &World, path: &str) -> String {
 }
 
 /// What workers are made of: all but the clusters' folders, and what lists and locks them.
-fn of_workers(world: &World) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn of_workers(world: &World) -> BTreeMap<String, Vec<u8>> {
     let mut files = world.output_files();
     files.retain(|path, _| {
         !path.contains("/clusters/") && !path.ends_with(".lock") && !path.ends_with("sentinel.yaml")
@@ -249,6 +249,10 @@ fn what_plan_says_of_a_workers_overrides_is_what_reconcile_commits() {
         serde_json::from_str(&fleet.carp(&["plan", "--output", "json"]).out).unwrap();
     assert_eq!(fleet.carp(&["reconcile", "--once"]).exit, 0);
     assert_eq!(json["tree"], fleet.output_tree());
+    let explained = fleet.carp(&["explain", "worker/w-weu"]).out;
+    let line = "override: o (policies/o.yaml) changes HelmRelease cert-manager";
+    assert!(explained.contains(line), "{explained}");
+    assert!(!fleet.carp(&["explain", "worker/w-eus"]).out.contains("override:"));
 }
 
 #[test]

@@ -48,7 +48,8 @@ fn of(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
     if asked(ObjectKind::Worker)
         && let Some(explanation) = plan::explain_worker(&input, name)
     {
-        return Ok(worker(look, &explanation));
+        let overrides = overrides::of_worker(look, name)?;
+        return Ok(ExplainView { overrides, ..worker(look, &explanation) });
     }
     if asked(ObjectKind::Policy)
         && let Some(explanation) = plan::explain_policy(&input, name)

@@ -258,7 +258,7 @@ fn policy(view: &ExplainView) -> String {
     out
 }
 
-/// The override policies of a cluster: the last has the last word.
+/// The override policies of a cluster or worker: the last has the last word.
 fn overrides(view: &ExplainView) -> String {
     let mut out = String::new();
     for OverrideView { policy, origin, objects } in &view.overrides {
