@@ -97,10 +97,12 @@ const KINDS_OF_RIGHTS: [&str; 4] = ["ClusterResourceSet", "ConfigMap", "Secret",
 /// How the kinds of clouds' identities and of their rights end.
 const ENDS_OF_RIGHTS: [&str; 3] = ["Identity", "Credential", "RoleAssignment"];
 /// Parts of names of fields, in small letters, that say as whom something runs and what it may do, in objects and in the
-/// values of charts.
-const FIELDS_OF_RIGHTS: [&str; 15] = [
+/// values of charts; and whether definitions of kinds stay, for all objects go with theirs.
+const FIELDS_OF_RIGHTS: [&str; 17] = [
     "apiserver",
+    "approvesigner",
     "clusterrole",
+    "crds",
     "extradeploy",
     "extramanifests",
     "extraobjects",

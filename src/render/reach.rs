@@ -14,6 +14,8 @@ use crate::model::{FlavorKind, OverrideReach, changed_beside, changed_rights, ov
 /// Where the chart of a Helm release is named, and where its values are.
 const CHART: &str = "/spec/chart/spec/chart";
 const VALUES: &str = "/spec/values";
+/// How many machines there are.
+const REPLICAS: &str = "/spec/replicas";
 
 impl Job {
     /// The objects of the folder that overrides see, as the templates make them.
@@ -73,6 +75,13 @@ impl Job {
                 why: "says as whom something runs, or what it may do",
                 help,
             });
+        }
+        // With its machines a worker loses the clusters on it.
+        let is_capi = before.group().ends_with("cluster.x-k8s.io");
+        if is_capi && value.pointer(REPLICAS) != after.pointer(REPLICAS) {
+            let help = "change it there: what fits on a worker is planned by it";
+            let why = "is what the Worker's document says";
+            return Some(KeptField { field: REPLICAS.to_owned(), why, help });
         }
         let field = self.changed_store(value, after)?;
         let help =

@@ -143,4 +143,5 @@ mod visible_text;
 mod waiting_law;
 mod ways_to_write;
 mod whole_loop;
+mod worker_attacks;
 mod worker_overrides;

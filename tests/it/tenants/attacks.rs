@@ -41,6 +41,14 @@ fn nothing_but_its_own_clusters_loads_from_a_tenants_folder() {
                 "{objects: [{apiVersion: v1, kind: ConfigMap}], changes: [{labels: {set: {a: b}}}]}",
             ),
         ),
+        (
+            "an override of all workers",
+            document(
+                "OverridePolicy",
+                "mine",
+                "{target: Worker, objects: [{apiVersion: v1, kind: Namespace}], changes: [{labels: {set: {a: b}}}]}",
+            ),
+        ),
         ("a fleet", document("Fleet", "mine", "{}")),
         ("a kind that nobody knows", document("Deployment", "w-weu", "{}")),
         (
