@@ -9,7 +9,7 @@
 //! - The token goes to the address that it was given for and nowhere else: no redirect is followed, nothing but
 //!   https is spoken (and http on this machine), and no message has it.
 //!
-//! Files of releases are published by forges, too: `download` has one, without any credential.
+//! Files of releases are published by forges, too: `download` has them, without any credential.
 //!
 //! The requests are those of the forges' own pages: GitHub "Create a commit status", "List pull requests
 //! associated with a commit", "Issue comments"; GitLab "Set commit pipeline status", "List merge requests
@@ -20,17 +20,21 @@ mod address;
 mod call;
 mod client;
 mod download;
+mod download_error;
 mod error;
 mod gitea;
 mod github;
 mod gitlab;
+mod hop;
+mod location;
 mod proxy;
 mod report;
 mod tell;
 
 pub use address::ForgeTarget;
 pub use client::{CallLimits, Token};
-pub use download::{DownloadError, DownloadLimits, download};
+pub use download::{DownloadLimits, Downloads};
+pub use download_error::DownloadError;
 pub use error::Error;
 pub use proxy::ProxySettings;
 pub use report::{ForgeReport, MOST_COMMENT, MOST_DESCRIPTION, ReportState};

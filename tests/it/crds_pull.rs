@@ -2,12 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use carp::forge::{DownloadLimits, ProxySettings, download};
 use carp::model::tables;
 use carp::schemas::published_definitions;
 
@@ -230,6 +226,21 @@ fn what_fails_leaves_what_was_pulled_before() {
 }
 
 #[test]
+fn a_host_that_nobody_reaches_is_asked_for_one_file_and_told_once() {
+    let fleet = Fleet::new();
+    fleet.server.answer(|_| Release::HangsUp);
+    let (code, said) = fleet.pull(&[]);
+    assert_eq!(code, 1, "{said}");
+    let asked = fleet.server.asked();
+    assert!(asked.len() == 3 && asked[1..].iter().all(|path| *path == asked[0]), "{asked:?}");
+    assert_eq!(said.matches("asked directly").count(), 1, "the cause: {said}");
+    let again = ": failed: 127.0.0.1:";
+    assert!(said.matches(again).count() > 3, "{said}");
+    assert!(said.contains("cannot be reached, as is told above; it was not asked again"), "{said}");
+    assert!(fleet.files().is_empty());
+}
+
+#[test]
 fn a_lock_that_is_damaged_costs_nothing_that_was_pulled() {
     let fleet = Fleet::new();
     assert_eq!(fleet.pull(&[]).0, 0);
@@ -417,66 +428,6 @@ fn tests_of_templates_are_held_by_them() {
     fleet.person.write("crds/clusters.cluster.x-k8s.io.yaml", &strict);
     let (code, said) = fleet.run(&["templates", "test"]);
     assert!(code == 1 && said.contains("`spec.controlPlaneRef`"), "{said}");
-}
-
-fn limits() -> DownloadLimits {
-    let (whole, connect) = (Duration::from_secs(20), Duration::from_secs(5));
-    DownloadLimits { whole, connect, pause: Duration::from_millis(1), bytes: 1 << 20 }
-}
-
-#[test]
-fn a_file_is_had_as_a_whole_or_not_at_all() {
-    let server = Releases::start(|path| match path {
-        "/torn" => Release::Torn("kind: CustomResourceDefinition\n".to_owned()),
-        "/unmeasured" => Release::Unmeasured("kind: CustomResourceDefinition\n".to_owned()),
-        "/huge" => Release::Huge,
-        "/down" => Release::Says("503 Service Unavailable", ""),
-        "/there" => Release::Elsewhere("/file".to_owned()),
-        "/outside" => Release::Elsewhere("http://x.example.com/file?signature=s3cret".to_owned()),
-        "/circle" => Release::Elsewhere("/circle".to_owned()),
-        _ => Release::File("all of it\n".to_owned()),
-    });
-    let read = |path: &str| {
-        let address = format!("{}{path}", server.url());
-        let read = download(&address, &ProxySettings::default(), limits());
-        read.map(|bytes| String::from_utf8(bytes).unwrap()).map_err(|error| error.to_string())
-    };
-    assert_eq!(read("/file").unwrap(), "all of it\n");
-    assert_eq!(read("/there").unwrap(), "all of it\n");
-    server.asked();
-    for (path, said, times) in [
-        ("/torn", "did not send all of it: ", 3),
-        ("/unmeasured", "it does not say how long the file is", 3),
-        ("/down", "it answered 503", 3),
-        ("/huge", "it has more than 1 MiB", 1),
-        ("/outside", "`http://x.example.com/file` is not https", 1),
-        ("/circle", "it leads from one address to another", 6),
-    ] {
-        let told = read(path).unwrap_err();
-        assert!(told.contains(said) && !told.contains("s3cret"), "{path}: {told}");
-        assert_eq!(server.asked().len(), times, "{path}");
-    }
-    let address = server.url();
-    drop(server);
-    let told = download(&address, &ProxySettings::default(), limits()).unwrap_err().to_string();
-    assert!(told.contains("cannot be reached") && told.contains("asked directly"), "{told}");
-}
-
-#[test]
-fn a_file_is_asked_for_through_the_proxy_that_the_environment_names() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let proxy = format!("http://me:s3cret@{}", listener.local_addr().unwrap());
-    let asked = std::thread::spawn(move || {
-        let (stream, _) = listener.accept().unwrap();
-        let mut line = String::new();
-        BufReader::new(stream).read_line(&mut line).unwrap();
-        line
-    });
-    let proxies = ProxySettings::of(|name| (name == "https_proxy").then_some(proxy.as_str()));
-    let told = download("https://x.example.com/a", &proxies, limits()).unwrap_err().to_string();
-    assert!(told.contains("asked through the proxy 127.0.0.1:"), "{told}");
-    assert!(!told.contains("s3cret"), "{told}");
-    assert!(asked.join().unwrap().starts_with("CONNECT x.example.com:443 "));
 }
 
 /// Every definition that the tests know is kept so that it says the same, and those that are built in are published under

@@ -45,6 +45,7 @@ mod definitions;
 mod deletions;
 mod deploy;
 mod docs;
+mod downloads;
 mod drift;
 mod editor;
 mod election;

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use super::super::show::crds::{CheckView, PullRow, PullView};
 use super::super::{AgainstArgs, Context, Error, FolderArgs, ObservedArgs, files};
+use super::publishers::{Publishers, ReadRelease};
 use super::pulled::{PulledFolder, WantedFile, name_of, wanted};
 use super::{open, reconcile};
-use crate::forge::{DownloadError, DownloadLimits, ProxySettings, download};
+use crate::forge::ProxySettings;
 use crate::model::api::Sources;
-use crate::model::{Digest, PULLED_SCHEMA, PulledLock, Unloaded, lock_from_bytes, lock_to_bytes};
+use crate::model::{PULLED_SCHEMA, PulledLock, Unloaded, lock_from_bytes, lock_to_bytes};
 use crate::render::{self, InstalledReleases};
-use crate::schemas::{PublishedDefinition, published_definitions};
 
 /// The folder below the fleet's definitions that is carp's.
 const FOLDER: &str = "pulled";
@@ -98,10 +98,12 @@ pub(in crate::cli) fn pull(
     let _progress = context.progress("reading the definitions of the releases");
     let fleet = fleet(context, args)?;
     let proxies = ProxySettings::of(|name| context.io.env.get(name).map(String::as_str));
+    let mut publishers = Publishers::begin(options.from.clone(), proxies)?;
     let mut reads = Vec::new();
     for file in &fleet.wanted {
         let stands = !options.again && fleet.before.stands(file, &fleet.own).is_ok();
-        let read = (!stands).then(|| read(file, options, &proxies, &fleet.before));
+        let pulled = fleet.before.lock.releases.get(&file.address).filter(|_| !options.again);
+        let read = (!stands).then(|| publishers.read(file, pulled));
         reads.push((file, read.transpose()));
     }
     let (after, rows) = composed(&fleet, reads);
@@ -121,7 +123,7 @@ pub(in crate::cli) fn pull(
 }
 
 /// What was read of a file; `None` where it stands as it was pulled.
-type FileRead = Result<Option<(Digest, Vec<PublishedDefinition>)>, String>;
+type FileRead = Result<Option<ReadRelease>, String>;
 
 /// The folder with what was read. Of a component all is new, or all is what was pulled before.
 fn composed(
@@ -142,8 +144,8 @@ fn composed(
             Ok(_) if failed.contains(&file.component) && !stands => {
                 Some("not written, for another file of the release failed".to_owned())
             }
-            Ok(Some((digest, definitions))) => {
-                after.put(file, digest, definitions, &fleet.own);
+            Ok(Some(read)) => {
+                after.put(file, read.sha256, read.definitions, &fleet.own);
                 None
             }
             Ok(None) => {
@@ -262,60 +264,6 @@ fn read_folder(folder: &Path) -> Result<(PulledFolder, Option<String>), Error> {
     match lock_from_bytes::<PulledLock>(text.as_bytes(), PULLED_SCHEMA) {
         Ok(lock) => Ok((PulledFolder { lock, ..read }, None)),
         Err(why) => Ok((read, Some(format!("{LOCK} cannot be read: {why}")))),
-    }
-}
-
-/// The digest of a file, and the definitions in it, or why it was not had.
-fn read(
-    file: &WantedFile,
-    options: &PullOptions,
-    proxies: &ProxySettings,
-    before: &PulledFolder,
-) -> Result<(Digest, Vec<PublishedDefinition>), String> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
-    if !file.version.chars().all(is_plain) {
-        return Err(format!("`{}` is no version of a release", file.version));
-    }
-    let (bytes, from) = bytes(&file.address, options.from.as_deref(), proxies)?;
-    let told = |why: String| format!("{from}: {why}");
-    let digest = Digest::of(&bytes);
-    let pulled = before.lock.releases.get(&file.address).filter(|_| !options.again);
-    if let Some(pulled) = pulled.filter(|pulled| pulled.sha256 != digest) {
-        return Err(told(format!(
-            "it is another file than was pulled of this release before (SHA-256 {}, and now {}); nobody changes a release that \
-             is out: find out who did, then --again takes it",
-            pulled.sha256.short(12),
-            digest.short(12)
-        )));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| told("it is no text".to_owned()))?;
-    Ok((digest, published_definitions(&text, &file.only).map_err(told)?))
-}
-
-/// The bytes of a file, and where they were read.
-fn bytes(
-    address: &str,
-    from: Option<&str>,
-    proxies: &ProxySettings,
-) -> Result<(Vec<u8>, String), String> {
-    let limits = DownloadLimits::default();
-    let below = address.split_once("://").map_or(address, |(_, path)| path);
-    let had = |from: String, read: Result<Vec<u8>, DownloadError>| match read {
-        Ok(bytes) => Ok((bytes, from)),
-        Err(why) => Err(format!("{from}: {why}")),
-    };
-    match from {
-        None => had(address.to_owned(), download(address, proxies, limits)),
-        Some(base) if base.contains("://") => {
-            let there = format!("{}/{below}", base.trim_end_matches('/'));
-            let read = download(&there, proxies, limits);
-            had(there, read)
-        }
-        Some(folder) => {
-            let path = Path::new(folder).join(below);
-            let read = files::read_at_most(&path, limits.bytes);
-            read.map(|bytes| (bytes, path.display().to_string())).map_err(|error| error.to_string())
-        }
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) enum Release {
     Huge,
     /// Another address.
     Elsewhere(String),
+    /// Nothing: the connection is closed.
+    HangsUp,
 }
 
 type Answers = dyn Fn(&str) -> Release + Send + Sync;
@@ -96,6 +98,7 @@ fn serve(
         Release::Torn(body) => ("200 OK".to_owned(), Some(body.len() * 2), body),
         Release::Unmeasured(body) => ("200 OK".to_owned(), None, body),
         Release::Elsewhere(to) => (format!("302 Found\r\nLocation: {to}"), Some(0), String::new()),
+        Release::HangsUp => return Ok(()),
         Release::Huge => {
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9999999999\r\n\r\n")?;
             let block = vec![b' '; 1 << 16];
