@@ -108,6 +108,28 @@ pub(super) fn yaml_files(folder: &Path) -> Result<Vec<std::path::PathBuf>, Error
     Ok(found)
 }
 
+/// Where a folder is while another takes its place.
+pub(super) fn set_aside(folder: &Path) -> std::path::PathBuf {
+    beside(folder, "old")
+}
+
+fn beside(folder: &Path, what: &str) -> std::path::PathBuf {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    folder.with_file_name(format!(".{name}.{what}"))
+}
+
+/// Puts a folder back that was set aside by somebody who was killed before another was in its place.
+///
+/// # Errors
+/// It cannot be renamed.
+pub(super) fn put_back(folder: &Path) -> Result<(), Error> {
+    let old = set_aside(folder);
+    if folder.exists() || !old.exists() {
+        return Ok(());
+    }
+    fs::rename(&old, folder).map_err(|error| failed("rename", &old, &error))
+}
+
 /// Makes a folder of files, by path from there, in the place of the one that is there: at no moment is it half of both.
 ///
 /// # Errors
@@ -116,11 +138,11 @@ pub(super) fn replace_folder(
     folder: &Path,
     files: &BTreeMap<String, Vec<u8>>,
 ) -> Result<(), Error> {
-    let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
+    if folder.file_name().is_none() {
         return Err(Error::failed(format!("{} is no folder", shown(folder))));
-    };
-    let beside = |what: &str| parent.join(format!(".{}.{what}", name.to_string_lossy()));
-    let (new, old) = (beside("new"), beside("old"));
+    }
+    put_back(folder)?;
+    let (new, old) = (beside(folder, "new"), set_aside(folder));
     for left in [&new, &old].into_iter().filter(|left| left.exists()) {
         remove_folder(left)?;
     }
@@ -185,6 +207,27 @@ mod tests {
         }
         write(&dir.path().join("d"), "").unwrap();
         assert!(replace_folder(&dir.path().join("d/e"), &files("one")).is_err());
+    }
+
+    #[test]
+    fn what_was_set_aside_is_put_back_and_never_removed_before_another_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("a");
+        write(&folder.join("one"), "").unwrap();
+        put_back(&folder).unwrap();
+        assert_eq!(entries(dir.path()).unwrap(), ["a"]);
+        // Somebody was killed between two renames, and the next one cannot write.
+        fs::rename(&folder, set_aside(&folder)).unwrap();
+        let files = BTreeMap::from([("b".to_owned(), Vec::new()), ("b/c".to_owned(), Vec::new())]);
+        assert!(replace_folder(&folder, &files).is_err());
+        assert_eq!(entries(&folder).unwrap(), ["one"]);
+        fs::rename(&folder, set_aside(&folder)).unwrap();
+        put_back(&folder).unwrap();
+        assert_eq!(entries(&folder).unwrap(), ["one"]);
+        // Where the other is there already, it stays.
+        write(&set_aside(&folder).join("two"), "").unwrap();
+        put_back(&folder).unwrap();
+        assert_eq!(entries(&folder).unwrap(), ["one"]);
     }
 
     #[test]

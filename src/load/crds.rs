@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::read;
 use super::tree;
-use crate::model::{CrdFiles, Dir, Fleet, Id, Input, Store, StoreError};
+use crate::model::{CrdFiles, Dir, Entry, EntryKind, Fleet, Id, Input, Store, StoreError};
 
 /// The largest file, in bytes: no API server takes a larger definition.
 const MOST_OF_A_FILE: u64 = 3 << 20;
@@ -17,7 +17,12 @@ const MOST_FILES: usize = 2_000;
 /// (a lock, a page for people), are left out. One that cannot be read is there with the reason.
 pub(super) fn read(store: &dyn Store, fleet: Id, root: &str) -> Result<CrdFiles, StoreError> {
     let mut files = CrdFiles::new();
-    let Some(dir) = tree::dir_at(store, fleet, root)? else { return Ok(files) };
+    let Some(dir) = tree::dir_at(store, fleet, root)? else {
+        if let Some(why) = no_folder(store, fleet, root)? {
+            files.insert(String::new(), Err(why.to_owned()));
+        }
+        return Ok(files);
+    };
     let (mut seen, mut bytes) = (0, 0);
     let mut may = |_: &str| {
         seen += 1;
@@ -25,8 +30,7 @@ pub(super) fn read(store: &dyn Store, fleet: Id, root: &str) -> Result<CrdFiles,
     };
     for (path, entry) in tree::files_that(store, dir, &[], &mut may)? {
         let is_hidden = path.split('/').any(|part| part.starts_with('.'));
-        let ending = Path::new(&path).extension();
-        if is_hidden || !ending.is_some_and(|ending| ending == "yaml" || ending == "yml") {
+        if is_hidden || !is_looked_at(&path, entry) {
             continue;
         }
         // What is too much is not read: a small object of Git may say it a thousand times.
@@ -43,6 +47,30 @@ pub(super) fn read(store: &dyn Store, fleet: Id, root: &str) -> Result<CrdFiles,
         files.insert(path, text.map(Arc::from).map_err(|finding| finding.message));
     }
     Ok(files)
+}
+
+/// Whether a file is to be a definition, or a link in the place of a folder of them, which no run follows: what has an ending
+/// of letters is a file.
+fn is_looked_at(path: &str, entry: Entry) -> bool {
+    let ending = Path::new(path).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let is_file = ending.starts_with(|c: char| c.is_ascii_alphabetic());
+    matches!(ending, "yaml" | "yml") || entry.kind == EntryKind::Symlink && !is_file
+}
+
+/// Why there is something in the place of the folder that is none; `None` where nothing is there.
+fn no_folder(store: &dyn Store, fleet: Id, root: &str) -> Result<Option<&'static str>, StoreError> {
+    let mut dir = store.dir(fleet)?;
+    for name in root.split('/') {
+        match dir.get(name) {
+            Some(Entry { kind: EntryKind::Dir, id }) => dir = store.dir(id)?,
+            Some(Entry { kind: EntryKind::Symlink, .. }) => {
+                return Ok(Some("it is a symbolic link, which no run follows"));
+            }
+            Some(_) => return Ok(Some("it is no folder")),
+            None => return Ok(None),
+        }
+    }
+    Ok(None)
 }
 
 /// The definitions of a fleet that has loaded, by path below their root, as loading reads them.
@@ -65,7 +93,6 @@ pub fn own_definitions(
 mod tests {
     use super::super::tests::{CARP, Memory, load_files, load_tree};
     use super::*;
-    use crate::model::{Entry, EntryKind};
 
     #[test]
     fn definitions_are_text_by_path() {
@@ -80,6 +107,27 @@ mod tests {
         let paths: Vec<_> = loaded.crds.keys().map(String::as_str).collect();
         assert_eq!(paths, ["as.x.io.yaml", "capi/bs.x.io.yml"]);
         assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_folder_or_of_one_in_it_is_told() {
+        let store = Memory::default();
+        let carp = store.put_blob(CARP.as_bytes()).unwrap();
+        let link = store.put_blob(b"../elsewhere").unwrap();
+        let read = |path: &'static str, kind| {
+            let carp = ("carp.yaml", Entry { kind: EntryKind::File, id: carp });
+            let loaded = load_tree(&store, &[carp, (path, Entry { kind, id: link })]);
+            loaded.crds.into_iter().map(|(path, text)| (path, text.unwrap_err())).next()
+        };
+        let (path, why) = read("crds", EntryKind::Symlink).unwrap();
+        assert_eq!((&*path, &*why), ("", "it is a symbolic link, which no run follows"));
+        assert_eq!(read("crds", EntryKind::File).unwrap().1, "it is no folder");
+        for inner in ["crds/pulled", "crds/cluster-api-v1.13"] {
+            let (path, why) = read(inner, EntryKind::Symlink).unwrap();
+            assert!(inner.ends_with(&path) && why.contains("symbolic link"), "{inner}: {why}");
+        }
+        assert_eq!(read("crds/README.md", EntryKind::Symlink), None);
+        assert_eq!(read("crds/.old", EntryKind::Symlink), None);
     }
 
     #[test]

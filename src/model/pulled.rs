@@ -44,6 +44,9 @@ pub struct PulledRelease {
     /// Those that were left out, for the fleet has its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<String>,
+    /// Those that were left to another file, which has them too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<String>,
 }
 
 /// A definition that was written.

@@ -77,8 +77,8 @@ impl Read {
     pub(super) fn unfolded(loaded: Loaded, previous: Previous) -> (Self, bool) {
         let (mut templates, mut unread) = Templates::built_in().with(&loaded.templates);
         if !loaded.crds.is_empty() {
-            let set = CrdSet::new(&loaded.crds);
             let root = loaded.fleet.spec.roots.clone().unwrap_or_default().crds;
+            let set = CrdSet::new(&root, &loaded.crds);
             unread.extend(set.unread().map(|(file, why)| crd_not_read(&root, file, why)));
             templates = templates.held_against(Arc::new(set));
         }
@@ -300,8 +300,13 @@ impl Read {
 
 /// A file among the definitions that is none.
 fn crd_not_read(root: &str, file: &str, why: &str) -> Diagnostic {
+    if file == root {
+        return Diagnostic::new(Code::CrdNotRead, format!("the definitions are not read: {why}"))
+            .at(Place::file(file))
+            .help("put a folder with the definitions in its place");
+    }
     Diagnostic::new(Code::CrdNotRead, format!("the file defines no kind: {why}"))
-        .at(Place::file(format!("{root}/{file}")))
+        .at(Place::file(file))
         .help("put one definition into a file, and call it as the definition is called")
 }
 

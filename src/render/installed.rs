@@ -16,12 +16,21 @@ pub struct InstalledRelease {
     /// The version: the newest that a worker, a pool or the control plane has. Definitions grow: those of an older
     /// one would refuse what is right where the newer one is.
     pub version: String,
-    /// The other versions that some have.
-    pub older: Vec<String>,
+    /// The other versions, and who has them; the oldest first.
+    pub older: Vec<OlderVersion>,
     /// The files of YAML with the definitions.
     pub addresses: Vec<String>,
     /// The names of the definitions that are wanted of them; all where there is none.
     pub only: Vec<String>,
+}
+
+/// A version of a component that is not the newest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OlderVersion {
+    /// The version.
+    pub version: String,
+    /// Who has it: `worker/NAME`, `pool/NAME`, or the control plane.
+    pub who: Vec<String>,
 }
 
 /// What a fleet has installed.
@@ -41,24 +50,25 @@ pub fn installed(fleet: &Fleet) -> InstalledReleases {
         VersionsFound { catalogue, found: BTreeMap::new(), of_providers: BTreeMap::new() };
     let none = BTreeMap::new();
     let hub = fleet.spec.control_plane.as_ref().map_or(&none, |cluster| &cluster.components);
-    all.add(fleet, hub, FlavorKind::Worker, Nodes::Machines);
-    for worker in fleet.workers.values() {
-        all.add(fleet, &worker.spec.components.0, FlavorKind::ManagedCluster, worker.nodes());
+    all.add(fleet, "the control plane", hub, FlavorKind::Worker, Nodes::Machines);
+    for (name, worker) in &fleet.workers {
+        let (who, own) = (format!("worker/{name}"), &worker.spec.components.0);
+        all.add(fleet, &who, own, FlavorKind::ManagedCluster, worker.nodes());
     }
-    for pool in fleet.pools.values() {
+    for (name, pool) in &fleet.pools {
         let components = &pool.spec.template.spec.components.0;
         let flavor = pool.spec.template.spec.flavor.as_deref();
         let flavor = flavor.and_then(|name| fleet.catalogue.flavor(name));
         let nodes = flavor.map_or(Nodes::Machines, |flavor| flavor.nodes);
-        all.add(fleet, components, FlavorKind::ManagedCluster, nodes);
+        all.add(fleet, &format!("pool/{name}"), components, FlavorKind::ManagedCluster, nodes);
     }
     all.releases()
 }
 
 struct VersionsFound<'a> {
     catalogue: &'a Catalogue,
-    /// The versions that there are of each component.
-    found: BTreeMap<&'a str, BTreeSet<String>>,
+    /// The versions that there are of each component, and who has them.
+    found: BTreeMap<&'a str, BTreeMap<String, BTreeSet<String>>>,
     /// Where those of the providers are published, by component.
     of_providers: BTreeMap<&'a str, BTreeSet<String>>,
 }
@@ -67,6 +77,7 @@ impl<'a> VersionsFound<'a> {
     fn add(
         &mut self,
         fleet: &'a Fleet,
+        who: &str,
         own: &BTreeMap<String, String>,
         makes: FlavorKind,
         nodes: Nodes,
@@ -92,7 +103,8 @@ impl<'a> VersionsFound<'a> {
             there.push((component, if said.is_empty() { version } else { said }));
         }
         for (component, version) in there {
-            self.found.entry(component).or_default().insert(version.to_owned());
+            let versions = self.found.entry(component).or_default();
+            versions.entry(version.to_owned()).or_default().insert(who.to_owned());
         }
     }
 
@@ -100,20 +112,23 @@ impl<'a> VersionsFound<'a> {
         let own: BTreeMap<_, _> = self.catalogue.definitions().collect();
         let mut all = InstalledReleases::default();
         for (component, versions) in self.found {
-            let mut versions: Vec<_> = versions.into_iter().filter(|v| !v.is_empty()).collect();
-            versions.sort_by_cached_key(|version| age(version));
+            let versions = versions.into_iter().filter(|(version, _)| !version.is_empty());
+            let mut versions: Vec<_> = versions.collect();
+            versions.sort_by_cached_key(|(version, _)| age(version));
             let mut published = self.of_providers.remove(component).unwrap_or_default();
             let own = own.get(component);
             published.extend(own.into_iter().flat_map(|own| own.addresses.iter().cloned()));
             let component = component.to_owned();
-            if versions.is_empty() || published.is_empty() {
+            let Some((version, _)) = versions.pop().filter(|_| !published.is_empty()) else {
                 all.unpublished.push(component);
                 continue;
-            }
-            let version = versions.remove(versions.len() - 1);
+            };
             let addresses = addresses_of(published.iter(), &version);
             let only = own.map(|own| own.only.clone()).unwrap_or_default();
-            let older = versions;
+            let older = versions.into_iter();
+            let older = older
+                .map(|(version, who)| OlderVersion { version, who: who.into_iter().collect() })
+                .collect();
             all.releases.push(InstalledRelease { component, version, older, addresses, only });
         }
         all
@@ -155,14 +170,15 @@ mod tests {
     #[test]
     fn the_newest_version_counts_and_the_others_are_told() {
         let mut fleet = fleet();
-        let worker = fleet.workers.values_mut().next().unwrap();
+        let (name, worker) = fleet.workers.iter_mut().next().unwrap();
+        let who = vec![format!("worker/{name}")];
         worker.spec.components.0.insert("capi".to_owned(), "v1.9.10".to_owned());
         let all = installed(&fleet);
         let capi = of(&all, "capi");
         let newest = tables::components()["capi"].clone();
         assert_eq!(
             (&capi.version, &*capi.older),
-            (&newest, &["v1.9.10".to_owned()][..]),
+            (&newest, &[OlderVersion { version: "v1.9.10".to_owned(), who }][..]),
             "by numbers"
         );
         assert!(capi.addresses.iter().all(|address| address.contains(&format!("/{newest}/"))));
@@ -203,6 +219,6 @@ mod tests {
         assert_eq!((own.version.as_str(), &*own.only), ("v0.20.1", &["as.x.io".to_owned()][..]));
         let worker = fleet.workers.values_mut().next().unwrap();
         worker.spec.components.0.insert("secrets".to_owned(), "v0.19.0".to_owned());
-        assert_eq!(of(&installed(&fleet), "secrets").older, ["v0.19.0"]);
+        assert_eq!(of(&installed(&fleet), "secrets").older[0].version, "v0.19.0");
     }
 }

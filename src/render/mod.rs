@@ -92,7 +92,7 @@ pub use folder::{folder_digest, with_digest};
 pub use folder_change::FolderChange;
 pub use form::{same_file, same_objects};
 pub use index::{IndexedCluster, bare_folder, clusters_index, control_plane_index, sentinel};
-pub use installed::{InstalledRelease, InstalledReleases, installed};
+pub use installed::{InstalledRelease, InstalledReleases, OlderVersion, installed};
 pub use job::Job;
 pub use machines::{MachineGroup, machine_groups};
 pub use named_secrets::{secrets_named_by_cluster, secrets_named_by_worker};

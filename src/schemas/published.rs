@@ -182,7 +182,7 @@ mod tests {
     fn what_is_kept_checks_as_what_was_published() {
         let text = published_definitions(RELEASE, &[]).unwrap().remove(1).text;
         let files = [("pulled/x/bs.x.io.yaml".to_owned(), Ok(Arc::from(text.as_str())))];
-        let set = CrdSet::new(&files.into());
+        let set = CrdSet::new("crds", &files.into());
         let faults = |spec: Value| {
             set.faults(&json!({"apiVersion": "x.io/v1", "kind": "B", "metadata": {}, "spec": spec}))
                 .len()

@@ -52,22 +52,23 @@ impl CrdFile {
 }
 
 impl CrdSet {
-    /// The set of these files; of those that hold a definition by their names, nothing is read yet.
+    /// The set of these files, which are below `root`; of those that hold a definition by their names, nothing is read yet.
     #[must_use]
-    pub fn new(files: &CrdFiles) -> Self {
+    pub fn new(root: &str, files: &CrdFiles) -> Self {
         let mut set =
             Self { digest: digest(files), groups: BTreeMap::new(), unread: BTreeMap::new() };
         for (path, text) in files {
+            let shown = if path.is_empty() { root.to_owned() } else { format!("{root}/{path}") };
             if let Err(why) = text {
-                set.unread.insert(path.clone(), why.clone());
+                set.unread.insert(shown.clone(), why.clone());
             }
             let Some(name) = definition_name(path) else {
                 let why = "it is not called `<plural>.<group>.yaml`, as its definition is";
-                set.unread.entry(path.clone()).or_insert_with(|| why.to_owned());
+                set.unread.entry(shown).or_insert_with(|| why.to_owned());
                 continue;
             };
             let file = CrdFile {
-                path: path.clone(),
+                path: shown,
                 name: name.clone(),
                 text: text.clone(),
                 read: OnceLock::new(),
@@ -77,7 +78,7 @@ impl CrdSet {
         set
     }
 
-    /// The files that nobody can read, and why: what is in the others is read when it is needed.
+    /// The files that nobody can read, by path from the fleet's root, and why: what is in the others is read when it is needed.
     pub fn unread(&self) -> impl Iterator<Item = (&str, &str)> {
         self.unread.iter().map(|(path, why)| (path.as_str(), why.as_str()))
     }
@@ -220,7 +221,7 @@ mod tests {
 
     fn set(files: &[(&str, &str)]) -> CrdSet {
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), Ok(Arc::from(*text))));
-        CrdSet::new(&files.collect())
+        CrdSet::new("crds", &files.collect())
     }
 
     fn said(set: &CrdSet, api_version: &str, kind: &str, spec: Value) -> Vec<String> {
@@ -238,6 +239,8 @@ mod tests {
             ["it has no field `spec.b`"]
         );
         assert_eq!(said(&set, "x.io/v2", "Fool", json!({})), ["Fool has no version `v2`"]);
+        let fault = set.faults(&json!({"apiVersion": "x.io/v1", "kind": "Fool", "b": 1})).remove(0);
+        assert_eq!(fault.help, "crds/fools.x.io.yaml says what a Fool of v1 may be");
         assert_eq!(said(&set, "y.io/v1", "Fool", json!({"b": 1})), [""; 0], "a group of others");
         assert_eq!(said(&set, "v1", "ConfigMap", json!({"b": 1})), [""; 0]);
         let other = json!({"apiVersion": "x.io/v1", "kind": "Other"});
@@ -265,11 +268,11 @@ mod tests {
             set(&[("fools.x.io.yaml", "a: ["), ("others.x.io.yaml", &fine), ("notes.yaml", "")]);
         let found = said(&set, "x.io/v1", "Fool", json!({}));
         assert!(
-            found[0].starts_with("its definition fools.x.io.yaml cannot be read: "),
+            found[0].starts_with("its definition crds/fools.x.io.yaml cannot be read: "),
             "{found:?}"
         );
         assert_eq!(said(&set, "x.io/v1", "Other", json!({})), [""; 0]);
-        assert_eq!(set.unread().map(|(file, _)| file).collect::<Vec<_>>(), ["notes.yaml"]);
+        assert_eq!(set.unread().map(|(file, _)| file).collect::<Vec<_>>(), ["crds/notes.yaml"]);
     }
 
     #[test]

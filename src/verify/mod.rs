@@ -91,7 +91,8 @@ pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verif
         let mut templates = Templates::built_in().with(&templates).0;
         let definitions = load::own_definitions(input, store, fleet)?;
         if !definitions.is_empty() {
-            templates = templates.held_against(Arc::new(CrdSet::new(&definitions)));
+            let root = fleet.spec.roots.clone().unwrap_or_default().crds;
+            templates = templates.held_against(Arc::new(CrdSet::new(&root, &definitions)));
         }
         let (found, on) = overridden::found(fleet, &templates);
         diagnostics.extend(found);

@@ -180,7 +180,9 @@ fn another_version_is_found_without_asking_anybody_and_pulled() {
     let (code, said) = fleet.check();
     assert_eq!(code, 0, "{said}");
     assert!(
-        said.contains("some have capi v1.13.9: the definitions are those of v1.14.0"),
+        said.contains(
+            "there is an older capi v1.13.9 (worker/w-eus): the definitions are those of v1.14.0"
+        ),
         "{said}"
     );
 }
@@ -247,6 +249,10 @@ fn a_lock_that_is_damaged_costs_nothing_that_was_pulled() {
     let lock = fleet.files()["pulled/pulled.lock"].clone();
     fs::write(fleet.file("pulled/pulled.lock"), format!("<<<<<<< HEAD\n{lock}")).unwrap();
     let before = fleet.files();
+    let (code, said) = fleet.check();
+    let only = "crds/pulled/pulled.lock cannot be read: it has the marks of a merge";
+    assert!(code == 1 && said.contains(only), "{said}");
+    assert!(!said.contains("is not pulled") && !said.contains("was not pulled"), "{said}");
     fleet.server.answer(|path| match path.rsplit('/').next().unwrap() {
         "core-components.yaml" => Release::Says("404 Not Found", "Not Found"),
         _ => published(path),
@@ -257,6 +263,72 @@ fn a_lock_that_is_damaged_costs_nothing_that_was_pulled() {
     fleet.server.answer(published);
     assert_eq!(fleet.pull(&[]).0, 0);
     assert_eq!(fleet.files()["pulled/pulled.lock"], lock);
+    fs::write(fleet.file("pulled/pulled.lock"), [0xff, 0xfe, b'{']).unwrap();
+    let (code, said) = fleet.check();
+    assert!(code == 1 && said.contains("crds/pulled is not what the fleet has"), "{said}");
+    assert!(said.contains("crds/pulled/pulled.lock cannot be read: "), "{said}");
+    assert_eq!(fleet.pull(&[]).0, 0);
+    assert_eq!(fleet.files()["pulled/pulled.lock"], lock);
+}
+
+#[test]
+fn a_pull_that_was_killed_between_two_renames_loses_nothing() {
+    let fleet = Fleet::new();
+    assert_eq!(fleet.pull(&[]).0, 0);
+    let files = fleet.files();
+    fs::rename(fleet.file("pulled"), fleet.file(".pulled.old")).unwrap();
+    let (code, said) = fleet.check();
+    assert!(code == 1 && said.contains("a pull was killed before it ended"), "{said}");
+    assert!(said.contains("crds/.pulled.old") && !said.contains("is not pulled"), "{said}");
+    fleet.server.answer(|_| Release::HangsUp);
+    let (code, said) = fleet.pull(&[]);
+    assert!(code == 0 && said.contains("was left as it is"), "{said}");
+    assert_eq!(fleet.files(), files);
+}
+
+#[test]
+fn a_definition_that_two_components_publish_is_written_once() {
+    let fleet = Fleet::new();
+    let other = "/core-components.yaml";
+    fleet.server.answer(move |path| match (published(path), published(other)) {
+        (Release::File(own), Release::File(more)) if path.contains("/cert-manager/") => {
+            Release::File(format!("{own}---\n{more}"))
+        }
+        (own, _) => own,
+    });
+    let (code, said) = fleet.pull(&[]);
+    assert_eq!(code, 0, "{said}");
+    let left = "left out clusters.cluster.x-k8s.io of cert-manager, which capi has too\n";
+    assert!(said.contains(left), "{said}");
+    let files = fleet.files();
+    let of_clusters = files.keys().filter(|path| path.ends_with("/clusters.cluster.x-k8s.io.yaml"));
+    assert_eq!(of_clusters.collect::<Vec<_>>(), [CLUSTERS]);
+    assert_eq!(fleet.check().0, 0);
+    // The one that left it is read again with whatever else is.
+    fs::remove_file(fleet.file(CLUSTERS)).unwrap();
+    fleet.server.asked();
+    let (code, said) = fleet.pull(&[]);
+    assert_eq!(code, 0, "{said}");
+    assert!(fleet.server.asked().iter().any(|path| path.contains("/cert-manager/")), "{said}");
+    assert_eq!(fleet.files(), files);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_definitions_is_told_by_runs_too() {
+    let fleet = Fleet::new();
+    assert_eq!(fleet.pull(&[]).0, 0);
+    fs::rename(fleet.file("pulled"), fleet.person.path().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", fleet.file("pulled")).unwrap();
+    let (code, said) = fleet.run(&["validate"]);
+    assert_ne!(code, 0, "{said}");
+    assert!(said.contains("crd-not-read") && said.contains("crds/pulled"), "{said}");
+    fs::remove_dir_all(fleet.person.path().join("crds")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", fleet.person.path().join("crds")).unwrap();
+    let (code, said) = fleet.run(&["validate"]);
+    assert_ne!(code, 0, "{said}");
+    let told = "error[crd-not-read]: the definitions are not read: it is a symbolic link";
+    assert!(said.contains(told), "{said}");
 }
 
 #[test]

@@ -127,7 +127,9 @@ fn a_definition_that_cannot_be_read_holds_its_kind_and_no_other() {
     world.write(CLUSTERS, "a: [");
     let told = refused(&world.settle_at(2));
     assert!(
-        told[0].1.contains("its definition clusters.cluster.x-k8s.io.yaml cannot be read: line 1"),
+        told[0]
+            .1
+            .contains("its definition crds/clusters.cluster.x-k8s.io.yaml cannot be read: line 1"),
         "{told:?}"
     );
     assert_eq!(manifests(&world), before);

@@ -20,6 +20,8 @@ const LOCK: &str = "pulled.lock";
 const MOST_OF_A_FILE: usize = 3 << 20;
 const MOST_OF_ALL: usize = 64 << 20;
 const MOST_FILES: usize = 2_000;
+/// How many workers a note names.
+const MOST_NAMED: usize = 3;
 
 /// The folder of definitions that a look is told to stand on.
 ///
@@ -67,8 +69,24 @@ pub(in crate::cli) fn check(
     context: &mut Context<'_, '_>,
     args: &FolderArgs,
 ) -> Result<CheckView, Error> {
-    let fleet = fleet(context, args)?;
-    let mut found: Vec<_> = fleet.damage.iter().cloned().collect();
+    let fleet = fleet(context, args, false)?;
+    let found = differences(&fleet);
+    let definitions = fleet.before.files.len();
+    let releases = fleet.installed.releases.len();
+    Ok(CheckView { folder: fleet.shown, found, definitions, releases, notes: fleet.notes })
+}
+
+/// What is not as it should be. Nobody can say anything of the files where the lock says nothing.
+fn differences(fleet: &PulledFleet) -> Vec<String> {
+    let aside = files::set_aside(&fleet.folder);
+    if !fleet.folder.exists() && aside.exists() {
+        let aside = files::shown(&aside);
+        return vec![format!("a pull was killed before it ended: what was pulled is {aside}")];
+    }
+    if let Some(damage) = &fleet.damage {
+        return vec![damage.clone()];
+    }
+    let mut found = Vec::new();
     for file in &fleet.wanted {
         if let Err(why) = fleet.before.stands(file, &fleet.own) {
             found.push(format!("{} {} {why}", file.component, file.version));
@@ -76,9 +94,7 @@ pub(in crate::cli) fn check(
     }
     found.dedup();
     found.extend(fleet.before.unwanted(&fleet.wanted));
-    let definitions = fleet.before.files.len();
-    let releases = fleet.installed.releases.len();
-    Ok(CheckView { folder: fleet.shown, found, definitions, releases, notes: fleet.notes })
+    found
 }
 
 /// Reads the files of the releases, and writes their definitions.
@@ -96,17 +112,20 @@ pub(in crate::cli) fn pull(
             .help("no credential is sent: name a place that everybody may read, or a folder"));
     }
     let _progress = context.progress("reading the definitions of the releases");
-    let fleet = fleet(context, args)?;
+    let fleet = fleet(context, args, true)?;
     let proxies = ProxySettings::of(|name| context.io.env.get(name).map(String::as_str));
     let mut publishers = Publishers::begin(options.from.clone(), proxies)?;
     let mut reads = Vec::new();
+    let all_stand = !options.again && differences(&fleet).is_empty();
     for file in &fleet.wanted {
-        let stands = !options.again && fleet.before.stands(file, &fleet.own).is_ok();
+        let stands = !options.again
+            && fleet.before.stands(file, &fleet.own).is_ok()
+            && (all_stand || !fleet.before.leaves_some(file));
         let pulled = fleet.before.lock.releases.get(&file.address).filter(|_| !options.again);
         let read = (!stands).then(|| publishers.read(file, pulled));
         reads.push((file, read.transpose()));
     }
-    let (after, rows) = composed(&fleet, reads);
+    let (after, rows, shared) = composed(&fleet, reads);
     bounded(&fleet, &after)?;
     if let Some(damage) =
         fleet.damage.as_ref().filter(|_| rows.iter().any(|row| row.failed.is_some()))
@@ -119,7 +138,7 @@ pub(in crate::cli) fn pull(
     }
     let written = write(&fleet, &after)?;
     let own = after.lock.releases.values().flat_map(|release| release.own.clone()).collect();
-    Ok(PullView { folder: fleet.shown, rows, own, written, notes: fleet.notes })
+    Ok(PullView { folder: fleet.shown, rows, own, shared, written, notes: fleet.notes })
 }
 
 /// What was read of a file; `None` where it stands as it was pulled.
@@ -129,7 +148,7 @@ type FileRead = Result<Option<ReadRelease>, String>;
 fn composed(
     fleet: &PulledFleet,
     reads: Vec<(&WantedFile, FileRead)>,
-) -> (PulledFolder, Vec<PullRow>) {
+) -> (PulledFolder, Vec<PullRow>, Vec<String>) {
     let failed = reads.iter().filter(|(_, read)| read.is_err());
     let failed: BTreeSet<_> = failed.map(|(file, _)| file.component.clone()).collect();
     let (mut after, mut rows) = (PulledFolder::default(), Vec::new());
@@ -158,16 +177,24 @@ fn composed(
             component: file.component.clone(),
             version: file.version.clone(),
             address: file.address.clone(),
-            definitions: after.count(&file.address),
+            definitions: 0,
             stands,
             failed: told,
         });
     }
-    (after, rows)
+    let shared = after.settle();
+    for row in &mut rows {
+        row.definitions = after.count(&row.address);
+    }
+    (after, rows, shared)
 }
 
-/// Loads the fleet, and reads its folder of definitions.
-fn fleet(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<PulledFleet, Error> {
+/// Loads the fleet, and reads its folder of definitions, which is put back first where it `may_write`.
+fn fleet(
+    context: &mut Context<'_, '_>,
+    args: &FolderArgs,
+    may_write: bool,
+) -> Result<PulledFleet, Error> {
     let named = reconcile::argument(&args.fleet);
     let place = open::find(context, &named)?;
     let Some(root) = place.folder.filter(|_| place.revision.is_none()) else {
@@ -197,7 +224,10 @@ fn fleet(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<PulledFleet
             .help("put a folder in its place"));
     }
     let installed = render::installed(fleet);
-    let (before, damage) = read_folder(&folder)?;
+    if may_write {
+        files::put_back(&folder)?;
+    }
+    let (before, damage) = read_folder(&folder, &shown)?;
     let mut notes = version_notes(&installed);
     if fleet.spec.images.as_ref().is_some_and(|images| images.sources == Sources::Mirror) {
         notes.push(
@@ -223,10 +253,12 @@ fn fleet(context: &mut Context<'_, '_>, args: &FolderArgs) -> Result<PulledFleet
 fn version_notes(installed: &InstalledReleases) -> Vec<String> {
     let mut notes = Vec::new();
     for release in installed.releases.iter().filter(|release| !release.older.is_empty()) {
+        let older = release.older.iter().map(|older| {
+            format!("{} {} ({})", release.component, older.version, some_of(&older.who))
+        });
         notes.push(format!(
-            "some have {} {}: the definitions are those of {}, the newest; what it knows and an older one does not is not found",
-            release.component,
-            release.older.join(" and "),
+            "there is an older {}: the definitions are those of {}, the newest; what it knows and an older one does not is not found",
+            older.collect::<Vec<_>>().join(" and "),
             release.version
         ));
     }
@@ -237,6 +269,13 @@ fn version_notes(installed: &InstalledReleases) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// The first of those who have something, and how many more there are.
+fn some_of(who: &[String]) -> String {
+    let (first, more) = who.split_at(who.len().min(MOST_NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    format!("{}{more}", first.join(", "))
 }
 
 /// The names of the definitions outside of the folder.
@@ -251,7 +290,7 @@ fn own_definitions(crds: &Path, folder: &Path) -> Result<BTreeSet<String>, Error
 }
 
 /// The folder as it is, and why its lock cannot be read.
-fn read_folder(folder: &Path) -> Result<(PulledFolder, Option<String>), Error> {
+fn read_folder(folder: &Path, shown: &str) -> Result<(PulledFolder, Option<String>), Error> {
     let mut read = PulledFolder::default();
     for path in files::yaml_files(folder)? {
         let below = path.strip_prefix(folder).unwrap_or(&path);
@@ -260,11 +299,17 @@ fn read_folder(folder: &Path) -> Result<(PulledFolder, Option<String>), Error> {
         let bytes = files::read_at_most(&path, MOST_OF_A_FILE).unwrap_or_default();
         read.files.insert(name, bytes);
     }
-    let Some(text) = files::read(&folder.join(LOCK))? else { return Ok((read, None)) };
-    match lock_from_bytes::<PulledLock>(text.as_bytes(), PULLED_SCHEMA) {
-        Ok(lock) => Ok((PulledFolder { lock, ..read }, None)),
-        Err(why) => Ok((read, Some(format!("{LOCK} cannot be read: {why}")))),
+    let lock = folder.join(LOCK);
+    if !lock.exists() {
+        return Ok((read, None));
     }
+    let damage = |why: String| Some(format!("{shown}/{LOCK} cannot be read: {why}"));
+    let bytes = files::read_at_most(&lock, MOST_OF_A_FILE);
+    Ok(match bytes.map(|bytes| lock_from_bytes::<PulledLock>(&bytes, PULLED_SCHEMA)) {
+        Ok(Ok(lock)) => (PulledFolder { lock, ..read }, None),
+        Ok(Err(why)) => (read, damage(why.to_string())),
+        Err(why) => (read, damage(why.to_string())),
+    })
 }
 
 /// Refuses what loading the fleet would not read.

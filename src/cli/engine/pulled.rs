@@ -63,6 +63,10 @@ impl PulledFolder {
         if pulled.only != wanted.only {
             return Err("was pulled when other definitions of it were wanted".to_owned());
         }
+        let has = |name: &String| self.lock.definitions.keys().any(|path| name_of(path) == name);
+        if let Some(name) = pulled.elsewhere.iter().find(|name| !has(name)) {
+            return Err(format!("was pulled when another component had {name}"));
+        }
         let of_it = || self.lock.definitions.iter().filter(|(_, file)| file.of == wanted.address);
         let left_now: Vec<_> = of_it().filter(|(path, _)| own.contains(name_of(path))).collect();
         if !left_now.is_empty() || pulled.own.iter().any(|name| !own.contains(name)) {
@@ -107,6 +111,12 @@ impl PulledFolder {
         }
     }
 
+    /// Whether a file left definitions to others: what these have of them may be another when one of them is read anew.
+    pub(super) fn leaves_some(&self, wanted: &WantedFile) -> bool {
+        let pulled = self.lock.releases.get(&wanted.address);
+        pulled.is_some_and(|pulled| !pulled.elsewhere.is_empty())
+    }
+
     /// Puts what was read of a file into the folder, but for what the fleet has itself. Of two files of one component the
     /// first has a definition.
     pub(super) fn put(
@@ -116,7 +126,7 @@ impl PulledFolder {
         definitions: Vec<PublishedDefinition>,
         own: &BTreeSet<String>,
     ) {
-        let mut left = Vec::new();
+        let (mut left, mut elsewhere) = (Vec::new(), Vec::new());
         for PublishedDefinition { name, text } in definitions {
             let path = format!("{}/{name}.yaml", wanted.component);
             if own.contains(&name) {
@@ -126,11 +136,37 @@ impl PulledFolder {
                     PulledFile { of: wanted.address.clone(), sha256: Digest::of(text.as_bytes()) };
                 self.lock.definitions.insert(path.clone(), file);
                 self.files.insert(path, text.into_bytes());
+            } else {
+                elsewhere.push(name);
             }
         }
         let WantedFile { component, version, address, only } = wanted.clone();
-        let release = PulledRelease { component, version, sha256, only, own: left };
+        let release = PulledRelease { component, version, sha256, only, own: left, elsewhere };
         self.lock.releases.insert(address, release);
+    }
+
+    /// Leaves each definition to the first component that has it; what was left, and to whom, in words.
+    pub(super) fn settle(&mut self) -> Vec<String> {
+        let mut first = BTreeMap::new();
+        let mut told = Vec::new();
+        for path in self.lock.definitions.keys().cloned().collect::<Vec<_>>() {
+            let name = name_of(&path).to_owned();
+            let Some(other) = first.get(&name) else {
+                first.insert(name, path);
+                continue;
+            };
+            let (had, has) = (self.files.remove(&path), self.files.get(other));
+            let component = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
+            let (of, owner) = (component(&path), component(other));
+            let same = if had.as_ref() == has { "" } else { ", and says something else of it" };
+            told.push(format!("{name} of {of}, which {owner} has too{same}"));
+            let Some(file) = self.lock.definitions.remove(&path) else { continue };
+            if let Some(release) = self.lock.releases.get_mut(&file.of) {
+                release.elsewhere.push(name);
+                release.elsewhere.sort();
+            }
+        }
+        told
     }
 
     /// How many definitions come from a file.
@@ -206,6 +242,39 @@ mod tests {
             let told = folder.stands(&file("v1"), &names(own)).unwrap_err();
             assert!(told.contains("of its own"), "{own:?}: {told}");
         }
+    }
+
+    #[test]
+    fn a_definition_of_two_components_is_there_once() {
+        let (none, mut folder) = (names(&[]), pulled(&[]));
+        let sun = WantedFile {
+            component: "sun".into(),
+            address: "https://y.example.com/sun.yaml".into(),
+            ..file("v1")
+        };
+        let other = PublishedDefinition { text: "other\n".into(), ..definition("as.x.io") };
+        let all = vec![other, definition("bs.x.io"), definition("cs.x.io")];
+        folder.put(&sun, Digest::of(b"sun"), all, &none);
+        assert_eq!(
+            folder.settle(),
+            [
+                "as.x.io of sun, which moon has too, and says something else of it",
+                "bs.x.io of sun, which moon has too"
+            ]
+        );
+        let paths: Vec<_> = folder.files.keys().map(String::as_str).collect();
+        assert_eq!(paths, ["moon/as.x.io.yaml", "moon/bs.x.io.yaml", "sun/cs.x.io.yaml"]);
+        assert_eq!(folder.count(&sun.address), 1);
+        for wanted in [&file("v1"), &sun] {
+            assert_eq!(folder.stands(wanted, &none), Ok(()));
+        }
+        assert!(folder.leaves_some(&sun) && !folder.leaves_some(&file("v1")));
+        assert_eq!(folder.settle(), [""; 0]);
+        // Nobody has it once the first component is gone.
+        let mut alone = PulledFolder::default();
+        alone.keep(&folder, &sun.address);
+        let told = alone.stands(&sun, &none).unwrap_err();
+        assert_eq!(told, "was pulled when another component had as.x.io");
     }
 
     #[test]

@@ -67,10 +67,11 @@ pub(in crate::cli) fn test(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,
 ) -> Result<Vec<TemplateTestRow>, Error> {
-    let Loaded { templates: own, crds, .. } = look(context, fleet)?;
+    let Loaded { templates: own, crds, fleet, .. } = look(context, fleet)?;
     let mut templates = Templates::built_in().with(&own).0;
     if !crds.is_empty() {
-        templates = templates.held_against(Arc::new(CrdSet::new(&crds)));
+        let root = fleet.spec.roots.unwrap_or_default().crds;
+        templates = templates.held_against(Arc::new(CrdSet::new(&root, &crds)));
     }
     let run = |(flavor, path): (&str, &str)| {
         let bytes = own.get(path).map(String::as_bytes).unwrap_or_default();

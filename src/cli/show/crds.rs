@@ -13,6 +13,8 @@ pub struct PullView {
     pub rows: Vec<PullRow>,
     /// The definitions that the fleet has itself.
     pub own: Vec<String>,
+    /// The definitions that were left to another component, in words.
+    pub shared: Vec<String>,
     /// How many files were written, and how many removed; `None` where all stood.
     pub written: Option<(usize, usize)>,
     /// What people should know besides.
@@ -75,6 +77,9 @@ pub(in crate::cli) fn pull(view: &PullView, palette: Palette) -> String {
     for name in &view.own {
         let _ = writeln!(out, "left out {name}, of which the fleet has its own");
     }
+    for shared in &view.shared {
+        let _ = writeln!(out, "left out {shared}");
+    }
     let folder = &view.folder;
     match view.written {
         None => {
@@ -132,17 +137,19 @@ mod tests {
             folder: "crds/pulled".into(),
             rows: vec![row("v1", true, None), row("v2", false, None), row("v3", false, Some("no"))],
             own: vec!["as.x.io".into()],
+            shared: vec!["bs.x.io of sun, which moon has too".into()],
             written: Some((1, 2)),
             notes: Vec::new(),
         };
         assert_eq!(
             pull(&view, Palette::plain()),
             "moon v1 crds.yaml: 2 definitions, as before\nmoon v2 crds.yaml: 2 definitions\nmoon v3 crds.yaml: failed: no\nleft \
-             out as.x.io, of which the fleet has its own\nwrote 1 definition to crds/pulled, removed 2 definitions\n  help: what \
+             out as.x.io, of which the fleet has its own\nleft out bs.x.io of sun, which moon has too\nwrote 1 definition to crds/pulled, removed 2 definitions\n  help: what \
              failed was not written, and what was pulled of it before stays; run it again\n"
         );
         let (rows, own) = (vec![row("v1", true, None)], Vec::new());
-        let fine = PullView { rows, own, written: None, ..view };
+        let shared = Vec::new();
+        let fine = PullView { rows, own, shared, written: None, ..view };
         let said = pull(&fine, Palette::plain());
         assert_eq!(
             said,

@@ -58,7 +58,7 @@ impl Crds {
         }
         let groups = files.keys().filter_map(|file| Some(file.split_once('.')?.1));
         let groups = groups.map(|group| group.trim_end_matches(".yaml").to_owned()).collect();
-        let set = CrdSet::new(&files);
+        let set = CrdSet::new("crds", &files);
         assert_eq!(set.unread().count(), 0, "{:?}", set.unread().collect::<Vec<_>>());
         Self { set, groups }
     }
