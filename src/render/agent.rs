@@ -106,6 +106,11 @@ impl Agent {
         API_SERVER_PORTS.into_iter().chain(port(&self.repository)).collect()
     }
 
+    /// What the branches of all reports begin with.
+    pub(super) fn branches(&self) -> &str {
+        &self.branch
+    }
+
     /// The branch of its reports.
     pub(super) fn report_branch(&self) -> String {
         format!("{}/{}", self.branch, self.name)

@@ -5,6 +5,8 @@
 //! as soon as it is there (external-secrets v2.9.0, `apis/externalsecrets/v1` and `runtime/template/v2`; Cluster API,
 //! `clusterresourceset_controller.go`). What stands in an entry is JSON, whose keys are those of the Secret.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::agent::Agent;
@@ -14,6 +16,7 @@ use super::preparation::{Once, Preparation, Where};
 use super::wanted::{NeededSecret, SecretWanted};
 use super::worker_secrets::{
     agent_secret, data_store_secrets, git_secret, is_bootstrapped, issuer_secret, provider_secrets,
+    shared_agent_why,
 };
 use crate::model::api::{ExternalSecretSettings, WORKER_IN_KEY};
 use crate::model::{FlavorKind, Fleet, Nodes, Worker};
@@ -36,6 +39,8 @@ pub(super) struct ExternalSecret<'a> {
     called: String,
     /// The Secret as what uses it wants it.
     wanted: NeededSecret,
+    /// What it is for where the entry is for all workers, if that is something else.
+    shared_why: Option<String>,
     /// Which of the worker's `ClusterResourceSets` carries it there; `None`: it stays on the control-plane cluster.
     pub(super) carried: Option<Carried>,
 }
@@ -63,6 +68,7 @@ pub(super) fn of_worker<'a>(fleet: &'a Fleet, worker: &'a Worker) -> Vec<Externa
         name,
         called: called.to_owned(),
         wanted,
+        shared_why: None,
         carried,
     };
     let own = |wanted: NeededSecret, carried| {
@@ -85,7 +91,10 @@ pub(super) fn of_worker<'a>(fleet: &'a Fleet, worker: &'a Worker) -> Vec<Externa
     all.extend(Agent::of_worker(fleet, worker).into_iter().flat_map(|agent| {
         let secrets = agent.secrets().into_iter();
         secrets
-            .map(|name| own(agent_secret(&agent, name), Some(Carried::Agent)))
+            .map(|name| ExternalSecret {
+                shared_why: Some(shared_agent_why(&agent, name)),
+                ..own(agent_secret(&agent, name), Some(Carried::Agent))
+            })
             .collect::<Vec<_>>()
     }));
     let in_containers = worker.nodes() == Nodes::Containers;
@@ -135,16 +144,24 @@ impl ExternalSecret<'_> {
     /// The entry, which a person makes: for all workers where it does not name one.
     pub(super) fn entry(&self) -> SecretWanted {
         let is_own = self.settings.key(&self.called).contains(WORKER_IN_KEY);
+        let why = self.shared_why.as_ref().filter(|_| !is_own).unwrap_or(&self.wanted.why);
         SecretWanted {
             name: self.key(),
             namespace: String::new(),
             cluster: Where::ControlPlane,
             store: Some(self.settings.cluster_secret_store.clone()),
             once: if is_own { Once::Worker } else { Once::Fleet },
-            why: self.wanted.why.clone(),
+            why: why.clone(),
             command: self.wanted.fields.entry(),
         }
     }
+}
+
+/// The names by which `keys` of the store may name the Secrets of a fleet's workers.
+#[must_use]
+pub fn names_of_stored_secrets(fleet: &Fleet) -> BTreeSet<String> {
+    let of = |worker| of_worker(fleet, worker).into_iter().map(|secret| secret.called);
+    fleet.workers.values().flat_map(of).collect()
 }
 
 /// What the operator itself wants, once. The store is kept to the namespaces of workers, for whoever may make an
@@ -290,6 +307,24 @@ mod tests {
         assert_eq!(hands(&[("carp-agent-git", "agents-git")]), [""; 0]);
         let own = [("carp-agent-signing", "signing-{worker}")];
         assert_eq!(hands(&own), ["signing-wk-1"]);
+    }
+
+    #[test]
+    fn an_entry_for_all_workers_says_what_is_true_of_all() {
+        let why = |keys: &[(&str, &str)]| {
+            let fleet = stored(keys);
+            let wanted = secrets_wanted(&fleet, fleet.workers.values().next().unwrap());
+            let of_agent = wanted.into_iter().filter(|secret| secret.why.contains("agent"));
+            of_agent.map(|secret| secret.why).collect::<Vec<_>>().join("\n")
+        };
+        let shared = why(&[]);
+        assert!(!shared.contains("wk-1"), "{shared}");
+        assert!(shared.contains("each to its own branch below carp/observed/"), "{shared}");
+        let of_names = "sign their reports with this SSH key, which observed.allowedSigners has for the name of each";
+        assert!(shared.contains(of_names), "{shared}");
+        let own = why(&[("carp-agent-git", "{worker}-git"), ("carp-agent-signing", "{worker}")]);
+        assert!(own.contains("to carp/observed/wk-1 and no other branch"), "{own}");
+        assert!(own.contains("has for wk-1"), "{own}");
     }
 
     #[test]

@@ -73,6 +73,19 @@ fn agent_why(agent: &Agent, secret: &str) -> String {
     }
 }
 
+/// What a Secret is for that the agents of all workers have.
+pub(super) fn shared_agent_why(agent: &Agent, secret: &str) -> String {
+    if secret == SIGNING_SECRET {
+        "the agents of all workers sign their reports with this SSH key, which observed.allowedSigners has for the name of each"
+            .to_owned()
+    } else {
+        format!(
+            "the agents of all workers push their reports with it, each to its own branch below {}/, and to no others",
+            agent.branches()
+        )
+    }
+}
+
 /// The Secrets that the providers of a cluster are installed with.
 pub(super) fn provider_secrets(
     fleet: &Fleet,

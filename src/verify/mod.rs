@@ -1,11 +1,12 @@
 //! What `carp validate` looks at besides the documents themselves: the tests that people write of their
-//! policies, policies that are as strong as each other where they meet or that select nothing, documents where
-//! nobody reads them, and acknowledgements that are spent.
+//! policies, policies that are as strong as each other where they meet or that select nothing, entries of a store
+//! and documents that nobody reads, and acknowledgements that are spent.
 //!
 //! Nothing here changes a decision or a byte of the output: a test that fails is a finding.
 
 mod expect;
 mod overridden;
+mod secret_keys;
 mod spent;
 mod stage;
 mod ties;
@@ -56,6 +57,7 @@ pub fn fleet(
     let Verified { diagnostics: mut found, tests, left_out, staged, unmatched, tried } = verified;
     let roots = fleet.spec.roots.clone().unwrap_or_default();
     found.extend(load::strays(input, store, &roots)?);
+    found.extend(secret_keys::found(fleet));
     found.extend(spent::found(fleet, previous.fleet.as_ref()));
     Ok(Verification {
         findings: found.into_iter().collect(),

@@ -6,6 +6,8 @@ use carp::render::{self, Once};
 
 use crate::federation;
 use crate::support::fleet;
+use crate::support::people::{Person, printed};
+use crate::support::{Remote, small};
 
 /// The whole fleet of the tests, with a store of Secrets.
 fn stored() -> Fleet {
@@ -63,4 +65,29 @@ fn nobody_does_anything_for_a_worker_that_carp_makes() {
             assert_eq!(hands(&fleet, &worker), [""; 0], "{flavor}");
         }
     }
+}
+
+#[test]
+fn a_name_in_the_keys_of_a_store_that_no_secret_has_is_told() {
+    let remote = Remote::new();
+    let person = Person::cloning(&remote.url());
+    let mut files = small::files();
+    let keys = "  secrets:\n    externalSecrets:\n      clusterSecretStore: vault\n      keys:\n        flux-gti: a\n";
+    let delivery = "    url: https://git.example.com/fleet.git\n";
+    let with_secret = format!("{delivery}    secretRef: flux-git\n");
+    let fleet = small::FLEET.replace(delivery, &with_secret);
+    files.insert("carp.yaml".to_owned(), format!("{fleet}{keys}"));
+    person.push(&files);
+    let output = person.carp(&["validate"]);
+    let said = printed(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let told = "warning[matches-nothing]: no worker has a Secret `flux-gti`, so nobody reads the entry `a`";
+    assert!(said.contains(told), "{said}");
+    let line = fleet.lines().count() + 5;
+    assert!(said.contains(&format!("carp.yaml:{line}:9")), "{line}: {said}");
+    assert!(said.contains("did you mean `flux-git`?"), "{said}");
+    assert!(said.contains("the Secrets that are made of the store: flux-git"), "{said}");
+    person.write("carp.yaml", &format!("{fleet}{}", keys.replace("gti", "git")));
+    let said = printed(&person.carp(&["validate"]));
+    assert!(!said.contains("matches-nothing"), "{said}");
 }
