@@ -39,7 +39,11 @@ struct TemplateTest {
     #[serde(default)]
     registry: Option<String>,
     /// What its folder has.
+    #[serde(default)]
     expect: Vec<ExpectedObject>,
+    /// What it is refused with instead: words of the finding.
+    #[serde(default)]
+    refused: Option<String>,
 }
 
 /// An object that is expected.
@@ -71,6 +75,13 @@ pub fn run_template_test(flavor: &str, document: &Value, templates: &Templates) 
         Ok(test) => test,
         Err(error) => return vec![format!("the test cannot be read: {error}")],
     };
+    if let Some(words) = &test.refused {
+        return match made(flavor, &test, templates) {
+            Ok(_) => vec![format!("wants to be refused with `{words}`, and renders")],
+            Err(why) if why.iter().any(|why| why.contains(words)) => Vec::new(),
+            Err(why) => why,
+        };
+    }
     match made(flavor, &test, templates) {
         Ok(objects) => {
             test.expect.iter().flat_map(|expected| against(expected, &objects)).collect()
@@ -283,6 +294,21 @@ mod tests {
         assert_eq!(run("kamaji-capz", &test), ["write either `cluster` or `worker`"]);
         let told = run("kamaji-capz", &json!({"expect": [], "given": 1}));
         assert!(told[0].contains("unknown field `given`"), "{told:?}");
+    }
+
+    #[test]
+    fn what_is_to_be_refused_must_be() {
+        let mut test = spot(3);
+        test["refused"] = json!("there is no parameter");
+        let told = run("kamaji-capz", &test);
+        assert_eq!(told, ["wants to be refused with `there is no parameter`, and renders"]);
+        test["cluster"]["parameters"] = json!({"nothing": 1});
+        assert_eq!(run("kamaji-capz", &test), [""; 0]);
+        test["refused"] = json!("something else");
+        assert_eq!(
+            run("kamaji-capz", &test),
+            ["there is no parameter `cluster.parameters.nothing`"]
+        );
     }
 
     #[test]
