@@ -161,6 +161,13 @@ fn the_workflow_plans_comments_and_reconciles() {
     assert_eq!(planned.exit, 0, "{}{}", planned.out, planned.err);
     let summary = fs::read_to_string(world.dir.path().join("summary")).unwrap();
     assert!(summary.contains("pay-eu"), "the fleet places clusters without any agent: {summary}");
+    let left = git(&world.fleet(), &["status", "--porcelain"]);
+    assert_eq!(left, "", "what a step leaves is no part of the change");
+    assert!(world.fleet().join("carp.sarif").exists() && world.fleet().join("plan.md").exists());
+    let excluded = fs::read_to_string(world.fleet().join(".git/info/exclude")).unwrap();
+    assert_eq!(world.step(&plan["Plan"], GITHUB).exit, 0);
+    let again = fs::read_to_string(world.fleet().join(".git/info/exclude")).unwrap();
+    assert_eq!(again, excluded, "once");
 
     assert_eq!(world.step(&plan["Comment"], GITHUB).exit, 0);
     let asked = world.asked();

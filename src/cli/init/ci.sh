@@ -60,9 +60,20 @@ target() {
   echo "${GITHUB_BASE_REF:-${CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-${queue#refs/heads/}}}"
 }
 
+# What a step leaves here is no part of the change: Git is told so, in this clone alone.
+leaves() {
+  excluded=$(git rev-parse --git-path info/exclude 2> /dev/null) || return 0
+  mkdir -p "$(dirname "$excluded")"
+  for file; do
+    line="/$(git rev-parse --show-prefix)$file"
+    grep -qxF "$line" "$excluded" 2> /dev/null || echo "$line" >> "$excluded"
+  done
+}
+
 plan() {
   . "$(dirname "$0")/carp.env"
   export CARP_DOCS_URL
+  leaves plan.md carp.sarif
   format=text
   if [ -n "${GITHUB_ACTIONS:-}" ]; then format=github; fi
   # Only what the change causes is shown; without a target all that a run would do.
