@@ -40,7 +40,7 @@ struct TemplateTest {
     registry: Option<String>,
     /// What its folder has.
     #[serde(default)]
-    expect: Vec<ExpectedObject>,
+    expect: Option<Vec<ExpectedObject>>,
     /// What it is refused with instead: words of the finding.
     #[serde(default)]
     refused: Option<String>,
@@ -75,18 +75,18 @@ pub fn run_template_test(flavor: &str, document: &Value, templates: &Templates) 
         Ok(test) => test,
         Err(error) => return vec![format!("the test cannot be read: {error}")],
     };
-    if let Some(words) = &test.refused {
-        return match made(flavor, &test, templates) {
+    let made = made(flavor, &test, templates);
+    match (&test.expect, &test.refused) {
+        (Some(expect), None) => match made {
+            Ok(objects) => expect.iter().flat_map(|expected| against(expected, &objects)).collect(),
+            Err(why) => why,
+        },
+        (None, Some(words)) => match made {
             Ok(_) => vec![format!("wants to be refused with `{words}`, and renders")],
             Err(why) if why.iter().any(|why| why.contains(words)) => Vec::new(),
             Err(why) => why,
-        };
-    }
-    match made(flavor, &test, templates) {
-        Ok(objects) => {
-            test.expect.iter().flat_map(|expected| against(expected, &objects)).collect()
-        }
-        Err(why) => why,
+        },
+        _ => vec!["write either `expect` or `refused`".to_owned()],
     }
 }
 
@@ -300,6 +300,8 @@ mod tests {
     fn what_is_to_be_refused_must_be() {
         let mut test = spot(3);
         test["refused"] = json!("there is no parameter");
+        assert_eq!(run("kamaji-capz", &test), ["write either `expect` or `refused`"]);
+        test.as_object_mut().unwrap().remove("expect");
         let told = run("kamaji-capz", &test);
         assert_eq!(told, ["wants to be refused with `there is no parameter`, and renders"]);
         test["cluster"]["parameters"] = json!({"nothing": 1});
