@@ -136,7 +136,8 @@ pub use object_schemas::{CrdFiles, ObjectSchemas, SchemaFault};
 pub use offer::{NotOffered, Offer, offered_entry};
 pub use openpgp::{MAX_OPENPGP_KEY, OpenpgpKey};
 pub use override_reach::{
-    OverrideReach, changed_beside, changed_rights, is_free, overridable_in_layers, override_reach,
+    OverrideReach, changed_beside, changed_label, changed_rights, is_free, overridable_in_layers,
+    override_reach, turned_off,
 };
 pub use phase::{ClusterPhase, WorkerPhase};
 pub use plan::{Hold, HoldKind, Plan, WorkerPlan, WorkerState};

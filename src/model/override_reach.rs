@@ -15,8 +15,8 @@ pub enum OverrideReach {
     Nothing(&'static str),
     /// What lies at or below these JSON pointers.
     Fields(&'static [&'static str]),
-    /// Everything.
-    Whole,
+    /// The same, of objects that a cluster is made of and no layer has.
+    OfCluster(&'static [&'static str]),
 }
 
 /// Who runs a Helm release, from where its chart comes, and what is patched in it is not free: the controller that
@@ -83,6 +83,33 @@ const OF_FIELDS: [(&str, &str, &[&str]); 14] = [
 /// How many of them, from the first, are kinds of the layers.
 const OF_LAYERS: usize = 12;
 
+/// In which order and how patiently machines are replaced (Cluster API, `api/core/v1beta2/machinedeployment_types.go`).
+const MACHINES: &[&str] =
+    &["/spec/rollout", "/spec/deletion", "/spec/remediation", "/spec/template/spec/deletion"];
+/// The same of control planes (`api/controlplane/kubeadm/v1beta2/kubeadm_control_plane_types.go`).
+const CONTROL_PLANE: &[&str] =
+    &["/spec/rollout", "/spec/remediation", "/spec/machineTemplate/spec/deletion"];
+/// Disks of machines, and tags; not what runs on them, nor as whom (`cluster-api-provider-azure`,
+/// `api/v1beta1/azuremachine_types.go`).
+const AZURE_MACHINE: &[&str] = &[
+    "/spec/template/spec/acceleratedNetworking",
+    "/spec/template/spec/additionalTags",
+    "/spec/template/spec/osDisk/cachingType",
+    "/spec/template/spec/osDisk/diskSizeGB",
+    "/spec/template/spec/osDisk/managedDisk/storageAccountType",
+];
+/// The kinds of the cluster that a worker is of which some fields are free.
+const OF_CLUSTER: [(&str, &str, &[&str]); 5] = [
+    ("cluster.x-k8s.io/v1beta2", "MachineDeployment", MACHINES),
+    ("cluster.x-k8s.io/v1beta2", "MachinePool", MACHINES),
+    ("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", CONTROL_PLANE),
+    ("infrastructure.cluster.x-k8s.io/v1beta1", "AzureCluster", &["/spec/additionalTags"]),
+    ("infrastructure.cluster.x-k8s.io/v1beta1", "AzureMachineTemplate", AZURE_MACHINE),
+];
+/// Domains of labels and annotations that controllers act upon.
+const OF_CONTROLLERS: [&str; 6] =
+    ["azure.com", "carp.dev", "fluxcd.io", "k8s.io", "kubernetes.io", "x-k8s.io"];
+
 /// API groups of objects that say who may do what, or that make Secrets.
 const GROUPS_OF_RIGHTS: [&str; 5] = [
     "admissionregistration.k8s.io",
@@ -97,8 +124,8 @@ const KINDS_OF_RIGHTS: [&str; 4] = ["ClusterResourceSet", "ConfigMap", "Secret",
 /// How the kinds of clouds' identities and of their rights end.
 const ENDS_OF_RIGHTS: [&str; 3] = ["Identity", "Credential", "RoleAssignment"];
 /// Parts of names of fields, in small letters, that say as whom something runs and what it may do, in objects and in the
-/// values of charts; and whether definitions of kinds stay, for all objects go with theirs.
-const FIELDS_OF_RIGHTS: [&str; 17] = [
+/// values of charts; what runs at all; and whether definitions of kinds stay, for all objects go with theirs.
+const FIELDS_OF_RIGHTS: [&str; 20] = [
     "apiserver",
     "approvesigner",
     "clusterrole",
@@ -110,18 +137,34 @@ const FIELDS_OF_RIGHTS: [&str; 17] = [
     "hostnetwork",
     "hostpid",
     "identit",
+    "image",
     "kubeconfig",
     "privileged",
     "rbac",
+    "registry",
+    "repositor",
     "roleassignment",
     "securitycontext",
     "serviceaccount",
 ];
 
-/// Fields, in small letters, by which others than the templates would be root on machines
-/// (Cluster API, `api/bootstrap/kubeadm/v1beta2/kubeadmconfig_types.go`).
-const FIELDS_OF_ROOT: [&str; 5] =
-    ["bootcommands", "files", "postkubeadmcommands", "prekubeadmcommands", "users"];
+/// Names of fields, in small letters, by which containers would run something else or read files and Secrets of others
+/// (Kubernetes, `core/v1`), and others than the templates would be root on machines (Cluster API,
+/// `api/bootstrap/kubeadm/v1beta2/kubeadmconfig_types.go`).
+const FIELDS_OF_ROOT: [&str; 12] = [
+    "bootcommands",
+    "command",
+    "envfrom",
+    "files",
+    "hostpath",
+    "lifecycle",
+    "postkubeadmcommands",
+    "prekubeadmcommands",
+    "users",
+    "valuefrom",
+    "volumemounts",
+    "volumes",
+];
 
 /// What an override may change of objects of a kind that a worker is made of.
 #[must_use]
@@ -142,12 +185,62 @@ pub fn override_reach(api_version: &str, kind: &str) -> OverrideReach {
     {
         return OverrideReach::Nothing("they say who may do what, or carry Secrets");
     }
-    OverrideReach::Whole
+    // Of others, labels and annotations: objects of AKS hold objects of any kind, and flavors bring kinds of their own.
+    let of_cluster =
+        OF_CLUSTER.iter().find(|(of, name, _)| *name == kind && self::group(of) == group);
+    OverrideReach::OfCluster(of_cluster.map_or(&[], |(_, _, fields)| fields))
 }
 
 /// The kinds of the layers of which something is free, each with its `apiVersion`.
 pub fn overridable_in_layers() -> impl Iterator<Item = (&'static str, &'static str)> {
     OF_FIELDS[..OF_LAYERS].iter().map(|(api_version, kind, _)| (*api_version, *kind))
+}
+
+/// The first label or annotation that a controller acts upon, or that the templates wrote, and that has another value;
+/// `None` where there is none. Charts and policies select objects by those that are there.
+#[must_use]
+pub fn changed_label(before: &Value, after: &Value) -> Option<String> {
+    let of_controller = |key: &str| {
+        let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+        OF_CONTROLLERS.iter().any(|of| {
+            domain.strip_suffix(of).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        })
+    };
+    ["/metadata/labels", "/metadata/annotations"].into_iter().find_map(|at| {
+        let of = |object: &Value| object.pointer(at).and_then(Value::as_object).cloned();
+        let (old, new) = (of(before).unwrap_or_default(), of(after).unwrap_or_default());
+        let mut keys = old.keys().chain(new.keys());
+        let is_kept = |key: &&String| {
+            old.get(*key) != new.get(*key) && (old.contains_key(*key) || of_controller(key))
+        };
+        keys.find(is_kept).map(|key| format!("{at}/{}", super::api::escaped(key)))
+    })
+}
+
+/// The first field that would leave nothing running of what ran; `None` where there is none.
+#[must_use]
+pub fn turned_off(before: &Value, after: &Value) -> Option<String> {
+    let mut left = vec![(String::new(), after)];
+    while let Some((at, value)) = left.pop() {
+        match value {
+            Value::Object(fields) => {
+                for (key, below) in fields {
+                    let at = format!("{at}/{}", super::api::escaped(key));
+                    let is_none = below.as_f64() == Some(0.0) || below == "0";
+                    let counts = key.to_lowercase().contains("replica");
+                    if counts && is_none && before.pointer(&at) != Some(below) {
+                        return Some(at);
+                    }
+                    left.push((at, below));
+                }
+            }
+            Value::Array(items) => {
+                left.extend(items.iter().enumerate().map(|(n, item)| (format!("{at}/{n}"), item)));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Whether an override may change a place, a JSON pointer, of an object of a worker of which some fields are free.
@@ -247,7 +340,42 @@ mod tests {
             assert!(matches!(reach, OverrideReach::Nothing(_)), "{kind}: {reach:?}");
         }
         let pools = override_reach("cluster.x-k8s.io/v1beta2", "MachineDeployment");
-        assert_eq!(pools, OverrideReach::Whole);
+        assert_eq!(pools, OverrideReach::OfCluster(MACHINES));
+        for kind in ["AzureASOManagedCluster", "AzureASOManagedControlPlane"] {
+            let reach = override_reach("infrastructure.cluster.x-k8s.io/v1beta1", kind);
+            assert_eq!(reach, OverrideReach::OfCluster(&[]));
+        }
+    }
+
+    #[test]
+    fn labels_that_something_goes_by_stay() {
+        let before = json!({"metadata": {"labels": {"cni": "calico"}}});
+        let with = |at: &str, key: &str| {
+            let mut after = before.clone();
+            after["metadata"][at][key] = json!("x");
+            changed_label(&before, &after)
+        };
+        assert_eq!(with("labels", "cost-centre"), None);
+        assert_eq!(with("labels", "example.com/cost"), None);
+        assert_eq!(with("labels", "cni").as_deref(), Some("/metadata/labels/cni"));
+        let gone = changed_label(&before, &json!({}));
+        assert_eq!(gone.as_deref(), Some("/metadata/labels/cni"));
+        for key in ["pod-security.kubernetes.io/enforce", "cluster.x-k8s.io/x", "k8s.io/x"] {
+            assert!(with("labels", key).is_some() && with("annotations", key).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_would_turn_something_off_is_found() {
+        let before = json!({"spec": {"values": {"replicaCount": 2, "webhook": {"replicas": 0}}}});
+        let mut after = before.clone();
+        after["spec"]["values"]["replicaCount"] = json!(1);
+        assert_eq!(turned_off(&before, &after), None);
+        for none in [json!(0), json!(0.0), json!("0")] {
+            after["spec"]["values"]["replicaCount"] = none;
+            let found = turned_off(&before, &after);
+            assert_eq!(found.as_deref(), Some("/spec/values/replicaCount"));
+        }
     }
 
     #[test]

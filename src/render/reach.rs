@@ -9,13 +9,14 @@ use super::edits::KeptField;
 use super::job::{Job, Scope};
 use super::object::{Object, objects};
 use crate::diag::Diagnostics;
-use crate::model::{FlavorKind, OverrideReach, changed_beside, changed_rights, override_reach};
+use crate::model::{
+    FlavorKind, OverrideReach, changed_beside, changed_label, changed_rights, override_reach,
+    turned_off,
+};
 
 /// Where the chart of a Helm release is named, and where its values are.
 const CHART: &str = "/spec/chart/spec/chart";
 const VALUES: &str = "/spec/values";
-/// How many machines there are.
-const REPLICAS: &str = "/spec/replicas";
 
 impl Job {
     /// The objects of the folder that overrides see, as the templates make them.
@@ -56,7 +57,7 @@ impl Job {
         }
         let value = &*before.value;
         let reach = override_reach(before.api_version(), before.kind());
-        if let OverrideReach::Fields(fields) = reach
+        if let OverrideReach::Fields(fields) | OverrideReach::OfCluster(fields) = reach
             && let Some(field) = changed_beside(fields, value, after)
         {
             let help = "what runs on a worker is decided by its `components` and by `images`, and who may do what by \
@@ -76,12 +77,13 @@ impl Job {
                 help,
             });
         }
-        // With its machines a worker loses the clusters on it.
-        let is_capi = before.group().ends_with("cluster.x-k8s.io");
-        if is_capi && value.pointer(REPLICAS) != after.pointer(REPLICAS) {
-            let help = "change it there: what fits on a worker is planned by it";
-            let why = "is what the Worker's document says";
-            return Some(KeptField { field: REPLICAS.to_owned(), why, help });
+        if let Some(field) = changed_label(value, after) {
+            let help = "choose another name: charts select by those of the templates, and controllers act upon theirs";
+            return Some(KeptField { field, why: "is one that something goes by", help });
+        }
+        if let Some(field) = turned_off(value, after) {
+            let help = "leave one at least: the clusters of the worker hang on it";
+            return Some(KeptField { field, why: "would be none, and is some", help });
         }
         let field = self.changed_store(value, after)?;
         let help =

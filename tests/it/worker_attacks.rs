@@ -96,6 +96,40 @@ const MERGED: &[(&str, &str)] = &[
     ("cluster.x-k8s.io/v1beta2 MachineDeployment", "{replicas: 0}"),
     ("addons.cluster.x-k8s.io/v1alpha1 HelmChartProxy", "{repoURL: \"https://evil.example.com\"}"),
     ("v1 Namespace", "{finalizers: []}"),
+    // What else would run as root, be somebody else's, or be gone.
+    (
+        "infrastructure.cluster.x-k8s.io/v1beta1 AzureMachineTemplate",
+        "{template: {spec: {vmExtensions: [{name: x, publisher: y}]}}}",
+    ),
+    (
+        "infrastructure.cluster.x-k8s.io/v1beta1 AzureMachineTemplate",
+        "{template: {spec: {image: {id: x}}}}",
+    ),
+    (
+        "controlplane.cluster.x-k8s.io/v1beta2 KubeadmControlPlane",
+        "{kubeadmConfigSpec: {mounts: [[/dev/sdc, /etc/kubernetes/manifests]]}}",
+    ),
+    (
+        "cluster.x-k8s.io/v1beta2 MachineDeployment",
+        "{template: {spec: {bootstrap: {dataSecretName: evil}}}}",
+    ),
+    (
+        "infrastructure.cluster.x-k8s.io/v1beta1 AzureASOManagedCluster",
+        "{resources: [{apiVersion: v1, kind: Secret, stringData: {a: b}}]}",
+    ),
+    ("cluster.x-k8s.io/v1beta2 MachineHealthCheck", "{remediation: {}}"),
+    (
+        "operator.cluster.x-k8s.io/v1alpha2 CoreProvider",
+        "{deployment: {containers: [{name: manager, imageUrl: evil.example.com/x}]}}",
+    ),
+    (
+        "operator.cluster.x-k8s.io/v1alpha2 CoreProvider",
+        "{deployment: {containers: [{name: manager, command: [id]}]}}",
+    ),
+    ("operator.cluster.x-k8s.io/v1alpha2 CoreProvider", "{deployment: {replicas: 0}}"),
+    ("helm.toolkit.fluxcd.io/v2 HelmRelease", "{values: {image: {repository: evil}}}"),
+    ("helm.toolkit.fluxcd.io/v2 HelmRelease", "{values: {volumes: [{hostPath: {path: /}}]}}"),
+    ("helm.toolkit.fluxcd.io/v2 HelmRelease", "{values: {replicaCount: 0}}"),
 ];
 
 /// The same by other ways of writing.
@@ -133,6 +167,16 @@ const WRITTEN: &[(&str, &str)] = &[
         "{annotations: {set: {cluster.x-k8s.io/paused: \"true\"}}}",
     ),
     ("v1 Namespace", "{labels: {set: {carp.dev/tenant: red}}}"),
+    ("v1 Namespace", "{labels: {set: {pod-security.kubernetes.io/enforce: privileged}}}"),
+    (
+        "cluster.x-k8s.io/v1beta2 MachineDeployment",
+        "{labels: {set: {cluster.x-k8s.io/disable-machine-create: \"\"}}}",
+    ),
+    (
+        "cluster.x-k8s.io/v1beta2 MachineDeployment",
+        "{annotations: {set: {cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size: \"900\"}}}",
+    ),
+    ("cluster.x-k8s.io/v1beta2 Cluster", "{labels: {remove: [cni]}}"),
 ];
 
 #[test]

@@ -88,7 +88,12 @@ pub(super) fn is_refused(
 fn is_out_of_reach(policy: &OverridePolicySpec, at: &str) -> bool {
     let beside = |object: &ObjectSelector| {
         let reach = override_reach(&object.api_version, &object.kind);
-        matches!(reach, OverrideReach::Fields(fields) if !is_free(fields, at))
+        match reach {
+            OverrideReach::Fields(fields) | OverrideReach::OfCluster(fields) => {
+                !is_free(fields, at)
+            }
+            OverrideReach::Nothing(_) => false,
+        }
     };
     policy.target == OverrideTarget::Worker
         && at.starts_with('/')
