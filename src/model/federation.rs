@@ -70,11 +70,17 @@ impl Fleet {
     }
 
     /// Whether carp renders what makes an entry trust a worker: the identity is known, it can be told of by whoever makes
-    /// the worker, who is of one directory, and the worker has an issuer and a flavor that renders it.
+    /// the worker, who is of one directory and of its subscription, and the worker has an issuer and a flavor that renders
+    /// it. Azure Service Operator refuses owners of another subscription than its credential's, and keeps such an object
+    /// when it is deleted (`v2/internal/reconcilers/arm/azure_generic_arm_reconciler_instance.go`, `checkSubscription`).
     #[must_use]
     pub fn is_trusted_by(&self, worker: &Worker, azure: &AzureCredentials) -> bool {
         let own = self.azure(worker.spec.credentials.as_deref());
-        azure.identity.is_some()
+        let lies_in = |own: &AzureCredentials| {
+            let subscription = azure.identity.as_deref().and_then(|id| id.split('/').nth(2));
+            subscription.is_some_and(|of| of.eq_ignore_ascii_case(&own.subscription_id))
+        };
+        own.is_some_and(lies_in)
             && own.is_some_and(|own| own.tenant_id == azure.tenant_id)
             && worker.renders(RenderedWith::Identity)
             && (worker.has_issuer_of_cloud()

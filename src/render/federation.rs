@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::model::api::{ControlPlaneCluster, Tenant};
 
-    const IDENTITY: &str = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/capz";
+    const IDENTITY: &str = "/subscriptions/subscription/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/capz";
 
     /// A fleet whose entry says where its issuers are.
     fn issuing() -> (Fleet, Worker) {
@@ -229,11 +229,16 @@ mod tests {
             let allowed = assignments(&fleet, &worker);
             assert_eq!(allowed.len(), 3, "{flavor}: {allowed:#?}");
             assert!(allowed.iter().all(|step| step.once == Once::Fleet));
-            let on_hub =
-                "--name hub-capz --identity-name capz --resource-group g --subscription s --issuer";
+            let on_hub = "--name hub-capz --identity-name capz --resource-group g --subscription subscription --issuer";
             assert!(allowed[0].command.contains(on_hub), "{}", allowed[0].command);
             assert!(allowed[2].command.ends_with(&format!("--scope {IDENTITY}")));
         }
+        // Azure Service Operator acts in one subscription only, and people in any.
+        let mut elsewhere = fleet.clone();
+        let azure = elsewhere.spec.credentials[0].azure.as_mut().unwrap();
+        azure.identity = Some(IDENTITY.replace("/subscription/", "/other/"));
+        assert_eq!(federated(&elsewhere, &worker), []);
+        assert_eq!(preparations(&elsewhere, &worker).len(), 2);
         // A flavor that does not render what is wanted leaves it to people.
         worker.spec.flavor = Some("attached".to_owned());
         assert_eq!(federated(&fleet, &worker), []);

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     const REAL: &str = "subscriptionID: 11111111-1111-1111-1111-111111111111";
-    const ID: &str = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/capz";
+    const ID: &str = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/capz";
 
     fn found(workers: usize, azure: &str) -> Vec<Diagnostic> {
         let carp = CARP.replace(REAL, &format!("{REAL}\n      {azure}"));

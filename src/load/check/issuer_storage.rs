@@ -1,5 +1,5 @@
 //! `invalid-value` on `identity` and `oidcIssuerStorage` of Azure credentials: the first is the resource id of a managed
-//! identity, the second has an address to be read at, a remote with a path, and a Secret as Kubernetes names it.
+//! identity, the second has an address to be read at (`oidcIssuerPrefix`), a remote with a path, and a Secret as Kubernetes names it.
 
 use super::node_identity::{EXAMPLE, FORM};
 use crate::diag::{Code, FieldPath};
@@ -28,6 +28,11 @@ fn identity(azure: &AzureCredentials, path: &FieldPath, out: &mut Findings) {
 }
 
 fn storage(azure: &AzureCredentials, path: &FieldPath, out: &mut Findings) {
+    if let Some(prefix) = azure.oidc_issuer_prefix.as_deref().filter(|prefix| !is_address(prefix)) {
+        let message = format!("`{prefix}` is no address that Azure reads documents of issuers at");
+        let help = "write it as `https://HOST/PATH`, of letters, digits and `-._~/:`";
+        out.add(Code::InvalidValue, path.key("oidcIssuerPrefix"), message, help);
+    }
     let Some(storage) = &azure.oidc_issuer_storage else { return };
     let path = path.key("oidcIssuerStorage");
     if azure.oidc_issuer_prefix.is_none() {
@@ -37,7 +42,9 @@ fn storage(azure: &AzureCredentials, path: &FieldPath, out: &mut Findings) {
     }
     let to = &storage.to;
     let is_remote = to.rsplit_once(':').is_some_and(|(remote, _)| !remote.trim().is_empty());
-    if !is_remote || to.ends_with('/') || to.chars().any(char::is_control) {
+    // An option to rclone, and what Kubernetes puts in for a variable (`core/v1`, `EnvVar.value`).
+    let is_other = to.starts_with('-') || to.contains("$(") || to.contains("$$");
+    if !is_remote || is_other || to.ends_with('/') || to.chars().any(char::is_control) {
         let message = format!("`{to}` is not a remote of rclone's with a path");
         let help = "write it as `REMOTE:PATH`, such as `:azureblob,account=fleetoidc,use_msi=true:$web/fleet`";
         out.add(Code::InvalidValue, path.key("to"), message, help);
@@ -49,6 +56,12 @@ fn storage(azure: &AzureCredentials, path: &FieldPath, out: &mut Findings) {
         let help = "use lower-case letters, digits, `-` and `.`";
         out.add(Code::InvalidValue, path.key("secretRef"), message, help);
     }
+}
+
+/// Whether the address of issuers is one: it stands in JSON and in commands that people run.
+fn is_address(prefix: &str) -> bool {
+    let of = |c: char| c.is_ascii_alphanumeric() || "-._~/:".contains(c);
+    prefix.strip_prefix("https://").is_some_and(|rest| !rest.is_empty() && rest.chars().all(of))
 }
 
 #[cfg(test)]
@@ -71,6 +84,11 @@ mod tests {
         for (bad, at) in [
             ("identity: capz".to_owned(), "identity"),
             ("identity: \"azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/capz\"".to_owned(), "identity"),
+            ("identity: /subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/capz;$(id)".to_owned(), "identity"),
+            ("oidcIssuerPrefix: http://oidc.example.com".to_owned(), "oidcIssuerPrefix"),
+            ("oidcIssuerPrefix: \"https://x/'$(id)\"".to_owned(), "oidcIssuerPrefix"),
+            (with("to: \"--config=/x:y\""), "oidcIssuerStorage.to"),
+            (with("to: \"a:$$b\""), "oidcIssuerStorage.to"),
             (without, "oidcIssuerStorage"),
             (with("to: web/fleet"), "oidcIssuerStorage.to"),
             (with("to: \"a:b/\""), "oidcIssuerStorage.to"),

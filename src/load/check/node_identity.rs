@@ -17,10 +17,11 @@ use crate::load::resolve::ChosenCredentials;
 use crate::model::api::Credentials;
 use crate::model::{Brings, Flavor};
 
-/// The resource id of a managed identity, with or without what CAPZ puts before it.
+/// The resource id of a managed identity, with or without what CAPZ puts before it, of the characters that Azure allows
+/// ("Naming rules and restrictions for Azure resources"): commands that people run name its parts.
 pub(super) static FORM: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)^(azure://)?/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.ManagedIdentity/userAssignedIdentities/[^/]+$",
+        r"(?i)^(azure://)?/subscriptions/[-0-9a-z]+/resourceGroups/[-\w.()]+/providers/Microsoft\.ManagedIdentity/userAssignedIdentities/[-\w]+$",
     )
     .expect("the expression is a constant that a test compiles")
 });
