@@ -4,6 +4,7 @@
 
 mod allowed;
 mod ids;
+mod nested;
 mod rules;
 
 use std::fmt::Write as _;
@@ -35,6 +36,9 @@ fn findings(object: &Object, job: &Job) -> Vec<Diagnostic> {
     };
     if is_secret(object) && !ids::only(object, job) {
         return vec![finding(format!("{object} holds the content of a Secret"), "")];
+    }
+    if let Some(path) = nested::secret_within(object) {
+        return vec![finding(format!("{object} holds the content of a Secret in `{path}`"), "")];
     }
     let told = |leak: Leak| {
         let Leak { what, path } = leak;
