@@ -66,6 +66,9 @@ pub struct ControlPlaneRow {
     /// The worker's folder below `control-plane/`; absent for an attached worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<Id>,
+    /// The folder's files, as those of [`ClusterRow::files`](super::ClusterRow::files).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, Id>,
 }
 
 /// A set that a guard held.

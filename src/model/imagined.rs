@@ -30,6 +30,7 @@ impl ClusterRow {
             facts: cluster.facts,
             render_key: Digest::of(b""),
             folder: Some(Id::EMPTY_DIR),
+            files: BTreeMap::new(),
             record: None,
             versions: None,
             group: None,

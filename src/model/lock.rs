@@ -56,6 +56,10 @@ pub struct ClusterRow {
     /// The cluster's folder; absent until it rendered for the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<Id>,
+    /// The folder's files, by path, while others' files lie beside them: no commit has a tree of these alone, and a
+    /// clone makes it of this. Empty where the folder has its place to itself.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, Id>,
     /// The cluster's decision record; absent in the locks of format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Id>,

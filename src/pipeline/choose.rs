@@ -117,6 +117,7 @@ impl Choosing<'_> {
             facts: cluster.facts,
             render_key: key,
             folder,
+            files: listed(old, folder),
             record: old.and_then(|old| old.record),
             versions,
             group: group_of(planned, old),
@@ -192,6 +193,11 @@ impl Choosing<'_> {
         )?;
         self.cluster_loses((cluster, worker), old, change)
     }
+}
+
+/// What the lock lists of a folder that stays as it is.
+fn listed(old: Option<&ClusterRow>, folder: Option<Id>) -> BTreeMap<String, Id> {
+    old.filter(|old| old.folder == folder).map(|old| old.files.clone()).unwrap_or_default()
 }
 
 /// The group of its policy's affinity that a cluster is placed in.

@@ -121,7 +121,13 @@ impl Choosing<'_> {
         let before = before.and_then(|before| before.folder);
         self.run.fits(&paths::control_plane(name), before, folder)?;
         let state = ClusterState::Bound;
-        let row = ControlPlaneRow { state, deletion: None, render_key, folder: Some(folder) };
+        let row = ControlPlaneRow {
+            state,
+            deletion: None,
+            render_key,
+            folder: Some(folder),
+            files: BTreeMap::new(),
+        };
         if same {
             self.forms.made(name, before, row.clone());
         }
@@ -171,12 +177,12 @@ impl Choosing<'_> {
 impl Writing<'_> {
     pub(super) fn write_control_plane(&mut self) -> Result<(), StoreError> {
         let Some(chosen) = self.contents.control_plane.take() else { return Ok(()) };
-        let ControlPlaneContents { workers, render_key, mut files } = chosen;
+        let ControlPlaneContents { mut workers, render_key, mut files } = chosen;
         let old = self.run.read.previous.fleet.as_ref();
         let index = self.workers_index(&workers);
         files.insert(WORKERS_INDEX.to_owned(), self.run.store.put_blob(&index)?);
 
-        self.control_plane_paths(old, &files, &workers)?;
+        self.control_plane_paths(old, &files, &mut workers)?;
         let lock = self.fleet_lock(old, render_key, workers, files);
         let lost = self.run.read.previous.is_damaged(&LockName::Fleet);
         if old == Some(&lock) && !lost {
@@ -198,7 +204,7 @@ impl Writing<'_> {
         &mut self,
         old: Option<&FleetLock>,
         files: &BTreeMap<String, Id>,
-        workers: &BTreeMap<Name, ControlPlaneRow>,
+        workers: &mut BTreeMap<Name, ControlPlaneRow>,
     ) -> Result<(), StoreError> {
         for (path, id) in files {
             let before = old.and_then(|lock| lock.files.get(path));
@@ -212,11 +218,15 @@ impl Writing<'_> {
                 self.remove(&format!("{}/{path}", paths::CONTROL_PLANE));
             }
         }
-        for (name, row) in workers {
-            let before = old.and_then(|lock| lock.workers.get(name)).and_then(|row| row.folder);
-            if let Some(folder) = row.folder.filter(|folder| Some(*folder) != before) {
-                self.set_dir(&paths::control_plane(name), folder, before)?;
-            }
+        for (name, row) in workers.iter_mut() {
+            let last = old.and_then(|lock| lock.workers.get(name));
+            let before = last.and_then(|row| row.folder);
+            row.files = match row.folder {
+                Some(folder) if Some(folder) != before => {
+                    self.set_dir(&paths::control_plane(name), folder, before)?
+                }
+                _ => last.map(|row| row.files.clone()).unwrap_or_default(),
+            };
         }
         for (name, row) in old.iter().flat_map(|lock| &lock.workers) {
             if let Some(folder) = row.folder.filter(|_| !workers.contains_key(name)) {

@@ -1,8 +1,10 @@
 //! Files and folders on the output branch: where carp may write and remove, beside what others put there.
 
+use std::collections::BTreeMap;
+
 use super::run::Run;
 use super::writing::Writing;
-use crate::change::{beside_foreign, entry_at, in_the_way};
+use crate::change::{beside_foreign, entry_at, files_of, in_the_way};
 use crate::gate::{self, NotMade};
 use crate::model::{Drifted, Entry, EntryKind, Id, Owned, StoreError, paths};
 
@@ -61,21 +63,26 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Sets the content of a folder, beside what others put there.
+    /// Sets the content of a folder, beside what others put there. What its row lists of it is returned.
     pub(super) fn set_dir(
         &mut self,
         path: &str,
         id: Id,
         before: Option<Id>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<BTreeMap<String, Id>, StoreError> {
         let path = paths::in_repository(&self.run.snapshot.input.prefix, path);
         let there = self.run.snapshot.previous.map(|base| entry_at(self.run.store, base, &path));
         let there = there.transpose()?.flatten();
         // It was asked before whether all of it fits.
-        if let Ok(id) = beside_foreign(self.run.store, there, before, id)? {
-            self.edit.dir(&path, id);
+        let Ok(all) = beside_foreign(self.run.store, there, before, id)? else {
+            return Ok(BTreeMap::new());
+        };
+        self.edit.dir(&path, all);
+        if all == id {
+            return Ok(BTreeMap::new());
         }
-        Ok(())
+        let own = files_of(self.run.store, id)?;
+        Ok(own.into_iter().map(|(path, entry)| (path, entry.id)).collect())
     }
 
     /// Removes what the last lock listed.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::change::TreeEdit;
-use crate::model::{EntryKind, Id, Store, StoreError};
+use crate::model::{EntryKind, Id, Previous, Store, StoreError, WorkerLock};
 use crate::render::Files;
 
 /// Puts the files of a folder; returns the folder's id.
@@ -13,6 +13,32 @@ pub(super) fn put_folder(store: &dyn Store, files: &Files) -> Result<Id, StoreEr
         edit.file(path, store.put_blob(bytes)?);
     }
     edit.apply(store, None)
+}
+
+/// Makes the trees of all folders beside which others' files lie, of what the locks list of them. Else only the clone
+/// that wrote such a folder has its tree.
+pub(super) fn make_listed(store: &dyn Store, previous: &Previous) -> Result<(), StoreError> {
+    for lock in previous.workers.values() {
+        make_listed_on(store, lock)?;
+    }
+    let made = previous.fleet.iter().flat_map(|lock| lock.workers.values());
+    made.map(|row| &row.files).try_for_each(|files| make_tree(store, files))
+}
+
+/// As [`make_listed`], of the clusters on one worker.
+pub(super) fn make_listed_on(store: &dyn Store, lock: &WorkerLock) -> Result<(), StoreError> {
+    lock.clusters.values().map(|row| &row.files).try_for_each(|files| make_tree(store, files))
+}
+
+fn make_tree(store: &dyn Store, files: &BTreeMap<String, Id>) -> Result<(), StoreError> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let mut edit = TreeEdit::default();
+    for (path, id) in files {
+        edit.file(path, *id);
+    }
+    edit.apply(store, None).map(drop)
 }
 
 /// Puts files and returns their ids by path.

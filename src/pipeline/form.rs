@@ -151,7 +151,7 @@ impl Writing<'_> {
         self.control_plane_paths(
             self.run.read.previous.fleet.as_ref(),
             &lock.files,
-            &lock.workers,
+            &mut lock.workers,
         )?;
         let id = self.run.store.put_blob(&lock_to_bytes(&lock))?;
         let path = format!("{}/{}", paths::CONTROL_PLANE, paths::FLEET_LOCK);

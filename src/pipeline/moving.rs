@@ -1,5 +1,7 @@
 //! Moves as rows: a cluster on the worker that it leaves, and the place that another one keeps for it.
 
+use std::collections::BTreeMap;
+
 use super::choosing::Choosing;
 use super::writing::Writing;
 use crate::model::{
@@ -53,6 +55,7 @@ impl Writing<'_> {
             facts: leaves.facts,
             render_key: Digest::of(b""),
             folder: None,
+            files: BTreeMap::new(),
             record: leaves.record,
             group: binding.group.clone(),
             data_store: None,

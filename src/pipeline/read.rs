@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::drift::{self, Drift};
+use super::folders;
 use super::rebuild::{self, RebuildInput};
 use super::recall;
 use super::whole;
@@ -135,6 +136,7 @@ impl Read {
             templates: &self.templates,
             prefix,
         };
+        folders::make_listed(store, &self.previous)?;
         rebuild::name_records(ground, &mut self.previous)?;
         let (mut drifted, mut found) = rebuild::lost_locks(ground, &mut self.previous)?;
         let mut survey = change::survey(store, &root, &self.previous, &memo.clean)?;

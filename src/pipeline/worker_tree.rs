@@ -95,7 +95,7 @@ impl Writing<'_> {
     pub(super) fn write_worker(
         &mut self,
         name: &Name,
-        rows: BTreeMap<Name, ClusterRow>,
+        mut rows: BTreeMap<Name, ClusterRow>,
         own: OwnFiles,
     ) -> Result<(), StoreError> {
         let old = self.run.read.previous.workers.get(name);
@@ -124,7 +124,7 @@ impl Writing<'_> {
                 self.remove(&format!("{root}/{path}"));
             }
         }
-        self.cluster_folders(name, &rows)?;
+        self.cluster_folders(name, &mut rows)?;
         let lock = WorkerLock {
             schema_version: WORKER_LOCK_SCHEMA,
             worker: name.clone(),
@@ -174,15 +174,19 @@ impl Writing<'_> {
     fn cluster_folders(
         &mut self,
         worker: &Name,
-        rows: &BTreeMap<Name, ClusterRow>,
+        rows: &mut BTreeMap<Name, ClusterRow>,
     ) -> Result<(), StoreError> {
         let none = BTreeMap::new();
         let old = self.run.read.previous.workers.get(worker).map_or(&none, |lock| &lock.clusters);
-        for (cluster, row) in rows {
-            let before = old.get(cluster).and_then(|row| row.folder);
-            if let Some(folder) = row.folder.filter(|folder| Some(*folder) != before) {
-                self.set_dir(&paths::cluster(worker, cluster), folder, before)?;
-            }
+        for (cluster, row) in rows.iter_mut() {
+            let last = old.get(cluster);
+            let before = last.and_then(|row| row.folder);
+            row.files = match row.folder {
+                Some(folder) if Some(folder) != before => {
+                    self.set_dir(&paths::cluster(worker, cluster), folder, before)?
+                }
+                _ => last.map(|row| row.files.clone()).unwrap_or_default(),
+            };
         }
         let still = |name: &Name| rows.get(name).is_some_and(|row| row.folder.is_some());
         for (cluster, row) in old.iter().filter(|(name, _)| !still(name)) {

@@ -62,6 +62,7 @@ mod flavors_page;
 mod fold_first;
 mod footprint;
 #[cfg(unix)]
+mod foreign_files;
 mod forge;
 mod forge_comments;
 mod forge_proxies;

@@ -1,5 +1,6 @@
 //! The locks and other files of the output branch, and what the last runs left standing on all workers.
 
+use super::super::folders::make_listed_on;
 use crate::change::entry_at;
 use crate::model::{
     Baseline, DocumentIndex, FLEET_LOCK_SCHEMA, FleetLock, Id, Name, PENDING_SCHEMA, PendingLock,
@@ -34,6 +35,7 @@ pub(super) fn read_lock(
     let of_now =
         |lock: &WorkerLock| lock.worker == worker && lock.schema_version == WORKER_LOCK_SCHEMA;
     let Some(lock) = lock.filter(of_now) else { return Ok(false) };
+    make_listed_on(store, &lock)?;
     previous.ids.insert(worker.clone(), id);
     previous.workers.insert(worker, lock);
     Ok(true)

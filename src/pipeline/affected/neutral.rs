@@ -79,6 +79,7 @@ mod tests {
             facts: cluster.facts,
             render_key: Digest::of(b"key"),
             folder: Some(Id::EMPTY_DIR),
+            files: BTreeMap::new(),
             record: None,
             versions: None,
             group: None,

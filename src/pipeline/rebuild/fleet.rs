@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::worker::folder;
+use super::worker::{OwnFolder, folder};
 use super::{RebuildInput, no_key};
 use crate::change::{Acknowledged, files_of};
 use crate::model::{
@@ -83,7 +83,9 @@ fn rows(ground: RebuildInput<'_>) -> Result<(Rows, Vec<Drifted>), StoreError> {
         let Ok(name) = Name::parse(name) else { continue };
         let path = paths::control_plane(&name);
         let expected = expected(ground, &name);
-        let Some((evidence, id)) = folder(ground, &name, &path, expected.as_ref())? else {
+        let Some(OwnFolder { evidence, id, files }) =
+            folder(ground, &name, &path, expected.as_ref())?
+        else {
             continue;
         };
         if !evidence.named {
@@ -95,7 +97,13 @@ fn rows(ground: RebuildInput<'_>) -> Result<(Rows, Vec<Drifted>), StoreError> {
             drifted.push(Drifted { of, path, edit: Edit::Changed, was: None });
         }
         let state = if evidence.deleting { ClusterState::Deleting } else { ClusterState::Bound };
-        let row = ControlPlaneRow { state, deletion: None, render_key: no_key(), folder: Some(id) };
+        let row = ControlPlaneRow {
+            state,
+            deletion: None,
+            render_key: no_key(),
+            folder: Some(id),
+            files,
+        };
         rows.insert(name, row);
     }
     Ok((rows, drifted))

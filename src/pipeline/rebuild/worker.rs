@@ -100,7 +100,8 @@ fn row(
     });
     let expected = job.and_then(|job| job.render().ok());
     let folder = folder(ground, name, &path, expected.as_ref())?;
-    let (evidence, id) = folder.unzip();
+    let (evidence, own) = folder.map(|own| (own.evidence, (own.id, own.files))).unzip();
+    let (id, files) = own.unzip();
     let record = records.get(name);
     let said = record.map(|(_, record)| record.demand.clone()).filter(|d| !d.is_empty());
     let demand = said.or_else(|| desired.map(|cluster| cluster.demand.clone()));
@@ -122,6 +123,7 @@ fn row(
         facts: desired.map_or_else(no_key, |cluster| cluster.facts),
         render_key: no_key(),
         folder: id,
+        files: files.unwrap_or_default(),
         record: record.map(|(id, _)| *id),
         versions,
         group: record.and_then(|(_, record)| record.group.clone()),
@@ -149,20 +151,31 @@ fn edited(worker: &Name, path: String) -> Drifted {
     Drifted { of: Owned::Worker(worker.clone()), path, edit: Edit::Changed, was: None }
 }
 
-/// What is carp's of a folder, and the id that this alone has; `None` where nothing of it is there.
+/// What is carp's of a folder.
+pub(super) struct OwnFolder {
+    pub(super) evidence: Evidence,
+    /// The id that this alone has.
+    pub(super) id: Id,
+    /// Its files, where others' lie beside them.
+    pub(super) files: BTreeMap<String, Id>,
+}
+
+/// What is carp's of a folder; `None` where nothing of it is there.
 pub(super) fn folder(
     ground: RebuildInput<'_>,
     name: &Name,
     path: &str,
     expected: Option<&Files>,
-) -> Result<Option<(Evidence, Id)>, StoreError> {
+) -> Result<Option<OwnFolder>, StoreError> {
     let Some(entry) = ground.dir(path)? else { return Ok(None) };
     let evidence = render::evidence(name, &read_folder(ground.store, entry.id)?, expected);
     if evidence.own.is_empty() {
         return Ok(None);
     }
     let id = put_folder(ground.store, &evidence.own)?;
-    Ok(Some((evidence, id)))
+    let files =
+        if id == entry.id { BTreeMap::new() } else { put_files(ground.store, &evidence.own)? };
+    Ok(Some(OwnFolder { evidence, id, files }))
 }
 
 /// The worker's own files, as far as anything proves that they are carp's: the sentinel has the digest

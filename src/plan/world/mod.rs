@@ -332,6 +332,7 @@ fn made(step: Option<DeletionStep>) -> ControlPlaneRow {
         deletion: step.map(deleting::row),
         render_key: Digest::of(b""),
         folder: Some(Id::EMPTY_DIR),
+        files: BTreeMap::new(),
     }
 }
 

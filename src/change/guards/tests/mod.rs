@@ -28,6 +28,7 @@ fn row(state: ClusterState) -> ClusterRow {
         facts: Digest::of(b"f"),
         render_key: Digest::of(b"k"),
         folder: None,
+        files: BTreeMap::new(),
         record: None,
         versions: None,
         group: None,
@@ -290,6 +291,7 @@ fn retiring(count: usize) -> (Plan, Previous) {
         deletion: None,
         render_key: Digest::of(b"k"),
         folder: Some(Id::EMPTY_DIR),
+        files: BTreeMap::new(),
     };
     let mut made = lock(Vec::new());
     made.workers = names().map(|name| (name, row.clone())).collect();

@@ -131,6 +131,7 @@ fn previous() -> Previous {
         facts: Digest::of(b"facts"),
         render_key: Digest::of(b"key"),
         folder: None,
+        files: BTreeMap::new(),
         record: None,
         versions: None,
         group: None,
