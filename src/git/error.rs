@@ -137,11 +137,11 @@ pub enum Error {
         detail: Redacted,
     },
     /// The `git` program is not there or does not start.
-    #[error("the program `{program}` cannot be run: {detail}; install git 2.41 or later")]
+    #[error("the program `{program}` cannot be run: {detail}")]
     ProgramMissing {
         /// The program.
         program: String,
-        /// What the system says.
+        /// What the system says, and what helps.
         detail: String,
     },
     /// The `git` program is too old.

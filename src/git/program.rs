@@ -80,13 +80,17 @@ impl Program {
     /// Runs git and waits. Its outputs are read as UTF-8 with replacements.
     fn run(&self, mut command: Command, limit: Duration) -> Result<ProgramOutput, Error> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let missing = |e: std::io::Error| Error::ProgramMissing {
-            program: self.name(),
-            detail: e.to_string(),
-        };
+        let missing =
+            |e: std::io::Error| Error::ProgramMissing { program: self.name(), detail: not_run(&e) };
         let mut child = command.spawn().map_err(missing)?;
         // Both in one wait: one after the other would be given twice the time.
-        let read = reading(child.stdout.take(), child.stderr.take());
+        let read = match reading(child.stdout.take(), child.stderr.take()) {
+            Ok(read) => read,
+            Err(error) => {
+                end(&mut child);
+                return Err(missing(error));
+            }
+        };
         let Ok((out, err)) = read.recv_timeout(limit) else { return Ok(give_up(child, limit)) };
         let code = child.wait().map_err(missing)?.code();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -123,8 +127,14 @@ impl Program {
         }
         let mut command = self.command();
         command.arg("--version");
-        let found = self.run(command, ASK)?.stdout;
-        let found = found.trim();
+        let output = self.run(command, ASK)?;
+        let found = output.stdout.trim();
+        if output.code != Some(0) && found.is_empty() {
+            // It may lack memory or files. How old it is cannot be said.
+            let said = Redacted::new(output.stderr.lines().next().unwrap_or("it says nothing"));
+            let detail = format!("`git --version` fails: {said}");
+            return Err(Error::ProgramMissing { program: self.name(), detail });
+        }
         if version(found).is_none_or(|version| version < OLDEST) {
             let found = Redacted::new(found).to_string();
             return Err(Error::ProgramTooOld { program: self.name(), found });
@@ -196,17 +206,21 @@ fn already_set() -> usize {
 }
 
 /// What two pipes say until both end.
+///
+/// # Errors
+/// There is no thread to be had, as where memory is short.
 fn reading(
     stdout: Option<impl Read + Send + 'static>,
     stderr: Option<impl Read + Send + 'static>,
-) -> Receiver<(Vec<u8>, Vec<u8>)> {
+) -> std::io::Result<Receiver<(Vec<u8>, Vec<u8>)>> {
     let (done, read) = mpsc::channel();
-    std::thread::spawn(move || {
-        let out = std::thread::spawn(move || all_of(stdout));
+    let thread = || std::thread::Builder::new();
+    let out = thread().spawn(move || all_of(stdout))?;
+    thread().spawn(move || {
         let err = all_of(stderr);
         let _ = done.send((out.join().unwrap_or_default(), err));
-    });
-    read
+    })?;
+    Ok(read)
 }
 
 /// What a pipe says until it ends. It is closed before anybody goes on: a call leaves no open file behind.
@@ -217,10 +231,22 @@ fn all_of(pipe: Option<impl Read>) -> Vec<u8> {
     bytes
 }
 
-fn give_up(mut child: Child, limit: Duration) -> ProgramOutput {
+/// Why a program does not start, and what to do where that is known.
+fn not_run(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => format!("{error}; install git 2.41 or later"),
+        _ => error.to_string(),
+    }
+}
+
+fn end(child: &mut Child) {
     // A process that has just ended cannot be killed, which is just as well.
     let _ = child.kill();
     let _ = child.wait();
+}
+
+fn give_up(mut child: Child, limit: Duration) -> ProgramOutput {
+    end(&mut child);
     let stderr = format!("fatal: no answer within {} s", limit.as_secs());
     ProgramOutput { code: None, stdout: String::new(), stderr }
 }

@@ -167,6 +167,27 @@ fn a_run_without_files_to_open_loses_nothing() {
     }
 }
 
+/// Where there is no room for one thread more, the run ends with what was tried: it neither panics nor waits for ever.
+#[test]
+fn a_run_without_room_for_its_threads_says_so() {
+    let (remote, person) = reconciled();
+    let before = remote.at(OUTPUT);
+    let mut short = 0;
+    for memory in (16..160).step_by(3) {
+        let command = person.command(&["reconcile", "--once"]);
+        let output = within(&format!("ulimit -v {}", memory << 10), &command).output().unwrap();
+        let told = printed(&output);
+        assert!(!told.contains("panicked") && !told.contains("damaged"), "{memory} MiB: {told}");
+        short += u32::from(!output.status.success());
+        // Without memory to begin with, the system ends it.
+        let ended = output.status.code().is_none();
+        assert!(output.status.success() || ended || !told.trim().is_empty(), "{memory} MiB");
+    }
+    assert!(short > 0, "some of these are too little");
+    person.reconciles();
+    assert_eq!(remote.at(OUTPUT), before);
+}
+
 /// Fleets whose tenant `red` has a folder of its own.
 fn with_red(person: &Person) {
     let fleet = small::files().remove("carp.yaml").unwrap();

@@ -126,10 +126,18 @@ fn run(turn: &SupervisedTurn) -> io::Result<Ended> {
     }
     let killed_before = oom_kills();
     let mut child = command.spawn()?;
-    let reading = child.stdout.take().map(read);
-    let told = child.stderr.take().map(hand_out);
+    let pipes = match heard(&mut child) {
+        Ok(pipes) => pipes,
+        Err(error) => {
+            // What it says would be heard by nobody, and it would wait for whoever reads.
+            child.kill()?;
+            child.wait()?;
+            return Err(error);
+        }
+    };
     let how = if let Some(status) = wait(&mut child, turn.deadline)? {
-        let last = told.and_then(|told| told.recv_timeout(LAST_WORDS).ok()).unwrap_or_default();
+        let last =
+            pipes.stderr.and_then(|told| told.recv_timeout(LAST_WORDS).ok()).unwrap_or_default();
         how(status, turn.memory.is_some(), oom_kills() > killed_before, &last)
     } else {
         child.kill()?;
@@ -138,8 +146,22 @@ fn run(turn: &SupervisedTurn) -> io::Result<Ended> {
     };
     // A program that the turn started may outlive it and keep the pipe open; after a deadline nobody
     // waits for it.
-    let stdout = reading.filter(|_| how != How::TimedOut).map_or_else(String::new, text);
+    let stdout = pipes.stdout.filter(|_| how != How::TimedOut).map_or_else(String::new, text);
     Ok(Ended { how, stdout, again: false })
+}
+
+/// What is read of a turn while it goes on.
+struct Pipes {
+    stdout: Option<JoinHandle<Vec<u8>>>,
+    /// The end of its standard error, when that is over.
+    stderr: Option<Receiver<String>>,
+}
+
+/// Reads what a turn says from now on; an error where there is no thread to be had.
+fn heard(child: &mut Child) -> io::Result<Pipes> {
+    let stdout = child.stdout.take().map(read).transpose()?;
+    let stderr = child.stderr.take().map(hand_out).transpose()?;
+    Ok(Pipes { stdout, stderr })
 }
 
 /// Waits for a process; `None` where it takes too long. Looks often at first: most turns are short.
@@ -254,8 +276,8 @@ fn signal_of(_: ExitStatus) -> u8 {
     0
 }
 
-fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
+fn read(mut pipe: impl Read + Send + 'static) -> io::Result<JoinHandle<Vec<u8>>> {
+    std::thread::Builder::new().spawn(move || {
         let mut bytes = Vec::new();
         // A pipe that breaks has said what it had to say.
         let _ = pipe.read_to_end(&mut bytes);
@@ -264,9 +286,9 @@ fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
 }
 
 /// Hands on to this process's standard error what a turn says there, and gives the end of it when it is over.
-fn hand_out(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
+fn hand_out(mut pipe: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (send, receive) = channel();
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         let (mut last, mut part) = (Vec::new(), [0; KEPT]);
         loop {
             let read = match pipe.read(&mut part) {
@@ -283,8 +305,8 @@ fn hand_out(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
         }
         // Who does not wait for it needs it no more.
         let _ = send.send(String::from_utf8_lossy(&last).into_owned());
-    });
-    receive
+    })?;
+    Ok(receive)
 }
 
 fn text(reading: JoinHandle<Vec<u8>>) -> String {

@@ -44,7 +44,7 @@ impl Spinner {
         }
         let work = work.clone();
         let (open, closed) = channel::<()>();
-        let thread = std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().spawn(move || {
             // Nothing is ever sent: this waits until the other end is closed.
             let waits = |time| closed.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
             let mut part = Part::default();
@@ -63,7 +63,8 @@ impl Spinner {
             }
             bar.finish_and_clear();
         });
-        Self { open: Some(open), thread: Some(thread) }
+        // Without a thread nothing is shown, and the work goes on.
+        Self { open: Some(open), thread: thread.ok() }
     }
 }
 

@@ -69,8 +69,9 @@ impl World {
                 self.tell(format!("carp {which} ends with {:?}:\n      {text}", ended.code));
                 self.counts.races += u64::from(ended.text.contains("another writer was faster"));
                 self.counts.starved += u64::from(ended.starved && ended.code != Some(0));
-                // It may not even have got as far as to be carp: a shell or a loader says 126 or 127.
-                if ended.starved && matches!(ended.code, Some(126 | 127 | 134)) {
+                // It may not even have got as far as to be carp: a shell or a loader says 126 or 127. Without
+                // memory a turn is ended by itself (134), or by the system where its stack cannot grow (139).
+                if ended.starved && matches!(ended.code, Some(126 | 127 | 134 | 139)) {
                     return;
                 }
                 if !matches!(ended.code, Some(0 | 1 | 3)) || ended.text.contains("panicked") {
