@@ -69,6 +69,7 @@ mod worker_pool;
 mod worker_uid;
 mod zones;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::body::Body;
@@ -109,6 +110,8 @@ pub(super) struct CheckContext<'a> {
     pub(super) made: BTreeMap<String, String>,
     /// The names that are held already.
     pub(super) held: HeldNames<'a>,
+    /// The entries of credentials whose `nodeIdentity` is none, by their place; looked at once for all documents.
+    pub(super) wrong_identities: OnceCell<BTreeSet<usize>>,
 }
 
 type Rule = fn(&Subject<'_>, &CheckContext<'_>, &mut Findings);

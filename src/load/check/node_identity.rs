@@ -5,6 +5,7 @@
 //!
 //! The finding is on `carp.yaml`, once, however many clusters need the entry.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
@@ -38,11 +39,21 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
     }
     if let Some(ChosenCredentials::Entry(index)) = subject.credentials(scene) {
         let path = FieldPath::keys("spec.credentials").index(index).key("azure");
-        entry(&fleet.credentials[index], &path, out);
+        let wrong = scene.wrong_identities.get_or_init(|| wrong(&fleet.credentials));
+        entry(&fleet.credentials[index], wrong.contains(&index), &path, out);
     }
 }
 
-fn entry(credentials: &Credentials, path: &FieldPath, out: &mut Findings) {
+/// The entries with an identity of another form.
+fn wrong(credentials: &[Credentials]) -> BTreeSet<usize> {
+    let is_wrong = |entry: &Credentials| {
+        let id = entry.azure.as_ref().and_then(|azure| azure.node_identity.as_deref());
+        id.is_some_and(|id| !is_placeholder(id) && !FORM.is_match(id))
+    };
+    (0..).zip(credentials).filter(|(_, entry)| is_wrong(entry)).map(|(index, _)| index).collect()
+}
+
+fn entry(credentials: &Credentials, is_wrong: bool, path: &FieldPath, out: &mut Findings) {
     let Some(azure) = &credentials.azure else { return };
     let name = &credentials.name;
     let help = format!("write the id of the identity that the machines have: {EXAMPLE}");
@@ -51,7 +62,7 @@ fn entry(credentials: &Credentials, path: &FieldPath, out: &mut Findings) {
             let message = format!("the credentials `{name}` have no `nodeIdentity`");
             add(path.clone(), message, help, out);
         }
-        Some(id) if !is_placeholder(id) && !FORM.is_match(id) => {
+        Some(id) if is_wrong => {
             let message = format!(
                 "`nodeIdentity` of the credentials `{name}` is no managed identity: `{id}`"
             );
