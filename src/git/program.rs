@@ -132,7 +132,10 @@ impl Program {
         if output.code != Some(0) && found.is_empty() {
             // It may lack memory or files. How old it is cannot be said.
             let said = Redacted::new(output.stderr.lines().next().unwrap_or("it says nothing"));
-            let detail = format!("`git --version` fails: {said}");
+            let detail = format!(
+                "`git --version` fails: {said}; see whether it runs by hand, and what memory and how many open files \
+                 this process may have"
+            );
             return Err(Error::ProgramMissing { program: self.name(), detail });
         }
         if version(found).is_none_or(|version| version < OLDEST) {
@@ -320,6 +323,14 @@ mod tests {
         let output = Program::new("sh").run(command, Duration::from_secs(60)).unwrap();
         assert_eq!(output.code, Some(3));
         assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("out\n", "err\n"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_that_fails_is_not_told_as_too_old() {
+        let error = Program::new("false").check_version().unwrap_err().to_string();
+        assert!(error.contains("`false` cannot be run: `git --version` fails"), "{error}");
+        assert!(error.contains("see whether it runs by hand"), "{error}");
     }
 
     #[test]
