@@ -220,13 +220,8 @@ impl Writing<'_> {
         }
         for (name, row) in workers.iter_mut() {
             let last = old.and_then(|lock| lock.workers.get(name));
-            let before = last.and_then(|row| row.folder);
-            row.files = match row.folder {
-                Some(folder) if Some(folder) != before => {
-                    self.set_dir(&paths::control_plane(name), folder, before)?
-                }
-                _ => last.map(|row| row.files.clone()).unwrap_or_default(),
-            };
+            let last = last.map(|last| (last.folder, &last.files));
+            row.files = self.set_folder(&paths::control_plane(name), row.folder, last)?;
         }
         for (name, row) in old.iter().flat_map(|lock| &lock.workers) {
             if let Some(folder) = row.folder.filter(|_| !workers.contains_key(name)) {

@@ -63,8 +63,23 @@ impl Writing<'_> {
         Ok(())
     }
 
+    /// Sets the content of the folder of a row, unless it stays as the last row had it: the folder then and what was
+    /// listed of it. What the row lists of it is returned.
+    pub(super) fn set_folder(
+        &mut self,
+        path: &str,
+        folder: Option<Id>,
+        last: Option<(Option<Id>, &BTreeMap<String, Id>)>,
+    ) -> Result<BTreeMap<String, Id>, StoreError> {
+        let Some(folder) = folder else { return Ok(BTreeMap::new()) };
+        match last {
+            Some((before, listed)) if before == Some(folder) => Ok(listed.clone()),
+            _ => self.set_dir(path, folder, last.and_then(|(before, _)| before)),
+        }
+    }
+
     /// Sets the content of a folder, beside what others put there. What its row lists of it is returned.
-    pub(super) fn set_dir(
+    fn set_dir(
         &mut self,
         path: &str,
         id: Id,

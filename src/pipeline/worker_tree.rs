@@ -179,14 +179,8 @@ impl Writing<'_> {
         let none = BTreeMap::new();
         let old = self.run.read.previous.workers.get(worker).map_or(&none, |lock| &lock.clusters);
         for (cluster, row) in rows.iter_mut() {
-            let last = old.get(cluster);
-            let before = last.and_then(|row| row.folder);
-            row.files = match row.folder {
-                Some(folder) if Some(folder) != before => {
-                    self.set_dir(&paths::cluster(worker, cluster), folder, before)?
-                }
-                _ => last.map(|row| row.files.clone()).unwrap_or_default(),
-            };
+            let last = old.get(cluster).map(|last| (last.folder, &last.files));
+            row.files = self.set_folder(&paths::cluster(worker, cluster), row.folder, last)?;
         }
         let still = |name: &Name| rows.get(name).is_some_and(|row| row.folder.is_some());
         for (cluster, row) in old.iter().filter(|(name, _)| !still(name)) {
