@@ -3,13 +3,21 @@
 //! labels, then neither), then with the smaller name.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Cluster, Fleet, Name, Policy};
 
 /// The policies of a fleet, the strongest first.
 #[derive(Clone, Debug)]
-pub(super) struct Policies<'a>(Vec<&'a Policy>);
+pub(super) struct Policies<'a> {
+    strongest: Vec<&'a Policy>,
+    /// Those that ask for names, by each of these; as all that follow by their places among the strongest.
+    named: BTreeMap<&'a str, Vec<usize>>,
+    /// Those that ask for labels and no names, by the label that fewest ask for: they cannot select a cluster without it.
+    labelled: BTreeMap<(&'a str, &'a str), Vec<usize>>,
+    /// The others, which may select anybody.
+    others: Vec<usize>,
+}
 
 /// What made one policy apply and not another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,24 +52,71 @@ impl<'a> Policies<'a> {
             let weight = (p.file.is_some(), p.spec.priority, selector.specificity());
             (Reverse(weight), &p.name)
         });
-        Self(policies)
+        Self::by_what_they_ask_for(policies)
+    }
+
+    fn by_what_they_ask_for(strongest: Vec<&'a Policy>) -> Self {
+        let mut asking: BTreeMap<_, usize> = BTreeMap::new();
+        for label in strongest.iter().flat_map(|policy| labels_asked(policy)) {
+            *asking.entry(label).or_default() += 1;
+        }
+        let (mut named, mut labelled) =
+            (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
+        let mut others = Vec::new();
+        for (place, policy) in strongest.iter().enumerate() {
+            let asked_for: BTreeSet<&String> = policy.spec.cluster_selector.names.iter().collect();
+            for name in &asked_for {
+                named.entry(name.as_str()).or_default().push(place);
+            }
+            if asked_for.is_empty() {
+                match labels_asked(policy).min_by_key(|label| asking[label]) {
+                    Some(rarest) => labelled.entry(rarest).or_default().push(place),
+                    None => others.push(place),
+                }
+            }
+        }
+        Self { strongest, named, labelled, others }
     }
 
     /// All of them, the strongest first.
     pub(super) fn all(&self) -> impl Iterator<Item = &'a Policy> + use<'a, '_> {
-        self.0.iter().copied()
+        self.strongest.iter().copied()
     }
 
     /// The policies that select a cluster; the first applies.
     pub(super) fn selecting(&self, cluster: &Cluster) -> impl Iterator<Item = &'a Policy> {
-        let selects = |p: &&Policy| p.spec.cluster_selector.selects(&cluster.name, &cluster.labels);
-        self.0.iter().copied().filter(selects)
+        self.selecting_by(&cluster.name, &cluster.labels)
+    }
+
+    /// The policies that select a cluster of this name and these labels.
+    fn selecting_by(
+        &self,
+        name: &Name,
+        labels: &BTreeMap<String, String>,
+    ) -> impl Iterator<Item = &'a Policy> {
+        let label = |(key, value)| self.labelled.get(&(key, value));
+        let by_label = pairs(labels).filter_map(label);
+        let by_name = self.named.get(name.as_str());
+        let may = by_label.chain(by_name).chain([&self.others]);
+        let mut places: Vec<usize> = may.flatten().copied().collect();
+        places.sort_unstable();
+        let selects = |p: &&Policy| p.spec.cluster_selector.selects(name, labels);
+        places.into_iter().map(|place| self.strongest[place]).filter(selects)
     }
 
     /// The policy that applies to a cluster.
     pub(super) fn select(&self, cluster: &Cluster) -> Option<&'a Policy> {
         self.selecting(cluster).next()
     }
+}
+
+/// The labels that a policy asks for.
+fn labels_asked(policy: &Policy) -> impl Iterator<Item = (&str, &str)> {
+    pairs(&policy.spec.cluster_selector.match_labels)
+}
+
+fn pairs(labels: &BTreeMap<String, String>) -> impl Iterator<Item = (&str, &str)> {
+    labels.iter().map(|(key, value)| (key.as_str(), value.as_str()))
 }
 
 /// The policy that applies to a cluster.
@@ -109,7 +164,7 @@ pub fn policy_ties(fleet: &Fleet) -> BTreeMap<PolicyPair, Vec<Name>> {
 #[must_use]
 pub fn is_tied(fleet: &Fleet, name: &Name, labels: &BTreeMap<String, String>) -> bool {
     let policies = Policies::of(fleet);
-    let mut selecting = policies.all().filter(|p| p.spec.cluster_selector.selects(name, labels));
+    let mut selecting = policies.selecting_by(name, labels);
     let (Some(first), Some(second)) = (selecting.next(), selecting.next()) else { return false };
     are_tied(first, second)
 }
@@ -121,6 +176,8 @@ fn are_tied(first: &Policy, second: &Policy) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::Policies;
+    use crate::model::Policy;
     use crate::plan::policy_ties;
     use crate::plan::world::{World, check};
 
@@ -174,6 +231,26 @@ mod tests {
         assert_eq!(ties(&format!("{met}; {two}; policy r priority=1")), [""; 0], "both lost");
         assert_eq!(ties(&format!("{met}; policy p; policy q")), [""; 0], "told elsewhere");
         assert_eq!(ties(&format!("{met}; {two} built-in")), [""; 0]);
+    }
+
+    #[test]
+    fn of_those_that_ask_for_something_else_none_is_lost() {
+        let all = "policy a for:env=prod for:team=x; policy b for:env=prod; policy c for=a,a,b; policy d; \
+                   policy e for:env=test; policy f for=b; policy g for=a for:env=test; policy h for=a for:env=prod";
+        let world = World::read(&format!("{WORLD} cluster b label:env=test; {all}"));
+        let selecting = |cluster: &str| -> String {
+            let policies = Policies::of(&world.fleet);
+            let cluster = world.fleet.clusters.get(cluster).unwrap();
+            let plainly = policies.all().filter(|policy| {
+                policy.spec.cluster_selector.selects(&cluster.name, &cluster.labels)
+            });
+            let names = |policy: &Policy| policy.name.as_str().to_owned();
+            let found: Vec<String> = policies.selecting(cluster).map(names).collect();
+            assert_eq!(found, plainly.map(names).collect::<Vec<_>>());
+            found.join(" ")
+        };
+        assert_eq!(selecting("a"), "h c a b d");
+        assert_eq!(selecting("b"), "c f e d");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod spent;
 mod stage;
 mod ties;
 mod unmatched;
+mod witnesses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -39,6 +40,8 @@ pub struct Verified {
     pub staged: BTreeSet<Name>,
     /// Whether a selector selects no cluster.
     pub unmatched: bool,
+    /// Some of the clusters that the selectors of each policy select.
+    pub witnesses: BTreeMap<Name, Vec<BTreeSet<Name>>>,
     /// The clusters on which each override policy was tried.
     pub tried: BTreeMap<Name, TriedClusters>,
 }
@@ -54,7 +57,8 @@ pub fn fleet(
     previous: &Previous,
 ) -> Result<Verification, StoreError> {
     let verified = policies(input, store, fleet)?;
-    let Verified { diagnostics: mut found, tests, left_out, staged, unmatched, tried } = verified;
+    let Verified { diagnostics: mut found, tests, left_out, staged, unmatched, witnesses, tried } =
+        verified;
     let roots = fleet.spec.roots.clone().unwrap_or_default();
     found.extend(load::strays(input, store, &roots)?);
     found.extend(secret_keys::found(fleet));
@@ -67,7 +71,7 @@ pub fn fleet(
         clusters: fleet.clusters.len() as u64,
         workers: fleet.workers.len() as u64,
         unmatched,
-        witnesses: unmatched::witnesses(fleet),
+        witnesses,
         tried,
     })
 }
@@ -78,15 +82,16 @@ pub fn fleet(
 /// The store failed.
 pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verified, StoreError> {
     let (tests, mut diagnostics) = load::policy_tests(input, store, fleet)?;
+    let witnesses = witnesses::of(fleet);
     if fleet.is_unsure() {
         let left_out = !tests.is_empty();
-        return Ok(Verified { diagnostics, left_out, ..Verified::default() });
+        return Ok(Verified { diagnostics, left_out, witnesses, ..Verified::default() });
     }
     let staged = tests.iter().flat_map(stage::of_the_fleet).collect();
     let failures = tests.iter().flat_map(|test| run_test(test, fleet)).collect();
     diagnostics.extend(bounded(failures));
     diagnostics.extend(ties::found(fleet));
-    diagnostics.extend(unmatched::found(fleet));
+    diagnostics.extend(unmatched::found(fleet, &witnesses));
     let mut tried = BTreeMap::new();
     if !fleet.overrides.is_empty() {
         let templates = load::own_templates(input, store, fleet)?;
@@ -101,7 +106,15 @@ pub fn policies(input: &Input, store: &dyn Store, fleet: &Fleet) -> Result<Verif
         tried = on;
     }
     let unmatched = diagnostics.iter().any(|found| found.code == Code::MatchesNothing);
-    Ok(Verified { diagnostics, tests: tests.len(), left_out: false, staged, unmatched, tried })
+    Ok(Verified {
+        diagnostics,
+        tests: tests.len(),
+        left_out: false,
+        staged,
+        unmatched,
+        witnesses,
+        tried,
+    })
 }
 
 /// Runs a test: everything that does not hold.

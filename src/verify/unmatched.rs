@@ -12,14 +12,15 @@ use crate::model::api::{
 };
 use crate::model::{Fleet, Name, Policy};
 use crate::plan;
+use crate::verify::witnesses::{self, Witnesses};
 
 /// A finding for each selector of a policy of the fleet's own.
-pub(super) fn found(fleet: &Fleet) -> Vec<Diagnostic> {
+pub(super) fn found(fleet: &Fleet, witnesses: &Witnesses) -> Vec<Diagnostic> {
     let own = fleet.policies.values().filter(|policy| policy.file.is_some());
     let mut found = Vec::new();
     for policy in own {
         if !fleet.clusters.is_empty() {
-            found.extend(clusters(fleet, policy));
+            found.extend(clusters(fleet, policy, &witnesses[&policy.name]));
         }
         if !fleet.workers.is_empty() && fleet.pools.is_empty() {
             found.extend(workers(fleet, policy));
@@ -28,59 +29,24 @@ pub(super) fn found(fleet: &Fleet) -> Vec<Diagnostic> {
     found
 }
 
-/// How many clusters are kept of those that a selector selects.
-const WITNESSES: usize = 3;
-
-/// Some of the clusters that each selector of the fleet's own policies selects: the policy's, then those of its rules.
-pub(super) fn witnesses(fleet: &Fleet) -> BTreeMap<Name, Vec<BTreeSet<Name>>> {
-    let own = fleet.policies.values().filter(|policy| policy.file.is_some());
-    own.map(|policy| (policy.name.clone(), witnesses_of(fleet, policy))).collect()
-}
-
-fn witnesses_of(fleet: &Fleet, policy: &Policy) -> Vec<BTreeSet<Name>> {
-    let spread = policy.spec.spread.iter().map(|rule| rule.label_selector.as_ref());
-    let apart = policy.spec.anti_affinity.iter().map(|rule| rule.label_selector.as_ref());
-    let rules: Vec<&LabelSelector> = spread.chain(apart).flatten().collect();
-    let mut witnesses = vec![BTreeSet::new(); 1 + rules.len()];
-    for (name, cluster) in &fleet.clusters {
-        let by_policy = policy.spec.cluster_selector.selects(name.as_str(), &cluster.labels);
-        let by_rules = rules.iter().map(|rule| rule.matches(&cluster.labels));
-        for (known, selects) in witnesses.iter_mut().zip([by_policy].into_iter().chain(by_rules)) {
-            if selects && known.len() < WITNESSES {
-                known.insert(name.clone());
-            }
-        }
-        if witnesses.iter().all(|known| known.len() == WITNESSES) {
-            break;
-        }
-    }
-    witnesses
-}
-
 /// The selectors of clusters: whom the policy applies to, and whom its rules count.
-fn clusters(fleet: &Fleet, policy: &Policy) -> Vec<Diagnostic> {
+fn clusters(fleet: &Fleet, policy: &Policy, witnesses: &[BTreeSet<Name>]) -> Vec<Diagnostic> {
     let selector = &policy.spec.cluster_selector;
-    if !fleet.clusters.iter().any(|(name, c)| selector.selects(name.as_str(), &c.labels)) {
+    let mut selected = witnesses.iter().map(|clusters| !clusters.is_empty());
+    if selected.next() == Some(false) {
         let message = format!("`{}` selects no cluster, so it has no effect", policy.name);
         let help = cluster_help(fleet, selector);
         return vec![finding(policy, FieldPath::keys("spec.clusterSelector"), message, help)];
     }
-    let spread = policy.spec.spread.iter().map(|rule| rule.label_selector.as_ref());
-    let apart = policy.spec.anti_affinity.iter().map(|rule| rule.label_selector.as_ref());
-    let rules =
-        [("spec.spread", spread.collect::<Vec<_>>()), ("spec.antiAffinity", apart.collect())];
-    let mut found = Vec::new();
-    for (path, selectors) in rules {
-        for (at, selector) in selectors.into_iter().enumerate() {
-            let none = |s: &&LabelSelector| !fleet.clusters.values().any(|c| s.matches(&c.labels));
-            let Some(selector) = selector.filter(none) else { continue };
-            let path = FieldPath::keys(path).index(at).key("labelSelector");
-            let message = "no cluster has these labels, so the rule counts none".to_owned();
-            let help = help(fleet, &selector.match_labels, &selector.match_expressions);
-            found.push(finding(policy, path, message, help));
-        }
-    }
-    found
+    let none = |(rule, counts): (_, bool)| (!counts).then_some(rule);
+    let of_rules = witnesses::of_rules(policy).zip(selected).filter_map(none);
+    let told = |(field, at, selector): (&str, usize, &LabelSelector)| {
+        let path = FieldPath::keys(field).index(at).key("labelSelector");
+        let message = "no cluster has these labels, so the rule counts none".to_owned();
+        let help = help(fleet, &selector.match_labels, &selector.match_expressions);
+        finding(policy, path, message, help)
+    };
+    of_rules.map(told).collect()
 }
 
 /// The terms on workers.
@@ -217,7 +183,7 @@ mod tests {
         let fleet = load::load(&input, &store, &mut Memo::default()).unwrap().fleet;
         assert_eq!((fleet.clusters.len(), fleet.workers.len()), (1, 1), "{:?}", fleet.unloaded);
         let field = |d: &Diagnostic| d.place.as_ref().unwrap().field.as_ref().unwrap().to_string();
-        let found = super::found(&fleet);
+        let found = super::found(&fleet, &witnesses::of(&fleet));
         found.iter().map(|d| (field(d), d.help.clone().unwrap())).collect()
     }
 

@@ -1,22 +1,21 @@
 //! `policy-tie`: two policies of equal priority with the same selector. The smaller name wins, which
 //! nobody should have to know.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use crate::diag::{Code, Diagnostic, Diagnostics, FieldPath, Place};
 use crate::model::{Fleet, Policy};
 
 /// Looks at every two policies as they loaded.
 pub(in crate::load) fn check(fleet: &Fleet, out: &mut Diagnostics) {
-    let mut seen: Vec<&Policy> = Vec::new();
+    let mut first = BTreeMap::new();
     // A fleet's own policy always comes before one that is built in.
     for policy in fleet.policies.values().filter(|policy| policy.file.is_some()) {
-        let ties = |other: &&&Policy| {
-            other.spec.priority == policy.spec.priority
-                && other.spec.cluster_selector == policy.spec.cluster_selector
-        };
-        if let Some(other) = seen.iter().find(ties) {
-            out.push(tie(policy, other));
+        match first.entry((policy.spec.priority, &policy.spec.cluster_selector)) {
+            Entry::Vacant(entry) => drop(entry.insert(policy)),
+            Entry::Occupied(other) => out.push(tie(policy, other.get())),
         }
-        seen.push(policy);
     }
 }
 
