@@ -61,6 +61,7 @@ use writing::{Writing, WrittenTree};
 
 pub use affected::{Sought, SoughtAnswer, propose_affected, propose_sought};
 pub use baseline::baseline;
+pub use overriding::readiness;
 pub use status::{FleetDocument, fleet_document};
 pub use updates::{Update, nodes_words, update_lines, updates, updates_of_some};
 

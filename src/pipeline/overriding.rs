@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::diag::Diagnostics;
 use crate::model::{Cluster, Fleet, Name, Worker};
 use crate::overrides::{self, Overrides};
-use crate::render::{self, Job, Templates};
+use crate::render::{self, Job, ReadinessJobs, ReadinessStep, Templates, cluster_job};
 
 /// The job of a cluster's folder on a worker, with the overrides that apply there. Without any it is the same job, of the
 /// same key.
@@ -30,6 +31,28 @@ pub(super) fn made_worker_job(
 ) -> Option<Job> {
     let job = render::control_plane_worker_job(fleet, worker, of, prefix)?;
     Some(edited(job, overrides::applying_to_worker(fleet, worker)))
+}
+
+/// The steps by which a worker and some clusters on it come up, with the overrides that apply there.
+///
+/// # Errors
+/// What does not render.
+pub fn readiness(
+    fleet: &Fleet,
+    worker: &Worker,
+    clusters: &[&Cluster],
+    of: &Templates,
+    prefix: &str,
+) -> Result<Vec<ReadinessStep>, Diagnostics> {
+    let folder = |cluster: &Cluster| {
+        overridden(cluster_job(fleet, cluster, &worker.name, of), fleet, cluster, &worker.name)
+    };
+    let jobs = ReadinessJobs {
+        layers: layers_job(fleet, worker, of, prefix),
+        made: made_worker_job(fleet, worker, of, prefix),
+        clusters: clusters.iter().map(|cluster| (*cluster, folder(cluster))).collect(),
+    };
+    render::readiness(fleet, worker, &jobs, of, prefix)
 }
 
 fn edited(job: Job, all: Overrides) -> Job {

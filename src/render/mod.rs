@@ -98,7 +98,7 @@ pub use job::Job;
 pub use machines::{MachineGroup, machine_groups};
 pub use named_secrets::{secrets_named_by_cluster, secrets_named_by_worker};
 pub use preparation::{Once, Preparation, Where};
-pub use readiness::{ReadinessStep, readiness};
+pub use readiness::{ReadinessJobs, ReadinessStep, readiness};
 pub use reference::{CONTEXT, FILTERS};
 pub use removed::{Loss, Losses, losses};
 pub use secrets::{

@@ -3,9 +3,11 @@
 use carp::diag::Code;
 use carp::model::{Digest, GateReason, HoldKind, Proposal};
 
+use crate::support::people::{carp, printed};
 use crate::support::reconciled::Reconciled;
 use crate::support::small;
 use crate::support::world::World;
+use crate::support::write;
 
 /// A policy of one change of objects of a kind; `more` stands in its spec.
 fn policy(name: &str, more: &str, object: &str, change: &str) -> String {
@@ -364,4 +366,29 @@ fn a_key_without_overrides_is_the_key_of_before() {
     world.write("policies/o.yaml", &label("o", &named("alpha"), "me"));
     world.run();
     assert_ne!(key(&world), before);
+}
+
+/// The picture of what brings a worker and its clusters up is one of what is committed: a link that a policy breaks is missing.
+#[test]
+fn what_a_policy_changes_is_shown_in_what_brings_clusters_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let picture = |selector: &str| {
+        let mut world = World::new(small::files());
+        let chart = "{apiVersion: addons.cluster.x-k8s.io/v1alpha1, kind: HelmChartProxy}";
+        let change = format!("{{mergePatch: {{spec: {{{selector}}}}}}}");
+        world.write("policies/o.yaml", &policy("o", &named("alpha"), chart, &change));
+        let files =
+            world.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes()));
+        write(&files.collect(), dir.path());
+        let said = carp(dir.path(), &["explain", "worker/w-weu", "--bootstrap"]).output().unwrap();
+        (said.status.success(), printed(&said))
+    };
+    let missing = "missing: its clusterSelector selects no Cluster";
+    let (comes_up, whole) = picture("reconcileStrategy: InstallOnce");
+    assert!(
+        comes_up && whole.contains("alpha: pod network") && !whole.contains("missing: "),
+        "{whole}"
+    );
+    let (comes_up, broken) = picture("clusterSelector: {matchLabels: {no: one}}");
+    assert!(!comes_up && broken.contains(missing), "{broken}");
 }

@@ -9,7 +9,8 @@ use super::wanted::place;
 use crate::diag::Diagnostics;
 use crate::load;
 use crate::model::{Cluster, Decision, Fleet, Memo, Name};
-use crate::render::{self, ReadinessStep, Templates};
+use crate::pipeline;
+use crate::render::{ReadinessStep, Templates};
 
 /// The steps of a worker, and of one cluster of each flavor on it: the others come up in the same way.
 pub(super) fn steps(look: &FleetLook, name: &Name) -> Result<Vec<StepView>, Error> {
@@ -28,7 +29,7 @@ pub(super) fn steps(look: &FleetLook, name: &Name) -> Result<Vec<StepView>, Erro
         })
     });
     let prefix = &look.opened.source.prefix;
-    let steps = render::readiness(&proposal.fleet, worker, &clusters, &templates, prefix);
+    let steps = pipeline::readiness(&proposal.fleet, worker, &clusters, &templates, prefix);
     let steps = steps.map_err(|found| unrendered(&found))?;
     Ok(steps.into_iter().map(|step| view(look, name, step)).collect())
 }

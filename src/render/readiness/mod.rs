@@ -11,12 +11,12 @@ mod parts;
 
 use serde_json::Value;
 
-use super::control_plane::control_plane_worker_job;
 use super::flux::Removal;
+use super::job::Job;
 use super::object::Object;
 use super::preparation::Where;
 use super::templates::Templates;
-use super::{Appliers, IndexedCluster, cluster_job, clusters_index, worker_job};
+use super::{Appliers, IndexedCluster, clusters_index};
 use crate::diag::Diagnostics;
 use crate::model::{Cluster, Fleet, Worker, paths};
 use flavored::{FlavoredFolder, flavored};
@@ -28,6 +28,16 @@ pub use folder::ReadinessStep;
 /// The file with the Kustomizations of a worker's clusters, which come after its layers.
 const CLUSTERS_FILE: &str = "clusters.yaml";
 
+/// What a worker and some clusters on it come up by.
+pub struct ReadinessJobs<'a> {
+    /// The worker's own files.
+    pub layers: Job,
+    /// The cluster that the worker is, where carp makes it.
+    pub made: Option<Job>,
+    /// The clusters, each with its folder.
+    pub clusters: Vec<(&'a Cluster, Job)>,
+}
+
 /// The steps of a worker and of some clusters on it, in the order in which they can happen.
 ///
 /// # Errors
@@ -35,23 +45,23 @@ const CLUSTERS_FILE: &str = "clusters.yaml";
 pub fn readiness(
     fleet: &Fleet,
     worker: &Worker,
-    clusters: &[&Cluster],
+    jobs: &ReadinessJobs<'_>,
     templates: &Templates,
     prefix: &str,
 ) -> Result<Vec<ReadinessStep>, Diagnostics> {
-    let listed = clusters.iter().map(|cluster| IndexedCluster {
+    let listed = jobs.clusters.iter().map(|(cluster, _)| IndexedCluster {
         name: &cluster.name,
         tenant: &cluster.tenant,
         removal: Removal::Prune,
     });
-    let mut layers = worker_job(fleet, worker, templates, prefix).render()?;
+    let mut layers = jobs.layers.render()?;
     let appliers = layers.get(paths::PLATFORM).map(|p| Appliers::of(p)).unwrap_or_default();
     let index = clusters_index(fleet, &worker.name, listed, &appliers, prefix);
     layers.insert(CLUSTERS_FILE.to_owned(), index);
     let on_worker = OnWorker::of(ReadFolder::new(layers), templates);
     let mut all = Vec::new();
-    if let Some(job) = control_plane_worker_job(fleet, worker, templates, prefix) {
-        let above = ReadFolder::of(&job)?;
+    if let Some(job) = &jobs.made {
+        let above = ReadFolder::of(job)?;
         all.extend(flavored(&FlavoredFolder {
             flavor: templates.flavor(worker.flavor()),
             said: &worker.spec.parameters,
@@ -67,8 +77,8 @@ pub fn readiness(
     all.extend(layers.into_iter().map(|object| on_worker.folder.own_step(object)));
     all.extend(on_worker.parts.iter().cloned());
     all.extend(clusters_of.into_iter().map(|object| on_worker.folder.own_step(object)));
-    for cluster in clusters {
-        let folder = ReadFolder::of(&cluster_job(fleet, cluster, &worker.name, templates))?;
+    for (cluster, job) in &jobs.clusters {
+        let folder = ReadFolder::of(job)?;
         let name = format!("{}: ", cluster.name);
         let mut own = flavored(&FlavoredFolder {
             flavor: templates.flavor(cluster.flavor()),

@@ -2,16 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::control_plane::control_plane_worker_job;
 use super::super::fixture::{fleet, observed};
 use super::super::flux::ROOT;
+use super::super::{cluster_job, worker_job};
 use super::*;
 use crate::model::api::{DataStore, DataStoreChoice, Parameters};
 use crate::model::{FlavorKind, FlavorStep};
 
 pub(super) fn steps(fleet: &Fleet, templates: &Templates) -> Vec<ReadinessStep> {
     let worker = fleet.workers.values().next().unwrap();
-    let clusters: Vec<_> = fleet.clusters.values().collect();
-    readiness(fleet, worker, &clusters, templates, "p").unwrap()
+    let of_cluster = |cluster| (cluster, cluster_job(fleet, cluster, &worker.name, templates));
+    let jobs = ReadinessJobs {
+        layers: worker_job(fleet, worker, templates, "p"),
+        made: control_plane_worker_job(fleet, worker, templates, "p"),
+        clusters: fleet.clusters.values().map(of_cluster).collect(),
+    };
+    readiness(fleet, worker, &jobs, templates, "p").unwrap()
 }
 
 pub(super) fn missing(all: &[ReadinessStep]) -> Vec<String> {
