@@ -314,7 +314,39 @@ fn said(fleet: &Reconciled) -> BTreeMap<String, (i32, String, String)> {
         let out: Vec<_> = ran.out.lines().filter(|line| !is_work(line)).collect();
         (args.join(" "), (ran.exit, out.join("\n"), ran.err))
     };
-    LOOKS.iter().map(of).collect()
+    let rendered = RENDERED.iter().map(|name| (format!("render {name}"), rendered(fleet, name)));
+    LOOKS.iter().map(of).chain(rendered).collect()
+}
+
+/// Clusters that are rendered alone: placed, edited, waiting, new, unknown.
+const RENDERED: &[&str] = &["c000000", "c000001", "c000007", "more", "nobody"];
+
+/// What is printed where one cluster is rendered, and every file that is written.
+fn rendered(fleet: &Reconciled, name: &str) -> (i32, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let shown = out.display().to_string();
+    let ran = fleet.carp(&["render", "--cluster", name, "--out", &shown]);
+    let files: Vec<_> = files_below(&out)
+        .into_iter()
+        .map(|file| {
+            let text = std::fs::read_to_string(&file).unwrap();
+            format!("{}\n{text}", file.strip_prefix(&out).unwrap().display())
+        })
+        .collect();
+    let told = format!("{}{}", ran.out.replace(&shown, "OUT"), files.join("\n"));
+    (ran.exit, told, ran.err)
+}
+
+/// The files below a folder, in their order; none where it is not there.
+fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in folder.read_dir().into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files_below(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
 }
 
 #[test]

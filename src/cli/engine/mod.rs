@@ -120,6 +120,13 @@ pub struct RenderPart {
     pub cluster: Option<Name>,
 }
 
+impl RenderPart {
+    /// What of the fleet says it; `None` where that is everything.
+    fn sought(&self) -> Option<Sought> {
+        self.cluster.clone().filter(|_| self.worker.is_none()).map(Sought::Cluster)
+    }
+}
+
 /// What `render` wrote.
 pub struct Rendered {
     /// What it was made from.
@@ -249,7 +256,8 @@ pub fn render(
             .help("name a folder that does not exist yet"));
     }
     let _progress = context.progress("rendering the fleet");
-    let look = open::look_for(context, fleet, &open::as_reconcile(observed), (Keep::Bytes, None))?;
+    let asked = (Keep::Bytes, part.sought());
+    let look = open::look_for(context, fleet, &open::as_reconcile(observed), asked)?;
     open::write_out(look, out, part, Prune::Keep)
 }
 

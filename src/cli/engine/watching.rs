@@ -54,7 +54,7 @@ impl<'a> Watching<'a> {
         // Of what is saved meanwhile the next look says so.
         self.stand = now;
         let _progress = context.progress("rendering the fleet");
-        let asked = (Keep::Bytes, None);
+        let asked = (Keep::Bytes, self.part.sought());
         let look = look_for(context, self.fleet, &as_reconcile(self.observed), asked)?;
         if look.opened.proposal.stopped {
             let (changed, files) = (crate::store::CheckedOut::default(), 0);
