@@ -9,7 +9,7 @@ use crate::load::folders::Folders;
 use crate::load::item::Item;
 use crate::load::kind::{DocumentSpec, Kind};
 use crate::load::names::HeldNames;
-use crate::model::api::Tenant;
+use crate::model::api::{Tenant, WorkerPoolSpec};
 use crate::model::{Unloaded, is_dns_label, is_name_of};
 
 /// What the rule looks at besides the documents.
@@ -33,12 +33,39 @@ enum NameOwner<'a> {
     Worker,
 }
 
+/// The documents that are looked at for every name: few of many, so they are found once.
+struct BesideNames<'a> {
+    /// The WorkerPools that have names, which may give names to workers.
+    pools: Vec<(&'a str, &'a WorkerPoolSpec)>,
+    /// The documents that cannot be read so far that they have a name.
+    nameless: Vec<&'a Item>,
+}
+
+impl<'a> BesideNames<'a> {
+    fn of(items: &'a [Item]) -> Self {
+        let pool = |item: &'a Item| match &item.body.as_ref()?.spec {
+            DocumentSpec::WorkerPool(pool) => Some((item.name.as_deref()?, &**pool)),
+            _ => None,
+        };
+        Self {
+            pools: items.iter().filter_map(pool).collect(),
+            nameless: items.iter().filter(|item| item.name.is_none()).collect(),
+        }
+    }
+
+    /// Whether a WorkerPool may call a worker so, now or later.
+    fn is_of_a_pool(&self, name: &str) -> bool {
+        self.pools.iter().any(|(of, pool)| is_name_of(of, pool, name))
+    }
+}
+
 /// Looks at all documents at once. The ones that want somebody else's name get a finding; all of them are
 /// returned, in order, to be left out, and count for nothing.
 pub(in crate::load) fn check(items: &mut [Item], ground: &NameHolders<'_>) -> Vec<usize> {
+    let beside = BesideNames::of(items);
     let taken: Vec<_> = by_name(items)
         .into_iter()
-        .flat_map(|(name, group)| losers(name, &group, items, ground))
+        .flat_map(|(name, group)| losers(name, &group, (items, &beside), ground))
         .collect();
     let mut left_out: Vec<usize> = Vec::new();
     for (at, owner) in taken {
@@ -76,7 +103,7 @@ fn is_worker(item: &Item) -> bool {
 fn losers<'a>(
     name: &str,
     group: &[usize],
-    items: &[Item],
+    (items, beside): (&[Item], &BesideNames<'_>),
     ground: &NameHolders<'a>,
 ) -> Vec<(usize, NameOwner<'a>)> {
     let of = |tenant: &'a str| {
@@ -92,16 +119,16 @@ fn losers<'a>(
     }
     if let Some(tenant) = ground.names.waiting(name) {
         let (claimed, others) = of(tenant);
-        if claimed || is_unsure(tenant, items, ground) {
+        if claimed || is_unsure(tenant, beside, ground) {
             return others;
         }
     }
     let folder = |at: &&usize| !ground.folders.tenants_of(file(&items[**at])).is_empty();
-    let worker = || ground.names.is_worker(name) || is_of_a_pool(name, items);
+    let worker = || ground.names.is_worker(name) || beside.is_of_a_pool(name);
     let platforms = group.iter().any(|at| !folder(&at));
     let of_document = group.iter().any(|at| is_worker(&items[*at]));
-    let stays = of_document || is_of_a_pool(name, items);
-    if ground.names.is_worker(name) && platforms && !stays {
+    let stays = || of_document || beside.is_of_a_pool(name);
+    if ground.names.is_worker(name) && platforms && !stays() {
         // What is known of the worker would be taken for the cluster's, and the other way round.
         return group.iter().map(|at| (*at, NameOwner::Worker)).collect();
     }
@@ -133,24 +160,13 @@ fn may_be_of(item: &Item, tenant: &str, ground: &NameHolders<'_>) -> bool {
 }
 
 /// Whether a document of a tenant may be there that cannot be read so far that it has a name.
-fn is_unsure(tenant: &str, items: &[Item], ground: &NameHolders<'_>) -> bool {
-    let nameless = |item: &&Item| item.name.is_none();
+fn is_unsure(tenant: &str, beside: &BesideNames<'_>, ground: &NameHolders<'_>) -> bool {
     let may_be_its = |item: &Item| {
         let folder = ground.folders.tenants_of(file(item));
         folder.is_empty() || folder.contains(&tenant)
     };
     ground.unloaded.iter().any(|unloaded| unloaded.may_be_of(tenant))
-        || items.iter().filter(nameless).any(may_be_its)
-}
-
-/// Whether a WorkerPool may call a worker so, now or later.
-fn is_of_a_pool(name: &str, items: &[Item]) -> bool {
-    items.iter().any(|item| match item.body.as_ref().map(|body| &body.spec) {
-        Some(DocumentSpec::WorkerPool(pool)) => {
-            item.name.as_deref().is_some_and(|of| is_name_of(of, pool, name))
-        }
-        _ => false,
-    })
+        || beside.nameless.iter().any(|item| may_be_its(item))
 }
 
 fn tell(item: &mut Item, owner: NameOwner<'_>, ground: &NameHolders<'_>) {
