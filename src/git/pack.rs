@@ -1,12 +1,12 @@
 //! New objects, kept as the entries of the pack that they will be written in. A file that is much like one before it is kept as what
 //! differs: most files of a fleet come from a few templates.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{self, Read as _, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
-use flate2::Crc;
-use flate2::read::ZlibDecoder;
+use flate2::{Crc, Decompress, FlushDecompress, Status};
 use sha1::{Digest as _, Sha1};
 
 use super::deflate::Deflate;
@@ -99,6 +99,8 @@ pub(super) struct Entries {
     /// Of the files that look alike the last one that is kept whole.
     bases: BTreeMap<Alike, WholeEntry>,
     deflate: Deflate,
+    /// Its window is cleared for each object, which costs less than a new one.
+    inflate: RefCell<Decompress>,
 }
 
 impl Entries {
@@ -110,6 +112,7 @@ impl Entries {
             places: BTreeMap::new(),
             bases: BTreeMap::new(),
             deflate: Deflate::new(),
+            inflate: RefCell::new(Decompress::new(true)),
         }
     }
 
@@ -129,18 +132,28 @@ impl Entries {
     /// The bytes of an object.
     pub(super) fn read(&self, id: Id) -> Option<io::Result<Vec<u8>>> {
         let place = self.places.get(&id)?;
-        let mut body = Vec::with_capacity(place.size);
-        let bytes = match self.bytes.read(place.entry..place.entry + u64::from(place.end)) {
-            Ok(bytes) => bytes,
-            Err(error) => return Some(Err(error)),
+        let read = || {
+            let bytes = self.bytes.read(place.entry..place.entry + u64::from(place.end))?;
+            // A delta is shorter than what it makes.
+            self.inflated(&bytes[place.start as usize..], place.size)
         };
-        let read = ZlibDecoder::new(&bytes[place.start as usize..]).read_to_end(&mut body);
-        let Some(base) = place.base else { return Some(read.map(|_| body)) };
-        let whole = self.read(base)?.and_then(|base| {
-            read?;
-            apply(&base, &body).ok_or_else(|| io::Error::other("a delta without its base"))
-        });
-        Some(whole)
+        let Some(base) = place.base else { return Some(read()) };
+        let base = self.read(base)?;
+        Some(base.and_then(|base| {
+            apply(&base, &read()?).ok_or_else(|| io::Error::other("a delta without its base"))
+        }))
+    }
+
+    /// What was compressed, which has no more bytes than `most`.
+    fn inflated(&self, compressed: &[u8], most: usize) -> io::Result<Vec<u8>> {
+        let mut inflate = self.inflate.borrow_mut();
+        inflate.reset(true);
+        // One more: there is always room for what is not there.
+        let mut body = Vec::with_capacity(most + 1);
+        match inflate.decompress_vec(compressed, &mut body, FlushDecompress::Finish)? {
+            Status::StreamEnd => Ok(body),
+            Status::Ok | Status::BufError => Err(io::Error::other("an entry that does not end")),
+        }
     }
 
     pub(super) fn add(&mut self, id: Id, kind: ObjectType, body: &[u8]) {
