@@ -8,14 +8,14 @@ use super::super::object::Object;
 use super::super::path::at;
 use crate::diag::{Code, Diagnostics};
 
-/// Where references to objects of the same folder stand.
+/// Where references to objects of the same folder stand, below `spec`.
 const REFERENCES: &[&str] = &[
-    "/spec/controlPlaneRef",
-    "/spec/infrastructureRef",
-    "/spec/identityRef",
-    "/spec/template/spec/bootstrap/configRef",
-    "/spec/template/spec/infrastructureRef",
-    "/spec/machineTemplate/spec/infrastructureRef",
+    "/controlPlaneRef",
+    "/infrastructureRef",
+    "/identityRef",
+    "/template/spec/bootstrap/configRef",
+    "/template/spec/infrastructureRef",
+    "/machineTemplate/spec/infrastructureRef",
 ];
 /// What CAPZ appends to a machine template's name for the Secret with the cloud's configuration
 /// (cluster-api-provider-azure, controllers/helpers.go).
@@ -23,10 +23,12 @@ const AZURE_JSON: &str = "-azure-json";
 
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
     let mut problems: Vec<(&Object, String)> = Vec::new();
-    for object in objects {
-        problems.extend(dangling(object, objects).map(|p| (object, p)));
-        problems.extend(other_cluster(object, objects).map(|p| (object, p)));
-        problems.extend(other_machine(object, objects).map(|p| (object, p)));
+    let all: Vec<_> = objects.iter().map(NamedObject::of).collect();
+    for named in &all {
+        let object = named.object;
+        problems.extend(dangling(named, &all).map(|p| (object, p)));
+        problems.extend(other_cluster(named, &all).map(|p| (object, p)));
+        problems.extend(other_machine(named, &all).map(|p| (object, p)));
     }
     let help = "give both sides the same name; with a hashed name, set it once and print it twice";
     let finding = |(o, p): (&Object, String)| {
@@ -39,40 +41,73 @@ fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
     at(value, pointer).and_then(Value::as_str)
 }
 
-fn find<'a>(objects: &'a [Object], kind: &str, name: &str, namespace: &str) -> Option<&'a Object> {
-    objects.iter().find(|o| o.kind() == kind && o.name() == name && o.namespace() == namespace)
+/// An object with what others name it by. All of them look for it, so that is read off once.
+struct NamedObject<'a> {
+    object: &'a Object,
+    kind: &'a str,
+    name: &'a str,
+    namespace: &'a str,
+    spec: &'a Value,
+}
+
+impl<'a> NamedObject<'a> {
+    fn of(object: &'a Object) -> Self {
+        Self {
+            object,
+            kind: object.kind(),
+            name: object.name(),
+            namespace: object.namespace(),
+            spec: object.value.get("spec").unwrap_or(&Value::Null),
+        }
+    }
+
+    /// The object of this kind and name in its namespace.
+    fn beside<'b>(
+        &self,
+        all: &'b [NamedObject<'a>],
+        kind: &str,
+        name: &str,
+    ) -> Option<&'b NamedObject<'a>> {
+        let is_it = |o: &&NamedObject<'_>| {
+            o.kind == kind && o.name == name && o.namespace == self.namespace
+        };
+        all.iter().find(is_it)
+    }
 }
 
 /// References to what is not there.
-fn dangling<'a>(object: &'a Object, objects: &'a [Object]) -> impl Iterator<Item = String> + 'a {
-    REFERENCES.iter().filter_map(|p| at(&object.value, p)).filter_map(|reference| {
+fn dangling<'a>(
+    named: &'a NamedObject<'a>,
+    all: &'a [NamedObject<'a>],
+) -> impl Iterator<Item = String> + 'a {
+    REFERENCES.iter().filter_map(|p| at(named.spec, p)).filter_map(|reference| {
         let (kind, name) = (text(reference, "/kind")?, text(reference, "/name")?);
-        let there = find(objects, kind, name, object.namespace());
+        let there = named.beside(all, kind, name);
         there.is_none().then(|| format!("refers to {kind} {name}, which is not in the folder"))
     })
 }
 
 /// `clusterName` in both places is a Cluster of the folder.
-fn other_cluster<'a>(object: &'a Object, objects: &'a [Object]) -> Option<String> {
-    let outer = text(&object.value, "/spec/clusterName")?;
-    if find(objects, "Cluster", outer, object.namespace()).is_none() {
+fn other_cluster(named: &NamedObject<'_>, all: &[NamedObject<'_>]) -> Option<String> {
+    let outer = text(named.spec, "/clusterName")?;
+    if named.beside(all, "Cluster", outer).is_none() {
         return Some(format!("says clusterName `{outer}`, which is no Cluster of the folder"));
     }
-    let inner = text(&object.value, "/spec/template/spec/clusterName")?;
+    let inner = text(named.spec, "/template/spec/clusterName")?;
     (inner != outer).then(|| format!("says clusterName `{outer}` and, in its template, `{inner}`"))
 }
 
 /// The nodes' files come from the Secret of the very machine template that the nodes are made from.
-fn other_machine(object: &Object, objects: &[Object]) -> Option<String> {
-    let spec = &object.value;
-    let (machine, files) = if object.kind() == "MachineDeployment" {
-        let config = text(spec, "/spec/template/spec/bootstrap/configRef/name")?;
-        let config = find(objects, "KubeadmConfigTemplate", config, object.namespace())?;
-        let machine = text(spec, "/spec/template/spec/infrastructureRef/name")?;
-        (machine, at(&config.value, "/spec/template/spec/files")?)
+fn other_machine(named: &NamedObject<'_>, all: &[NamedObject<'_>]) -> Option<String> {
+    let spec = named.spec;
+    let (machine, files) = if named.kind == "MachineDeployment" {
+        let config = text(spec, "/template/spec/bootstrap/configRef/name")?;
+        let config = named.beside(all, "KubeadmConfigTemplate", config)?;
+        let machine = text(spec, "/template/spec/infrastructureRef/name")?;
+        (machine, at(config.spec, "/template/spec/files")?)
     } else {
-        let machine = text(spec, "/spec/machineTemplate/spec/infrastructureRef/name")?;
-        (machine, at(spec, "/spec/kubeadmConfigSpec/files")?)
+        let machine = text(spec, "/machineTemplate/spec/infrastructureRef/name")?;
+        (machine, at(spec, "/kubeadmConfigSpec/files")?)
     };
     let secrets = files.as_array()?.iter().filter_map(|f| text(f, "/contentFrom/secret/name"));
     let wanted = format!("{machine}{AZURE_JSON}");

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::super::job::Job;
 use super::super::object::Object;
+use super::super::path::at;
 use crate::diag::{Code, Diagnostics};
 
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
@@ -28,7 +29,7 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
 
 /// The namespace and the name of what an object installs. Without a name it is made up for each.
 fn release(object: &Object) -> Option<(&str, &str)> {
-    let text = |pointer: &str| object.value.pointer(pointer).and_then(Value::as_str);
+    let text = |pointer: &str| at(&object.value, pointer).and_then(Value::as_str);
     let name = text("/spec/releaseName").filter(|name| !name.is_empty())?;
     // What the webhook fills in: api/v1alpha1/helmchartproxy_webhook.go.
     Some((text("/spec/namespace").unwrap_or("default"), name))

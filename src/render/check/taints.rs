@@ -7,6 +7,7 @@
 use super::super::context::MACHINE_TAINTS;
 use super::super::job::Job;
 use super::super::object::Object;
+use super::super::path::at;
 use crate::diag::{Code, Diagnostics};
 
 const KIND: &str = "CoreProvider";
@@ -26,7 +27,7 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
 }
 
 fn has_gate(core: &Object) -> bool {
-    let gates = core.value.pointer("/spec/manager/featureGates");
+    let gates = at(&core.value, "/spec/manager/featureGates");
     gates.and_then(|gates| gates.get(MACHINE_TAINTS)) == Some(&true.into())
 }
 

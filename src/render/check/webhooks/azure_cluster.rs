@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 
+use super::super::super::path::at;
 use super::rules;
-use super::value::{has, list, number, on, text};
+use super::value::{below, has, list, number, on, text};
 use crate::model::Cidr;
 
 const NETWORK: &str = "/spec/networkSpec";
@@ -40,17 +41,17 @@ rules! {
     "has a load balancer with more than 16 addresses",
         "spec: {networkSpec: {nodeOutboundLB: {frontendIPsCount: 17}}}" =>
         |o| ["nodeOutboundLB", "controlPlaneOutboundLB"].iter()
-            .filter_map(|lb| number(o, &format!("{NETWORK}/{lb}/frontendIPsCount")))
+            .filter_map(|lb| below(o, NETWORK).get(lb)?.get("frontendIPsCount")?.as_i64())
             .any(|count| count > MOST_ADDRESSES);
     "has a load balancer of the API server that is not of the SKU Standard",
         "spec: {networkSpec: {apiServerLB: {sku: Basic}}}" =>
-        |o| !matches!(text(o, &format!("{API}/sku")), "" | "Standard");
+        |o| !matches!(text(below(o, API), "/sku"), "" | "Standard");
     "has a load balancer of the API server that is neither Public nor Internal",
         "spec: {networkSpec: {apiServerLB: {type: Private}}}" =>
-        |o| !matches!(text(o, &format!("{API}/type")), "" | "Public" | "Internal");
+        |o| !matches!(text(below(o, API), "/type"), "" | "Public" | "Internal");
     "has a malformed name of the API server's load balancer",
         "spec: {networkSpec: {apiServerLB: {name: a b}}}" =>
-        |o| !text(o, &format!("{API}/name")).chars().all(is_of_a_name);
+        |o| !text(below(o, API), "/name").chars().all(is_of_a_name);
     "has a private address of a public load balancer",
         "spec: {networkSpec: {apiServerLB: {frontendIPs: [{name: a, publicIP: {name: b}, privateIP: 10.0.0.4}]}}}" =>
         |o| !is_internal(o)
@@ -68,25 +69,25 @@ rules! {
     "has a load balancer for what goes out of a control plane that is public itself",
         "spec: {networkSpec: {controlPlaneOutboundLB: {frontendIPsCount: 1}}}" =>
         |o| makes_control_plane(o) && !is_internal(o)
-            && has(o, &format!("{NETWORK}/controlPlaneOutboundLB"));
+            && has(below(o, NETWORK), "/controlPlaneOutboundLB");
 }
 
 /// Whether CAPZ makes the control plane's part, as it does unless told otherwise.
 pub(super) fn makes_control_plane(object: &Value) -> bool {
-    object.pointer("/spec/controlPlaneEnabled") != Some(&Value::Bool(false))
+    at(object, "/spec/controlPlaneEnabled") != Some(&Value::Bool(false))
 }
 
 /// Whether the API server is reached from inside only.
 pub(super) fn is_internal(object: &Value) -> bool {
-    text(object, &format!("{API}/type")) == "Internal"
+    text(below(object, API), "/type") == "Internal"
 }
 
 fn balancers(object: &Value) -> impl Iterator<Item = &Value> {
-    BALANCERS.iter().filter_map(|lb| object.pointer(&format!("{NETWORK}/{lb}")))
+    BALANCERS.iter().filter_map(|lb| below(object, NETWORK).get(lb))
 }
 
 fn frontends(object: &Value) -> &[Value] {
-    list(object, &format!("{API}/frontendIPs"))
+    list(below(object, API), "/frontendIPs")
 }
 
 /// Whether the address of an internal load balancer, said or by default, is one of the control plane's subnet, said or
@@ -94,7 +95,7 @@ fn frontends(object: &Value) -> &[Value] {
 fn is_in_its_subnet(object: &Value) -> bool {
     let said = frontends(object).iter().map(|ip| text(ip, "/privateIP")).find(|ip| !ip.is_empty());
     let Ok(address) = said.unwrap_or(DEFAULT_ADDRESS).parse() else { return false };
-    let subnets = list(object, &format!("{NETWORK}/subnets")).iter();
+    let subnets = list(below(object, NETWORK), "/subnets").iter();
     let mut of_planes =
         subnets.filter(|s| ["control-plane", "cluster"].contains(&text(s, "/role")));
     let ranges = of_planes.next().map(|subnet| list(subnet, "/cidrBlocks")).unwrap_or_default();

@@ -4,8 +4,9 @@
 
 use serde_json::Value;
 
+use super::super::super::path::at;
 use super::rules;
-use super::value::{has, list, no_resource_id, number, on, repeats, text};
+use super::value::{below, has, list, no_resource_id, number, on, repeats, text};
 
 const SPEC: &str = "/spec/template/spec";
 const ULTRA: &str = "UltraSSD_LRS";
@@ -28,14 +29,14 @@ const LARGEST: i64 = 2048;
 
 rules! {
     "says no operating system", "spec: {template: {spec: {osDisk: {osType: null}}}}" =>
-        |o| text(o, &format!("{SPEC}/osDisk/osType")).is_empty();
+        |o| text(below(o, SPEC), "/osDisk/osType").is_empty();
     "has a disk of the operating system that is not from 1 to 2048 GiB",
         "spec: {template: {spec: {osDisk: {diskSizeGB: 4096}}}}" =>
-        |o| number(o, &format!("{SPEC}/osDisk/diskSizeGB"))
+        |o| number(below(o, SPEC), "/osDisk/diskSizeGB")
             .is_some_and(|size| !(1..=LARGEST).contains(&size));
     "has a disk of the operating system of the kind UltraSSD_LRS",
         "spec: {template: {spec: {osDisk: {cachingType: None, managedDisk: {storageAccountType: UltraSSD_LRS}}}}}" =>
-        |o| text(o, &format!("{SPEC}/osDisk/managedDisk/storageAccountType")) == ULTRA;
+        |o| text(below(o, SPEC), "/osDisk/managedDisk/storageAccountType") == ULTRA;
     "has a disk of an unknown kind",
         "spec: {template: {spec: {osDisk: {managedDisk: {storageAccountType: Premium}}}}}" =>
         |o| disks(o).filter_map(|disk| disk.get("managedDisk")).any(unknown_storage);
@@ -50,12 +51,12 @@ rules! {
             && !matches!(text(disk, "/cachingType"), "" | "None"));
     "encrypts a local disk with a key of its own",
         "spec: {template: {spec: {osDisk: {diffDiskSettings: {option: Local}, managedDisk: {storageAccountType: Premium_LRS, diskEncryptionSet: {id: x}}}}}}" =>
-        |o| has(o, &format!("{SPEC}/osDisk/diffDiskSettings"))
-            && has(o, &format!("{SPEC}/osDisk/managedDisk/diskEncryptionSet"));
+        |o| has(below(o, SPEC), "/osDisk/diffDiskSettings")
+            && has(below(o, SPEC), "/osDisk/managedDisk/diskEncryptionSet");
     "says a place of a disk that is not local",
         "spec: {template: {spec: {osDisk: {diffDiskSettings: {placement: CacheDisk}}}}}" =>
-        |o| has(o, &format!("{SPEC}/osDisk/diffDiskSettings/placement"))
-            && text(o, &format!("{SPEC}/osDisk/diffDiskSettings/option")) != "Local";
+        |o| has(below(o, SPEC), "/osDisk/diffDiskSettings/placement")
+            && text(below(o, SPEC), "/osDisk/diffDiskSettings/option") != "Local";
     "has a data disk that is not from 4 to 32767 GiB",
         "spec: {template: {spec: {dataDisks: [{nameSuffix: a, diskSizeGB: 3, lun: 0}]}}}" =>
         |o| data(o).iter().any(|d| number(d, "/diskSizeGB").is_none_or(|s| !DATA.contains(&s)));
@@ -86,40 +87,40 @@ rules! {
             .any(|id| !id.is_empty() && no_resource_id(id));
     "has a role and no identity of the system's",
         "spec: {template: {spec: {systemAssignedIdentityRole: {definitionID: d, scope: s}}}}" =>
-        |o| identity(o) != "SystemAssigned" && has(o, &format!("{SPEC}/systemAssignedIdentityRole"));
+        |o| identity(o) != "SystemAssigned" && has(below(o, SPEC), "/systemAssignedIdentityRole");
     "has a role of which it does not say what and where",
         "spec: {template: {spec: {identity: SystemAssigned, userAssignedIdentities: null, systemAssignedIdentityRole: {scope: s}}}}" =>
-        |o| has(o, &format!("{SPEC}/systemAssignedIdentityRole")) && ["definitionID", "scope"]
+        |o| has(below(o, SPEC), "/systemAssignedIdentityRole") && ["definitionID", "scope"]
             .iter().any(|f| text(o, &format!("{SPEC}/systemAssignedIdentityRole/{f}")).is_empty());
     "names the role assignment, which every machine must have one of",
         "spec: {template: {spec: {roleAssignmentName: 11111111-1111-1111-1111-111111111111}}}" =>
-        |o| ["roleAssignmentName", "systemAssignedIdentityRole/name"]
-            .iter().any(|field| !text(o, &format!("{SPEC}/{field}")).is_empty());
+        |o| ["/roleAssignmentName", "/systemAssignedIdentityRole/name"]
+            .iter().any(|field| !text(below(o, SPEC), field).is_empty());
     "has network interfaces and a subnet",
         "spec: {template: {spec: {subnetName: a, networkInterfaces: [{privateIPConfigs: 1}]}}}" =>
-        |o| !interfaces(o).is_empty() && has(o, &format!("{SPEC}/subnetName"));
+        |o| !interfaces(o).is_empty() && has(below(o, SPEC), "/subnetName");
     "has network interfaces and says itself whether they are accelerated",
         "spec: {template: {spec: {acceleratedNetworking: true, networkInterfaces: [{privateIPConfigs: 1}]}}}" =>
-        |o| !interfaces(o).is_empty() && has(o, &format!("{SPEC}/acceleratedNetworking"));
+        |o| !interfaces(o).is_empty() && has(below(o, SPEC), "/acceleratedNetworking");
     "has a network interface without an address",
         "spec: {template: {spec: {networkInterfaces: [{privateIPConfigs: 0}]}}}" =>
         |o| interfaces(o).iter().any(|n| number(n, "/privateIPConfigs").is_some_and(|c| c < 1));
     "has a reserved capacity that is no resource's id",
         "spec: {template: {spec: {capacityReservationGroupID: mine}}}" =>
-        |o| has(o, &format!("{SPEC}/capacityReservationGroupID"))
-            && no_resource_id(text(o, &format!("{SPEC}/capacityReservationGroupID")));
+        |o| has(below(o, SPEC), "/capacityReservationGroupID")
+            && no_resource_id(text(below(o, SPEC), "/capacityReservationGroupID"));
     "has extensions and lets none work",
         "spec: {template: {spec: {disableExtensionOperations: true, vmExtensions: [{name: a}]}}}" =>
-        |o| on(o, &format!("{SPEC}/disableExtensionOperations"))
-            && !list(o, &format!("{SPEC}/vmExtensions")).is_empty();
+        |o| on(below(o, SPEC), "/disableExtensionOperations")
+            && !list(below(o, SPEC), "/vmExtensions").is_empty();
 }
 
 fn data(object: &Value) -> &[Value] {
-    list(object, &format!("{SPEC}/dataDisks"))
+    list(below(object, SPEC), "/dataDisks")
 }
 
 fn disks(object: &Value) -> impl Iterator<Item = &Value> {
-    object.pointer(&format!("{SPEC}/osDisk")).into_iter().chain(data(object))
+    at(below(object, SPEC), "/osDisk").into_iter().chain(data(object))
 }
 
 /// Whether a managed disk is of no kind that Azure has.
@@ -128,15 +129,15 @@ fn unknown_storage(disk: &Value) -> bool {
 }
 
 fn identity(object: &Value) -> &str {
-    text(object, &format!("{SPEC}/identity"))
+    text(below(object, SPEC), "/identity")
 }
 
 fn identities(object: &Value) -> &[Value] {
-    list(object, &format!("{SPEC}/userAssignedIdentities"))
+    list(below(object, SPEC), "/userAssignedIdentities")
 }
 
 fn interfaces(object: &Value) -> &[Value] {
-    list(object, &format!("{SPEC}/networkInterfaces"))
+    list(below(object, SPEC), "/networkInterfaces")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use super::super::super::path::at;
 use super::rules;
 use super::value::{bad_metadata, has, list, number, repeats, text};
 
@@ -59,14 +60,14 @@ rules! {
         });
     "has malformed labels or annotations in its template",
         "spec: {template: {metadata: {annotations: {a b: c}}}}" =>
-        |o| o.pointer("/spec/kubeadmConfigSpec").is_none()
+        |o| at(o, "/spec/kubeadmConfigSpec").is_none()
             && bad_metadata(o, "/spec/template/metadata");
 }
 
 /// The configuration of either kind.
 fn spec(object: &Value) -> &Value {
-    let own = object.pointer("/spec/kubeadmConfigSpec");
-    own.or_else(|| object.pointer("/spec/template/spec")).unwrap_or(&Value::Null)
+    let own = at(object, "/spec/kubeadmConfigSpec");
+    own.or_else(|| at(object, "/spec/template/spec")).unwrap_or(&Value::Null)
 }
 
 fn any(object: &Value, path: &str, broken: impl Fn(&Value) -> bool) -> bool {

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde_json::Value;
 
+use super::super::super::path::at;
 use super::rules;
 use super::value::{list, no_version, repeats, text};
 
@@ -20,7 +21,7 @@ rules! {
             .any(|ip| ip.as_str().is_none_or(|ip| ip.parse::<IpAddr>().is_err()));
     "says no address of the DNS, so that its provider takes it away at every turn",
         "spec: {addons: {coreDNS: {dnsServiceIPs: null}}}" =>
-        |o| o.pointer("/spec/addons/coreDNS").is_some()
+        |o| at(o, "/spec/addons/coreDNS").is_some()
             && list(o, "/spec/addons/coreDNS/dnsServiceIPs").is_empty();
     // tcp_version.go; its provider puts a v before a version that has none.
     "has a version that is none", "spec: {version: '1.34'}" =>

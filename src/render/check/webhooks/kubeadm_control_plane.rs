@@ -3,9 +3,11 @@
 
 use serde_json::Value;
 
+use super::super::super::path::at;
 use super::rules;
 use super::value::{
-    bad_metadata, bad_naming, bad_tag, bad_taint, has, no_version, number, reserved_taint, text,
+    bad_metadata, bad_naming, bad_tag, bad_taint, below, has, no_version, number, reserved_taint,
+    text,
 };
 
 const CLUSTER: &str = "/spec/kubeadmConfigSpec/clusterConfiguration";
@@ -21,13 +23,13 @@ rules! {
         |o| number(o, "/spec/replicas").is_some_and(|replicas| replicas <= 0);
     "has an even number of machines, each with a member of etcd", "spec: {replicas: 2}" =>
         |o| number(o, "/spec/replicas").is_some_and(|replicas| replicas % 2 == 0)
-            && !has(o, &format!("{CLUSTER}/etcd/external"));
+            && !has(below(o, CLUSTER), "/etcd/external");
     "says no group of its machines", "spec: {machineTemplate: {spec: {infrastructureRef: {apiGroup: null}}}}" =>
-        |o| text(o, &format!("{MACHINE}/apiGroup")).is_empty();
+        |o| text(below(o, MACHINE), "/apiGroup").is_empty();
     "says no kind of its machines", "spec: {machineTemplate: {spec: {infrastructureRef: {kind: null}}}}" =>
-        |o| text(o, &format!("{MACHINE}/kind")).is_empty();
+        |o| text(below(o, MACHINE), "/kind").is_empty();
     "says no template of its machines", "spec: {machineTemplate: {spec: {infrastructureRef: {name: null}}}}" =>
-        |o| text(o, &format!("{MACHINE}/name")).is_empty();
+        |o| text(below(o, MACHINE), "/name").is_empty();
     "has a version that is none", "spec: {version: v1.34}" => |o| {
         let version = text(o, "/spec/version");
         // The webhook itself puts the v before it.
@@ -61,10 +63,10 @@ rules! {
         });
     "has a malformed tag of the DNS' image",
         "spec: {kubeadmConfigSpec: {clusterConfiguration: {dns: {imageTag: 'v1:2'}}}}" =>
-        |o| bad_tag(text(o, &format!("{CLUSTER}/dns/imageTag")));
+        |o| bad_tag(text(below(o, CLUSTER), "/dns/imageTag"));
     "has a malformed tag of etcd's image",
         "spec: {kubeadmConfigSpec: {clusterConfiguration: {etcd: {local: {imageTag: 'v1:2'}}}}}" =>
-        |o| bad_tag(text(o, &format!("{CLUSTER}/etcd/local/imageTag")));
+        |o| bad_tag(text(below(o, CLUSTER), "/etcd/local/imageTag"));
     "has an etcd of its own and another one",
         "spec: {kubeadmConfigSpec: {clusterConfiguration: {etcd: {external: {endpoints: [a]}}}}}" =>
         |o| ["local", "external"].iter().all(|etcd| has(o, &format!("{CLUSTER}/etcd/{etcd}")));
@@ -77,7 +79,7 @@ rules! {
 
 /// By how many machines it grows in a rollout; a percentage is not a number here either.
 fn surge(object: &Value) -> Option<i64> {
-    match object.pointer(SURGE)? {
+    match at(object, SURGE)? {
         Value::String(text) => Some(text.parse().unwrap_or(0)),
         value => value.as_i64(),
     }

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::super::super::path::at;
 use super::rules;
 use super::value::{
-    bad_metadata, bad_naming, bad_selector, bad_taint, has, list, no_share, no_version,
+    bad_metadata, bad_naming, bad_selector, bad_taint, below, has, list, no_share, no_version,
     reserved_taint, text,
 };
 use crate::model::is_label_value;
@@ -28,17 +29,17 @@ rules! {
     "does not select its own machines", "spec: {selector: {matchLabels: {pool: other}}}" =>
         selects_others;
     "says two names of its cluster", "spec: {clusterName: b}" =>
-        |o| o.pointer("/spec/clusterName") != o.pointer("/spec/template/spec/clusterName");
+        |o| at(o, "/spec/clusterName") != at(o, "/spec/template/spec/clusterName");
     "has a maxUnavailable that is neither a number nor a percentage",
         "spec: {rollout: {strategy: {rollingUpdate: {maxUnavailable: one}}}}" =>
-        |o| no_share(o, &format!("{ROLLING}/maxUnavailable"));
+        |o| no_share(below(o, ROLLING), "/maxUnavailable");
     "has a maxSurge that is neither a number nor a percentage",
         "spec: {rollout: {strategy: {rollingUpdate: {maxSurge: '1'}}}}" =>
-        |o| no_share(o, &format!("{ROLLING}/maxSurge"));
+        |o| no_share(below(o, ROLLING), "/maxSurge");
     "may neither surge nor be short of a machine",
         "spec: {rollout: {strategy: {rollingUpdate: {maxSurge: 0}}}}" =>
         |o| ["maxSurge", "maxUnavailable"]
-            .iter().all(|f| o.pointer(&format!("{ROLLING}/{f}")) == Some(&Value::from(0)));
+            .iter().all(|f| below(o, ROLLING).get(f) == Some(&Value::from(0)));
     "has a maxInFlight that is neither a number nor a percentage",
         "spec: {remediation: {maxInFlight: half}}" =>
         |o| no_share(o, "/spec/remediation/maxInFlight");
@@ -61,14 +62,14 @@ rules! {
     "has a bound for the autoscaler that is no number",
         "metadata: {annotations: {cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size: few}}" =>
         |o| SIZES.iter()
-            .filter_map(|size| o.pointer("/metadata/annotations")?.get(size))
+            .filter_map(|size| at(o, "/metadata/annotations")?.get(size))
             .any(|size| size.as_str().is_none_or(|size| size.parse::<i32>().is_err()));
 }
 
 /// Whether the labels of the template do not meet the selector.
 fn selects_others(object: &Value) -> bool {
-    let labels = object.pointer("/spec/template/metadata/labels");
-    let wanted = object.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
+    let labels = at(object, "/spec/template/metadata/labels");
+    let wanted = at(object, "/spec/selector/matchLabels").and_then(Value::as_object);
     // The webhook itself adds the name of the cluster to both.
     let wanted =
         wanted.into_iter().flatten().filter(|(k, _)| *k != "cluster.x-k8s.io/cluster-name");

@@ -1,6 +1,7 @@
 //! `MachineHealthCheck` (cluster-api v1.13.5, `internal/webhooks/machinehealthcheck.go`; the range is read by
 //! `internal/controllers/machinehealthcheck`, `getUnhealthyRange`).
 
+use super::super::super::path::at;
 use super::rules;
 use super::value::{bad_selector, no_share, number, text};
 
@@ -12,9 +13,9 @@ rules! {
         |o| bad_selector(o, "/spec/selector");
     "selects the machines of another cluster",
         "spec: {selector: {matchLabels: {cluster.x-k8s.io/cluster-name: b}}}" =>
-        |o| o.pointer("/spec/selector/matchLabels")
+        |o| at(o, "/spec/selector/matchLabels")
             .and_then(|labels| labels.get("cluster.x-k8s.io/cluster-name"))
-            .is_some_and(|name| Some(name) != o.pointer("/spec/clusterName"));
+            .is_some_and(|name| Some(name) != at(o, "/spec/clusterName"));
     "gives a node less than 30 seconds to come up", "spec: {checks: {nodeStartupTimeoutSeconds: 20}}" =>
         |o| number(o, "/spec/checks/nodeStartupTimeoutSeconds")
             .is_some_and(|seconds| seconds != 0 && seconds < SHORTEST_STARTUP);

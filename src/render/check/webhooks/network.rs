@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::azure_cluster::{is_internal, is_of_a_name, makes_control_plane};
 use super::rules;
-use super::value::{has, list, no_cidr, number, repeats, text};
+use super::value::{below, has, list, no_cidr, number, repeats, text};
 use crate::model::Cidr;
 
 const NETWORK: &str = "/spec/networkSpec";
@@ -18,15 +18,15 @@ const DEFAULT_VNET: &str = "10.0.0.0/8";
 rules! {
     "has a virtual network in a resource group of an impossible name",
         "spec: {networkSpec: {vnet: {resourceGroup: 'a,b'}}}" =>
-        |o| !is_group(text(o, &format!("{VNET}/resourceGroup")));
+        |o| !is_group(text(below(o, VNET), "/resourceGroup"));
     "has a range of the virtual network that is no CIDR",
         "spec: {networkSpec: {vnet: {cidrBlocks: [10.0.0.0]}}}" =>
-        |o| no_cidr(list(o, &format!("{VNET}/cidrBlocks")));
+        |o| no_cidr(list(below(o, VNET), "/cidrBlocks"));
     "is peered twice with one virtual network",
         "spec: {networkSpec: {vnet: {peerings: [{resourceGroup: g, remoteVnetName: v}, {resourceGroup: g, remoteVnetName: v}]}}}" =>
         |o| {
             let peer = |p: &Value| format!("{}/{}", text(p, "/resourceGroup"), text(p, "/remoteVnetName"));
-            let all: Vec<_> = list(o, &format!("{VNET}/peerings")).iter().map(peer).collect();
+            let all: Vec<_> = list(below(o, VNET), "/peerings").iter().map(peer).collect();
             repeats(all.iter().map(String::as_str))
         };
     "has a subnet of an impossible name",
@@ -67,15 +67,15 @@ rules! {
         |o| any(o, |s| repeats(list(s, "/serviceEndpoints").iter().map(|e| text(e, "/service"))));
     "has a private zone for an API server that is public",
         "spec: {networkSpec: {privateDNSZoneName: a.example.com}}" =>
-        |o| has(o, &format!("{NETWORK}/privateDNSZoneName")) && makes_control_plane(o) && !is_internal(o);
+        |o| has(below(o, NETWORK), "/privateDNSZoneName") && makes_control_plane(o) && !is_internal(o);
     "has a resource group for a private zone and no zone",
         "spec: {networkSpec: {privateDNSZoneResourceGroup: g}}" =>
-        |o| has(o, &format!("{NETWORK}/privateDNSZoneResourceGroup"))
-            && !has(o, &format!("{NETWORK}/privateDNSZoneName"));
+        |o| has(below(o, NETWORK), "/privateDNSZoneResourceGroup")
+            && !has(below(o, NETWORK), "/privateDNSZoneName");
 }
 
 fn subnets(object: &Value) -> &[Value] {
-    list(object, &format!("{NETWORK}/subnets"))
+    list(below(object, NETWORK), "/subnets")
 }
 
 fn any(object: &Value, broken: impl Fn(&Value) -> bool) -> bool {
@@ -107,7 +107,7 @@ fn by_default(object: &Value) -> Vec<String> {
 /// Whether a range begins outside the virtual network.
 fn is_outside(object: &Value, range: &Value) -> bool {
     let Some(range) = range.as_str().and_then(Cidr::parse) else { return false };
-    let said = list(object, &format!("{VNET}/cidrBlocks"));
+    let said = list(below(object, VNET), "/cidrBlocks");
     let known = said.iter().filter_map(Value::as_str).filter_map(Cidr::parse);
     let known: Vec<_> =
         known.chain(Cidr::parse(DEFAULT_VNET).filter(|_| said.is_empty())).collect();

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::rules;
-use super::value::{has, on, text};
+use super::value::{below, has, on, text};
 
 const SPEC: &str = "/spec/template/spec";
 const DISK: &str = "/spec/template/spec/osDisk/managedDisk/securityProfile";
@@ -17,40 +17,40 @@ const WHOLE: &str = "DiskWithVMGuestState";
 rules! {
     "encrypts its disk as a confidential machine does, and is none",
         "spec: {template: {spec: {securityProfile: {uefiSettings: {vTpmEnabled: true}}, osDisk: {managedDisk: {securityProfile: {securityEncryptionType: VMGuestStateOnly}}}}}}" =>
-        |o| is_encrypted(o) && text(o, &format!("{PROFILE}/securityType")) != "ConfidentialVM";
+        |o| is_encrypted(o) && text(below(o, PROFILE), "/securityType") != "ConfidentialVM";
     "is confidential without a vTPM",
         "spec: {template: {spec: {securityProfile: {securityType: ConfidentialVM}, osDisk: {managedDisk: {securityProfile: {securityEncryptionType: VMGuestStateOnly}}}}}}" =>
-        |o| is_encrypted(o) && !on(o, &format!("{PROFILE}/uefiSettings/vTpmEnabled"));
+        |o| is_encrypted(o) && !on(below(o, PROFILE), "/uefiSettings/vTpmEnabled");
     "encrypts its state twice",
         "spec: {template: {spec: {securityProfile: {encryptionAtHost: true}, osDisk: {managedDisk: {securityProfile: {securityEncryptionType: DiskWithVMGuestState}}}}}}" =>
-        |o| is_whole(o) && on(o, &format!("{PROFILE}/encryptionAtHost"));
+        |o| is_whole(o) && on(below(o, PROFILE), "/encryptionAtHost");
     "encrypts its state without a secure boot",
         "spec: {template: {spec: {securityProfile: {uefiSettings: {vTpmEnabled: true}}, osDisk: {managedDisk: {securityProfile: {securityEncryptionType: DiskWithVMGuestState}}}}}}" =>
-        |o| is_whole(o) && has(o, &format!("{PROFILE}/uefiSettings"))
-            && !on(o, &format!("{PROFILE}/uefiSettings/secureBootEnabled"));
+        |o| is_whole(o) && has(below(o, PROFILE), "/uefiSettings")
+            && !on(below(o, PROFILE), "/uefiSettings/secureBootEnabled");
     "has a key for its state, which it does not encrypt",
         "spec: {template: {spec: {osDisk: {managedDisk: {securityProfile: {diskEncryptionSet: {id: x}}}}}}}" =>
-        |o| has(o, &format!("{DISK}/diskEncryptionSet"))
-            && text(o, &format!("{DISK}/securityEncryptionType")) != WHOLE;
+        |o| has(below(o, DISK), "/diskEncryptionSet")
+            && text(below(o, DISK), "/securityEncryptionType") != WHOLE;
     "has an SSH key that is not in base64", "spec: {template: {spec: {sshPublicKey: 'ssh-rsa AAAA'}}}" =>
-        |o| !is_base64(text(o, &format!("{SPEC}/sshPublicKey")));
+        |o| !is_base64(text(below(o, SPEC), "/sshPublicKey"));
     "tells of its start to an account of which it does not say where",
         "spec: {template: {spec: {diagnostics: {boot: {storageAccountType: UserManaged}}}}}" =>
-        |o| text(o, &format!("{BOOT}/storageAccountType")) == "UserManaged"
-            && text(o, &format!("{BOOT}/userManaged/storageAccountURI")).is_empty();
+        |o| text(below(o, BOOT), "/storageAccountType") == "UserManaged"
+            && text(below(o, BOOT), "/userManaged/storageAccountURI").is_empty();
     "tells of its start to an account that it does not use",
         "spec: {template: {spec: {diagnostics: {boot: {storageAccountType: Managed, userManaged: {storageAccountURI: u}}}}}}" =>
-        |o| ["Managed", "Disabled"].contains(&text(o, &format!("{BOOT}/storageAccountType")))
-            && has(o, &format!("{BOOT}/userManaged/storageAccountURI"));
+        |o| ["Managed", "Disabled"].contains(&text(below(o, BOOT), "/storageAccountType"))
+            && has(below(o, BOOT), "/userManaged/storageAccountURI");
 }
 
 /// Whether the disk is encrypted, where the machine has a profile to hold that against.
 fn is_encrypted(object: &Value) -> bool {
-    has(object, PROFILE) && has(object, &format!("{DISK}/securityEncryptionType"))
+    has(object, PROFILE) && has(below(object, DISK), "/securityEncryptionType")
 }
 
 fn is_whole(object: &Value) -> bool {
-    has(object, PROFILE) && text(object, &format!("{DISK}/securityEncryptionType")) == WHOLE
+    has(object, PROFILE) && text(below(object, DISK), "/securityEncryptionType") == WHOLE
 }
 
 fn is_base64(text: &str) -> bool {

@@ -7,6 +7,11 @@ use serde_json::Value;
 use super::super::super::path::at;
 use crate::model::{Cidr, is_label_key, is_label_value};
 
+/// What stands at a path; nothing where there is none.
+pub(super) fn below<'a>(object: &'a Value, path: &str) -> &'a Value {
+    at(object, path).unwrap_or(&Value::Null)
+}
+
 /// The text at a path; empty where there is none.
 pub(super) fn text<'a>(object: &'a Value, path: &str) -> &'a str {
     at(object, path).and_then(Value::as_str).unwrap_or_default()
@@ -75,7 +80,8 @@ pub(super) fn no_version(version: &str) -> bool {
 
 /// Whether labels or annotations of the metadata at a path are malformed (`ObjectMeta.Validate`).
 pub(super) fn bad_metadata(object: &Value, path: &str) -> bool {
-    let fields = |field: &str| at(object, &format!("{path}/{field}")).and_then(Value::as_object);
+    let metadata = at(object, path);
+    let fields = |field: &str| metadata?.get(field)?.as_object();
     let bad_label = |(key, value): (&String, &Value)| {
         !is_label_key(key) || value.as_str().is_none_or(|value| !is_label_value(value))
     };
@@ -85,8 +91,9 @@ pub(super) fn bad_metadata(object: &Value, path: &str) -> bool {
 
 /// Whether a label selector selects nothing, or is malformed.
 pub(super) fn bad_selector(object: &Value, path: &str) -> bool {
-    let labels = at(object, &format!("{path}/matchLabels")).and_then(Value::as_object);
-    let expressions = list_below(object, path, "matchExpressions");
+    let selector = below(object, path);
+    let labels = selector.get("matchLabels").and_then(Value::as_object);
+    let expressions = list(selector, "/matchExpressions");
     let bad = |e: &Value| {
         let empty = list(e, "/values").is_empty();
         match text(e, "/operator") {
@@ -97,10 +104,6 @@ pub(super) fn bad_selector(object: &Value, path: &str) -> bool {
     };
     labels.is_none_or(serde_json::Map::is_empty) && expressions.is_empty()
         || expressions.iter().any(bad)
-}
-
-fn list_below<'a>(object: &'a Value, path: &str, field: &str) -> &'a [Value] {
-    list(object, &format!("{path}/{field}"))
 }
 
 /// Whether a text is no id of a resource in Azure, with or without what CAPZ puts before it.
