@@ -55,7 +55,7 @@ mod tests {
         let cluster = Cluster {
             name: name("a"),
             tenant: "default".into(),
-            labels: BTreeMap::new(),
+            labels: [].into(),
             facts: Digest::NONE,
             file: String::new(),
             document: 0,

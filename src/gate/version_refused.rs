@@ -107,7 +107,7 @@ mod tests {
         let cluster = Cluster {
             name: Name::parse("a").unwrap(),
             tenant: "shop".to_owned(),
-            labels: std::collections::BTreeMap::new(),
+            labels: [].into(),
             facts: Digest::of(b"a"),
             file: "fleet/a.yaml".to_owned(),
             document: 0,

@@ -317,7 +317,7 @@ impl Assembly<'_> {
             tenant: body.tenant().to_owned(),
             demand: demand.clone(),
             catalogue: self.fleet.catalogue.clone(),
-            labels: body.labels,
+            labels: body.labels.into(),
             facts: body.digest,
             file,
             document,

@@ -135,7 +135,7 @@ mod tests {
         Cluster {
             name: Name::parse(name).unwrap(),
             tenant: "default".to_owned(),
-            labels: BTreeMap::new(),
+            labels: [].into(),
             facts: Digest::of(b""),
             file: String::new(),
             document: 0,

@@ -10,6 +10,7 @@ use super::api::{
 };
 use super::{
     Catalogue, Digest, DocumentGrowth, Flavor, IndexRow, MadeBy, Name, Nodes, Pool, Resources,
+    SharedMap,
 };
 
 /// The desired state: every document that loaded, defaults resolved, overlays laid on.
@@ -105,7 +106,7 @@ pub struct Cluster {
     /// Its tenant: `metadata.namespace`, `default` where there is none.
     pub tenant: String,
     /// Its labels.
-    pub labels: BTreeMap<String, String>,
+    pub labels: SharedMap<String>,
     /// The digest of the document's canonical value with default-valued fields left out.
     pub facts: Digest,
     /// The file it stands in.

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::api::{AntiAffinity, DeletionPolicy, SpreadConstraint};
-use super::{DeletionRow, Digest, Id, MoveRow, Name, ReasonCode, Resources, SteppedVersions};
+use super::{
+    DeletionRow, Digest, Id, MoveRow, Name, ReasonCode, Resources, SharedMap, SteppedVersions,
+};
 
 /// The format of [`WorkerLock`].
 pub const WORKER_LOCK_SCHEMA: u32 = 2;
@@ -84,8 +86,8 @@ pub struct ClusterRow {
 #[serde(rename_all = "camelCase")]
 pub struct IndexRow {
     /// The cluster's labels.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub labels: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "SharedMap::is_empty")]
+    pub labels: SharedMap<String>,
     /// The tenant.
     pub tenant: String,
     /// The location that the cluster asked for.
@@ -260,7 +262,7 @@ mod tests {
             record: None,
             demand: Resources::new(),
             row: IndexRow {
-                labels: BTreeMap::new(),
+                labels: [].into(),
                 tenant: "shop".into(),
                 location: "westeurope".into(),
                 version: "v1.34.2".into(),

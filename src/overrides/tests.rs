@@ -29,7 +29,7 @@ fn cluster(of: &str, all: &[(&str, &str)]) -> Cluster {
     Cluster {
         name: name(of),
         tenant: "default".into(),
-        labels: labels(all),
+        labels: labels(all).into(),
         facts: Digest::of(b"c"),
         file: "fleet/c.yaml".into(),
         document: 0,

@@ -98,7 +98,7 @@ fn row_of(object: &Value) -> Option<IndexRow> {
     Some(IndexRow {
         spread: spec.own_spread().to_vec(),
         anti_affinity: spec.own_anti_affinity().to_vec(),
-        labels,
+        labels: labels.into(),
         tenant,
         location: spec.location,
         version: spec.version,

@@ -93,7 +93,7 @@ fn cluster(name: Name) -> Cluster {
     Cluster {
         name,
         tenant: "pay".into(),
-        labels: BTreeMap::new(),
+        labels: [].into(),
         facts: Digest::of(b"c"),
         file: "fleet/c.yaml".into(),
         document: 0,

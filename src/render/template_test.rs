@@ -15,7 +15,7 @@ use crate::diag::FieldPath;
 use crate::model::api::{
     AZURE, AzureCredentials, Credentials, FleetSpec, ManagedClusterSpec, Parameters, WorkerSpec,
 };
-use crate::model::{Cluster, Digest, Fleet, Name, Resources, Worker};
+use crate::model::{Cluster, Digest, Fleet, Name, Resources, SharedMap, Worker};
 
 /// The name of the cluster that is made.
 const NAME: &str = "test";
@@ -209,7 +209,7 @@ fn cluster(
     Ok(Cluster {
         name: parsed(NAME)?,
         tenant: "team".to_owned(),
-        labels: BTreeMap::new(),
+        labels: SharedMap::new(),
         facts: Digest::of(b""),
         file: "test.yaml".into(),
         document: 0,

@@ -116,7 +116,7 @@ mod tests {
         Cluster {
             name: name(of),
             tenant: "shop".to_owned(),
-            labels: BTreeMap::new(),
+            labels: [].into(),
             facts: Digest::of(b"c"),
             file: String::new(),
             document: 0,

@@ -114,7 +114,7 @@ fn help(
     labels: &BTreeMap<String, String>,
     expressions: &[Expression],
 ) -> Option<String> {
-    of_labels(labels, expressions, fleet.clusters.values().map(|cluster| &cluster.labels))
+    of_labels(labels, expressions, fleet.clusters.values().map(|cluster| &*cluster.labels))
 }
 
 /// What was meant by a label that nobody has.

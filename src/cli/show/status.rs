@@ -312,7 +312,7 @@ mod tests {
             version: "v1.34.2".into(),
             location: "westeurope".into(),
             class: Some("small".into()),
-            labels: BTreeMap::new(),
+            labels: [].into(),
             spec: None,
             status: ManagedClusterStatus {
                 phase: Some(if worker.is_some() { "Running" } else { "Pending" }.into()),

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::Name;
 use crate::model::api::{ManagedClusterStatus, WorkerStatus};
+use crate::model::{Name, SharedMap};
 
 /// The version of the JSON form.
 pub(super) const STATUS_SCHEMA: u32 = 1;
@@ -109,8 +109,8 @@ pub struct ClusterStatusRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// Its labels.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub labels: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "SharedMap::is_empty")]
+    pub labels: SharedMap<String>,
     /// Its spec as it is used, defaults filled in; absent unless it was asked for, and for what is not
     /// desired any more.
     #[serde(skip)]

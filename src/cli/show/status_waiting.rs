@@ -61,7 +61,7 @@ mod tests {
             version: "v1.34.2".to_owned(),
             location: "westeurope".to_owned(),
             class: None,
-            labels: BTreeMap::new(),
+            labels: [].into(),
             spec: None,
             status: ManagedClusterStatus {
                 conditions: vec![placed],

@@ -1,6 +1,6 @@
 //! Whether a change of a cluster is its own matter: nothing that is decided about others reads what changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::model::{Cluster, ClusterRow, ClusterState, DEFAULT_DATA_STORE, IndexRow, Name};
 
@@ -41,12 +41,14 @@ fn changes_store(row: &ClusterRow, cluster: &Cluster) -> bool {
 /// removal would do.
 fn seen_by_others(row: &IndexRow, label_keys: &BTreeSet<String>) -> IndexRow {
     let read = row.labels.iter().filter(|(key, _)| label_keys.contains(*key));
-    let labels: BTreeMap<_, _> = read.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let labels = read.map(|(key, value)| (key.clone(), value.clone())).collect();
     IndexRow { labels, version: String::new(), deletion_policy: None, ..row.clone() }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::model::api::{
         DataStoreChoice, DeletionPolicy, ManagedClusterSpec, SpreadConstraint,

@@ -9,7 +9,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::load::read_yaml;
 use crate::model::{
     DECISION_SCHEMA, DecisionRecord, EntryKind, Id, IndexRow, Name, PendingLock, PendingRow,
-    Previous, RecordState, StoreError, paths,
+    Previous, RecordState, SharedMap, StoreError, paths,
 };
 
 /// The records that can be read, by cluster, each with its id.
@@ -107,7 +107,7 @@ pub(super) fn pending(
 /// The row of a cluster of which neither a document nor a ManagedCluster is left.
 pub(super) fn nothing_known() -> IndexRow {
     IndexRow {
-        labels: BTreeMap::new(),
+        labels: SharedMap::new(),
         tenant: String::new(),
         location: String::new(),
         version: String::new(),

@@ -304,7 +304,7 @@ fn plain_cluster(text: &str) -> Cluster {
     Cluster {
         name: name(text),
         tenant: "default".to_owned(),
-        labels: BTreeMap::new(),
+        labels: [].into(),
         facts: Digest::of(b""),
         file: String::new(),
         document: 0,

@@ -123,7 +123,7 @@ fn cluster() -> Cluster {
     Cluster {
         name: Name::parse("pay-eu").unwrap(),
         tenant: "pay".into(),
-        labels: BTreeMap::from([("tier".to_owned(), "on".to_owned())]),
+        labels: [("tier".to_owned(), "on".to_owned())].into(),
         facts: Digest::of(b"cluster"),
         file: "fleet/clusters.yaml".into(),
         document: 0,

@@ -35,7 +35,7 @@ fn row(state: ClusterState) -> ClusterRow {
         data_store: None,
         demand: Resources::new(),
         row: IndexRow {
-            labels: BTreeMap::new(),
+            labels: [].into(),
             tenant: "t".into(),
             location: "westeurope".into(),
             version: "v1.34.2".into(),

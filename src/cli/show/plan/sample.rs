@@ -21,7 +21,7 @@ fn clusters(number: i64) -> Resources {
 
 fn row() -> IndexRow {
     IndexRow {
-        labels: BTreeMap::new(),
+        labels: [].into(),
         tenant: "shop".into(),
         location: "westeurope".into(),
         version: "v1.34.2".into(),
