@@ -205,7 +205,7 @@ mod tests {
             proposal.plan.holds.clear();
             proposal
         };
-        for kind in HoldKind::ALL {
+        for &kind in HoldKind::ALL {
             let mut held = proposal();
             held.plan.holds = vec![Hold { kind, names: vec!["a".to_owned()], allowed: None }];
             assert_eq!(Exit::of_proposal(&held), Exit::Held, "{}", kind.name());

@@ -118,9 +118,9 @@ impl Default for Metrics {
         };
         // A series that begins at 0 shows its first increase.
         for (family, label, names) in [
-            (&metrics.turns, "result", TurnOutcome::ALL.map(TurnOutcome::name).as_slice()),
-            (&metrics.failures, "kind", &FailureKind::ALL.map(FailureKind::name)),
-            (&metrics.hints, "hint", &Hint::ALL.map(Hint::name)),
+            (&metrics.turns, "result", names(TurnOutcome::ALL).as_slice()),
+            (&metrics.failures, "kind", names(FailureKind::ALL).as_slice()),
+            (&metrics.hints, "hint", names(Hint::ALL).as_slice()),
             (&metrics.hooks, "result", &HOOK_RESULTS),
             (&metrics.forge, "result", &TurnForge::RESULTS),
         ] {
@@ -223,6 +223,11 @@ impl Metrics {
         let _ = encode(&mut text, &self.registry);
         text
     }
+}
+
+/// The words of an enum.
+fn names<W: AsRef<str>>(words: &'static [W]) -> Vec<&'static str> {
+    words.iter().map(AsRef::as_ref).collect()
 }
 
 fn seconds(time: Timestamp) -> f64 {

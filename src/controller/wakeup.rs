@@ -4,27 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Who says that something may have changed. None of them is trusted: a turn looks for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hint {
+use crate::model::words::words;
+
+words! {
+    /// Who says that something may have changed. None of them is trusted: a turn looks for itself.
+    pub Hint:
     /// A webhook was called.
-    Hook,
+    Hook = "hook",
     /// A ref in a folder changed.
-    Folder,
-}
-
-impl Hint {
-    /// Every one.
-    pub const ALL: [Self; 2] = [Self::Hook, Self::Folder];
-
-    /// The name as users see it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hook => "hook",
-            Self::Folder => "folder",
-        }
-    }
+    Folder = "folder",
 }
 
 /// Why a pause ended.

@@ -96,12 +96,12 @@ fn foreign(document: &Map<String, Value>) -> Option<(&str, &str)> {
     let group =
         |api: &str| api.split_once('/').map_or(String::new(), |(group, _)| group.to_owned());
     let ours = [API_VERSION, OLD_API_VERSION].into_iter().any(|own| group(own) == group(api));
-    let known = Kind::ALL.into_iter().map(Kind::name).chain(planned::KINDS.iter().copied());
+    let known = Kind::ALL.iter().map(|kind| kind.name()).chain(planned::KINDS.iter().copied());
     (!ours && suggest::nearest(kind, known).is_none()).then_some((kind, api))
 }
 
 fn known_kinds(root: Root) -> String {
-    let here = Kind::ALL.into_iter().filter(|k| k.root() == root).map(Kind::name);
+    let here = Kind::ALL.iter().filter(|k| k.root() == root).map(|kind| kind.name());
     format!("the kinds here: {}", here.collect::<Vec<_>>().join(", "))
 }
 
@@ -131,7 +131,7 @@ fn api(value: Option<&Value>, out: &mut Findings) -> Api {
 
 fn kind(value: Option<&Value>, root: Root, out: &mut Findings) -> Option<Kind> {
     let path = || FieldPath::keys("kind");
-    let here = || Kind::ALL.into_iter().filter(move |k| k.root() == root).map(Kind::name);
+    let here = || Kind::ALL.iter().filter(move |k| k.root() == root).map(|kind| kind.name());
     let known = known_kinds(root);
     let Some(name) = value else {
         out.add(Code::MissingField, path(), "`kind` is missing", known);

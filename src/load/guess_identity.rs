@@ -41,7 +41,7 @@ pub(super) fn may_steer_placement(text: &str, kind: Option<&str>, root: Root) ->
             // What does not even say whose it is, a list for instance, may be anything.
             says(text, GROUP)
                 || !says(text, "apiVersion")
-                || Kind::ALL.into_iter().any(|kind| steers(kind) && says(text, kind.name()))
+                || Kind::ALL.iter().any(|&kind| steers(kind) && says(text, kind.name()))
         }
     }
 }

@@ -8,10 +8,11 @@ use crate::model::api::{
     OverridePolicySpec, PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec,
     WorkerPoolSpec, WorkerSpec,
 };
+use crate::model::words::words;
 
-/// A kind that carp reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+words! {
+    /// A kind that carp reads.
+    pub(super) Kind:
     Fleet,
     ManagedCluster,
     Worker,
@@ -38,36 +39,8 @@ pub(super) enum Root {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 10] = [
-        Self::Fleet,
-        Self::ManagedCluster,
-        Self::Worker,
-        Self::WorkerOverlay,
-        Self::WorkerPool,
-        Self::ManagedClusterClass,
-        Self::PlacementPolicy,
-        Self::PlacementPolicyTest,
-        Self::Acknowledgement,
-        Self::OverridePolicy,
-    ];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Fleet => "Fleet",
-            Self::ManagedCluster => "ManagedCluster",
-            Self::Worker => "Worker",
-            Self::WorkerOverlay => "WorkerOverlay",
-            Self::WorkerPool => "WorkerPool",
-            Self::ManagedClusterClass => "ManagedClusterClass",
-            Self::PlacementPolicy => "PlacementPolicy",
-            Self::PlacementPolicyTest => "PlacementPolicyTest",
-            Self::Acknowledgement => "Acknowledgement",
-            Self::OverridePolicy => "OverridePolicy",
-        }
-    }
-
     pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|k| k.name() == name)
+        Self::ALL.iter().copied().find(|k| k.name() == name)
     }
 
     pub(super) fn root(self) -> Root {
@@ -81,7 +54,7 @@ impl Kind {
 
     /// The kind that somebody meant: by its name, or one that is a slip of the pen away from it.
     pub(super) fn meant(name: &str) -> Option<Self> {
-        let names = Self::ALL.into_iter().map(Self::name);
+        let names = Self::ALL.iter().map(|kind| kind.name());
         Self::named(name).or_else(|| suggest::nearest(name, names).and_then(Self::named))
     }
 

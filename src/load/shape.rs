@@ -209,7 +209,7 @@ mod tests {
                 _ => {}
             }
         }
-        for kind in Kind::ALL {
+        for &kind in Kind::ALL {
             visit(kind.name(), Shape::of_spec(kind));
             assert!(!fields(Shape::of_spec(kind)).is_empty());
         }

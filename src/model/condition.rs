@@ -44,7 +44,7 @@ pub enum ConditionStatus {
 words! {
     /// What carp says of a cluster or a worker in its status. A report may repeat conditions of other
     /// controllers beside these, under their own names.
-    ConditionType:
+    pub ConditionType:
     /// It is available, or can host clusters.
     Ready,
     /// A cluster has a worker.
@@ -93,7 +93,7 @@ impl ConditionType {
 words! {
     /// Why a condition is what it is, where that is not the word of something else: a phase, a reason of
     /// [`super::GateReason`], [`super::Missing`], [`super::Refusal`], [`super::StepWait`] or [`super::Blocker`].
-    ConditionReason:
+    pub ConditionReason:
     /// Its worker has no agent.
     NotObserved,
     /// No report has come.

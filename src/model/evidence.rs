@@ -23,7 +23,7 @@ pub struct Observed {
 
 words! {
     /// Why a worker's report does not count.
-    Refusal:
+    pub Refusal:
     /// It comes from another cluster than the one that the worker is: that was built anew.
     OtherCluster,
     /// It names another worker.

@@ -78,7 +78,7 @@ mod version;
 mod versions;
 mod vm_size;
 mod vouching;
-mod words;
+pub(crate) mod words;
 
 pub use admission_rule::AdmissionRule;
 pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};

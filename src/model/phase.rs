@@ -4,7 +4,7 @@ use super::words::words;
 
 words! {
     /// How far a ManagedCluster is.
-    ClusterPhase:
+    pub ClusterPhase:
     /// No worker takes it yet.
     Pending,
     /// It has a worker, which has not reported it.
@@ -39,7 +39,7 @@ impl ClusterPhase {
 
 words! {
     /// How far a Worker is.
-    WorkerPhase:
+    pub WorkerPhase:
     /// No report of it has come.
     Pending,
     /// It reports, or its cluster is being made, and not all below its clusters was applied once.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::api::AcknowledgementKind;
+use super::words::words;
 use super::{
     ClusterPlan, Deletion, Digest, Move, Name, Pending, PoolPlan, Reason, Resources, Stay,
     VersionStep,
@@ -203,9 +204,10 @@ impl Hold {
     }
 }
 
-/// Which guard held something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum HoldKind {
+words! {
+    /// Which guard held something.
+    #[derive(Serialize, Deserialize)]
+    pub HoldKind:
     /// More deletions than `guards.maxDeletions`.
     MassDeletion,
     /// More moves than `guards.maxMoves`.
@@ -237,45 +239,6 @@ pub enum HoldKind {
 }
 
 impl HoldKind {
-    /// Every one, in the order of the enum.
-    pub const ALL: [Self; 14] = [
-        Self::MassDeletion,
-        Self::MassMove,
-        Self::DeletionsHeld,
-        Self::PlacementsHeld,
-        Self::DeletionPolicyUnset,
-        Self::WorkerInUse,
-        Self::NameStillDeleting,
-        Self::Rewind,
-        Self::RootChanged,
-        Self::Drifted,
-        Self::InputNotVerified,
-        Self::FailoverBreaker,
-        Self::ObjectsRemoved,
-        Self::MachinesReplaced,
-    ];
-
-    /// The name as users see it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MassDeletion => "MassDeletion",
-            Self::MassMove => "MassMove",
-            Self::DeletionsHeld => "DeletionsHeld",
-            Self::PlacementsHeld => "PlacementsHeld",
-            Self::DeletionPolicyUnset => "DeletionPolicyUnset",
-            Self::WorkerInUse => "WorkerInUse",
-            Self::NameStillDeleting => "NameStillDeleting",
-            Self::Rewind => "Rewind",
-            Self::RootChanged => "RootChanged",
-            Self::Drifted => "Drifted",
-            Self::InputNotVerified => "InputNotVerified",
-            Self::FailoverBreaker => "FailoverBreaker",
-            Self::ObjectsRemoved => "ObjectsRemoved",
-            Self::MachinesReplaced => "MachinesReplaced",
-        }
-    }
-
     /// What an Acknowledgement must say to let it through; `None` where none can.
     #[must_use]
     pub fn acknowledged_by(self) -> Option<AcknowledgementKind> {

@@ -156,7 +156,7 @@ pub struct Gate {
 words! {
     /// Why a folder kept its last good content.
     #[derive(Serialize, Deserialize)]
-    GateReason:
+    pub GateReason:
     /// Its document did not load.
     NotLoaded,
     /// Its templates did not render.

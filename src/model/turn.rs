@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
 use super::{Digest, FleetCounts, Id, Work};
 
 /// The format of [`Turn`].
@@ -82,38 +83,21 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// How a turn ended on the output branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum TurnOutcome {
+words! {
+    /// How a turn ended on the output branch.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub TurnOutcome:
     /// A commit was made, and pushed where there is a remote.
-    Committed,
+    Committed = "committed",
     /// There was nothing to commit.
-    Unchanged,
+    Unchanged = "unchanged",
     /// Nothing may be committed: a broken `carp.yaml`, an empty read.
-    Stopped,
+    Stopped = "stopped",
     /// There was something to commit, and the controller's orders held it back.
-    Held,
+    Held = "held",
     /// The world failed.
-    Failed,
-}
-
-impl TurnOutcome {
-    /// Every one, in the order of the enum.
-    pub const ALL: [Self; 5] =
-        [Self::Committed, Self::Unchanged, Self::Stopped, Self::Held, Self::Failed];
-
-    /// The name as users see it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Committed => "committed",
-            Self::Unchanged => "unchanged",
-            Self::Stopped => "stopped",
-            Self::Held => "held",
-            Self::Failed => "failed",
-        }
-    }
+    Failed = "failed",
 }
 
 /// What failed in a turn.
@@ -126,64 +110,32 @@ pub struct TurnFailure {
     pub message: String,
 }
 
-/// The kinds of failures of a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum FailureKind {
+words! {
+    /// The kinds of failures of a turn.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub FailureKind:
     /// The remote refused the commit for good. The same commit is not tried again before something
     /// changed.
-    Refused,
+    Refused = "refused",
     /// The remote did not let us in.
-    Auth,
+    Auth = "auth",
     /// Whether the push arrived is not known; the next turn looks.
-    Unknown,
+    Unknown = "unknown",
     /// Another writer was faster every time.
-    Races,
+    Races = "races",
     /// The remote did not answer.
-    Remote,
+    Remote = "remote",
     /// The repository here could not be read or written.
-    Repository,
+    Repository = "repository",
     /// The fleet cannot be reconciled as it is: a branch is missing, or a value in `carp.yaml` is wrong.
-    Fleet,
+    Fleet = "fleet",
     /// The turn took too long and was stopped.
-    Deadline,
+    Deadline = "deadline",
     /// The turn needed more memory than it may have.
-    Memory,
+    Memory = "memory",
     /// The process of the turn ended without saying how it went.
-    Crashed,
-}
-
-impl FailureKind {
-    /// Every one, in the order of the enum.
-    pub const ALL: [Self; 10] = [
-        Self::Refused,
-        Self::Auth,
-        Self::Unknown,
-        Self::Races,
-        Self::Remote,
-        Self::Repository,
-        Self::Fleet,
-        Self::Deadline,
-        Self::Memory,
-        Self::Crashed,
-    ];
-
-    /// The name as users see it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Refused => "refused",
-            Self::Auth => "auth",
-            Self::Unknown => "unknown",
-            Self::Races => "races",
-            Self::Remote => "remote",
-            Self::Repository => "repository",
-            Self::Fleet => "fleet",
-            Self::Deadline => "deadline",
-            Self::Memory => "memory",
-            Self::Crashed => "crashed",
-        }
-    }
+    Crashed = "crashed",
 }
 
 /// Why a turn was not to commit.

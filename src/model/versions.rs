@@ -115,7 +115,7 @@ impl VersionStep {
 
 words! {
     /// What the next step of a version waits for.
-    StepWait:
+    pub StepWait:
     /// No report, none that is fresh, or none that is complete.
     NoReport,
     /// The report is from before the folder that the last commit made was applied.

@@ -1,23 +1,25 @@
 //! Words that users see, as enums: each is written once, and whoever needs all of them asks the enum.
 
-/// An enum whose variants are spelled as users see them, with `ALL` and `name`.
+/// An enum whose variants are spelled as users see them, or as it says behind a `=`, with `ALL` and `name`.
 macro_rules! words {
-    ($(#[$doc:meta])* $type:ident: $($(#[$variant_doc:meta])* $variant:ident,)*) => {
+    (@name $variant:ident) => { stringify!($variant) };
+    (@name $variant:ident $word:literal) => { $word };
+    ($(#[$doc:meta])* $vis:vis $type:ident: $($(#[$variant_doc:meta])* $variant:ident $(= $word:literal)?,)*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum $type {
+        $vis enum $type {
             $($(#[$variant_doc])* $variant,)*
         }
 
         impl $type {
             /// All of them, in the order of the enum.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+            $vis const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The word as users see it.
             #[must_use]
-            pub const fn name(self) -> &'static str {
+            $vis const fn name(self) -> &'static str {
                 match self {
-                    $(Self::$variant => stringify!($variant),)*
+                    $(Self::$variant => words!(@name $variant $($word)?),)*
                 }
             }
         }

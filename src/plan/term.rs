@@ -39,7 +39,7 @@ pub(super) fn failures(term: &PlacementTerm, worker: &Worker, reasons: &mut Vec<
     if term.exclude.iter().any(|n| n == name) {
         reasons.push(Reason::AffinityExcluded);
     }
-    let fields = WorkerField::ALL.into_iter().filter(|field| !allows(term, *field, worker));
+    let fields = WorkerField::ALL.iter().copied().filter(|field| !allows(term, *field, worker));
     reasons.extend(fields.map(|field| field_reason(term, field, worker)));
     let labels = term.match_labels.iter().filter(|(k, v)| worker.labels.get(*k) != Some(v));
     let expressions = term.match_expressions.iter().filter(|e| !e.matches(&worker.labels));

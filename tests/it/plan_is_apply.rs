@@ -197,7 +197,7 @@ fn edit_the_output(fleet: &Reconciled) {
 #[test]
 fn what_reconcile_holds_plan_held_before() {
     let mut seen = BTreeSet::new();
-    for kind in HoldKind::ALL {
+    for &kind in HoldKind::ALL {
         let Some(fleet) = fleet(kind) else { continue };
         let now = if kind == HoldKind::FailoverBreaker { NOON } else { NINE };
         let run = |args: &[&str]| carp(&fleet, kind, &[args, &["--output", "json"]].concat(), now);

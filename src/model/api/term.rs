@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::super::words::words;
 use super::selector::{Expression, ExpressionOperator};
 
 /// A cluster's own terms on workers.
@@ -89,33 +90,17 @@ impl FieldExpression {
     }
 }
 
-/// A field of a worker.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum WorkerField {
+words! {
+    /// A field of a worker.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub WorkerField:
     /// Where the worker is.
-    Location,
+    Location = "location",
     /// Whose machines it is made of.
-    Provider,
+    Provider = "provider",
     /// The zones of its node pools.
-    Zone,
-}
-
-impl WorkerField {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Location, Self::Provider, Self::Zone];
-
-    /// The name as users see it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Location => "location",
-            Self::Provider => "provider",
-            Self::Zone => "zone",
-        }
-    }
+    Zone = "zone",
 }
 
 #[cfg(test)]

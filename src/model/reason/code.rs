@@ -12,7 +12,7 @@ use crate::model::words::words;
 words! {
     /// The kind of a [`Reason`], as a decision record keeps it. The order is the order of the filters.
     #[derive(Hash, Serialize, Deserialize, JsonSchema)]
-    ReasonCode:
+    pub ReasonCode:
     /// [`Reason::NeverReported`].
     NeverReported,
     /// [`Reason::Silent`].

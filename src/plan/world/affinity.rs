@@ -129,7 +129,7 @@ pub(super) fn of_term(term: &mut PlacementTerm, key: &str, value: &str) -> bool 
         ("providers", _) => term.providers = list(value),
         ("zones", _) => term.zones = list(value),
         (_, Some((field, operator))) => {
-            let key = WorkerField::ALL.into_iter().find(|f| f.name() == field);
+            let key = WorkerField::ALL.iter().copied().find(|f| f.name() == field);
             let operator = match operator {
                 "In" => ExpressionOperator::In,
                 "NotIn" => ExpressionOperator::NotIn,

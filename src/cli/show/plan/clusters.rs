@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::FileCounts;
 use super::deletions::progress_words;
 use crate::cli::show;
+use crate::model::words::words;
 use crate::model::{
     Binding, ClusterPlan, ClusterState, Decision, DeletionStep, Fleet, Move, MoveProgress, Name,
     Owned, Progress, Proposal, ReasonCode,
@@ -29,40 +30,21 @@ pub struct ClusterChange {
     pub update: Option<Update>,
 }
 
-/// What happens to a cluster. The order is the order of display: what cannot be undone comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Action {
+words! {
+    /// What happens to a cluster. The order is the order of display: what cannot be undone comes first.
+    pub Action:
     /// Its deletion begins.
-    Delete,
+    Delete = "delete",
     /// It goes to another worker.
-    Move,
+    Move = "move",
     /// It gets its first worker.
-    Create,
+    Create = "create",
     /// Its files change.
-    Update,
+    Update = "update",
     /// No worker takes it, which is new, or for new reasons.
-    Wait,
+    Wait = "wait",
     /// Nothing is left of it, and its document is gone.
-    Forget,
-}
-
-impl Action {
-    /// All of them, in order.
-    pub const ALL: [Self; 6] =
-        [Self::Delete, Self::Move, Self::Create, Self::Update, Self::Wait, Self::Forget];
-
-    /// The word for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Delete => "delete",
-            Self::Move => "move",
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Wait => "wait",
-            Self::Forget => "forget",
-        }
-    }
+    Forget = "forget",
 }
 
 /// What happens to a cluster; `None` where nothing does.

@@ -55,7 +55,7 @@ impl ChangeGroup {
 #[must_use]
 pub fn groups(changes: &[ClusterChange]) -> Vec<ChangeGroup> {
     let mut out = Vec::new();
-    for action in Action::ALL {
+    for &action in Action::ALL {
         let all: Vec<_> = changes.iter().filter(|change| change.action == action).collect();
         // Where a cluster waits it is told by what for, and that is mostly the same.
         let each = if action == Action::Wait { FEW } else { EACH };
