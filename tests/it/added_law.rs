@@ -1,6 +1,8 @@
 //! A run that places new clusters by what stands on the workers says what a run says that looks at everything, over random
 //! histories.
 
+use std::sync::OnceLock;
+
 use proptest::prelude::*;
 
 use crate::affected_law::Standing;
@@ -26,15 +28,19 @@ fn coming() -> impl Strategy<Value = Vec<Coming>> {
 impl Standing {
     /// Four workers with room, in three locations.
     fn roomy() -> Self {
-        let mut standing = Self::new();
-        let places = ["westeurope", "eastus", "northeurope", "westeurope"];
-        for (name, location) in ["w-weu", "w-eus", "w-neu", "w-two"].into_iter().zip(places) {
-            let text = small::worker(name, location, 12);
-            standing.world.write(&format!("fleet/workers/{name}.yaml"), &text);
-        }
-        standing.run();
-        standing.run();
-        standing
+        static ROOMY: OnceLock<Standing> = OnceLock::new();
+        let first_runs = || {
+            let mut standing = Self::new();
+            let places = ["westeurope", "eastus", "northeurope", "westeurope"];
+            for (name, location) in ["w-weu", "w-eus", "w-neu", "w-two"].into_iter().zip(places) {
+                let text = small::worker(name, location, 12);
+                standing.world.write(&format!("fleet/workers/{name}.yaml"), &text);
+            }
+            standing.run();
+            standing.run();
+            standing
+        };
+        ROOMY.get_or_init(first_runs).clone()
     }
 
     pub(crate) fn come(&mut self, (number, location, label): (u8, u8, u8)) {

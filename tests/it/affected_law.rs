@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 
 use carp::change::plan_digest;
 use carp::model::{Baseline, KnownDocuments, Name, Proposal, Snapshot};
@@ -12,10 +13,12 @@ use proptest::prelude::*;
 
 use crate::memo_law::{Edit, apply, edits};
 use crate::support::breadth;
+use crate::support::prepared::Prepared;
 use crate::support::small;
 use crate::support::world::World;
 
-/// A world, and what its last run left standing.
+/// A world, and what its last run left standing. A copy goes its own way from there.
+#[derive(Clone)]
 pub(crate) struct Standing {
     pub(crate) world: World,
     pub(crate) baseline: Option<(Baseline, KnownDocuments)>,
@@ -30,16 +33,24 @@ impl Standing {
 
     /// The fleet of these files, once it stands.
     pub(crate) fn of(files: BTreeMap<String, String>) -> Self {
-        let mut standing = Self::of_world(files);
-        standing.stand();
-        standing
+        static STANDING: Prepared<BTreeMap<String, String>, Standing> = Prepared::new();
+        STANDING.of(files, |files| {
+            let mut standing = Self::of_world(files.clone());
+            standing.stand();
+            standing
+        })
     }
 
     /// The fleet of these files after its first run.
     pub(crate) fn of_world(files: BTreeMap<String, String>) -> Self {
-        let mut standing = Self { world: World::new(files), baseline: None, reports: None };
+        let mut standing = Self::nothing_of(World::new(files));
         standing.run();
         standing
+    }
+
+    /// A world of whose runs nothing is known.
+    fn nothing_of(world: World) -> Self {
+        Self { world, baseline: None, reports: None }
     }
 
     /// Runs until nothing changes any more.
@@ -139,15 +150,19 @@ proptest! {
 
 /// The small fleet, whose workers report all clusters.
 fn reporting() -> Standing {
-    let mut standing = Standing::new();
-    for worker in ["w-weu", "w-eus"] {
-        standing.hear(&Said { worker, ..Said::default() });
-    }
-    for _ in 0..3 {
-        standing.run();
-    }
-    assert!(standing.baseline.is_some(), "the fleet stands");
-    standing
+    static REPORTING: OnceLock<Standing> = OnceLock::new();
+    let first_reports = || {
+        let mut standing = Standing::new();
+        for worker in ["w-weu", "w-eus"] {
+            standing.hear(&Said { worker, ..Said::default() });
+        }
+        for _ in 0..3 {
+            standing.run();
+        }
+        assert!(standing.baseline.is_some(), "the fleet stands");
+        standing
+    };
+    REPORTING.get_or_init(first_reports).clone()
 }
 
 /// What an agent says: all clusters of its worker run, but for what is named here.
@@ -333,7 +348,7 @@ fn pooled() -> Standing {
         "schemaVersion: 1\nworker: {worker}\nworkerUID: u\ntime: \"2026-11-01T08:59:00Z\"\ncomplete: true\nhealthy: true\n"
     );
     world.reports = Some([(Name::parse(&worker).unwrap(), text.into_bytes())].into());
-    let mut standing = Standing { world, baseline: None, reports: None };
+    let mut standing = Standing::nothing_of(world);
     for _ in 0..4 {
         standing.run();
     }

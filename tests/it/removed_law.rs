@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::affected_law::Standing;
 use crate::memo_law::{Edit, apply};
 use crate::support::breadth;
+use crate::support::prepared::Prepared;
 use crate::support::small;
 use crate::support::world::after_nine;
 
@@ -93,7 +94,14 @@ impl Standing {
     }
 
     /// A fleet of the small one's workers, which report and have room for so many clusters.
-    pub(crate) fn of_reporting(mut files: BTreeMap<String, String>, capacity: u32) -> Self {
+    pub(crate) fn of_reporting(files: BTreeMap<String, String>, capacity: u32) -> Self {
+        static REPORTING: Prepared<(BTreeMap<String, String>, u32), Standing> = Prepared::new();
+        REPORTING.of((files, capacity), |(files, capacity)| {
+            Self::first_reports(files.clone(), *capacity)
+        })
+    }
+
+    fn first_reports(mut files: BTreeMap<String, String>, capacity: u32) -> Self {
         for worker in WORKERS {
             let file = format!("fleet/workers/{worker}.yaml");
             let capacity = format!("capacity: {capacity}\n  observation: Agent");

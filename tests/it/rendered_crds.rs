@@ -1,7 +1,5 @@
 //! Every rendered object is one that the real CRDs accept, fields that they would drop included.
 
-use std::path::PathBuf;
-
 use carp::render::Files;
 use serde_json::{Value, json};
 
@@ -9,13 +7,12 @@ use crate::support::crd::Crds;
 use crate::support::{self, documents, fleet};
 
 /// The CRDs, where the environment names their folder.
-#[expect(clippy::disallowed_methods, reason = "tests read their environment")]
-fn crds() -> Option<Crds> {
-    let folder = std::env::var_os("CARP_CRDS").map(PathBuf::from);
-    if folder.is_none() {
+fn crds() -> Option<&'static Crds> {
+    let crds = Crds::given();
+    if crds.is_none() {
         support::skip("rendered_crds", "CARP_CRDS does not name a folder of CRDs");
     }
-    folder.map(|f| Crds::read(&f))
+    crds
 }
 
 /// Checks every object of a tree.

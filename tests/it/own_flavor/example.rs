@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{empty_report, files_of, hear, report_of, root, step};
 use crate::support::crd::Crds;
 use crate::support::people::{carp, printed};
+use crate::support::prepared::Prepared;
 use crate::support::world::{World, after_nine, record};
 use crate::support::{documents, skip, write};
 
@@ -38,11 +39,14 @@ impl Example {
 
     /// The fleet after its first run, which finds nothing.
     pub(super) fn world(&self) -> World {
-        let mut world = World::new(self.fleet());
-        let first = world.run();
-        assert!(first.diagnostics.is_empty(), "{:#?}", first.diagnostics);
-        assert!(!world.run().has_changes());
-        world
+        static FIRST: Prepared<&str, World> = Prepared::new();
+        FIRST.of(self.name, |_| {
+            let mut world = World::new(self.fleet());
+            let first = world.run();
+            assert!(first.diagnostics.is_empty(), "{:#?}", first.diagnostics);
+            assert!(!world.run().has_changes());
+            world
+        })
     }
 
     /// A cluster whose document says these parameters, and a chart, has that chart and no other add-on.
@@ -68,12 +72,10 @@ impl Example {
 
     /// Every object that it makes is one that the definitions accept, those of `without_definitions` apart: of each of
     /// these there is one at least, so that none is passed over that is not there.
-    #[expect(clippy::disallowed_methods, reason = "tests read their environment")]
     pub(super) fn every_object_is_accepted(&self, at_least: usize) {
-        let Some(folder) = std::env::var_os("CARP_CRDS").map(PathBuf::from) else {
+        let Some(crds) = Crds::given() else {
             return skip(self.name, "CARP_CRDS is unset");
         };
-        let crds = Crds::read(&folder);
         let (mut checked, mut found) = (0, Vec::new());
         let mut unheld = BTreeSet::new();
         for (path, object) in rendered(&self.world()) {

@@ -2,7 +2,7 @@
 //! that no object of a test goes by unseen: kinds that are no custom resources, and kinds without a definition.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use carp::model::{CrdFiles, ObjectSchemas as _};
 use carp::schemas::CrdSet;
@@ -49,8 +49,16 @@ pub(crate) struct Crds {
 }
 
 impl Crds {
+    /// Those of the folder that the environment names, where it names one. They are read once a process.
+    #[expect(clippy::disallowed_methods, reason = "tests read their environment")]
+    pub(crate) fn given() -> Option<&'static Self> {
+        static GIVEN: OnceLock<Option<Crds>> = OnceLock::new();
+        let read = || Some(Self::read(Path::new(&std::env::var_os("CARP_CRDS")?)));
+        GIVEN.get_or_init(read).as_ref()
+    }
+
     /// The definitions in a folder, a file each, called `<plural>.<group>.yaml`.
-    pub(crate) fn read(folder: &Path) -> Self {
+    fn read(folder: &Path) -> Self {
         let mut files = files(folder);
         files.extend(self::files(Path::new(OWN)));
         for (name, crd) in carp::model::api::all_crds() {

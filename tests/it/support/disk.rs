@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
 use super::people;
+use super::prepared::Archive;
 use super::reconciled::Ran;
 use super::small;
 use super::{git, git_may_fail};
@@ -22,8 +24,25 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// The small fleet, reconciled, and one cluster more.
+    /// The small fleet, reconciled, and one cluster more. It is made once a process, and each test gets a copy.
     pub(crate) fn new() -> Self {
+        static MADE: OnceLock<(String, Archive)> = OnceLock::new();
+        let (url, archive) = MADE.get_or_init(|| {
+            let world = Self::made();
+            (world.url(), Archive::of(world.root()))
+        });
+        let world = Self { dir: tempfile::tempdir().unwrap() };
+        archive.lay_into(world.root());
+        for clone in ["other", "fleet"] {
+            let config = world.root().join(clone).join(".git/config");
+            let text = fs::read_to_string(&config).unwrap();
+            assert!(text.contains(url), "{text}");
+            fs::write(config, text.replace(url, &world.url())).unwrap();
+        }
+        world
+    }
+
+    fn made() -> Self {
         let world = Self { dir: tempfile::tempdir().unwrap() };
         let (root, url) = (world.dir.path(), world.url());
         git(root, &["init", "--quiet", "--bare", "--template=", "-b", "main", "remote.git"]);

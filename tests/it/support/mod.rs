@@ -21,6 +21,7 @@ pub(crate) mod manifests;
 pub(crate) mod objects;
 pub(crate) mod observed;
 pub(crate) mod people;
+pub(crate) mod prepared;
 pub(crate) mod proxy;
 pub(crate) mod reconciled;
 pub(crate) mod releases;

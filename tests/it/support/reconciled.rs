@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::people;
+use super::prepared::{Archive, Prepared};
 use super::repositories::git;
 
 /// The time of every run.
@@ -25,8 +26,16 @@ pub(crate) struct Ran {
 }
 
 impl Reconciled {
-    /// Commits files and reconciles them.
+    /// Commits files and reconciles them. That is done once a process for the same files, and each test gets a copy.
     pub(crate) fn of(files: &BTreeMap<String, String>) -> Self {
+        static MADE: Prepared<BTreeMap<String, String>, Archive> = Prepared::new();
+        let archive = MADE.of(files.clone(), |files| Archive::of(Self::made(files).dir.path()));
+        let fleet = Self { dir: tempfile::tempdir().unwrap() };
+        archive.lay_into(fleet.dir.path());
+        fleet
+    }
+
+    fn made(files: &BTreeMap<String, String>) -> Self {
         let fleet = Self { dir: tempfile::tempdir().unwrap() };
         fs::create_dir(fleet.path()).unwrap();
         git(&fleet.path(), &["init", "--quiet", "--template=", "-b", "main"]);
