@@ -12,7 +12,7 @@ use carp::model::{
 use carp::pipeline::{fleet_document, propose};
 use carp::store::MemoryStore;
 
-use super::small;
+use super::{breadth, small};
 
 /// A fleet repository without Git: the input files, the output tree, the status tree. A copy goes its own
 /// way from there; the objects until then are shared.
@@ -171,10 +171,12 @@ impl World {
         proposal
     }
 
-    /// The same comes of what a commit would name: the fold that was pushed before it, and no report.
+    /// The same comes of what a commit names: the fold that was pushed before it, and no report.
     fn replays(&self, proposal: &Proposal) {
-        // A fleet of thousands is about something else.
-        if self.files.len() > 100 {
+        // What is not committed names nothing, and only the night asks what came of it. A fleet of thousands is about
+        // something else.
+        let asked = proposal.has_changes() || breadth(false, true);
+        if !asked || self.files.len() > 100 {
             return;
         }
         let told = !proposal.observed.workers.is_empty() || !proposal.observed.pools.is_empty();
