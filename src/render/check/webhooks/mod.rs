@@ -159,7 +159,7 @@ mod tests {
             hold(azure_machine::GOOD, azure_machine::RULES),
             hold(azure_machine::GOOD, security::RULES),
         ];
-        assert!(count.iter().sum::<usize>() >= 90, "{count:?}");
+        assert!(count.iter().sum::<usize>() >= 120, "{count:?}");
     }
 
     #[test]
