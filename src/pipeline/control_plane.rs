@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::choosing::{Choosing, placed_at};
 use super::contents::ControlPlaneContents;
-use super::folders::{put_files, put_folder, read_folder};
+use super::folders::{put_files, put_folder, read_folder, standing_settings};
 use super::loss_guards::Remembered;
 use super::overriding::made_worker_job;
 use super::run::Run;
@@ -16,7 +16,7 @@ use crate::model::{
     ClusterState, ControlPlaneRow, Digest, FLEET_LOCK_SCHEMA, FleetLock, Id, LockName, Name, Owned,
     PoolLock, PoolPlan, Progress, Signers, StoreError, Worker, WorkerState, lock_to_bytes, paths,
 };
-use crate::render::{self, FolderChange, Job, OwnChange};
+use crate::render::{self, FolderChange, Job, OwnChange, RenderSettings};
 
 impl Choosing<'_> {
     /// What the control plane gets; `None` where it is not written.
@@ -26,7 +26,7 @@ impl Choosing<'_> {
         }
         let old = self.run.read.previous.fleet.as_ref();
         let workers = self.worker_clusters(old)?;
-        let (render_key, files) = self.control_plane_files(old)?;
+        let (render_key, files) = self.control_plane_files(old, &workers)?;
         Ok(Some(ControlPlaneContents { workers, render_key, files }))
     }
 
@@ -138,15 +138,29 @@ impl Choosing<'_> {
     fn control_plane_files(
         &mut self,
         old: Option<&FleetLock>,
+        workers: &BTreeMap<Name, ControlPlaneRow>,
     ) -> Result<(Digest, BTreeMap<String, Id>), StoreError> {
-        let fleet = &self.run.read.loaded.fleet;
-        let prefix = &self.run.snapshot.input.prefix;
-        let job = render::control_plane_job(fleet, &self.run.read.templates, prefix);
         let kept = |lock: &FleetLock| {
             let mut files = lock.files.clone();
             files.remove(WORKERS_INDEX);
             (lock.render_key, files)
         };
+        let own = RenderSettings::of(&self.run.read.loaded.fleet.spec);
+        let mut job = self.control_plane_job(own.clone());
+        // Where nothing changed, what stands was looked at when the lock was made.
+        if let Some(lock) = old.filter(|lock| lock.render_key == job.key()) {
+            return Ok(kept(lock));
+        }
+        let Run { read, store, .. } = self.run;
+        // What this run makes it makes with the fleet's own.
+        let folders = workers.iter().filter_map(|(name, row)| {
+            let last = old?.workers.get(name)?.folder;
+            row.folder.filter(|folder| last == Some(*folder))
+        });
+        let settings = standing_settings(store, &read.loaded.fleet, &read.templates, folders)?;
+        if settings != own {
+            job = self.control_plane_job(settings);
+        }
         let key = job.key();
         if let Some(lock) = old.filter(|lock| lock.render_key == key) {
             return Ok(kept(lock));
@@ -171,6 +185,12 @@ impl Choosing<'_> {
                 Ok((Digest::of(b""), files))
             }
         }
+    }
+
+    fn control_plane_job(&self, settings: RenderSettings) -> Job {
+        let Run { read, snapshot, .. } = self.run;
+        let prefix = &snapshot.input.prefix;
+        render::control_plane_job(&read.loaded.fleet, &read.templates, prefix, settings)
     }
 }
 

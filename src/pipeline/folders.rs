@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::change::TreeEdit;
-use crate::model::{EntryKind, Id, Previous, Store, StoreError, WorkerLock};
-use crate::render::Files;
+use crate::model::{EntryKind, FlavorKind, Fleet, Id, Previous, Store, StoreError, WorkerLock};
+use crate::render::{Files, RenderSettings, Templates};
 
 /// Puts the files of a folder; returns the folder's id.
 pub(super) fn put_folder(store: &dyn Store, files: &Files) -> Result<Id, StoreError> {
@@ -28,6 +28,19 @@ pub(super) fn make_listed(store: &dyn Store, previous: &Previous) -> Result<(), 
 /// As [`make_listed`], of the clusters on one worker.
 pub(super) fn make_listed_on(store: &dyn Store, lock: &WorkerLock) -> Result<(), StoreError> {
     lock.clusters.values().map(|row| &row.files).try_for_each(|files| make_tree(store, files))
+}
+
+/// The settings with which objects are rendered, those of the fleet and those that folders of workers were rendered with.
+pub(super) fn standing_settings(
+    store: &dyn Store,
+    fleet: &Fleet,
+    templates: &Templates,
+    mut folders: impl Iterator<Item = Id>,
+) -> Result<RenderSettings, StoreError> {
+    folders.try_fold(RenderSettings::of(&fleet.spec), |settings, folder| {
+        let files = read_folder(store, folder)?;
+        Ok(settings.and_standing(templates, FlavorKind::Worker, &files))
+    })
 }
 
 fn make_tree(store: &dyn Store, files: &BTreeMap<String, Id>) -> Result<(), StoreError> {

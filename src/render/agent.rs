@@ -156,7 +156,9 @@ pub fn agent_missing(fleet: &Fleet, worker: &Worker) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{objects_of, observed};
-    use super::super::{Files, Templates, control_plane_job, control_plane_worker_job, worker_job};
+    use super::super::{
+        Files, RenderSettings, Templates, control_plane_job, control_plane_worker_job, worker_job,
+    };
     use super::*;
     use crate::model::api::ObservedSettings;
 
@@ -265,12 +267,14 @@ mod tests {
     fn the_control_plane_has_one_that_reports_under_its_own_name() {
         let mut fleet = observed();
         let templates = Templates::built_in();
-        let rendered = control_plane_job(&fleet, &templates, "").render().unwrap();
+        let rendered =
+            control_plane_job(&fleet, &templates, "", RenderSettings::default()).render().unwrap();
         assert!(args(&rendered).contains("--worker=hub"));
         let layers = String::from_utf8(rendered["layers.yaml"].clone()).unwrap();
         assert!(layers.contains("path: ./control-plane/agent\n"), "{layers}");
         fleet.spec.control_plane.as_mut().unwrap().observation = Observation::None;
-        let rendered = control_plane_job(&fleet, &templates, "").render().unwrap();
+        let rendered =
+            control_plane_job(&fleet, &templates, "", RenderSettings::default()).render().unwrap();
         assert!(!rendered.contains_key("agent/agent.yaml"), "workers do not decide over it");
     }
 

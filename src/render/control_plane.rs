@@ -14,6 +14,7 @@ use super::flux::{FLUX_SYSTEM, FleetRepository, Kustomization, ROOT, WORKER_APPL
 use super::folder::{DIGEST_ANNOTATION, NO_DIGEST};
 use super::job::{Job, Scope};
 use super::layers::{self, LayerSite};
+use super::rights::RenderSettings;
 use super::templates::Templates;
 use crate::diag::Diagnostics;
 use crate::model::FlavorKind;
@@ -40,9 +41,15 @@ const FLUX_CONTROLLERS: &[&str] = &[
 ];
 
 /// The job that makes the control plane's own files: `kustomization.yaml`, `layers.yaml` and a folder
-/// for each layer. `workers.yaml`, `fleet.lock` and the workers' folders have doors of their own.
+/// for each layer, with the settings with which the workers' folders are rendered, or were. `workers.yaml`, `fleet.lock` and
+/// those folders have doors of their own.
 #[must_use]
-pub fn control_plane_job(fleet: &Fleet, templates: &Templates, prefix: &str) -> Job {
+pub fn control_plane_job(
+    fleet: &Fleet,
+    templates: &Templates,
+    prefix: &str,
+    settings: RenderSettings,
+) -> Job {
     let none = BTreeMap::new();
     let overrides = fleet.spec.control_plane.as_ref().map_or(&none, |c| &c.components);
     let site = LayerSite {
@@ -54,6 +61,7 @@ pub fn control_plane_job(fleet: &Fleet, templates: &Templates, prefix: &str) -> 
         applier: WORKER_APPLIER,
         tenants: Vec::new(),
         applies: FlavorKind::Worker,
+        settings,
         containers: true,
         agent: Agent::of_control_plane(fleet),
         data_stores: Vec::new(),
@@ -305,7 +313,8 @@ mod tests {
 
     #[test]
     fn the_control_plane_hosts_no_control_planes() {
-        let job = control_plane_job(&fleet(), &Templates::built_in(), "");
+        let job =
+            control_plane_job(&fleet(), &Templates::built_in(), "", RenderSettings::default());
         let files = job.render().unwrap();
         assert!(!text(&files).contains("kamaji"), "no Kamaji, no DataStore");
         let all: String = files.values().map(|b| String::from_utf8_lossy(b)).collect();

@@ -16,17 +16,6 @@ use crate::model::{Fleet, MOST_FEDERATED, RenderedWith, TrustingIdentity, Worker
 /// The role with which Azure Service Operator makes the federated credentials of an identity.
 const TRUST: &str = "Managed Identity Contributor";
 
-/// The settings that a fleet has, with which objects are rendered.
-pub(super) fn rendered_with(fleet: &FleetSpec) -> Vec<RenderedWith> {
-    let any = |has: fn(&AzureCredentials) -> bool| {
-        fleet.credentials.iter().filter_map(|entry| entry.azure.as_ref()).any(has)
-    };
-    let identity = any(|azure| azure.identity.is_some()).then_some(RenderedWith::Identity);
-    let storage =
-        any(|azure| azure.oidc_issuer_storage.is_some()).then_some(RenderedWith::IssuerStorage);
-    identity.into_iter().chain(storage).collect()
-}
-
 /// Adds to what a worker's templates get whom Azure trusts, and where the worker's keys go; nothing where people do that.
 pub(super) fn add(context: &mut Value, fleet: &Fleet, worker: &Worker) {
     let trusting = fleet.trusting(worker);
@@ -57,6 +46,17 @@ pub(super) fn storage<'a>(fleet: &'a Fleet, worker: &Worker) -> Option<&'a Issue
     let is_rendered = worker.renders(RenderedWith::IssuerStorage) && !worker.has_issuer_of_cloud();
     let storage = azure.oidc_issuer_storage.as_ref();
     storage.filter(|_| is_rendered && azure.oidc_issuer_prefix.is_some())
+}
+
+/// Where the keys of the workers of a fleet are written and read, by the entries of its credentials.
+pub(super) fn issuers(fleet: &FleetSpec) -> Value {
+    let all = fleet.credentials.iter().filter_map(|entry| {
+        let azure = entry.azure.as_ref()?;
+        let mut issuer = json!(azure.oidc_issuer_storage.as_ref()?);
+        issuer["prefix"] = azure.oidc_issuer_prefix.as_deref()?.trim_end_matches('/').into();
+        Some(issuer)
+    });
+    all.collect()
 }
 
 /// What people do for it, once for a worker.

@@ -1,20 +1,20 @@
 //! The component layers of a cluster with Cluster API: the same on workers and on the control plane.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::agent::{self, Agent};
 use super::context::{ComponentVersions, ProviderSite, providers};
 use super::crd::crds;
-use super::external::EXTERNAL_SECRETS;
-use super::federation::rendered_with;
+use super::federation;
 use super::flux::{self, FleetRepository, Kustomization};
 use super::health;
 use super::job::{Job, Scope};
 use super::mirror;
+use super::rights::{self, RenderSettings};
 use super::templates::Templates;
-use crate::model::{FlavorKind, RenderedWith, plural};
+use crate::model::{FlavorKind, RenderedWith};
 
 /// The layers, each after the one before, with how long Flux waits for each.
 const LAYERS: [(&str, &str); 5] = [
@@ -53,6 +53,8 @@ pub(super) struct LayerSite<'a> {
     pub(super) tenants: Vec<&'a str>,
     /// The kind of flavors whose objects it may touch.
     pub(super) applies: FlavorKind,
+    /// The settings with which its folders are rendered, or were.
+    pub(super) settings: RenderSettings,
     /// Whether clusters of kind may be made from here.
     pub(super) containers: bool,
     /// The agent that reports the cluster.
@@ -126,14 +128,15 @@ fn context(site: &LayerSite<'_>, templates: &Templates) -> Value {
         "providers": providers(&site.components, made_here),
         "applier": site.applier,
         "tenants": site.tenants,
-        "rules": rules(templates, site),
+        "rules": rights::rules(templates, site.applies, &site.settings),
         "agent": site.agent.as_ref().map(|agent| agent.context(templates.catalogue())),
     });
     // Where workers are made, whom identities trust is said to Azure.
-    if site.applies == FlavorKind::Worker
-        && rendered_with(site.repository.spec).contains(&RenderedWith::Identity)
-    {
+    if site.applies == FlavorKind::Worker && site.settings.has(RenderedWith::Identity) {
         context["federates"] = true.into();
+    }
+    if site.applies == FlavorKind::Worker && site.settings.has(RenderedWith::IssuerStorage) {
+        context["issuers"] = federation::issuers(site.repository.spec);
     }
     if !site.data_stores.is_empty() {
         context["dataStores"] = site.data_stores.clone().into();
@@ -196,49 +199,6 @@ fn agent_layer(site: &LayerSite<'_>) -> Value {
         .done()
 }
 
-/// The kinds of all flavors, as rules of a ClusterRole: a rule for each API group, and one for each kind of which only
-/// objects of some names may be there.
-fn rules(templates: &Templates, site: &LayerSite<'_>) -> Value {
-    let spec = site.repository.spec;
-    let unused: &[&str] = if spec.external_secrets().is_some() { &[] } else { &[EXTERNAL_SECRETS] };
-    rules_without(templates, site.applies, unused, &rendered_with(spec))
-}
-
-/// The same without the kinds of some groups, and those of settings that the fleet does not have: nothing renders them.
-fn rules_without(
-    templates: &Templates,
-    kind: FlavorKind,
-    unused: &[&str],
-    settings: &[RenderedWith],
-) -> Value {
-    let mut groups = BTreeMap::<&str, BTreeSet<String>>::new();
-    let mut named = BTreeMap::<(&str, String), BTreeSet<&str>>::new();
-    for flavor in templates.flavors(kind).filter_map(|name| templates.flavor(name)) {
-        for object in flavor.objects_of(kind) {
-            let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
-            if unused.contains(&group) || object.with.is_some_and(|with| !settings.contains(&with))
-            {
-                continue;
-            }
-            let resource = plural(&object.kind);
-            if let Some(name) = &object.name {
-                named.entry((group, resource)).or_default().insert(name);
-            } else {
-                groups.entry(group).or_default().insert(resource);
-            }
-        }
-    }
-    // What one flavor names, and another has without a name, may be touched whatever it is called.
-    named.retain(|(group, resource), _| {
-        groups.get(group).is_none_or(|resources| !resources.contains(resource))
-    });
-    let all = groups.iter().map(|(group, kinds)| json!({"group": group, "resources": kinds}));
-    let named = named.iter().map(|((group, resource), names)| {
-        json!({"group": group, "resources": [resource], "names": names})
-    });
-    all.chain(named).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,45 +218,5 @@ mod tests {
         let cluster = super::super::fixture::cluster_files(&fleet);
         let namespace = &objects(&cluster, "Namespace")[0]["metadata"];
         assert_eq!(namespace["labels"]["carp.dev/cluster"], namespace["name"]);
-    }
-
-    #[test]
-    fn the_service_account_may_touch_the_flavors_kinds_and_nothing_else() {
-        let rules = rules_without(&Templates::built_in(), FlavorKind::ManagedCluster, &[], &[]);
-        let core = &rules.as_array().unwrap()[0];
-        assert_eq!(core["resources"], json!(["configmaps", "namespaces", "serviceaccounts"]));
-        let all = rules.to_string();
-        assert!(all.contains("kamajicontrolplanes"), "{all}");
-        assert!(!all.contains('*'), "{all}");
-        // Of Secrets it may touch those that a flavor names, which hold IDs.
-        let secrets: Vec<_> = rules
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|rule| rule["resources"].to_string().contains("secrets"))
-            .collect();
-        assert_eq!(
-            json!(secrets),
-            json!([{"group": "", "resources": ["secrets"], "names": ["aso-credential"]}])
-        );
-        let of_workers =
-            |unused| rules_without(&Templates::built_in(), FlavorKind::Worker, unused, &[]);
-        let workers = of_workers(&[]).to_string();
-        for kind in ["federatedidentitycredentials", "cronjobs"] {
-            assert!(!workers.contains(kind), "{kind} without a setting: {workers}");
-        }
-        let all_settings = [RenderedWith::Identity, RenderedWith::IssuerStorage];
-        let federated =
-            rules_without(&Templates::built_in(), FlavorKind::Worker, &[], &all_settings);
-        let of = |group| federated.as_array().unwrap().iter().find(|rule| rule["group"] == group);
-        let published = json!({"group": "batch", "resources": ["cronjobs"], "names": ["issuer"]});
-        assert_eq!(of("batch"), Some(&published));
-        let trust = json!(["federatedidentitycredentials"]);
-        assert_eq!(of("managedidentity.azure.com").unwrap()["resources"], trust);
-        assert!(workers.contains("externalsecrets") && !all.contains("externalsecrets"));
-        let without = of_workers(&[EXTERNAL_SECRETS]).to_string();
-        assert!(!without.contains("externalsecrets"), "{without}");
-        assert!(workers.contains("ocirepositories") && !all.contains("ocirepositories"));
-        assert!(all.contains("kindclusters") && workers.contains("kindclusters"));
     }
 }

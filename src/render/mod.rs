@@ -64,6 +64,7 @@ mod reader;
 mod readiness;
 mod reference;
 mod removed;
+mod rights;
 mod roles;
 mod rotation;
 mod secrets;
@@ -101,6 +102,7 @@ pub use preparation::{Once, Preparation, Where};
 pub use readiness::{ReadinessJobs, ReadinessStep, readiness};
 pub use reference::{CONTEXT, FILTERS};
 pub use removed::{Loss, Losses, losses};
+pub use rights::RenderSettings;
 pub use secrets::{
     control_plane_preparations, control_plane_secrets_wanted, preparations, secrets_wanted,
 };

@@ -86,6 +86,16 @@ pub const CONTEXT: &[(&str, &str)] = &[
         "The Secret with the configuration of rclone; not there where none is needed.",
     ),
     ("issuerStorage.to", "A remote of rclone's and a path in it."),
+    (
+        "issuers[]",
+        "Where the documents of workers' issuers may be written; not there where nobody writes them from here.",
+    ),
+    ("issuers[].prefix", "The address that Azure reads them below."),
+    (
+        "issuers[].secretRef",
+        "The Secret with the configuration of rclone; not there where none is needed.",
+    ),
+    ("issuers[].to", "A remote of rclone's and a path in it."),
     ("kamaji", "Whether control planes are hosted here."),
     ("location", "The location."),
     ("name", "The name of the cluster, its namespace too."),
@@ -152,6 +162,10 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("registry", "The mirror of images; null without one."),
     ("rules[]", "What the service account may touch, by API group."),
     ("rules[].group", "The group."),
+    (
+        "rules[].leaves",
+        "That nothing of it is rendered any more, or yet: what is there may be looked at and deleted.",
+    ),
     (
         "rules[].names[]",
         "The only names that objects of it may have; not there where they may have any.",

@@ -18,6 +18,10 @@ use crate::model::api::GROUP;
 /// Kinds with nothing behind them, by API group; a group alone stands for all of its kinds.
 const NOTHING_BEHIND: &[(&str, &[&str])] = &[
     ("", &["ConfigMap", "ServiceAccount"]),
+    (
+        "admissionregistration.k8s.io",
+        &["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"],
+    ),
     ("apps", &["DaemonSet", "Deployment"]),
     ("batch", &["CronJob"]),
     ("addons.cluster.x-k8s.io", &["ClusterResourceSet"]),

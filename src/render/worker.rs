@@ -5,6 +5,7 @@ use super::context::{self, ComponentVersions};
 use super::flux::{CLUSTER_APPLIER, FleetRepository};
 use super::job::Job;
 use super::layers::{self, LayerSite};
+use super::rights::RenderSettings;
 use super::templates::Templates;
 use crate::model::{Brings, Flavor, FlavorKind};
 use crate::model::{Fleet, Nodes, Worker, paths};
@@ -27,6 +28,7 @@ pub fn worker_job(fleet: &Fleet, worker: &Worker, templates: &Templates, prefix:
         applier: CLUSTER_APPLIER,
         tenants: fleet.spec.tenants.iter().map(|tenant| tenant.name.as_str()).collect(),
         applies: FlavorKind::ManagedCluster,
+        settings: RenderSettings::of(&fleet.spec),
         containers: nodes != Nodes::Machines,
         agent: Agent::of_worker(fleet, worker),
         data_stores: context::data_stores(worker),

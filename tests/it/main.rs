@@ -67,6 +67,7 @@ mod forge;
 mod forge_comments;
 mod forge_proxies;
 mod format_only;
+mod forms;
 #[cfg(unix)]
 mod full_disk;
 mod gates;
@@ -126,6 +127,7 @@ mod self_managed;
 mod settled;
 mod signing;
 mod simulate;
+mod standing_rights;
 #[cfg(unix)]
 mod status_races;
 #[cfg(unix)]

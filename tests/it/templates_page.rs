@@ -79,7 +79,9 @@ fn contexts() -> BTreeMap<String, BTreeSet<&'static str>> {
     let mut federated = fleet::plain();
     federation::federated(&mut federated);
     of(&federated, ["clusters", "workers", "components"]);
-    add(&mut all, "components", render::control_plane_job(&federated, &templates, "").context());
+    let settings = render::RenderSettings::of(&federated.spec);
+    let job = render::control_plane_job(&federated, &templates, "", settings);
+    add(&mut all, "components", job.context());
     all
 }
 

@@ -9,7 +9,7 @@ use crate::model::{
     ClusterState, ControlPlaneRow, Drifted, Edit, EntryKind, FLEET_LOCK_SCHEMA, FleetLock, Id,
     Name, Owned, Pool, PoolLock, PoolWorker, Signers, StoreError, Vouching, paths,
 };
-use crate::pipeline::folders::{put_files, read_folder};
+use crate::pipeline::folders::{put_files, read_folder, standing_settings};
 use crate::pipeline::overriding::made_worker_job;
 use crate::render::{self, Files, WorkerPlace};
 
@@ -119,7 +119,9 @@ fn expected(ground: RebuildInput<'_>, name: &Name) -> Option<Files> {
 fn files(ground: RebuildInput<'_>, rows: &Rows) -> Result<BTreeMap<String, Id>, StoreError> {
     let RebuildInput { fleet, templates, prefix, store, .. } = ground;
     let Some(entry) = ground.dir(paths::CONTROL_PLANE)? else { return Ok(BTreeMap::new()) };
-    let rendered = render::control_plane_job(fleet, templates, prefix).render();
+    let folders = rows.values().filter_map(|row| row.folder);
+    let settings = standing_settings(store, fleet, templates, folders)?;
+    let rendered = render::control_plane_job(fleet, templates, prefix, settings).render();
     let mut expected = put_files(store, &rendered.unwrap_or_default())?;
     let index = render::control_plane_index(fleet, rows.keys(), prefix);
     expected.insert(paths::WORKERS_INDEX.to_owned(), store.put_blob(&index)?);

@@ -172,7 +172,8 @@ pub(crate) fn tree(fleet: &Fleet, prefix: &str) -> Files {
             put(paths::control_plane(&worker.name), job.render().unwrap());
         }
     }
-    let job = render::control_plane_job(fleet, &templates, prefix);
+    let settings = render::RenderSettings::of(&fleet.spec);
+    let job = render::control_plane_job(fleet, &templates, prefix, settings);
     put(paths::CONTROL_PLANE.to_owned(), job.render().unwrap());
     let index = render::control_plane_index(fleet, fleet.workers.keys(), prefix);
     put(paths::CONTROL_PLANE.to_owned(), [("workers.yaml".to_owned(), index)].into());

@@ -89,6 +89,14 @@ pub(crate) fn documents(tree: &Files) -> Vec<(String, Value)> {
     .collect()
 }
 
+/// The documents of one text.
+pub(crate) fn documents_of(text: &str) -> Vec<Value> {
+    documents(&Files::from([("text.yaml".to_owned(), text.as_bytes().to_vec())]))
+        .into_iter()
+        .map(|(_, object)| object)
+        .collect()
+}
+
 /// Writes a tree below a folder.
 pub(crate) fn write(tree: &BTreeMap<String, Vec<u8>>, root: &std::path::Path) {
     for (path, bytes) in tree {
