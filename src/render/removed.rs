@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::agent::LAYER as AGENT;
 use super::asked::{IntendedChange, OwnChange, is_installed_anew};
+use super::flux::WORKER_APPLIER;
 use super::folder_change::FolderChange;
 use super::machines::{control_plane_version, machine_groups};
 use super::object::Object;
@@ -18,10 +19,6 @@ use crate::model::api::GROUP;
 /// Kinds with nothing behind them, by API group; a group alone stands for all of its kinds.
 const NOTHING_BEHIND: &[(&str, &[&str])] = &[
     ("", &["ConfigMap", "ServiceAccount"]),
-    (
-        "admissionregistration.k8s.io",
-        &["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"],
-    ),
     ("apps", &["DaemonSet", "Deployment"]),
     ("batch", &["CronJob"]),
     ("addons.cluster.x-k8s.io", &["ClusterResourceSet"]),
@@ -36,6 +33,9 @@ const NOTHING_BEHIND: &[(&str, &[&str])] = &[
     ("notification.toolkit.fluxcd.io", &[]),
     (GROUP, &[]),
 ];
+/// What admission holds only where keys of issuers are published (`parts/issuer-form.yaml`, `parts/autoscaler-form.yaml`), after
+/// the account that applies workers. It goes with the setting; the policy that is called as the account does not.
+const FORMS: [&str; 2] = ["issuer", "autoscaler"];
 /// The annotation that keeps Flux from deleting an object that is left out.
 const PRUNE: &str = "/metadata/annotations/kustomize.toolkit.fluxcd.io~1prune";
 
@@ -168,7 +168,14 @@ fn has_something_behind(object: &Object) -> bool {
     let rotated = object.kind().ends_with("Template") && kept;
     // The agent has a layer of its own, which goes as a whole where nobody observes any more.
     let of_agent = object.file.starts_with(&format!("{AGENT}/"));
-    !harmless && !rotated && !of_agent
+    !harmless && !rotated && !of_agent && !is_form(object)
+}
+
+/// Whether it is a policy that holds what a setting renders, or its binding.
+fn is_form(object: &Object) -> bool {
+    let form = object.name().strip_prefix(WORKER_APPLIER).and_then(|form| form.strip_prefix('-'));
+    object.group() == "admissionregistration.k8s.io"
+        && form.is_some_and(|form| FORMS.contains(&form))
 }
 
 #[cfg(test)]

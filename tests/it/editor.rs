@@ -31,7 +31,7 @@ const TEMPLATES: [&str; 15] = [
     "components/cert-manager.yaml",
 ];
 /// Kinds with nothing behind them that would be lost.
-const HARMLESS: [&str; 17] = [
+const HARMLESS: [&str; 15] = [
     "ConfigMap",
     "ServiceAccount",
     "Deployment",
@@ -47,8 +47,6 @@ const HARMLESS: [&str; 17] = [
     "StorageClass",
     "Kustomization",
     "Worker",
-    "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicyBinding",
 ];
 /// So many machines may be replaced in one run and within an hour (`MachinesReplaced` in `docs/errors.md`).
 const ALLOWED: u64 = 10;
