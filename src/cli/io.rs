@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -35,6 +36,8 @@ pub struct Io<'a> {
     /// This program's own file, which runs turns in processes of their own; `None` where nothing is to
     /// be run but what is called.
     pub program: Option<PathBuf>,
+    /// How many threads may work at once.
+    pub threads: NonZeroUsize,
 }
 
 /// When to use colours.

@@ -227,6 +227,7 @@ mod tests {
             env: std::collections::BTreeMap::new(),
             folder: ".".into(),
             program: None,
+            threads: std::num::NonZeroUsize::MIN,
         };
         let exit = run(std::iter::once("carp").chain(args.iter().copied()), &mut io);
         (exit, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "here the outer world comes in, as values")]
 
 use std::io::IsTerminal as _;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
@@ -74,6 +75,8 @@ pub fn main() -> ExitCode {
             .collect(),
         folder: std::env::current_dir().unwrap_or_else(|_| ".".into()),
         program: std::env::current_exe().ok(),
+        // What a container may use counts, where its system says so.
+        threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
     };
     #[cfg(debug_assertions)]
     if let Err(error) = io.env.get("CARP_FAULT").map_or(Ok(()), |text| crate::fault::arm(text)) {

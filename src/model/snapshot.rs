@@ -1,6 +1,7 @@
 //! Everything that one run sees.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use jiff::Timestamp;
 
@@ -56,12 +57,15 @@ pub struct Build {
     pub version: String,
     /// Where the run says how far it is. No decision stands on it.
     pub work: LongWork,
+    /// How many threads may work at once. What a run says is the same with any number.
+    pub threads: NonZeroUsize,
 }
 
 impl Build {
-    /// A version whose runs nobody watches.
+    /// A version whose runs nobody watches, on one thread.
     #[must_use]
     pub fn of_version(version: &str) -> Self {
-        Self { version: version.to_owned(), work: LongWork::default() }
+        let work = LongWork::default();
+        Self { version: version.to_owned(), work, threads: NonZeroUsize::MIN }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::ahead::{FolderJob, take_each};
 use super::choosing::{Choosing, placed_at};
 use super::contents::Choice;
 use super::folders::{put_folder, read_folder};
@@ -12,7 +13,7 @@ use super::run::Run;
 use crate::diag::FieldPath;
 use crate::gate::{self, NotMade, Objection};
 use crate::model::{
-    Cluster, ClusterPlan, ClusterRow, ClusterState, Decision, Digest, Id, Name, SteppedVersions,
+    Build, Cluster, ClusterPlan, ClusterRow, ClusterState, Decision, Id, Name, SteppedVersions,
     StoreError, WorkStage, paths,
 };
 use crate::render::{self, FolderChange, Job};
@@ -46,19 +47,21 @@ pub(super) fn choose_clusters(run: Run<'_>, losses: LossGuards) -> Result<Choice
 impl Choosing<'_> {
     /// Makes the folder of every planned cluster, and its row.
     fn clusters(&mut self) -> Result<(), StoreError> {
-        let work = &self.run.snapshot.build.work;
-        work.begin(WorkStage::Rendering, self.run.plan.clusters.len());
-        for (name, planned) in &self.run.plan.clusters {
+        let Run { snapshot, plan, .. } = self.run;
+        let Build { work, threads, .. } = &snapshot.build;
+        work.begin(WorkStage::Rendering, plan.clusters.len());
+        let jobs = self.run.cluster_jobs();
+        take_each(jobs, *threads, &plan.clusters, |name, planned, job| {
             work.step();
-            if let Some((worker, row)) = self.cluster(name, planned)? {
+            if let Some((worker, row)) = self.cluster(name, planned, job)? {
                 let row = ClusterRow { moves: None, ..row };
                 if row.demand != planned.demand {
                     self.not_resized.insert(name.clone());
                 }
                 self.rows.entry(worker).or_default().insert(name.clone(), row);
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// The worker of a cluster and its row there; `None` for a cluster that is on no worker.
@@ -66,6 +69,7 @@ impl Choosing<'_> {
         &mut self,
         name: &Name,
         planned: &ClusterPlan,
+        job: Option<&FolderJob>,
     ) -> Result<Option<(Name, ClusterRow)>, StoreError> {
         let Some(worker) = planned.decision.worker() else { return Ok(None) };
         let old = self.run.read.previous.workers.get(worker).and_then(|l| l.clusters.get(name));
@@ -73,11 +77,12 @@ impl Choosing<'_> {
             self.note_waiting(name, worker, old);
             return Ok(old.map(|row| (worker.clone(), row.clone())));
         }
-        let row = match (&planned.decision, self.run.read.loaded.fleet.clusters.get(name)) {
+        let cluster = self.run.read.loaded.fleet.clusters.get(name);
+        let row = match (&planned.decision, cluster.zip(job)) {
             (Decision::Delete { step, .. }, _) => self.deleting(name, worker, *step, old)?,
             (Decision::Move { step, .. }, _) => self.leaving(name, worker, *step, old)?,
-            (_, Some(cluster)) => {
-                let row = self.desired(cluster, worker, planned, old)?;
+            (_, Some((cluster, job))) => {
+                let row = self.desired(cluster, (worker, planned), job, old)?;
                 self.note_not_called_off(name, worker, &row);
                 Some(row)
             }
@@ -100,22 +105,20 @@ impl Choosing<'_> {
     fn desired(
         &mut self,
         cluster: &Cluster,
-        worker: &Name,
-        planned: &ClusterPlan,
+        (worker, planned): (&Name, &ClusterPlan),
+        job: &FolderJob,
         old: Option<&ClusterRow>,
     ) -> Result<ClusterRow, StoreError> {
         let before = old.and_then(|old| old.folder);
         // What was deleted under this name, or is not deleted after all, is made anew.
-        let old = old.filter(|_| !self.run.is_over(&cluster.name));
-        let job = self.run.job(cluster, worker);
-        let key = job.key();
+        let old = self.run.cluster_jobs().row_that_stands(&cluster.name, worker);
         let data_store = self.run.data_store(cluster, worker);
         let row = |folder, versions| ClusterRow {
             state: ClusterState::Bound,
             deletion: None,
             moves: None,
             facts: cluster.facts,
-            render_key: key,
+            render_key: job.key,
             folder,
             files: listed(old, folder),
             record: old.and_then(|old| old.record),
@@ -125,7 +128,7 @@ impl Choosing<'_> {
             demand: planned.demand.clone(),
             row: cluster.index_row(),
         };
-        let attempt = self.wanted(cluster, (worker, planned), (&job, key), (old, before));
+        let attempt = self.wanted(cluster, (worker, planned), job, (old, before));
         let attempt = attempt.map(|(folder, versions)| row(folder, versions));
         let chosen = gate::choose(attempt, || old.cloned().unwrap_or_else(|| row(None, None)))?;
         Ok(self.chosen(&cluster.name, chosen))
@@ -137,12 +140,11 @@ impl Choosing<'_> {
         &mut self,
         cluster: &Cluster,
         (worker, planned): (&Name, &ClusterPlan),
-        (job, key): (&Job, Digest),
+        job: &FolderJob,
         (old, before): (Option<&ClusterRow>, Option<Id>),
     ) -> Result<(Option<Id>, Option<SteppedVersions>), NotMade> {
         gate::resize_blocked(planned, old.is_some())?;
-        let stands = |o: &&ClusterRow| o.state == ClusterState::Bound && o.folder.is_some();
-        if let Some(old) = old.filter(stands).filter(|o| o.render_key == key) {
+        if let Some(old) = job.stands(old) {
             return Ok((old.folder, self.run.stepped(cluster, None, Some(old))));
         }
         if before.is_none() && self.run.is_pending(worker) {
@@ -154,25 +156,25 @@ impl Choosing<'_> {
             let found = (found, &self.trials);
             gate::not_made(self.run.at_parameters_of_cluster(cluster, worker, found))
         };
-        let files = job.render().map_err(told)?;
+        let files = job.files().map_err(told)?;
         let mut same = false;
         if let Some((old, folder)) = old.and_then(|o| o.folder.map(|f| (o, f))) {
             let last = read_folder(self.run.store, folder)?;
-            same = render::same_objects(&last, &files);
+            same = render::same_objects(&last, files);
             // Where both say the same there is nothing to compare.
             let change =
-                if same { FolderChange::default() } else { FolderChange::between(&last, &files) };
-            self.may_follow(cluster, (worker, job), old, &change)?;
+                if same { FolderChange::default() } else { FolderChange::between(&last, files) };
+            self.may_follow(cluster, (worker, &job.job), old, &change)?;
         }
-        let folder = put_folder(self.run.store, &files)?;
+        let folder = put_folder(self.run.store, files)?;
         self.run.fits(&paths::cluster(worker, &cluster.name), before, folder)?;
         if same {
-            self.forms.cluster(&cluster.name, before, (key, folder));
+            self.forms.cluster(&cluster.name, before, (job.key, folder));
         }
         if before != Some(folder) {
             self.standing.anew(&cluster.name);
         }
-        Ok((Some(folder), self.run.stepped(cluster, Some(&files), old)))
+        Ok((Some(folder), self.run.stepped(cluster, Some(files), old)))
     }
 
     /// Whether a cluster's last good folder may be followed by a new one: it may not for what may not change,

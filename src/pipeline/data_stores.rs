@@ -9,26 +9,22 @@ use crate::model::{Cluster, DEFAULT_DATA_STORE, Name, Worker, WorkerLock, data_s
 /// How many clusters a finding names.
 const NAMED: usize = 5;
 
-impl<'a> Run<'a> {
-    /// The data store that a cluster's folder on a worker names; `None` where it has no folder there, or what stood
-    /// under its name is over.
-    pub(super) fn data_store_before(self, cluster: &Cluster, worker: &Name) -> Option<&'a str> {
-        let row = self.row_before(&cluster.name, worker).filter(|row| row.folder.is_some());
-        let row = row.filter(|_| !self.is_over(&cluster.name))?;
-        Some(row.data_store.as_deref().unwrap_or(DEFAULT_DATA_STORE))
-    }
-
+impl Run<'_> {
     /// Whether a cluster's own document takes it to another data store than its folder names.
     pub(super) fn changes_store(self, cluster: &Cluster, worker: &Name) -> bool {
         let document = self.read.loaded.fleet.workers.get(worker);
-        let before = self.data_store_before(cluster, worker);
+        let before = self.cluster_jobs().data_store_before(cluster, worker);
         before.is_some() && data_store_of(cluster, document, before) != before
     }
 
     /// What the row of a cluster says of its data store.
     pub(super) fn data_store(self, cluster: &Cluster, worker: &Name) -> Option<String> {
         let document = self.read.loaded.fleet.workers.get(worker);
-        let store = data_store_of(cluster, document, self.data_store_before(cluster, worker))?;
+        let store = data_store_of(
+            cluster,
+            document,
+            self.cluster_jobs().data_store_before(cluster, worker),
+        )?;
         (store != DEFAULT_DATA_STORE).then(|| store.to_owned())
     }
 }

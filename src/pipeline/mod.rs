@@ -6,6 +6,7 @@
 //! ```
 
 mod affected;
+mod ahead;
 mod at_parameters;
 mod baseline;
 mod choose;

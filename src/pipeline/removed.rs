@@ -44,7 +44,7 @@ impl Choosing<'_> {
         let own = self.own_change(cluster, old);
         self.loses((&cluster.name, &cluster.tenant), change, own, |choosing| {
             let before = Cluster { spec: change.last_spec()?, ..cluster.clone() };
-            Some(choosing.run.job_at(&before, worker, &old.rendered_versions()))
+            Some(choosing.run.cluster_jobs().job_at(&before, worker, &old.rendered_versions()))
         })
     }
 

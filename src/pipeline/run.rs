@@ -1,7 +1,7 @@
 //! What a run reads while it chooses folders and while it writes them. None of it changes on the way.
 
 use super::read::Read;
-use crate::model::{ClusterRow, Kept, Name, Owned, Plan, Progress, Snapshot, Store};
+use crate::model::{ClusterRow, Kept, Name, Owned, Plan, Snapshot, Store};
 
 /// The run as it stands.
 #[derive(Clone, Copy)]
@@ -23,12 +23,6 @@ impl<'a> Run<'a> {
         let mut one = Kept::default();
         one.add(of);
         self.read.previous.kept.contains(&one)
-    }
-
-    /// Whether a cluster that stood under a name is over in this run, so that nothing of it binds what comes.
-    pub(super) fn is_over(self, name: &Name) -> bool {
-        let deletion = self.plan.deletion(name);
-        deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
     }
 
     /// Whether a pool is making the worker: what is given to it waits there and is not rendered yet.

@@ -2,14 +2,25 @@
 
 use super::choosing::placed_at;
 use super::overriding::overridden;
+use super::read::Read;
 use super::run::Run;
 use crate::diag::Diagnostic;
 use crate::gate::{self, Objection, VersionChange};
-use crate::model::{Cluster, ClusterRow, Name, SteppedVersions, Versions};
+use crate::model::{
+    Cluster, ClusterPlan, ClusterRow, DEFAULT_DATA_STORE, Decision, Name, Plan, Progress,
+    SteppedVersions, Versions,
+};
 use crate::overrides;
 use crate::render::{self, Files, Job};
 
-impl Run<'_> {
+/// What makes the jobs of clusters. It reads no store, so that several threads may ask it.
+#[derive(Clone, Copy)]
+pub(super) struct ClusterJobs<'a> {
+    read: &'a Read,
+    plan: &'a Plan,
+}
+
+impl<'a> ClusterJobs<'a> {
     /// The versions that a cluster's folder gets: the desired one, unless it is on its way there.
     fn versions(self, cluster: &Cluster) -> Versions {
         let step = self.plan.version(&cluster.name);
@@ -27,6 +38,42 @@ impl Run<'_> {
         let at = (versions, self.data_store_before(cluster, worker));
         let job = render::cluster_job_at(fleet, cluster, worker, at, &self.read.templates);
         overridden(job, fleet, cluster, worker)
+    }
+
+    /// The job that makes the folder of a planned cluster; `None` where that has none of its document's.
+    pub(super) fn desired(self, name: &Name, planned: &ClusterPlan) -> Option<Job> {
+        let worker = planned.decision.worker()?;
+        if matches!(planned.decision, Decision::Delete { .. } | Decision::Move { .. }) {
+            return None;
+        }
+        let cluster = self.read.loaded.fleet.clusters.get(name)?;
+        Some(self.job(cluster, worker))
+    }
+
+    /// The row that a worker's lock has of a cluster, unless what stood under its name is over.
+    pub(super) fn row_that_stands(self, name: &Name, worker: &Name) -> Option<&'a ClusterRow> {
+        let row = self.read.previous.workers.get(worker)?.clusters.get(name);
+        row.filter(|_| !self.is_over(name))
+    }
+
+    /// Whether a cluster that stood under a name is over in this run, so that nothing of it binds what comes.
+    fn is_over(self, name: &Name) -> bool {
+        let deletion = self.plan.deletion(name);
+        deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
+    }
+
+    /// The data store that a cluster's folder on a worker names; `None` where it has no folder there, or what stood
+    /// under its name is over.
+    pub(super) fn data_store_before(self, cluster: &Cluster, worker: &Name) -> Option<&'a str> {
+        let row = self.row_that_stands(&cluster.name, worker)?;
+        row.folder.is_some().then(|| row.data_store.as_deref().unwrap_or(DEFAULT_DATA_STORE))
+    }
+}
+
+impl<'a> Run<'a> {
+    /// What makes the jobs of clusters.
+    pub(super) fn cluster_jobs(self) -> ClusterJobs<'a> {
+        ClusterJobs { read: self.read, plan: self.plan }
     }
 
     /// Whether all overrides of a cluster on its worker are known.
@@ -63,7 +110,7 @@ impl Run<'_> {
         worker: &Name,
         old: &ClusterRow,
     ) -> impl Iterator<Item = Diagnostic> {
-        let (from, to) = (old.rendered_versions(), self.versions(cluster));
+        let (from, to) = (old.rendered_versions(), self.cluster_jobs().versions(cluster));
         let step = render::version_step(&from.control_plane, &to.control_plane);
         let step = step.map(|found| placed_at(found, &cluster.file, cluster.document));
         let wanted_before = old.row.version.as_str();

@@ -135,6 +135,7 @@ mod stories;
 mod support;
 mod templates_page;
 mod tenants;
+mod threads;
 mod variations;
 mod variations_parameters;
 mod verified_law;

@@ -175,6 +175,7 @@ mod tests {
             env: std::collections::BTreeMap::new(),
             folder: ".".into(),
             program: None,
+            threads: std::num::NonZeroUsize::MIN,
         };
         let context = Context {
             io: &mut io,

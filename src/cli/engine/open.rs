@@ -230,7 +230,8 @@ pub(super) fn clock(context: &Context<'_, '_>) -> RunClock {
 
 /// Who runs.
 pub(super) fn build(context: &Context<'_, '_>) -> Build {
-    Build { version: env!("CARGO_PKG_VERSION").to_owned(), work: context.work.clone() }
+    let (version, work) = (env!("CARGO_PKG_VERSION").to_owned(), context.work.clone());
+    Build { version, work, threads: context.io.threads }
 }
 
 /// What tells this program from any other: its version, and its file's size and time. A program without a file
