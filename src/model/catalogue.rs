@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use serde::de::DeserializeOwned;
+
 use super::capi_provider::{CapiProvider, read_provider};
 use super::cloud::{CloudManifest, read_cloud};
 use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor, read_parameters};
@@ -15,7 +17,7 @@ use super::template_paths::{
     DEFINITIONS, PARAMETERS, PROVIDERS, cloud_of, declares, definitions_of, flavor_of, manifest_of,
     parameters_of, provider_of,
 };
-use super::templates::BUILT_IN_TEMPLATES;
+use super::templates::BUILT_IN_MANIFESTS;
 use crate::diag::FieldPath;
 
 /// The flavors that a fleet has, the providers of Cluster API that they name, and where clusters can be. Cheap to
@@ -39,8 +41,34 @@ struct Inner {
     broken: BTreeMap<String, FlavorFault>,
 }
 
-static BUILT_IN: LazyLock<Catalogue> =
-    LazyLock::new(|| Catalogue::of(BUILT_IN_TEMPLATES.iter().copied(), BTreeMap::new()));
+static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::of(built_in(), BTreeMap::new()));
+
+/// What is built in, by path.
+fn built_in() -> impl Iterator<Item = (&'static str, ManifestText<'static>)> {
+    BUILT_IN_MANIFESTS.iter().map(|(path, json)| (*path, ManifestText::BuiltIn(json)))
+}
+
+/// The text of a file that declares something.
+#[derive(Clone, Copy)]
+enum ManifestText<'a> {
+    /// carp's own, as the build wrote it down; what it says is held to be sound by a test.
+    BuiltIn(&'a str),
+    /// A fleet's, as YAML.
+    Own(&'a str),
+}
+
+impl ManifestText<'_> {
+    fn read<T: DeserializeOwned>(
+        self,
+        own: fn(&str) -> Result<T, FlavorFault>,
+    ) -> Result<T, FlavorFault> {
+        match self {
+            Self::BuiltIn(json) => serde_json::from_str(json)
+                .map_err(|error| FlavorFault::at(FieldPath::default(), error.to_string())),
+            Self::Own(yaml) => own(yaml),
+        }
+    }
+}
 
 impl Default for Catalogue {
     /// The flavors that are built in.
@@ -55,11 +83,11 @@ impl Catalogue {
     #[must_use]
     pub fn with<'a>(own: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let own = own.into_iter().filter(|(path, _)| declares(path));
-        let own: BTreeMap<_, _> = own.collect();
+        let own: BTreeMap<_, _> = own.map(|(path, text)| (path, ManifestText::Own(text))).collect();
         if own.is_empty() {
             return Self::default();
         }
-        let mut all: BTreeMap<_, _> = BUILT_IN_TEMPLATES.iter().copied().collect();
+        let mut all: BTreeMap<&str, ManifestText<'_>> = built_in().collect();
         all.extend(own);
         Self::of(all, BUILT_IN.0.provided.clone())
     }
@@ -67,7 +95,7 @@ impl Catalogue {
     /// The catalogue of these texts. `provided` are kinds of which something is known whatever the texts say: a
     /// provider's file that was copied before they were declared takes nothing from them.
     fn of<'a>(
-        texts: impl IntoIterator<Item = (&'a str, &'a str)>,
+        texts: impl IntoIterator<Item = (&'a str, ManifestText<'a>)>,
         provided: BTreeMap<(String, String), ProvidedKind>,
     ) -> Self {
         let mut all = Inner { provided, ..Inner::default() };
@@ -212,17 +240,17 @@ impl Catalogue {
 }
 
 impl Inner {
-    fn read(&mut self, path: &str, text: &str) -> Result<(), FlavorFault> {
+    fn read(&mut self, path: &str, text: ManifestText<'_>) -> Result<(), FlavorFault> {
         if let Some(name) = flavor_of(path) {
-            self.flavors.insert(name.to_owned(), read_flavor(text)?);
+            self.flavors.insert(name.to_owned(), text.read(read_flavor)?);
         } else if let Some(name) = provider_of(path) {
-            self.providers.insert(name.to_owned(), read_provider(text)?);
+            self.providers.insert(name.to_owned(), text.read(read_provider)?);
         } else if let Some(name) = cloud_of(path) {
-            self.clouds.insert(name.to_owned(), read_cloud(text)?);
+            self.clouds.insert(name.to_owned(), text.read(read_cloud)?);
         } else if let Some(name) = parameters_of(path) {
-            self.parameters.insert(name.to_owned(), read_parameters(text)?);
+            self.parameters.insert(name.to_owned(), text.read(read_parameters)?);
         } else if let Some(name) = definitions_of(path) {
-            self.definitions.insert(name.to_owned(), read_definitions(text)?);
+            self.definitions.insert(name.to_owned(), text.read(read_definitions)?);
         }
         Ok(())
     }
@@ -318,7 +346,24 @@ impl fmt::Debug for Catalogue {
 #[cfg(test)]
 mod tests {
     use super::super::flavor::FaultPlace;
+    use super::super::templates::BUILT_IN_TEMPLATES;
     use super::*;
+
+    #[test]
+    fn what_the_build_wrote_down_says_what_the_files_say() {
+        let files = BUILT_IN_TEMPLATES.iter().filter(|(path, _)| declares(path));
+        let files = files.map(|(path, text)| (*path, ManifestText::Own(text)));
+        let (written, read) = (Catalogue::default(), Catalogue::of(files, BTreeMap::new()));
+        assert_eq!(read.broken().next(), None);
+        let said = |all: &Catalogue| {
+            let Inner { flavors, providers, clouds, parameters, definitions, .. } = &*all.0;
+            let rest = (&all.0.locations, &all.0.provided);
+            format!(
+                "{flavors:#?}\n{providers:#?}\n{clouds:#?}\n{parameters:#?}\n{definitions:#?}\n{rest:#?}"
+            )
+        };
+        assert_eq!(said(&written), said(&read));
+    }
 
     #[test]
     fn every_manifest_that_is_built_in_can_be_read() {
