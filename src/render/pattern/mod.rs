@@ -1,7 +1,7 @@
-//! Documents that one template makes are alike but for some words. From the third on only those words are read.
+//! Documents that one template makes are alike but for some words. From the fourth on only those words are read.
 //!
 //! A word is what stands last in a line, behind `key: ` or `- `, where it is of a sort that every YAML reader takes
-//! alike: a plain name, a number without a sign, a quoted text without blanks. The rest of the text is the *pattern*. The second
+//! alike: a plain name, a number without a sign, a quoted text without blanks. The rest of the text is the *pattern*. The third
 //! document of a pattern is read twice: as it is, and with a mark in the place of each word; where a mark is found again is where the
 //! word of any other document of that pattern stands. A document that has no such pattern is read as ever.
 
@@ -65,6 +65,8 @@ struct Patterns {
 enum KnownPattern {
     /// One document had it.
     Once,
+    /// Two had it: so it is where one cluster was edited, whose folder is read as it was and as it is.
+    Twice,
     /// What a document of it says, whatever its words are.
     Says(KnownShape),
     /// Its words do not stand where they could be put in.
@@ -81,12 +83,16 @@ impl Patterns {
         match known {
             Some(KnownPattern::Says(said)) => Ok(said.with(&words)),
             Some(KnownPattern::Closed) => reader::read(text).map(ReadDocument::from),
-            Some(once @ KnownPattern::Once) => {
+            Some(seen @ KnownPattern::Once) => {
+                *seen = KnownPattern::Twice;
+                reader::read(text).map(ReadDocument::from)
+            }
+            Some(seen @ KnownPattern::Twice) => {
                 let value = reader::read(text)?;
                 let form = Form::of(text, &self.pattern).filter(|form| form.with(&words) == value);
                 let said =
                     form.map(|form| KnownPattern::Says(KnownShape::new(form, &self.pattern)));
-                *once = said.unwrap_or(KnownPattern::Closed);
+                *seen = said.unwrap_or(KnownPattern::Closed);
                 Ok(value.into())
             }
             None => {
