@@ -127,7 +127,7 @@ pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest,
 }
 
 fn fill(path: &Path, documents: &KnownDocuments) -> Result<(), redb::Error> {
-    let database = Database::create(path)?;
+    let mut database = Database::create(path)?;
     let write = database.begin_write()?;
     {
         let mut files = write.open_table(FILES)?;
@@ -146,6 +146,8 @@ fn fill(path: &Path, documents: &KnownDocuments) -> Result<(), redb::Error> {
         }
     }
     write.commit()?;
+    // Whoever opens it reads all of it once, to know that it is whole.
+    database.compact()?;
     Ok(())
 }
 
