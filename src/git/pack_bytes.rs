@@ -37,11 +37,12 @@ impl PackBytes {
 
     /// Appends bytes that will be read back together.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.rest.extend_from_slice(bytes);
-        if self.rest.len() >= self.most && self.file_away().is_err() {
+        // Before they are more: a vector that has to grow doubles.
+        if self.rest.len() + bytes.len() > self.most && self.file_away().is_err() {
             // A disk that is full says so when the pack is written.
             self.most = usize::MAX;
         }
+        self.rest.extend_from_slice(bytes);
     }
 
     /// Moves what is in memory to the file. Where that fails it stays in memory.

@@ -19,7 +19,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec};
 use crate::model::{
     Catalogue, Cluster, Fleet, Name, Override, Policy, Pool, PoolLock, Previous, Resources,
-    Sourced, Unloaded, Worker, worker_facts,
+    Sourced, Unloaded, Worker, packed, worker_facts,
 };
 
 /// Makes the fleet of what was read. `spec` is `None` where `carp.yaml` did not load: then what does
@@ -92,6 +92,7 @@ pub(super) fn assemble_part(
     }
     assembly.made(previous.pools());
     let mut fleet = assembly.fleet;
+    fleet.clusters = packed(fleet.clusters);
     fleet.unloaded.sort();
     (fleet, diagnostics)
 }

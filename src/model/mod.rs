@@ -46,6 +46,7 @@ mod object_schemas;
 mod offer;
 mod openpgp;
 mod override_reach;
+mod packed;
 pub mod parameters;
 pub mod paths;
 mod phase;
@@ -62,6 +63,7 @@ pub mod reason;
 mod record;
 mod report;
 mod reported;
+mod shared_list;
 mod shared_map;
 mod signer;
 mod signers;
@@ -139,6 +141,7 @@ pub use override_reach::{
     OverrideReach, changed_beside, changed_label, changed_rights, is_free, overridable_in_layers,
     override_reach, turned_off,
 };
+pub use packed::packed;
 pub use phase::{ClusterPhase, WorkerPhase};
 pub use plan::{Hold, HoldKind, Plan, WorkerPlan, WorkerState};
 pub use pool::{
@@ -158,6 +161,7 @@ pub use report::{
     MAX_FOREIGN_NAMESPACES, MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster,
     ReportedError, ReportedNodes, UNSIGNED_REPORT,
 };
+pub use shared_list::SharedList;
 pub use shared_map::SharedMap;
 pub use signer::AllowedSigner;
 pub use signers::{Allowed, Signers};

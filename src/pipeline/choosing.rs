@@ -10,7 +10,7 @@ use super::run::Run;
 use super::standing::FolderStanding;
 use crate::diag::{Diagnostic, Place};
 use crate::gate::{Chosen, Objection};
-use crate::model::{ClusterRow, Gate, Name};
+use crate::model::{ClusterRow, Gate, Name, packed};
 use crate::render::Forbidden;
 
 /// The choice as it goes.
@@ -52,8 +52,9 @@ impl<'a> Choosing<'a> {
         // A worker has two folders, which may stay as they are for the same reason.
         self.gates.dedup();
         let Run { read, .. } = self.run;
+        let rows = self.rows.into_iter().map(|(worker, rows)| (worker, packed(rows))).collect();
         Choice {
-            contents: Contents { rows: self.rows, own, control_plane, forms: self.forms },
+            contents: Contents { rows, own, control_plane, forms: self.forms },
             standing: self.standing,
             told: ToldOfFolders {
                 gates: self.gates,

@@ -85,7 +85,7 @@ use std::sync::Arc;
 use crate::model::api::Rebalance;
 use crate::model::{
     ClusterPlan, Counted, Digest, Fleet, Id, Name, Observed, Plan, PlanOverrides, Previous,
-    Proposal, Rebalanced, Settled, Worker,
+    Proposal, Rebalanced, Settled, Worker, packed,
 };
 
 /// What [`plan`] reads.
@@ -223,7 +223,7 @@ fn planning(
     change: &scale::PoolChanges,
 ) -> Planning {
     let (context, (searched, indexed)) = (run.context(), run.searched());
-    let clusters = told(run.clusters, run.deletions, run.moves);
+    let clusters = told(packed(run.clusters), run.deletions, run.moves);
     let (counted, counted_anew) = run.states.counts.counted();
     let rebalanced = run.rebalanced;
     let workers = run.states.into_plans();

@@ -80,7 +80,7 @@ fn worker(name: Name) -> Worker {
         spec: WorkerSpec {
             version: "v1.34.2".into(),
             location: "westeurope".into(),
-            node_pools: pools(),
+            node_pools: pools().into(),
             ..WorkerSpec::default()
         },
         heartbeat_timeout_seconds: 3600,
@@ -100,7 +100,7 @@ fn cluster(name: Name) -> Cluster {
         spec: ManagedClusterSpec {
             version: "v1.34.2".into(),
             location: "westeurope".into(),
-            node_pools: pools(),
+            node_pools: pools().into(),
             ..ManagedClusterSpec::default()
         },
         catalogue: crate::model::Catalogue::default(),

@@ -45,7 +45,7 @@ fn pool(name: &str) -> NodePool {
 
 fn with_pools(pools: Vec<NodePool>) -> Vec<Value> {
     let mut fleet = aks();
-    fleet.clusters.values_mut().for_each(|c| c.spec.node_pools.clone_from(&pools));
+    fleet.clusters.values_mut().for_each(|c| c.spec.node_pools = pools.clone().into());
     folder(&fleet, CLUSTER)
 }
 

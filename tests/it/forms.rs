@@ -19,7 +19,7 @@ fn publishing() -> Fleet {
     for worker in fleet.workers.values_mut() {
         let autoscale = Some(Autoscale { min: 1, max: 3 });
         worker.spec.node_pools =
-            vec![NodePool { name: "np0".into(), autoscale, ..NodePool::default() }];
+            vec![NodePool { name: "np0".into(), autoscale, ..NodePool::default() }].into();
     }
     fleet
 }

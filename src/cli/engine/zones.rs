@@ -39,7 +39,7 @@ mod tests {
             spec: WorkerSpec {
                 location: location.into(),
                 flavor: Some(flavor.into()),
-                node_pools: vec![pool],
+                node_pools: vec![pool].into(),
                 ..WorkerSpec::default()
             },
             heartbeat_timeout_seconds: 3600,

@@ -4,7 +4,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::Resources;
+use super::super::{Resources, SharedList};
 use super::shared::{ClusterAccess, ControlPlane, Network, NodePool, no_resources};
 use super::{DataStoreChoice, DeletionPolicy, Parameters};
 
@@ -38,8 +38,8 @@ pub struct ManagedClusterClassSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<ControlPlane>,
     /// Default of the cluster's `nodePools`, as a whole.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub node_pools: Vec<NodePool>,
+    #[serde(default, skip_serializing_if = "SharedList::is_empty")]
+    pub node_pools: SharedList<NodePool>,
     /// Default of the cluster's `network`, field by field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,

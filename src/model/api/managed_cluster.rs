@@ -4,7 +4,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::Condition;
+use super::super::{Condition, SharedList};
 use super::shared::{ClusterAccess, ControlPlane, ErrorStatus, Network, NodePool};
 use super::{Affinity, AntiAffinity, DataStoreChoice, Parameters, PlacementTerm, SpreadConstraint};
 
@@ -49,8 +49,8 @@ pub struct ManagedClusterSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<ControlPlane>,
     /// The node pools. Short form: `replicas: 3` is one pool called `np0`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub node_pools: Vec<NodePool>,
+    #[serde(default, skip_serializing_if = "SharedList::is_empty")]
+    pub node_pools: SharedList<NodePool>,
     /// The cluster's own address ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,

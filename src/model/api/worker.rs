@@ -6,7 +6,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::{Condition, Resources};
+use super::super::{Condition, Resources, SharedList};
 use super::shared::{ControlPlane, ErrorStatus, Network, NodePool, Taint, no_resources};
 use super::{DataStore, DataStoreStatus, Parameters};
 
@@ -52,8 +52,8 @@ pub struct WorkerSpec {
     pub control_plane: Option<ControlPlane>,
     /// The pools that carry hosted control planes, besides the `system` pool that every worker has with three
     /// nodes; one called `system` says what that pool is. Short form: `replicas: 3` is one pool called `np0`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub node_pools: Vec<NodePool>,
+    #[serde(default, skip_serializing_if = "SharedList::is_empty")]
+    pub node_pools: SharedList<NodePool>,
     /// The worker's own address ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,

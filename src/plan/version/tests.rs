@@ -11,7 +11,7 @@ fn world(rendered: &str, desired: &str) -> World {
     let mut world = World::read("worker w1 agent:healthy runs=a; cluster a on=w1");
     let a = world.fleet.clusters.get_mut("a").unwrap();
     a.spec.version = desired.to_owned();
-    a.spec.node_pools = vec![NodePool { name: "np0".into(), ..NodePool::default() }];
+    a.spec.node_pools = vec![NodePool { name: "np0".into(), ..NodePool::default() }].into();
     let lock = world.previous.workers.get_mut("w1").unwrap();
     let row = lock.clusters.get_mut("a").unwrap();
     match Versions::parse(rendered) {

@@ -90,7 +90,7 @@ mod tests {
             replicas: Some(replicas),
             ..NodePool::default()
         };
-        worker.spec.node_pools = vec![named("np0", 2)];
+        worker.spec.node_pools = vec![named("np0", 2)].into();
         let shown = |worker: &Worker| {
             let shown = |pool: &Value| {
                 let hosting = !pool["taints"].as_array().unwrap().is_empty();

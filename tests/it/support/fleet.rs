@@ -37,7 +37,7 @@ pub(crate) fn full() -> Fleet {
     fleet.spec.control_plane = Some(hub);
     fleet.workers.values_mut().for_each(|w| w.spec.observation = observation);
     for cluster in fleet.clusters.values_mut() {
-        cluster.spec.node_pools.clone_from(&pools);
+        cluster.spec.node_pools = pools.clone().into();
         cluster.spec.paused = true;
         let demand = [("cpu", "1500m"), ("memory", "4Gi")];
         let demand = demand.map(|(name, amount)| (name.to_owned(), amount.parse().unwrap()));
@@ -110,7 +110,7 @@ fn worker() -> Worker {
         spec: WorkerSpec {
             version: "v1.34.2".into(),
             location: "westeurope".into(),
-            node_pools: vec![pool("np0")],
+            node_pools: vec![pool("np0")].into(),
             ..WorkerSpec::default()
         },
         heartbeat_timeout_seconds: 3600,
@@ -130,7 +130,7 @@ fn cluster() -> Cluster {
         spec: ManagedClusterSpec {
             version: "v1.34.2".into(),
             location: "westeurope".into(),
-            node_pools: vec![pool("np0")],
+            node_pools: vec![pool("np0")].into(),
             ..ManagedClusterSpec::default()
         },
         catalogue: carp::model::Catalogue::default(),
