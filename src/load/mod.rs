@@ -35,6 +35,7 @@ mod meter;
 mod named;
 mod names;
 mod part;
+mod plain_yaml;
 mod policy_tests;
 mod previous;
 mod read;

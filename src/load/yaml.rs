@@ -6,6 +6,7 @@ use serde_saphyr::Options;
 use serde_saphyr::options::MergeKeyPolicy;
 
 use super::fault::{Bounds, Fault};
+use super::plain_yaml;
 
 /// The bounds of a document that people write.
 const BOUNDS: Bounds = Bounds { depth: 64, nodes: 20_000 };
@@ -50,6 +51,11 @@ fn options(bounds: Bounds) -> Options {
 /// Never for carp's own types: their keys are text.
 #[must_use]
 pub fn emit_yaml(value: &impl Serialize) -> String {
+    plain_yaml::write(value, &|text| emit_any(&text)).unwrap_or_else(|| emit_any(value))
+}
+
+/// The same, whatever is in it.
+pub(super) fn emit_any(value: &impl Serialize) -> String {
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     let mut text = serde_saphyr::to_string_with_options(value, options)
         .expect("carp's own types serialise to YAML");

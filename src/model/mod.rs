@@ -50,6 +50,7 @@ mod packed;
 pub mod parameters;
 pub mod paths;
 mod phase;
+mod plain_scalar;
 mod plan;
 mod pool;
 mod previous;
@@ -143,6 +144,7 @@ pub use override_reach::{
 };
 pub use packed::packed;
 pub use phase::{ClusterPhase, WorkerPhase};
+pub use plain_scalar::{is_plain_line, is_plain_word};
 pub use plan::{Hold, HoldKind, Plan, WorkerPlan, WorkerState};
 pub use pool::{
     MadeBy, POOL_FOLD_SCHEMA, Pending, Pool, PoolFact, PoolFold, PoolLock, PoolPlan, PoolState,

@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::model::{is_plain_line, is_plain_word};
+
 /// Keys that come first in a map, in this order.
 pub(super) const FIRST: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
 
@@ -27,7 +29,7 @@ impl PlainWriter<'_> {
             if nth > 0 || !behind_dash {
                 self.indent(indent);
             }
-            self.out.push_str(Some(key).filter(|key| is_word(key) && !key.contains(':'))?);
+            self.out.push_str(Some(key).filter(|key| is_plain_word(key) && !key.contains(':'))?);
             self.out.push(':');
             match value {
                 Value::Object(map) if !map.is_empty() => {
@@ -61,8 +63,8 @@ impl PlainWriter<'_> {
 
     fn scalar(&mut self, value: &Value) -> Option<()> {
         match value {
-            Value::String(text) if is_word(text) => self.out.push_str(text),
-            Value::String(text) if is_line(text) => {
+            Value::String(text) if is_plain_word(text) => self.out.push_str(text),
+            Value::String(text) if is_plain_line(text) => {
                 self.out.push_str((self.scalar)(text).trim_end());
             }
             Value::Number(number) if !number.is_f64() => self.out.push_str(&number.to_string()),
@@ -76,24 +78,6 @@ impl PlainWriter<'_> {
     fn indent(&mut self, indent: usize) {
         self.out.extend(std::iter::repeat_n(' ', indent));
     }
-}
-
-/// Whether a text is a word that every writer leaves as it is.
-fn is_word(text: &str) -> bool {
-    const SPECIAL: [&str; 12] =
-        ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
-    let of_words = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:".contains(&byte);
-    text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.bytes().all(of_words)
-        && !text.ends_with(':')
-        && !SPECIAL.iter().any(|special| text.eq_ignore_ascii_case(special))
-}
-
-/// Whether a text is one short line in ASCII without blanks around it, which is written the same wherever it stands.
-fn is_line(text: &str) -> bool {
-    (1..80).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
-        && text.trim().len() == text.len()
 }
 
 #[cfg(test)]
