@@ -11,10 +11,10 @@ use proptest::prelude::*;
 
 use crate::affected_law::Standing;
 use crate::memo_law::{Edit, apply, edits};
-use crate::support::breadth;
 use crate::support::generator;
 use crate::support::reconciled::Reconciled;
 use crate::support::small;
+use crate::support::{breadth, is_todays};
 
 impl Standing {
     /// What a look says; `None` where that takes everything.
@@ -303,8 +303,9 @@ const LOOKS: &[&[&str]] = &[
     &["validate", "--output", "json"],
 ];
 
-/// What each of these commands prints, without how much was done for it.
-fn said(fleet: &Reconciled) -> BTreeMap<String, (i32, String, String)> {
+/// What each of these commands prints, without how much was done for it: all where the fleet stands, and every second one
+/// in each of the other states.
+fn said(fleet: &Reconciled, state: usize) -> BTreeMap<String, (i32, String, String)> {
     let of = |args: &&[&str]| {
         let ran = fleet.carp(args);
         let counts = ["blobsParsed", "clustersPlanned", "clustersRendered", "workersCounted"];
@@ -314,8 +315,13 @@ fn said(fleet: &Reconciled) -> BTreeMap<String, (i32, String, String)> {
         let out: Vec<_> = ran.out.lines().filter(|line| !is_work(line)).collect();
         (args.join(" "), (ran.exit, out.join("\n"), ran.err))
     };
-    let rendered = RENDERED.iter().map(|name| (format!("render {name}"), rendered(fleet, name)));
-    LOOKS.iter().map(of).chain(rendered).collect()
+    let asked = |at: &usize| state == 0 || is_todays(at + state);
+    let looks = (0..LOOKS.len()).filter(asked).map(|at| of(&LOOKS[at]));
+    let rendered = (0..RENDERED.len()).filter(asked).map(|at| {
+        let name = RENDERED[at];
+        (format!("render {name}"), rendered(fleet, name))
+    });
+    looks.chain(rendered).collect()
 }
 
 /// Clusters that are rendered alone: placed, edited, waiting, new, unknown.
@@ -353,13 +359,15 @@ fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 fn the_same_is_said_with_what_the_last_run_left_and_without() {
     let fleet = Reconciled::of(&generator::fleet(60, 1));
     assert_eq!(fleet.carp(&["reconcile", "--once"]).exit, 0);
-    let check = |fleet: &Reconciled, what: &str| {
+    let mut states = 0..;
+    let mut check = |fleet: &Reconciled, what: &str| {
+        let state = states.next().unwrap();
         let before = git_files(fleet);
-        let with = said(fleet);
+        let with = said(fleet, state);
         assert_eq!(git_files(fleet), before, "{what}: a look writes nothing");
         let without = fleet.copy();
         std::fs::remove_dir_all(without.path().join(".git/carp")).unwrap();
-        for (command, said) in said(&without) {
+        for (command, said) in said(&without, state) {
             assert_eq!(with[&command], said, "{what}: {command}");
         }
     };
