@@ -12,6 +12,7 @@ mod schema;
 mod secret;
 mod system_pool;
 mod taints;
+mod waits;
 mod webhooks;
 
 use super::job::Job;
@@ -32,6 +33,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         taints::check,
         identity::check,
         webhooks::check,
+        waits::check,
         declared::check,
         schema::check,
     ];
