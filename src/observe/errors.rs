@@ -112,8 +112,9 @@ fn error_in(
     let words = WORDS.iter().find(|(_, words, _)| words.iter().any(|w| text.contains(w)));
     let (code, user_error) = match words {
         Some((code, _, user_error)) => (*code, *user_error),
-        // Of the old contract only what is of severity Error has failed; the rest is on its way.
-        None if seen.severity == "Error" => (otherwise, false),
+        // Of the old contract only what is of severity Error has failed; the rest is on its way. A release of Flux's
+        // has failed once it was tried (helm-controller, `api/v2/condition_types.go`).
+        None if seen.severity == "Error" || is_failed_release(kind, seen) => (otherwise, false),
         None => return None,
     };
     let what = format!("{} {}: {}", kind.name(), object.name(), said(seen));
@@ -135,6 +136,10 @@ fn not_applied(kustomization: &ObservedObject) -> Option<ReportedError> {
     }
     let message = bounded(&format!("Kustomization {}: {}", kustomization.name(), said(ready)));
     Some(ReportedError { code: NOT_APPLIED.to_owned(), message, user_error: false })
+}
+
+fn is_failed_release(kind: ObservedKind, seen: &ProviderCondition) -> bool {
+    kind == ObservedKind::HelmRelease && seen.kind == "Released"
 }
 
 fn said(seen: &ProviderCondition) -> &str {
@@ -193,6 +198,14 @@ mod tests {
         let failed = json!({"type": "NetworkInfrastructureReady", "status": "False", "severity": "Error", "reason": "Failed", "message": "boom"});
         let expected = vec![("InfrastructureNotReady".to_owned(), false)];
         assert_eq!(errors(ObservedKind::named("AzureCluster"), failed), expected);
+    }
+
+    #[test]
+    fn a_release_of_a_cluster_has_failed_once_it_was_tried() {
+        let condition = |kind: &str| json!({"type": kind, "status": "False", "reason": "InstallFailed", "message": "no such chart"});
+        let failed = vec![("AddOnNotReady".to_owned(), false)];
+        assert_eq!(errors(ObservedKind::HelmRelease, condition("Released")), failed);
+        assert_eq!(errors(ObservedKind::HelmRelease, condition("Ready")), [], "it is on its way");
     }
 
     #[test]

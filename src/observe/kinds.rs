@@ -117,7 +117,11 @@ impl ObservedKind {
 
     /// What an object of it is to its cluster first of all.
     pub(super) fn role(self) -> Option<KindRole> {
-        self.declared()?.roles.first().copied()
+        match self {
+            // In the namespace of a cluster; elsewhere it is a part of the worker.
+            Self::HelmRelease => Some(KindRole::AddOn),
+            _ => self.declared()?.roles.first().copied(),
+        }
     }
 
     /// Whether objects of it are control planes.
@@ -182,7 +186,10 @@ impl ObservedKind {
     #[must_use]
     pub fn belongs_to_a_cluster(self) -> bool {
         self.goes_with_the_cluster()
-            || matches!(self, Self::ManagedCluster | Self::Worker | Self::Provided(_))
+            || matches!(
+                self,
+                Self::ManagedCluster | Self::Worker | Self::Provided(_) | Self::HelmRelease
+            )
     }
 
     fn row(self) -> (&'static str, &'static str, &'static str, &'static str) {

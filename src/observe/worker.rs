@@ -49,12 +49,16 @@ fn flux(listing: &Listing) -> impl Iterator<Item = &ObservedObject> {
     listing.of(ObservedKind::Kustomization).iter().filter(|k| k.namespace() == FLUX_SYSTEM)
 }
 
-/// The versions of what is installed: providers by name, charts by the name of their release.
+/// The versions of what is installed: providers by name, charts by the name of their release. What Flux installs into
+/// clusters is theirs.
 pub(super) fn components(listing: &Listing) -> BTreeMap<String, String> {
     let providers = PROVIDERS.iter().flat_map(|kind| listing.of(*kind)).filter_map(|provider| {
         Some((provider.name().to_owned(), provider.status.installed_version.clone()?))
     });
-    let charts = listing.of(ObservedKind::HelmRelease).iter().filter_map(|release| {
+    let clusters = listing.clusters();
+    let own = listing.of(ObservedKind::HelmRelease).iter();
+    let own = own.filter(|release| !clusters.iter().any(|c| c.as_str() == release.namespace()));
+    let charts = own.filter_map(|release| {
         let newest = release.status.history.first()?;
         Some((release.name().to_owned(), newest.chart_version.clone()))
     });
@@ -165,6 +169,22 @@ mod tests {
         let history = json!([{"chartVersion": "1.19.1"}, {"chartVersion": "1.18.0"}]);
         let release = json!({"metadata": {"name": "cert-manager"}, "status": {"history": history}});
         listing.add(ObservedKind::HelmRelease, [release]);
+        assert_eq!(components(&listing)["cert-manager"], "1.19.1");
+    }
+
+    #[test]
+    fn what_flux_installs_into_a_cluster_is_no_component() {
+        let mut listing = Listing::default();
+        let release = |namespace: &str, version: &str| {
+            json!({
+                "metadata": {"name": "cert-manager", "namespace": namespace},
+                "status": {"history": [{"chartVersion": version}]},
+            })
+        };
+        let namespace = json!({"metadata": {"name": "pay", "labels": {"carp.dev/cluster": "pay"}}});
+        listing.add(ObservedKind::Namespace, [namespace]);
+        let all = [release("cert-manager", "1.19.1"), release("pay", "1.0.0")];
+        listing.add(ObservedKind::HelmRelease, all);
         assert_eq!(components(&listing)["cert-manager"], "1.19.1");
     }
 }

@@ -21,12 +21,26 @@ const DECIDES_TOO: &[&str] = &["/spec/credentials", "/spec/network", "/spec/para
 const DECIDES_OVER_CONTROL_PLANE: &[&str] = &["/spec/controlPlane", "/spec/access"];
 /// What a flavor is told besides.
 const PARAMETERS: &str = "/spec/parameters";
-/// The kind of what is installed in a cluster.
-const ADD_ON: &str = "HelmChartProxy";
-/// What of it the add-on provider answers by an uninstall, and an install of something else (cluster-api-addon-provider-helm,
-/// `controllers/helmchartproxy/helmchartproxy_controller_phases.go`, `shouldReinstallHelmRelease`).
-const INSTALLED_BY: [&str; 4] =
-    ["/spec/chartName", "/spec/repoURL", "/spec/releaseName", "/spec/namespace"];
+/// The kinds of what is installed in a cluster, each with what of it is answered by an uninstall, and an install of something
+/// else (cluster-api-addon-provider-helm, `controllers/helmchartproxy/helmchartproxy_controller_phases.go`,
+/// `shouldReinstallHelmRelease`; helm-controller, `internal/action/verify.go`, `ReleaseTargetChanged`).
+const ADD_ONS: [(&str, &[&str]); 2] = [
+    (
+        "HelmChartProxy",
+        &["/spec/chartName", "/spec/repoURL", "/spec/releaseName", "/spec/namespace"],
+    ),
+    (
+        "HelmRelease",
+        &[
+            "/spec/chart/spec/chart",
+            "/spec/releaseName",
+            "/spec/targetNamespace",
+            "/spec/storageNamespace",
+        ],
+    ),
+];
+/// What a release of Flux's has that is installed in another cluster.
+const KUBE_CONFIG: &str = "/spec/kubeConfig";
 /// What of a pool replaces no machine of it.
 const IN_PLACE: [&str; 3] = ["name", "replicas", "autoscale"];
 
@@ -96,7 +110,7 @@ impl IntendedChange {
     /// Whether an object goes with the pool that it was made for, or is an add-on and parameters may leave it out:
     /// whether it goes by them is seen by what becomes of it without their change.
     pub(super) fn removes(&self, object: &Object) -> bool {
-        if self.parameters && object.kind() == ADD_ON {
+        if self.parameters && installed_by(object).is_some() {
             return true;
         }
         self.own.pools && self.made_for(object).is_some_and(|pool| pool.goes)
@@ -190,7 +204,14 @@ fn pools(owner: &Object) -> BTreeMap<String, Value> {
 /// Whether what an object installs in a cluster is taken out of it first.
 pub(super) fn is_installed_anew(last: &Object, new: &Object) -> bool {
     let differs = |at: &str| last.value.pointer(at) != new.value.pointer(at);
-    last.kind() == ADD_ON && INSTALLED_BY.iter().any(|at| differs(at))
+    installed_by(last).is_some_and(|fields| fields.iter().any(|at| differs(at)))
+}
+
+/// What of an add-on of a cluster decides what is installed; `None` of anything else.
+fn installed_by(object: &Object) -> Option<&'static [&'static str]> {
+    let (kind, fields) = ADD_ONS.iter().find(|(kind, _)| *kind == object.kind())?;
+    let of_flux = kind.ends_with("Release");
+    (!of_flux || object.value.pointer(KUBE_CONFIG).is_some()).then_some(*fields)
 }
 
 #[cfg(test)]

@@ -230,6 +230,24 @@ mod tests {
     }
 
     #[test]
+    fn what_flux_installs_stays_as_long_as_machines_drain() {
+        let mut fleet = fleet();
+        fleet.spec.flux_releases = true;
+        let chart = json!({"name": "ingress", "repoURL": "https://charts.example.com", "chartName": "ingress",
+            "version": "1.0.0", "namespace": "ingress"});
+        let said: crate::model::api::Parameters =
+            serde_json::from_value(json!({"helmReleases": [chart]})).unwrap();
+        fleet.clusters.values_mut().for_each(|c| c.spec.parameters = said.clone());
+        let last = cluster_files(&fleet);
+        let has = |files: &Files| {
+            ["HelmRelease", "HelmRepository"].map(|kind| kinds(files).iter().any(|k| *k == kind))
+        };
+        let first = deleted(&last).unwrap();
+        assert_eq!([has(&last), has(&first)], [[true; 2]; 2]);
+        assert_eq!(has(&at(&first, DeletionStep::D2).unwrap()), [false; 2]);
+    }
+
+    #[test]
     fn what_stays_is_kept_byte_for_byte_under_a_digest_of_its_own() {
         let last = cluster_files(&fleet());
         let files = deleted(&last).unwrap();

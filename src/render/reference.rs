@@ -71,6 +71,7 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ),
     ("federated[].subject", "The service account, as its token names it."),
     ("federates", "That Azure Service Operator makes federated credentials; not there elsewhere."),
+    ("fluxReleases", "That Flux may install charts into clusters; not there elsewhere."),
     ("hostedTaint", "The taint of pools that carry hosted control planes."),
     ("hostedTaint.effect", "Its effect."),
     ("hostedTaint.key", "Its key."),

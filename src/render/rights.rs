@@ -40,8 +40,9 @@ impl RenderSettings {
             ]
         };
         let named = azure.flat_map(named).flatten().map(Setting::Named);
+        let releases = fleet.flux_releases.then_some(Setting::Named(RenderedWith::FluxReleases));
         let external = fleet.external_secrets().map(|_| Setting::ExternalSecrets);
-        Self(named.chain(external).collect())
+        Self(named.chain(releases).chain(external).collect())
     }
 
     /// These, and those with which objects were rendered that stand in a folder of a kind of flavors.
@@ -164,7 +165,11 @@ fn has(groups: &BTreeMap<&str, BTreeSet<String>>, group: &str, resource: &String
 /// there.
 pub(super) fn rules(templates: &Templates, kind: FlavorKind, settings: &RenderSettings) -> Value {
     let made = Touched::of(declared(templates, kind).filter(|object| settings.renders(object)));
-    let left = Touched::of(declared(templates, kind).filter(|object| !settings.renders(object)));
+    let left = declared(templates, kind).filter(|object| !settings.renders(object));
+    // With a HelmRelease the worker itself is reached, so that no account has it where nobody asked for it: charts go
+    // before the setting does.
+    let left = left.filter(|object| object.with != Some(RenderedWith::FluxReleases));
+    let left = Touched::of(left);
     let left = left.without(&made);
     let left = left.rules().map(|mut rule| {
         rule["leaves"] = true.into();
@@ -177,6 +182,7 @@ pub(super) fn rules(templates: &Templates, kind: FlavorKind, settings: &RenderSe
 mod tests {
     use super::*;
 
+    const RELEASES: Setting = Setting::Named(RenderedWith::FluxReleases);
     const ALL: [Setting; 3] = [
         Setting::Named(RenderedWith::Identity),
         Setting::Named(RenderedWith::IssuerStorage),
@@ -209,6 +215,17 @@ mod tests {
         assert!(workers.contains("externalsecrets") && !all.contains("externalsecrets"));
         assert!(workers.contains("ocirepositories") && !all.contains("ocirepositories"));
         assert!(all.contains("kindclusters") && workers.contains("kindclusters"));
+    }
+
+    #[test]
+    fn releases_are_touched_where_they_are_asked_for_alone() {
+        for kind in [FlavorKind::ManagedCluster, FlavorKind::Worker] {
+            let without = of(kind, &[]);
+            assert_eq!(about(&without, "helmreleases"), Vec::<Value>::new());
+            let with = of(kind, &[RELEASES]);
+            let asked = about(&with, "helmreleases").len() + about(&with, "helmrepositories").len();
+            assert_eq!(asked, if kind == FlavorKind::ManagedCluster { 2 } else { 0 });
+        }
     }
 
     #[test]

@@ -152,6 +152,128 @@ fn what_is_secret_is_not_in_values() {
     assert!(found.iter().any(|finding| finding.code == Code::SecretInOutput), "{found:?}");
 }
 
+const BY_FLUX: &str = "{name: ingress, repoURL: 'https://charts.example.com/stable', chartName: ingress-nginx, version: 4.13.3, \
+                       namespace: ingress}";
+
+fn flux_releases(mut fleet: Fleet) -> Fleet {
+    fleet.spec.flux_releases = true;
+    fleet.workers.values_mut().for_each(|w| w.spec.parameters = Parameters::default());
+    fleet
+}
+
+/// The objects of a cluster that says this, where Flux may install charts.
+fn by_flux(mut fleet: Fleet, text: &str) -> Vec<Value> {
+    said(&mut fleet, text);
+    let all = documents(&fleet::tree(&flux_releases(fleet), "")).into_iter();
+    all.filter(|(path, _)| path.starts_with(CLUSTER)).map(|(_, object)| object).collect()
+}
+
+#[test]
+fn flux_installs_a_chart_by_the_clusters_kubeconfig() {
+    let more = BY_FLUX.replace(
+        "namespace: ingress",
+        "namespace: ingress, crds: CreateReplace, correctDrift: true, values: \"a:\\n  b: '{{ x }}'\\n\"",
+    );
+    let second = "{name: ours, repoURL: 'oci://r.example.com/charts', chartName: app, version: 2.0.0, namespace: team, \
+                  dependsOn: [ingress]}";
+    for base in [fleet::plain(), fleet::of("capz"), fleet::of("aks")] {
+        let objects = by_flux(base, &format!("{{helmReleases: [{more}, {second}]}}"));
+        let named = |kind: &str, name: &str| {
+            let is_it = |o: &&Value| o["kind"] == kind && o["metadata"]["name"] == name;
+            objects.iter().find(is_it).unwrap_or_else(|| panic!("{kind} {name}")).clone()
+        };
+        let release = named("HelmRelease", "ingress");
+        assert_eq!(release["metadata"]["namespace"], "pay-eu");
+        let spec = &release["spec"];
+        assert_eq!(spec["kubeConfig"], json!({"secretRef": {"name": "pay-eu-kubeconfig"}}));
+        assert_eq!(
+            (&spec["targetNamespace"], &spec["storageNamespace"], &spec["releaseName"]),
+            (&json!("ingress"), &json!("ingress"), &json!("ingress"))
+        );
+        assert_eq!(spec["values"], json!({"a": {"b": "{{ x }}"}}));
+        assert_eq!(spec["driftDetection"], json!({"mode": "enabled"}));
+        for action in ["install", "upgrade"] {
+            let said = &spec[action];
+            assert_eq!(
+                said["strategy"]["name"], "RetryOnFailure",
+                "nothing is taken out to try again"
+            );
+            assert_eq!(
+                (&said["disableWait"], &said["crds"]),
+                (&json!(true), &json!("CreateReplace"))
+            );
+        }
+        let source = named("HelmRepository", "ingress");
+        assert_eq!(
+            source["spec"],
+            json!({"interval": "1h", "url": "https://charts.example.com/stable"})
+        );
+        let ours = named("HelmRelease", "ours");
+        assert_eq!(ours["spec"]["dependsOn"], json!([{"name": "ingress"}]));
+        assert!(
+            ours["spec"].get("driftDetection").is_none()
+                && ours["spec"]["install"].get("crds").is_none()
+        );
+        assert_eq!(named("HelmRepository", "ours")["spec"]["type"], "oci");
+    }
+}
+
+#[test]
+fn charts_that_flux_installs_come_from_behind_the_mirror() {
+    let objects = by_flux(fleet::full(), &format!("{{helmReleases: [{BY_FLUX}]}}"));
+    let source = objects.iter().find(|o| o["kind"] == "HelmRepository").unwrap();
+    assert_eq!(
+        source["spec"],
+        json!({"interval": "1h", "type": "oci", "url": "oci://mirror.example.com/charts.example.com/stable"})
+    );
+}
+
+#[test]
+fn without_the_fleets_word_flux_installs_nothing() {
+    let mut fleet = fleet::plain();
+    said(&mut fleet, &format!("{{helmReleases: [{BY_FLUX}]}}"));
+    let refused = |fleet: &Fleet| {
+        let (cluster, worker) = (&fleet.clusters["pay-eu"], &fleet.workers["wk-weu-1"]);
+        let job = render::cluster_job(fleet, cluster, &worker.name, &Templates::built_in());
+        job.render().err().map(|all| all.into_iter().map(|d| d.message).collect::<Vec<_>>())
+    };
+    let told =
+        "HelmRelease ingress is Flux's to install, which wants `fluxReleases: true` in carp.yaml";
+    assert_eq!(refused(&fleet), Some(vec![told.to_owned()]));
+    assert_eq!(refused(&flux_releases(fleet)), None);
+}
+
+#[test]
+fn a_release_of_flux_that_a_class_leaves_out_is_held_and_goes_by_its_own_document() {
+    let mut files = small::files();
+    let fleet = files.get_mut("carp.yaml").unwrap();
+    *fleet = fleet.replacen("spec:\n", "spec:\n  fluxReleases: true\n", 1);
+    let releases = |world: &World| {
+        let worker = world.worker_of("alpha").unwrap();
+        let path = format!("workers/{worker}/clusters/alpha/cluster.yaml");
+        world.output_text(&path).unwrap().matches("\nkind: HelmRelease\n").count()
+    };
+    let class = |charts: &str| class(charts).replace("helmCharts", "helmReleases");
+    let mut world = World::new(files.clone());
+    world.write("fleet/classes.yaml", &class(BY_FLUX));
+    world.edit("fleet/clusters/alpha.yaml", "spec:\n", "spec:\n  class: small\n");
+    world.run();
+    assert_eq!(releases(&world), 1);
+    world.write("fleet/classes.yaml", &class(""));
+    let proposal = world.run();
+    let held = proposal.plan.holds.iter().find(|hold| hold.kind == HoldKind::ObjectsRemoved);
+    assert_eq!(held.expect("it is held").names, ["HelmRelease alpha/ingress"]);
+    let mut world = World::new(files);
+    let own = format!("spec:\n  parameters: {{helmReleases: [{BY_FLUX}]}}\n");
+    world.edit("fleet/clusters/alpha.yaml", "spec:\n", &own);
+    world.run();
+    assert_eq!(releases(&world), 1);
+    world.edit("fleet/clusters/alpha.yaml", BY_FLUX, "");
+    let proposal = world.run();
+    assert!(proposal.plan.holds.is_empty(), "{:?}", proposal.plan.holds);
+    assert_eq!(releases(&world), 0);
+}
+
 fn world(parameters: &str) -> World {
     let mut world = World::new(small::files());
     world.edit(

@@ -199,6 +199,7 @@ fn admits(policy: &Value, user: &str, request: &Request) -> Option<bool> {
     let name = [object, old].into_iter().find_map(|object| object["metadata"]["name"].as_str());
     let told = json!({
         "userInfo": {"username": user}, "operation": operation, "name": name.unwrap_or_default(),
+        "namespace": within["metadata"]["name"].as_str().unwrap_or_default(),
         "resource": {"group": "", "resource": resource},
     });
     for (name, value) in
@@ -280,4 +281,44 @@ fn where_no_tenant_has_an_account_the_one_reaches_all_clusters() {
     assert_eq!(admits(policy, PAY, &write_in(of("pay"))), Some(true), "and has no rights");
     let foreign = namespace("monitoring", json!({}));
     assert_eq!(admits(policy, BASE, &delete(foreign)), Some(false));
+}
+
+/// Flux administers the worker: what is made for it there reaches the cluster that it is of, whoever makes it.
+#[test]
+fn what_flux_installs_for_a_cluster_reaches_that_cluster_alone() {
+    let mut fleet = two_tenants();
+    fleet.spec.flux_releases = true;
+    let platform = platform(&fleet);
+    let policy = platform.iter().find(|o| o["kind"] == "ValidatingAdmissionPolicy").unwrap();
+    let write = |resource: &'static str, spec: Value| {
+        let object = json!({"metadata": {"name": "r", "namespace": "x"}, "spec": spec});
+        Request { operation: "CREATE", resource, within: of("pay"), object, old: Value::Null }
+    };
+    let release = |spec: Value| admits(policy, PAY, &write("helmreleases", spec)).unwrap();
+    let own = json!({"secretRef": {"name": "x-kubeconfig"}});
+    let other = json!({"secretRef": {"name": "y-kubeconfig"}});
+    let chart =
+        json!({"spec": {"chart": "c", "sourceRef": {"kind": "HelmRepository", "name": "c"}}});
+    let mut away = chart.clone();
+    away["spec"]["sourceRef"]["namespace"] = json!("flux-system");
+    assert!(release(json!({"kubeConfig": own, "chart": chart})));
+    assert!(!release(json!({"chart": chart})), "on the worker");
+    assert!(!release(json!({"kubeConfig": other, "chart": chart})), "in another cluster");
+    assert!(!release(json!({"kubeConfig": {"configMapRef": {"name": "x"}}, "chart": chart})));
+    assert!(!release(json!({"kubeConfig": own, "chart": away})), "a chart of the worker's");
+    assert!(!release(json!({"kubeConfig": own, "chartRef": {"kind": "HelmChart", "name": "c"}})));
+    let source = |spec: Value| admits(policy, PAY, &write("helmrepositories", spec)).unwrap();
+    assert!(source(json!({"url": "https://charts.example.com"})));
+    assert!(source(json!({"url": "oci://r.example.com", "provider": "generic"})));
+    assert!(!source(json!({"url": "oci://r.example.com", "provider": "azure"})), "as Flux itself");
+    let gone = write("helmreleases", json!({})).object;
+    let within = of("pay");
+    let delete = Request {
+        operation: "DELETE",
+        resource: "helmreleases",
+        within,
+        object: Value::Null,
+        old: gone,
+    };
+    assert_eq!(admits(policy, PAY, &delete), Some(true), "what is there goes");
 }

@@ -79,6 +79,9 @@ fn contexts() -> BTreeMap<String, BTreeSet<&'static str>> {
     let mut federated = fleet::plain();
     federation::federated(&mut federated);
     of(&federated, ["clusters", "workers", "components"]);
+    let mut releases = fleet::plain();
+    releases.spec.flux_releases = true;
+    of(&releases, ["clusters", "workers", "components"]);
     let settings = render::RenderSettings::of(&federated.spec);
     let job = render::control_plane_job(&federated, &templates, "", settings);
     add(&mut all, "components", job.context());

@@ -194,7 +194,21 @@ const ADD_ONS: &[fn(&mut Fleet)] = &[
                 {name: registry, key: config.json}, values: \"alert: '{{ $value }}'\\n\"}]}",
         );
     },
+    by_flux,
 ];
+
+/// Charts that Flux installs, which is for ManagedClusters.
+fn by_flux(fleet: &mut Fleet) {
+    say(
+        fleet,
+        "{helmReleases: [{name: certificates, repoURL: 'oci://r.example.com:5000/charts', chartName: certificates, \
+            version: v2.0.0-rc.1, namespace: certificates, crds: CreateReplace, correctDrift: true}, {name: ingress, \
+            repoURL: 'https://charts.example.com/stable', chartName: ingress-nginx, version: 4.13.3, namespace: ingress, \
+            dependsOn: [certificates], values: \"controller:\\n  replicaCount: 2\\n\"}]}",
+    );
+    fleet.spec.flux_releases = true;
+    fleet.workers.values_mut().for_each(|w| drop(w.spec.parameters.0.remove("helmReleases")));
+}
 
 /// What AKS is told.
 pub(crate) const OF_AKS: &[Choice] = &[
@@ -237,6 +251,7 @@ pub(crate) const OF_AKS: &[Choice] = &[
                         1.18.2, namespace: kube-system}]}",
                 );
             },
+            by_flux,
         ],
     ),
 ];

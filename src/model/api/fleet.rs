@@ -65,6 +65,10 @@ pub struct FleetSpec {
     /// Where images and charts come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<Images>,
+    /// Whether Flux on the workers may install charts into clusters (`helmReleases`). What applies clusters may make
+    /// objects `HelmRelease` then, which reach the cluster that they are of and nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flux_releases: bool,
     /// What a new worker's Flux needs to read the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<Bootstrap>,

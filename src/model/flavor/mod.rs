@@ -278,20 +278,22 @@ pub struct FlavorObject {
     /// The kind of flavor that has it, where only one of several does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<FlavorKind>,
-    /// The setting of `credentials` in `carp.yaml` without which no object of it is rendered.
+    /// The setting in `carp.yaml` without which no object of it is rendered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<RenderedWith>,
     /// When a deletion takes objects of it out of the folder.
     pub on_deletion: OnDeletion,
 }
 
-/// A setting of `credentials` with which objects are rendered. Without it in the fleet nobody may make them.
+/// A setting of `carp.yaml` with which objects are rendered. Without it in the fleet nobody may make them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RenderedWith {
-    /// `azure.identity`: what makes identities trust a worker.
+    /// `azure.identity` of credentials: what makes identities trust a worker.
     Identity,
-    /// `azure.oidcIssuerStorage`: what publishes the keys of a worker.
+    /// `azure.oidcIssuerStorage` of credentials: what publishes the keys of a worker.
     IssuerStorage,
+    /// `fluxReleases`: what Flux on a worker installs into clusters.
+    FluxReleases,
 }
 
 /// When a deletion takes an object out of the folder.

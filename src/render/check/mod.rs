@@ -5,6 +5,7 @@ mod declared;
 mod duplicate;
 mod empty;
 mod identity;
+mod own_release;
 mod references;
 mod refused;
 mod release;
@@ -28,6 +29,7 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         secret::check,
         references::check,
         release::check,
+        own_release::check,
         empty::check,
         system_pool::check,
         taints::check,

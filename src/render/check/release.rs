@@ -1,6 +1,7 @@
-//! No two objects `HelmChartProxy` of a folder install one release: each would take the other's for its own older one, and
-//! upgrade it to itself at every turn (cluster-api-addon-provider-helm v0.6.4, `internal/helm_client.go`,
-//! `InstallOrUpgradeHelmRelease`, which goes by the release's name and namespace alone).
+//! No two objects of a folder install one release in the cluster, be they `HelmChartProxy` or `HelmRelease`: each would take
+//! the other's for its own older one, and upgrade it to itself at every turn (cluster-api-addon-provider-helm v0.6.4,
+//! `internal/helm_client.go`, `InstallOrUpgradeHelmRelease`, which goes by the release's name and namespace alone;
+//! helm-controller v1.6.3, `internal/reconcile/state.go`, which finds the releases in its storage by the same).
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,13 @@ use crate::diag::{Code, Diagnostics};
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
     let mut seen = BTreeMap::new();
     let mut findings = Diagnostics::default();
-    for object in objects.iter().filter(|object| object.kind() == "HelmChartProxy") {
-        let Some(release) = release(object) else { continue };
+    for object in objects {
+        let release = match object.kind() {
+            "HelmChartProxy" => release(object),
+            "HelmRelease" => release_of_flux(object),
+            _ => None,
+        };
+        let Some(release) = release else { continue };
         if let Some(other) = seen.insert(release, object) {
             let (namespace, name) = release;
             let message =
@@ -33,6 +39,14 @@ fn release(object: &Object) -> Option<(&str, &str)> {
     let name = text("/spec/releaseName").filter(|name| !name.is_empty())?;
     // What the webhook fills in: api/v1alpha1/helmchartproxy_webhook.go.
     Some((text("/spec/namespace").unwrap_or("default"), name))
+}
+
+/// The same of what Flux installs in another cluster; what it installs on the worker itself is that one's alone.
+fn release_of_flux(object: &Object) -> Option<(&str, &str)> {
+    let text = |pointer: &str| at(&object.value, pointer).and_then(Value::as_str);
+    at(&object.value, "/spec/kubeConfig")?;
+    let namespace = text("/spec/storageNamespace").unwrap_or(object.namespace());
+    Some((namespace, text("/spec/releaseName").unwrap_or(object.name())))
 }
 
 #[cfg(test)]
@@ -59,5 +73,24 @@ mod tests {
         assert!(found(apart).is_empty());
         let made_up = chart("x", "\"\"", "a") + &chart("z", "\"\"", "a");
         assert!(found(made_up).is_empty());
+    }
+
+    #[test]
+    fn a_release_is_flux_or_the_add_on_providers() {
+        let both = |kube_config: &str| {
+            let text = format!(
+                "apiVersion: addons.cluster.x-k8s.io/v1alpha1\nkind: HelmChartProxy\n\
+                 metadata: {{name: x, namespace: a}}\nspec: {{releaseName: cni, namespace: kube-system}}\n\
+                 ---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n\
+                 metadata: {{name: z, namespace: a}}\n\
+                 spec: {{releaseName: cni, storageNamespace: kube-system{kube_config}}}\n"
+            );
+            messages(check, &text, Code::RenderedInvalid)
+        };
+        assert_eq!(
+            both(", kubeConfig: {secretRef: {name: a-kubeconfig}}"),
+            ["HelmRelease z installs the release kube-system/cni, and so does HelmChartProxy x"]
+        );
+        assert!(both("").is_empty(), "that one is the worker's");
     }
 }

@@ -70,6 +70,10 @@ pub(in crate::render) fn cluster(
     let who =
         credentials::CredentialsOf { name: &cluster.name, chosen: spec.credentials.as_deref() };
     credentials::add(&mut context, fleet, manifest, who, problems);
+    // Only where it is so, that no other folder is made anew by it.
+    if fleet.spec.flux_releases {
+        context["fluxReleases"] = true.into();
+    }
     if credentials::are_azure(manifest) {
         context["cloudImages"] = cloud_images(&versions.control_plane).into();
     }

@@ -154,4 +154,21 @@ mod tests {
         assert_eq!(charts.after, ["pay-eu: control plane"]);
         assert_eq!(step(&all, "own charts").objects.len(), 2, "the worker's too");
     }
+
+    #[test]
+    fn charts_that_flux_installs_are_a_step_too() {
+        let mut fleet = fleet();
+        fleet.spec.flux_releases = true;
+        let said: Parameters = serde_json::from_str(
+            r#"{"helmReleases": [{"name": "ingress", "repoURL": "https://charts.example.com", "chartName": "ingress",
+                "version": "1.0.0", "namespace": "ingress"}]}"#,
+        )
+        .unwrap();
+        fleet.clusters.values_mut().for_each(|c| c.spec.parameters = said.clone());
+        let all = steps(&fleet, &Templates::built_in());
+        assert_eq!(missing(&all), Vec::<String>::new());
+        let releases = step(&all, "pay-eu: own releases");
+        assert_eq!(releases.objects, ["HelmRelease pay-eu/ingress"]);
+        assert!(all.iter().all(|step| step.step != "own releases"), "a worker has none");
+    }
 }
