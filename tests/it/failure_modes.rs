@@ -53,7 +53,7 @@ fn every_failure_has_its_row_and_every_test_in_it_exists() {
 }
 
 /// Every test, by the name that `cargo test` prints.
-fn tests_of_the_sources() -> BTreeSet<String> {
+pub(crate) fn tests_of_the_sources() -> BTreeSet<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let stories = std::fs::read_dir(root.join("tests/stories")).unwrap();
     let stories = stories.map(|entry| entry.unwrap().path().file_stem().unwrap().to_owned());

@@ -56,6 +56,7 @@ mod failure_modes;
 #[cfg(unix)]
 mod faults;
 mod federation;
+mod findings;
 mod flapping;
 mod flavor_change;
 mod flavors_page;
