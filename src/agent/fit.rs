@@ -57,7 +57,8 @@ fn cut_messages(report: &mut Report, characters: usize) {
 mod tests {
     use super::*;
     use crate::model::{
-        Condition, ConditionStatus, Digest, Name, ReportedCluster, ReportedError, fixture,
+        Condition, ConditionStatus, Digest, Name, ReportedCluster, ReportedError, ReportedMachines,
+        fixture,
     };
 
     /// A worker whose clusters all say as much as the agent lets one say.
@@ -87,6 +88,8 @@ mod tests {
             pool_version: Some("v1.34.2".to_owned()),
             endpoint: Some("https://a-cluster.westeurope.cloudapp.azure.com:6443".to_owned()),
             nodes: None,
+            machines: Some(ReportedMachines { count: 100, digest: Digest::of(b"m") }),
+            suspended: true,
             conditions: (0..9).map(condition).collect(),
             errors: (0..5).map(error).collect(),
             present: ["Cluster", "AzureCluster", "MachineDeployment"].map(str::to_owned).into(),

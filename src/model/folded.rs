@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Condition, Digest, Name, ReportedError, ReportedNodes};
+use super::{Condition, Digest, Name, ReportedError, ReportedMachines, ReportedNodes};
 
 /// The format of [`FoldedReport`].
 pub const FOLDED_SCHEMA: u32 = 1;
@@ -108,6 +108,12 @@ pub struct FoldedCluster {
     /// How many nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<ReportedNodes>,
+    /// Its machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<ReportedMachines>,
+    /// Whether Flux leaves its folder alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspended: bool,
     /// Its conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,

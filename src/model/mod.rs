@@ -161,7 +161,7 @@ pub use reason::{Reason, ReasonCode};
 pub use record::{DECISION_SCHEMA, DecisionRecord, Grounds, RecordState};
 pub use report::{
     MAX_FOREIGN_NAMESPACES, MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster,
-    ReportedError, ReportedNodes, UNSIGNED_REPORT,
+    ReportedError, ReportedMachines, ReportedNodes, UNSIGNED_REPORT,
 };
 pub use shared_list::SharedList;
 pub use shared_map::SharedMap;

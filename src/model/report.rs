@@ -105,6 +105,13 @@ pub struct ReportedCluster {
     /// How many nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<ReportedNodes>,
+    /// The machines that its provider has of it. Absent where there are none, or one of them is not made yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<ReportedMachines>,
+    /// Whether Flux leaves the cluster's folder alone: its Kustomization is suspended, and none of its work is under
+    /// way any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspended: bool,
     /// Its conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
@@ -124,6 +131,17 @@ pub struct ReportedNodes {
     pub desired: u32,
     /// How many are ready.
     pub ready: u32,
+}
+
+/// The machines of a cluster in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReportedMachines {
+    /// How many.
+    pub count: u32,
+    /// The digest of their names and of what their cloud calls them (`spec.providerID`): by it the same machines are
+    /// known again on another worker.
+    pub digest: Digest,
 }
 
 /// An error in a report.

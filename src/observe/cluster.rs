@@ -7,7 +7,7 @@ use super::object::{DIGEST_ANNOTATION, ObservedObject};
 use super::phase::ReportedPhase;
 use super::version;
 use super::{FLUX_SYSTEM, ObservedKind};
-use crate::model::{Digest, Name, ReportedCluster, ReportedNodes};
+use crate::model::{Digest, KindRole, Name, ReportedCluster, ReportedMachines, ReportedNodes};
 
 /// The kinds that carp itself writes into the namespace of a cluster, one a cluster.
 const WRITTEN: [ObservedKind; 2] = [ObservedKind::ManagedCluster, ObservedKind::Worker];
@@ -29,6 +29,8 @@ pub(super) fn reported(listing: &Listing, name: &Name) -> ReportedCluster {
         pool_version: version::pools(listing, name),
         endpoint: cluster.and_then(endpoint),
         nodes: cluster.and_then(|cluster| nodes(listing, name, cluster)),
+        machines: machines(listing, name),
+        suspended: applied_by.is_some_and(is_suspended),
         conditions: conditions::of(cluster, applied_by),
         errors: errors::of(listing, name, applied_by),
         present: present(listing, name),
@@ -56,6 +58,28 @@ fn present(listing: &Listing, name: &Name) -> Vec<String> {
     let mut names: Vec<_> = in_it.map(|kind| kind.name().to_owned()).collect();
     names.sort_unstable();
     names
+}
+
+/// The machines that the provider has of the cluster, by what the cloud calls them; `None` where there are none, or one
+/// of them has no name in the cloud yet. A pool that its provider makes as one is a machine like any other.
+fn machines(listing: &Listing, name: &Name) -> Option<ReportedMachines> {
+    let kinds = listing.kinds().iter().filter(|kind| kind.role() == Some(KindRole::Machine));
+    let all = kinds.flat_map(|kind| listing.in_cluster(*kind, name).map(move |one| (kind, one)));
+    let known = all.map(|(kind, one)| {
+        let id = one.spec.provider_id.as_deref().filter(|id| !id.is_empty())?;
+        Some((kind.name(), one.name(), id))
+    });
+    let mut known: Vec<_> = known.collect::<Option<_>>()?;
+    known.sort_unstable();
+    let count = u32::try_from(known.len()).ok().filter(|count| *count > 0)?;
+    Some(ReportedMachines { count, digest: Digest::of_value(&known) })
+}
+
+/// Whether Flux leaves the cluster's folder alone. What it began before it was told so goes on to its end
+/// (kustomize-controller, `spec.suspend`).
+fn is_suspended(kustomization: &ObservedObject) -> bool {
+    let under_way = kustomization.condition("Reconciling");
+    kustomization.spec.suspend && under_way.is_none_or(|condition| condition.status != "True")
 }
 
 fn endpoint(cluster: &ObservedObject) -> Option<String> {
@@ -252,6 +276,44 @@ mod tests {
             Some(ReportedNodes { desired: 6, ready: 5 }),
             "an autoscaler's own count"
         );
+    }
+
+    #[test]
+    fn machines_are_known_again_by_what_the_cloud_calls_them() {
+        let machine = |name: &str, id: Option<&str>| {
+            let spec = id.map_or_else(|| json!({}), |id| json!({"providerID": id}));
+            (ObservedKind::named("AzureMachine"), object(name, json!({"spec": spec})))
+        };
+        let machines = |all: &[(ObservedKind, Value)]| seen(all).machines;
+        let both = [machine("a-1", Some("azure:///1")), machine("a-2", Some("azure:///2"))];
+        let known = machines(&both).unwrap();
+        assert_eq!(known.count, 2);
+        let [one, two] = both.clone();
+        assert_eq!(machines(&[two, one]), Some(known), "in whatever order");
+        let other = [machine("a-1", Some("azure:///1")), machine("a-2", Some("azure:///3"))];
+        assert_ne!(machines(&other), Some(known));
+        let coming = [machine("a-1", Some("azure:///1")), machine("a-2", None)];
+        assert_eq!(machines(&coming), None, "one is not made yet");
+        assert_eq!(machines(&[]), None);
+    }
+
+    #[test]
+    fn flux_leaves_a_folder_alone_once_nothing_of_it_is_under_way() {
+        let suspended = |suspend: bool, reconciling: &str| {
+            let mut kustomization = object(
+                "cluster-a",
+                json!({
+                    "spec": {"suspend": suspend},
+                    "status": {"conditions": [{"type": "Reconciling", "status": reconciling}]},
+                }),
+            );
+            kustomization["metadata"]["namespace"] = json!(super::FLUX_SYSTEM);
+            seen(&[(ObservedKind::Kustomization, kustomization)]).suspended
+        };
+        assert!(suspended(true, "False"));
+        assert!(!suspended(true, "True"), "what it began goes on");
+        assert!(!suspended(false, "False"));
+        assert!(!seen(&[]).suspended);
     }
 
     #[test]

@@ -40,6 +40,11 @@ pub(super) struct ObservedSpec {
     pub(super) version: Option<String>,
     pub(super) replicas: Option<u32>,
     pub(super) control_plane_endpoint: Option<ObservedEndpoint>,
+    /// What the cloud calls a machine.
+    #[serde(rename = "providerID")]
+    pub(super) provider_id: Option<String>,
+    /// Whether Flux leaves alone what a Kustomization applied.
+    pub(super) suspend: bool,
     pub(super) template: Template,
 }
 

@@ -112,6 +112,8 @@ fn report(folded: &FoldedReport, time: Timestamp) -> Report {
         pool_version: cluster.pool_version.clone(),
         endpoint: cluster.endpoint.clone(),
         nodes: cluster.nodes,
+        machines: cluster.machines,
+        suspended: cluster.suspended,
         conditions: cluster.conditions.clone(),
         errors: cluster.errors.clone(),
         present: cluster.present.clone(),

@@ -383,6 +383,8 @@ fn folded_cluster(cluster: &ReportedCluster, since: Timestamp) -> FoldedCluster 
         pool_version: cluster.pool_version.clone(),
         endpoint: cluster.endpoint.clone(),
         nodes: cluster.nodes,
+        machines: cluster.machines,
+        suspended: cluster.suspended,
         conditions: cluster.conditions.clone(),
         errors: cluster.errors.clone(),
         present: cluster.present.clone(),
