@@ -27,6 +27,7 @@ impl ClusterRow {
             state: ClusterState::Bound,
             deletion: None,
             moves: None,
+            suspended: false,
             facts: cluster.facts,
             render_key: Digest::of(b""),
             folder: Some(Id::EMPTY_DIR),

@@ -51,6 +51,9 @@ pub struct ClusterRow {
     /// Where it comes from, until it is reported running here; absent for a cluster that did not move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<MoveRow>,
+    /// Whether Flux is told to leave its folder alone, because the cluster is handed over to another worker.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspended: bool,
     /// The digest of the cluster's document.
     pub facts: Digest,
     /// The digest of exactly what the templates got when the folder was made.
@@ -121,7 +124,8 @@ pub enum ClusterState {
     Bound,
     /// Its deletion has begun.
     Deleting,
-    /// It is on another worker, which it leaves: its place here is kept and nothing of it is here yet.
+    /// It is on another worker, which it leaves: its place here is kept. Nothing of it is here yet, unless it is handed
+    /// over.
     Reserved,
 }
 

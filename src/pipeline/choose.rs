@@ -54,7 +54,7 @@ impl Choosing<'_> {
         take_each(jobs, *threads, &plan.clusters, |name, planned, job| {
             work.step();
             if let Some((worker, row)) = self.cluster(name, planned, job)? {
-                let row = ClusterRow { moves: None, ..row };
+                let row = ClusterRow { moves: None, suspended: false, ..row };
                 if row.demand != planned.demand {
                     self.not_resized.insert(name.clone());
                 }
@@ -117,6 +117,7 @@ impl Choosing<'_> {
             state: ClusterState::Bound,
             deletion: None,
             moves: None,
+            suspended: false,
             facts: cluster.facts,
             render_key: job.key,
             folder,

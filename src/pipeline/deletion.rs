@@ -49,6 +49,7 @@ impl Choosing<'_> {
         match take(self.run.store, templates, (folder, Some(&old.row.flavor)), (step, uid))? {
             Ok((folder, deletion)) => Ok(Some(ClusterRow {
                 state: ClusterState::Deleting,
+                suspended: false,
                 deletion: Some(deletion),
                 folder: Some(folder),
                 ..old.clone()

@@ -52,6 +52,7 @@ impl Writing<'_> {
             state: ClusterState::Reserved,
             deletion: None,
             moves: Some(MoveRow { from: from.clone(), cause: moved.cause }),
+            suspended: false,
             facts: leaves.facts,
             render_key: Digest::of(b""),
             folder: None,

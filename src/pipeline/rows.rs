@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{ClusterRow, DeletionStep, Digest, Id, Name, paths};
-use crate::render::{IndexedCluster, Removal};
+use crate::render::{Applying, IndexedCluster, Removal};
 
 /// What Flux does with a cluster's objects when its Kustomization goes.
 pub(super) fn removal(row: &ClusterRow) -> Removal {
@@ -22,6 +22,7 @@ pub(super) fn rendered(
         name,
         tenant: &row.row.tenant,
         removal: removal(row),
+        applying: if row.suspended { Applying::Suspended } else { Applying::Active },
     })
 }
 

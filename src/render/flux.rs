@@ -147,16 +147,35 @@ pub enum Removal {
     Orphan,
 }
 
+/// Whether Flux applies a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Applying {
+    /// It does, and prunes.
+    Active,
+    /// It leaves everything as it is, and prunes nothing either when its Kustomization goes
+    /// (kustomize-controller, `finalizerShouldDeleteResources`).
+    Suspended,
+}
+
 /// The Kustomization of a cluster's folder. It never waits for health (fifty waiting clusters would hold
 /// every slot of the controller; readiness is the agent's to report), and on deletion it lets go only
 /// when its objects are gone.
-pub(super) fn cluster(name: &str, path: &str, applier: &str, removal: Removal) -> Value {
+pub(super) fn cluster(
+    name: &str,
+    path: &str,
+    applier: &str,
+    (removal, applying): (Removal, Applying),
+) -> Value {
     let all = Kustomization::new(&format!("cluster-{name}"), FLUX_SYSTEM, path)
         .with("timeout", "30m")
         .with("wait", false)
         .with("deletionPolicy", "WaitForTermination")
         .with("serviceAccountName", applier)
         .after("component-platform");
+    let all = match applying {
+        Applying::Active => all,
+        Applying::Suspended => all.with("suspend", true),
+    };
     match removal {
         Removal::Prune => all.done(),
         Removal::Orphan => all.with("prune", false).with("deletionPolicy", "Orphan").done(),
@@ -230,8 +249,13 @@ mod tests {
     #[test]
     fn a_cluster_does_not_wait_and_lets_go_last() {
         let of = |removal| {
+            let removal = (removal, Applying::Active);
             cluster("pay", "./workers/w/clusters/pay", CLUSTER_APPLIER, removal)["spec"].clone()
         };
+        assert!(of(Removal::Prune).get("suspend").is_none());
+        let suspended = (Removal::Prune, Applying::Suspended);
+        let suspended = cluster("pay", "./workers/w/clusters/pay", CLUSTER_APPLIER, suspended);
+        assert_eq!(suspended["spec"]["suspend"], true);
         let spec = of(Removal::Prune);
         assert_eq!(spec["wait"], false);
         assert_eq!(spec["prune"], true);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::appliers::Appliers;
-use super::flux::{self, FLUX_SYSTEM, FleetRepository, ROOT, Removal, WORKER_APPLIER};
+use super::flux::{self, Applying, FLUX_SYSTEM, FleetRepository, ROOT, Removal, WORKER_APPLIER};
 use super::job::KUSTOMIZATION;
 use super::{Files, yaml};
 use crate::model::{Digest, Fleet, Name, paths};
@@ -17,6 +17,8 @@ pub struct IndexedCluster<'a> {
     pub tenant: &'a str,
     /// What Flux does with its objects when its Kustomization goes.
     pub removal: Removal,
+    /// Whether Flux applies its folder.
+    pub applying: Applying,
 }
 
 /// `workers/<worker>/clusters.yaml`: one Flux Kustomization for each cluster, sorted; of one that is to be
@@ -34,7 +36,7 @@ pub fn clusters_index<'a>(
     let entry = |cluster: &IndexedCluster<'_>| {
         let path = repository.path(&paths::cluster(worker, cluster.name));
         let applier = appliers.of_tenant(cluster.tenant);
-        flux::cluster(cluster.name, &path, applier, cluster.removal)
+        flux::cluster(cluster.name, &path, applier, (cluster.removal, cluster.applying))
     };
     listing(clusters, |cluster| cluster.name, entry, "# No cluster is placed here.\n")
 }
@@ -49,7 +51,7 @@ pub fn control_plane_index<'a>(
     let repository = FleetRepository { spec: &fleet.spec, prefix };
     let entry = |worker: &&Name| {
         let path = repository.path(&paths::control_plane(worker));
-        flux::cluster(worker, &path, WORKER_APPLIER, Removal::Prune)
+        flux::cluster(worker, &path, WORKER_APPLIER, (Removal::Prune, Applying::Active))
     };
     listing(workers, |worker| *worker, entry, "# No worker is made here.\n")
 }
@@ -116,6 +118,7 @@ mod tests {
                     name,
                     tenant: "pay",
                     removal: Removal::Prune,
+                    applying: Applying::Active,
                 }),
                 &Appliers::default(),
                 "p",

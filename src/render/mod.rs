@@ -89,7 +89,7 @@ pub use control_plane::{control_plane_job, control_plane_worker_job};
 pub use deletion::{WorkerPlace, deletion_folder, deletion_row, worker_flavor, worker_place};
 pub use evidence::{Evidence, evidence};
 pub use external::names_of_stored_secrets;
-pub use flux::Removal;
+pub use flux::{Applying, Removal};
 pub use folder::{folder_digest, with_digest};
 pub use folder_change::FolderChange;
 pub use form::{same_file, same_objects};

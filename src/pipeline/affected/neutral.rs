@@ -15,7 +15,8 @@ pub(super) fn is_neutral(
     let stands = row.state == ClusterState::Bound
         && row.folder.is_some()
         && row.deletion.is_none()
-        && row.moves.is_none();
+        && row.moves.is_none()
+        && !row.suspended;
     let seen = |row: &IndexRow| seen_by_others(row, label_keys);
     stands
         && !changes_store(row, cluster)
@@ -78,6 +79,7 @@ mod tests {
             state: ClusterState::Bound,
             deletion: None,
             moves: None,
+            suspended: false,
             facts: cluster.facts,
             render_key: Digest::of(b"key"),
             folder: Some(Id::EMPTY_DIR),
@@ -152,5 +154,6 @@ mod tests {
         assert!(!of(ClusterRow { state: ClusterState::Deleting, ..row() }));
         assert!(!of(ClusterRow { state: ClusterState::Reserved, ..row() }));
         assert!(!of(ClusterRow { folder: None, ..row() }));
+        assert!(!of(ClusterRow { suspended: true, ..row() }));
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn may_go(
 pub(super) fn is_plain(row: &ClusterRow) -> bool {
     let there = matches!(row.state, ClusterState::Bound | ClusterState::Deleting);
     let own_rules = row.row.spread.is_empty() && row.row.anti_affinity.is_empty();
-    there && own_rules && row.folder.is_some() && row.moves.is_none()
+    there && own_rules && row.folder.is_some() && row.moves.is_none() && !row.suspended
 }
 
 /// What guards hold the deletions to, if any are `going`: the fleet's lock, without the workers that it makes and with the

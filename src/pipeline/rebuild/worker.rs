@@ -120,6 +120,7 @@ fn row(
         state,
         deletion: None,
         moves,
+        suspended: false,
         facts: desired.map_or_else(no_key, |cluster| cluster.facts),
         render_key: no_key(),
         folder: id,

@@ -11,7 +11,7 @@ mod parts;
 
 use serde_json::Value;
 
-use super::flux::Removal;
+use super::flux::{Applying, Removal};
 use super::job::Job;
 use super::object::Object;
 use super::preparation::Where;
@@ -53,6 +53,7 @@ pub fn readiness(
         name: &cluster.name,
         tenant: &cluster.tenant,
         removal: Removal::Prune,
+        applying: Applying::Active,
     });
     let mut layers = jobs.layers.render()?;
     let appliers = layers.get(paths::PLATFORM).map(|p| Appliers::of(p)).unwrap_or_default();

@@ -156,6 +156,7 @@ pub(crate) fn tree(fleet: &Fleet, prefix: &str) -> Files {
             name: &cluster.name,
             tenant: &cluster.tenant,
             removal: render::Removal::Prune,
+            applying: render::Applying::Active,
         });
         let index = render::clusters_index(fleet, &worker.name, clusters, &appliers, prefix);
         let sentinel = render::sentinel(&worker.name, &Digest::of(b"folder"));

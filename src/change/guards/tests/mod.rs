@@ -25,6 +25,7 @@ fn row(state: ClusterState) -> ClusterRow {
         state,
         deletion: None,
         moves: None,
+        suspended: false,
         facts: Digest::of(b"f"),
         render_key: Digest::of(b"k"),
         folder: None,

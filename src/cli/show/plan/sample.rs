@@ -128,6 +128,7 @@ fn previous() -> Previous {
         state: ClusterState::Bound,
         deletion: None,
         moves: None,
+        suspended: false,
         facts: Digest::of(b"facts"),
         render_key: Digest::of(b"key"),
         folder: None,
