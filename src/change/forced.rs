@@ -68,8 +68,10 @@ pub fn forced(plan: &Plan, fleet: &Fleet) -> BTreeMap<Name, Forced> {
     for (name, deletion) in plan.deletions() {
         let forced = match deletion.progress {
             Progress::Begins if plan.clusters.contains_key(name) => {
+                // What is left behind of a cluster that was handed over nobody removed.
+                let moved = plan.moved(name).is_some_and(|moved| moved.transfer.is_some());
                 let is_there = fleet.clusters.contains_key(name);
-                (!is_there).then_some(Forced::Removed { kind: "ManagedCluster" })
+                (!is_there && !moved).then_some(Forced::Removed { kind: "ManagedCluster" })
             }
             Progress::Begins => Some(retired(plan, fleet, name)),
             Progress::Ends(Ending::Abandoned) => {
@@ -188,6 +190,7 @@ mod tests {
             progress: MoveProgress::Begins,
             demand: Resources::new(),
             awaited: true,
+            transfer: None,
         };
         let decision = Decision::Keep { worker: from.clone() };
         let planned = ClusterPlan {

@@ -189,9 +189,9 @@ fn move_lines(plan: &Plan) -> Vec<String> {
     let line = |(name, planned): (&Name, &ClusterPlan)| {
         let moved = planned.moved.as_ref()?;
         let told = match (&planned.decision, moved.progress) {
-            (_, MoveProgress::Leaves | MoveProgress::Starts) => return None,
-            (Decision::Move { step, .. }, _) => moved.words(*step),
-            (_, _) => moved.words(None),
+            (_, MoveProgress::Leaves | MoveProgress::Starts) if !moved.advances() => return None,
+            (Decision::Move { step, .. }, _) => moved.words(name, *step),
+            (_, _) => moved.words(name, None),
         };
         Some(format!("{name} {told}"))
     };
@@ -201,7 +201,9 @@ fn move_lines(plan: &Plan) -> Vec<String> {
 /// What becomes of deletions that began earlier, and of workers.
 fn deletion_lines(plan: &Plan) -> Vec<String> {
     let called_off = |name: &Name| {
-        plan.moved(name).is_some_and(|moved| moved.progress == MoveProgress::CalledOff)
+        plan.moved(name).is_some_and(|moved| {
+            moved.progress == MoveProgress::CalledOff || moved.transfer.is_some()
+        })
     };
     let line = |(name, deletion): (&Name, &Deletion)| {
         if called_off(name) {

@@ -60,6 +60,7 @@ pub(super) fn assemble_part(
             policies: built_in::policies(),
             broken_overrides: broken_override::of_files(spec, &unloaded),
             networks_apart: catalogue.networks_apart(),
+            transfers: catalogue.transfers(),
             catalogue,
             unloaded,
             ..Fleet::default()

@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 
 use super::capi_provider::{CapiProvider, read_provider};
 use super::cloud::{CloudManifest, read_cloud};
-use super::flavor::{Flavor, FlavorFault, FlavorKind, Networks, read_flavor, read_parameters};
+use super::flavor::{
+    Flavor, FlavorFault, FlavorKind, Mobility, Networks, read_flavor, read_parameters,
+};
 use super::parameters::ParameterFile;
 use super::provided_kind::ProvidedKind;
 use super::published::{DefinitionsManifest, read_definitions};
@@ -236,6 +238,13 @@ impl Catalogue {
     pub fn networks_apart(&self) -> BTreeSet<String> {
         let apart = self.flavors().filter(|(_, flavor)| flavor.networks == Networks::Apart);
         apart.map(|(name, _)| name.to_owned()).collect()
+    }
+
+    /// The flavors whose clusters are handed over to another worker as they are.
+    #[must_use]
+    pub fn transfers(&self) -> BTreeSet<String> {
+        let some = self.flavors().filter(|(_, flavor)| flavor.mobility == Mobility::Transfer);
+        some.map(|(name, _)| name.to_owned()).collect()
     }
 }
 

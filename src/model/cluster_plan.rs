@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Deletion, DeletionStep, Move, Name, Reason, ReasonCode, Resources, Stay, Term, VersionStep,
+    Deletion, DeletionStep, Move, Name, Reason, ReasonCode, Resources, Stay, Term, TransferStep,
+    VersionStep,
 };
 
 /// What was decided about one cluster.
@@ -41,6 +42,13 @@ impl ClusterPlan {
             stay: None,
             violations: Vec::new(),
         }
+    }
+
+    /// Whether it is on its new worker already, and only what is left behind on the old one goes.
+    #[must_use]
+    pub fn is_adopted(&self) -> bool {
+        let transfer = self.moved.as_ref().and_then(|moved| moved.transfer.as_ref());
+        transfer.is_some_and(|transfer| transfer.row.step == TransferStep::Adopt)
     }
 
     /// Whether it moves, is named by something, or is where its policy would not place it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClusterState, Decision};
+use super::{ClusterPlan, ClusterState, Decision};
 
 /// What is said of a phase that nobody knows.
 const UNKNOWN: &str = "Unknown";
@@ -26,6 +26,16 @@ pub struct FleetCounts {
 }
 
 impl FleetCounts {
+    /// Counts a cluster by what is planned of it. One that was handed over is on its new worker, whatever goes on the
+    /// old one.
+    pub fn add_planned(&mut self, planned: &ClusterPlan) {
+        if planned.is_adopted() {
+            self.bound += 1;
+        } else {
+            self.add_decision(&planned.decision);
+        }
+    }
+
     /// Counts a cluster by its decision.
     pub fn add_decision(&mut self, decision: &Decision) {
         match decision {

@@ -41,6 +41,8 @@ pub struct Fleet {
     /// The flavors whose clusters need other addresses than their worker has, as the flavors' manifests
     /// say.
     pub networks_apart: BTreeSet<String>,
+    /// The flavors whose clusters are handed over to another worker as they are, as the manifests say.
+    pub transfers: BTreeSet<String>,
     /// The acknowledgements.
     pub acknowledgements: BTreeMap<Name, Sourced<AcknowledgementSpec>>,
     /// What is there and did not load. While anything stands here no deletion starts; for what stands in a

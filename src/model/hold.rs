@@ -21,6 +21,10 @@ impl Plan {
             (&mut planned.decision, progress)
         {
             *step = begun;
+            let transfer = planned.moved.as_mut().and_then(|moved| moved.transfer.as_mut());
+            if let Some(transfer) = transfer.filter(|_| begun.is_none()) {
+                transfer.waits_for_folder();
+            }
             return;
         }
         let worker = on.clone();
@@ -116,6 +120,7 @@ mod tests {
             progress,
             demand: clusters(4),
             awaited: true,
+            transfer: None,
         };
         let planned = ClusterPlan {
             deletion: Some(Box::new(deletion)),

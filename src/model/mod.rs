@@ -76,6 +76,7 @@ pub mod tables;
 mod template_paths;
 mod templates;
 pub mod topology;
+mod transfer;
 mod turn;
 mod version;
 mod versions;
@@ -173,6 +174,7 @@ pub use store::{Store, StoreError};
 pub use supported::{Minor, Unsupported, is_known_release, oldest_release};
 pub use template_paths::{cloud_of, declares, definitions_of, flavor_of, parameters_of};
 pub use templates::BUILT_IN_TEMPLATES;
+pub use transfer::{Transfer, TransferEvidence, TransferRow, TransferStep, TransferWait};
 pub use turn::{
     Attempt, FailureKind, HeldBack, TURN_SCHEMA, Turn, TurnCommit, TurnConstraints, TurnFailure,
     TurnForge, TurnOutcome, TurnStatus,

@@ -1,15 +1,16 @@
-//! Moves: a cluster leaves its worker for another one. What is built is the rebuild: the state of a hosted
-//! cluster is on its worker, so it is deleted there, by evidence, and made anew and empty elsewhere.
+//! Moves: a cluster leaves its worker for another one. A cluster that manages itself is handed over as it is
+//! ([`Transfer`]). The state of a hosted cluster is on its worker, so its move is a rebuild: it is deleted there, by
+//! evidence, and made anew and empty elsewhere.
 //!
 //! The place on the new worker is kept from the first commit on: a row of its lock says so
-//! ([`ClusterState::Reserved`](super::ClusterState)). The folder there comes when the old one is gone.
+//! ([`ClusterState::Reserved`](super::ClusterState)). The folder of a rebuilt one comes when the old one is gone.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeletionStep, Name, ReasonCode, Resources};
+use super::{DeletionStep, Name, ReasonCode, Resources, Transfer, TransferRow, TransferStep};
 
 /// Why a cluster leaves its worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,6 +61,9 @@ pub struct MoveRow {
     pub from: Name,
     /// Why.
     pub cause: MoveCause,
+    /// How far it is handed over; absent where it is made anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<TransferRow>,
 }
 
 /// One move in a plan.
@@ -77,6 +81,8 @@ pub struct Move {
     pub demand: Resources,
     /// Whether it counts until the new worker reports the cluster running.
     pub awaited: bool,
+    /// How it is handed over as it is; `None` where it is made anew, and empty.
+    pub transfer: Option<Box<Transfer>>,
 }
 
 /// How far a move is.
@@ -119,16 +125,27 @@ impl Move {
         }
     }
 
+    /// Whether this run takes a step of a hand-over.
+    #[must_use]
+    pub fn advances(&self) -> bool {
+        self.transfer.as_ref().is_some_and(|transfer| transfer.advances)
+    }
+
     /// What the lock of the new worker keeps of it.
     #[must_use]
     pub fn row(&self) -> Option<MoveRow> {
-        self.is_away().then(|| MoveRow { from: self.from.clone(), cause: self.cause })
+        let transfer = || self.transfer.as_ref().map(|transfer| transfer.row.clone());
+        let row = || MoveRow { from: self.from.clone(), cause: self.cause, transfer: transfer() };
+        self.is_away().then(row)
     }
 
-    /// The move in one line. `step` is that of the deletion on the old worker; `None` where nothing is
+    /// The move of a cluster in one line. `step` is that of the deletion on the old worker; `None` where nothing is
     /// deleted because that worker is not heard of.
     #[must_use]
-    pub fn words(&self, step: Option<DeletionStep>) -> String {
+    pub fn words(&self, cluster: &Name, step: Option<DeletionStep>) -> String {
+        if let Some(transfer) = &self.transfer {
+            return self.transfer_words(cluster, transfer);
+        }
         let Self { from, to, cause, progress, .. } = self;
         let why = cause.words();
         let anew = format!("a new, empty cluster is made on {to}");
@@ -148,6 +165,41 @@ impl Move {
             (MoveProgress::CalledOff, _) => {
                 format!("stays on {from}: nothing names it any more, and nothing was deleted")
             }
+        }
+    }
+
+    /// The same of a cluster that is handed over.
+    fn transfer_words(&self, cluster: &Name, transfer: &Transfer) -> String {
+        let Self { from, to, cause, progress, .. } = self;
+        let why = cause.words();
+        let waits = transfer.waits_words();
+        match (progress, transfer.row.step) {
+            (MoveProgress::CalledOff, _) => {
+                format!("stays on {from}: nothing names it any more, and it was not handed over")
+            }
+            (MoveProgress::Arrives, _) => {
+                format!(
+                    "is handed over: nothing of it is left on {from}, which {why}, and it is on {to}"
+                )
+            }
+            (MoveProgress::Starts, _) => {
+                format!("was handed over to {to}, and is not reported running")
+            }
+            (MoveProgress::Begins | MoveProgress::Leaves, TransferStep::Prepare) => format!(
+                "is handed over from {from}, which {why}, to {to}: Flux on {from} is to leave it as it is, and {to} \
+                 gets its namespace and identity (step Prepare){waits}"
+            ),
+            (MoveProgress::Begins | MoveProgress::Leaves, TransferStep::HandOver) => {
+                let command = Transfer::command(cluster, from, to);
+                format!(
+                    "is ready to be handed over from {from}, which {why}, to {to}: run `{command}` (step \
+                     HandOver){waits}"
+                )
+            }
+            (MoveProgress::Begins | MoveProgress::Leaves, TransferStep::Adopt) => format!(
+                "was handed over from {from}, which {why}, to {to}: Flux on {to} applies it now, and what is left on \
+                 {from} goes (step Adopt){waits}"
+            ),
         }
     }
 }
@@ -186,6 +238,8 @@ pub enum Blocker {
     Paused,
     /// It was never made where it is.
     NotRendered,
+    /// It would be handed over, which goes by reports, and its worker does not report.
+    NotHeard,
     /// A file of others, or an edit by hand that is kept, is in the way.
     FolderKept,
     /// No other worker takes it.
@@ -206,6 +260,7 @@ impl Blocker {
             Self::NotMovable => "NotMovable",
             Self::Paused => "Paused",
             Self::NotRendered => "NotRendered",
+            Self::NotHeard => "NotHeard",
             Self::FolderKept => "FolderKept",
             Self::NoWorkerFits(_) => "NoWorkerFits",
             Self::WaitsItsTurn => "WaitsItsTurn",
@@ -227,6 +282,9 @@ impl Blocker {
             }
             Self::Paused => format!("{is} paused, and a paused cluster is never taken down"),
             Self::NotRendered => format!("{was} never made there, so there is nothing to move"),
+            Self::NotHeard => format!(
+                "{is} to be handed over by what agents report, and no complete report of the worker counts"
+            ),
             Self::FolderKept => "what stands on the output branch is kept as it is".to_owned(),
             Self::NoWorkerFits(codes) => {
                 // That it leaves the worker where it is goes without saying.
@@ -261,7 +319,8 @@ mod tests {
         let told = |progress, step| {
             let cause = MoveCause::Drain;
             let (from, to, demand) = (name("w1"), name("w2"), Resources::new());
-            Move { from, to, cause, progress, demand, awaited: true }.words(step)
+            let moved = Move { from, to, cause, progress, demand, awaited: true, transfer: None };
+            moved.words(&name("c"), step)
         };
         for progress in [MoveProgress::Begins, MoveProgress::Leaves, MoveProgress::Arrives] {
             for step in [Some(DeletionStep::D1), None] {

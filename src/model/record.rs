@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::api::DeletionPolicy;
-use super::{DeletionStep, MoveCause, Name, ReasonCode, Resources, Term};
+use super::{DeletionStep, MoveCause, Name, ReasonCode, Resources, Term, TransferRow};
 
 /// The newest format of [`DecisionRecord`]. A record is of the oldest format that has all its fields.
-pub const DECISION_SCHEMA: u32 = 2;
+pub const DECISION_SCHEMA: u32 = 3;
+/// The format that has `transfer`.
+const WITH_TRANSFER: u32 = 3;
 /// The format that has `before`.
 const WITH_BEFORE: u32 = 2;
 /// The format of all records without it.
@@ -64,6 +66,9 @@ pub struct DecisionRecord {
     /// What decided that a moving cluster is where it is: said again where the move is called off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Grounds>,
+    /// How far a hand-over has come, and what it goes by. Absent where nothing is handed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<TransferRow>,
 }
 
 /// Why a cluster was placed where it is.
@@ -135,7 +140,27 @@ impl DecisionRecord {
             target: None,
             cause: None,
             before: None,
+            transfer: None,
         }
+    }
+
+    /// The record with how far a hand-over has come.
+    #[must_use]
+    pub fn handing_over(self, transfer: Option<TransferRow>) -> Self {
+        match transfer {
+            Some(transfer) => {
+                Self { schema_version: WITH_TRANSFER, transfer: Some(transfer), ..self }
+            }
+            None => self,
+        }
+    }
+
+    /// Whether Flux on a worker leaves the cluster as it is, because that is handed over.
+    #[must_use]
+    pub fn suspends_on(&self, worker: &Name) -> bool {
+        self.state == RecordState::Moving
+            && self.worker.as_ref() == Some(worker)
+            && self.transfer.as_ref().is_some_and(TransferRow::suspends)
     }
 }
 

@@ -35,6 +35,11 @@ impl Writing<'_> {
     pub(super) fn moves(&mut self) {
         for (name, planned) in &self.run.plan.clusters {
             let Some(moved) = &planned.moved else { continue };
+            // What is handed over has its rows already.
+            let leaves = matches!(planned.decision, Decision::Move { .. });
+            if moved.transfer.is_some() && leaves {
+                continue;
+            }
             let rows = self.contents.rows.get_mut(&moved.to);
             if let Some(row) = rows.and_then(|rows| rows.get_mut(name)) {
                 let made = matches!(moved.progress, MoveProgress::Arrives | MoveProgress::Starts);
@@ -51,7 +56,7 @@ impl Writing<'_> {
         let row = ClusterRow {
             state: ClusterState::Reserved,
             deletion: None,
-            moves: Some(MoveRow { from: from.clone(), cause: moved.cause }),
+            moves: Some(MoveRow { from: from.clone(), cause: moved.cause, transfer: None }),
             suspended: false,
             facts: leaves.facts,
             render_key: Digest::of(b""),

@@ -148,7 +148,11 @@ impl Writing<'_> {
                 let kept = place.is_some_and(|row| row.state == ClusterState::Reserved);
                 let row = self.run.row_before(name, from);
                 let before = row.and_then(|row| row.deletion.as_ref()).map(|before| before.step);
-                if kept && before == *step {
+                let rows = self.contents.rows.get(&binding.worker);
+                let transfer = |row: &ClusterRow| row.moves.as_ref()?.transfer.clone();
+                let now = rows.and_then(|rows| rows.get(name)).and_then(transfer);
+                let same = place.and_then(transfer) == now;
+                if kept && before == *step && same {
                     return Ok(None);
                 }
                 let moving = DecisionRecord {
@@ -164,9 +168,11 @@ impl Writing<'_> {
                 let known = known.filter(|known| known.target.as_ref() == Some(&binding.worker));
                 if let Some(known) = known {
                     let demand = moving.demand;
-                    return Ok(Some(DecisionRecord { step: *step, demand, ..known }));
+                    let known = DecisionRecord { step: *step, demand, ..known };
+                    return Ok(Some(known.handing_over(now)));
                 }
-                Ok(Some(moving.leaving(self.grounds_before(name, from, row)?)))
+                let moving = moving.leaving(self.grounds_before(name, from, row)?);
+                Ok(Some(moving.handing_over(now)))
             }
             Decision::Forget => Ok(None),
         }

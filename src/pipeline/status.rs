@@ -56,7 +56,7 @@ impl Documents<'_> {
             StatusTreeEdit::open(snapshot, store, std::mem::take(&mut memo.status), fold)?;
         let (mut counts, mut used) = (FleetCounts::default(), DataStoreUse::default());
         for (name, planned) in &plan.clusters {
-            counts.add_decision(&planned.decision);
+            counts.add_planned(planned);
             if let Some(document) = cluster_status(input, name) {
                 counts.add_cluster(document.status.phase.clone());
                 used.add_document(&document);
@@ -104,7 +104,7 @@ impl Documents<'_> {
             if previous.pending.clusters.contains_key(name) {
                 counts.take_pending();
             }
-            counts.add_decision(&planned.decision);
+            counts.add_planned(planned);
             if let Some(document) = cluster_status(input, name) {
                 counts.add_cluster(document.status.phase.clone());
                 used.add_document(&document);

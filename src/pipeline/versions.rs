@@ -57,7 +57,11 @@ impl<'a> ClusterJobs<'a> {
     }
 
     /// Whether a cluster that stood under a name is over in this run, so that nothing of it binds what comes.
-    fn is_over(self, name: &Name) -> bool {
+    pub(super) fn is_over(self, name: &Name) -> bool {
+        // What ended of a cluster that was handed over is what was left behind.
+        if self.plan.moved(name).is_some_and(|moved| moved.transfer.is_some()) {
+            return false;
+        }
         let deletion = self.plan.deletion(name);
         deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)))
     }

@@ -85,6 +85,17 @@ pub(super) struct Leaving<'a> {
     pub(super) worker: &'a Name,
     /// What it takes there, and so of its tenant's quota.
     pub(super) takes: &'a Resources,
+    /// How it goes.
+    pub(super) how: MoveKind,
+}
+
+/// How a cluster goes to another worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MoveKind {
+    /// It is deleted, and a new, empty one is made.
+    Rebuild,
+    /// It is handed over as it is.
+    Transfer,
 }
 
 /// The pools that a tenant may use.

@@ -61,6 +61,11 @@ pub(super) fn is_removed(input: &PlanInput<'_>, name: &Name, tenant: &str) -> bo
 }
 
 impl Ongoing<'_> {
+    /// Whether the cluster is handed over as it is, and not made anew.
+    pub(super) const fn transfers(&self) -> bool {
+        self.moves.transfer.is_some()
+    }
+
     /// Whether files of it are kept as they are, on either worker.
     pub(super) fn is_kept(&self, input: &PlanInput<'_>, name: &Name) -> bool {
         let kept = &input.previous.kept;

@@ -8,9 +8,10 @@ use super::deletion::{self, Deletions};
 use super::holds::Holds;
 use super::moves::{self, Moves};
 use super::occupancy::is_forgotten;
-use super::ongoing::{is_removed, ongoing};
+use super::ongoing::{Ongoing, is_removed, ongoing};
 use super::pool_workers::is_lost;
 use super::resize::{Resize, Resizes};
+use super::transfer::{self, TransferVerdict};
 use super::{PlanInput, version};
 use crate::model::api::DeletionPolicy;
 use crate::model::{
@@ -49,7 +50,7 @@ pub(super) fn decide<'a>(
             }
             let moving = moves_before.get(name).copied();
             // A name that is free again goes into the queue like a new one.
-            let leaves = moving.filter(|_| !is_removed(input, name, &row.row.tenant));
+            let leaves = moving.filter(|one| goes_on(input, name, *one));
             let outcome = if let Some(one) = leaves {
                 moves::decide(input, name, one, deletions, &mut moves)
             } else {
@@ -59,6 +60,11 @@ pub(super) fn decide<'a>(
             };
             let Some((worker, row, decision)) = outcome else { continue };
             if let (Decision::Delete { step, .. }, ClusterState::Bound) = (&decision, row.state) {
+                deletions.insert(name.clone(), deletion::begins(input, worker, *step));
+            }
+            if let (Decision::Move { step: Some(step), .. }, false) =
+                (&decision, deletions.contains_key(name))
+            {
                 deletions.insert(name.clone(), deletion::begins(input, worker, *step));
             }
             let kept = matches!(decision, Decision::Keep { .. });
@@ -80,6 +86,14 @@ pub(super) fn decide<'a>(
     }
     let resizes = Resizes::new(resizes);
     Placed { clusters: decided, moves, resizes, evaluated }
+}
+
+/// Whether a move that has begun goes on, or ends as one: a cluster that is removed goes nowhere, unless it may have been
+/// handed over already.
+fn goes_on(input: &PlanInput<'_>, name: &Name, one: Ongoing<'_>) -> bool {
+    let ends =
+        !one.transfers() || transfer::judge(input, name, one) == Some(TransferVerdict::CalledOff);
+    !(ends && is_removed(input, name, &one.row.row.tenant))
 }
 
 /// What becomes of a cluster that is not on the move; `None` where its name is free again.

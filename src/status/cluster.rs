@@ -19,7 +19,10 @@ pub fn cluster_status(input: StatusInput<'_>, name: &Name) -> Option<ClusterDocu
     if planned.decision == Decision::Forget && proposed.is_none() {
         return None;
     }
-    let decision = proposed.as_ref().map_or(&planned.decision, |(counts, _)| counts);
+    let adopted = planned.decision.reserved().filter(|_| planned.is_adopted());
+    let adopted = adopted.map(|worker| Decision::Keep { worker: worker.clone() });
+    let counts = proposed.as_ref().map(|(counts, _)| counts).or(adopted.as_ref());
+    let decision = counts.unwrap_or(&planned.decision);
     let worker = decision.worker();
     let report = worker.and_then(|w| input.observed.workers.get(w));
     let silent = report.is_some_and(|r| r.freshness == Freshness::Silent);
@@ -150,7 +153,7 @@ fn placed(planned: &ClusterPlan, input: StatusInput<'_>, name: &Name) -> Conditi
             ConditionReason::Deleting,
             format!("{step:?} is committed; the next step waits for a report of {worker}"),
         ),
-        Decision::Move { binding, .. } => {
+        Decision::Move { binding, .. } if !planned.is_adopted() => {
             let message = format!("its place on {} is kept", binding.worker);
             condition(
                 ConditionType::Placed,

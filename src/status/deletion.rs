@@ -19,6 +19,10 @@ pub(super) fn conditions(
     deletion: Option<&Deletion>,
 ) -> Vec<Condition> {
     let Some(deletion) = deletion else { return Vec::new() };
+    // What is left behind of a cluster that was handed over is no deletion of it.
+    if input.plan.moved(name).is_some_and(|moved| moved.transfer.is_some()) {
+        return Vec::new();
+    }
     let git = input.fleet.spec.git.as_ref();
     let proposes = git.is_some_and(|git| git.write == WriteMode::PullRequest);
     match deletion.progress {

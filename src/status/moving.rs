@@ -30,7 +30,7 @@ pub(super) fn conditions(input: StatusInput<'_>, name: &Name) -> Vec<Condition> 
             MoveProgress::Begins | MoveProgress::Leaves => true,
         };
         if told {
-            let words = moved.words(step);
+            let words = moved.words(name, step);
             all.push(condition(
                 ConditionType::Moving,
                 ConditionStatus::True,
@@ -85,6 +85,7 @@ pub(super) fn drained(input: StatusInput<'_>, name: &Name) -> Option<Condition> 
         "NotMovable",
         "Paused",
         "NotRendered",
+        "NotHeard",
         "FolderKept",
         "NoWorkerFits",
         "DeletionsHeld",

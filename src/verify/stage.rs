@@ -33,6 +33,7 @@ impl Stage {
                 policies: fleet.policies.clone(),
                 catalogue: fleet.catalogue.clone(),
                 networks_apart: fleet.networks_apart.clone(),
+                transfers: fleet.transfers.clone(),
                 workers: workers(test, fleet),
                 ..Fleet::default()
             },

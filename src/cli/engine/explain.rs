@@ -205,7 +205,7 @@ fn move_words(
     deletion: Option<&Deletion>,
 ) -> String {
     let moved = look.opened.proposal.plan.moved(&explanation.cluster);
-    let words = moved.map(|moved| moved.words(step)).unwrap_or_default();
+    let words = moved.map(|moved| moved.words(&explanation.cluster, step)).unwrap_or_default();
     let waits = deletion.filter(|d| d.progress == Progress::Waits).map(waiting_words);
     format!("{words}{}", waits.map(|waits| format!(" ({waits})")).unwrap_or_default())
 }
@@ -251,7 +251,7 @@ fn cluster_notes(look: &FleetLook, explanation: &Explanation) -> Vec<String> {
     if let Some(moved) = planned.and_then(|planned| planned.moved.as_ref())
         && !matches!(explanation.planned.decision, Decision::Move { .. })
     {
-        notes.push(moved.words(None));
+        notes.push(moved.words(&explanation.cluster, None));
     }
     if let Some(stay) = planned.and_then(|planned| planned.stay.as_ref()) {
         let (code, why) = (stay.blocker.name(), &stay.blocker);

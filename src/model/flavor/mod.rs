@@ -141,6 +141,8 @@ pub enum FlavorKind {
 pub enum Mobility {
     /// It never moves: its state is on the worker.
     None,
+    /// It is handed over, as it is: `clusterctl move` carries its objects and Secrets, and its machines are untouched.
+    Transfer,
 }
 
 /// Whether a cluster may have the addresses of its worker.

@@ -3,7 +3,7 @@
 use super::super::network::Cidr;
 use super::super::provided_kind::{is_api_version, is_kind};
 use super::super::supported;
-use super::{Flavor, FlavorFault, FlavorObject};
+use super::{Flavor, FlavorFault, FlavorKind, FlavorObject, Mobility};
 use crate::diag::{FieldPath, suggest};
 
 impl Flavor {
@@ -19,6 +19,7 @@ impl Flavor {
             .or_else(|| self.no_such_support())
             .or_else(|| FlavorFault::in_provided(&self.provides))
             .or_else(|| self.no_parameters())
+            .or_else(|| self.no_transfer())
             .or_else(|| self.no_object())
             .or_else(|| self.no_step())
     }
@@ -82,6 +83,16 @@ impl Flavor {
         Some(FlavorFault::at(FieldPath::keys("parameters.openAPIV3Schema"), message))
     }
 
+    /// What has its state on the worker cannot be carried to another by `clusterctl move`.
+    fn no_transfer(&self) -> Option<FlavorFault> {
+        let hosted =
+            self.data_stores.is_some() || self.kinds.iter().all(|k| *k == FlavorKind::Worker);
+        (self.mobility == Mobility::Transfer && hosted).then(|| {
+            let message = "only ManagedClusters without `dataStores` are handed over: say `None`";
+            FlavorFault::at(FieldPath::keys("mobility"), message)
+        })
+    }
+
     fn no_object(&self) -> Option<FlavorFault> {
         self.objects.iter().enumerate().find_map(|(i, object)| {
             let FlavorObject { api_version, kind, of, .. } = object;
@@ -131,7 +142,8 @@ impl Flavor {
 #[cfg(test)]
 mod tests {
     use super::super::{
-        ControlPlaneDefaults, FaultPlace, FlavorKind, FlavorStep, Ranges, Sizes, read_flavor,
+        ControlPlaneDefaults, DataStoresOnWorker, FaultPlace, FlavorStep, Ranges, Sizes,
+        read_flavor,
     };
     use super::*;
 
@@ -211,6 +223,25 @@ mod tests {
             sizes(&["small"]),
             "sizes.default: `large` is not among the sizes that are `known`"
         );
+    }
+
+    #[test]
+    fn what_has_its_state_on_the_worker_is_not_handed_over() {
+        let transfers = |flavor: &mut Flavor| flavor.mobility = Mobility::Transfer;
+        let message =
+            "mobility: only ManagedClusters without `dataStores` are handed over: say `None`";
+        assert_eq!(told(transfers), message, "it makes workers alone");
+        let managed = |flavor: &mut Flavor| {
+            transfers(flavor);
+            flavor.kinds.push(FlavorKind::ManagedCluster);
+        };
+        assert_eq!(told(managed), "");
+        let hosted = told(|flavor| {
+            managed(flavor);
+            let (namespace, components) = ("stores".to_owned(), Vec::new());
+            flavor.data_stores = Some(DataStoresOnWorker { namespace, components });
+        });
+        assert_eq!(hosted, message);
     }
 
     #[test]

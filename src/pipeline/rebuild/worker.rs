@@ -120,7 +120,7 @@ fn row(
         state,
         deletion: None,
         moves,
-        suspended: false,
+        suspended: record.is_some_and(|(_, record)| record.suspends_on(worker)),
         facts: desired.map_or_else(no_key, |cluster| cluster.facts),
         render_key: no_key(),
         folder: id,
@@ -139,7 +139,8 @@ fn row(
 fn kept_place(worker: &Name, record: &DecisionRecord) -> Option<MoveRow> {
     let kept = record.state == RecordState::Moving && record.target.as_ref() == Some(worker);
     let from = record.worker.clone().filter(|_| kept)?;
-    Some(MoveRow { from, cause: record.cause.unwrap_or(MoveCause::Drain) })
+    let transfer = record.transfer.clone();
+    Some(MoveRow { from, cause: record.cause.unwrap_or(MoveCause::Drain), transfer })
 }
 
 fn one_cluster() -> Resources {

@@ -39,12 +39,16 @@ pub(super) fn under_way(input: &PlanInput<'_>) -> Deletions {
     for (worker, lock) in &input.previous.workers {
         for (name, row) in &lock.clusters {
             let tenant = &row.row.tenant;
-            let moved = all_moves.get(name).filter(|_| !is_removed(input, name, tenant));
-            let leaves = moved.is_some() && row.state == ClusterState::Bound;
+            let is_removed = || is_removed(input, name, tenant);
+            // What is handed over is so to its end, and what its document says counts then.
+            let moved = all_moves.get(name).filter(|moved| moved.transfers() || !is_removed());
+            let leaves =
+                moved.is_some_and(|moved| !moved.transfers()) && row.state == ClusterState::Bound;
             if (row.state == ClusterState::Deleting || leaves) && !all.contains_key(name) {
                 let moved = moved.map(|moved| Moved {
                     is_named: moved.is_named(input, &policies, name),
                     is_kept: moved.is_kept(input, name),
+                    transfers: moved.transfers(),
                 });
                 all.insert(name.clone(), of_cluster(input, name, worker, row, moved));
             }
@@ -180,6 +184,8 @@ struct Moved {
     is_named: bool,
     /// Whether files of it are kept as they are on either worker.
     is_kept: bool,
+    /// Whether the cluster was handed over, so that what is deleted is what was left behind.
+    transfers: bool,
 }
 
 /// A deletion that has begun, or that begins as part of a move once the worker is heard of.
@@ -218,7 +224,7 @@ impl Case<'_> {
         if self.kept {
             return waits(Missing::FolderKept);
         }
-        if self.moved.is_some() && !self.desired {
+        if self.moved.is_some_and(|moved| !moved.transfers) && !self.desired {
             return waits(Missing::NotLoaded);
         }
         if step == DeletionStep::Orphan && self.is_broken() {
@@ -331,14 +337,22 @@ fn unheard<'a>(
     reporter: Option<&Name>,
     row: Option<&DeletionRow>,
 ) -> Result<&'a FoldedReport, Missing> {
+    heard(input, reporter, row.and_then(|row| row.worker_uid.as_deref()))
+}
+
+/// The fold of a cluster that reports, where it counts as evidence. `pinned` is the identity that it must have.
+pub(super) fn heard<'a>(
+    input: &PlanInput<'a>,
+    reporter: Option<&Name>,
+    pinned: Option<&str>,
+) -> Result<&'a FoldedReport, Missing> {
     let Some(reporter) = reporter else { return Err(Missing::NotObserved) };
     let Some(report) = input.observed.workers.get(reporter) else {
         let worker = input.fleet.workers.get(reporter);
         let observed = worker.is_none_or(|worker| worker.spec.observation == Observation::Agent);
         return Err(if observed { Missing::NeverReported } else { Missing::NotObserved });
     };
-    let pinned = row.and_then(|row| row.worker_uid.as_ref());
-    if pinned.is_some_and(|pinned| *pinned != report.worker_uid) {
+    if pinned.is_some_and(|pinned| pinned != report.worker_uid) {
         Err(Missing::AnotherWorker)
     } else if report.freshness == Freshness::Silent {
         Err(Missing::Silent)

@@ -6,7 +6,7 @@ use super::{Explanation, PolicyLoss, WorkerVerdict, margin, summary};
 use crate::model::{Cluster, ClusterPlan, Decision, Name, ReasonCode};
 use crate::plan::PlanInput;
 use crate::plan::assign::PlanRun;
-use crate::plan::candidate::{Leaving, Request};
+use crate::plan::candidate::{Leaving, MoveKind, Request};
 use crate::plan::pick::{Pick, Ranks};
 use crate::plan::policy::precedence;
 use crate::plan::pre_filter_state::PreFilterState;
@@ -28,7 +28,12 @@ fn told(input: &PlanInput<'_>, run: &PlanRun<'_>, name: &Name) -> Option<Explana
     let Some(cluster) = input.fleet.clusters.get(name) else { return Some(explanation) };
     let states = table_roster(input, run, cluster, &planned);
     let leaving = match &planned.decision {
-        Decision::Move { from, .. } => Some(Leaving { worker: from, takes: &planned.demand }),
+        Decision::Move { from, .. } => {
+            let moved = run.moves.get(name);
+            let transfers = moved.is_some_and(|moved| moved.transfer.is_some());
+            let how = if transfers { MoveKind::Transfer } else { MoveKind::Rebuild };
+            Some(Leaving { worker: from, takes: &planned.demand, how })
+        }
         _ => None,
     };
     let request = Request { leaving, ..run.request(cluster) };

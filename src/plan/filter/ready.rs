@@ -1,16 +1,21 @@
 //! Ready: a worker that is observed by its agent takes new clusters while a fresh report says that it
-//! is well. One that is not observed is always ready. The filter never moves what is there.
+//! is well. One that is not observed is always ready, but for what is handed over, which goes by reports. The filter
+//! never moves what is there.
 //!
 //! One that a pool is making takes what fits nowhere else, which waits there until it is running. One that
 //! is not running in time takes nothing.
 
 use crate::model::{Pending, Reason, WorkerHealth};
-use crate::plan::candidate::{Candidate, Request};
+use crate::plan::candidate::{Candidate, MoveKind, Request};
 use crate::plan::depends_on::DependsOn;
 
 pub(super) const READS: &[DependsOn] = &[DependsOn::Health, DependsOn::Pending];
 
-pub(super) fn refuse(_: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
+pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: &mut Vec<Reason>) {
+    let transfers = request.leaving.is_some_and(|leaving| leaving.how == MoveKind::Transfer);
+    if transfers && candidate.health.is_none() {
+        reasons.push(Reason::NeverReported);
+    }
     of_worker(candidate, reasons);
 }
 

@@ -231,7 +231,7 @@ fn movable() -> impl Strategy<Value = Edit> {
         word(&["at=westeurope", "at=northeurope", "at=eastus"]),
         word(&["", "", "needs:mem=2"]),
         word(&["", "label:env=prod", "label:app=s", "label:app=s", "label:dr=x"]),
-        word(&["rebuild", "rebuild", "rebuild", "rebuild", ""]),
+        word(&["rebuild", "rebuild", "rebuild", "flavor=capz", ""]),
         word(&["", "policy=Delete"]),
     );
     (0..12_u8, prop::option::weighted(0.9, details)).prop_map(|(number, details)| {
@@ -291,7 +291,10 @@ fn fleets(first: Vec<Edit>, steps: Vec<Vec<Edit>>) -> Vec<Vec<String>> {
                 None => fleet.remove(&subject),
             };
         }
-        fleets.push(fleet.iter().map(|(subject, text)| format!("{subject} {text}")).collect());
+        let mut statements: Vec<_> =
+            fleet.iter().map(|(subject, text)| format!("{subject} {text}")).collect();
+        statements.push("transfers capz".to_owned());
+        fleets.push(statements);
     }
     fleets
 }

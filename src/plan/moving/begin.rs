@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 use crate::model::api::{Failover, OnWorkerLoss};
 use crate::model::{
     Blocker, Cluster, Decision, Deletion, DeletionStep, HoldKind, Missing, Move, MoveCause,
-    MoveProgress, Name, Progress, ReasonCode, Stay,
+    MoveProgress, Name, Progress, ReasonCode, Stay, Transfer,
 };
 use crate::plan::assign::PlanRun;
-use crate::plan::candidate::{Leaving, Pools, Request};
+use crate::plan::candidate::{Leaving, MoveKind, Pools, Request};
 use crate::plan::choose::choose;
 use crate::plan::pick::Pick;
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
-use crate::plan::{deletion, move_cause};
+use crate::plan::{deletion, move_cause, transfer};
 
 /// A cluster that something names.
 pub(super) struct Named<'a> {
@@ -133,7 +133,8 @@ pub(super) fn blocked(run: &PlanRun<'_>, named: &Named<'_>, breaker: bool) -> Op
     let (cluster, input) = (named.cluster, &run.input);
     let lock = input.previous.workers.get(&named.on);
     let row = lock.and_then(|lock| lock.clusters.get(&cluster.name));
-    if cluster.spec.on_worker_loss != OnWorkerLoss::Rebuild {
+    let transfers = transfer::kind(input, cluster, named.cause) == MoveKind::Transfer;
+    if !transfers && cluster.spec.on_worker_loss != OnWorkerLoss::Rebuild {
         Some(Blocker::NotMovable)
     } else if cluster.spec.paused {
         Some(Blocker::Paused)
@@ -141,6 +142,8 @@ pub(super) fn blocked(run: &PlanRun<'_>, named: &Named<'_>, breaker: bool) -> Op
         Some(Blocker::NotRendered)
     } else if input.previous.kept.holds(&cluster.name, &named.on) {
         Some(Blocker::FolderKept)
+    } else if transfers && !transfer::is_heard(input, &named.on) {
+        Some(Blocker::NotHeard)
     } else if breaker {
         Some(Blocker::FailoverBreaker)
     } else if input.deletions_wait_of(&cluster.tenant) {
@@ -185,15 +188,22 @@ fn away(run: &PlanRun<'_>, named: &Named<'_>) -> usize {
 /// Begins a move where another worker takes the cluster.
 pub(super) fn go<'a>(run: &mut PlanRun<'a>, named: &Named<'a>) -> Result<(), Blocker> {
     let (cluster, on) = (named.cluster, &named.on);
-    let pick = elsewhere(run, cluster, on).map_err(Blocker::NoWorkerFits)?;
+    let how = transfer::kind(&run.input, cluster, named.cause);
+    let pick = elsewhere(run, cluster, (on, how)).map_err(Blocker::NoWorkerFits)?;
     let binding = run.binding(cluster, pick);
     let to = binding.worker.clone();
     let takes = run.takes(&cluster.name);
     run.take_place(&to, cluster, Taking::besides(&cluster.demand, &takes));
-    let deletion = first_step(run, on);
-    let step = deletion.step;
     let name = &cluster.name;
-    run.deletions.insert(name.clone(), deletion);
+    let (step, transfer) = if how == MoveKind::Transfer {
+        let row = transfer::begins(&run.input, name, (on, &to));
+        (None, Some(Box::new(Transfer { row, advances: true, waits: None })))
+    } else {
+        let deletion = first_step(run, on);
+        let step = deletion.step;
+        run.deletions.insert(name.clone(), deletion);
+        (step, None)
+    };
     let moved = Move {
         from: on.clone(),
         to,
@@ -201,6 +211,7 @@ pub(super) fn go<'a>(run: &mut PlanRun<'a>, named: &Named<'a>) -> Result<(), Blo
         progress: MoveProgress::Begins,
         demand: cluster.demand.clone(),
         awaited: true,
+        transfer,
     };
     run.moves.insert(name.clone(), moved);
     if let Some(planned) = run.clusters.get_mut(name) {
@@ -226,10 +237,10 @@ fn first_step(run: &PlanRun<'_>, on: &Name) -> Deletion {
 pub(super) fn elsewhere(
     run: &PlanRun<'_>,
     cluster: &Cluster,
-    from: &Name,
+    (from, how): (&Name, MoveKind),
 ) -> Result<Pick, BTreeSet<ReasonCode>> {
     let takes = run.takes(&cluster.name);
-    let leaving = Leaving { worker: from, takes: &takes };
+    let leaving = Leaving { worker: from, takes: &takes, how };
     let request = Request { leaving: Some(leaving), ..run.request(cluster) };
     let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
     choose(&request.within(&pre_filter), &run.states)

@@ -19,10 +19,10 @@ use crate::model::{
 };
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, Request};
-use crate::plan::moves::is_well;
+use crate::plan::open::is_well;
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::score::{self, share};
-use crate::plan::{amounts, move_cause};
+use crate::plan::{amounts, move_cause, transfer};
 
 /// A share: numerator and denominator.
 type Share = (i128, i128);
@@ -122,7 +122,8 @@ fn leaving(run: &PlanRun<'_>) -> BTreeMap<Name, Resources> {
 /// that is worse for it.
 fn gain(run: &PlanRun<'_>, named: &Named<'_>, share: Share) -> Option<u32> {
     let Named { cluster, on, .. } = named;
-    let to = elsewhere(run, cluster, on).ok()?.best;
+    let how = transfer::kind(&run.input, cluster, MoveCause::Rebalance);
+    let to = elsewhere(run, cluster, (on, how)).ok()?.best;
     let gain = points(share, to.share);
     (gain > 0 && !is_worse(run, cluster, on, &to)).then_some(gain)
 }
@@ -130,7 +131,8 @@ fn gain(run: &PlanRun<'_>, named: &Named<'_>, share: Share) -> Option<u32> {
 /// Whether a worker is worse for a cluster than its own, by the terms before the share.
 fn is_worse(run: &PlanRun<'_>, cluster: &Cluster, on: &Name, to: &Rank) -> bool {
     let takes = run.takes(&cluster.name);
-    let leaving = Leaving { worker: on, takes: &takes };
+    let how = transfer::kind(&run.input, cluster, MoveCause::Rebalance);
+    let leaving = Leaving { worker: on, takes: &takes, how };
     let request = Request { leaving: Some(leaving), ..run.request(cluster) };
     let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
     let Some(candidate) = run.states.get(on) else { return true };

@@ -8,6 +8,7 @@ use crate::model::{
     Progress,
 };
 use crate::plan::assign::PlanRun;
+use crate::plan::candidate::MoveKind;
 use crate::plan::ongoing::{Ongoing, ongoing};
 use crate::plan::taking::Taking;
 use crate::plan::{deletion, filter, moves};
@@ -22,7 +23,7 @@ pub(in crate::plan) fn choose_again(run: &mut PlanRun<'_>) -> bool {
         if has_place {
             run.states.unbind(one.to, cluster, kept);
         }
-        match elsewhere(run, cluster, one.from) {
+        match elsewhere(run, cluster, (one.from, MoveKind::Rebuild)) {
             Ok(pick) => {
                 let binding = run.binding(cluster, pick);
                 let taking = Taking::besides(&cluster.demand, &one.row.demand);
@@ -57,7 +58,9 @@ fn on_closed<'a>(run: &PlanRun<'a>) -> Vec<(Name, Ongoing<'a>, &'a Cluster)> {
     }
     let all: BTreeMap<_, _> = ongoing(&run.input);
     let closed = |(name, one): (&'a Name, Ongoing<'a>)| {
-        let goes_there = run.moves.get(name).is_some_and(|moved| moved.to == *one.to);
+        // What is handed over has its place prepared, and goes nowhere else.
+        let goes_there =
+            !one.transfers() && run.moves.get(name).is_some_and(|moved| moved.to == *one.to);
         let open = run.states.get(one.to).is_some_and(|c| filter::shut(c).is_empty());
         let cluster = run.input.fleet.clusters.get(name).filter(|_| goes_there && !open)?;
         Some((name.clone(), one, cluster))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{World, name};
+use super::{World, name, transfer};
 use crate::model::api::ControlPlaneCluster;
 use crate::model::{
     ClusterState, Condition, ConditionStatus, Deletion, DeletionRow, DeletionStep, Digest,
@@ -40,7 +40,7 @@ pub(super) fn row(step: DeletionStep) -> DeletionRow {
     }
 }
 
-fn digest(text: &str) -> Digest {
+pub(super) fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
 }
 
@@ -56,6 +56,7 @@ impl World {
         };
         for word in words {
             match word.split_once('=').unwrap_or((word, "")) {
+                (key, value) if transfer::of_report(&mut seen, key, value) => {}
                 ("has", kinds) => seen.present = kinds.split(',').map(str::to_owned).collect(),
                 ("uid", "") => seen.uid = Some("c".to_owned()),
                 ("unsynced", "") => seen.conditions.push(Condition {

@@ -18,13 +18,15 @@
 //! policy p  for:k=v for=a,b priority=1 built-in tolerate:k=v:NoSchedule  and the terms, pools and rules of a
 //!           cluster  packs  group:near:only=w1 group:any  failback
 //! tenant t  folder pools=p,q quota=3 quota:mem=4 quota@westeurope=2 quota@westeurope:mem=1
-//! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a
+//! seen w1 a D1 has=Cluster,Namespace uid Deleting unsynced     what w1 reports of a; `prepared` in the place of `D1`
+//!           machines=3 suspended paused reached at=10.0.0.1
 //! workerpool eu min=1 max=3 at=eastus,westus cap=4 pending=1 agent timeout=100 cool=50 named=… last=7
 //! worker eu-1 made:eu=1 running | overdue | spare | leaving    what the pool, which comes first, made
 //! found eu-1 overdue    what was found out of a worker that the pool made in an earlier run; `spare` likewise
 //! hub h                 the control-plane cluster; `worker h report:healthy gone` makes it report
 //! abandon a b           somebody acknowledged that no evidence will come
 //! apart kamaji-capz     a flavor whose clusters need other addresses than their worker has: `net=PODS,SERVICES` of both
+//! transfers capz        a flavor whose clusters are handed over: `cluster a flavor=capz on=w1 moving=w2 transfer=HandOver`
 //! offers v1.33 until=2027-03-31T00:00:00Z deprecated over     what the fleet offers, and did
 //! lost w1               the lock of that worker was lost and is rebuilt
 //! kept worker w1        its folder is not written in this run; `kept cluster a` likewise
@@ -45,6 +47,7 @@ mod moves;
 mod read;
 mod scale;
 mod spread;
+mod transfer;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -117,6 +120,7 @@ impl World {
                 ["found", worker, state] => world.found(worker, state),
                 ["hub", name] => world.hub(name),
                 ["apart", flavor] => drop(world.fleet.networks_apart.insert((*flavor).to_owned())),
+                ["transfers", flavor] => drop(world.fleet.transfers.insert((*flavor).to_owned())),
                 ["offers", rest @ ..] => world.offers(rest),
                 ["now", time] => world.set_time(time),
                 ["rebalance", terms] => world.rebalance(terms),
@@ -221,6 +225,7 @@ impl World {
                 };
                 row.moves = None;
                 row = moves::row_of(step, row);
+                row.suspended = transfer::is_suspended(planned);
                 after.lock(worker).clusters.insert(cluster.clone(), row);
             }
             if let Decision::Wait { seen, reasons } = &planned.decision {

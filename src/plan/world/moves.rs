@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{World, deleting, name};
+use super::{World, deleting, name, transfer};
 use crate::model::api::{
     Drain, Failover, OnViolation, OnWorkerLoss, PlacementPolicySpec, Rebalance, WorkerSpec,
 };
 use crate::model::{
     Cluster, ClusterRow, ClusterState, Decision, DeletionStep, MoveCause, MoveProgress, MoveRow,
-    Name, Plan,
+    Name, Plan, TransferRow,
 };
 use crate::plan::moments;
 
@@ -65,6 +65,7 @@ pub(super) struct Moving {
     to: Option<Name>,
     from: Option<Name>,
     cause: Option<MoveCause>,
+    transfer: Option<TransferRow>,
 }
 
 impl Moving {
@@ -74,6 +75,7 @@ impl Moving {
             ("rebuild", "") => cluster.spec.on_worker_loss = OnWorkerLoss::Rebuild,
             ("paused", "") => cluster.spec.paused = true,
             ("moving", to) => self.to = Some(name(to)),
+            ("transfer", step) => self.transfer = Some(transfer::row(step)),
             ("from", from) => self.from = Some(name(from)),
             ("cause", cause) => {
                 self.cause = Some(match cause {
@@ -91,23 +93,31 @@ impl Moving {
     }
 
     /// What the locks keep: its row, the place on the worker that it goes to, or where it came from.
-    pub(super) fn keep(&self, world: &mut World, cluster: &Cluster, on: &Name, row: ClusterRow) {
+    pub(super) fn keep(
+        &self,
+        world: &mut World,
+        cluster: &Cluster,
+        on: &Name,
+        mut row: ClusterRow,
+    ) {
+        row.suspended = self.transfer.as_ref().is_some_and(TransferRow::suspends);
         world.lock(on).clusters.insert(cluster.name.clone(), row.clone());
         let cause = self.cause.unwrap_or(MoveCause::Drain);
         if let Some(to) = &self.to {
             let demand = row.demand.clone();
             let row = ClusterRow { demand, ..reserved(ClusterRow::imagined(cluster), on, cause) };
+            let row = transfer::reserved(row, self.transfer.clone());
             world.lock(to).clusters.insert(cluster.name.clone(), row);
         }
         if let Some(from) = &self.from {
             let row = world.lock(on).clusters.get_mut(&cluster.name).expect("it is there");
-            row.moves = Some(MoveRow { from: from.clone(), cause });
+            row.moves = Some(MoveRow { from: from.clone(), cause, transfer: None });
         }
     }
 }
 
 fn reserved(row: ClusterRow, from: &Name, cause: MoveCause) -> ClusterRow {
-    let moves = Some(MoveRow { from: from.clone(), cause });
+    let moves = Some(MoveRow { from: from.clone(), cause, transfer: None });
     ClusterRow { state: ClusterState::Reserved, folder: None, moves, ..row }
 }
 
@@ -168,6 +178,7 @@ impl World {
                     let desired = self.fleet.clusters.get(cluster).map(ClusterRow::imagined);
                     let row = before.cloned().or(desired).expect("it is desired or recorded");
                     let row = reserved(row, &moved.from, moved.cause);
+                    let row = transfer::reserved(row, transfer::committed(moved));
                     after.lock(&binding.worker).clusters.insert(cluster.clone(), row);
                 }
                 Decision::Keep { worker } => {
@@ -183,6 +194,9 @@ impl World {
 /// `w1 => w2 D1 Drain`; without a step while the old worker is not heard of.
 pub(super) fn told(cluster: &Name, from: &Name, step: Option<DeletionStep>, plan: &Plan) -> String {
     let moved = plan.moved(cluster).expect("it moves");
+    if let Some(words) = transfer::told(moved) {
+        return words;
+    }
     let step = step.map_or_else(|| "unheard".to_owned(), |step| format!("{step:?}"));
     format!("{from} => {} {step} {}", moved.to, moved.cause.name())
 }
@@ -195,6 +209,9 @@ pub(super) fn more(cluster: &Name, plan: &Plan, expected: &str) -> String {
     if let Some(moved) = &planned.moved {
         let from = &moved.from;
         let _ = match moved.progress {
+            MoveProgress::Arrives if planned.is_adopted() => {
+                write!(words, " handed over from {from}")
+            }
             MoveProgress::Arrives => write!(words, " new from {from}"),
             MoveProgress::Starts => write!(words, " from {from}"),
             MoveProgress::CalledOff => write!(words, " again"),

@@ -74,9 +74,10 @@ pub(super) fn change_of(
         Decision::Keep { worker } if from.as_ref().is_some_and(|f| f != worker) => {
             (Action::Move, String::new())
         }
-        Decision::Keep { .. } if ended(moved).is_some() => ended(moved)?,
+        Decision::Keep { .. } if ended(name, moved).is_some() => ended(name, moved)?,
         Decision::Move { step, .. } => match moved?.progress {
-            MoveProgress::Begins => (Action::Move, moved?.words(*step)),
+            MoveProgress::Begins => (Action::Move, moved?.words(name, *step)),
+            _ if advances(moved) => (Action::Update, moved?.words(name, *step)),
             _ => (Action::Update, done?.to_owned()),
         },
         Decision::Keep { .. } if done.is_some() => {
@@ -140,13 +141,18 @@ fn is_set_back(name: &Name, proposal: &Proposal) -> bool {
 }
 
 /// What is said of a move that ends in this run.
-fn ended(moved: Option<&Move>) -> Option<(Action, String)> {
+fn ended(name: &Name, moved: Option<&Move>) -> Option<(Action, String)> {
     let action = match moved?.progress {
         MoveProgress::CalledOff => Action::Update,
         MoveProgress::Arrives => Action::Move,
         MoveProgress::Begins | MoveProgress::Leaves | MoveProgress::Starts => return None,
     };
-    Some((action, moved?.words(None)))
+    Some((action, moved?.words(name, None)))
+}
+
+/// Whether a hand-over takes its next step in this run.
+fn advances(moved: Option<&Move>) -> bool {
+    moved.is_some_and(Move::advances)
 }
 
 /// The worker whose lock lists a cluster. Most are where they were, so that one is asked first.

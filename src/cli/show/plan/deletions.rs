@@ -60,7 +60,9 @@ const ABANDON_HELP: &str = "if it is gone for ever, acknowledge that: folders an
 /// The deletions that wait.
 pub(super) fn waiting(plan: &Plan) -> impl Iterator<Item = (&Name, &Deletion)> {
     let all = plan.deletions().into_iter();
-    all.filter(|(_, deletion)| deletion.progress == Progress::Waits)
+    // What is left behind of a cluster that was handed over is told with its move.
+    let leaves = |name: &Name| plan.moved(name).is_some_and(|moved| moved.transfer.is_some());
+    all.filter(move |(name, deletion)| deletion.progress == Progress::Waits && !leaves(name))
 }
 
 /// The most lines of deletions that wait; the rest is counted.

@@ -6,8 +6,8 @@ use super::super::findings::{SeverityTally, findings_value};
 use super::{Action, ChangeGroup, ClusterChange, FileCount, PlanView, certificate, form};
 use crate::change::with_lines;
 use crate::model::{
-    ClusterPlan, Decision, Drifted, Gate, Hold, Move, Name, PoolPlan, Reason, Stay, WorkerPlan,
-    WorkerState,
+    ClusterPlan, Decision, Drifted, Gate, Hold, Move, Name, PoolPlan, Reason, Stay, Transfer,
+    TransferStep, TransferWait, WorkerPlan, WorkerState,
 };
 use crate::pipeline::update_lines;
 
@@ -181,13 +181,23 @@ fn worker(name: &Name, plan: &WorkerPlan, view: &PlanView<'_>) -> Value {
 
 fn moves(view: &PlanView<'_>) -> Value {
     let moved = |(name, moved): (&Name, &Move)| {
-        json!({
+        let mut value = json!({
             "name": name,
             "from": moved.from,
             "to": moved.to,
             "cause": moved.cause,
             "progress": moved.progress.name(),
-        })
+        });
+        if let Some(transfer) = &moved.transfer {
+            let command = Transfer::command(name, &moved.from, &moved.to);
+            let command = (transfer.row.step == TransferStep::HandOver).then_some(command);
+            value["transfer"] = json!({
+                "step": transfer.row.step.name(),
+                "waits": transfer.waits.map(TransferWait::name),
+                "command": command,
+            });
+        }
+        value
     };
     view.proposal.plan.moves().map(moved).collect()
 }

@@ -13,21 +13,27 @@ use crate::model::{
 pub(in crate::cli::show) const LOST: &str =
     "what is in these clusters is lost: each is made anew, and empty";
 
+/// What a hand-over costs.
+const HANDED_OVER: &str =
+    "these clusters go to another worker as they are; nothing in them is lost";
+
 /// The most lines of one sort; the rest is counted.
 const LINES: usize = 5;
 
-/// The moves that began and did not arrive, in words: those that go the same way together.
-fn moves(plan: &Plan) -> Vec<String> {
-    let under_way =
-        |moved: &Move| matches!(moved.progress, MoveProgress::Begins | MoveProgress::Leaves);
-    let words = |planned: &ClusterPlan| match planned.decision {
-        Decision::Move { step, .. } => {
-            planned.moved.as_ref().filter(|moved| under_way(moved)).map(|moved| moved.words(step))
-        }
-        _ => None,
+/// The moves that began and did not arrive, in words: those that go the same way together. `handed_over`: of the
+/// clusters that go as they are, and not of those that are made anew.
+fn moves(plan: &Plan, handed_over: bool) -> Vec<String> {
+    let under_way = |moved: &Move| {
+        matches!(moved.progress, MoveProgress::Begins | MoveProgress::Leaves)
+            && moved.transfer.is_some() == handed_over
+    };
+    let words = |name: &Name, planned: &ClusterPlan| {
+        let Decision::Move { step, .. } = planned.decision else { return None };
+        let moved = planned.moved.as_ref().filter(|moved| under_way(moved))?;
+        Some(moved.words(name, step))
     };
     let moves = plan.clusters.iter();
-    alike(moves.filter_map(|(name, planned)| Some((name, words(planned)?))), LINES)
+    alike(moves.filter_map(|(name, planned)| Some((name, words(name, planned)?))), LINES)
 }
 
 /// What is named and stays, by worker, by what names it and by why it stays.
@@ -52,7 +58,9 @@ fn stays<'a>(all: impl Iterator<Item = (&'a Name, &'a Stay)>) -> Vec<String> {
 /// For a terminal.
 pub(super) fn text(view: &PlanView<'_>, palette: Palette) -> String {
     let plan = &view.proposal.plan;
-    section(&moves(plan), "MOVING", LOST, palette) + &stays_text(plan.stays(), palette)
+    section(&moves(plan, false), "MOVING", LOST, palette)
+        + &section(&moves(plan, true), "HANDING OVER", HANDED_OVER, palette)
+        + &stays_text(plan.stays(), palette)
 }
 
 /// What is named and stays, for a terminal.
@@ -80,8 +88,12 @@ pub(super) fn markdown(view: &PlanView<'_>) -> String {
     let mut out = String::new();
     let sections = [
         (
-            moves(plan),
+            moves(plan, false),
             "**Moving**: what is in these clusters is lost: each is made anew, and empty",
+        ),
+        (
+            moves(plan, true),
+            "**Handing over**: these clusters go to another worker as they are; nothing in them is lost",
         ),
         (stays(plan.stays()), "**Staying**: these are named and do not move"),
     ];
@@ -119,7 +131,8 @@ mod tests {
         let step = Some(DeletionStep::D1);
         let decision = Decision::Move { from: from.clone(), step, binding };
         let (to, demand) = (name("w2"), crate::model::Resources::new());
-        let moved = Move { from: from.clone(), to, cause, progress, demand, awaited: true };
+        let moved =
+            Move { from: from.clone(), to, cause, progress, demand, awaited: true, transfer: None };
         let plan = &mut proposal.plan;
         let planned = ClusterPlan {
             moved: Some(Box::new(moved)),

@@ -137,7 +137,9 @@ fn waiting(view: &SimulateView<'_>, palette: Palette) -> String {
 
 /// Why what leaves its worker loses what is in it, and what is named and stays.
 fn moving(view: &SimulateView<'_>, palette: Palette) -> String {
-    let moves = view.clusters().iter().any(|c| matches!(c.after, ClusterStanding::Moving { .. }));
+    let is_lost = |name: &Name| view.after.plan.moved(name).is_none_or(|m| m.transfer.is_none());
+    let moves = |after: &ClusterStanding| matches!(after, ClusterStanding::Moving { .. });
+    let moves = view.clusters().iter().any(|c| moves(&c.after) && is_lost(&c.name));
     let mut out = String::new();
     if moves {
         let _ = writeln!(out, "{}: {LOST}", palette.paint(Tone::Warn, "MOVING"));
