@@ -4,9 +4,10 @@ use super::{Context, Error, Exit, FolderArgs, engine, object::WorkerArgs, overla
 
 /// Drain a worker: nothing new is placed there, and what may move, moves
 ///
-/// Writes `drain: true` to fleet/overlays/NAME.yaml and keeps what else the file says. Only
-/// clusters with `onWorkerLoss: Rebuild` move: each is deleted on the worker and made anew, and
-/// empty, on another one. All others stay; which ones, and why, is said at once.
+/// Writes `drain: true` to fleet/overlays/NAME.yaml and keeps what else the file says. Clusters
+/// that manage themselves are handed over as they are. Of the others only those with
+/// `onWorkerLoss: Rebuild` move: each is deleted on the worker and made anew, and empty, on
+/// another one. All else stays; which clusters, and why, is said at once.
 /// `carp uncordon NAME` takes the drain off again.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]

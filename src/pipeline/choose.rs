@@ -8,6 +8,7 @@ use super::ahead::{FolderJob, take_each};
 use super::choosing::{Choosing, placed_at};
 use super::contents::Choice;
 use super::folders::{put_folder, read_folder};
+use super::handing_over::arrived;
 use super::loss_guards::LossGuards;
 use super::run::Run;
 use crate::diag::FieldPath;
@@ -54,7 +55,8 @@ impl Choosing<'_> {
         take_each(jobs, *threads, &plan.clusters, |name, planned, job| {
             work.step();
             if let Some((worker, row)) = self.cluster(name, planned, job)? {
-                let row = ClusterRow { moves: None, suspended: false, ..row };
+                let leaves = matches!(planned.decision, Decision::Move { .. });
+                let row = ClusterRow { moves: None, suspended: row.suspended && leaves, ..row };
                 if row.demand != planned.demand {
                     self.not_resized.insert(name.clone());
                 }
@@ -73,7 +75,19 @@ impl Choosing<'_> {
     ) -> Result<Option<(Name, ClusterRow)>, StoreError> {
         let Some(worker) = planned.decision.worker() else { return Ok(None) };
         let old = self.run.read.previous.workers.get(worker).and_then(|l| l.clusters.get(name));
-        if self.run.read.previous.kept.holds(name, worker) {
+        if self.stands_still(name, planned, old) {
+            return Ok(None);
+        }
+        let arrived = arrived(planned, old);
+        let old = arrived.as_ref().or(old);
+        let kept = self.run.read.previous.kept.holds(name, worker);
+        if let Some(row) = self.handing_over(name, planned, old)? {
+            if kept {
+                self.note_waiting(name, worker, old);
+            }
+            return Ok(Some((worker.clone(), row)));
+        }
+        if kept {
             self.note_waiting(name, worker, old);
             return Ok(old.map(|row| (worker.clone(), row.clone())));
         }
@@ -111,7 +125,7 @@ impl Choosing<'_> {
     ) -> Result<ClusterRow, StoreError> {
         let before = old.and_then(|old| old.folder);
         // What was deleted under this name, or is not deleted after all, is made anew.
-        let old = self.run.cluster_jobs().row_that_stands(&cluster.name, worker);
+        let old = old.filter(|_| !self.run.cluster_jobs().is_over(&cluster.name));
         let data_store = self.run.data_store(cluster, worker);
         let row = |folder, versions| ClusterRow {
             state: ClusterState::Bound,

@@ -20,6 +20,7 @@ mod edits;
 mod folders;
 mod form;
 mod found;
+mod handing_over;
 mod kept;
 mod loss_guards;
 mod moving;

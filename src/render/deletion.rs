@@ -20,7 +20,7 @@ pub(super) const TOMBSTONE: &str = "carp-tombstone";
 
 /// What keeps Flux from pruning an object. It looks at the object on the cluster, as an annotation or a
 /// label (fluxcd/pkg `ssa/manager_delete.go`, kustomize-controller `deleteObjects`).
-const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
+pub(super) const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
 
 /// The last good folder as a step of the deletion leaves it. Documents that stay are kept byte for byte,
 /// but for the marks that a step sets or takes away.
@@ -168,7 +168,7 @@ pub fn worker_place(files: &Files) -> Option<WorkerPlace> {
 }
 
 /// The last good folder was read before it was committed, so somebody else wrote into it.
-fn unreadable(document: &Malformed) -> Diagnostic {
+pub(super) fn unreadable(document: &Malformed) -> Diagnostic {
     Diagnostic::new(Code::RecordUnreadable, document.to_string())
         .help("bring the folder back as carp committed it: `git log` on it shows when it changed")
 }

@@ -71,6 +71,7 @@ mod secrets;
 mod template_test;
 mod templates;
 mod text;
+mod transfer;
 mod under_way;
 mod unused;
 mod wanted;
@@ -108,6 +109,7 @@ pub use secrets::{
 };
 pub use template_test::{run_template_test, template_tests};
 pub use templates::Templates;
+pub use transfer::{PreparedFolder, prepared_folder};
 pub use under_way::rendering;
 pub use wanted::SecretWanted;
 pub use worker::worker_job;

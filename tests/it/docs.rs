@@ -10,7 +10,8 @@ use carp::model::{
     Blocker, ClusterPhase, ConditionReason, ConditionType, DECISION_SCHEMA, DecisionRecord,
     FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport, GateReason, HoldKind, Missing,
     PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Refusal, Report, StepWait, TURN_SCHEMA,
-    Turn, WORKER_LOCK_SCHEMA, WorkerLock, WorkerPhase, lock_from_bytes, lock_to_bytes,
+    TransferWait, Turn, WORKER_LOCK_SCHEMA, WorkerLock, WorkerPhase, lock_from_bytes,
+    lock_to_bytes,
 };
 use carp::status::{ClusterDocument, FleetStatus, STATUS_SCHEMA, WorkerDocument};
 use serde::Serialize;
@@ -72,6 +73,7 @@ fn every_condition_and_every_word_of_one_is_explained() {
         Blocker::NotMovable,
         Blocker::Paused,
         Blocker::NotRendered,
+        Blocker::NotHeard,
         Blocker::FolderKept,
         Blocker::NoWorkerFits(BTreeSet::new()),
         Blocker::WaitsItsTurn,
@@ -82,7 +84,8 @@ fn every_condition_and_every_word_of_one_is_explained() {
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
         .map(|(word, _)| word)
         .collect();
-    let wanted = refusals.chain(waits).chain(conditions).chain(stays).collect();
+    let transfers = TransferWait::ALL.iter().map(|wait| wait.name());
+    let wanted = refusals.chain(waits).chain(conditions).chain(stays).chain(transfers).collect();
     assert_eq!(there, wanted);
 }
 
@@ -196,7 +199,8 @@ fn the_goldens_are_what_carp_reads_and_writes() {
     for state in ["bound", "pending", "deleting"] {
         check_yaml::<DecisionRecord>(&format!("decision record, {state}"), 1);
     }
-    check_yaml::<DecisionRecord>("decision record, moving", DECISION_SCHEMA);
+    check_yaml::<DecisionRecord>("decision record, moving", 2);
+    check_yaml::<DecisionRecord>("decision record, handed over", DECISION_SCHEMA);
     check_lock::<WorkerLock>("carp.lock", WORKER_LOCK_SCHEMA);
     check_lock::<PendingLock>("pending.lock", PENDING_SCHEMA);
     check_lock::<FleetLock>("fleet.lock", FLEET_LOCK_SCHEMA);

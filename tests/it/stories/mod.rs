@@ -60,15 +60,18 @@ macro_rules! stories {
 
 stories! {
     a_cluster_goes_up_two_minors
+    a_cluster_is_handed_over
     a_cluster_is_let_go
     a_cluster_on_the_move_is_removed
     a_decision_is_explained_later
     a_deletion_in_three_commits
     a_deletion_is_called_off
     a_deletion_that_nobody_sees
+    a_document_goes_while_it_is_handed_over
     a_drain_is_lifted_in_time
     a_drain_two_at_a_time
     a_drain_without_room_elsewhere
+    a_hand_over_is_called_off
     a_lock_is_deleted_by_hand
     a_lost_lock_forgets_no_worker_of_a_pool
     a_lost_lock_keeps_the_version_step
