@@ -14,9 +14,9 @@ use crate::diag::Diagnostics;
 use crate::model::{ClusterPlan, ClusterRow, ClusterState, Digest, Name, StoreError};
 use crate::render::{Files, Job};
 
-/// How many clusters are handed to the threads at once. Two batches are under way, with what their templates get, which is
-/// some tens of kilobytes for each.
-const BATCH: usize = 64;
+/// How many clusters are handed to the threads at once. Two batches are under way, with their folders: so many that a
+/// thread seldom waits, and so few that folders as large as they may be do not fill the memory.
+const BATCH: usize = 16;
 
 /// Fewer clusters are made sooner than another thread has learnt the shapes of their documents.
 const FEWEST: usize = 96;
