@@ -1,5 +1,6 @@
 //! One rendered object and where it stands.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
@@ -22,6 +23,27 @@ pub(super) struct Object {
     pub(super) value: Rc<Value>,
     /// What it has in common with others, where that is known.
     pub(super) known: Option<KnownDocument>,
+    /// What names it, once somebody has asked: rules ask again and again.
+    names: OnceCell<ObjectNames>,
+}
+
+/// `apiVersion`, `kind`, namespace and name in one text, empty where there is none, and where each ends.
+#[derive(Clone, Debug)]
+struct ObjectNames {
+    text: String,
+    ends: [usize; 4],
+}
+
+impl ObjectNames {
+    fn of(value: &Value) -> Self {
+        let mut text = String::with_capacity(128);
+        let paths = ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"];
+        let ends = paths.map(|path| {
+            text.push_str(at(value, path).and_then(Value::as_str).unwrap_or_default());
+            text.len()
+        });
+        Self { text, ends }
+    }
 }
 
 impl PartialEq for Object {
@@ -31,24 +53,31 @@ impl PartialEq for Object {
 }
 
 impl Object {
-    /// Its value, to be changed: then it may have nothing in common with others any more.
+    fn new(file: &str, text: String, value: Rc<Value>, known: Option<KnownDocument>) -> Self {
+        Self { file: file.to_owned(), text, value, known, names: OnceCell::new() }
+    }
+
+    /// Its value, to be changed: then it may have nothing in common with others any more, and another name.
     pub(super) fn value_mut(&mut self) -> &mut Value {
         self.known = None;
+        self.names.take();
         Rc::make_mut(&mut self.value)
     }
 
     /// Gives it another value.
     pub(super) fn set_value(&mut self, value: Value) {
-        (self.value, self.known) = (value.into(), None);
+        *self.value_mut() = value;
     }
 
-    fn text_at(&self, pointer: &str) -> &str {
-        at(&self.value, pointer).and_then(Value::as_str).unwrap_or_default()
+    fn named(&self, nth: usize) -> &str {
+        let ObjectNames { text, ends } = self.names.get_or_init(|| ObjectNames::of(&self.value));
+        let start = nth.checked_sub(1).map_or(0, |before| ends[before]);
+        &text[start..ends[nth]]
     }
 
     /// Its `apiVersion`.
     pub(super) fn api_version(&self) -> &str {
-        self.text_at("/apiVersion")
+        self.named(0)
     }
 
     /// Its API group: what stands before the `/` of `apiVersion`.
@@ -58,17 +87,17 @@ impl Object {
 
     /// Its `kind`.
     pub(super) fn kind(&self) -> &str {
-        self.text_at("/kind")
+        self.named(1)
     }
 
     /// Its name.
     pub(super) fn name(&self) -> &str {
-        self.text_at("/metadata/name")
+        self.named(3)
     }
 
     /// Its namespace; empty where it has none.
     pub(super) fn namespace(&self) -> &str {
-        self.text_at("/metadata/namespace")
+        self.named(2)
     }
 
     /// What makes it the same object over time.
@@ -76,7 +105,7 @@ impl Object {
         (self.group(), self.kind(), self.namespace(), self.name())
     }
 
-    /// The same as one text.
+    /// Its identity as one text.
     pub(super) fn key(&self) -> String {
         let (group, kind, namespace, name) = self.identity();
         [group, kind, namespace, name].join("/")
@@ -125,7 +154,7 @@ pub(super) fn objects_beside(
         for (nth, document) in (1..).zip(text::documents(&content)) {
             if let Some(value) = known.get(&*document) {
                 let (text, value) = (document.into_owned(), Rc::clone(value));
-                found.push(Object { file: file.clone(), text, value, known: None });
+                found.push(Object::new(file, text, value, None));
                 continue;
             }
             match object(file, document.into_owned()) {
@@ -146,7 +175,7 @@ fn object(file: &str, text: String) -> Result<Object, String> {
             None => error.message,
         }
     })?;
-    let object = Object { file: file.to_owned(), text, value, known };
+    let object = Object::new(file, text, value, known);
     for (field, found) in [
         ("apiVersion", object.api_version()),
         ("kind", object.kind()),
@@ -174,6 +203,17 @@ mod tests {
         let objects = objects(&files(text)).unwrap();
         assert_eq!(objects[0].identity(), ("", "A", "", "a"));
         assert_eq!(objects[1].identity(), ("g", "B", "ns", "b"));
+    }
+
+    #[test]
+    fn a_changed_object_has_its_new_name() {
+        let text = "apiVersion: g/v1\nkind: A\nmetadata:\n  name: a\n  namespace: ns\n";
+        let mut object = objects(&files(text)).unwrap().remove(0);
+        assert_eq!(object.identity(), ("g", "A", "ns", "a"));
+        object.value_mut()["metadata"]["name"] = "b".into();
+        assert_eq!(object.identity(), ("g", "A", "ns", "b"));
+        object.set_value(serde_json::json!({"apiVersion": "v1", "kind": "C"}));
+        assert_eq!(object.identity(), ("", "C", "", ""));
     }
 
     #[test]
