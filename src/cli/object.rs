@@ -3,6 +3,7 @@
 use super::{Error, args};
 use crate::diag::suggest;
 use crate::model::Name;
+use crate::model::words::words;
 
 /// `KIND/NAME`, or `NAME` alone: names are unique over clusters and workers, and a policy of the same
 /// name comes after them.
@@ -14,17 +15,17 @@ pub struct ObjectRef {
     pub name: Name,
 }
 
-/// A kind that commands speak of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectKind {
+words! {
+    /// A kind that commands speak of.
+    pub ObjectKind:
     /// A `ManagedCluster`.
-    Cluster,
+    Cluster = "cluster",
     /// A `Worker`.
-    Worker,
+    Worker = "worker",
     /// A `WorkerPool`.
-    Pool,
+    Pool = "pool",
     /// A `PlacementPolicy`.
-    Policy,
+    Policy = "policy",
 }
 
 /// What the words after a command name.
@@ -48,9 +49,6 @@ const WORDS: &[(ObjectKind, &[&str])] = &[
 ];
 
 impl ObjectKind {
-    /// All of them.
-    const ALL: [Self; 4] = [Self::Cluster, Self::Worker, Self::Pool, Self::Policy];
-
     /// The kind that a word stands for, in upper or lower case.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
@@ -63,17 +61,6 @@ impl ObjectKind {
     pub(super) fn words() -> impl Iterator<Item = &'static str> {
         WORDS.iter().flat_map(|(_, words)| words.iter().copied())
     }
-
-    /// The word that people use for one.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Cluster => "cluster",
-            Self::Worker => "worker",
-            Self::Pool => "pool",
-            Self::Policy => "policy",
-        }
-    }
 }
 
 impl Target {
@@ -82,7 +69,7 @@ impl Target {
     /// # Errors
     /// A word is no kind, or a name that nothing can have; there are too many words.
     pub fn of(words: &[String]) -> Result<Self, Error> {
-        Self::among(words, &ObjectKind::ALL)
+        Self::among(words, ObjectKind::ALL)
     }
 
     /// Reads the words of a command that speaks of `kinds` alone: where a word is no kind, these are offered.
@@ -135,7 +122,7 @@ pub(super) fn worker(words: &[String]) -> Result<Name, Error> {
     let object = ObjectRef::of(words, &[ObjectKind::Worker])?;
     match object.kind {
         None | Some(ObjectKind::Worker) => Ok(object.name),
-        Some(kind) => Err(Error::usage(format!("{}/{} is no worker", kind.word(), object.name))
+        Some(kind) => Err(Error::usage(format!("{}/{} is no worker", kind.name(), object.name))
             .help("write the worker's name")),
     }
 }
@@ -170,7 +157,7 @@ fn kind_of(text: &str, kinds: &[ObjectKind]) -> Result<ObjectKind, Error> {
 
 /// The kinds of a command: ``the kinds are `cluster`, `worker` and `policy` ``.
 fn offered(kinds: &[ObjectKind]) -> String {
-    let words: Vec<_> = kinds.iter().map(|kind| format!("`{}`", kind.word())).collect();
+    let words: Vec<_> = kinds.iter().map(|kind| format!("`{}`", kind.name())).collect();
     match words.as_slice() {
         [] => "no kind is named here".to_owned(),
         [one] => format!("the only kind here is {one}"),
