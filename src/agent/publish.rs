@@ -94,7 +94,7 @@ impl PublishTarget {
     }
 }
 
-/// The same failure in the words of who runs an agent.
+/// A failed signature in the words of who runs an agent.
 fn unsigned(error: git::Error) -> Error {
     match error {
         git::Error::Signing { tried, detail } => {

@@ -30,7 +30,7 @@ pub fn overrides_not_loaded(
     Ok(())
 }
 
-/// The same of what a worker itself is made of: whether all override policies are there that may be about it.
+/// Whether all override policies are there that may be about what a worker itself is made of.
 ///
 /// # Errors
 /// One of them is not.

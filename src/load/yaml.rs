@@ -54,7 +54,7 @@ pub fn emit_yaml(value: &impl Serialize) -> String {
     plain_yaml::write(value, &|text| emit_any(&text)).unwrap_or_else(|| emit_any(value))
 }
 
-/// The same, whatever is in it.
+/// Writes any value as [`emit_yaml`] does, plain words or not.
 pub(super) fn emit_any(value: &impl Serialize) -> String {
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     let mut text = serde_saphyr::to_string_with_options(value, options)

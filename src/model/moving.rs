@@ -168,7 +168,7 @@ impl Move {
         }
     }
 
-    /// The same of a cluster that is handed over.
+    /// Where a cluster that is handed over goes, why, and what that waits for.
     fn transfer_words(&self, cluster: &Name, transfer: &Transfer) -> String {
         let Self { from, to, cause, progress, .. } = self;
         let why = cause.words();

@@ -26,7 +26,7 @@ words! {
     pub TransferWait:
     /// No complete report of the old worker counts: it is silent, has no agent or is another cluster by now.
     OldWorkerUnheard,
-    /// The same of the new worker.
+    /// No complete report of the new worker counts, for one of these reasons.
     NewWorkerUnheard,
     /// The old worker does not report that Flux leaves the cluster alone.
     NotSuspended,

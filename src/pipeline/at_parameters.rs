@@ -75,7 +75,7 @@ impl Run<'_> {
         at_parameters((found, trials), said, &without, &place)
     }
 
-    /// The same of the folder that makes a worker.
+    /// The findings about the folder that makes a worker, each at the parameter that brings it about.
     pub(super) fn at_parameters_of_worker(
         self,
         worker: &Worker,

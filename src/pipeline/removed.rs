@@ -31,7 +31,7 @@ impl Choosing<'_> {
         self.losses.count(LossOwner { name: name.as_str(), tenant }, losses)
     }
 
-    /// The same for a cluster, which follows its last good folder on a worker.
+    /// Counts what a cluster loses, which follows its last good folder on a worker.
     ///
     /// # Errors
     /// It is held.

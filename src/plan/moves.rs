@@ -101,7 +101,7 @@ fn bound_before(to: &Name, kept: &ClusterRow) -> Binding {
     Binding { worker: to.clone(), policy: None, decided_by: None, runner_up: None, group }
 }
 
-/// The same of a cluster that is handed over as it is. It goes nowhere else, whatever becomes of the new worker: where
+/// The move of a cluster that is handed over as it is. It goes nowhere else, whatever becomes of the new worker: where
 /// the evidence is missing it waits.
 fn handed_over<'a>(
     input: &PlanInput<'_>,

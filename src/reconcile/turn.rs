@@ -125,7 +125,7 @@ impl Error {
         Turn { attempt, ..Turn::failed(self.kind(), self.to_string(), now) }
     }
 
-    /// The same failure, where the remote refused for good, with what was refused.
+    /// This failure, with what was refused where the remote refused for good.
     pub(super) fn of_attempt(self, attempted: Attempt) -> Self {
         match self {
             Self::Refused { branch, detail, .. } => {

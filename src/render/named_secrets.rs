@@ -28,7 +28,7 @@ pub fn secrets_named_by_worker(fleet: &Fleet, worker: &Worker) -> Vec<SecretWant
     all.map(|wanted| wanted.by_hand(Where::ControlPlane, Once::Worker)).collect()
 }
 
-/// The same, as what uses them wants them.
+/// The Secrets that a worker's own parameters name, as what uses them wants them.
 pub(super) fn of_worker(worker: &Worker) -> Vec<NeededSecret> {
     let spec = &worker.spec;
     named(worker.manifest(), (&spec.parameters, &spec.node_pools), &worker.name)

@@ -23,7 +23,7 @@ pub(super) fn git_secret(fleet: &Fleet) -> Option<NeededSecret> {
     Some(git_credential(fleet, name))
 }
 
-/// The same by another name, in the form that Flux wants for its address (source-controller, "GitRepository", secret
+/// The credential for the output by another name, in the form that Flux wants for its address (source-controller, "GitRepository", secret
 /// reference).
 pub(super) fn git_credential(fleet: &Fleet, name: &str) -> NeededSecret {
     let fields = SecretFields::default();

@@ -14,7 +14,7 @@ pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
     parse_shared(text).map(Rc::unwrap_or_clone)
 }
 
-/// The same, where nobody changes what is read.
+/// Reads one document that nobody changes.
 pub(super) fn parse_shared(text: &str) -> Result<Rc<Value>, YamlError> {
     pattern::parse(text).map(|read| read.value)
 }
@@ -24,7 +24,7 @@ pub(super) fn emit(value: &Value) -> String {
     plain_yaml::write(value, &emit_scalar).unwrap_or_else(|| emit_any(value))
 }
 
-/// The same of any value.
+/// Writes any value as [`emit`] does, plain words or not.
 pub(super) fn emit_any(value: &Value) -> String {
     written(&Sorted(value))
 }

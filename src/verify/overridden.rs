@@ -76,7 +76,7 @@ fn selects_no_worker(fleet: &Fleet, policy: &Override) -> Diagnostic {
     finding(policy, FieldPath::keys("spec.workerSelector"), message, help)
 }
 
-/// The same of a policy about workers. These are few, and what they are made of hangs on no cluster.
+/// The findings about a policy about workers. These are few, and what they are made of hangs on no cluster.
 fn of_workers(fleet: &Fleet, policy: &Override, templates: &Templates) -> Vec<Diagnostic> {
     let workers: Vec<&Worker> =
         fleet.workers.values().filter(|worker| policy.selects_worker(worker)).collect();

@@ -65,7 +65,7 @@ pub(super) fn look_at_input(
     look_at_input_with(context, fleet, &observing(observed), sought)
 }
 
-/// The same, told what else it stands on.
+/// Reads a fleet as [`look_at_input`] does, told what else it stands on.
 pub(super) fn look_at_input_with(
     context: &Context<'_, '_>,
     fleet: &FleetArgs,

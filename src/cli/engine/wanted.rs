@@ -54,7 +54,7 @@ const fn once_name(once: Once) -> &'static str {
     }
 }
 
-/// The same for people, who expect it to be for the worker that they asked about.
+/// For what something is done once, as people read it, who expect it to be for the worker that they asked about.
 const fn once_words(once: Once) -> &'static str {
     match once {
         Once::Fleet => ", once per fleet",

@@ -36,7 +36,7 @@ pub(super) fn known(stores: &[DataStoreStatus], palette: Palette) -> String {
     below(&["data store", "clusters", "quota"], &rows, palette)
 }
 
-/// The same with what its worker wants of it.
+/// What is known of each and what its worker wants of it, with an empty line above; nothing where there are none.
 pub(super) fn text(stores: &[DataStoreRow], palette: Palette) -> String {
     let row = |store: &DataStoreRow| -> Vec<Cell> {
         let labels = store.labels.iter().map(|(key, value)| format!("{key}={value}"));

@@ -22,7 +22,7 @@ pub enum Sought {
     Findings,
     /// What would change, and what waits.
     Changes,
-    /// The same, with all clusters that stay and all workers.
+    /// What would change, and what waits, with all clusters that stay and all workers.
     Plan,
     /// What is known of each cluster and worker.
     Statuses,

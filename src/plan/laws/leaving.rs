@@ -34,7 +34,7 @@ fn a_placed_cluster_stays() {
     stayed.at_least(500);
 }
 
-/// The same world when a worker has been silent for longer than any grace; `None` where nobody looks at it.
+/// The world when a worker has been silent for longer than any grace; `None` where nobody looks at it.
 fn without_reports(world: &World, worker: &Name) -> Option<World> {
     let mut lost = world.clone();
     let report = lost.observed.workers.get_mut(worker)?;

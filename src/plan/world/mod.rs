@@ -188,7 +188,7 @@ impl World {
         explain_policy(&self.input(), &name(policy))
     }
 
-    /// The same fleet after a plan was committed.
+    /// The fleet after a plan was committed.
     pub(super) fn after(&self, planning: &Planning) -> Self {
         let previous = Previous { kept: self.previous.kept.clone(), ..Previous::default() };
         let mut after = Self { previous, rebalance: None, ..self.clone() };

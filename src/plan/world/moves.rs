@@ -151,7 +151,7 @@ impl World {
         self.now.unwrap_or_else(|| moment("0"))
     }
 
-    /// The same world at another time.
+    /// The world at another time.
     pub(in crate::plan) fn at(&self, time: Timestamp) -> Self {
         let mut world = Self { now: Some(time), ..self.clone() };
         world.pass();

@@ -41,7 +41,7 @@ fn release(object: &Object) -> Option<(&str, &str)> {
     Some((text("/spec/namespace").unwrap_or("default"), name))
 }
 
-/// The same of what Flux installs in another cluster; what it installs on the worker itself is that one's alone.
+/// The namespace and the name of what Flux installs in another cluster; what it installs on the worker itself is that one's alone.
 fn release_of_flux(object: &Object) -> Option<(&str, &str)> {
     let text = |pointer: &str| at(&object.value, pointer).and_then(Value::as_str);
     at(&object.value, "/spec/kubeConfig")?;

@@ -203,7 +203,7 @@ mod tests {
         told(plan)
     }
 
-    /// The same of a cluster.
+    /// What is said of the deletion of a cluster.
     fn view_of_cluster(progress: Progress, missing: Option<Missing>) -> String {
         let mut plan = sample::unchanged().plan;
         let planned = ClusterPlan {

@@ -74,7 +74,7 @@ pub(super) fn widen(fixes: &mut [Fix], ahead: &QueueAhead) {
     }
 }
 
-/// The same changes with amounts that are no larger than what is needed. `needed` says how much that is, of
+/// Changes cut down to amounts that are no larger than what is needed. `needed` says how much that is, of
 /// a change; `None` where it is not known.
 pub(super) fn cut(fixes: &[Fix], needed: impl Fn(&Fix) -> Option<Quantity>) -> Vec<Fix> {
     let cut = |fix: &Fix| {
