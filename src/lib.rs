@@ -10,7 +10,7 @@
 //! F3 pipeline verify   propose, the only composition of the pure core; what people expect of their policies
 //! F2 load plan render schemas overrides gate change status     git store observe forge service    (siblings, no arrow between any two)
 //! F1 model       the nouns
-//! F0 diag fault  how carp speaks about mistakes; where a test lets a run fail
+//! F0 diag fault pattern   how carp speaks about mistakes; where a test lets a run fail; documents that are alike but for some words
 //! ```
 #![forbid(unsafe_code)]
 
@@ -44,3 +44,4 @@ pub mod model;
 
 pub mod diag;
 pub mod fault;
+pub mod pattern;

@@ -38,7 +38,7 @@ pub(super) fn remembered(fact: &Fact, source: DocumentSource) -> Option<Item> {
 /// Reads one document.
 pub(super) fn read(chunk: Chunk<'_>, source: DocumentSource, root: Root) -> Item {
     let mut findings = Findings::of(source);
-    let value = match yaml::parse::<Value>(chunk.text) {
+    let value = match yaml::parse_value(chunk.text) {
         Ok(value) => value,
         Err(fault) => return guess_identity::item(chunk, findings, &fault, root),
     };

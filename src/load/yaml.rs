@@ -1,12 +1,20 @@
 //! YAML text in and out: the options under which carp reads, and the form in which it writes.
 
+use std::cell::RefCell;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_saphyr::Options;
 use serde_saphyr::options::MergeKeyPolicy;
 
 use super::fault::{Bounds, Fault};
 use super::plain_yaml;
+use crate::pattern::Patterns;
+
+thread_local! {
+    static KNOWN: RefCell<Patterns> = RefCell::default();
+}
 
 /// The bounds of a document that people write.
 const BOUNDS: Bounds = Bounds { depth: 64, nodes: 20_000 };
@@ -16,6 +24,11 @@ const BOUNDS_WRITTEN: Bounds = Bounds { nodes: 5_000_000, ..BOUNDS };
 /// Reads one document that a person wrote.
 pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
     parse_within(text, BOUNDS)
+}
+
+/// Reads one document that a person wrote, by its words where others like it were read before.
+pub(super) fn parse_value(text: &str) -> Result<Value, Fault> {
+    KNOWN.with_borrow_mut(|known| known.value(text, parse))
 }
 
 /// Reads one document that carp or an agent wrote.
@@ -66,7 +79,7 @@ pub(super) fn emit_any(value: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::diag::Code;

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::super::reader;
 use super::split::{MARKS, MAX_WORDS, Marks, marked};
 
 /// How many digits end a mark.
@@ -41,13 +40,16 @@ pub(super) enum Piece {
 impl Form {
     /// What documents like this one say; `None` where a word stands in the place of a key, or where nobody could tell a mark:
     /// one that the text spells out, and one that is found with the one marks and not with the others.
-    pub(super) fn of(text: &str, pattern: &str) -> Option<Self> {
-        let read = |marks: Marks| {
-            let value =
-                (!marks.are_in(text)).then(|| reader::read(&marked(pattern, marks)))?.ok()?;
+    pub(super) fn of(
+        text: &str,
+        pattern: &str,
+        read: impl Fn(&str) -> Option<Value>,
+    ) -> Option<Self> {
+        let of = |marks: Marks| {
+            let value = (!marks.are_in(text)).then(|| read(&marked(pattern, marks)))??;
             Self::marked(value, marks)
         };
-        let [one, other] = MARKS.map(read);
+        let [one, other] = MARKS.map(of);
         one.filter(|one| other.is_some_and(|other| other == *one))
     }
 

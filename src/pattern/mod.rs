@@ -1,4 +1,4 @@
-//! Documents that one template makes are alike but for some words. From the fourth on only those words are read.
+//! Documents that one template makes, or that people copy, are alike but for some words. From the fourth on only those words are read.
 //!
 //! A word is what stands last in a line, behind `key: ` or `- `, where it is of a sort that every YAML reader takes
 //! alike: a plain name, a number without a sign, a quoted text without blanks. The rest of the text is the *pattern*. The third
@@ -10,32 +10,26 @@ mod places;
 mod shape;
 mod split;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value;
 
 use self::form::Form;
-pub(super) use self::shape::KnownDocument;
+pub use self::shape::KnownDocument;
 use self::shape::KnownShape;
 use self::split::split;
-use super::reader::{self, YamlError};
 
 /// How many bytes of patterns are kept. Those of the built-in templates are a small part of it.
 const MAX_KEPT: usize = 2 * 1024 * 1024;
 
-thread_local! {
-    static KNOWN: RefCell<Patterns> = RefCell::default();
-}
-
 /// A document that was read.
 #[derive(Debug)]
-pub(super) struct ReadDocument {
+pub struct ReadDocument {
     /// What it says. The next document of its shape is made of it, once nobody has it any more.
-    pub(super) value: Rc<Value>,
+    pub value: Rc<Value>,
     /// What it has in common with others, where that is known.
-    pub(super) known: Option<KnownDocument>,
+    pub known: Option<KnownDocument>,
 }
 
 impl From<Value> for ReadDocument {
@@ -44,14 +38,9 @@ impl From<Value> for ReadDocument {
     }
 }
 
-/// Reads one document as [`reader::read`] does.
-pub(super) fn parse(text: &str) -> Result<ReadDocument, YamlError> {
-    KNOWN.with_borrow_mut(|known| known.parse(text))
-}
-
-/// The patterns of documents that were read before.
+/// The patterns of documents that were read before, all with the same reader.
 #[derive(Debug, Default)]
-struct Patterns {
+pub struct Patterns {
     /// By length and text: few have the same length, and most begin alike.
     known: BTreeMap<usize, BTreeMap<String, KnownPattern>>,
     /// How many bytes they have.
@@ -74,37 +63,63 @@ enum KnownPattern {
 }
 
 impl Patterns {
-    fn parse(&mut self, text: &str) -> Result<ReadDocument, YamlError> {
-        let Some(words) = split(text, &mut self.pattern) else {
-            return reader::read(text).map(ReadDocument::from);
-        };
+    /// Reads one document as `read` does, of which others may be made.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn parse<E>(
+        &mut self,
+        text: &str,
+        read: impl Fn(&str) -> Result<Value, E>,
+    ) -> Result<ReadDocument, E> {
+        self.read(text, read, KnownShape::with)
+    }
+
+    /// What one document says that nothing is made of: as `read` reads it.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn value<E>(
+        &mut self,
+        text: &str,
+        read: impl Fn(&str) -> Result<Value, E>,
+    ) -> Result<Value, E> {
+        self.read(text, read, |shape, words| shape.value(words))
+    }
+
+    fn read<T: From<Value>, E>(
+        &mut self,
+        text: &str,
+        read: impl Fn(&str) -> Result<Value, E>,
+        with: impl Fn(&mut KnownShape, &[&str]) -> T,
+    ) -> Result<T, E> {
+        let Some(words) = split(text, &mut self.pattern) else { return read(text).map(T::from) };
         let length = self.pattern.len();
         let known = self.known.get_mut(&length).and_then(|same| same.get_mut(&self.pattern));
         match known {
-            Some(KnownPattern::Says(said)) => Ok(said.with(&words)),
-            Some(KnownPattern::Closed) => reader::read(text).map(ReadDocument::from),
-            Some(seen @ KnownPattern::Once) => {
-                *seen = KnownPattern::Twice;
-                reader::read(text).map(ReadDocument::from)
-            }
+            Some(KnownPattern::Says(said)) => return Ok(with(said, &words)),
+            Some(KnownPattern::Closed) => {}
+            Some(seen @ KnownPattern::Once) => *seen = KnownPattern::Twice,
             Some(seen @ KnownPattern::Twice) => {
-                let value = reader::read(text)?;
-                let form = Form::of(text, &self.pattern).filter(|form| form.with(&words) == value);
+                let value = read(text)?;
+                let form = Form::of(text, &self.pattern, |text| read(text).ok());
+                let form = form.filter(|form| form.with(&words) == value);
                 let said =
                     form.map(|form| KnownPattern::Says(KnownShape::new(form, &self.pattern)));
                 *seen = said.unwrap_or(KnownPattern::Closed);
-                Ok(value.into())
+                return Ok(value.into());
             }
             None => {
-                let value = reader::read(text)?;
+                let value = read(text)?;
                 if self.bytes + length <= MAX_KEPT {
                     self.bytes += length;
                     let same = self.known.entry(length).or_default();
                     same.insert(self.pattern.clone(), KnownPattern::Once);
                 }
-                Ok(value.into())
+                return Ok(value.into());
             }
         }
+        read(text).map(T::from)
     }
 }
 
@@ -118,12 +133,27 @@ mod tests {
                               - NAME\n  - --host=NAME.example\n  files:\n  - content: |\n      name: NAME\n      \
                               count: 3\n    path: \"NAME\"\n# of: NAME\n";
 
-    fn value(patterns: &mut Patterns, text: &str) -> Result<Value, YamlError> {
-        patterns.parse(text).map(|read| (*read.value).clone())
+    /// As what templates make is read.
+    fn reader(text: &str) -> Result<Value, String> {
+        let options = serde_saphyr::options! { legacy_octal_numbers: true, with_snippet: false };
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
+    }
+
+    /// As what people write is read.
+    fn stricter(text: &str) -> Result<Value, String> {
+        let merge_keys = serde_saphyr::options::MergeKeyPolicy::Error;
+        let options = serde_saphyr::options! {
+            reject_unsupported_tags: true, merge_keys: merge_keys, with_snippet: false,
+        };
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
+    }
+
+    fn value(patterns: &mut Patterns, text: &str) -> Result<Value, String> {
+        patterns.parse(text, reader).map(|read| (*read.value).clone())
     }
 
     fn read(patterns: &mut Patterns, text: &str) {
-        assert_eq!(value(patterns, text), reader::read(text), "{text}");
+        assert_eq!(value(patterns, text), reader(text), "{text}");
     }
 
     fn all(patterns: &Patterns) -> impl Iterator<Item = &KnownPattern> {
@@ -148,17 +178,17 @@ mod tests {
     fn a_value_that_somebody_has_is_not_made_into_another() {
         let mut patterns = Patterns::default();
         let texts = ["a", "b", "c", "d", "e"].map(|name| DEPLOYMENT.replace("NAME", name));
-        let values = texts.clone().map(|text| patterns.parse(&text).unwrap().value);
+        let values = texts.clone().map(|text| patterns.parse(&text, reader).unwrap().value);
         for (text, value) in texts.iter().zip(values) {
-            assert_eq!(*value, reader::read(text).unwrap());
+            assert_eq!(*value, reader(text).unwrap());
         }
         let same = |one: &Rc<Value>, other: &Rc<Value>| Rc::as_ptr(one) == Rc::as_ptr(other);
-        let first = patterns.parse(&texts[0]).unwrap().value;
-        let second = patterns.parse(&texts[1]).unwrap().value;
+        let first = patterns.parse(&texts[0], reader).unwrap().value;
+        let second = patterns.parse(&texts[1], reader).unwrap().value;
         assert!(!same(&first, &second));
         let before = Rc::as_ptr(&first);
         drop(first);
-        assert_eq!(Rc::as_ptr(&patterns.parse(&texts[2]).unwrap().value), before);
+        assert_eq!(Rc::as_ptr(&patterns.parse(&texts[2], reader).unwrap().value), before);
     }
 
     #[test]
@@ -285,11 +315,13 @@ y: - W"#;
         ) {
             let mut kept = Vec::new();
             let mut patterns = Patterns::default();
+            let mut strictly = Patterns::default();
             for words in &words {
                 let text = other(&lines, words);
-                let read = patterns.parse(&text);
+                prop_assert_eq!(strictly.value(&text, stricter), stricter(&text), "{}", text);
+                let read = patterns.parse(&text, reader);
                 let value = read.as_ref().map(|read| (*read.value).clone()).map_err(Clone::clone);
-                prop_assert_eq!(value, reader::read(&text), "{}", text);
+                prop_assert_eq!(value, reader(&text), "{}", text);
                 kept.extend(read.ok().filter(|_| keeps));
             }
         }

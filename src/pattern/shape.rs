@@ -26,7 +26,7 @@ struct DocumentShape {
 
 /// What a document has in common with others of its shape, and with the one that its value was made of.
 #[derive(Clone, Debug)]
-pub(in crate::render) struct KnownDocument {
+pub struct KnownDocument {
     shape: Rc<DocumentShape>,
     /// The places of words that are other ones in the document before; `None` where there is none whose texts are no secrets.
     changed: Option<Rc<[usize]>>,
@@ -38,7 +38,8 @@ impl KnownDocument {
     /// Whether nothing in the document is a secret, for all that is known. `none_in_one` looks one document of the shape
     /// through, comments included, and is asked once; `is_one` says so of a text, with the name that says what the text is for.
     /// `false` also where nobody can tell.
-    pub(in crate::render) fn has_no_secret(
+    #[must_use]
+    pub fn has_no_secret(
         &self,
         value: &Value,
         none_in_one: impl FnOnce() -> bool,
@@ -95,6 +96,11 @@ impl KnownShape {
         let no_secret = Cell::new(comments_differ.then_some(false));
         let shape = DocumentShape { form, places, no_secret };
         Self { shape: shape.into(), values: Vec::new() }
+    }
+
+    /// What the document with these words says.
+    pub(super) fn value(&self, words: &[&str]) -> Value {
+        self.shape.form.with(words)
     }
 
     /// What the document with these words says: a value that nobody has any more, with these words in it, or a new one.

@@ -56,7 +56,6 @@ mod named_secrets;
 mod object;
 mod overridden;
 mod path;
-mod pattern;
 mod plain_yaml;
 mod preparation;
 mod reach;

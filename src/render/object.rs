@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::Files;
 use super::path::at;
-use super::pattern::{self, KnownDocument, ReadDocument};
+use super::reader;
 use super::text;
+use crate::pattern::{KnownDocument, ReadDocument};
 
 /// An object in a file of a folder.
 #[derive(Clone, Debug)]
@@ -167,7 +168,7 @@ pub(super) fn objects_beside(
 }
 
 fn object(file: &str, text: String) -> Result<Object, String> {
-    let ReadDocument { value, known } = pattern::parse(&text).map_err(|error| {
+    let ReadDocument { value, known } = reader::parse(&text).map_err(|error| {
         // The key only: a value may be what nobody should read in a log.
         let line = error.line.and_then(|line| text.lines().nth(line as usize - 1));
         match line.and_then(|line| line.split_once(':')) {

@@ -5,18 +5,17 @@ use std::rc::Rc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::pattern;
 use super::plain_yaml::{self, FIRST};
-use super::reader::YamlError;
+use super::reader::{self, YamlError};
 
-/// Reads one document as [`super::reader::read`] does.
+/// Reads one document as [`reader::parse`] does.
 pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
     parse_shared(text).map(Rc::unwrap_or_clone)
 }
 
 /// Reads one document that nobody changes.
 pub(super) fn parse_shared(text: &str) -> Result<Rc<Value>, YamlError> {
-    pattern::parse(text).map(|read| read.value)
+    reader::parse(text).map(|read| read.value)
 }
 
 /// Writes one document: keys sorted, but `apiVersion`, `kind`, `metadata` and `spec` first.

@@ -31,6 +31,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("model", 1),
     ("diag", 0),
     ("fault", 0),
+    ("pattern", 0),
 ];
 
 /// Crates that only some rooms may name.
