@@ -13,6 +13,7 @@ mod fleet;
 mod forge;
 mod git;
 mod guards;
+mod images;
 mod kind_cluster;
 mod managed_cluster;
 mod offered;
@@ -40,7 +41,7 @@ pub use crds::{all_crds, crds, kind_crd};
 pub use data_store::{DataStore, DataStoreChoice, DataStoreSnapshots, DataStoreStatus};
 pub use fleet::{
     AZURE, AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
-    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, Images, IssuerStorage, Roots, Sources,
+    DeliveryKind, DriftPolicy, Example, Fleet, FleetSpec, IssuerStorage, Roots,
 };
 pub use forge::{ForgeKind, ForgeSettings};
 pub use git::{
@@ -48,6 +49,7 @@ pub use git::{
     WriteMode,
 };
 pub use guards::{GuardWindow, Guards};
+pub use images::{Images, Sources};
 pub use kind_cluster::{
     DEFAULT_KIND_VERSION, Endpoint, EndpointType, HistoryRow, Initialization,
     KIND_CLUSTER_API_VERSION, KIND_CLUSTER_GROUP, KINDCluster, KINDClusterSpec, KINDClusterStatus,
