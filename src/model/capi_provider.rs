@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::flavor::{FlavorFault, read_manifest};
+use super::flavor::{FlavorFault, RenderedWith, read_manifest};
 use super::provided_kind::ProvidedKind;
 use super::published::{address_fault, release_file};
 
@@ -55,9 +55,12 @@ pub struct CapiProvider {
     /// The service accounts that act in Azure with an identity of their own.
     #[serde(default)]
     pub identities: Vec<ProviderIdentity>,
-    /// What a Deployment of it is told of the kinds to install, where federated credentials are made from there.
+    /// What a Deployment of it is told of the kinds to install, where that is more than it is told anyway.
     #[serde(default)]
     pub crds: Option<InstalledCrds>,
+    /// What its controller may do besides, with settings of `carp.yaml`.
+    #[serde(default)]
+    pub aggregated: Option<AggregatedRole>,
     /// What it is told of a cloud of Azure that is not the public one: variables, each with the field of the
     /// table of clouds.
     #[serde(default)]
@@ -109,8 +112,36 @@ pub struct ProviderIdentity {
 pub struct InstalledCrds {
     /// The Deployment.
     pub deployment: String,
-    /// All of them, as it wants them named.
+    /// Those that it installs anyway, as it wants them named.
     pub patterns: Vec<String>,
+    /// Those that it installs besides with a setting of `carp.yaml`.
+    pub with: BTreeMap<RenderedWith, Vec<String>>,
+}
+
+/// Rights that the controller of a provider has by a ClusterRole of a label, which its own role takes in (Kubernetes,
+/// `aggregationRule`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AggregatedRole {
+    /// The label, whose value is `true`.
+    pub label: String,
+    /// The rules, each with a setting of `carp.yaml` only.
+    pub rules: Vec<AggregatedRule>,
+}
+
+/// One rule: kinds of an API group, and what the controller may do with their objects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AggregatedRule {
+    /// The setting without which it is not there.
+    #[serde(skip_serializing)]
+    pub with: RenderedWith,
+    /// The API group.
+    pub group: String,
+    /// The kinds, by their names in URLs.
+    pub resources: Vec<String>,
+    /// What may be done with them.
+    pub verbs: Vec<String>,
 }
 
 /// Reads a provider's file.

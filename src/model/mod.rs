@@ -91,7 +91,8 @@ pub use baseline::{
     KnownDocuments, ReportsSince, TriedClusters, Verification,
 };
 pub use capi_provider::{
-    CapiProvider, ConfigSecret, DeploymentBeside, InstalledCrds, ProviderIdentity,
+    AggregatedRole, AggregatedRule, CapiProvider, ConfigSecret, DeploymentBeside, InstalledCrds,
+    ProviderIdentity,
 };
 pub use catalogue::Catalogue;
 pub use cloud::{CloudLocation, CloudManifest, MachineSize};

@@ -103,6 +103,12 @@ impl Cidr {
             && self.leading(shared) == other.leading(shared)
     }
 
+    /// Whether all addresses are in another range.
+    #[must_use]
+    pub fn is_within(self, other: Self) -> bool {
+        other.prefix <= self.prefix && self.overlaps(other)
+    }
+
     /// Whether an address is in the range.
     #[must_use]
     pub fn contains(self, address: IpAddr) -> bool {
@@ -165,6 +171,16 @@ mod tests {
         assert_eq!(of("255.255.255.0/24", 255).as_deref(), Some("255.255.255.255"));
         assert_eq!((of("10.0.0.0/28", 16), of("10.0.0.0/32", 1)), (None, None));
         assert_eq!(of("10.0.0.0/32", 0).as_deref(), Some("10.0.0.0"));
+    }
+
+    #[test]
+    fn a_range_is_within_another_that_has_all_of_it() {
+        let within = |one: &str, other: &str| {
+            Cidr::parse(one).unwrap().is_within(Cidr::parse(other).unwrap())
+        };
+        assert!(within("10.64.1.0/24", "10.64.0.0/16") && within("10.64.0.0/16", "10.64.0.0/16"));
+        assert!(!within("10.64.0.0/15", "10.64.0.0/16") && !within("10.65.0.0/24", "10.64.0.0/16"));
+        assert!(!within("10.64.0.0/16", "::/0"), "of another family");
     }
 
     #[test]

@@ -58,13 +58,19 @@ fn places<'a>(
     let items = |value: Option<&'a Value>| {
         value.and_then(|value| value.pointer(list)?.as_array()).into_iter().flatten()
     };
-    let name = |item: &Value| item.get("name").and_then(Value::as_str).map(str::to_owned);
     let same = |before: &'a Value| {
         let of = name(before)?;
         let after = items(new).find(|item| name(item).as_ref() == Some(&of))?;
         Some(places(&format!("{above}{list}/{of}"), below, Some(before), Some(after)))
     };
     items(old).filter_map(same).flatten().collect()
+}
+
+/// By what an item of a list is found: its name, or the kind and the name of an object.
+fn name(item: &Value) -> Option<String> {
+    let text = |path: &str| item.pointer(path).and_then(Value::as_str);
+    let object = || Some(format!("{}/{}", text("/kind")?, text("/metadata/name")?));
+    text("/name").map(str::to_owned).or_else(object)
 }
 
 #[cfg(test)]
@@ -140,6 +146,25 @@ mod tests {
                 assert!(fields(kind, "{}", &said).is_empty(), "{kind}: what it is by default");
             }
         }
+    }
+
+    #[test]
+    fn an_object_in_a_list_is_found_by_its_kind_and_name() {
+        let kind = declared("AzureASOManagedCluster");
+        let of = |all: &str| {
+            format!("{{resources: [{{kind: ResourceGroup, metadata: {{name: a}}}}, {all}]}}")
+        };
+        let one = |kind: &str, owner: &str| {
+            format!("{{kind: {kind}, metadata: {{name: b}}, spec: {{owner: {{name: {owner}}}}}}}")
+        };
+        let (vnet, other) = (one("VirtualNetwork", "a"), one("VirtualNetworksSubnet", "x"));
+        let before = of(&format!("{vnet}, {other}"));
+        let found = |after: &str| fields(&kind, &before, &of(after));
+        assert!(found(&format!("{other}, {vnet}")).is_empty(), "order is free");
+        assert_eq!(
+            found(&format!("{}, {other}", one("VirtualNetwork", "c"))),
+            ["/spec/resources/VirtualNetwork/b/spec/owner"]
+        );
     }
 
     #[test]

@@ -74,6 +74,14 @@ impl LayerSite<'_> {
             fleet: self.repository.spec,
         }
     }
+
+    /// The settings by which providers are told more, or may do more, on this cluster. Where workers are made, whom
+    /// identities trust is said to Azure; networks are peered wherever clusters are made.
+    fn settings_here(&self) -> Vec<RenderedWith> {
+        let of_workers = (self.applies == FlavorKind::Worker).then_some(RenderedWith::Identity);
+        let all = of_workers.into_iter().chain([RenderedWith::VnetPeerings]);
+        all.filter(|with| self.settings.has(*with)).collect()
+    }
 }
 
 /// The job of a cluster's layers.
@@ -125,14 +133,13 @@ fn context(site: &LayerSite<'_>, templates: &Templates) -> Value {
         "registry": site.repository.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "components": site.components.only(&components(site, templates)),
         "sources": mirror::of(site.repository.spec),
-        "providers": providers(&site.components, made_here),
+        "providers": providers(&site.components, made_here, &site.settings_here()),
         "applier": site.applier,
         "tenants": site.tenants,
         "rules": rights::rules(templates, site.applies, &site.settings),
         "agent": site.agent.as_ref().map(|agent| agent.context(templates.catalogue())),
     });
-    // Where workers are made, whom identities trust is said to Azure.
-    if site.applies == FlavorKind::Worker && site.settings.has(RenderedWith::Identity) {
+    if site.settings_here().contains(&RenderedWith::Identity) {
         context["federates"] = true.into();
     }
     if site.applies == FlavorKind::Worker && site.settings.has(RenderedWith::IssuerStorage) {
@@ -167,7 +174,7 @@ fn flux_objects(site: &LayerSite<'_>, templates: &Templates) -> Vec<Value> {
     let mut objects: Vec<_> = site.repository.source(&site.folder).into_iter().collect();
     let made_here = site.made_here(templates);
     let has = health::Has {
-        providers: providers(&site.components, made_here),
+        providers: providers(&site.components, made_here, &[]),
         platform: made_here.platform(),
     };
     let mut before: Option<String> = None;

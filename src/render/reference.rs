@@ -136,6 +136,18 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("pools[].version", "The Kubernetes version of the nodes."),
     ("pools[].vmSize", "The VM size."),
     ("providers[]", "The providers of Cluster API."),
+    (
+        "providers[].aggregated",
+        "What its controller may do besides by settings of `carp.yaml`; not there where that is nothing.",
+    ),
+    (
+        "providers[].aggregated.label",
+        "The label of the ClusterRole by which it may: its value is `true`.",
+    ),
+    ("providers[].aggregated.rules[]", "The rules."),
+    ("providers[].aggregated.rules[].group", "The API group."),
+    ("providers[].aggregated.rules[].resources[]", "The kinds, by their names in URLs."),
+    ("providers[].aggregated.rules[].verbs[]", "What may be done with them."),
     ("providers[].beside[]", "Deployments of a provider besides its controller's."),
     ("providers[].beside[].container", "Its container."),
     ("providers[].beside[].deployment", "Its name."),
@@ -145,7 +157,7 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("providers[].container", "The container of the controller."),
     (
         "providers[].crds",
-        "The kinds that a Deployment of it installs; not there for one that installs none by itself.",
+        "The kinds that a Deployment of it is told to install by settings of `carp.yaml`; not there where it is told nothing.",
     ),
     ("providers[].crds.deployment", "The Deployment."),
     ("providers[].crds.patterns[]", "Each of them, as it wants them named."),
@@ -178,6 +190,7 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("tenant", "The tenant; null for a worker."),
     ("tenants[]", "The tenants whose clusters are applied by a service account of their own."),
     ("version", "The Kubernetes version; for kind its minor version."),
+    ("vnetPeerings", "That networks of clusters of AKS may be peered; not there elsewhere."),
     ("workerNodes", "How many other nodes a cluster of kind has."),
 ];
 

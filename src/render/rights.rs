@@ -41,8 +41,9 @@ impl RenderSettings {
         };
         let named = azure.flat_map(named).flatten().map(Setting::Named);
         let releases = fleet.flux_releases.then_some(Setting::Named(RenderedWith::FluxReleases));
+        let peerings = fleet.vnet_peerings.then_some(Setting::Named(RenderedWith::VnetPeerings));
         let external = fleet.external_secrets().map(|_| Setting::ExternalSecrets);
-        Self(named.chain(releases).chain(external).collect())
+        Self(named.chain(releases).chain(peerings).chain(external).collect())
     }
 
     /// These, and those with which objects were rendered that stand in a folder of a kind of flavors.

@@ -18,6 +18,7 @@ mod agent_layer;
 mod agent_scale;
 mod agent_watches;
 mod aks;
+mod aks_network;
 mod applied_twice;
 mod appliers;
 mod architecture;

@@ -82,6 +82,9 @@ fn contexts() -> BTreeMap<String, BTreeSet<&'static str>> {
     let mut releases = fleet::plain();
     releases.spec.flux_releases = true;
     of(&releases, ["clusters", "workers", "components"]);
+    let mut peers = fleet::plain();
+    peers.spec.vnet_peerings = true;
+    of(&peers, ["clusters", "workers", "components"]);
     let settings = render::RenderSettings::of(&federated.spec);
     let job = render::control_plane_job(&federated, &templates, "", settings);
     add(&mut all, "components", job.context());

@@ -223,6 +223,15 @@ pub(crate) const OF_AKS: &[Choice] = &[
                 );
             },
             |f| say(f, "{outboundType: managedNATGateway, addOns: {cni: own}}"),
+            |f| {
+                say(
+                    f,
+                    "{vnet: {cidrs: [10.64.0.0/16, 'fd00:64::/48'], peerings: [{name: hub, resourceGroup: net}, {name: \
+                        hub, resourceGroup: other}]}, nodeSubnet: {cidrs: [10.64.1.0/24, 'fd00:64::/64']}}",
+                );
+                f.spec.vnet_peerings = true;
+            },
+            |f| say(f, "{vnet: {cidrs: [10.64.0.0/16]}}"),
         ],
     ),
     (

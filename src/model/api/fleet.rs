@@ -70,6 +70,10 @@ pub struct FleetSpec {
     /// objects `HelmRelease` then, which reach the cluster that they are of and nothing else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flux_releases: bool,
+    /// Whether Azure Service Operator may peer the networks of clusters of AKS (`vnet.peerings`): it serves the kind then, and
+    /// Cluster API's provider for Azure may make objects of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub vnet_peerings: bool,
     /// What a new worker's Flux needs to read the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<Bootstrap>,

@@ -296,6 +296,8 @@ pub enum RenderedWith {
     IssuerStorage,
     /// `fluxReleases`: what Flux on a worker installs into clusters.
     FluxReleases,
+    /// `vnetPeerings`: what peers virtual networks in Azure.
+    VnetPeerings,
 }
 
 /// When a deletion takes an object out of the folder.

@@ -5,6 +5,8 @@ mod declared;
 mod duplicate;
 mod empty;
 mod identity;
+mod node_network;
+mod own_peering;
 mod own_release;
 mod references;
 mod refused;
@@ -30,8 +32,10 @@ pub(super) fn all(objects: &[Object], job: &Job) -> Diagnostics {
         references::check,
         release::check,
         own_release::check,
+        own_peering::check,
         empty::check,
         system_pool::check,
+        node_network::check,
         taints::check,
         identity::check,
         webhooks::check,

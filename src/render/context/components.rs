@@ -1,13 +1,13 @@
 //! Versions of the components, and the providers of Cluster API.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use crate::model::api::FleetSpec;
 use crate::model::{
-    AzureCloud, CapiProvider, Catalogue, DeploymentBeside, Flavor, FlavorKind, KubeVersion,
-    PUBLIC_CLOUD, PlatformPart, azure_cloud, tables,
+    AggregatedRole, AzureCloud, CapiProvider, Catalogue, DeploymentBeside, Flavor, FlavorKind,
+    InstalledCrds, KubeVersion, PUBLIC_CLOUD, PlatformPart, RenderedWith, azure_cloud, tables,
 };
 
 /// Versions by component.
@@ -112,10 +112,11 @@ impl<'a> ProviderSite<'a> {
 /// The feature gate of Cluster API without which no machine may have taints.
 pub(in crate::render) const MACHINE_TAINTS: &str = "MachineTaintPropagation";
 
-/// The providers of a cluster, as templates get them.
+/// The providers of a cluster, as templates get them, with what they are told and may do by settings of the fleet.
 pub(in crate::render) fn providers(
     components: &ComponentVersions,
     site: ProviderSite<'_>,
+    settings_here: &[RenderedWith],
 ) -> Value {
     let entry = |p: &CapiProvider| {
         let mut entry = json!({
@@ -133,8 +134,11 @@ pub(in crate::render) fn providers(
         if let Some(url) = &p.url {
             entry["url"] = json!(url);
         }
-        if let Some(crds) = &p.crds {
-            entry["crds"] = json!(crds);
+        if let Some(crds) = p.crds.as_ref().and_then(|crds| told_crds(crds, settings_here)) {
+            entry["crds"] = crds;
+        }
+        if let Some(role) = p.aggregated.as_ref().and_then(|role| granted(role, settings_here)) {
+            entry["aggregated"] = role;
         }
         if let Some(secret) = &p.config_secret {
             entry["configSecret"] = json!(secret.name);
@@ -142,6 +146,21 @@ pub(in crate::render) fn providers(
         entry
     };
     site.providers().into_iter().map(entry).collect()
+}
+
+/// What a Deployment is told of the kinds to install; `None` where these are those that it installs anyway.
+fn told_crds(crds: &InstalledCrds, settings_here: &[RenderedWith]) -> Option<Value> {
+    let more = settings_here.iter().filter_map(|with| crds.with.get(with)).flatten();
+    let more: BTreeSet<_> = more.collect();
+    let all: BTreeSet<_> = crds.patterns.iter().chain(more.iter().copied()).collect();
+    (!more.is_empty()).then(|| json!({"deployment": crds.deployment, "patterns": all}))
+}
+
+/// The rules of a role that are there; `None` where none is.
+fn granted(role: &AggregatedRole, settings_here: &[RenderedWith]) -> Option<Value> {
+    let rules = role.rules.iter().filter(|rule| settings_here.contains(&rule.with));
+    let rules: Vec<_> = rules.collect();
+    (!rules.is_empty()).then(|| json!({"label": role.label, "rules": rules}))
 }
 
 /// What a provider must be told of a cloud that is not the public one.
@@ -188,7 +207,7 @@ mod tests {
     fn all_of(own: &BTreeMap<String, String>, makes: FlavorKind, fleet: &FleetSpec) -> Vec<Value> {
         let catalogue = Catalogue::default();
         let site = ProviderSite { catalogue: &catalogue, makes, in_containers: false, fleet };
-        let Value::Array(all) = providers(&ComponentVersions::overlaid(own), site) else {
+        let Value::Array(all) = providers(&ComponentVersions::overlaid(own), site, &[]) else {
             panic!()
         };
         all
@@ -250,7 +269,7 @@ mod tests {
             in_containers: true,
             fleet: &fleet,
         };
-        let light = providers(&ComponentVersions::overlaid(&own), site);
+        let light = providers(&ComponentVersions::overlaid(&own), site, &[]);
         assert_eq!(light.as_array().unwrap().len(), 1);
         assert_eq!(light[0]["name"], "cluster-api");
     }
@@ -297,7 +316,7 @@ mod tests {
             fleet: &fleet,
         };
         let find = |components: &ComponentVersions| {
-            let all = providers(components, site);
+            let all = providers(components, site, &[]);
             all.as_array().unwrap().iter().find(|p| p["name"] == "moon").cloned().unwrap()
         };
         let moon = find(&ComponentVersions::overlaid(&BTreeMap::new()));

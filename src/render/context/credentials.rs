@@ -35,6 +35,10 @@ pub(super) fn add(
     let Some(needed) = flavor.and_then(|flavor| flavor.credentials.as_ref()) else { return };
     if needed.of == AZURE {
         context["azure"] = azure(fleet, of.chosen, of.name, problems);
+        // Only where it is so, that no other folder is made anew by it.
+        if fleet.spec.vnet_peerings {
+            context["vnetPeerings"] = true.into();
+        }
         return;
     }
     let fits = |entry: &&Credentials| entry.of() == Some(&*needed.of);

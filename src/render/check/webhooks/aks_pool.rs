@@ -77,6 +77,11 @@ rules! {
         "spec: {resources: [{apiVersion: containerservice.azure.com/v1api20240901, \
          kind: ManagedClustersAgentPool, spec: {azureName: np0, osDiskSizeGB: 4096}}]}" =>
         |o| is(o, |pool| number(pool, "/spec/osDiskSizeGB").is_some_and(|size| !(0..=2048).contains(&size)));
+    // Azure Service Operator, `ValidateResourceReferences`: `subnet` and `vnet` were both said.
+    "has its nodes in a subnet by its name and in one by its id",
+        "spec: {resources: [{apiVersion: containerservice.azure.com/v1api20240901, \
+         kind: ManagedClustersAgentPool, spec: {azureName: np0, vnetSubnetReference: {name: a, armId: /b}}}]}" =>
+        |o| is(o, |pool| has(pool, "/spec/vnetSubnetReference/name") && has(pool, "/spec/vnetSubnetReference/armId"));
     "has a label that no node may give itself",
         "spec: {resources: [{apiVersion: containerservice.azure.com/v1api20240901, \
          kind: ManagedClustersAgentPool, spec: {azureName: np0, nodeLabels: {node-role.kubernetes.io/x: y}}}]}" =>

@@ -7,6 +7,7 @@
 //! object before is in [`change`](super::super::change).
 
 mod aks_control_plane;
+mod aks_network;
 mod aks_pool;
 mod azure_cluster;
 mod azure_identity;
@@ -77,6 +78,7 @@ const KINDS: &[(&str, &str, &[&[WebhookRule]])] = &[
     ),
     ("controlplane.cluster.x-k8s.io", "KamajiControlPlane", &[kamaji::RULES]),
     ("infrastructure.cluster.x-k8s.io", "AzureCluster", &[azure_cluster::RULES, network::RULES]),
+    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedCluster", &[aks_network::RULES]),
     ("infrastructure.cluster.x-k8s.io", "AzureASOManagedControlPlane", &[aks_control_plane::RULES]),
     ("infrastructure.cluster.x-k8s.io", "AzureASOManagedMachinePool", &[aks_pool::RULES]),
     ("infrastructure.cluster.x-k8s.io", "AzureClusterIdentity", &[azure_identity::RULES]),
@@ -185,6 +187,7 @@ mod tests {
             hold(machine_health_check::GOOD, machine_health_check::RULES),
             hold(machine_pool::GOOD, machine_pool::RULES),
             hold(aks_control_plane::GOOD, aks_control_plane::RULES),
+            hold(aks_network::GOOD, aks_network::RULES),
             hold(aks_pool::GOOD, aks_pool::RULES),
             hold(resource_set::GOOD, resource_set::RULES),
             hold(bootstrap::GOOD, bootstrap::RULES),
