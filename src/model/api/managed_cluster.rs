@@ -77,8 +77,8 @@ pub struct ManagedClusterSpec {
     /// What the removal of this document does. Unset: the removal is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_policy: Option<DeletionPolicy>,
-    /// What becomes of the cluster where its worker is lost, or it should leave it: its state is on the
-    /// worker, so it cannot be carried to another.
+    /// What becomes of the cluster where its worker is lost, or where it should leave it and cannot be handed over. A
+    /// self-managed cluster can be, as long as its worker is well; all others have their state on the worker.
     #[serde(default, skip_serializing_if = "OnWorkerLoss::is_default")]
     pub on_worker_loss: OnWorkerLoss,
 }
@@ -86,7 +86,7 @@ pub struct ManagedClusterSpec {
 /// What becomes of a cluster that cannot stay where it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum OnWorkerLoss {
-    /// It stays: no drain, taint, failover or policy moves it.
+    /// It stays, and waits for a worker that is lost: no drain, taint, failover or policy makes it anew.
     #[default]
     Hold,
     /// It is deleted there, and a new, empty cluster is made on another worker. What was in it is lost.
