@@ -34,6 +34,12 @@ fn the_fleet_may_bring_the_add_ons() {
 }
 
 #[test]
+fn flux_may_install_charts() {
+    AWS.charts_may_be_fluxs("shop");
+    AWS.charts_may_be_fluxs("till");
+}
+
+#[test]
 fn what_it_makes_is_of_aws_and_of_nothing_else() {
     let world = AWS.world();
     for cluster in ["shop", "till"] {

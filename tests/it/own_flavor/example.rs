@@ -70,6 +70,28 @@ impl Example {
         assert_eq!((&charts[0]["metadata"]["name"], selected), (&"cilium".into(), &cluster.into()));
     }
 
+    /// Flux installs a chart of a cluster by its kubeconfig where the fleet says so, as a step of its own, and nowhere else.
+    pub(super) fn charts_may_be_fluxs(&self, cluster: &str) {
+        let mut fleet = self.fleet();
+        let text = fleet.get_mut(&format!("fleet/clusters/{cluster}.yaml")).unwrap();
+        let said = "\nspec:\n  parameters:\n    helmReleases: [{name: ingress, repoURL: 'https://charts.example.com', chartName: \
+                    ingress-nginx, version: 4.13.3, namespace: ingress}]\n";
+        *text =
+            text.replace("  parameters:\n    etcd: {sizeGB: 32}\n", "").replace("\nspec:\n", said);
+        let told = World::new(fleet.clone()).run().diagnostics;
+        assert!(told.iter().any(|d| d.message.contains("wants `fluxReleases: true`")), "{told:#?}");
+        let settings = fleet.get_mut("carp.yaml").unwrap();
+        *settings = settings.replacen("spec:\n", "spec:\n  fluxReleases: true\n", 1);
+        let mut world = World::new(fleet);
+        let first = world.run();
+        assert!(first.diagnostics.is_empty(), "{:#?}", first.diagnostics);
+        let folder = format!("workers/{}/clusters/{cluster}/", world.worker_of(cluster).unwrap());
+        let release = &objects(&world, &folder, "HelmRelease")[0]["spec"];
+        assert_eq!(release["kubeConfig"]["secretRef"]["name"], format!("{cluster}-kubeconfig"));
+        let source = &objects(&world, &folder, "HelmRepository")[0];
+        assert_eq!(source["metadata"]["name"], release["chart"]["spec"]["sourceRef"]["name"]);
+    }
+
     /// Every object that it makes is one that the definitions accept, those of `without_definitions` apart: of each of
     /// these there is one at least, so that none is passed over that is not there.
     pub(super) fn every_object_is_accepted(&self, at_least: usize) {

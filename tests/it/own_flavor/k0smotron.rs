@@ -50,6 +50,11 @@ fn the_fleet_may_bring_the_add_ons() {
 }
 
 #[test]
+fn flux_may_install_charts() {
+    K0SMOTRON.charts_may_be_fluxs("shop");
+}
+
+#[test]
 fn a_version_before_the_first_is_told() {
     let mut fleet = K0SMOTRON.fleet();
     let text = fleet.get_mut("fleet/clusters/till.yaml").unwrap();
