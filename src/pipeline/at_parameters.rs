@@ -121,32 +121,37 @@ fn at_parameters(
         return found;
     }
     let left = Cell::new(MOST);
-    // The findings that go where some are left out; none of them where others come instead.
-    let gone = |paths: &[FieldPath]| -> Vec<Diagnostic> {
+    // The findings that go where a part is left out; `None` where others come instead, or nobody looks any more.
+    let gone = |path: &FieldPath| -> Option<Vec<Diagnostic>> {
         if left.get() == 0 || !trials.take() {
-            return Vec::new();
+            return None;
         }
         left.set(left.get() - 1);
-        let rest = without(paths).err().unwrap_or_default();
+        let rest = without(std::slice::from_ref(path)).err().unwrap_or_default();
         let known = |finding: &Diagnostic| found.iter().any(|before| before == finding);
-        if !rest.iter().all(known) {
-            return Vec::new();
-        }
         let goes = |finding: &&Diagnostic| {
             is_of_a_template(finding) && rest.iter().all(|other| other != *finding)
         };
-        found.iter().filter(goes).cloned().collect()
+        rest.iter().all(known).then(|| found.iter().filter(goes).cloned().collect())
     };
-    let causes: Vec<_> = all.iter().map(|path| (path, gone(std::slice::from_ref(path)))).collect();
+    let inner = |path: &FieldPath| inner(own, pools, path).into_iter();
+    let (mut causes, mut needed) = (Vec::new(), Vec::new());
+    for path in all {
+        match gone(&path) {
+            Some(gone) => causes.push((path, gone)),
+            None => needed.push(path),
+        }
+    }
+    // Of a parameter without which others make no sense, a part may be the cause.
+    let parts = needed.iter().flat_map(inner);
+    causes.extend(parts.filter_map(|part| gone(&part).map(|gone| (part, gone))));
     let told = found.iter().map(|finding| {
-        let cause = causes.iter().find(|(_, gone)| gone.contains(finding)).map(|(path, _)| *path);
+        let cause = causes.iter().find(|(_, gone)| gone.contains(finding)).map(|(path, _)| path);
         let Some(cause) = cause else { return finding.clone() };
         let mut narrow = cause.clone();
-        while let Some(inner) = inner(own, pools, &narrow)
-            .into_iter()
-            .find(|inner| gone(std::slice::from_ref(inner)).contains(finding))
-        {
-            narrow = inner;
+        let goes = |part: &FieldPath| gone(part).is_some_and(|gone| gone.contains(finding));
+        while let Some(part) = inner(&narrow).find(goes) {
+            narrow = part;
         }
         blamed(finding.clone(), place(&narrow), &narrow)
     });
@@ -297,6 +302,16 @@ mod tests {
         let at = "spec.nodePools[0].parameters.disk";
         assert_eq!(
             told(json!({"a": "needed"}), json!({"disk": "bad"})),
+            [format!("fleet/a.yaml {at}: it is bad, as `{at}` has it")]
+        );
+    }
+
+    #[test]
+    fn of_what_others_need_a_part_may_be_the_cause() {
+        let own = json!({"network": {"range": "needed", "peering": "bad"}, "other": 1});
+        let at = "spec.parameters.network.peering";
+        assert_eq!(
+            told(own, json!({})),
             [format!("fleet/a.yaml {at}: it is bad, as `{at}` has it")]
         );
     }

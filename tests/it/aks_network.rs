@@ -191,13 +191,18 @@ fn told(peers: bool, parameters: &str) -> Vec<(Code, String, String)> {
 
 #[test]
 fn without_the_fleets_word_nothing_is_peered() {
-    let said = format!("{{vnet: {{cidrs: [10.64.0.0/16], peerings: [{HUB}]}}}}");
-    let refused = told(false, &said);
-    let (code, message, place) = &refused[0];
-    assert_eq!(*code, Code::RenderedRefused);
-    assert!(message.contains("wants `vnetPeerings: true` in carp.yaml"), "{message}");
-    assert!(place.contains("alpha.yaml") && place.contains("vnet"), "{place}");
-    assert_eq!(told(true, &said), []);
+    let vnet = format!("vnet: {{cidrs: [10.64.0.0/16], peerings: [{HUB}]}}");
+    // A subnet of the network makes no sense without it, and has no part in this.
+    for said in
+        [format!("{{{vnet}}}"), format!("{{{vnet}, nodeSubnet: {{cidrs: [10.64.1.0/24]}}}}")]
+    {
+        let refused = told(false, &said);
+        let (code, message, place) = &refused[0];
+        assert_eq!(*code, Code::RenderedRefused);
+        assert!(message.contains("wants `vnetPeerings: true` in carp.yaml"), "{message}");
+        assert!(place.contains("alpha.yaml") && place.contains("peerings"), "{place}");
+        assert_eq!(told(true, &said), []);
+    }
     assert_eq!(told(false, "{vnet: {cidrs: [10.64.0.0/16], peerings: []}}"), []);
 }
 
