@@ -62,6 +62,7 @@ mod quantity;
 mod rank;
 pub mod reason;
 mod record;
+mod release_age;
 mod report;
 mod reported;
 mod shared_list;
@@ -161,6 +162,7 @@ pub use quantity::{Quantity, QuantityError, Resources};
 pub use rank::{Rank, Term};
 pub use reason::{Reason, ReasonCode};
 pub use record::{DECISION_SCHEMA, DecisionRecord, Grounds, RecordState};
+pub use release_age::{ReleaseAge, release_age};
 pub use report::{
     MAX_FOREIGN_NAMESPACES, MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster,
     ReportedError, ReportedMachines, ReportedNodes, UNSIGNED_REPORT,

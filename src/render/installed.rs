@@ -1,12 +1,11 @@
 //! Which releases a fleet has installed, and where the definitions of the kinds that they bring are published.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{ComponentVersions, ProviderSite};
 use super::control_plane::FLUX;
 use super::layers::COMPONENTS;
-use crate::model::{Catalogue, FlavorKind, Fleet, Nodes, addresses_of};
+use crate::model::{Catalogue, FlavorKind, Fleet, Nodes, addresses_of, release_age};
 
 /// A component of a fleet in a version, and the files with its definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +113,7 @@ impl<'a> VersionsFound<'a> {
         for (component, versions) in self.found {
             let versions = versions.into_iter().filter(|(version, _)| !version.is_empty());
             let mut versions: Vec<_> = versions.collect();
-            versions.sort_by_cached_key(|(version, _)| age(version));
+            versions.sort_by_cached_key(|(version, _)| release_age(version));
             let mut published = self.of_providers.remove(component).unwrap_or_default();
             let own = own.get(component);
             published.extend(own.into_iter().flat_map(|own| own.addresses.iter().cloned()));
@@ -133,15 +132,6 @@ impl<'a> VersionsFound<'a> {
         }
         all
     }
-}
-
-/// How old a version is beside others of its component: by its numbers, one with a word before that without, and whatever it
-/// is called after all.
-fn age(version: &str) -> (Vec<u64>, Reverse<bool>, String) {
-    let plain = version.strip_prefix('v').unwrap_or(version);
-    let (numbers, word) = plain.split_once(['-', '+']).unwrap_or((plain, ""));
-    let numbers = numbers.split('.').map(|part| part.parse().unwrap_or(u64::MAX)).collect();
-    (numbers, Reverse(!word.is_empty()), version.to_owned())
 }
 
 #[cfg(test)]
@@ -182,13 +172,6 @@ mod tests {
             "by numbers"
         );
         assert!(capi.addresses.iter().all(|address| address.contains(&format!("/{newest}/"))));
-    }
-
-    #[test]
-    fn a_version_with_a_word_is_older_than_that_without() {
-        let mut versions = ["v1.2.0", "v1.2.0-rc.1", "v1.10.0", "latest", "26.8.2-edge"];
-        versions.sort_by_cached_key(|version| age(version));
-        assert_eq!(versions, ["v1.2.0-rc.1", "v1.2.0", "v1.10.0", "26.8.2-edge", "latest"]);
     }
 
     #[test]

@@ -15,8 +15,8 @@ use super::ongoing::{Ongoing, is_removed};
 use super::open::is_open;
 use super::policy::Policies;
 use crate::model::{
-    Cluster, Condition, ConditionStatus, FoldedCluster, FoldedReport, MoveCause, Name,
-    TransferEvidence, TransferRow, TransferStep, TransferWait,
+    Cluster, Condition, ConditionStatus, FoldedCluster, FoldedReport, MoveCause, Name, ReleaseAge,
+    TransferEvidence, TransferRow, TransferStep, TransferWait, release_age,
 };
 
 /// The condition of a `Cluster` that its controllers reach its API server, with the credentials that were carried: they
@@ -214,14 +214,14 @@ fn has_older_provider(input: &PlanInput<'_>, old: &FoldedReport, new: &FoldedRep
     names.any(|name| match (old.components.get(name), new.components.get(name)) {
         (None, _) => false,
         (Some(_), None) => true,
-        (Some(old), Some(new)) => old != new && numbers(new) < numbers(old),
+        (Some(old), Some(new)) => old != new && !is_no_older(new, old),
     })
 }
 
-/// The numbers of a version, to be compared in their order.
-fn numbers(version: &str) -> Vec<u64> {
-    let plain = version.trim_start_matches('v').split(['-', '+']).next().unwrap_or_default();
-    plain.split('.').map(|number| number.parse().unwrap_or_default()).collect()
+/// Whether one release is known to be no older than another.
+fn is_no_older(one: &str, other: &str) -> bool {
+    let one = release_age(one);
+    one != ReleaseAge::Unknown && one >= release_age(other)
 }
 
 #[cfg(test)]

@@ -96,6 +96,9 @@ fn providers_of_the_new_worker_are_no_older() {
     assert_eq!(planned(None, Some("v1.26.0")), may);
     assert_eq!(planned(Some("v1.26.1"), Some("v1.26.0")), older);
     assert_eq!(planned(Some("v1.26.0"), None), older);
+    assert_eq!(planned(Some("v1.26.0"), Some("v1.26.0-rc.1")), older);
+    assert_eq!(planned(Some("v1.26.0"), Some("latest")), older);
+    assert_eq!(planned(Some("latest"), Some("latest")), may);
 }
 
 #[test]
