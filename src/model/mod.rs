@@ -65,8 +65,7 @@ mod record;
 mod release_age;
 mod report;
 mod reported;
-mod shared_list;
-mod shared_map;
+mod shared;
 mod signer;
 mod signers;
 mod snapshot;
@@ -167,8 +166,7 @@ pub use report::{
     MAX_FOREIGN_NAMESPACES, MAX_REPORT_BYTES, REPORT_SCHEMA, Report, ReportedCluster,
     ReportedError, ReportedMachines, ReportedNodes, UNSIGNED_REPORT,
 };
-pub use shared_list::SharedList;
-pub use shared_map::SharedMap;
+pub use shared::{CloneOnWrite, SharedList, SharedMap};
 pub use signer::AllowedSigner;
 pub use signers::{Allowed, Signers};
 pub use snapshot::{Build, Input, Snapshot};

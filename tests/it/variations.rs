@@ -16,8 +16,8 @@ use crate::{federation, rendered_crds, variations_parameters};
 pub(crate) type Choice = (&'static str, &'static [fn(&mut Fleet)]);
 
 fn pools(fleet: &mut Fleet, change: impl Fn(&mut NodePool)) {
-    fleet.clusters.values_mut().flat_map(|c| &mut c.spec.node_pools).for_each(&change);
-    fleet.workers.values_mut().flat_map(|w| &mut w.spec.node_pools).for_each(&change);
+    fleet.clusters.values_mut().flat_map(|c| c.spec.node_pools.iter_mut()).for_each(&change);
+    fleet.workers.values_mut().flat_map(|w| w.spec.node_pools.iter_mut()).for_each(&change);
 }
 
 fn versions(fleet: &mut Fleet, version: &str) {

@@ -99,9 +99,9 @@ pub(crate) const PARAMETERS: &[Choice] = &[
             |f| {
                 let own = "{maxPods: 30, dataDisks: [], nodeDrainTimeoutSeconds: 0, rollout: {}}";
                 let own: Parameters = serde_saphyr::from_str(own).unwrap();
-                let pools = f.clusters.values_mut().flat_map(|c| &mut c.spec.node_pools);
+                let pools = f.clusters.values_mut().flat_map(|c| c.spec.node_pools.iter_mut());
                 let pools =
-                    pools.chain(f.workers.values_mut().flat_map(|w| &mut w.spec.node_pools));
+                    pools.chain(f.workers.values_mut().flat_map(|w| w.spec.node_pools.iter_mut()));
                 pools.for_each(|pool| pool.parameters = own.clone());
             },
         ],
