@@ -1,15 +1,15 @@
 //! Texts that every writer of YAML writes alike, wherever they stand.
 
+use crate::pattern::is_special_word;
+
 /// Whether a text is a word that every writer leaves as it is.
 #[must_use]
 pub fn is_plain_word(text: &str) -> bool {
-    const SPECIAL: [&str; 12] =
-        ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
     let of_words = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(of_words)
         && !text.ends_with(':')
-        && !SPECIAL.iter().any(|special| text.eq_ignore_ascii_case(special))
+        && !is_special_word(text)
 }
 
 /// Whether a text is one short line in ASCII without blanks around it: whether it is quoted does not hang on where it stands.

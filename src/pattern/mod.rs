@@ -18,6 +18,7 @@ use serde_json::Value;
 use self::form::Form;
 pub use self::shape::KnownDocument;
 use self::shape::KnownShape;
+pub use self::split::is_special_word;
 use self::split::split;
 
 /// How many bytes of patterns are kept. Those of the built-in templates are a small part of it.

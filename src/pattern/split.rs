@@ -127,11 +127,12 @@ fn is_number(word: &str) -> bool {
 fn is_name(word: &str) -> bool {
     let first = word.strip_prefix("--").unwrap_or(word);
     let begins = first.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-    begins && word.bytes().all(is_of_words) && !word.ends_with(':') && !is_special(word)
+    begins && word.bytes().all(is_of_words) && !word.ends_with(':') && !is_special_word(word)
 }
 
-/// Words that some version of YAML takes for a truth, for nothing, or for a number.
-fn is_special(word: &str) -> bool {
+/// Whether some version of YAML takes a word for a truth, for nothing, or for a number.
+#[must_use]
+pub fn is_special_word(word: &str) -> bool {
     const SPECIAL: [&str; 12] =
         ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
     SPECIAL.iter().any(|special| word.eq_ignore_ascii_case(special))
