@@ -134,7 +134,31 @@ fn at_parameters(
         };
         rest.iter().all(known).then(|| found.iter().filter(goes).cloned().collect())
     };
-    let inner = |path: &FieldPath| inner(own, pools, path).into_iter();
+    let inner = |path: &FieldPath| inner(own, pools, path);
+    let causes = causes(&found, all, &gone, &inner);
+    let told = found.iter().map(|finding| {
+        let cause = causes.iter().find(|(_, gone)| gone.contains(finding)).map(|(path, _)| path);
+        let Some(cause) = cause else { return finding.clone() };
+        let mut narrow = cause.clone();
+        let goes = |part: &FieldPath| gone(part).is_some_and(|gone| gone.contains(finding));
+        while let Some(part) = inner(&narrow).into_iter().find(goes) {
+            narrow = part;
+        }
+        blamed(finding.clone(), place(&narrow), &narrow)
+    });
+    told.collect()
+}
+
+/// The findings that go where a path is left out; `None` where nobody can tell.
+type GoneWithout<'a> = &'a dyn Fn(&FieldPath) -> Option<Vec<Diagnostic>>;
+
+/// The paths that cause findings, each with these.
+fn causes(
+    found: &Diagnostics,
+    all: Vec<FieldPath>,
+    gone: GoneWithout<'_>,
+    inner: &dyn Fn(&FieldPath) -> Vec<FieldPath>,
+) -> Vec<(FieldPath, Vec<Diagnostic>)> {
     let (mut causes, mut needed) = (Vec::new(), Vec::new());
     for path in all {
         match gone(&path) {
@@ -142,20 +166,13 @@ fn at_parameters(
             None => needed.push(path),
         }
     }
-    // Of a parameter without which others make no sense, a part may be the cause.
-    let parts = needed.iter().flat_map(inner);
-    causes.extend(parts.filter_map(|part| gone(&part).map(|gone| (part, gone))));
-    let told = found.iter().map(|finding| {
-        let cause = causes.iter().find(|(_, gone)| gone.contains(finding)).map(|(path, _)| path);
-        let Some(cause) = cause else { return finding.clone() };
-        let mut narrow = cause.clone();
-        let goes = |part: &FieldPath| gone(part).is_some_and(|gone| gone.contains(finding));
-        while let Some(part) = inner(&narrow).find(goes) {
-            narrow = part;
-        }
-        blamed(finding.clone(), place(&narrow), &narrow)
-    });
-    told.collect()
+    let has_none = |finding: &Diagnostic| !causes.iter().any(|(_, gone)| gone.contains(finding));
+    if found.iter().any(|finding| is_of_a_template(finding) && has_none(finding)) {
+        // Of a parameter without which others make no sense, a part may be the cause.
+        let parts = needed.iter().flat_map(inner);
+        causes.extend(parts.filter_map(|part| gone(&part).map(|gone| (part, gone))));
+    }
+    causes
 }
 
 /// Whether a finding is about what templates make: one that has a person's file for its place is at home.
