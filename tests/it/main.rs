@@ -53,6 +53,7 @@ mod election;
 mod example;
 #[cfg(unix)]
 mod exhaustion;
+mod explained_law;
 mod failure_modes;
 #[cfg(unix)]
 mod faults;

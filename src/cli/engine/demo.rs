@@ -145,7 +145,8 @@ fn waiting(
     let look = open::look(context, &fleet, &ObservedArgs::default(), Keep::Ids)?;
     let row = |name: &Name| {
         let object = super::super::ObjectRef { kind: None, name: name.clone() };
-        let summary = explain::explain(&look, &object)?.summary.unwrap_or_default();
+        let explained = explain::explain(&look, &object)?;
+        let summary = explained.and_then(|view| view.summary).unwrap_or_default();
         let tenant = proposal.fleet.clusters.get(name).map(|c| c.tenant.clone());
         Ok([name.to_string(), tenant.unwrap_or_default(), summary])
     };

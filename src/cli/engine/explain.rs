@@ -23,13 +23,14 @@ use crate::model::{
 use crate::plan::{self, Explanation, PlanInput, PoolVerdict, WorkerExplanation, WorkerVerdict};
 use crate::render;
 
-/// Explains a cluster, a worker, a pool or a policy, with what people should know of the look.
-pub(super) fn explain(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
-    let view = of(look, object)?;
-    Ok(ExplainView { warnings: look.opened.source.notes.clone(), ..view })
+/// Explains a cluster, a worker, a pool or a policy, with what people should know of the look; `None` where that takes a
+/// look at everything, and this is none.
+pub(super) fn explain(look: &FleetLook, object: &ObjectRef) -> Result<Option<ExplainView>, Error> {
+    let warnings = look.opened.source.notes.clone();
+    Ok(of(look, object)?.map(|view| ExplainView { warnings, ..view }))
 }
 
-fn of(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
+fn of(look: &FleetLook, object: &ObjectRef) -> Result<Option<ExplainView>, Error> {
     let proposal = &look.opened.proposal;
     let input = PlanInput::of(proposal);
     let name = &object.name;
@@ -37,31 +38,31 @@ fn of(look: &FleetLook, object: &ObjectRef) -> Result<ExplainView, Error> {
     if asked(ObjectKind::Cluster)
         && let Some(explanation) = plan::explain_cluster(&input, name)
     {
-        let remedies = plan::remedies(&input, name).list;
-        let remedies = remedies.iter().map(remedy).collect();
+        let Some(remedies) = plan::remedies(&input, name) else { return Ok(None) };
+        let remedies = remedies.list.iter().map(remedy).collect();
         let overrides = match explanation.planned.decision.worker() {
             Some(worker) => overrides::of(look, name, worker)?,
             None => Vec::new(),
         };
-        return Ok(ExplainView { overrides, remedies, ..cluster(look, &explanation) });
+        return Ok(Some(ExplainView { overrides, remedies, ..cluster(look, &explanation) }));
     }
     if asked(ObjectKind::Worker)
         && let Some(explanation) = plan::explain_worker(&input, name)
     {
         let overrides = overrides::of_worker(look, name)?;
-        return Ok(ExplainView { overrides, ..worker(look, &explanation) });
+        return Ok(Some(ExplainView { overrides, ..worker(look, &explanation) }));
     }
     if asked(ObjectKind::Policy)
         && let Some(explanation) = plan::explain_policy(&input, name)
         && let Some(policy) = proposal.fleet.policies.get(name)
     {
-        return Ok(policy::view(policy, &explanation));
+        return Ok(Some(policy::view(policy, &explanation)));
     }
     if asked(ObjectKind::Pool)
         && let Some(explanation) = plan::explain_pool(&input, name)
         && let Some(desired) = proposal.fleet.pools.get(name)
     {
-        return Ok(pool::view(desired, &explanation));
+        return Ok(Some(pool::view(desired, &explanation)));
     }
     Err(unknown(&look.opened.proposal, object.kind, name))
 }

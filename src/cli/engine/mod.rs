@@ -276,15 +276,21 @@ pub fn explain(
     bootstrap: bool,
 ) -> Result<ExplainView, Error> {
     let _progress = context.progress("reading and placing the fleet");
-    let is_cluster = object.kind.is_none_or(|kind| kind == ObjectKind::Cluster) && !bootstrap;
-    let sought = is_cluster.then(|| Sought::Reasons(object.name.clone()));
-    let look = match at {
-        None => open::look_for(context, fleet, &open::observing(observed), (Keep::Ids, sought))?,
-        Some(revision) => open::look_past(context, fleet, revision, Keep::Ids)?,
+    let observing = open::observing(observed);
+    let open = |sought| match at {
+        None => open::look_for(context, fleet, &observing, (Keep::Ids, sought)),
+        Some(revision) => open::look_past(context, fleet, revision, Keep::Ids),
     };
-    let unread = unread::decided(&look)?;
-    let mut view = explain::explain(&look, object)?;
-    view.warnings.extend(unread);
+    let is_cluster = object.kind.is_none_or(|kind| kind == ObjectKind::Cluster) && !bootstrap;
+    let mut look = open(is_cluster.then(|| Sought::Reasons(object.name.clone())))?;
+    let mut explained = explain::explain(&look, object)?;
+    if explained.is_none() {
+        look = open(None)?;
+        explained = explain::explain(&look, object)?;
+    }
+    let unknown = || unknown::unknown(&look.opened.proposal, object.kind, &object.name);
+    let mut view = explained.ok_or_else(unknown)?;
+    view.warnings.extend(unread::decided(&look)?);
     if bootstrap {
         view.bootstrap = bootstrap::steps(&look, &object.name)?;
     }

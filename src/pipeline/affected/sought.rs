@@ -3,12 +3,10 @@
 //!
 //! It says what a look at everything says. What it cannot say of a few clusters is said by looking at everything.
 
-use std::collections::BTreeMap;
-
 use super::locks;
 use super::read::{CandidateWorkers, of_clusters};
 use super::scope::AffectedScope;
-use super::{DecidedBy, count_standing, decide_part, queue, scope};
+use super::{count_standing, queue, removed, scope};
 use crate::diag::Severity;
 use crate::model::{
     Baseline, ClusterPlan, Decision, DocumentIndex, DocumentName, Name, PendingRow, Previous,
@@ -28,7 +26,7 @@ pub enum Sought {
     Statuses,
     /// What is known of one placed cluster.
     Cluster(Name),
-    /// Why a placed cluster is where it is, and what every other worker says to it.
+    /// Why a cluster is where it is, or waits, and what every worker says to it.
     Reasons(Name),
 }
 
@@ -137,23 +135,12 @@ fn told_of(
         let scope = scope::of(snapshot, reports, store, baseline, index)?;
         Ok(scope.and_then(|scope| widened(scope, baseline, index, sought)))
     };
-    if matches!(sought, Sought::Reasons(_)) {
-        let Some(first) = scope()? else { return Ok(None) };
-        let names = first.names();
-        // What would place one that waits is found by planning everything.
-        let candidates = CandidateWorkers::EveryWorker;
-        let by = DecidedBy { index, candidates, ended: BTreeMap::new() };
-        let part = decide_part(snapshot, store, baseline, first, &by)?;
-        return Ok(part.map(|(mut proposal, _)| {
-            let partial = of_clusters(&proposal.previous, &names);
-            let standing = locks::standing(baseline, index);
-            proposal.previous = Previous { standing, ..partial };
-            proposal
-        }));
-    }
     let read_by = (index, sought.candidates());
     let part = queue::decide_part(snapshot, store, baseline, scope, read_by)?;
     let Some((mut proposal, next, candidates)) = part else { return Ok(None) };
+    if matches!(sought, Sought::Reasons(_)) {
+        return Ok(reasoned(proposal, baseline, index));
+    }
     if sought.is_of_all() && !stand(snapshot, store, &mut proposal)? {
         return Ok(None);
     }
@@ -173,6 +160,22 @@ fn told_of(
         return Ok(None);
     }
     Ok(Some(proposal))
+}
+
+/// A proposal whose input has what the planner was asked about; `None` where what stands is another than before the run.
+fn reasoned(
+    mut proposal: Proposal,
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+) -> Option<Proposal> {
+    if !removed::ended(&proposal.plan, &proposal.previous).is_empty() {
+        return None;
+    }
+    let names = proposal.plan.clusters.keys().cloned().collect();
+    let partial = of_clusters(&proposal.previous, &names);
+    let standing = locks::standing(baseline, index);
+    proposal.previous = Previous { standing, ..partial };
+    Some(proposal)
 }
 
 /// A scope with what is asked for; `None` where that is known by looking at everything.

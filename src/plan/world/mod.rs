@@ -173,7 +173,7 @@ impl World {
     }
 
     pub(super) fn remedies(&self, cluster: &str) -> Remedies {
-        remedies(&self.input(), &name(cluster))
+        remedies(&self.input(), &name(cluster)).expect("the locks are there")
     }
 
     pub(super) fn explain_worker(&self, worker: &str) -> Option<WorkerExplanation> {

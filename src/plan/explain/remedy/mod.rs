@@ -24,7 +24,7 @@ use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
 use crate::plan::assign::PlanRun;
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
-use crate::plan::{PlanInput, amounts as demands, scale};
+use crate::plan::{PlanInput, amounts as demands, move_cause, scale};
 
 /// The most remedies that are shown.
 const MOST: usize = 3;
@@ -40,11 +40,17 @@ const FEW: usize = 4;
 
 /// Works out up to three smallest sets of changes of which each would place a cluster that waits, or let one grow
 /// whose growth is held; none for any other.
+///
+/// `None` where the input has what stands on the workers counted only, and that does not tell: a change asks for other
+/// counts, or a placed cluster may leave its worker.
 #[must_use]
-pub fn remedies(input: &PlanInput<'_>, name: &Name) -> Remedies {
+pub fn remedies(input: &PlanInput<'_>, name: &Name) -> Option<Remedies> {
     let input = &PlanInput { settled: None, ..*input };
     scale::settle(input, |_, run, _| {
-        let Some(goal) = Goal::of(&run, name) else { return Remedies::default() };
+        let Some(goal) = Goal::of(&run, name) else { return Some(Remedies::default()) };
+        if input.previous.standing.is_some() && move_cause::policies_move(input) {
+            return None;
+        }
         let first = goal.sets(&run, input, name, None);
         let mut search = RemedySearch {
             proof: Proof::new(input, &run, name, goal),
@@ -54,7 +60,8 @@ pub fn remedies(input: &PlanInput<'_>, name: &Name) -> Remedies {
         search.all(first);
         let mut found = search.found;
         found.sort_by_key(|remedy| (remedy.fixes.len(), remedy.worker.clone()));
-        Remedies { list: found, proofs: search.proof.done() }
+        let proofs = search.proof.done();
+        (!search.proof.is_unsure()).then_some(Remedies { list: found, proofs })
     })
 }
 
@@ -173,7 +180,7 @@ impl RemedySearch<'_> {
     fn all(&mut self, first: Vec<Set>) {
         let mut open: BTreeSet<Set> = first.into_iter().collect();
         while let Some(set) = open.pop_first() {
-            if self.found.len() == MOST || self.is_spent() {
+            if self.found.len() == MOST || self.is_spent() || self.proof.is_unsure() {
                 return;
             }
             if self.is_covered(&set.fixes) || !self.tried.insert(set.fixes.clone()) {

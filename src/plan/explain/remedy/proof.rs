@@ -16,7 +16,7 @@ use crate::model::{
 use crate::plan::assign::PlanRun;
 use crate::plan::explain::{Fix, Remedy};
 use crate::plan::pre_filter_state::PreFilterState;
-use crate::plan::{PlanInput, amounts as demands, scale};
+use crate::plan::{PlanInput, amounts as demands, is_counted_by, scale};
 
 /// What a plan of the edited fleet came to.
 pub(super) enum ProofOutcome {
@@ -45,6 +45,8 @@ pub(super) struct Proof<'p> {
     /// The clusters that are on the move where nothing is changed, or would be if another worker took them.
     moving: BTreeSet<Name>,
     done: u32,
+    /// Whether a change asked for counts that the input does not have.
+    unsure: bool,
 }
 
 impl<'p> Proof<'p> {
@@ -76,12 +78,18 @@ impl<'p> Proof<'p> {
             waiting,
             moving: run.moves.keys().chain(stays).cloned().collect(),
             done: 0,
+            unsure: false,
         }
     }
 
     /// How many fleets were planned.
     pub(super) fn done(&self) -> u32 {
         self.done
+    }
+
+    /// Whether a fleet could not be planned, because it counts otherwise than what stands was counted.
+    pub(super) fn is_unsure(&self) -> bool {
+        self.unsure
     }
 
     /// Plans the fleet with these changes, of which those of a worker are about this one.
@@ -100,12 +108,15 @@ impl<'p> Proof<'p> {
             counted: Some(&self.counted),
             ..*self.base
         };
-        let outcome = scale::settle(&input, |_, run, _| self.outcome(&run, worker, fixes));
+        let known = input.previous.standing.is_none() || is_counted_by(&input);
+        let outcome =
+            known.then(|| scale::settle(&input, |_, run, _| self.outcome(&run, worker, fixes)));
         documents.put_back(&mut self.fleet, self.base.fleet);
         if documents.well {
             self.observed.workers.clone_from(&self.base.observed.workers);
         }
-        outcome
+        self.unsure |= outcome.is_none();
+        outcome.unwrap_or(ProofOutcome::Missed(Vec::new()))
     }
 
     /// Raises what the changes raise by what all before the cluster could take.
