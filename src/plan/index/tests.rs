@@ -12,7 +12,7 @@ use crate::model::{Decision, ReasonCode};
 use crate::plan::candidate::{Candidate, Request};
 use crate::plan::depends_on::DependsOn;
 use crate::plan::filter::{FILTERS, Filter};
-use crate::plan::laws::{Seen, every_step, unsettled};
+use crate::plan::laws::{Seen, todays_steps, unsettled};
 use crate::plan::score::{self, STILL};
 use crate::plan::world::World;
 use crate::plan::{Queue, SearchMode, cycle};
@@ -24,7 +24,7 @@ fn by(world: &World, way: SearchMode) -> crate::plan::Planning {
 #[test]
 fn the_index_decides_as_the_plain_scan_does() {
     let (by_index, bound, waiting, constrained) = <(Seen, Seen, Seen, Seen)>::default();
-    every_step(|world, _| {
+    todays_steps(|world, _| {
         for world in [world.clone(), unsettled(world)] {
             let (scan, index) = (by(&world, SearchMode::Scan), by(&world, SearchMode::Index));
             prop_assert_eq!(&scan.plan, &index.plan);
@@ -46,10 +46,10 @@ fn the_index_decides_as_the_plain_scan_does() {
         }
         Ok(())
     });
-    by_index.at_least(5000);
-    bound.at_least(1000);
-    waiting.at_least(1000);
-    constrained.at_least(100);
+    by_index.at_least_of(5000);
+    bound.at_least_of(1000);
+    waiting.at_least_of(1000);
+    constrained.at_least_of(100);
 }
 
 /// A rule: how a failure calls it, what it declares to read, and how it is asked.
@@ -62,7 +62,7 @@ fn told_alike<R, S: Clone + Debug + PartialEq>(
     say: impl Fn(&R, &Request<'_>, &Candidate<'_>) -> S,
 ) -> Seen {
     let (rules, asked): (Vec<_>, _) = (rules.collect(), Seen::default());
-    every_step(|world, _| {
+    todays_steps(|world, _| {
         let input = world.input();
         let run = cycle::begin(&input);
         let mut keys = Keys::new(&world.fleet);
@@ -95,7 +95,7 @@ fn a_rule_that_stays_reads_no_more_of_a_cluster_than_it_declares() {
         refuse(request, candidate, &mut reasons);
         reasons
     });
-    asked.at_least(5000);
+    asked.at_least_of(5000);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_term_that_stays_reads_no_more_of_a_cluster_than_it_declares() {
     let asked = told_alike(terms, |of, request, candidate| {
         candidate.worker.map(|worker| of(request, worker))
     });
-    asked.at_least(5000);
+    asked.at_least_of(5000);
 }
 
 #[test]

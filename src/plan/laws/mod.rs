@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use self::history::history;
-pub(super) use self::steps::every_step;
+pub(super) use self::steps::{every_step, todays_steps};
 use super::WorkerVerdict;
 use super::world::World;
 use crate::model::{
@@ -58,6 +58,12 @@ impl Seen {
     #[track_caller]
     pub(super) fn at_least(&self, least: usize) {
         assert!(self.0.get() >= least, "seen {} times, which shows too little", self.0.get());
+    }
+
+    /// As often as that in all steps, where today's were looked at.
+    #[track_caller]
+    pub(super) fn at_least_of(&self, least: usize) {
+        self.at_least(least / steps::one_of());
     }
 }
 
@@ -176,7 +182,7 @@ fn planning_its_own_result_changes_nothing() {
 #[test]
 fn a_settled_state_saves_work_and_changes_no_decision() {
     let skipped = Seen::default();
-    every_step(|world, planning| {
+    todays_steps(|world, planning| {
         let full = unsettled(world).plan();
         prop_assert_eq!(decisions(&planning.plan), decisions(&full.plan));
         prop_assert_eq!(planning.context, full.context);
@@ -193,13 +199,13 @@ fn a_settled_state_saves_work_and_changes_no_decision() {
         skipped.note(usize::from(planning.plan.evaluated < full.plan.evaluated));
         Ok(())
     });
-    skipped.at_least(30);
+    skipped.at_least_of(30);
 }
 
 #[test]
 fn what_is_remembered_of_a_lock_is_what_its_rows_say() {
     let (recalled, shares, parts) = <(Seen, Seen, Seen)>::default();
-    every_step(|world, planning| {
+    todays_steps(|world, planning| {
         let afresh = unsettled(world).plan();
         prop_assert_eq!(planning.context, afresh.context);
         for (lock, counts) in &afresh.counted.locks {
@@ -214,9 +220,9 @@ fn what_is_remembered_of_a_lock_is_what_its_rows_say() {
         prop_assert_eq!(&again.context, &planning.context);
         Ok(())
     });
-    recalled.at_least(1000);
-    shares.at_least(1000);
-    parts.at_least(100);
+    recalled.at_least_of(1000);
+    shares.at_least_of(1000);
+    parts.at_least_of(100);
 }
 
 #[test]
@@ -277,7 +283,7 @@ fn what_the_workers_take_is_what_their_clusters_take() {
 #[test]
 fn every_cluster_that_waits_has_a_reason_for_every_worker() {
     let asked = Seen::default();
-    every_step(|world, planning| {
+    todays_steps(|world, planning| {
         let plan = &planning.plan;
         for (name, planned) in &plan.clusters {
             let Some(reasons) = waits(planned).filter(|_| world.fleet.clusters.contains_key(name))
@@ -306,13 +312,13 @@ fn every_cluster_that_waits_has_a_reason_for_every_worker() {
         }
         Ok(())
     });
-    asked.at_least(300);
+    asked.at_least_of(300);
 }
 
 #[test]
 fn an_explanation_agrees_with_the_decision() {
     let (asked, with_a_second) = <(Seen, Seen)>::default();
-    every_step(|world, planning| {
+    todays_steps(|world, planning| {
         for (name, planned) in &planning.plan.clusters {
             let Decision::Bind(binding) = &planned.decision else { continue };
             let told = world.explain(name);
@@ -328,6 +334,6 @@ fn an_explanation_agrees_with_the_decision() {
         }
         Ok(())
     });
-    asked.at_least(300);
-    with_a_second.at_least(100);
+    asked.at_least_of(300);
+    with_a_second.at_least_of(100);
 }

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{Seen, every_step, waits};
+use super::{Seen, todays_steps, waits};
 use crate::model::api::{
     AffinityGroup, ClusterSelector, ExpressionOperator, Network, PlacementTerm, Tenant, Toleration,
     TolerationOperator, WorkerField,
@@ -16,7 +16,7 @@ use crate::plan::{Fix, MOST_PROOFS};
 #[test]
 fn each_remedy_that_is_told_places_the_cluster_on_the_worker_that_it_names() {
     let (told, several, behind) = <(Seen, Seen, Seen)>::default();
-    every_step(|world, planning| {
+    todays_steps(|world, planning| {
         let waiting = planning.plan.clusters.iter().filter(|(_, p)| waits(p).is_some());
         let desired = waiting.filter(|(name, _)| world.fleet.clusters.contains_key(*name));
         // The last ones have the most before them in the queue.
@@ -50,9 +50,9 @@ fn each_remedy_that_is_told_places_the_cluster_on_the_worker_that_it_names() {
         }
         Ok(())
     });
-    told.at_least(300);
-    several.at_least(30);
-    behind.at_least(30);
+    told.at_least_of(300);
+    several.at_least_of(30);
+    behind.at_least_of(30);
 }
 
 /// The world with the changes made. What stands in no document of the fleet's own gets one.
