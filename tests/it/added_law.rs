@@ -53,7 +53,7 @@ impl Standing {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(24, 320), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_stands_is_never_what_a_new_cluster_affects(history in coming()) {

@@ -144,7 +144,7 @@ fn assert_same(narrow: &Proposal, whole: &Proposal) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(24, 320), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_stands_is_never_what_a_change_affects(history in edits()) {
@@ -221,7 +221,7 @@ impl Standing {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(24, 320), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_stands_is_never_what_a_report_affects(

@@ -32,9 +32,9 @@ impl Settled {
         Self { files, times, world: OnceLock::new() }
     }
 
-    /// How many clusters it has: the larger one 4,000 with every change, and 10,000 in the nightly.
+    /// How many clusters it has: the larger one 2,000 with every change, and 10,000 in the nightly.
     fn clusters(&self) -> usize {
-        breadth(400, 1_000) * self.times
+        breadth(200, 1_000) * self.times
     }
 
     pub(crate) fn world(&self) -> World {
@@ -184,7 +184,7 @@ fn a_report_of_a_new_phase_costs_the_output_branch_nothing() {
 }
 
 /// The cluster that is removed: one that is placed.
-const REMOVED: usize = 321;
+const REMOVED: usize = 121;
 
 /// What three changes of one cluster each cost in a fleet with every rule.
 fn three_changes(fleet: &Settled) -> [Work; 3] {

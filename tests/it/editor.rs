@@ -265,7 +265,7 @@ fn behind(world: &World) -> BTreeMap<String, (u64, [Value; 3])> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(48, 480), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(48, 512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_edit_takes_away_what_nobody_deleted(

@@ -61,7 +61,7 @@ fn without_clashes(files: Files) -> Files {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(24, 240), failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 512), failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn the_same_files_are_the_same_tree_in_every_store(files in some_files()) {

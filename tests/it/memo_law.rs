@@ -279,7 +279,7 @@ fn by_hand(world: &mut World, file: u8, how: u8) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(16, 240), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(16, 512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_memo_never_changes_what_is_proposed(history in edits()) {

@@ -173,7 +173,7 @@ fn said(name: &str, deletion: &Value, going: Going) -> Option<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(24, 320), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_stands_is_never_what_a_removal_affects(history in steps(), wide in any::<bool>()) {

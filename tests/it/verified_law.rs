@@ -26,7 +26,7 @@ fn selector(n: u8) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(16, 240), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(16, 512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_was_verified_is_what_verifying_finds(

@@ -68,7 +68,7 @@ fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(24, 320), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_stands_is_never_what_the_queue_affects(

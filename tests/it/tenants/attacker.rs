@@ -225,7 +225,7 @@ fn is_of(clusters: &BTreeSet<String>, path: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: breadth(24, 480), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: breadth(24, 512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_that_one_tenant_writes_changes_a_byte_of_anybody_else(
