@@ -61,6 +61,13 @@ pub struct Unsupported {
     pub max: Minor,
 }
 
+impl Unsupported {
+    fn of((component, release, row): (&str, &str, &ReleaseRow)) -> Self {
+        let (component, release) = (component.to_owned(), release.to_owned());
+        Self { component, release, min: row.min, max: row.max }
+    }
+}
+
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { component, release, min, max } = self;
@@ -97,9 +104,27 @@ struct Component {
 
 #[derive(Deserialize)]
 struct ReleaseRow {
-    from: String,
+    from: FirstRelease,
     min: Option<Minor>,
     max: Minor,
+}
+
+/// The release from which on a row counts. It is asked for every worker and cluster, so it is read once.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct FirstRelease {
+    text: String,
+    release: ComponentRelease,
+}
+
+impl TryFrom<String> for FirstRelease {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let release = ComponentRelease::parse(&text);
+        let release = release.ok_or_else(|| format!("`{text}` is no release of a component"))?;
+        Ok(Self { text, release })
+    }
 }
 
 const SUPPORTED: &str = include_str!("../../policies/supported.json");
@@ -115,25 +140,25 @@ impl Worker {
     #[must_use]
     pub fn unsupported(&self, flavor: &str, version: KubeVersion) -> Vec<Unsupported> {
         let minor = Minor::from(version);
-        self.supports(flavor)
-            .into_iter()
-            .filter(|s| s.max < minor || s.min.is_some_and(|min| minor < min))
-            .collect()
+        let lacks = |row: &ReleaseRow| row.max < minor || row.min.is_some_and(|min| minor < min);
+        self.rows(flavor).filter(|row| lacks(row.2)).map(Unsupported::of).collect()
     }
 
     /// What the components of this worker support of clusters of that flavor.
     #[must_use]
     pub fn supports(&self, flavor: &str) -> Vec<Unsupported> {
+        self.rows(flavor).map(Unsupported::of).collect()
+    }
+
+    /// The components of this worker that clusters of that flavor ask for, with their releases and what those support.
+    fn rows(&self, flavor: &str) -> impl Iterator<Item = (&str, &str, &'static ReleaseRow)> {
         let manifest = self.catalogue.flavor(flavor);
         let of_flavor = manifest.into_iter().flat_map(|flavor| &flavor.supported_by);
-        let known = of_flavor.filter_map(|component| {
+        of_flavor.filter_map(|component| {
             let own = self.spec.components.0.get(component);
             let release = own.or_else(|| components().get(component))?;
-            let row = row(component, release)?;
-            let (component, release) = (component.clone(), release.clone());
-            Some(Unsupported { component, release, min: row.min, max: row.max })
-        });
-        known.collect()
+            Some((component.as_str(), release.as_str(), row(component, release)?))
+        })
     }
 }
 
@@ -145,15 +170,13 @@ pub(super) fn listed() -> impl Iterator<Item = &'static str> {
 fn row(component: &str, release: &str) -> Option<&'static ReleaseRow> {
     let release = ComponentRelease::parse(release)?;
     let rows = &TABLE.components.get(component)?.releases;
-    rows.iter()
-        .rev()
-        .find(|row| ComponentRelease::parse(&row.from).is_some_and(|from| from <= release))
+    rows.iter().rev().find(|row| row.from.release <= release)
 }
 
 /// The oldest release of a component of which carp knows what it supports; `None` where that is no matter.
 #[must_use]
 pub fn oldest_release(component: &str) -> Option<&'static str> {
-    TABLE.components.get(component)?.releases.first().map(|row| row.from.as_str())
+    TABLE.components.get(component)?.releases.first().map(|row| row.from.text.as_str())
 }
 
 /// Whether carp knows what a release of a component supports. It knows that of every release where it
@@ -178,9 +201,7 @@ mod tests {
             }
         }
         for (name, component) in &TABLE.components {
-            let from: Vec<_> =
-                component.releases.iter().map(|r| ComponentRelease::parse(&r.from)).collect();
-            assert!(from.iter().all(Option::is_some) && from.is_sorted(), "{name}");
+            assert!(component.releases.is_sorted_by_key(|row| row.from.release), "{name}");
             assert!(component.releases.iter().all(|r| r.min.is_none_or(|min| min <= r.max)));
             assert!(components().contains_key(name), "{name} is pinned");
         }
