@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use super::show::Palette;
 use super::{Context, Error, Exit, FleetArgs, ObjectKind, ObjectRef, ObservedArgs, engine, show};
 use crate::diag::suggest;
+use crate::model::api::api_kinds;
 
 /// Explain a cluster, a worker, a pool, a policy, a code or a field
 ///
@@ -88,7 +89,7 @@ fn known_without_a_fleet(words: &[String], palette: Palette) -> Result<Option<St
         }
         None if word.contains('.') => {
             let kind = word.split('.').next().unwrap_or_default();
-            let kinds: Vec<String> = show::fields::kinds().into_iter().map(|k| k.kind).collect();
+            let kinds: Vec<String> = api_kinds().into_iter().map(|k| k.resource.kind).collect();
             let help = suggest::help(kind, kinds.iter().map(String::as_str), "the kinds are");
             Err(Error::usage(format!("`{kind}` is no kind")).help(help))
         }

@@ -8,16 +8,12 @@ use serde_json::Value;
 use super::wrap::wrap;
 use super::{Palette, Tone};
 use crate::diag::suggest;
-use crate::model::api::{GROUP, VERSION, all_crds};
+use crate::model::api::{ApiKind, GROUP, VERSION, api_kinds};
 
 /// A kind with what its documents may say.
 pub struct KindSchema {
     /// `ManagedCluster`.
     pub kind: String,
-    /// `managedclusters`.
-    plural: String,
-    /// `mc`, and `cluster` for what people call it.
-    short: Vec<String>,
     group: String,
     version: String,
     /// Its documents' schema, as the CRD has it.
@@ -25,30 +21,9 @@ pub struct KindSchema {
 }
 
 /// Every kind, by name.
-///
-/// # Panics
-/// Never: each CRD has a kind and a version.
 #[must_use]
 pub fn kinds() -> Vec<KindSchema> {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let mut all: Vec<KindSchema> = all_crds()
-        .iter()
-        .map(|(_, crd)| {
-            let names = &crd["spec"]["names"];
-            let version = &crd["spec"]["versions"][0];
-            let short = names["shortNames"].as_array().into_iter().flatten().map(text);
-            KindSchema {
-                kind: text(&names["kind"]),
-                plural: text(&names["plural"]),
-                short: short.collect(),
-                group: text(&crd["spec"]["group"]),
-                version: text(&version["name"]),
-                schema: version["schema"]["openAPIV3Schema"].clone(),
-            }
-        })
-        .collect();
-    all.sort_by(|a, b| a.kind.cmp(&b.kind));
-    all
+    api_kinds().iter().map(KindSchema::of).collect()
 }
 
 /// What people call a kind besides its own names.
@@ -73,12 +48,24 @@ impl KindSchema {
     pub fn of_word(word: &str) -> Option<Self> {
         let word = word.to_lowercase();
         let called = CALLED.iter().find(|(called, _)| *called == word).map(|(_, kind)| *kind);
-        kinds().into_iter().find(|kind| {
-            called == Some(kind.kind.as_str())
-                || kind.kind.to_lowercase() == word
-                || kind.plural == word
-                || kind.short.contains(&word)
-        })
+        let of_word = |kind: &&ApiKind| {
+            called == Some(kind.resource.kind.as_str())
+                || kind.resource.kind.to_lowercase() == word
+                || kind.resource.plural == word
+                || kind.short_names.contains(&word.as_str())
+        };
+        api_kinds().iter().find(of_word).map(Self::of)
+    }
+
+    fn of(kind: &ApiKind) -> Self {
+        let ApiKind { resource, .. } = kind;
+        let schema = &kind.crd().1["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+        Self {
+            kind: resource.kind.clone(),
+            group: resource.group.clone(),
+            version: resource.version.clone(),
+            schema: schema.clone(),
+        }
     }
 
     /// `carp.dev/v1alpha1`.

@@ -1,6 +1,7 @@
 //! The CustomResourceDefinitions of the API.
 
 use kube::CustomResourceExt;
+use kube::core::ApiResource;
 use serde_json::{Value, json};
 
 use super::{
@@ -19,20 +20,50 @@ pub fn crds() -> Vec<(String, Value)> {
 /// The CRDs of every kind, by file name: for editors and for `kubectl explain`.
 #[must_use]
 pub fn all_crds() -> Vec<(String, Value)> {
-    let mut all = crds();
-    all.extend([
-        kind_crd(),
-        file::<Acknowledgement>(),
-        file::<Fleet>(),
-        file::<ManagedClusterClass>(),
-        file::<OverridePolicy>(),
-        file::<PlacementPolicy>(),
-        file::<PlacementPolicyTest>(),
-        file::<WorkerOverlay>(),
-        file::<WorkerPool>(),
-    ]);
+    let mut all: Vec<_> = api_kinds().iter().map(ApiKind::crd).collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all
+}
+
+/// A kind, with its names. To make its CRD takes milliseconds.
+pub struct ApiKind {
+    /// Its name, plural, group and version.
+    pub resource: ApiResource,
+    /// What it is called for short.
+    pub short_names: &'static [&'static str],
+    crd: fn() -> (String, Value),
+}
+
+impl ApiKind {
+    fn of<K: CustomResourceExt>() -> Self {
+        Self { resource: K::api_resource(), short_names: K::shortnames(), crd: file::<K> }
+    }
+
+    /// Its CRD, by file name.
+    #[must_use]
+    pub fn crd(&self) -> (String, Value) {
+        (self.crd)()
+    }
+}
+
+/// Every kind, by name.
+#[must_use]
+pub fn api_kinds() -> Vec<ApiKind> {
+    let mut kinds = vec![
+        ApiKind::of::<Acknowledgement>(),
+        ApiKind::of::<Fleet>(),
+        ApiKind::of::<KINDCluster>(),
+        ApiKind::of::<ManagedCluster>(),
+        ApiKind::of::<ManagedClusterClass>(),
+        ApiKind::of::<OverridePolicy>(),
+        ApiKind::of::<PlacementPolicy>(),
+        ApiKind::of::<PlacementPolicyTest>(),
+        ApiKind::of::<Worker>(),
+        ApiKind::of::<WorkerOverlay>(),
+        ApiKind::of::<WorkerPool>(),
+    ];
+    kinds.sort_by(|a, b| a.resource.kind.cmp(&b.resource.kind));
+    kinds
 }
 
 /// The CRD of `KINDCluster`, by file name: for clusters on which `carp kind run` works.

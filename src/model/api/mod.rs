@@ -37,7 +37,7 @@ pub use acknowledgement::{
 };
 pub use affinity::{AffinityGroup, Failback, PolicyAffinity, Strategy};
 pub use class::{ManagedClusterClass, ManagedClusterClassSpec};
-pub use crds::{all_crds, crds, kind_crd};
+pub use crds::{ApiKind, all_crds, api_kinds, crds, kind_crd};
 pub use data_store::{DataStore, DataStoreChoice, DataStoreSnapshots, DataStoreStatus};
 pub use fleet::{
     AZURE, AzureCredentials, Bootstrap, Branches, ControlPlaneCluster, Credentials, Delivery,
