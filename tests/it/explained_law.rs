@@ -168,22 +168,27 @@ fn who_waits_is_explained_by_what_stands() {
         let (waits, known) = standing.whys();
         assert!(waits > 1 && known == waits, "{known} of {waits}: {fleet:?}");
     }
-    // Placed clusters may leave where a policy says so, and nobody read them.
-    let moving = FullFleet { policy: 0b1100_1100, clusters: vec![8, 8, 0, 0], ..plain };
-    let mut standing = Standing::of_world(moving.files());
+    let moves = FullFleet { workers: [4; 3], policy: 0b1100_1100, ..plain };
+    let of = |clusters: Vec<u8>| {
+        let mut standing = Standing::of_world(FullFleet { clusters, ..moves.clone() }.files());
+        standing.stand();
+        standing.whys()
+    };
+    assert_eq!(of(vec![8; 5]), (2, 2), "room for more makes nobody leave");
+    let bare = FullFleet { workers: [0; 3], clusters: vec![8, 0, 1, 2], ..moves };
+    let mut standing = Standing::of_world(bare.files());
     standing.stand();
-    assert!(matches!(standing.whys(), (1.., 0)));
+    assert!(
+        matches!(standing.whys(), (1.., 0)),
+        "other labels may, and nobody read who stands there"
+    );
 }
 
 /// The program says the same of a fleet in which what stands does not tell, with what the last run left and without.
 #[test]
 fn where_what_stands_does_not_tell_all_is_looked_at() {
-    let moving = FullFleet {
-        workers: [1, 2, 0],
-        policy: 0b1100_1100,
-        tenant: 0,
-        clusters: vec![8, 8, 0, 0],
-    };
+    let moving =
+        FullFleet { workers: [0; 3], policy: 0b1100_1100, tenant: 0, clusters: vec![8, 0, 1, 2] };
     let fleet = Reconciled::of(&moving.files());
     for _ in 0..3 {
         assert_eq!(fleet.carp(&["reconcile", "--once"]).exit, 0);

@@ -229,6 +229,12 @@ impl Fix {
         }
     }
 
+    /// Whether clusters on the worker may be after it where their policy would not place them. All else lets more go where
+    /// less did.
+    pub(super) fn may_violate(&self) -> bool {
+        matches!(self, Self::Label { .. } | Self::JoinPool { .. })
+    }
+
     /// The worker that is changed, or waited for; `None` for what changes a policy, a cluster or the fleet.
     #[must_use]
     pub fn worker(&self) -> Option<&Name> {

@@ -24,7 +24,7 @@ use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
 use crate::plan::assign::PlanRun;
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
-use crate::plan::{PlanInput, amounts as demands, move_cause, scale};
+use crate::plan::{PlanInput, amounts as demands, scale};
 
 /// The most remedies that are shown.
 const MOST: usize = 3;
@@ -48,9 +48,6 @@ pub fn remedies(input: &PlanInput<'_>, name: &Name) -> Option<Remedies> {
     let input = &PlanInput { settled: None, ..*input };
     scale::settle(input, |_, run, _| {
         let Some(goal) = Goal::of(&run, name) else { return Some(Remedies::default()) };
-        if input.previous.standing.is_some() && move_cause::policies_move(input) {
-            return None;
-        }
         let first = goal.sets(&run, input, name, None);
         let mut search = RemedySearch {
             proof: Proof::new(input, &run, name, goal),

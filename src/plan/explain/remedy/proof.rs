@@ -16,7 +16,7 @@ use crate::model::{
 use crate::plan::assign::PlanRun;
 use crate::plan::explain::{Fix, Remedy};
 use crate::plan::pre_filter_state::PreFilterState;
-use crate::plan::{PlanInput, amounts as demands, is_counted_by, scale};
+use crate::plan::{PlanInput, amounts as demands, is_counted_by, move_cause, scale};
 
 /// What a plan of the edited fleet came to.
 pub(super) enum ProofOutcome {
@@ -45,7 +45,7 @@ pub(super) struct Proof<'p> {
     /// The clusters that are on the move where nothing is changed, or would be if another worker took them.
     moving: BTreeSet<Name>,
     done: u32,
-    /// Whether a change asked for counts that the input does not have.
+    /// Whether what stands did not tell how a fleet is planned.
     unsure: bool,
 }
 
@@ -87,7 +87,7 @@ impl<'p> Proof<'p> {
         self.done
     }
 
-    /// Whether a fleet could not be planned, because it counts otherwise than what stands was counted.
+    /// Whether a fleet could not be planned, because what stands does not tell how.
     pub(super) fn is_unsure(&self) -> bool {
         self.unsure
     }
@@ -108,9 +108,9 @@ impl<'p> Proof<'p> {
             counted: Some(&self.counted),
             ..*self.base
         };
-        let known = input.previous.standing.is_none() || is_counted_by(&input);
+        let told = is_told(&input, worker, fixes);
         let outcome =
-            known.then(|| scale::settle(&input, |_, run, _| self.outcome(&run, worker, fixes)));
+            told.then(|| scale::settle(&input, |_, run, _| self.outcome(&run, worker, fixes)));
         documents.put_back(&mut self.fleet, self.base.fleet);
         if documents.well {
             self.observed.workers.clone_from(&self.base.observed.workers);
@@ -255,6 +255,15 @@ impl<'p> Proof<'p> {
         });
         takes.fold(Quantity::ZERO, Quantity::plus)
     }
+}
+
+/// Whether all that a plan of an edited fleet reads of placed clusters is known where what stands is counted only: it counts
+/// as that was counted, and nobody who stands on the worker leaves it.
+fn is_told(input: &PlanInput<'_>, worker: &Name, fixes: &[Fix]) -> bool {
+    let Some(standing) = &input.previous.standing else { return true };
+    let some_stand = standing.workers.get(worker).is_none_or(|there| there.clusters > 0);
+    let may_violate = some_stand && fixes.iter().any(Fix::may_violate);
+    is_counted_by(input) && !(may_violate && move_cause::policies_move(input))
 }
 
 /// By how much the domain of a cluster's worker is ahead of the one that has the fewest.
