@@ -63,7 +63,7 @@ impl Seen {
     /// As often as that in all steps, where today's were looked at.
     #[track_caller]
     pub(super) fn at_least_of(&self, least: usize) {
-        self.at_least(least / steps::one_of());
+        self.at_least((least / steps::one_of()).max(1));
     }
 }
 
