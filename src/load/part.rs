@@ -14,7 +14,7 @@ use super::split::split;
 use super::{Loaded, assemble, crds, fleet_file, read, templates, tree};
 use crate::model::{
     Dir, DocumentIndex, DocumentName, Entry, EntryKind, Fact, FactFile, Fleet, Id, Input, LongWork,
-    Memo, Previous, Store, StoreError,
+    Memo, Name, Previous, Store, StoreError,
 };
 
 /// Loads the clusters whose documents changed, the documents named by `sources`, `carp.yaml`, all policies and
@@ -100,15 +100,26 @@ fn named(
         by_file.entry(file).or_default().insert(document);
     }
     let mut items = Vec::new();
+    // Files of one folder follow each other.
+    let mut last = None;
     for (path, mut wanted) in by_file {
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-        let entry = tree::dir_at(store, root, folder)?.and_then(|dir| dir.get(file));
+        let dir = match last.take() {
+            Some((known, dir)) if known == folder => dir,
+            _ => tree::dir_at(store, root, folder)?,
+        };
+        let entry = dir.as_ref().and_then(|dir| dir.get(file));
+        last = Some((folder, dir));
         let plain = |kind| matches!(kind, EntryKind::File | EntryKind::Executable);
         let Some(entry) = entry.filter(|entry| plain(entry.kind)) else { return Ok(None) };
         if let Some(known) = index.facts_of(entry.id)
             && let Some(remembered) = remembered_items(&known, path, &wanted)
         {
             items.extend(remembered);
+            continue;
+        }
+        if let Some(waiting) = waiting_items(index, (path, entry.id), &wanted) {
+            items.extend(waiting);
             continue;
         }
         let Ok(text) = read::text(store, path, entry)? else { return Ok(None) };
@@ -129,6 +140,22 @@ fn named(
         }
     }
     Ok(Some(items))
+}
+
+/// The documents of these names, where all of them are of clusters that wait and it is known what the file with these bytes
+/// says of them.
+fn waiting_items(
+    index: &dyn DocumentIndex,
+    (path, id): (&str, Id),
+    wanted: &BTreeSet<&DocumentName>,
+) -> Option<Vec<Item>> {
+    let item = |of: &&DocumentName| {
+        let name = (of.kind == "ManagedCluster").then(|| Name::parse(&of.name).ok())??;
+        let fact = index.fact_of_waiting(&name, id)?;
+        let source = DocumentSource { file: Arc::from(path), document: fact.document };
+        document::remembered(&fact, source)
+    };
+    wanted.iter().map(item).collect()
 }
 
 /// The documents of these names, of a file of which it is known what it says; `None` where one is not there.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Digest, FactFile, FleetCounts, Gate, Hold, Id, Name, StandingClusters, StandingWorker,
+    Digest, Fact, FactFile, FleetCounts, Gate, Hold, Id, Name, StandingClusters, StandingWorker,
 };
 use crate::diag::Diagnostic;
 
@@ -221,6 +221,9 @@ pub trait DocumentIndex {
     /// The file of a cluster's document; `None` where none of this name is known.
     fn file_of_cluster(&self, cluster: &Name) -> Option<String>;
 
+    /// What the document of a cluster that waits says in the file with these bytes; `None` where that is not known.
+    fn fact_of_waiting(&self, cluster: &Name, file: Id) -> Option<Fact>;
+
     /// The documents of a kind, which is no cluster's, with their files.
     fn all_of(&self, kind: &str) -> Vec<(DocumentName, String)>;
 
@@ -229,6 +232,25 @@ pub trait DocumentIndex {
 
     /// What stands on the workers; `None` where that is not known.
     fn standing(&self) -> Option<StandingClusters>;
+}
+
+/// What one document says, where what its whole file says is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownFact {
+    /// The id of the file's blob.
+    pub file: Id,
+    /// What the file says.
+    pub facts: Arc<FactFile>,
+    /// Which of these facts it is, from 0.
+    pub nth: usize,
+}
+
+impl KnownFact {
+    /// What the document says.
+    #[must_use]
+    pub fn fact(&self) -> Option<&Fact> {
+        self.facts.facts.get(self.nth)
+    }
 }
 
 /// What a [`DocumentIndex`] knows, as values.
@@ -240,6 +262,8 @@ pub struct KnownDocuments {
     pub clusters: BTreeMap<Name, String>,
     /// What files say, by the ids of their blobs.
     pub facts: BTreeMap<Id, Arc<FactFile>>,
+    /// What the documents of the clusters say that wait.
+    pub waiting: BTreeMap<Name, KnownFact>,
     /// What stands on the workers.
     pub standing: Option<StandingClusters>,
 }
@@ -251,6 +275,11 @@ impl DocumentIndex for KnownDocuments {
 
     fn file_of_cluster(&self, cluster: &Name) -> Option<String> {
         self.clusters.get(cluster).cloned()
+    }
+
+    fn fact_of_waiting(&self, cluster: &Name, file: Id) -> Option<Fact> {
+        let known = self.waiting.get(cluster).filter(|known| known.file == file)?;
+        known.fact().cloned()
     }
 
     fn all_of(&self, kind: &str) -> Vec<(DocumentName, String)> {

@@ -88,7 +88,7 @@ pub use admission_rule::AdmissionRule;
 pub use azure_cloud::{AzureCloud, PUBLIC_CLOUD, azure_cloud, azure_clouds};
 pub use baseline::{
     BASELINE_FORMAT, Baseline, DocumentGrowth, DocumentIndex, DocumentName, GoneCluster,
-    KnownDocuments, ReportsSince, TriedClusters, Verification,
+    KnownDocuments, KnownFact, ReportsSince, TriedClusters, Verification,
 };
 pub use capi_provider::{
     AggregatedRole, AggregatedRule, CapiProvider, ConfigSecret, DeploymentBeside, InstalledCrds,

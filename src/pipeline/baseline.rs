@@ -8,9 +8,9 @@ use super::status::FLEET_DOCUMENT;
 use crate::change::{self, Acknowledged, Pressure};
 use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstraint};
 use crate::model::{
-    BASELINE_FORMAT, Baseline, ClusterPlan, Decision, Digest, DocumentGrowth, DocumentName,
-    FactFile, Fleet, Gate, GoneCluster, Hold, HoldKind, Id, Kept, KnownDocuments, Memo, Name, Plan,
-    Proposal, Snapshot, Store, StoreError, WorkerPlan, WorkerState, paths,
+    BASELINE_FORMAT, Baseline, ClusterPlan, Decision, Digest, DocumentGrowth, DocumentName, Fact,
+    FactFile, Fleet, Gate, GoneCluster, Hold, HoldKind, Id, Kept, KnownDocuments, KnownFact, Memo,
+    Name, Plan, Proposal, Snapshot, Store, StoreError, WorkerPlan, WorkerState, paths,
 };
 use crate::plan;
 
@@ -65,7 +65,8 @@ pub fn baseline(
     };
     let clusters = fleet.clusters.iter().map(|(name, c)| (name.clone(), c.file.clone())).collect();
     let standing = plan::standing(&proposal.plan, &proposal.previous, &memo.counted);
-    let documents = KnownDocuments { files: files(fleet), clusters, facts: facts(memo), standing };
+    let (facts, waiting) = (facts(memo), waiting(memo, &proposal.plan));
+    let documents = KnownDocuments { files: files(fleet), clusters, facts, waiting, standing };
     Ok(Some((baseline, documents)))
 }
 
@@ -208,6 +209,25 @@ fn facts(memo: &Memo) -> BTreeMap<Id, Arc<FactFile>> {
     };
     let files = memo.files.iter().filter(|(_, file)| is_kept(file));
     files.map(|(id, file)| (*id, Arc::clone(file))).collect()
+}
+
+/// What the memo knows of the documents of the clusters that wait: all of them are read where one of them is asked for.
+fn waiting(memo: &Memo, plan: &Plan) -> BTreeMap<Name, KnownFact> {
+    let waits =
+        |(_, planned): &(&Name, &ClusterPlan)| matches!(planned.decision, Decision::Wait { .. });
+    let names: BTreeMap<&str, &Name> =
+        plan.clusters.iter().filter(waits).map(|(name, _)| (name.as_str(), name)).collect();
+    if names.is_empty() {
+        return BTreeMap::new();
+    }
+    let of_file = |(id, facts): (&Id, &Arc<FactFile>)| {
+        let of = |(nth, fact): (usize, &Fact)| {
+            let name = names.get(fact.name.as_str()).filter(|_| fact.kind == "ManagedCluster")?;
+            Some(((*name).clone(), KnownFact { file: *id, facts: Arc::clone(facts), nth }))
+        };
+        facts.facts.iter().enumerate().filter_map(of).collect::<Vec<_>>()
+    };
+    memo.files.iter().flat_map(of_file).collect()
 }
 
 /// The keys of clusters' labels that any rule reads: selectors of policies, and what spread and anti-affinity

@@ -5,10 +5,14 @@
 //! it is not there. So an answer that is wrong, old or missing costs time only, and the file has no digest, which
 //! could only be checked by reading all of it.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 
 use super::medium;
 use crate::model::{Name, StoreError};
@@ -18,11 +22,40 @@ const STORE: &str = "the index of clusters";
 /// How much is read at once, in bytes. Most lines are shorter than a tenth of it.
 const WINDOW: u64 = 2048;
 
+/// What the index says of a cluster.
+struct ClusterLine {
+    /// The file of its document.
+    file: String,
+    /// Where what the document says begins and ends among the facts of those that wait, if it is there.
+    fact: Option<Range<u64>>,
+}
+
+impl ClusterLine {
+    /// The line of the cluster with this name; `None` where it is that of another one.
+    fn parse(line: &str, cluster: &Name) -> Option<Self> {
+        let (name, rest) = line.split_once('\t')?;
+        if name != cluster.as_str() {
+            return None;
+        }
+        let Some((file, fact)) = rest.split_once('\t') else {
+            return Some(Self { file: rest.to_owned(), fact: None });
+        };
+        let (start, end) = fact.split_once('-')?;
+        let fact = Some(start.parse().ok()?..end.parse().ok()?);
+        Some(Self { file: file.to_owned(), fact })
+    }
+}
+
 /// The files of the clusters' documents, open for reading.
 pub(super) struct ClusterFiles {
     file: File,
     length: u64,
+    /// What was read: the first halves are the same for every name.
+    windows: RefCell<Windows>,
 }
+
+/// Pieces of the file, by where each begins and how long it is.
+type Windows = BTreeMap<(u64, u64), Rc<[u8]>>;
 
 impl ClusterFiles {
     /// Opens the index; `None` where there is none.
@@ -30,12 +63,22 @@ impl ClusterFiles {
     pub(super) fn open(path: &Path) -> Option<Self> {
         let file = File::open(path).ok()?;
         let length = file.metadata().ok()?.len();
-        Some(Self { file, length })
+        Some(Self { file, length, windows: RefCell::default() })
     }
 
     /// The file of a cluster's document; `None` where it is not known.
     #[must_use]
     pub(super) fn file_of(&self, cluster: &Name) -> Option<String> {
+        self.line_of(cluster).map(|line| line.file)
+    }
+
+    /// Where what a cluster's document says stands among the facts of those that wait; `None` where it does not.
+    #[must_use]
+    pub(super) fn fact_of(&self, cluster: &Name) -> Option<Range<u64>> {
+        self.line_of(cluster)?.fact
+    }
+
+    fn line_of(&self, cluster: &Name) -> Option<ClusterLine> {
         // The cluster's line begins in between, and a line begins at `from`.
         let (mut from, mut to) = (0, self.length);
         while to - from > WINDOW {
@@ -53,16 +96,21 @@ impl ClusterFiles {
         }
         let bytes = self.read(from, to - from)?;
         let text = std::str::from_utf8(&bytes).ok()?;
-        let mut lines = text.lines().filter_map(|line| line.split_once('\t'));
-        lines.find(|(name, _)| *name == cluster.as_str()).map(|(_, file)| file.to_owned())
+        text.lines().find_map(|line| ClusterLine::parse(line, cluster))
     }
 
-    fn read(&self, from: u64, length: u64) -> Option<Vec<u8>> {
+    /// What stands there; `None` where the file has become shorter.
+    fn read(&self, from: u64, length: u64) -> Option<Rc<[u8]>> {
+        if let Some(known) = self.windows.borrow().get(&(from, length)) {
+            return Some(Rc::clone(known));
+        }
         let mut file = &self.file;
         file.seek(SeekFrom::Start(from)).ok()?;
-        let mut bytes = Vec::new();
-        file.take(length).read_to_end(&mut bytes).ok()?;
-        Some(bytes)
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        file.read_exact(&mut bytes).ok()?;
+        let window: Rc<[u8]> = bytes.into();
+        self.windows.borrow_mut().insert((from, length), Rc::clone(&window));
+        Some(window)
     }
 }
 
@@ -73,13 +121,18 @@ impl ClusterFiles {
 pub(super) fn save_cluster_files(
     path: &Path,
     files: &BTreeMap<Name, String>,
+    facts: &BTreeMap<Name, Range<u64>>,
 ) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|e| medium(STORE, "writing", path, e))?;
     let mut text = String::new();
-    // A line break in a path would end the line; such a cluster is not found here.
-    for (name, file) in files.iter().filter(|(_, file)| !file.contains('\n')) {
-        text.extend([name.as_str(), "\t", file, "\n"]);
+    // A line break or a tab in a path would end it; such a cluster is not found here.
+    for (name, file) in files.iter().filter(|(_, file)| !file.contains(['\n', '\t'])) {
+        text.extend([name.as_str(), "\t", file]);
+        if let Some(fact) = facts.get(name) {
+            let _ = write!(text, "\t{}-{}", fact.start, fact.end);
+        }
+        text.push('\n');
     }
     let new = tempfile::NamedTempFile::new_in(folder);
     let new = new.map_err(|e| medium(STORE, "writing", path, e))?;
@@ -99,7 +152,10 @@ mod tests {
     fn index(count: usize, file: impl Fn(usize) -> String) -> (tempfile::TempDir, ClusterFiles) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("carp/clusters");
-        save_cluster_files(&path, &(0..count).map(|i| (name(i), file(i))).collect()).unwrap();
+        let files = (0..count).map(|i| (name(i), file(i))).collect();
+        let fact = |i| (name(i), i as u64..2 * i as u64);
+        let facts = (0..count).step_by(3).map(fact).collect();
+        save_cluster_files(&path, &files, &facts).unwrap();
         let index = ClusterFiles::open(&path).unwrap();
         (folder, index)
     }
@@ -111,11 +167,23 @@ mod tests {
             let (_folder, index) = index(count, file);
             for i in 0..count {
                 assert_eq!(index.file_of(&name(i)), Some(file(i)), "{i} of {count}");
+                let fact = i.is_multiple_of(3).then(|| i as u64..2 * i as u64);
+                assert_eq!(index.fact_of(&name(i)), fact, "{i} of {count}");
             }
             assert_eq!(index.file_of(&name(count)), None);
             assert_eq!(index.file_of(&Name::parse("a").unwrap()), None);
             assert_eq!(index.file_of(&Name::parse("z").unwrap()), None);
         }
+    }
+
+    #[test]
+    fn what_was_read_is_not_read_again() {
+        let (_folder, index) = index(3_000, |i| format!("fleet/clusters/{i}.yaml"));
+        for i in (0..3_000).chain(0..3_000) {
+            assert!(index.file_of(&name(i)).is_some());
+        }
+        let read = index.windows.borrow().len() as u64;
+        assert!(read < 4 * index.length / WINDOW, "{read} windows of {} bytes", index.length);
     }
 
     #[test]
@@ -135,12 +203,11 @@ mod tests {
     }
 
     #[test]
-    fn a_path_with_a_line_break_is_left_out() {
-        let (_folder, index) =
-            index(3, |i| if i == 1 { "a\nc2\tb".to_owned() } else { i.to_string() });
+    fn a_path_with_a_line_break_or_a_tab_is_left_out() {
+        let (_folder, index) = index(4, |i| ["0", "a\nc3\tb", "a\t0-9", "3"][i].to_owned());
         assert_eq!(
-            [0, 1, 2].map(|i| index.file_of(&name(i))),
-            [Some("0".to_owned()), None, Some("2".to_owned())]
+            [0, 1, 2, 3].map(|i| index.file_of(&name(i))),
+            [Some("0".to_owned()), None, None, Some("3".to_owned())]
         );
     }
 }

@@ -4,8 +4,8 @@
 //!
 //! A file of it is written once and put into place whole, so a reader never meets one that is half written, and
 //! needs no lock against a writer. Where the clusters' documents stand is in a file of its own beside it
-//! ([`ClusterFiles`]). Whoever keeps one keeps its digest, so that one with a flipped bit is thrown
-//! away and not believed.
+//! ([`ClusterFiles`]), and what those say that wait in a third ([`WaitingFacts`]). Whoever keeps one keeps its digest,
+//! so that one with a flipped bit is thrown away and not believed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,10 @@ use redb::{
 
 use super::cluster_files::{ClusterFiles, save_cluster_files};
 use super::medium;
+use super::waiting_facts::{WaitingFacts, save_waiting_facts};
 use crate::model::{
-    Digest, DocumentIndex, DocumentName, FactFile, Id, KnownDocuments, Name, StandingClusters,
-    StandingWorker, StoreError,
+    Digest, DocumentIndex, DocumentName, Fact, FactFile, Id, KnownDocuments, Name,
+    StandingClusters, StandingWorker, StoreError,
 };
 
 const STORE: &str = "the index of documents";
@@ -37,6 +38,7 @@ const RULES: &str = "";
 pub struct DocumentDatabase {
     database: ReadOnlyDatabase,
     clusters: Option<ClusterFiles>,
+    waiting: WaitingFacts,
 }
 
 impl DocumentDatabase {
@@ -45,7 +47,8 @@ impl DocumentDatabase {
     pub fn open(path: &Path, digest: Digest) -> Option<Self> {
         let is_whole = Digest::of(&fs::read(path).ok()?) == digest;
         let database = is_whole.then(|| ReadOnlyDatabase::open(path).ok())??;
-        Some(Self { database, clusters: ClusterFiles::open(&clusters_beside(path)) })
+        let clusters = ClusterFiles::open(&clusters_beside(path));
+        Some(Self { database, clusters, waiting: WaitingFacts::at(waiting_beside(path)) })
     }
 }
 
@@ -58,6 +61,11 @@ impl DocumentIndex for DocumentDatabase {
 
     fn file_of_cluster(&self, cluster: &Name) -> Option<String> {
         self.clusters.as_ref()?.file_of(cluster)
+    }
+
+    fn fact_of_waiting(&self, cluster: &Name, file: Id) -> Option<Fact> {
+        let at = self.clusters.as_ref()?.fact_of(cluster)?;
+        self.waiting.fact(at, cluster, file)
     }
 
     fn all_of(&self, kind: &str) -> Vec<(DocumentName, String)> {
@@ -109,6 +117,11 @@ fn clusters_beside(path: &Path) -> PathBuf {
     path.with_extension("clusters")
 }
 
+/// The file with what the clusters say that wait.
+fn waiting_beside(path: &Path) -> PathBuf {
+    path.with_extension("waiting")
+}
+
 /// Writes an index whole or not at all, and returns its digest. A caller may ignore the error: the next run takes
 /// longer.
 ///
@@ -117,7 +130,8 @@ fn clusters_beside(path: &Path) -> PathBuf {
 pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest, StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|e| medium(STORE, "writing", path, e))?;
-    save_cluster_files(&clusters_beside(path), &documents.clusters)?;
+    let facts = save_waiting_facts(&waiting_beside(path), &documents.waiting)?;
+    save_cluster_files(&clusters_beside(path), &documents.clusters, &facts)?;
     let file = tempfile::NamedTempFile::new_in(folder);
     let file = file.map_err(|e| medium(STORE, "writing", path, e))?;
     fill(file.path(), documents).map_err(|e| medium(STORE, "writing", path, e))?;
@@ -165,7 +179,7 @@ fn standing_rows(standing: &StandingClusters) -> Vec<(&str, Vec<u8>)> {
 mod tests {
     use super::*;
 
-    use crate::model::{Fact, blob_id};
+    use crate::model::{KnownFact, blob_id};
 
     fn documents(count: usize) -> KnownDocuments {
         let one = |i| (DocumentName::new("Worker", &format!("w{i}")), format!("fleet/{i}.yaml"));
@@ -174,7 +188,17 @@ mod tests {
         let clusters = (0..count).map(cluster).collect();
         let standing = Some(standing(count));
         let facts = [(blob_id(b"policies"), policies())].into();
-        KnownDocuments { files, clusters, facts, standing }
+        let waits = |i: usize| (Name::parse(&format!("c{i}")).unwrap(), waiting(i));
+        let waiting = (0..count).step_by(10).map(waits).collect();
+        KnownDocuments { files, clusters, facts, waiting, standing }
+    }
+
+    fn waiting(i: usize) -> KnownFact {
+        let value = format!("{{\"name\":\"c{i}\"}}");
+        let (file, digest) = (blob_id(value.as_bytes()), Digest::of(value.as_bytes()));
+        let (kind, name) = ("ManagedCluster".to_owned(), format!("c{i}"));
+        let facts = vec![Fact { document: 0, kind, name, digest, value }];
+        KnownFact { file, facts: Arc::new(FactFile { facts }), nth: 0 }
     }
 
     fn standing(count: usize) -> StandingClusters {
@@ -207,6 +231,11 @@ mod tests {
         assert!(all.files.iter().all(found));
         let found = |(name, file)| index.file_of_cluster(name).as_ref() == Some(file);
         assert!(all.clusters.iter().all(found));
+        for (name, known) in &all.waiting {
+            assert_eq!(index.fact_of_waiting(name, known.file).as_ref(), known.fact());
+        }
+        let placed = Name::parse("c1").unwrap();
+        assert_eq!(index.fact_of_waiting(&placed, waiting(1).file), None);
         assert_eq!(index.facts_of(blob_id(b"policies")), Some(policies()));
         assert_eq!(index.facts_of(blob_id(b"others")), None);
         assert_eq!(index.all_of("Worker"), all.all_of("Worker"));

@@ -24,7 +24,7 @@ pub fn load_memo(path: &Path, key: &MemoKey) -> Memo {
 
 /// Reads a value that [`save_sealed`] wrote; `None` where the file is missing or damaged, or holds another.
 pub fn load_sealed<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    decode(&fs::read(path).ok()?)
+    unsealed(&fs::read(path).ok()?)
 }
 
 /// Writes the memo whole or not at all. A caller may ignore the error: the next run takes longer.
@@ -46,16 +46,28 @@ pub fn save_sealed<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreErro
     let folder = path.parent().unwrap_or(Path::new("."));
     let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
     fs::create_dir_all(folder).map_err(failed)?;
-    let body = serde_json::to_vec(value).map_err(|e| medium(STORE, "encoding", path, e))?;
+    let bytes = sealed(value).map_err(|e| medium(STORE, "encoding", path, e))?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    writeln!(file, "{}", Digest::of(&body)).map_err(failed)?;
-    file.write_all(&body).map_err(failed)?;
+    file.write_all(&bytes).map_err(failed)?;
     fault::at(Point::HalfMemo).map_err(failed)?;
     let _: File = file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
 }
 
-fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+/// A value as JSON, behind a line with the digest of that.
+pub(super) fn sealed<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
+    // The digest is put in where room was left for it: what is sealed may be large, and is not copied.
+    let digest = |body: &[u8]| format!("{}\n", Digest::of(body)).into_bytes();
+    let mut bytes = digest(&[]);
+    let room = bytes.len();
+    serde_json::to_writer(&mut bytes, value)?;
+    let digest = digest(&bytes[room..]);
+    bytes[..room].copy_from_slice(&digest);
+    Ok(bytes)
+}
+
+/// What [`sealed`] made bytes of; `None` where they are damaged, or of another type.
+pub(super) fn unsealed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
     let (digest, body) = (&bytes[..end], &bytes[end + 1..]);
     if digest != Digest::of(body).to_string().as_bytes() {

@@ -16,6 +16,7 @@ mod opened;
 mod overlay;
 mod scan;
 mod stand;
+mod waiting_facts;
 
 pub use bounded::BoundedStore;
 pub use checkout::{CheckedOut, Prune, checkout};

@@ -23,7 +23,8 @@ pub(crate) struct Settled {
 }
 
 /// The same fleet twice, the second ten times as large.
-static FLEET: [Settled; 2] = [Settled::of(generator::fleet, 1), Settled::of(generator::fleet, 10)];
+pub(crate) static FLEET: [Settled; 2] =
+    [Settled::of(generator::fleet, 1), Settled::of(generator::fleet, 10)];
 pub(crate) static WITH_EVERY_RULE: [Settled; 2] =
     [Settled::of(generator::fleet_with_rules, 1), Settled::of(generator::fleet_with_rules, 10)];
 

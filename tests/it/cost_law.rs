@@ -8,7 +8,7 @@ use carp::model::{Baseline, Dir, Id, Name, Proposal, Store, StoreError};
 use carp::pipeline::{Sought, baseline, propose_affected, propose_sought};
 use carp::verify;
 
-use crate::cost::{Settled, WITH_EVERY_RULE, pause};
+use crate::cost::{FLEET, Settled, WITH_EVERY_RULE, pause};
 use crate::support::generator;
 use crate::support::world::World;
 
@@ -184,6 +184,29 @@ fn what_is_found_costs_the_same_in_a_fleet_ten_times_as_large() {
     };
     let [small, large] = WITH_EVERY_RULE.each_ref().map(found);
     assert_costs_are_flat(&small, &large);
+}
+
+/// Why a cluster waits hangs on all that wait, and what their documents say is known: none of them is read.
+#[test]
+fn who_waits_is_explained_without_the_files_of_those_that_wait() {
+    let explained = |fleet: &Settled| {
+        let mut world = fleet.world();
+        let standing = world.propose();
+        let snapshot = world.snapshot();
+        let left = baseline(&snapshot, world.reported(), &standing, &world.store, &world.memo);
+        let (before, documents) = left.unwrap().expect("the fleet stands");
+        let since = world.reports_since(world.reports.as_ref());
+        let waits = documents.waiting.keys().cloned().collect::<Vec<_>>();
+        let sought = Sought::Reasons(waits[0].clone());
+        let store = Counting::new(&world.store);
+        let look = propose_sought(&snapshot, &since, &store, &before, &documents, &sought);
+        let proposal = look.unwrap().expect("it is known by what stands").proposal;
+        assert!(waits.iter().all(|name| proposal.fleet.clusters.contains_key(name)));
+        (waits.len(), store.reads.get())
+    };
+    let [(few, small), (many, large)] = FLEET.each_ref().map(explained);
+    assert!(few > 1 && many == 10 * few, "{few} and {many} wait");
+    assert_eq!(small, large);
 }
 
 #[test]
