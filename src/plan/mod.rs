@@ -71,7 +71,7 @@ pub use expiry::{Expiry, expire};
 pub use explain::{
     Explanation, Fix, MOST_ASKED, MOST_PROOFS, PolicyExplanation, PolicyLoss, PoolExplanation,
     PoolMember, Remedies, Remedy, WorkerExplanation, WorkerVerdict, explain_cluster,
-    explain_policy, explain_pool, explain_worker, remedies,
+    explain_policy, explain_pool, explain_with_remedies, explain_worker,
 };
 pub use fold::{Fold, FoldInput, clusters_said_otherwise, contradictions, fold, is_same_host};
 pub use moment::moments;

@@ -36,9 +36,9 @@ fn of(look: &FleetLook, object: &ObjectRef) -> Result<Option<ExplainView>, Error
     let name = &object.name;
     let asked = |kind| object.kind.is_none_or(|k| k == kind);
     if asked(ObjectKind::Cluster)
-        && let Some(explanation) = plan::explain_cluster(&input, name)
+        && let Some((explanation, remedies)) = plan::explain_with_remedies(&input, name)
     {
-        let Some(remedies) = plan::remedies(&input, name) else { return Ok(None) };
+        let Some(remedies) = remedies else { return Ok(None) };
         let remedies = remedies.list.iter().map(remedy).collect();
         let overrides = match explanation.planned.decision.worker() {
             Some(worker) => overrides::of(look, name, worker)?,

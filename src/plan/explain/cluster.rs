@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Explanation, PolicyLoss, WorkerVerdict, margin, summary};
+use super::remedy::remedies;
+use super::{Explanation, PolicyLoss, Remedies, WorkerVerdict, margin, summary};
 use crate::model::{Cluster, ClusterPlan, Decision, Name, ReasonCode};
 use crate::plan::PlanInput;
 use crate::plan::assign::PlanRun;
@@ -20,6 +21,20 @@ use crate::plan::{cycle, filter, ongoing, scale, score};
 pub fn explain_cluster(input: &PlanInput<'_>, name: &Name) -> Option<Explanation> {
     let input = &PlanInput { settled: None, ..*input };
     scale::settle(input, |input, run, _| told(input, &run, name))
+}
+
+/// The same, with up to three smallest sets of changes of which each would place it if it waits, or let it grow if its growth
+/// is held. These are `None` where the input has what stands on the workers counted only, and that does not tell: a change asks
+/// for other counts, or a placed cluster may leave its worker.
+#[must_use]
+pub fn explain_with_remedies(
+    input: &PlanInput<'_>,
+    name: &Name,
+) -> Option<(Explanation, Option<Remedies>)> {
+    let input = &PlanInput { settled: None, ..*input };
+    scale::settle(input, |settled, run, _| {
+        Some((told(settled, &run, name)?, remedies(input, &run, name)))
+    })
 }
 
 fn told(input: &PlanInput<'_>, run: &PlanRun<'_>, name: &Name) -> Option<Explanation> {

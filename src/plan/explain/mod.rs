@@ -14,11 +14,11 @@ mod worker;
 
 use std::collections::BTreeMap;
 
-pub use cluster::explain_cluster;
+pub use cluster::{explain_cluster, explain_with_remedies};
 pub use fix::Fix;
 pub use policy::explain_policy;
 pub use pool::{MOST_ASKED, PoolExplanation, PoolMember, explain_pool};
-pub use remedy::{MOST_PROOFS, remedies};
+pub use remedy::MOST_PROOFS;
 pub use worker::explain_worker;
 
 use super::{PoolVerdict, Precedence};

@@ -57,7 +57,7 @@ use jiff::Timestamp;
 use super::{
     Explanation, PlanInput, Planning, PolicyExplanation, PoolExplanation, Remedies,
     WorkerExplanation, WorkerVerdict, explain_cluster, explain_policy, explain_pool,
-    explain_worker, plan, remedies,
+    explain_with_remedies, explain_worker, plan,
 };
 use crate::model::api::Rebalance;
 use crate::model::{
@@ -173,7 +173,10 @@ impl World {
     }
 
     pub(super) fn remedies(&self, cluster: &str) -> Remedies {
-        remedies(&self.input(), &name(cluster)).expect("the locks are there")
+        let (told, remedies) =
+            explain_with_remedies(&self.input(), &name(cluster)).expect("it is known");
+        assert_eq!(told, self.explain(cluster), "by one plan for both");
+        remedies.expect("the locks are there")
     }
 
     pub(super) fn explain_worker(&self, worker: &str) -> Option<WorkerExplanation> {

@@ -24,7 +24,7 @@ use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
 use crate::plan::assign::PlanRun;
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
-use crate::plan::{PlanInput, amounts as demands, scale};
+use crate::plan::{PlanInput, amounts as demands};
 
 /// The most remedies that are shown.
 const MOST: usize = 3;
@@ -38,28 +38,24 @@ const ROUNDS: u32 = 3;
 /// Up to so many changes each smaller part of a set is planned, too.
 const FEW: usize = 4;
 
-/// Works out up to three smallest sets of changes of which each would place a cluster that waits, or let one grow
-/// whose growth is held; none for any other.
+/// Works out, after a run in which nothing is changed, up to three smallest sets of changes of which each would place a
+/// cluster that waits, or let one grow whose growth is held; none for any other.
 ///
 /// `None` where the input has what stands on the workers counted only, and that does not tell: a change asks for other
 /// counts, or a placed cluster may leave its worker.
-#[must_use]
-pub fn remedies(input: &PlanInput<'_>, name: &Name) -> Option<Remedies> {
-    let input = &PlanInput { settled: None, ..*input };
-    scale::settle(input, |_, run, _| {
-        let Some(goal) = Goal::of(&run, name) else { return Some(Remedies::default()) };
-        let first = goal.sets(&run, input, name, None);
-        let mut search = RemedySearch {
-            proof: Proof::new(input, &run, name, goal),
-            tried: BTreeSet::new(),
-            found: Vec::new(),
-        };
-        search.all(first);
-        let mut found = search.found;
-        found.sort_by_key(|remedy| (remedy.fixes.len(), remedy.worker.clone()));
-        let proofs = search.proof.done();
-        (!search.proof.is_unsure()).then_some(Remedies { list: found, proofs })
-    })
+pub(super) fn remedies(input: &PlanInput<'_>, run: &PlanRun<'_>, name: &Name) -> Option<Remedies> {
+    let Some(goal) = Goal::of(run, name) else { return Some(Remedies::default()) };
+    let first = goal.sets(run, input, name, None);
+    let mut search = RemedySearch {
+        proof: Proof::new(input, run, name, goal),
+        tried: BTreeSet::new(),
+        found: Vec::new(),
+    };
+    search.all(first);
+    let mut found = search.found;
+    found.sort_by_key(|remedy| (remedy.fixes.len(), remedy.worker.clone()));
+    let proofs = search.proof.done();
+    (!search.proof.is_unsure()).then_some(Remedies { list: found, proofs })
 }
 
 /// What the changes are to bring about.
