@@ -3,7 +3,7 @@
 //! people remove goes step by step, each by what the agent reports of the one before.
 //!
 //! Flux, the controllers of Cluster API and the one of namespaces are played by the test; everything else
-//! is real.
+//! is real. It waits most of its time for others, and the first tests by name begin first.
 
 mod deleting;
 mod retiring;
