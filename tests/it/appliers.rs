@@ -8,6 +8,7 @@ use kube_cel::cel::{Context, Program, Value as Cel};
 use serde_json::{Value, json};
 
 use crate::support::apiserver::ApiServer;
+use crate::support::objects::Objects;
 use crate::support::{documents, fleet, skip};
 
 const BASE: &str = "system:serviceaccount:flux-system:carp-clusters";
@@ -55,15 +56,13 @@ fn an_account_may_write_what_is_rendered_and_reads_nothing_else() {
         return skip(test, "KUBEBUILDER_ASSETS is unset");
     };
     server.kubectl(&["create", "namespace", "flux-system"]);
-    let dir = tempfile::tempdir().unwrap();
+    let objects = server.objects();
     let rights = platform(&two_tenants()).into_iter().filter(|object| {
         let kind = object["kind"].as_str().unwrap();
         kind == "ServiceAccount" || kind.starts_with("ClusterRole")
     });
-    for (nth, object) in rights.enumerate() {
-        let file = dir.path().join(format!("{nth}.json"));
-        std::fs::write(&file, object.to_string()).unwrap();
-        server.kubectl(&["apply", "-f", file.to_str().unwrap()]);
+    for object in rights {
+        objects.create(&object);
     }
     server.wait_for_rights();
     for user in [BASE, PAY, SHOP] {
@@ -87,13 +86,13 @@ fn an_account_may_write_what_is_rendered_and_reads_nothing_else() {
             ("patch", "kustomize.toolkit.fluxcd.io", "kustomizations", "cluster-a", false),
             ("patch", "kamaji.clastix.io", "datastores", "default", false),
         ] {
-            let may = reviewed(&server, user, [verb, group, resource, name]);
+            let may = reviewed(&objects, user, [verb, group, resource, name]);
             assert_eq!(may, allowed, "{user}: {verb} {resource}.{group} {name}");
         }
     }
     let nobody = "system:serviceaccount:flux-system:carp-clusters-lab";
     let create = ["create", "", "namespaces", ""];
-    assert!(!reviewed(&server, nobody, create), "a tenant that there is not");
+    assert!(!reviewed(&objects, nobody, create), "a tenant that there is not");
 }
 
 /// What the autoscaler asks of the server: it reads and sets the size of whatever a pool is by its `scale`, and marks
@@ -109,9 +108,8 @@ fn the_autoscaler_may_size_whatever_a_pool_is_made_of() {
     };
     let name = "carp-cluster-autoscaler";
     let role = platform(&fleet::plain()).into_iter().find(|o| o["metadata"]["name"] == name);
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), role.unwrap().to_string()).unwrap();
-    server.kubectl(&["apply", "-f", file.path().to_str().unwrap()]);
+    let objects = server.objects();
+    objects.create(&role.unwrap());
     let (role, account) =
         (format!("--clusterrole={name}"), "--serviceaccount=pay-eu:cluster-autoscaler");
     server.kubectl(&["create", "clusterrolebinding", "autoscaler", &role, account]);
@@ -126,26 +124,19 @@ fn the_autoscaler_may_size_whatever_a_pool_is_made_of() {
         ("delete", "machines", false),
         ("get", "clusters", false),
     ] {
-        let may = reviewed(&server, AUTOSCALER, [verb, CAPI, resource, "a"]);
+        let may = reviewed(&objects, AUTOSCALER, [verb, CAPI, resource, "a"]);
         assert_eq!(may, allowed, "{verb} {resource}");
     }
 }
 
-/// What the authorizer says, also of kinds that the server does not know.
-fn reviewed(server: &ApiServer, user: &str, [verb, group, resource, name]: [&str; 4]) -> bool {
+/// Whether the authorizer lets it.
+fn reviewed(objects: &Objects, user: &str, [verb, group, resource, name]: [&str; 4]) -> bool {
     let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
-    let review = json!({
-        "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
-        "spec": {"user": user, "resourceAttributes": {
-            "namespace": "any", "verb": verb, "group": group, "resource": resource,
-            "subresource": subresource, "name": name,
-        }},
+    let what = json!({
+        "namespace": "any", "verb": verb, "group": group, "resource": resource,
+        "subresource": subresource, "name": name,
     });
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), review.to_string()).unwrap();
-    let create = ["create", "--validate=false", "-f", file.path().to_str().unwrap(), "-o", "json"];
-    let answer: Value = serde_json::from_str(&server.kubectl(&create)).unwrap();
-    answer["status"]["allowed"].as_bool().unwrap()
+    objects.may(user, what)
 }
 
 /// A request to the API server.

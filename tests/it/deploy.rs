@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::apiserver::ApiServer;
 use crate::support::{manifests, skip};
@@ -53,9 +53,9 @@ fn it_runs_as_nobody_with_one_lease_and_nothing_else() {
         assert_eq!(object["metadata"]["namespace"], "carp-system", "{object}");
     }
     for rule in of_kind(&objects, "Role")["rules"].as_array().unwrap() {
-        assert_eq!(rule["resources"], serde_json::json!(["leases"]));
-        let is_named = rule["resourceNames"] == serde_json::json!(["carp"]);
-        assert!(is_named || rule["verbs"] == serde_json::json!(["create"]), "{rule}");
+        assert_eq!(rule["resources"], json!(["leases"]));
+        let is_named = rule["resourceNames"] == json!(["carp"]);
+        assert!(is_named || rule["verbs"] == json!(["create"]), "{rule}");
     }
     let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"];
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
@@ -207,7 +207,7 @@ fn it_reaches_names_git_and_the_api_server_and_nothing_else() {
     let policy = of_kind(&objects, "NetworkPolicy");
     let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["metadata"]["labels"];
     assert_eq!(&policy["spec"]["podSelector"]["matchLabels"], pod);
-    assert_eq!(policy["spec"]["policyTypes"], serde_json::json!(["Ingress", "Egress"]));
+    assert_eq!(policy["spec"]["policyTypes"], json!(["Ingress", "Egress"]));
     assert_eq!(ports_out(policy), [22, 53, 443, 6443].into());
     for rule in policy["spec"]["egress"].as_array().unwrap() {
         let names = rule["ports"].as_array().unwrap().iter().any(|port| port["port"] == 53);
@@ -277,15 +277,19 @@ fn may_do_no_more(server: &ApiServer) {
     server.kubectl(&["apply", "-n", "carp-system", "-f", rbac.to_str().unwrap()]);
     server.wait_for_rights();
     let user = "system:serviceaccount:carp-system:carp";
-    for (verb, what, allowed) in [
-        ("get", "leases/carp", true),
-        ("update", "leases/carp", true),
-        ("create", "leases", true),
-        ("get", "leases/other", false),
-        ("delete", "leases/carp", false),
-        ("get", "secrets", false),
-        ("list", "pods", false),
+    let objects = server.objects();
+    for (verb, group, resource, name, allowed) in [
+        ("get", "coordination.k8s.io", "leases", "carp", true),
+        ("update", "coordination.k8s.io", "leases", "carp", true),
+        ("create", "coordination.k8s.io", "leases", "", true),
+        ("get", "coordination.k8s.io", "leases", "other", false),
+        ("delete", "coordination.k8s.io", "leases", "carp", false),
+        ("get", "", "secrets", "", false),
+        ("list", "", "pods", "", false),
     ] {
-        assert_eq!(server.may(user, verb, what, "carp-system"), allowed, "{verb} {what}");
+        let what = json!({
+            "namespace": "carp-system", "verb": verb, "group": group, "resource": resource, "name": name,
+        });
+        assert_eq!(objects.may(user, what), allowed, "{verb} {resource} {name}");
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::support::kind::Machine;
+use crate::support::objects::Objects;
 
 const USER: &str = "system:serviceaccount:carp-kind:carp-kind";
 
@@ -58,6 +59,20 @@ fn owned(machine: &Machine, name: &str) {
     machine.server.kubectl(&["create", "--validate=false", "-f", file.to_str().unwrap()]);
 }
 
+/// The account has the Secrets of one namespace, and lists none.
+fn sees_the_secrets_of_its_objects(objects: &Objects) {
+    for (namespace, allowed) in [("default", true), ("kube-system", false), ("carp-kind", false)] {
+        let may = |verb: &str| {
+            let what = json!({"namespace": namespace, "verb": verb, "resource": "secrets"});
+            objects.may(USER, what)
+        };
+        for verb in ["get", "create", "patch", "delete"] {
+            assert_eq!(may(verb), allowed, "{verb} secrets in {namespace}");
+        }
+        assert!(!may("list"), "{namespace}");
+    }
+}
+
 #[test]
 fn the_rights_are_enough_and_none_is_left_over() {
     let test = "the_rights_are_enough_and_none_is_left_over";
@@ -67,13 +82,7 @@ fn the_rights_are_enough_and_none_is_left_over() {
     let secrets = file("secrets.yaml");
     machine.server.kubectl(&["apply", "-n", "default", "-f", secrets.to_str().unwrap()]);
     machine.server.wait_for_rights();
-    for (namespace, allowed) in [("default", true), ("kube-system", false), ("carp-kind", false)] {
-        for verb in ["get", "create", "patch", "delete"] {
-            let may = machine.server.may(USER, verb, "secrets", namespace);
-            assert_eq!(may, allowed, "{verb} secrets in {namespace}");
-        }
-        assert!(!machine.server.may(USER, "list", "secrets", namespace), "{namespace}");
-    }
+    sees_the_secrets_of_its_objects(&machine.server.objects());
     let account = as_the_account(&machine);
     let args = [
         "--kubeconfig",

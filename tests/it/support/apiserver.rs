@@ -10,7 +10,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, SanType};
+use serde_json::json;
 use tempfile::TempDir;
+
+use super::objects::Objects;
 
 /// The token of the one user, who may do everything.
 const TOKEN: &str = "throw-away";
@@ -86,11 +89,9 @@ impl ApiServer {
         command.stdin(Stdio::null()).output().unwrap()
     }
 
-    /// Whether `user` may do `verb` with `what` in the namespace, as the server's authorizer says.
-    pub(crate) fn may(&self, user: &str, verb: &str, what: &str, namespace: &str) -> bool {
-        let user = format!("--as={user}");
-        let output = self.kubectl_may_fail(&["auth", "can-i", verb, what, "-n", namespace, &user]);
-        String::from_utf8_lossy(&output.stdout).trim() == "yes"
+    /// A connection to it, by which much is asked or written: `kubectl` asks for all kinds before anything else.
+    pub(crate) fn objects(&self) -> Objects {
+        Objects::by(&self.kubeconfig())
     }
 
     /// Until every right that was given or taken up to now counts.
@@ -103,8 +104,13 @@ impl ApiServer {
         let user = name.trim_start_matches('.').to_lowercase();
         fs::write(newest.path(), rights_to_nothing(&user)).unwrap();
         self.kubectl(&["create", "-f", newest.path().to_str().unwrap()]);
+        let objects = self.objects();
+        let may = |resource: &&str| {
+            let get = json!({"namespace": "default", "verb": "get", "resource": resource});
+            objects.may(&user, get)
+        };
         for _ in 0..600 {
-            if ["nothing", "nowhere"].iter().all(|r| self.may(&user, "get", r, "default")) {
+            if ["nothing", "nowhere"].iter().all(may) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(200));
@@ -179,8 +185,7 @@ users:
     }
 
     fn is_ready(&self) -> bool {
-        let get = ["get", "namespace", "default", "--request-timeout=5s"];
-        self.kubectl_may_fail(&get).status.success()
+        matches!(self.objects().try_get("/api/v1/namespaces/default"), Ok(Some(_)))
     }
 }
 

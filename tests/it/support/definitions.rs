@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::apiserver::ApiServer;
+use super::objects::Objects;
 
 /// Held while definitions are learned, for two tests would learn the same.
 static LEARNING: Mutex<()> = Mutex::new(());
@@ -96,15 +98,32 @@ fn wait_established(server: &ApiServer) {
 
 /// Until the server offers every one of the kinds; half a minute at most.
 fn wait_served(server: &ApiServer, names: &BTreeSet<&str>) {
+    let objects = server.objects();
+    let groups: BTreeSet<&str> =
+        names.iter().filter_map(|name| name.split_once('.')).map(|n| n.1).collect();
     for _ in 0..100 {
-        let output = server.kubectl_may_fail(&["api-resources", "-o", "name", "--cached=false"]);
-        let offered = String::from_utf8_lossy(&output.stdout);
-        if names.is_subset(&offered.lines().collect()) {
+        let offered: BTreeSet<String> =
+            groups.iter().flat_map(|group| offered(&objects, group)).collect();
+        if names.iter().all(|name| offered.contains(*name)) {
             return;
         }
         std::thread::sleep(Duration::from_millis(300));
     }
     panic!("some of these kinds are not served: {names:?}");
+}
+
+/// The names of the definitions of a group that the server offers, in any version.
+fn offered(objects: &Objects, group: &str) -> Vec<String> {
+    let of = |value: Value, list: &str, key: &str| -> Vec<String> {
+        let items = value[list].as_array().into_iter().flatten();
+        items.filter_map(|item| Some(item[key].as_str()?.to_owned())).collect()
+    };
+    let Ok(Some(versions)) = objects.try_get(&format!("/apis/{group}")) else { return Vec::new() };
+    let kinds = of(versions, "versions", "groupVersion").into_iter().flat_map(|version| {
+        let kinds = objects.try_get(&format!("/apis/{version}")).ok().flatten();
+        of(kinds.unwrap_or_default(), "resources", "name")
+    });
+    kinds.map(|plural| format!("{plural}.{group}")).collect()
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -13,6 +13,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use k8s_openapi::api::core::v1::Secret;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -203,9 +204,8 @@ impl Machine {
 
     /// The KINDCluster; `None` where it is gone.
     pub(crate) fn object(&self, name: &str) -> Option<Value> {
-        let get = ["get", "kindclusters", name, "-o", "json", "--ignore-not-found"];
-        let text = self.server.kubectl(&get);
-        (!text.is_empty()).then(|| serde_json::from_str(&text).unwrap())
+        let kind = "/apis/infrastructure.cluster-k8s.io/v1alpha1/namespaces/default/kindclusters";
+        self.server.objects().get(&format!("{kind}/{name}"))
     }
 
     /// Waits until the status of a KINDCluster is as it should be.
@@ -237,10 +237,9 @@ impl Machine {
 
     /// A key of a secret, decoded; `None` where there is no such secret.
     pub(crate) fn secret(&self, name: &str, key: &str) -> Option<String> {
-        let template = format!("go-template={{{{index .data \"{key}\" | base64decode}}}}");
-        let get = ["get", "secret", name, "-o", &template, "--ignore-not-found"];
-        let text = self.server.kubectl(&get);
-        (!text.is_empty()).then_some(text)
+        let path = format!("/api/v1/namespaces/default/secrets/{name}");
+        let secret = serde_json::from_value::<Secret>(self.server.objects().get(&path)?).unwrap();
+        Some(String::from_utf8(secret.data?.remove(key)?.0).unwrap())
     }
 
     /// `carp kind run ARGS`, left running.

@@ -28,12 +28,40 @@ impl Objects {
         Self { runtime, client }
     }
 
-    /// Creates an object.
+    /// What the server has at a path; `None` where there is nothing.
+    ///
+    /// # Errors
+    /// It cannot be asked, or refuses to say.
+    pub(crate) fn try_get(&self, path: &str) -> Result<Option<Value>, kube::Error> {
+        let request = http::Request::get(path).body(Vec::new()).unwrap();
+        match self.runtime.block_on(self.client.request(request)) {
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
+    /// What the server has at a path; `None` where there is nothing.
     #[track_caller]
-    pub(crate) fn create(&self, object: &Value) {
+    pub(crate) fn get(&self, path: &str) -> Option<Value> {
+        self.try_get(path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Creates an object, and returns what the server made of it.
+    #[track_caller]
+    pub(crate) fn create(&self, object: &Value) -> Value {
         let api = api(&self.client, object);
         let created = self.runtime.block_on(api.create(&PostParams::default(), &typed(object)));
-        created.unwrap_or_else(|error| panic!("{}: {error}", identity(object)));
+        let created = created.unwrap_or_else(|error| panic!("{}: {error}", identity(object)));
+        serde_json::to_value(created).unwrap()
+    }
+
+    /// Whether `user` may do this, as the server's authorizer says, also with kinds that it does not know.
+    pub(crate) fn may(&self, user: &str, attributes: Value) -> bool {
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+            "metadata": {}, "spec": {"user": user, "resourceAttributes": attributes},
+        });
+        self.create(&review)["status"]["allowed"].as_bool().unwrap()
     }
 
     /// Applies an object as Flux does, over what others have said; what the server has then.
