@@ -203,7 +203,9 @@ def table(carp, size, rounds, only):
         rows["from nothing"] = fleet.reconcile()
         stream = folder / "stream"
         with open(stream, "wb") as out:
-            subprocess.run(["git", "fast-export", "carp/rendered"], cwd=fleet.path, stdout=out, check=True)
+            # What a run from nothing commits: the output and the statuses.
+            branches = ["carp/rendered", "carp/status"]
+            subprocess.run(["git", "fast-export", *branches], cwd=fleet.path, stdout=out, check=True)
         bare = folder / "import.git"
         git(folder, "init", "--quiet", "--bare", str(bare))
         rows["git fast-import of the same"] = measured(["git", "fast-import", "--quiet", "--force"], bare, stream)
