@@ -185,7 +185,7 @@ users:
     }
 
     fn is_ready(&self) -> bool {
-        matches!(self.objects().try_get("/api/v1/namespaces/default"), Ok(Some(_)))
+        self.objects().get_if_ready("/api/v1/namespaces/default").is_some()
     }
 }
 

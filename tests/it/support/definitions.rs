@@ -118,11 +118,11 @@ fn offered(objects: &Objects, group: &str) -> Vec<String> {
         let items = value[list].as_array().into_iter().flatten();
         items.filter_map(|item| Some(item[key].as_str()?.to_owned())).collect()
     };
-    let Ok(Some(versions)) = objects.try_get(&format!("/apis/{group}")) else { return Vec::new() };
-    let kinds = of(versions, "versions", "groupVersion").into_iter().flat_map(|version| {
-        let kinds = objects.try_get(&format!("/apis/{version}")).ok().flatten();
-        of(kinds.unwrap_or_default(), "resources", "name")
-    });
+    let answer = |path: String| objects.get_if_ready(&path).unwrap_or_default();
+    let versions = of(answer(format!("/apis/{group}")), "versions", "groupVersion");
+    let kinds = versions
+        .iter()
+        .flat_map(|version| of(answer(format!("/apis/{version}")), "resources", "name"));
     kinds.map(|plural| format!("{plural}.{group}")).collect()
 }
 

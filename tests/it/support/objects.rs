@@ -1,4 +1,4 @@
-//! Objects on an API server, written over one connection.
+//! Objects on an API server, read and written over one connection.
 //!
 //! `kubectl` is a process for each command, which asks a server for all of its kinds before it asks for anything
 //! else. Where a test writes many objects that is most of what it costs.
@@ -29,21 +29,22 @@ impl Objects {
     }
 
     /// What the server has at a path; `None` where there is nothing.
-    ///
-    /// # Errors
-    /// It cannot be asked, or refuses to say.
-    pub(crate) fn try_get(&self, path: &str) -> Result<Option<Value>, kube::Error> {
-        let request = http::Request::get(path).body(Vec::new()).unwrap();
-        match self.runtime.block_on(self.client.request(request)) {
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-            answer => answer.map(Some),
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Option<Value> {
+        match self.runtime.block_on(self.asked(path)) {
+            Err(kube::Error::Api(status)) if status.code == 404 => None,
+            answer => Some(answer.unwrap_or_else(|error| panic!("{path}: {error}"))),
         }
     }
 
-    /// What the server has at a path; `None` where there is nothing.
-    #[track_caller]
-    pub(crate) fn get(&self, path: &str) -> Option<Value> {
-        self.try_get(path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    /// The same of a server that may not be ready; `None` also where it has not answered after five seconds, or with an error.
+    pub(crate) fn get_if_ready(&self, path: &str) -> Option<Value> {
+        let asked = async { tokio::time::timeout(Duration::from_secs(5), self.asked(path)).await };
+        self.runtime.block_on(asked).ok()?.ok()
+    }
+
+    async fn asked(&self, path: &str) -> Result<Value, kube::Error> {
+        self.client.request(http::Request::get(path).body(Vec::new()).unwrap()).await
     }
 
     /// Creates an object, and returns what the server made of it.
@@ -55,11 +56,18 @@ impl Objects {
         serde_json::to_value(created).unwrap()
     }
 
-    /// Whether `user` may do this, as the server's authorizer says, also with kinds that it does not know.
+    /// Whether `user` may do this, as the server's authorizer says, also with kinds that it does not know. An account is in the
+    /// groups that servers put it in (apiserver, `pkg/authentication/serviceaccount/util.go`, `MakeGroupNames`, and
+    /// `pkg/authentication/group/authenticated_group_adder.go`).
     pub(crate) fn may(&self, user: &str, attributes: Value) -> bool {
+        let account = user.strip_prefix("system:serviceaccount:").and_then(|of| of.split_once(':'));
+        let mut groups = vec!["system:authenticated".to_owned()];
+        groups.extend(account.iter().flat_map(|(namespace, _)| {
+            ["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")]
+        }));
         let review = json!({
-            "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
-            "metadata": {}, "spec": {"user": user, "resourceAttributes": attributes},
+            "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "metadata": {},
+            "spec": {"user": user, "groups": groups, "resourceAttributes": attributes},
         });
         self.create(&review)["status"]["allowed"].as_bool().unwrap()
     }
