@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use carp::model::{Baseline, Dir, Id, Name, Proposal, Store, StoreError};
+use carp::model::{Baseline, Dir, Id, KnownDocuments, Name, Proposal, Store, StoreError};
 use carp::pipeline::{Sought, baseline, propose_affected, propose_sought};
 use carp::verify;
 
@@ -59,13 +59,18 @@ struct Cost {
     objects: u64,
 }
 
+/// What a run leaves of a fleet that stands, and what it proposed.
+fn left(world: &mut World) -> (Proposal, Baseline, KnownDocuments) {
+    let standing = world.propose();
+    let left = baseline(&world.snapshot(), world.reported(), &standing, &world.store, &world.memo);
+    let (before, documents) = left.unwrap().expect("the fleet stands");
+    (standing, before, documents)
+}
+
 /// What a change costs in a fleet that stands.
 fn cost(world: &mut World, change: impl FnOnce(&mut World)) -> (Cost, Proposal) {
-    let standing = world.propose();
+    let (_, before, documents) = left(world);
     let reports = world.reports.clone();
-    let left = baseline(&world.snapshot(), world.reported(), &standing, &world.store, &world.memo)
-        .unwrap();
-    let (before, documents) = left.expect("the fleet stands");
     change(world);
     let (snapshot, since) = (world.snapshot(), world.reports_since(reports.as_ref()));
     let store = Counting::new(&world.store);
@@ -160,12 +165,9 @@ fn one_cluster_more_costs_what_there_are_workers() {
 fn what_is_found_costs_the_same_in_a_fleet_ten_times_as_large() {
     let found = |fleet: &Settled| {
         let mut world = fleet.world();
-        let standing = world.propose();
-        let snapshot = world.snapshot();
-        let verified =
-            verify::fleet(&snapshot.input, &world.store, &standing.fleet, &standing.previous);
-        let left = baseline(&snapshot, world.reported(), &standing, &world.store, &world.memo);
-        let (before, documents) = left.unwrap().expect("the fleet stands");
+        let (standing, before, documents) = left(&mut world);
+        let input = world.snapshot().input;
+        let verified = verify::fleet(&input, &world.store, &standing.fleet, &standing.previous);
         let before = Baseline { verified: verified.ok(), ..before };
         pause(&mut world);
         let (snapshot, since) = (world.snapshot(), world.reports_since(world.reports.as_ref()));
@@ -186,16 +188,14 @@ fn what_is_found_costs_the_same_in_a_fleet_ten_times_as_large() {
     assert_costs_are_flat(&small, &large);
 }
 
-/// Why a cluster waits hangs on all that wait, and what their documents say is known: none of them is read.
+/// Why a cluster waits hangs on all that wait, and what their documents say is known: none of them is read. The folders in which
+/// they stand are, of which there may be more.
 #[test]
 fn who_waits_is_explained_without_the_files_of_those_that_wait() {
     let explained = |fleet: &Settled| {
         let mut world = fleet.world();
-        let standing = world.propose();
-        let snapshot = world.snapshot();
-        let left = baseline(&snapshot, world.reported(), &standing, &world.store, &world.memo);
-        let (before, documents) = left.unwrap().expect("the fleet stands");
-        let since = world.reports_since(world.reports.as_ref());
+        let (_, before, documents) = left(&mut world);
+        let (snapshot, since) = (world.snapshot(), world.reports_since(world.reports.as_ref()));
         let waits = documents.waiting.keys().cloned().collect::<Vec<_>>();
         let sought = Sought::Reasons(waits[0].clone());
         let store = Counting::new(&world.store);
@@ -206,7 +206,8 @@ fn who_waits_is_explained_without_the_files_of_those_that_wait() {
     };
     let [(few, small), (many, large)] = FLEET.each_ref().map(explained);
     assert!(few > 1 && many == 10 * few, "{few} and {many} wait");
-    assert_eq!(small, large);
+    let more = (many - few) as u64;
+    assert!(10 * (large - small) < more, "{small} and {large} readings, {more} more wait");
 }
 
 #[test]
