@@ -213,19 +213,15 @@ fn facts(memo: &Memo) -> BTreeMap<Id, Arc<FactFile>> {
 
 /// What the memo knows of the documents of the clusters that wait: all of them are read where one of them is asked for.
 fn waiting(memo: &Memo, plan: &Plan) -> BTreeMap<Name, KnownFact> {
-    let waits =
-        |(_, planned): &(&Name, &ClusterPlan)| matches!(planned.decision, Decision::Wait { .. });
-    let names: BTreeMap<&str, &Name> =
-        plan.clusters.iter().filter(waits).map(|(name, _)| (name.as_str(), name)).collect();
-    if names.is_empty() {
-        return BTreeMap::new();
-    }
+    let who = |fact: &Fact| {
+        let (name, planned) = plan.clusters.get_key_value(fact.name.as_str())?;
+        let waits = matches!(planned.decision, Decision::Wait { .. });
+        (waits && fact.kind == "ManagedCluster").then(|| name.clone())
+    };
     let of_file = |(id, facts): (&Id, &Arc<FactFile>)| {
-        let of = |(nth, fact): (usize, &Fact)| {
-            let name = names.get(fact.name.as_str()).filter(|_| fact.kind == "ManagedCluster")?;
-            Some(((*name).clone(), KnownFact { file: *id, facts: Arc::clone(facts), nth }))
-        };
-        facts.facts.iter().enumerate().filter_map(of).collect::<Vec<_>>()
+        let known = |nth| KnownFact { file: *id, facts: Arc::clone(facts), nth };
+        let each = facts.facts.iter().enumerate();
+        each.filter_map(|(nth, fact)| Some((who(fact)?, known(nth)))).collect::<Vec<_>>()
     };
     memo.files.iter().flat_map(of_file).collect()
 }

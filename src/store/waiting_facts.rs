@@ -1,5 +1,5 @@
-//! What the documents of the clusters that wait say: all of them are read where one of them is asked for, and each stands
-//! in a file of its own.
+//! What the documents of the clusters that wait say: all of them are asked for where one of them is, and they stand in many
+//! files.
 //!
 //! One file holds them, and the index of clusters says where each begins in it. Each has its digest, so that one with a
 //! flipped bit, and one that an older index points to, is not believed: then its document is read.
