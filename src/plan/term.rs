@@ -30,29 +30,46 @@ pub(super) const GROUP_READS: &[DependsOn] = &[
     DependsOn::Labels,
 ];
 
-/// Adds a reason for each part of the term that the worker fails.
-pub(super) fn failures(term: &PlacementTerm, worker: &Worker, reasons: &mut Vec<Reason>) {
+/// A part of a term that a worker fails.
+enum FailedPart<'t> {
+    /// Its name is none of those given.
+    Name,
+    /// Its name is excluded.
+    Excluded,
+    /// What it has of a field is not asked for.
+    Field(WorkerField),
+    /// Its label of that key is another, or there is none.
+    Label(&'t String),
+}
+
+/// The parts of the term that the worker fails, in the order of the reasons. Whoever asks for the first one only makes no reason.
+fn failed<'t>(term: &'t PlacementTerm, worker: &'t Worker) -> impl Iterator<Item = FailedPart<'t>> {
     let name = worker.name.as_str();
-    if !term.names.is_empty() && !term.names.iter().any(|n| n == name) {
-        reasons.push(Reason::AffinityName);
-    }
-    if term.exclude.iter().any(|n| n == name) {
-        reasons.push(Reason::AffinityExcluded);
-    }
+    let is_another = !term.names.is_empty() && !term.names.iter().any(|n| n == name);
+    let is_excluded = term.exclude.iter().any(|n| n == name);
+    let named = is_another.then_some(FailedPart::Name).into_iter();
+    let named = named.chain(is_excluded.then_some(FailedPart::Excluded));
     let fields = WorkerField::ALL.iter().copied().filter(|field| !allows(term, *field, worker));
-    reasons.extend(fields.map(|field| field_reason(term, field, worker)));
     let labels = term.match_labels.iter().filter(|(k, v)| worker.labels.get(*k) != Some(v));
     let expressions = term.match_expressions.iter().filter(|e| !e.matches(&worker.labels));
     let keys = labels.map(|(key, _)| key).chain(expressions.map(|e| &e.key));
-    reasons.extend(keys.map(|key| Reason::AffinityLabels { key: key.into() }));
+    named.chain(fields.map(FailedPart::Field)).chain(keys.map(FailedPart::Label))
+}
+
+/// Adds a reason for each part of the term that the worker fails.
+pub(super) fn failures(term: &PlacementTerm, worker: &Worker, reasons: &mut Vec<Reason>) {
+    reasons.extend(failed(term, worker).map(|part| match part {
+        FailedPart::Name => Reason::AffinityName,
+        FailedPart::Excluded => Reason::AffinityExcluded,
+        FailedPart::Field(field) => field_reason(term, field, worker),
+        FailedPart::Label(key) => Reason::AffinityLabels { key: key.into() },
+    }));
 }
 
 /// Whether the worker meets the term.
 #[must_use]
 pub fn meets(term: &PlacementTerm, worker: &Worker) -> bool {
-    let mut reasons = Vec::new();
-    failures(term, worker, &mut reasons);
-    reasons.is_empty()
+    failed(term, worker).next().is_none()
 }
 
 /// The first group of the policy's affinity that the worker is in, of those that may be used: its place
