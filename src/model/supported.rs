@@ -133,6 +133,17 @@ static TABLE: LazyLock<SupportedTable> = LazyLock::new(|| {
     serde_json::from_str(SUPPORTED).expect("the built-in table is well-formed, which a test shows")
 });
 
+/// The release of a component, with what it supports where that is known.
+type KnownRelease = (&'static str, Option<&'static ReleaseRow>);
+
+/// The releases that workers have which name none, worked out once: it is asked for every worker and cluster.
+static PINNED: LazyLock<BTreeMap<&'static str, KnownRelease>> = LazyLock::new(|| {
+    let known = |(component, release): (&'static String, &'static String)| {
+        (component.as_str(), (release.as_str(), row(component, release)))
+    };
+    components().iter().map(known).collect()
+});
+
 impl Worker {
     /// The components of this worker that do not support a Kubernetes version of a cluster of that flavor;
     /// none where all do. Whatever is newer than the table supports at least the versions of its last row
@@ -155,9 +166,11 @@ impl Worker {
         let manifest = self.catalogue.flavor(flavor);
         let of_flavor = manifest.into_iter().flat_map(|flavor| &flavor.supported_by);
         of_flavor.filter_map(|component| {
-            let own = self.spec.components.0.get(component);
-            let release = own.or_else(|| components().get(component))?;
-            Some((component.as_str(), release.as_str(), row(component, release)?))
+            let (release, row) = match self.spec.components.0.get(component) {
+                Some(own) => (own.as_str(), row(component, own)),
+                None => *PINNED.get(component.as_str())?,
+            };
+            Some((component.as_str(), release, row?))
         })
     }
 }
