@@ -19,6 +19,7 @@ pub(super) struct WorkerSearch<'a> {
     way: SearchMode,
     fleet: &'a Fleet,
     index: Option<Box<Index<'a>>>,
+    expected: u64,
     asked: u64,
     indexed: u64,
 }
@@ -26,12 +27,17 @@ pub(super) struct WorkerSearch<'a> {
 impl<'a> WorkerSearch<'a> {
     /// For the clusters of a fleet.
     pub(super) fn of(fleet: &'a Fleet) -> Self {
-        Self { way: SearchMode::default(), fleet, index: None, asked: 0, indexed: 0 }
+        Self { way: SearchMode::default(), fleet, index: None, expected: 0, asked: 0, indexed: 0 }
     }
 
     /// In that way.
     pub(super) fn by(self, way: SearchMode) -> Self {
         Self { way, ..self }
+    }
+
+    /// For so many clusters, as far as that is known before the first one is looked at.
+    pub(super) fn expect(&mut self, clusters: usize) {
+        self.expected = clusters as u64;
     }
 
     /// How often a worker was looked for, and how often of that the index knew.
@@ -70,7 +76,7 @@ impl<'a> WorkerSearch<'a> {
         let wanted = match self.way {
             SearchMode::Scan => false,
             SearchMode::Index => true,
-            SearchMode::Either => self.asked >= FEW,
+            SearchMode::Either => self.asked.max(self.expected) >= FEW,
         };
         if wanted && self.index.is_none() {
             self.index = Index::new(self.fleet).map(Box::new);

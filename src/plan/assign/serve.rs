@@ -23,7 +23,9 @@ impl<'a> PlanRun<'a> {
             let known = waiting.row.filter(|_| settled && waiting.is_unchanged());
             Refused::before(waiting, known.map(|row| row.reasons.clone()))
         });
-        let (mut refused, mut stopped) = self.pass(queue.collect(), until);
+        let queue: Vec<_> = queue.collect();
+        self.choice.expect(queue.iter().filter(|one| !one.known).count());
+        let (mut refused, mut stopped) = self.pass(queue, until);
         // What fits nowhere now may fit once a worker has grown.
         if !stopped && self.states.grow() {
             (refused, stopped) = self.pass(again(refused), until);
