@@ -83,6 +83,28 @@ impl Writing<'_> {
         waiting: &BTreeMap<Name, Option<Id>>,
         is_there: bool,
     ) -> Result<Id, StoreError> {
+        let pending = self.pending(waiting);
+        let bytes = lock_to_bytes(&pending);
+        if is_there && self.is_pending_kept(&pending) {
+            return Ok(blob_id(&bytes));
+        }
+        self.put_pending(&bytes)
+    }
+
+    /// Writes the lock of the clusters that wait where it says something else than the one that is there. It has a line for
+    /// each of them, and is not made to find that out.
+    pub(super) fn renew_pending_lock(
+        &mut self,
+        waiting: &BTreeMap<Name, Option<Id>>,
+    ) -> Result<(), StoreError> {
+        let pending = self.pending(waiting);
+        if !self.is_pending_kept(&pending) {
+            self.put_pending(&lock_to_bytes(&pending))?;
+        }
+        Ok(())
+    }
+
+    fn pending(&self, waiting: &BTreeMap<Name, Option<Id>>) -> PendingLock {
         let before = &self.run.read.previous.pending;
         let rows = waiting.iter().filter_map(|(name, record)| {
             let planned = self.run.plan.clusters.get(name)?;
@@ -102,13 +124,17 @@ impl Writing<'_> {
             };
             Some((name.clone(), row))
         });
-        let pending = PendingLock { clusters: rows.collect(), schema_version: PENDING_SCHEMA };
-        let bytes = lock_to_bytes(&pending);
-        let same = pending == *before && is_there;
-        if same && !self.run.read.previous.is_damaged(&LockName::Pending) {
-            return Ok(blob_id(&bytes));
-        }
-        let id = self.run.store.put_blob(&bytes)?;
+        PendingLock { clusters: rows.collect(), schema_version: PENDING_SCHEMA }
+    }
+
+    /// Whether the lock that is there says it, and is whole.
+    fn is_pending_kept(&self, pending: &PendingLock) -> bool {
+        let previous = &self.run.read.previous;
+        *pending == previous.pending && !previous.is_damaged(&LockName::Pending)
+    }
+
+    fn put_pending(&mut self, bytes: &[u8]) -> Result<Id, StoreError> {
+        let id = self.run.store.put_blob(bytes)?;
         self.set_file(&Owned::ControlPlane, &LockName::Pending.path(), id, true)?;
         Ok(id)
     }

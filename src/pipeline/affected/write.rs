@@ -24,7 +24,7 @@ impl Writing<'_> {
         self.moves();
         let waiting = self.records()?;
         if queued {
-            self.pending_lock(&waiting, true)?;
+            self.renew_pending_lock(&waiting)?;
         }
         let locks = &self.run.read.previous.workers;
         let mut changed = BTreeSet::new();
