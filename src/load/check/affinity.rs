@@ -11,7 +11,7 @@ use crate::model::api::{
 use crate::model::is_dns_label;
 
 pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
-    for (path, term) in subject.terms() {
+    for (path, term) in &subject.terms {
         for (i, expression) in term.match_fields.iter().enumerate() {
             field(expression, &path.key("matchFields").index(i), out);
         }

@@ -16,11 +16,11 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
         DocumentSpec::Worker(w) => one(&w.location, FieldPath::keys("spec.location"), scene, out),
         _ => {}
     }
-    for (path, term) in subject.terms() {
+    for (path, term) in &subject.terms {
         for (i, location) in term.locations.iter().enumerate() {
             one(location, path.key("locations").index(i), scene, out);
         }
-        for (path, location) in super::field_values(term, &path, WorkerField::Location) {
+        for (path, location) in super::field_values(term, path, WorkerField::Location) {
             one(location, path, scene, out);
         }
     }

@@ -91,6 +91,8 @@ pub(super) struct Subject<'a> {
     pub(super) body: &'a Body,
     /// A `ManagedCluster` with its defaults filled in.
     pub(super) cluster: Option<ManagedClusterSpec>,
+    /// The terms on workers, with their places, for several rules read them.
+    terms: NamedTerms<'a>,
 }
 
 /// What stands around it.
@@ -168,7 +170,7 @@ const RULES: &[Rule] = &[
 /// Runs every rule on a document.
 pub(super) fn run(body: &Body, scene: &CheckContext<'_>, out: &mut Findings) {
     let cluster = scene.resolved(body);
-    let subject = Subject { body, cluster };
+    let subject = Subject { body, cluster, terms: terms(&body.spec) };
     for rule in RULES {
         rule(&subject, scene, out);
     }
@@ -261,35 +263,35 @@ impl Subject<'_> {
             DocumentSpec::ManagedClusterClass(c) => &c.node_pools,
             _ => &[],
         };
-        let path = FieldPath::keys("spec.nodePools");
-        pools.iter().enumerate().map(move |(i, pool)| (path.index(i), pool))
+        let path = |i| FieldPath::keys("spec.nodePools").index(i);
+        pools.iter().enumerate().map(move |(i, pool)| (path(i), pool))
     }
+}
 
-    /// The terms on workers, with their places.
-    fn terms(&self) -> Vec<(FieldPath, &PlacementTerm)> {
-        let mut all = Vec::new();
-        match &self.body.spec {
-            DocumentSpec::ManagedCluster(c) => {
+/// The terms on workers that a document has, with their places.
+fn terms(spec: &DocumentSpec) -> NamedTerms<'_> {
+    let mut all = Vec::new();
+    match spec {
+        DocumentSpec::ManagedCluster(c) => {
+            if let Some(affinity) = c.placement.as_ref().and_then(|p| p.affinity.as_ref()) {
                 let path = FieldPath::keys("spec.placement.affinity");
-                if let Some(affinity) = c.placement.as_ref().and_then(|p| p.affinity.as_ref()) {
-                    required(&path, &affinity.required, &mut all);
-                    preferred(&path, &affinity.preferred, &mut all);
-                }
+                required(&path, &affinity.required, &mut all);
+                preferred(&path, &affinity.preferred, &mut all);
             }
-            DocumentSpec::PlacementPolicy(p) => {
-                let path = FieldPath::keys("spec.affinity");
-                if let Some(affinity) = &p.affinity {
-                    required(&path, &affinity.required, &mut all);
-                    preferred(&path, &affinity.preferred, &mut all);
-                    for (i, group) in affinity.groups.iter().enumerate() {
-                        required(&path.key("groups").index(i), &group.required, &mut all);
-                    }
-                }
-            }
-            _ => {}
         }
-        all
+        DocumentSpec::PlacementPolicy(p) => {
+            if let Some(affinity) = &p.affinity {
+                let path = FieldPath::keys("spec.affinity");
+                required(&path, &affinity.required, &mut all);
+                preferred(&path, &affinity.preferred, &mut all);
+                for (i, group) in affinity.groups.iter().enumerate() {
+                    required(&path.key("groups").index(i), &group.required, &mut all);
+                }
+            }
+        }
+        _ => {}
     }
+    all
 }
 
 type NamedTerms<'s> = Vec<(FieldPath, &'s PlacementTerm)>;

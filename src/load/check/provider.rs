@@ -25,11 +25,11 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
             _ => one(provider, path, scene, out),
         }
     }
-    for (path, term) in subject.terms() {
+    for (path, term) in &subject.terms {
         for (i, provider) in term.providers.iter().enumerate() {
             one(provider, path.key("providers").index(i), scene, out);
         }
-        for (path, provider) in super::field_values(term, &path, WorkerField::Provider) {
+        for (path, provider) in super::field_values(term, path, WorkerField::Provider) {
             one(provider, path, scene, out);
         }
     }

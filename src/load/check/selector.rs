@@ -10,14 +10,14 @@ use crate::model::api::{
 use crate::model::{Name, is_label_key, is_label_value};
 
 pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
-    for (path, term) in subject.terms() {
-        if *term == PlacementTerm::default() {
+    for (path, term) in &subject.terms {
+        if **term == PlacementTerm::default() {
             let message = "the term is empty and says nothing";
             let help = "add names, exclude, locations, providers, zones, matchFields, matchLabels or \
                  matchExpressions, or remove it";
             out.add(Code::InvalidSelector, path.clone(), message, help);
         }
-        expressions(&term.match_expressions, &path, out);
+        expressions(&term.match_expressions, path, out);
     }
     let spec = FieldPath::keys("spec");
     match &subject.body.spec {

@@ -24,10 +24,10 @@ pub(super) fn check(subject: &Subject<'_>, scene: &CheckContext<'_>, out: &mut F
         }
         _ => {}
     }
-    for (path, term) in subject.terms() {
+    for (path, term) in &subject.terms {
         let listed = term.zones.iter().enumerate();
         let listed = listed.map(|(i, zone)| (path.key("zones").index(i), zone.as_str()));
-        let named = super::field_values(term, &path, WorkerField::Zone);
+        let named = super::field_values(term, path, WorkerField::Zone);
         for (path, zone) in listed.chain(named) {
             asked(zone, term, locations, path, out);
         }
