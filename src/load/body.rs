@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::envelope::Envelope;
@@ -23,8 +23,9 @@ pub(super) struct Body {
     pub(super) digest: Digest,
 }
 
+/// What a document says, its `spec` as a value or of its own type.
 #[derive(Deserialize)]
-struct Canonical {
+struct Canonical<S> {
     name: String,
     #[serde(default)]
     namespace: Option<String>,
@@ -32,8 +33,7 @@ struct Canonical {
     labels: BTreeMap<String, String>,
     #[serde(default)]
     annotations: BTreeMap<String, String>,
-    #[serde(default)]
-    spec: Value,
+    spec: Option<S>,
 }
 
 /// The namespace of a document that names none.
@@ -132,18 +132,48 @@ impl Body {
         Digest::of(canonical_json(&self.canonical()).as_bytes())
     }
 
-    /// What a canonical form says; `None` where it cannot be read back.
-    pub(super) fn from_canonical(kind: Kind, value: Value, digest: Digest) -> Option<Self> {
-        let parts = Canonical::deserialize(value).ok()?;
-        let spec = if parts.spec.is_null() { json!({}) } else { parts.spec };
+    /// What a canonical form says, read straight into its types; `None` where it cannot be read back.
+    pub(super) fn from_canonical<'de>(
+        kind: Kind,
+        from: impl Deserializer<'de>,
+        digest: Digest,
+    ) -> Option<Self> {
+        let parts = Canonical::of_kind(kind, from).ok()?;
+        let spec = parts.spec.or_else(|| DocumentSpec::decode(kind, json!({})).ok())?;
         Some(Self {
             name: parts.name,
             namespace: parts.namespace,
             labels: parts.labels,
             annotations: parts.annotations,
-            spec: DocumentSpec::decode(kind, spec).ok()?,
+            spec,
             digest,
         })
+    }
+}
+
+impl Canonical<DocumentSpec> {
+    fn of_kind<'de, D: Deserializer<'de>>(kind: Kind, from: D) -> Result<Self, D::Error> {
+        match kind {
+            Kind::Fleet => Self::of(from, DocumentSpec::Fleet),
+            Kind::ManagedCluster => Self::of(from, DocumentSpec::ManagedCluster),
+            Kind::Worker => Self::of(from, DocumentSpec::Worker),
+            Kind::WorkerOverlay => Self::of(from, DocumentSpec::WorkerOverlay),
+            Kind::WorkerPool => Self::of(from, DocumentSpec::WorkerPool),
+            Kind::ManagedClusterClass => Self::of(from, DocumentSpec::ManagedClusterClass),
+            Kind::PlacementPolicy => Self::of(from, DocumentSpec::PlacementPolicy),
+            Kind::PlacementPolicyTest => Self::of(from, DocumentSpec::PlacementPolicyTest),
+            Kind::Acknowledgement => Self::of(from, DocumentSpec::Acknowledgement),
+            Kind::OverridePolicy => Self::of(from, DocumentSpec::OverridePolicy),
+        }
+    }
+
+    fn of<'de, S: Deserialize<'de>, D: Deserializer<'de>>(
+        from: D,
+        spec: fn(S) -> DocumentSpec,
+    ) -> Result<Self, D::Error> {
+        let Canonical::<S> { name, namespace, labels, annotations, spec: written } =
+            Canonical::deserialize(from)?;
+        Ok(Self { name, namespace, labels, annotations, spec: written.map(spec) })
     }
 }
 
@@ -160,13 +190,13 @@ pub(super) fn decode(
     if parts.get("namespace").is_some_and(|n| n == DEFAULT_NAMESPACE) {
         parts.remove("namespace");
     }
-    let written = Canonical::deserialize(Value::Object(parts))?;
+    let written = Canonical::<Value>::deserialize(Value::Object(parts))?;
     let mut body = Body {
         name: written.name,
         namespace: written.namespace,
         labels: written.labels,
         annotations: written.annotations,
-        spec: DocumentSpec::decode(kind, written.spec)?,
+        spec: DocumentSpec::decode(kind, written.spec.unwrap_or_default())?,
         digest: Digest::of(b""),
     };
     if kind == Kind::Fleet {

@@ -22,8 +22,9 @@ use crate::model::Fact;
 /// The item that the memo kept; `None` where the memo cannot be believed.
 pub(super) fn remembered(fact: &Fact, source: DocumentSource) -> Option<Item> {
     let kind = Kind::named(&fact.kind)?;
-    let value = serde_json::from_str(&fact.value).ok()?;
-    let body = Body::from_canonical(kind, value, fact.digest)?;
+    let mut canonical = serde_json::Deserializer::from_str(&fact.value);
+    let body = Body::from_canonical(kind, &mut canonical, fact.digest)?;
+    canonical.end().ok()?;
     Some(Item {
         findings: Findings::of(source),
         kind: Some(fact.kind.clone()),
