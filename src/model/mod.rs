@@ -36,6 +36,7 @@ mod id;
 mod imagined;
 mod label;
 mod lock;
+mod lock_text;
 mod long_work;
 mod memo;
 mod moving;
@@ -126,9 +127,10 @@ pub use folded::{Ahead, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
 pub use label::{is_dns_label, is_label_key, is_label_value};
 pub use lock::{
-    ClusterRow, ClusterState, IndexRow, LockFault, PENDING_SCHEMA, PendingLock, PendingRow,
-    WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, lock_to_bytes,
+    ClusterRow, ClusterState, IndexRow, PENDING_SCHEMA, PendingLock, PendingRow,
+    WORKER_LOCK_SCHEMA, WorkerLock,
 };
+pub use lock_text::{LockFault, lock_from_bytes, lock_to_bytes};
 pub use long_work::{LongWork, WorkCount, WorkStage};
 pub use memo::{Fact, FactFile, Memo, MemoKey, Settled};
 pub use moving::{Blocker, Move, MoveCause, MoveProgress, MoveRow, Rebalanced, Stay};
