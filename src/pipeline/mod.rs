@@ -111,7 +111,7 @@ fn carry_out(
     // What becomes of what folders lose, once that is known.
     let mut verdicts: Option<Judged> = None;
     loop {
-        let mut decided = decide(snapshot, store, memo, read, &frozen)?;
+        let mut decided = decide(snapshot, store, Some(memo), read, &frozen)?;
         // What pools make is among the workers from now on, as it is in the next run.
         let made = std::mem::take(&mut decided.planning.made).into_iter();
         read.loaded.fleet.workers.extend(made.map(|worker| (worker.name.clone(), worker)));
@@ -202,10 +202,11 @@ struct Decided {
     mismatches: Vec<Diagnostic>,
 }
 
+/// Decides about what was read. Without a memo nothing is known of the last run, and nothing is kept for the next one.
 fn decide(
     snapshot: &Snapshot,
     store: &dyn Store,
-    memo: &Memo,
+    memo: Option<&Memo>,
     read: &Read,
     frozen: &BTreeSet<Name>,
 ) -> Result<Decided, StoreError> {
@@ -217,8 +218,9 @@ fn decide(
     };
     let fleet = &read.loaded.fleet;
     let input = PlanInput {
-        settled: memo.settled.as_ref(),
-        counted: Some(&memo.counted),
+        settled: memo.and_then(|memo| memo.settled.as_ref()),
+        counted: memo.map(|memo| &memo.counted),
+        is_remembered: memo.is_some(),
         pending_id: pending.map(|e| e.id),
         frozen,
         ..PlanInput::new(fleet, &read.previous, &read.observed)

@@ -18,7 +18,8 @@ pub(super) fn remember(
     written: &WrittenTree,
     read: &Read,
 ) -> Result<(), StoreError> {
-    memo.settled = Some(Settled { context: planning.context, pending: written.pending });
+    let settled = |context| Settled { context, pending: written.pending };
+    memo.settled = planning.context.map(settled);
     memo.counted = Counted::clone(&planning.counted);
     memo.clean = Clean::default();
     let previous = &read.previous;

@@ -145,7 +145,7 @@ mod tests {
         cluster x on=w1 label:team=x needs:mem=1";
 
     fn digest(text: &str) -> Digest {
-        World::read(text).plan().context
+        World::read(text).plan().context.expect("it is remembered")
     }
 
     /// A change of what is read; `None` for what belongs to the cluster and is compared with its row.

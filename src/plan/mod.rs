@@ -113,6 +113,8 @@ pub struct PlanInput<'a> {
     pub abandoned: &'a BTreeSet<Name>,
     /// The rebalance that begins in this run; `None`: none.
     pub rebalance: Option<Rebalance>,
+    /// Whether a later run is to begin with the context in which this one ends.
+    pub is_remembered: bool,
 }
 
 /// No names at all.
@@ -132,6 +134,7 @@ impl<'a> PlanInput<'a> {
             frozen: &NOBODY,
             abandoned: &NOBODY,
             rebalance: None,
+            is_remembered: true,
         }
     }
 
@@ -167,8 +170,9 @@ pub struct Planning {
     /// deadline.
     pub plan: Plan,
     /// The digest of what the decision about a waiting cluster depends on besides the cluster, after
-    /// this run. With the id of the pending lock that is written it makes the next run's [`Settled`].
-    pub context: Digest,
+    /// this run. With the id of the pending lock that is written it makes the next run's [`Settled`]. `None` where
+    /// no later run is to know it.
+    pub context: Option<Digest>,
     /// How the clusters of the locks count: what the next run need not count.
     pub counted: Arc<Counted>,
     /// How many of the locks were counted row by row.
@@ -224,7 +228,8 @@ fn planning(
     run: assign::PlanRun<'_>,
     change: &scale::PoolChanges,
 ) -> Planning {
-    let (context, (searched, indexed)) = (run.context(), run.searched());
+    let context = input.is_remembered.then(|| run.context());
+    let (searched, indexed) = run.searched();
     let clusters = told(packed(run.clusters), run.deletions, run.moves);
     let (counted, counted_anew) = run.states.counts.counted();
     let rebalanced = run.rebalanced;

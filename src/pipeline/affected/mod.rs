@@ -43,7 +43,7 @@ use super::status::Documents;
 use super::writing::{Writing, WrittenTree};
 use super::{Decided, decide, finish};
 use crate::model::{
-    Baseline, ClusterPlan, Decision, DocumentIndex, Hold, Memo, Name, Observed, PendingLock, Plan,
+    Baseline, ClusterPlan, Decision, DocumentIndex, Hold, Name, Observed, PendingLock, Plan,
     Previous, Proposal, ReportsSince, Snapshot, StandingWorker, Store, StoreError,
 };
 use crate::plan::{self, PlanInput};
@@ -166,7 +166,7 @@ fn decide_read(
     other: &OtherClusters,
 ) -> Result<Option<PartDecided>, StoreError> {
     let AffectedRead { mut read, mut locks, heard, mut anew } = read;
-    let mut decided = decide(snapshot, store, &Memo::default(), &read, &BTreeSet::new())?;
+    let mut decided = decide(snapshot, store, None, &read, &BTreeSet::new())?;
     let holds = removed::held(&decided.planning.plan, baseline, &other.going);
     let is_queue = by.candidates == CandidateWorkers::Queue;
     let stays = stays(&decided, other, is_queue.then_some(&locks.pending));

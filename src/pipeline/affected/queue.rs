@@ -13,8 +13,8 @@ use super::{DecidedBy, candidates_of, count_standing, removed};
 use crate::diag::Severity;
 use crate::load::{ChangedDocuments, WeighedPolicies};
 use crate::model::{
-    Baseline, Decision, DocumentGrowth, DocumentIndex, Memo, Name, PendingRow, Plan, Proposal,
-    Snapshot, StandingWorker, Store, StoreError,
+    Baseline, Decision, DocumentGrowth, DocumentIndex, Name, PendingRow, Plan, Proposal, Snapshot,
+    StandingWorker, Store, StoreError,
 };
 
 /// What comes of a scope, what stands after it, and by how much it was decided: held against no fewer workers than `candidates`
@@ -91,8 +91,7 @@ fn ending(
     };
     let read = read::part(snapshot, store, baseline, part, (index, CandidateWorkers::Own))?;
     let Some(AffectedRead { read, locks, .. }) = read else { return Ok(None) };
-    let mut plan =
-        decide(snapshot, store, &Memo::default(), &read, &BTreeSet::new())?.planning.plan;
+    let mut plan = decide(snapshot, store, None, &read, &BTreeSet::new())?.planning.plan;
     let ended = removed::ended(&plan, &locks);
     let left = ended.keys().cloned().collect();
     if !ended.is_empty() && !count_standing(&mut plan, &locks, &left, baseline) {

@@ -148,15 +148,13 @@ impl World {
 
     pub(super) fn input(&self) -> PlanInput<'_> {
         PlanInput {
-            fleet: &self.fleet,
-            previous: &self.previous,
-            observed: &self.observed,
             settled: self.settled.as_ref(),
             counted: Some(&self.counted),
             pending_id: Some(self.pending_id()),
             frozen: &self.frozen,
             abandoned: &self.abandoned,
             rebalance: self.rebalance,
+            ..PlanInput::new(&self.fleet, &self.previous, &self.observed)
         }
     }
 
@@ -243,7 +241,7 @@ impl World {
         self.commit_moves(&planning.plan, &mut after);
         after.pass();
         let pending = after.pending_id();
-        after.settled = Some(Settled { context: planning.context, pending });
+        after.settled = planning.context.map(|context| Settled { context, pending });
         after.counted = Arc::clone(&planning.counted);
         let locks = after.previous.workers.iter();
         let ids = locks.map(|(worker, lock)| (worker.clone(), blob_id(&lock_to_bytes(lock))));
