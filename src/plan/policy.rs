@@ -47,11 +47,7 @@ impl<'a> Policies<'a> {
     /// The policies of a fleet.
     pub(super) fn of(fleet: &'a Fleet) -> Self {
         let mut policies: Vec<_> = fleet.policies.values().collect();
-        policies.sort_by_key(|p| {
-            let selector = &p.spec.cluster_selector;
-            let weight = (p.file.is_some(), p.spec.priority, selector.specificity());
-            (Reverse(weight), &p.name)
-        });
+        policies.sort_by_key(|policy| sort_key(policy));
         Self::by_what_they_ask_for(policies)
     }
 
@@ -110,6 +106,13 @@ impl<'a> Policies<'a> {
     }
 }
 
+/// The place of a policy among others: the smaller is the stronger.
+fn sort_key(policy: &Policy) -> impl Ord {
+    let selector = &policy.spec.cluster_selector;
+    let weight = (policy.file.is_some(), policy.spec.priority, selector.specificity());
+    (Reverse(weight), &policy.name)
+}
+
 /// The labels that a policy asks for.
 fn labels_asked(policy: &Policy) -> impl Iterator<Item = (&str, &str)> {
     pairs(&policy.spec.cluster_selector.match_labels)
@@ -122,7 +125,8 @@ fn pairs(labels: &BTreeMap<String, String>) -> impl Iterator<Item = (&str, &str)
 /// The policy that applies to a cluster.
 #[must_use]
 pub fn policy_of<'a>(fleet: &'a Fleet, cluster: &Cluster) -> Option<&'a Policy> {
-    Policies::of(fleet).select(cluster)
+    let selects = |p: &&Policy| p.spec.cluster_selector.selects(&cluster.name, &cluster.labels);
+    fleet.policies.values().filter(selects).min_by_key(|policy| sort_key(policy))
 }
 
 /// Why one policy applies and another, that selects the same cluster, does not.

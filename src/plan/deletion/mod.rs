@@ -5,6 +5,7 @@
 //! that folder still has. Whatever is not so moves nothing. A later report than the commit it must be: no
 //! earlier one can know the digest.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ongoing::{is_removed, ongoing};
@@ -35,7 +36,7 @@ pub fn stuck(input: &PlanInput<'_>) -> Vec<Stuck> {
 pub(super) fn under_way(input: &PlanInput<'_>) -> Deletions {
     let mut all = Deletions::new();
     let all_moves = ongoing(input);
-    let policies = Policies::of(input.fleet);
+    let policies = LazyCell::new(|| Policies::of(input.fleet));
     for (worker, lock) in &input.previous.workers {
         for (name, row) in &lock.clusters {
             let tenant = &row.row.tenant;
