@@ -6,6 +6,7 @@
 //! could only be checked by reading all of it.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -95,8 +96,7 @@ impl ClusterFiles {
             }
         }
         let bytes = self.read(from, to - from)?;
-        let text = std::str::from_utf8(&bytes).ok()?;
-        text.lines().find_map(|line| ClusterLine::parse(line, cluster))
+        ClusterLine::parse(std::str::from_utf8(line_in(&bytes, cluster)?).ok()?, cluster)
     }
 
     /// What stands there; `None` where the file has become shorter.
@@ -112,6 +112,24 @@ impl ClusterFiles {
         self.windows.borrow_mut().insert((from, length), Rc::clone(&window));
         Some(window)
     }
+}
+
+/// The line of a cluster among sorted lines.
+fn line_in<'l>(mut lines: &'l [u8], cluster: &Name) -> Option<&'l [u8]> {
+    let is_break = |byte: &u8| *byte == b'\n';
+    while !lines.is_empty() {
+        let (before, after) = lines.split_at(lines.len() / 2);
+        let begin = before.iter().rposition(is_break).map_or(0, |at| at + 1);
+        let end = after.iter().position(is_break).map_or(lines.len(), |at| before.len() + at);
+        let line = &lines[begin..end];
+        let name = line.split(|byte| *byte == b'\t').next()?;
+        lines = match name.cmp(cluster.as_bytes()) {
+            Ordering::Equal => return Some(line),
+            Ordering::Less => lines.get(end + 1..)?,
+            Ordering::Greater => &lines[..begin],
+        };
+    }
+    None
 }
 
 /// Writes the index whole or not at all. A caller may ignore the error: the next run takes longer.
