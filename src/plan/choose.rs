@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::candidate::Request;
+use super::candidate::{Candidate, Request};
 use super::index::Index;
 use super::pick::{Pick, Ranks};
 use super::pre_filter_state::PreFilterState;
 use super::worker_states::WorkerStates;
-use super::{SearchMode, filter, score};
+use super::{SearchMode, SoleWorker, filter, score};
 use crate::model::{Fleet, ReasonCode};
 
 /// How many clusters of a run are compared with every worker before an index is worth its making.
@@ -18,6 +18,7 @@ const FEW: u64 = 4;
 pub(super) struct WorkerSearch<'a> {
     way: SearchMode,
     fleet: &'a Fleet,
+    sole: Option<SoleWorker<'a>>,
     index: Option<Box<Index<'a>>>,
     expected: u64,
     asked: u64,
@@ -27,7 +28,20 @@ pub(super) struct WorkerSearch<'a> {
 impl<'a> WorkerSearch<'a> {
     /// For the clusters of a fleet.
     pub(super) fn of(fleet: &'a Fleet) -> Self {
-        Self { way: SearchMode::default(), fleet, index: None, expected: 0, asked: 0, indexed: 0 }
+        Self {
+            way: SearchMode::default(),
+            fleet,
+            sole: None,
+            index: None,
+            expected: 0,
+            asked: 0,
+            indexed: 0,
+        }
+    }
+
+    /// Of one worker, where it is the only one.
+    pub(super) fn among(self, sole: Option<SoleWorker<'a>>) -> Self {
+        Self { sole, ..self }
     }
 
     /// In that way.
@@ -65,6 +79,9 @@ impl<'a> WorkerSearch<'a> {
         pre_filter: &PreFilterState<'a>,
         states: &WorkerStates<'a>,
     ) -> Result<Pick, BTreeSet<ReasonCode>> {
+        if let Some(sole) = self.sole.filter(|sole| sole.is_sole_for(request, pre_filter)) {
+            return choose_among(&request.within(pre_filter), states.get(sole.worker).into_iter());
+        }
         let told = self.index().and_then(|index| index.choose(request, pre_filter, states));
         self.asked += 1;
         self.indexed += u64::from(told.is_some());
@@ -85,16 +102,35 @@ impl<'a> WorkerSearch<'a> {
     }
 }
 
+impl SoleWorker<'_> {
+    /// Whether no other worker can take a cluster: nothing that those read is another. What is on this worker may now be in
+    /// another domain, and what its tenant has left is counted over all workers.
+    fn is_sole_for(&self, request: &Request<'_>, pre_filter: &PreFilterState<'_>) -> bool {
+        let is_another = request.cluster.name == *self.cluster
+            || request.policy.is_some_and(|policy| Some(&policy.name) == self.policy);
+        let is_alone = pre_filter.spread.is_empty() && pre_filter.apart.is_empty();
+        let is_of_groups = request.groups().next().is_some();
+        !is_another && is_alone && !is_of_groups && request.quota.is_none()
+    }
+}
+
 /// The plain scan, which says what is right.
 pub(super) fn choose(
     request: &Request<'_>,
     states: &WorkerStates<'_>,
 ) -> Result<Pick, BTreeSet<ReasonCode>> {
+    choose_among(request, states.considered())
+}
+
+fn choose_among<'c, 'a: 'c>(
+    request: &Request<'_>,
+    candidates: impl Iterator<Item = &'c Candidate<'a>>,
+) -> Result<Pick, BTreeSet<ReasonCode>> {
     let mut ranks = Ranks::default();
     let mut codes = BTreeSet::new();
     let mut reasons = Vec::new();
     let mut workers = 0_usize;
-    for candidate in states.considered() {
+    for candidate in candidates {
         workers += 1;
         reasons.clear();
         filter::refuse(request, candidate, &mut reasons);

@@ -115,6 +115,19 @@ pub struct PlanInput<'a> {
     pub rebalance: Option<Rebalance>,
     /// Whether a later run is to begin with the context in which this one ends.
     pub is_remembered: bool,
+    /// The only worker that can take those that wait, where that is known.
+    pub sole: Option<SoleWorker<'a>>,
+}
+
+/// A worker that is the only one which can take those that wait: all of them were looked at and nobody was placed, and now
+/// nothing but this worker is another, and perhaps one of those that wait and its policy, of which it is not so.
+#[derive(Clone, Copy, Debug)]
+pub struct SoleWorker<'a> {
+    pub(in crate::plan) worker: &'a Name,
+    /// The cluster that is another.
+    pub(in crate::plan) cluster: &'a Name,
+    /// The policy that is another, or would be: it applies to that cluster.
+    pub(in crate::plan) policy: Option<&'a Name>,
 }
 
 /// No names at all.
@@ -135,6 +148,7 @@ impl<'a> PlanInput<'a> {
             abandoned: &NOBODY,
             rebalance: None,
             is_remembered: true,
+            sole: None,
         }
     }
 

@@ -139,7 +139,7 @@ impl<'a> PlanRun<'a> {
             unseen,
             bindings: 0,
             unplaced: Vec::new(),
-            choice: WorkerSearch::of(input.fleet),
+            choice: WorkerSearch::of(input.fleet).among(input.sole),
         };
         (run, resizes)
     }
@@ -163,6 +163,11 @@ impl<'a> PlanRun<'a> {
             pick.second.map(|(rank, term)| (rank.worker, term)).unzip();
         let policy = self.policies.select(cluster).map(|policy| policy.name.clone());
         Binding { worker: pick.best.worker, policy, decided_by, runner_up, group }
+    }
+
+    /// Whether the run places nobody and moves nobody, so that the workers are at its end as they were at its beginning.
+    pub(super) fn is_still(&self) -> bool {
+        self.bindings == 0 && self.moves.is_empty() && self.rebalanced.is_empty()
     }
 
     /// How often a worker was looked for, and how often of that the index knew.

@@ -235,6 +235,36 @@ impl Fix {
         matches!(self, Self::Label { .. } | Self::JoinPool { .. })
     }
 
+    /// Whether it changes nothing but the worker, the cluster and its policy, and of the worker nothing that says who is
+    /// on it and for how long.
+    pub(super) fn is_of_one_worker(&self) -> bool {
+        match self {
+            Self::Uncordon { .. }
+            | Self::Grow { .. }
+            | Self::RaiseCeiling { .. }
+            | Self::Declare { .. }
+            | Self::AllowLocation { .. }
+            | Self::AllowProvider { .. }
+            | Self::AllowZones { .. }
+            | Self::TakeVersion { .. }
+            | Self::OwnNetworks
+            | Self::NameNetworks { .. }
+            | Self::AllowWorker { .. }
+            | Self::StopExcluding { .. }
+            | Self::Label { .. }
+            | Self::Tolerate { .. } => true,
+            Self::StopDraining { .. }
+            | Self::AddGroup { .. }
+            | Self::UsePool { .. }
+            | Self::GrantPool { .. }
+            | Self::JoinPool { .. }
+            | Self::RaiseMaxSkew { .. }
+            | Self::RaiseQuota { .. }
+            | Self::AwaitReport { .. }
+            | Self::Mend { .. } => false,
+        }
+    }
+
     /// The worker that is changed, or waited for; `None` for what changes a policy, a cluster or the fleet.
     #[must_use]
     pub fn worker(&self) -> Option<&Name> {

@@ -22,6 +22,7 @@ use self::trial::RemedyTrial;
 use super::{Fix, Remedies, Remedy};
 use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
 use crate::plan::assign::PlanRun;
+use crate::plan::pool_workers::may_scale;
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
 use crate::plan::{PlanInput, amounts as demands};
@@ -44,10 +45,22 @@ const FEW: usize = 4;
 /// `None` where the input has what stands on the workers counted only, and that does not tell: a change asks for other
 /// counts, or a placed cluster may leave its worker.
 pub(super) fn remedies(input: &PlanInput<'_>, run: &PlanRun<'_>, name: &Name) -> Option<Remedies> {
+    // Where pools make workers, an edited fleet may have others than this one has.
+    let is_still = run.is_still() && !may_scale(input);
+    remedies_after(input, run, name, is_still)
+}
+
+/// `is_still`: the run leaves the workers as they were, and all that wait were looked at.
+fn remedies_after(
+    input: &PlanInput<'_>,
+    run: &PlanRun<'_>,
+    name: &Name,
+    is_still: bool,
+) -> Option<Remedies> {
     let Some(goal) = Goal::of(run, name) else { return Some(Remedies::default()) };
     let first = goal.sets(run, input, name, None);
     let mut search = RemedySearch {
-        proof: Proof::new(input, run, name, goal),
+        proof: Proof::new(input, run, name, goal, is_still),
         tried: BTreeSet::new(),
         found: Vec::new(),
     };

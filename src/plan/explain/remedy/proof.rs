@@ -16,7 +16,7 @@ use crate::model::{
 use crate::plan::assign::PlanRun;
 use crate::plan::explain::{Fix, Remedy};
 use crate::plan::pre_filter_state::PreFilterState;
-use crate::plan::{PlanInput, amounts as demands, is_counted_by, move_cause, scale};
+use crate::plan::{PlanInput, SoleWorker, amounts as demands, is_counted_by, move_cause, scale};
 
 /// What a plan of the edited fleet came to.
 pub(super) enum ProofOutcome {
@@ -45,6 +45,8 @@ pub(super) struct Proof<'p> {
     /// The clusters that are on the move where nothing is changed, or would be if another worker took them.
     moving: BTreeSet<Name>,
     done: u32,
+    /// Whether where nothing is changed all that wait were looked at, and the workers are as they were.
+    is_still: bool,
     /// Whether what stands did not tell how a fleet is planned.
     unsure: bool,
 }
@@ -56,6 +58,7 @@ impl<'p> Proof<'p> {
         run: &PlanRun<'_>,
         name: &'p Name,
         goal: Goal,
+        is_still: bool,
     ) -> Self {
         let turn = |name: &Name, seen| {
             let priority = base.fleet.clusters.get(name).and_then(|c| c.spec.priority);
@@ -78,6 +81,7 @@ impl<'p> Proof<'p> {
             waiting,
             moving: run.moves.keys().chain(stays).cloned().collect(),
             done: 0,
+            is_still,
             unsure: false,
         }
     }
@@ -102,10 +106,17 @@ impl<'p> Proof<'p> {
         if documents.well {
             self.observed.workers.insert(worker.clone(), well(self.base.observed, worker));
         }
+        let is_sole = self.is_still && fixes.iter().all(Fix::is_of_one_worker);
+        let sole = is_sole.then(|| SoleWorker {
+            worker,
+            cluster: self.name,
+            policy: documents.policy.as_ref().map(|policy| &policy.name),
+        });
         let input = PlanInput {
             fleet: &self.fleet,
             observed: &self.observed,
             counted: Some(&self.counted),
+            sole,
             ..*self.base
         };
         let told = is_told(&input, worker, fixes);

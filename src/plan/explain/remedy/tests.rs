@@ -1,6 +1,9 @@
 //! Remedies: each reason has its own, and none is larger than it must be.
 
 use super::*;
+use crate::model::ClusterPlan;
+use crate::plan::laws::{Seen, todays_steps};
+use crate::plan::scale;
 use crate::plan::world::World;
 
 fn remedies(world: &str) -> Vec<String> {
@@ -300,4 +303,35 @@ fn how_many_fleets_are_planned_is_bounded() {
     let all = World::read(&format!("{workers} policy p; {queue}")).remedies("a");
     assert!(all.proofs <= MOST_PROOFS, "{}", all.proofs);
     assert!(!all.list.is_empty());
+}
+
+#[test]
+fn who_comes_to_another_worker_by_the_change_is_told_too() {
+    // `c` is spread over zones: zone 1 has two more than zone 3, until `w1` is in a zone of its own. Then `w2` takes it.
+    let world = "worker w1 label:zone=1; worker w2 label:zone=1; worker w3 cordoned label:zone=3;
+        policy p for:app=s spread:zone=1; cluster x label:app=s on=w1; cluster y label:app=s on=w1;
+        cluster c label:app=s priority=1; cluster a with:zone=2";
+    let found = World::read(world).remedies("a").list;
+    let first = found.iter().find(|remedy| remedy.worker.as_str() == "w1").expect("it may be w1");
+    assert_eq!(first.after.iter().map(Name::as_str).collect::<Vec<_>>(), ["c"], "{found:?}");
+}
+
+#[test]
+fn who_else_could_be_taken_by_the_changed_worker_alone_is_told_as_by_all_of_them() {
+    let told = Seen::default();
+    todays_steps(|world, planning| {
+        let waits = |planned: &ClusterPlan| matches!(planned.decision, Decision::Wait { .. });
+        let mut waiting = planning.plan.clusters.iter().filter(|(_, planned)| waits(planned));
+        let Some((name, _)) = waiting.next_back() else { return Ok(()) };
+        let input = PlanInput { settled: None, ..world.input() };
+        scale::settle(&input, |input, run, _| {
+            if run.is_still() && !may_scale(input) {
+                let found = remedies_after(input, &run, name, true);
+                proptest::prop_assert_eq!(&found, &remedies_after(input, &run, name, false));
+                told.note(found.map_or(0, |found| found.list.len()));
+            }
+            Ok(())
+        })
+    });
+    told.at_least_of(400);
 }
