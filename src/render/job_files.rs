@@ -44,7 +44,7 @@ impl Job {
             }
         };
         guard_substitution(&mut files, &objects);
-        let fixed = self.fixed.iter().map(|(file, crd)| (file.clone(), crd.text.clone().into()));
+        let fixed = self.fixed.iter().map(|(file, crd)| (file.clone(), crd.text.into()));
         files.extend(fixed);
         for (folder, resources) in &self.listed {
             let path = if folder.is_empty() { String::new() } else { format!("{folder}/") };

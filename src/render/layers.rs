@@ -94,7 +94,7 @@ pub(super) fn job(site: LayerSite<'_>, templates: &Templates) -> Job {
     });
     let rendered = rendered.chain(agent);
     let crds = crds(site.containers);
-    let crd_files = crds.iter().map(|crd| crd.file.clone()).collect();
+    let crd_files = crds.iter().map(|crd| crd.file.to_owned()).collect();
     let mut listed: Vec<_> = LAYERS
         .iter()
         .filter(|(layer, _)| *layer != CRDS)

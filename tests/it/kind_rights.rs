@@ -16,15 +16,8 @@ fn file(name: &str) -> std::path::PathBuf {
 #[test]
 fn the_definition_is_the_one_that_carp_prints() {
     let (_, crd) = carp::model::api::kind_crd();
-    let text = format!(
-        "# `carp crds` prints it. A test keeps it so: UPDATE=1 cargo test kind_rights\n{}",
-        carp::load::emit_yaml(&crd)
-    );
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(file("crd.yaml"), &text).unwrap();
-    }
-    let written = std::fs::read_to_string(file("crd.yaml")).unwrap_or_default();
-    assert!(text == written, "deploy/kind/crd.yaml is another; UPDATE=1 cargo test kind_rights");
+    let written = std::fs::read_to_string(file("crd.yaml")).unwrap();
+    assert_eq!(serde_saphyr::from_str::<Value>(&written).unwrap(), crd);
 }
 
 #[test]
