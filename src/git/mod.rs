@@ -29,6 +29,7 @@ mod program;
 mod program_output;
 mod provenance;
 mod push;
+mod read_dirs;
 mod reading;
 mod redact;
 mod refs;

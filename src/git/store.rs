@@ -8,6 +8,7 @@ use git2::{ErrorClass, ErrorCode, Odb, OdbLookupFlags};
 
 use super::locks::sweep_packs;
 use super::pack::{Entries, ObjectType};
+use super::read_dirs::ReadDirs;
 use super::reading::begin;
 use super::repository::{Repository, oid};
 use super::{CommitDraft, Error, Redacted, Signature};
@@ -20,6 +21,7 @@ pub struct GitStore<'r> {
     name: String,
     directory: Arc<Path>,
     pending: Mutex<PendingObjects>,
+    dirs: ReadDirs,
 }
 
 struct PendingObjects {
@@ -55,6 +57,7 @@ impl Repository {
                 flushed: 0,
                 all_new: false,
             }),
+            dirs: ReadDirs::default(),
         })
     }
 }
@@ -174,10 +177,14 @@ impl Store for GitStore<'_> {
         if id == Id::EMPTY_DIR {
             return Ok(Arc::default());
         }
+        if let Some(known) = self.dirs.get(id) {
+            return Ok(known);
+        }
         let body = self.read(id, ObjectType::Tree)?;
-        parse_tree(&body)
-            .map(Arc::new)
-            .ok_or_else(|| self.damaged(id, "it is not a tree".to_owned()))
+        let parsed = parse_tree(&body).map(Arc::new);
+        let dir = parsed.ok_or_else(|| self.damaged(id, "it is not a tree".to_owned()))?;
+        self.dirs.keep(id, &dir);
+        Ok(dir)
     }
 
     fn blob(&self, id: Id) -> Result<Arc<[u8]>, StoreError> {
