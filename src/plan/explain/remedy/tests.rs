@@ -307,13 +307,32 @@ fn how_many_fleets_are_planned_is_bounded() {
 
 #[test]
 fn who_comes_to_another_worker_by_the_change_is_told_too() {
-    // `c` is spread over zones: zone 1 has two more than zone 3, until `w1` is in a zone of its own. Then `w2` takes it.
-    let world = "worker w1 label:zone=1; worker w2 label:zone=1; worker w3 cordoned label:zone=3;
-        policy p for:app=s spread:zone=1; cluster x label:app=s on=w1; cluster y label:app=s on=w1;
-        cluster c label:app=s priority=1; cluster a with:zone=2";
-    let found = World::read(world).remedies("a").list;
-    let first = found.iter().find(|remedy| remedy.worker.as_str() == "w1").expect("it may be w1");
-    assert_eq!(first.after.iter().map(Name::as_str).collect::<Vec<_>>(), ["c"], "{found:?}");
+    for (world, worker) in [
+        // `c` is spread over zones: zone 1 has two more than zone 3, until `w1` is in a zone of its own. Then `w2` takes it.
+        (
+            "worker w1 label:zone=1; worker w2 label:zone=1; worker w3 cordoned label:zone=3;
+             policy p for:app=s spread:zone=1; cluster x label:app=s on=w1;
+             cluster y label:app=s on=w1; cluster c label:app=s priority=1; cluster a with:zone=2",
+            "w1",
+        ),
+        // `c` is kept apart from `x`, whose zone `w2` is in until then.
+        (
+            "worker w1 label:zone=1; worker w2 label:zone=1; policy p for:app=s apart:zone;
+             cluster x label:app=s on=w1; cluster c label:app=s priority=1; cluster a with:zone=2",
+            "w1",
+        ),
+        // Of the policy that is changed `c` is as well, and `w2` has more room for it.
+        (
+            "worker w1 1/4 at=westus; worker w2 0/4 at=westus; policy p for:app=s only-at=eastus;
+             cluster c label:app=s priority=1; cluster a label:app=s",
+            "w1",
+        ),
+    ] {
+        let found = World::read(world).remedies("a").list;
+        let first = found.iter().find(|remedy| remedy.worker.as_str() == worker);
+        let after = first.map(|remedy| remedy.after.iter().map(Name::as_str).collect::<Vec<_>>());
+        assert_eq!(after, Some(vec!["c"]), "{world}: {found:?}");
+    }
 }
 
 #[test]
