@@ -165,18 +165,8 @@ impl<'t> LockText<&'t str> {
 impl<S: AsRef<str> + Ord> LockText<S> {
     /// All of it without white space, the keys sorted.
     fn canonical(&self) -> String {
-        let mut out = String::from("{");
-        for (i, (key, field)) in self.0.iter().enumerate() {
-            out.push_str(if i > 0 { "," } else { "" });
-            out.push_str(key.as_ref());
-            out.push(':');
-            match field {
-                FieldText::Whole(value) => out.push_str(value.as_ref()),
-                FieldText::Rows(rows) => put_rows(&mut out, rows, ["{", ",", "}"]),
-            }
-        }
-        out.push('}');
-        out
+        let close = ["{", ",", "}"];
+        put_fields(self.0.iter(), close, close)
     }
 
     /// The text of the file. `schemaVersion` leads.
@@ -184,19 +174,28 @@ impl<S: AsRef<str> + Ord> LockText<S> {
         let version = json(SCHEMA_VERSION);
         let mut fields: Vec<_> = self.0.iter().collect();
         fields.sort_by_key(|(key, _)| key.as_ref() != version);
-        let mut out = String::from("{\n");
-        for (i, (key, field)) in fields.into_iter().enumerate() {
-            out.push_str(if i > 0 { ",\n " } else { " " });
-            out.push_str(key.as_ref());
-            out.push(':');
-            match field {
-                FieldText::Whole(value) => out.push_str(value.as_ref()),
-                FieldText::Rows(rows) => put_rows(&mut out, rows, ["{\n  ", ",\n  ", "\n }"]),
-            }
-        }
-        out.push_str("\n}\n");
-        out
+        put_fields(fields.into_iter(), ["{\n ", ",\n ", "\n}\n"], ["{\n  ", ",\n  ", "\n }"])
     }
+}
+
+/// Fields one after the other, with what is before, between and after them, and before, between and after rows.
+fn put_fields<'f, S: AsRef<str> + 'f>(
+    fields: impl Iterator<Item = (&'f S, &'f FieldText<S>)>,
+    [before, between, after]: [&str; 3],
+    around_rows: [&str; 3],
+) -> String {
+    let mut out = String::from(before);
+    for (i, (key, field)) in fields.enumerate() {
+        out.push_str(if i > 0 { between } else { "" });
+        out.push_str(key.as_ref());
+        out.push(':');
+        match field {
+            FieldText::Whole(value) => out.push_str(value.as_ref()),
+            FieldText::Rows(rows) => put_rows(&mut out, rows, around_rows),
+        }
+    }
+    out.push_str(after);
+    out
 }
 
 fn put_rows(out: &mut String, rows: &[impl AsRef<str>], [before, between, after]: [&str; 3]) {
