@@ -8,6 +8,8 @@ use crate::model::{Dir, Id};
 
 /// How many are kept.
 const KEPT: usize = 16;
+/// How many entries all that are kept have at most: what a repository may hold is for others to bound.
+const MOST_ENTRIES: usize = 50_000;
 /// The fewest entries of one that is kept: a smaller one is read as fast.
 const MANY: usize = 64;
 
@@ -24,10 +26,15 @@ impl ReadDirs {
 
     /// Keeps a directory that was read, if it is worth it.
     pub(super) fn keep(&self, id: Id, dir: &Arc<Dir>) {
-        if dir.len() >= MANY {
-            let mut kept = self.kept();
-            kept.push_front((id, Arc::clone(dir)));
-            kept.truncate(KEPT);
+        if !(MANY..=MOST_ENTRIES).contains(&dir.len()) {
+            return;
+        }
+        let mut kept = self.kept();
+        kept.push_front((id, Arc::clone(dir)));
+        while kept.len() > KEPT
+            || kept.iter().map(|(_, dir)| dir.len()).sum::<usize>() > MOST_ENTRIES
+        {
+            kept.pop_back();
         }
     }
 
@@ -60,8 +67,15 @@ mod tests {
         for dir in &all[1..] {
             assert!(Arc::ptr_eq(&dirs.get(dir.id()).unwrap(), dir));
         }
-        let small = dir(MANY - 1, Id::EMPTY_DIR);
-        dirs.keep(small.id(), &small);
-        assert!(dirs.get(small.id()).is_none());
+        for entries in [MANY - 1, MOST_ENTRIES + 1] {
+            let other = dir(entries, Id::EMPTY_DIR);
+            dirs.keep(other.id(), &other);
+            assert!(dirs.get(other.id()).is_none(), "{entries}");
+        }
+        let large = dir(MOST_ENTRIES - MANY - KEPT, Id::EMPTY_DIR);
+        dirs.keep(large.id(), &large);
+        assert!(dirs.get(large.id()).is_some());
+        assert!(dirs.get(all[KEPT].id()).is_some(), "there is room for one more");
+        assert!(dirs.get(all[KEPT - 1].id()).is_none());
     }
 }
