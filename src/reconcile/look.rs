@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::caches::cache_file;
 use super::first_run::rewound_from;
 use super::missing::MissingBranches;
 use super::reports::{Reports, reports_on_refs};
@@ -33,7 +34,12 @@ impl InputSource<'_> {
     ) -> Result<(Id, Option<Id>), Error> {
         let Some(repository) = sources.repository.as_ref().filter(|_| self.reads_a_commit()) else {
             let folder = self.folder.ok_or_else(|| Error::NoRepository(PathBuf::from(".")))?;
-            let (store, root) = FolderStore::scan(folder, Limits::default())?;
+            let kept = sources.repository.as_ref();
+            let kept = kept.map(|repository| cache_file(repository, prefix, "folder.stat"));
+            let (store, root) = match kept {
+                Some(kept) => FolderStore::scan_again(folder, Limits::default(), &kept)?,
+                None => FolderStore::scan(folder, Limits::default())?,
+            };
             sources.folder = Some(store);
             return Ok((nest(&*sources.upper, root, prefix)?, None));
         };

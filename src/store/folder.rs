@@ -1,10 +1,12 @@
 //! A plain folder as it stands.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::scan::{FolderScan, Limits, ScannedFile, bytes};
+use super::stat_cache::StatCache;
 use crate::model::{Dir, Id, Store, StoreError, blob_id};
 
 /// The files of a folder, hashed once and read again when they are asked for.
@@ -15,6 +17,8 @@ use crate::model::{Dir, Id, Store, StoreError, blob_id};
 #[derive(Debug)]
 pub struct FolderStore {
     name: String,
+    /// Where it is kept what the files were when they were hashed.
+    kept: Option<PathBuf>,
     files: BTreeMap<Id, ScannedFile>,
     dirs: BTreeMap<Id, Arc<Dir>>,
 }
@@ -25,11 +29,25 @@ impl FolderStore {
     /// # Errors
     /// The folder, or something in it, cannot be read, or it is larger than the limits.
     pub fn scan(root: &Path, limits: Limits) -> Result<(Self, Id), StoreError> {
+        Self::scanned(root, limits, None)
+    }
+
+    /// As [`scan`](Self::scan), without reading again what is as it was when this was called last with the same file to
+    /// keep that in.
+    ///
+    /// # Errors
+    /// As for [`scan`](Self::scan). What cannot be kept is no error.
+    pub fn scan_again(root: &Path, limits: Limits, kept: &Path) -> Result<(Self, Id), StoreError> {
+        Self::scanned(root, limits, Some(kept))
+    }
+
+    fn scanned(root: &Path, limits: Limits, kept: Option<&Path>) -> Result<(Self, Id), StoreError> {
         let name = format!("the folder `{}`", root.display());
-        let mut scan = FolderScan::new(&name, limits);
-        let tree = scan.folder(root, 0)?;
+        let cache = kept.map(StatCache::open).unwrap_or_default();
+        let mut scan = FolderScan::new(&name, root, limits, cache);
+        let tree = scan.walk()?;
         let (files, dirs) = (scan.files, scan.dirs);
-        Ok((Self { name, files, dirs }, tree))
+        Ok((Self { name, kept: kept.map(Path::to_owned), files, dirs }, tree))
     }
 
     fn found(&self, id: Id) -> Result<&ScannedFile, StoreError> {
@@ -62,6 +80,8 @@ impl Store for FolderStore {
         if blob_id(&bytes) == id {
             return Ok(bytes.into());
         }
+        // It has another id than the one that was kept, or changed just now; who runs again reads it in any case.
+        let _ = self.kept.as_ref().map(fs::remove_file);
         Err(StoreError::Damaged {
             id,
             store: self.name.clone(),

@@ -16,6 +16,7 @@ mod opened;
 mod overlay;
 mod scan;
 mod stand;
+mod stat_cache;
 mod waiting_facts;
 
 pub use bounded::BoundedStore;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use sha1::{Digest as _, Sha1};
 
 use super::medium;
+use super::stat_cache::StatCache;
 use crate::model::{Dir, Entry, EntryKind, Id, StoreError, blob_id};
 
 /// Files above this size are hashed piece by piece, so that a folder with a huge file costs no memory.
@@ -41,19 +42,29 @@ pub(super) struct ScannedFile {
 #[derive(Debug)]
 pub(super) struct FolderScan<'a> {
     store: &'a str,
+    root: &'a Path,
     limits: Limits,
     entries: usize,
+    cache: StatCache,
     pub(super) files: BTreeMap<Id, ScannedFile>,
     pub(super) dirs: BTreeMap<Id, Arc<Dir>>,
 }
 
 impl<'a> FolderScan<'a> {
-    pub(super) fn new(store: &'a str, limits: Limits) -> Self {
-        Self { store, limits, entries: 0, files: BTreeMap::new(), dirs: BTreeMap::new() }
+    pub(super) fn new(store: &'a str, root: &'a Path, limits: Limits, cache: StatCache) -> Self {
+        let (files, dirs) = (BTreeMap::new(), BTreeMap::new());
+        Self { store, root, limits, entries: 0, cache, files, dirs }
     }
 
-    /// Walks a folder and returns its id. Directories without files are left out, as Git does.
-    pub(super) fn folder(&mut self, path: &Path, depth: usize) -> Result<Id, StoreError> {
+    /// Walks the folder and returns its id; what was hashed is kept for the next walk.
+    pub(super) fn walk(&mut self) -> Result<Id, StoreError> {
+        let id = self.folder(self.root, 0)?;
+        std::mem::take(&mut self.cache).keep();
+        Ok(id)
+    }
+
+    /// The id of a folder. Directories without files are left out, as Git does.
+    fn folder(&mut self, path: &Path, depth: usize) -> Result<Id, StoreError> {
         if depth > self.limits.depth {
             return Err(self.too_large(path, &format!("{} levels", self.limits.depth)));
         }
@@ -89,10 +100,16 @@ impl<'a> FolderScan<'a> {
             // Sockets, pipes and devices: Git does not see them either.
             return Ok(None);
         };
-        let mut found = ScannedFile { path, size: about.len(), kind };
-        let id = hash(self.store, &mut found)?;
-        self.files.insert(id, found);
+        let id = self.file(ScannedFile { path, size: about.len(), kind }, &about)?;
         Ok(Some(Entry { kind, id }))
+    }
+
+    fn file(&mut self, mut found: ScannedFile, about: &Metadata) -> Result<Id, StoreError> {
+        let path = found.path.clone();
+        let below = path.strip_prefix(self.root).unwrap_or(&path);
+        let id = self.cache.id(below, about, || hash(self.store, &mut found))?;
+        self.files.insert(id, found);
+        Ok(id)
     }
 
     fn too_large(&self, path: &Path, bound: &str) -> StoreError {

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use carp::model::paths;
 use serde_json::Value;
@@ -143,6 +144,37 @@ fn a_cache_that_is_lost_or_damaged_costs_time_only() {
             assert_eq!(committed(&fleet), tree, "{file}");
         }
     }
+}
+
+/// A look at files that changed some seconds ago knows them the next time, and sees each change of one.
+#[cfg(unix)]
+#[test]
+fn what_was_hashed_is_known_again_and_a_change_is_seen() {
+    let fleet = settled();
+    let kept = fleet.path().join(".git/carp/folder.stat");
+    // What changed just before a look is read again by the next.
+    std::thread::sleep(Duration::from_millis(3_100));
+    let before = planned(&fleet);
+    let whole = fs::read(&kept).unwrap();
+    assert_eq!(planned(&fleet), before);
+    assert_eq!(fs::read(&kept).unwrap(), whole, "nothing was learned");
+    let as_without = || {
+        let known = planned(&fleet);
+        fs::remove_file(&kept).unwrap();
+        assert_eq!(planned(&fleet), known);
+        known
+    };
+    let [alpha, bravo, aside] = ["alpha", "bravo", "aside"]
+        .map(|name| fleet.path().join(format!("fleet/clusters/{name}.yaml")));
+    // Two files of the same size take each other's place, none newer than it was.
+    for (from, to) in [(&alpha, &aside), (&bravo, &alpha), (&aside, &bravo)] {
+        fs::rename(from, to).unwrap();
+    }
+    assert_eq!(as_without(), before, "a document may stand in any file");
+    planned(&fleet);
+    let paused = format!("{}  paused: true\n", cluster("bravo", "westeurope"));
+    fs::write(&alpha, paused).unwrap();
+    assert_ne!(as_without(), before);
 }
 
 #[test]

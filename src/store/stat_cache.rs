@@ -1,0 +1,318 @@
+//! What the files of a folder were when they were hashed last: a look at a large folder reads those alone that may
+//! have changed since.
+//!
+//! A file is taken for the same where its stat data is, and where that cannot be by chance: what was changed within a
+//! tick of the file system's clock after it was hashed would look the same, so what changed just before is not
+//! kept (Git's `Documentation/technical/racy-git.adoc`). Git's own index is not asked: it has the ids of what filters and
+//! settings of line ends make of a file, and a folder is read as it stands.
+
+use std::fs::{self, Metadata};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::model::{Digest, Id};
+
+/// How long before a look a file must have changed last, in seconds: the coarsest clock of a file system ticks as often.
+const SETTLED_AFTER: i64 = 2;
+/// The size of an id, in bytes.
+const ID: usize = 20;
+
+/// What the file system says of a file besides its name and its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StatData([u8; Self::SIZE]);
+
+/// What is known of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct CachedFile {
+    /// Below the folder.
+    path: Vec<u8>,
+    stat: StatData,
+    id: Id,
+}
+
+/// What was known of a folder, and what a look at it learns.
+#[derive(Debug, Default)]
+pub(super) struct StatCache {
+    /// Where it is kept, and what the file system's clock said before the look; `None` where nothing is kept.
+    kept: Option<(PathBuf, i64)>,
+    /// By path.
+    before: Vec<CachedFile>,
+    now: Vec<CachedFile>,
+    has_learned: bool,
+}
+
+impl StatCache {
+    /// The cache of this file. There is none where its folder is not there yet or cannot be written to: then nothing
+    /// else is known of the folder either, and a look makes nothing. Nor is there where the system does not tell when a
+    /// file was changed, but only what its writer says of it.
+    pub(super) fn open(path: &Path) -> Self {
+        let folder = path.parent().filter(|_| cfg!(unix));
+        let Some(began) = folder.and_then(clock) else { return Self::default() };
+        let before = fs::read(path).ok().and_then(|bytes| unsealed(&bytes)).unwrap_or_default();
+        Self { kept: Some((path.to_owned(), began)), before, ..Self::default() }
+    }
+
+    /// The id of a file, which is hashed where it may not be as it was. Its stat data was read before this is called.
+    pub(super) fn id<E>(
+        &mut self,
+        path: &Path,
+        about: &Metadata,
+        hash: impl FnOnce() -> Result<Id, E>,
+    ) -> Result<Id, E> {
+        let Some((_, began)) = &self.kept else { return hash() };
+        let stat = StatData::of(about);
+        let path = path.as_os_str().as_encoded_bytes();
+        let at = self.before.binary_search_by(|file| file.path.as_slice().cmp(path));
+        if let Some(known) = at.ok().map(|at| &self.before[at]).filter(|file| file.stat == stat) {
+            self.now.push(known.clone());
+            return Ok(known.id);
+        }
+        let id = hash()?;
+        if StatData::changed(about).saturating_add(SETTLED_AFTER) < *began {
+            self.now.push(CachedFile { path: path.to_owned(), stat, id });
+            self.has_learned = true;
+        }
+        Ok(id)
+    }
+
+    /// Writes what is known now, whole or not at all, where anything was learned. What cannot be written is hashed again.
+    pub(super) fn keep(mut self) {
+        let Some((path, _)) = self.kept.filter(|_| self.has_learned) else { return };
+        self.now.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        let Some(folder) = path.parent() else { return };
+        let Ok(mut file) = tempfile::NamedTempFile::new_in(folder) else { return };
+        if file.write_all(&sealed(&self.now)).is_ok() {
+            let _ = file.persist(path);
+        }
+    }
+}
+
+/// What the clock says of the file system that a folder is on, in seconds; `None` where nothing can be written there.
+fn clock(folder: &Path) -> Option<i64> {
+    let file = tempfile::NamedTempFile::new_in(folder).ok()?;
+    file.as_file().metadata().ok().map(|about| StatData::changed(&about))
+}
+
+/// The files as bytes: each with its path up to a zero byte, its stat data and its id, behind the digest of all of them.
+fn sealed(files: &[CachedFile]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for CachedFile { path, stat, id } in files {
+        bytes.extend_from_slice(path);
+        bytes.push(0);
+        bytes.extend_from_slice(&stat.0);
+        bytes.extend_from_slice(id.as_bytes());
+    }
+    [format!("{}\n", Digest::of(&bytes)).as_bytes(), &bytes].concat()
+}
+
+/// What [`sealed`] made bytes of; `None` where they are damaged.
+fn unsealed(bytes: &[u8]) -> Option<Vec<CachedFile>> {
+    let (digest, mut rest) = bytes.split_at_checked(memchr::memchr(b'\n', bytes)? + 1)?;
+    if digest != format!("{}\n", Digest::of(rest)).as_bytes() {
+        return None;
+    }
+    let mut files = Vec::new();
+    while !rest.is_empty() {
+        let (path, after) = rest.split_at_checked(memchr::memchr(0, rest)?)?;
+        let (stat, after) = after.split_first()?.1.split_first_chunk()?;
+        let (id, after) = after.split_first_chunk::<ID>()?;
+        files.push(CachedFile {
+            path: path.to_owned(),
+            stat: StatData(*stat),
+            id: Id::from_bytes(*id),
+        });
+        rest = after;
+    }
+    Some(files)
+}
+
+#[cfg(unix)]
+mod system {
+    use std::fs::Metadata;
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::StatData;
+
+    impl StatData {
+        pub(super) const SIZE: usize = 8 * 8;
+
+        /// All that changes where somebody writes to the file, puts another one in its place, or sets its times.
+        pub(super) fn of(about: &Metadata) -> Self {
+            let fields = [
+                about.dev(),
+                about.ino(),
+                u64::from(about.mode()),
+                about.size(),
+                about.mtime().cast_unsigned(),
+                about.mtime_nsec().cast_unsigned(),
+                about.ctime().cast_unsigned(),
+                about.ctime_nsec().cast_unsigned(),
+            ];
+            let mut bytes = [0; Self::SIZE];
+            for (bytes, field) in bytes.chunks_exact_mut(8).zip(fields) {
+                bytes.copy_from_slice(&field.to_le_bytes());
+            }
+            Self(bytes)
+        }
+
+        /// When anything of it changed last, in seconds. Nobody can set it.
+        pub(super) fn changed(about: &Metadata) -> i64 {
+            about.ctime()
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::fs::Metadata;
+
+    use super::StatData;
+
+    impl StatData {
+        pub(super) const SIZE: usize = 0;
+
+        pub(super) const fn of(_: &Metadata) -> Self {
+            Self([])
+        }
+
+        pub(super) const fn changed(_: &Metadata) -> i64 {
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::model::blob_id;
+
+    /// A folder with one file, and where what is known of it is kept.
+    struct Folder {
+        _root: tempfile::TempDir,
+        file: PathBuf,
+        kept: PathBuf,
+    }
+
+    impl Folder {
+        fn new() -> Self {
+            let root = tempfile::tempdir().unwrap();
+            let (file, kept) = (root.path().join("a.yaml"), root.path().join("folder.stat"));
+            fs::write(&file, "before").unwrap();
+            Self { _root: root, file, kept }
+        }
+
+        fn about(&self) -> Metadata {
+            fs::symlink_metadata(&self.file).unwrap()
+        }
+
+        /// Looks at the file when the clock says this; returns its id, and whether it was hashed.
+        fn look(&self, clock: i64) -> (Id, bool) {
+            let mut cache = StatCache::open(&self.kept);
+            cache.kept.as_mut().unwrap().1 = clock;
+            let hashed = Cell::new(false);
+            let hash = || {
+                hashed.set(true);
+                fs::read(&self.file).map(|bytes| blob_id(&bytes))
+            };
+            let id = cache.id(Path::new("a.yaml"), &self.about(), hash).unwrap();
+            cache.keep();
+            (id, hashed.get())
+        }
+
+        fn changed(&self) -> i64 {
+            StatData::changed(&self.about())
+        }
+
+        /// Does this to the file until the file system's clock has gone on.
+        fn change(&self, mut change: impl FnMut(&Path)) {
+            let before = StatData::of(&self.about());
+            while StatData::of(&self.about()) == before {
+                change(&self.file);
+            }
+        }
+    }
+
+    const LATER: i64 = i64::MAX;
+
+    #[test]
+    fn a_file_that_is_as_it_was_is_not_hashed_again() {
+        let folder = Folder::new();
+        let id = blob_id(b"before");
+        assert_eq!([folder.look(LATER), folder.look(LATER)], [(id, true), (id, false)]);
+        assert_eq!(folder.look(LATER), (id, false), "what nothing was learned of is still known");
+    }
+
+    #[test]
+    fn what_changed_just_before_a_look_is_hashed_again_by_the_next() {
+        let folder = Folder::new();
+        let settled = folder.changed() + SETTLED_AFTER + 1;
+        let hashed = |clock| folder.look(clock).1;
+        assert_eq!(
+            [settled - 1, settled - 1, settled, settled].map(hashed),
+            [true, true, true, false]
+        );
+    }
+
+    #[test]
+    fn a_change_is_seen_though_its_size_and_its_time_are_the_same() {
+        let folder = Folder::new();
+        folder.look(LATER);
+        let then = folder.about().modified().unwrap();
+        folder.change(|file| {
+            fs::write(file, "after!").unwrap();
+            fs::File::options().write(true).open(file).unwrap().set_modified(then).unwrap();
+        });
+        assert_eq!(folder.about().modified().unwrap(), then);
+        assert_eq!(folder.look(LATER), (blob_id(b"after!"), true));
+        assert_eq!(folder.look(LATER), (blob_id(b"after!"), false));
+    }
+
+    #[test]
+    fn another_file_in_its_place_is_hashed() {
+        let folder = Folder::new();
+        folder.look(LATER);
+        let other = folder.file.with_extension("other");
+        fs::write(&other, "after!").unwrap();
+        fs::rename(other, &folder.file).unwrap();
+        assert_eq!(folder.look(LATER), (blob_id(b"after!"), true));
+    }
+
+    #[test]
+    fn what_is_kept_is_whole_or_not_believed() {
+        let folder = Folder::new();
+        folder.look(LATER);
+        let whole = fs::read(&folder.kept).unwrap();
+        let flipped = |at: usize| {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            bytes
+        };
+        let cut = |at: usize| whole[..at].to_vec();
+        for bytes in (0..whole.len()).flat_map(|at| [flipped(at), cut(at)]) {
+            fs::write(&folder.kept, bytes).unwrap();
+            assert_eq!(folder.look(0), (blob_id(b"before"), true));
+        }
+        // A digest proves nothing of the rest.
+        for body in ["a", "a\0", "a\0short"] {
+            let digest = Digest::of(body.as_bytes());
+            fs::write(&folder.kept, format!("{digest}\n{body}")).unwrap();
+            assert_eq!(folder.look(0), (blob_id(b"before"), true));
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_kept_yet_nothing_is_made() {
+        let folder = Folder::new();
+        let kept = folder.file.with_file_name("carp").join("folder.stat");
+        let mut cache = StatCache::open(&kept);
+        for _ in 0..2 {
+            let id = cache.id(Path::new("a.yaml"), &folder.about(), || Err("hashed"));
+            assert_eq!(id, Err("hashed"));
+        }
+        cache.keep();
+        assert!(!kept.parent().unwrap().exists());
+    }
+}
