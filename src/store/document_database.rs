@@ -3,42 +3,54 @@
 //! documents there are.
 //!
 //! A file of it is written once and put into place whole, so a reader never meets one that is half written, and
-//! needs no lock against a writer. Where the clusters' documents stand is in a file of its own beside it
-//! ([`ClusterFiles`]), and what those say that wait in a third ([`WaitingFacts`]). Whoever keeps one keeps its digest,
-//! so that one with a flipped bit is thrown away and not believed.
+//! needs no lock against a writer. Whoever keeps one keeps its digest, so that one with a flipped bit is thrown away and
+//! not believed. All of it is read for that, so what most runs do not ask for is in files of its own beside it: where the
+//! clusters' documents stand ([`ClusterFiles`]), what documents say ([`SealedRecords`]), those of clusters that wait
+//! apart, and what stands on all workers, of which it has the digest.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::{
-    Database, ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _, TableDefinition,
-};
+use redb::{Database, ReadOnlyDatabase, ReadableDatabase as _, TableDefinition};
 
 use super::cluster_files::{ClusterFiles, save_cluster_files};
 use super::medium;
-use super::waiting_facts::{WaitingFacts, save_waiting_facts};
+use super::sealed_records::{SealedRecords, save_records};
 use crate::model::{
     Digest, DocumentIndex, DocumentName, Fact, FactFile, Id, KnownDocuments, Name,
-    StandingClusters, StandingWorker, StoreError,
+    StandingClusters, StoreError,
 };
 
 const STORE: &str = "the index of documents";
 
 /// Kind and name to the file.
 const FILES: TableDefinition<'_, (&str, &str), &str> = TableDefinition::new("files");
-/// The id of a file's blob to what it says, as JSON.
-const FACTS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("facts");
-/// A worker's name to what stands on it, as JSON. The rules by which it was counted are under [`RULES`].
-const STANDING: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("standing");
-/// No worker's name.
-const RULES: &str = "";
+/// The id of a file's blob to where what it says begins and ends among the facts.
+const FACTS: TableDefinition<'_, &[u8], (u64, u64)> = TableDefinition::new("facts");
+/// The digest of the file with what stands on all workers, under its name.
+const DIGESTS: TableDefinition<'_, &str, &str> = TableDefinition::new("digests");
+/// Where the clusters' documents stand.
+const CLUSTERS: &str = "clusters";
+/// What files say.
+const SAID: &str = "facts";
+/// What the documents of clusters that wait say.
+const WAITING: &str = "waiting";
+/// What stands on all workers.
+const STANDING: &str = "standing";
 
 /// An index that is open for reading.
 pub struct DocumentDatabase {
     database: ReadOnlyDatabase,
     clusters: Option<ClusterFiles>,
-    waiting: WaitingFacts,
+    /// What files say, each with the id of its blob.
+    facts: SealedRecords,
+    /// What the documents of clusters that wait say, each with the id of its file's blob.
+    waiting: SealedRecords,
+    standing: PathBuf,
 }
 
 impl DocumentDatabase {
@@ -47,8 +59,9 @@ impl DocumentDatabase {
     pub fn open(path: &Path, digest: Digest) -> Option<Self> {
         let is_whole = Digest::of(&fs::read(path).ok()?) == digest;
         let database = is_whole.then(|| ReadOnlyDatabase::open(path).ok())??;
-        let clusters = ClusterFiles::open(&clusters_beside(path));
-        Some(Self { database, clusters, waiting: WaitingFacts::at(waiting_beside(path)) })
+        let clusters = ClusterFiles::open(&beside(path, CLUSTERS));
+        let [facts, waiting] = [SAID, WAITING].map(|of| SealedRecords::at(beside(path, of)));
+        Some(Self { database, clusters, facts, waiting, standing: beside(path, STANDING) })
     }
 }
 
@@ -65,7 +78,8 @@ impl DocumentIndex for DocumentDatabase {
 
     fn fact_of_waiting(&self, cluster: &Name, file: Id) -> Option<Fact> {
         let at = self.clusters.as_ref()?.fact_of(cluster)?;
-        self.waiting.fact(at, cluster, file)
+        let (of, fact): (Id, Fact) = self.waiting.get(&at)?;
+        (of == file && fact.name == cluster.as_str()).then_some(fact)
     }
 
     fn all_of(&self, kind: &str) -> Vec<(DocumentName, String)> {
@@ -73,26 +87,18 @@ impl DocumentIndex for DocumentDatabase {
     }
 
     fn standing(&self) -> Option<StandingClusters> {
-        let table = self.database.begin_read().ok()?.open_table(STANDING).ok()?;
-        let mut standing = StandingClusters::default();
-        let mut known = false;
-        for row in table.iter().ok()? {
-            let (name, row) = row.ok()?;
-            if name.value() == RULES {
-                standing.rules = serde_json::from_slice(row.value()).ok()?;
-                known = true;
-                continue;
-            }
-            let worker: StandingWorker = serde_json::from_slice(row.value()).ok()?;
-            standing.workers.insert(Name::parse(name.value()).ok()?, worker);
-        }
-        known.then_some(standing)
+        let digests = self.database.begin_read().ok()?.open_table(DIGESTS).ok()?;
+        let digest = digests.get(STANDING).ok()??;
+        let bytes = fs::read(&self.standing).ok()?;
+        let is_whole = Digest::of(&bytes).to_string() == digest.value();
+        is_whole.then(|| serde_json::from_slice(&bytes).ok())?
     }
 
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {
         let facts = self.database.begin_read().ok()?.open_table(FACTS).ok()?;
-        let row = facts.get(&file.as_bytes()[..]).ok()??;
-        serde_json::from_slice(row.value()).ok().map(Arc::new)
+        let (start, end) = facts.get(&file.as_bytes()[..]).ok()??.value();
+        let (of, facts): (Id, FactFile) = self.facts.get(&(start..end))?;
+        (of == file).then(|| Arc::new(facts))
     }
 }
 
@@ -112,14 +118,9 @@ impl DocumentDatabase {
     }
 }
 
-/// The file that knows where the clusters' documents stand.
-fn clusters_beside(path: &Path) -> PathBuf {
-    path.with_extension("clusters")
-}
-
-/// The file with what the clusters say that wait.
-fn waiting_beside(path: &Path) -> PathBuf {
-    path.with_extension("waiting")
+/// A file beside the index, by what it holds.
+fn beside(path: &Path, of: &str) -> PathBuf {
+    path.with_extension(of)
 }
 
 /// Writes an index whole or not at all, and returns its digest. A caller may ignore the error: the next run takes
@@ -130,17 +131,43 @@ fn waiting_beside(path: &Path) -> PathBuf {
 pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest, StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|e| medium(STORE, "writing", path, e))?;
-    let facts = save_waiting_facts(&waiting_beside(path), &documents.waiting)?;
-    save_cluster_files(&clusters_beside(path), &documents.clusters, &facts)?;
-    let file = tempfile::NamedTempFile::new_in(folder);
-    let file = file.map_err(|e| medium(STORE, "writing", path, e))?;
-    fill(file.path(), documents).map_err(|e| medium(STORE, "writing", path, e))?;
+    let waiting = documents.waiting.iter();
+    let waiting =
+        waiting.filter_map(|(name, known)| Some((name.clone(), (known.file, known.fact()?))));
+    let waiting = save_records(STORE, &beside(path, WAITING), waiting)?;
+    save_cluster_files(&beside(path, CLUSTERS), &documents.clusters, &waiting)?;
+    let facts = documents.facts.iter().map(|(id, file)| (*id, (id, &**file)));
+    let facts = save_records(STORE, &beside(path, SAID), facts)?;
+    let standing = save_standing(&beside(path, STANDING), documents.standing.as_ref())?;
+    let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    fill(file.path(), documents, (&facts, standing))
+        .map_err(|e| medium(STORE, "writing", path, e))?;
     let bytes = fs::read(file.path()).map_err(|e| medium(STORE, "reading", path, e))?;
-    file.persist(path).map_err(|e| medium(STORE, "writing", path, e.error))?;
+    file.persist(path).map_err(|e| failed(e.error))?;
     Ok(Digest::of(&bytes))
 }
 
-fn fill(path: &Path, documents: &KnownDocuments) -> Result<(), redb::Error> {
+/// Writes what stands on all workers, and returns the digest of the file; `None` where that is not known.
+fn save_standing(
+    path: &Path,
+    standing: Option<&StandingClusters>,
+) -> Result<Option<Digest>, StoreError> {
+    // What cannot be encoded is not known either, and whoever asks looks at everything.
+    let Some(Ok(bytes)) = standing.map(serde_json::to_vec) else { return Ok(None) };
+    let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(&bytes).map_err(failed)?;
+    file.persist(path).map_err(|e| failed(e.error))?;
+    Ok(Some(Digest::of(&bytes)))
+}
+
+fn fill(
+    path: &Path,
+    documents: &KnownDocuments,
+    (facts, standing): (&BTreeMap<Id, Range<u64>>, Option<Digest>),
+) -> Result<(), redb::Error> {
     let mut database = Database::create(path)?;
     let write = database.begin_write()?;
     {
@@ -148,15 +175,13 @@ fn fill(path: &Path, documents: &KnownDocuments) -> Result<(), redb::Error> {
         for (document, file) in &documents.files {
             files.insert((document.kind.as_str(), document.name.as_str()), file.as_str())?;
         }
-        let mut facts = write.open_table(FACTS)?;
-        for (id, file) in &documents.facts {
-            // What cannot be encoded is read from its file.
-            let Ok(bytes) = serde_json::to_vec(&**file) else { continue };
-            facts.insert(&id.as_bytes()[..], &bytes[..])?;
+        let mut places = write.open_table(FACTS)?;
+        for (id, at) in facts {
+            places.insert(&id.as_bytes()[..], (at.start, at.end))?;
         }
-        let mut standing = write.open_table(STANDING)?;
-        for (name, row) in documents.standing.iter().flat_map(standing_rows) {
-            standing.insert(name, &row[..])?;
+        let mut digests = write.open_table(DIGESTS)?;
+        if let Some(standing) = standing {
+            digests.insert(STANDING, standing.to_string().as_str())?;
         }
     }
     write.commit()?;
@@ -165,21 +190,11 @@ fn fill(path: &Path, documents: &KnownDocuments) -> Result<(), redb::Error> {
     Ok(())
 }
 
-/// The rows of what stands.
-fn standing_rows(standing: &StandingClusters) -> Vec<(&str, Vec<u8>)> {
-    // Without one row what stands is not known, and whoever asks looks at everything.
-    let row = |name, bytes: serde_json::Result<Vec<u8>>| Some((name, bytes.ok()?));
-    let rules = row(RULES, serde_json::to_vec(&standing.rules));
-    let workers = standing.workers.iter();
-    let workers = workers.map(|(name, worker)| row(name.as_str(), serde_json::to_vec(worker)));
-    std::iter::once(rules).chain(workers).collect::<Option<_>>().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    use crate::model::{KnownFact, blob_id};
+    use crate::model::{KnownFact, StandingWorker, blob_id};
 
     fn documents(count: usize) -> KnownDocuments {
         let one = |i| (DocumentName::new("Worker", &format!("w{i}")), format!("fleet/{i}.yaml"));
@@ -187,7 +202,7 @@ mod tests {
         let cluster = |i| (Name::parse(&format!("c{i}")).unwrap(), format!("fleet/c/{i}.yaml"));
         let clusters = (0..count).map(cluster).collect();
         let standing = Some(standing(count));
-        let facts = [(blob_id(b"policies"), policies())].into();
+        let facts = (0..count).map(|i| (blob_id(format!("{i}").as_bytes()), policies(i))).collect();
         let waits = |i: usize| (Name::parse(&format!("c{i}")).unwrap(), waiting(i));
         let waiting = (0..count).step_by(10).map(waits).collect();
         KnownDocuments { files, clusters, facts, waiting, standing }
@@ -207,11 +222,11 @@ mod tests {
         StandingClusters { rules: Some(Digest::of(b"rules")), workers: workers.collect() }
     }
 
-    fn policies() -> Arc<FactFile> {
+    fn policies(i: usize) -> Arc<FactFile> {
         let fact = Fact {
             document: 0,
             kind: "PlacementPolicy".to_owned(),
-            name: "all".to_owned(),
+            name: format!("p{i}"),
             digest: Digest::of(b"all"),
             value: "{}".to_owned(),
         };
@@ -236,7 +251,9 @@ mod tests {
         }
         let placed = Name::parse("c1").unwrap();
         assert_eq!(index.fact_of_waiting(&placed, waiting(1).file), None);
-        assert_eq!(index.facts_of(blob_id(b"policies")), Some(policies()));
+        for (id, facts) in &all.facts {
+            assert_eq!(index.facts_of(*id).as_ref(), Some(facts));
+        }
         assert_eq!(index.facts_of(blob_id(b"others")), None);
         assert_eq!(index.all_of("Worker"), all.all_of("Worker"));
         assert_eq!(index.all_of("Worker").len(), 3_000);
@@ -257,6 +274,57 @@ mod tests {
         assert_eq!(before.file_of(&second), None);
         assert!(DocumentDatabase::open(&path, digest).unwrap().file_of(&second).is_some());
         assert!(DocumentDatabase::open(&path, first).is_none(), "it is another one");
+    }
+
+    #[test]
+    fn what_a_document_says_is_that_of_its_file_or_not_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("documents.redb");
+        let digest = save_documents(&path, &documents(10)).unwrap();
+        let open = || DocumentDatabase::open(&path, digest).unwrap();
+        let (first, name) = (blob_id(b"0"), Name::parse("c0").unwrap());
+        assert_eq!(open().fact_of_waiting(&name, waiting(1).file), None, "of other bytes");
+        // Of another run, whose values stand in the same places.
+        let mut others = documents(10);
+        let other = |i: usize| blob_id(format!("other {i}").as_bytes());
+        others.facts = (0..10).map(|i| (other(i), policies(i))).collect();
+        others.waiting.values_mut().for_each(|known| known.file = other(0));
+        let elsewhere = folder.path().join("others.redb");
+        save_documents(&elsewhere, &others).unwrap();
+        for (of, found) in [(SAID, first), (WAITING, waiting(0).file)] {
+            let known = |index: DocumentDatabase| match of {
+                SAID => index.facts_of(found).is_some(),
+                _ => index.fact_of_waiting(&name, found).is_some(),
+            };
+            let [here, there] = [&path, &elsewhere].map(|path| beside(path, of));
+            let whole = fs::read(&here).unwrap();
+            assert_eq!(whole.len(), fs::read(&there).unwrap().len());
+            assert!(known(open()), "{of}");
+            fs::copy(there, &here).unwrap();
+            assert!(!known(open()), "{of}");
+            fs::remove_file(here).unwrap();
+            assert!(!known(open()), "{of}");
+        }
+    }
+
+    #[test]
+    fn what_stands_is_that_of_the_index_and_whole_or_not_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("documents.redb");
+        let digest = save_documents(&path, &documents(2)).unwrap();
+        let index = DocumentDatabase::open(&path, digest).unwrap();
+        let file = beside(&path, STANDING);
+        let whole = fs::read(&file).unwrap();
+        let other = serde_json::to_vec(&standing(3)).unwrap();
+        for bytes in [other, whole[..whole.len() / 2].to_vec(), Vec::new()] {
+            fs::write(&file, bytes).unwrap();
+            assert_eq!(index.standing(), None);
+        }
+        fs::write(&file, whole).unwrap();
+        assert_eq!(index.standing(), Some(standing(2)));
+        let unknown = KnownDocuments { standing: None, ..documents(2) };
+        let digest = save_documents(&path, &unknown).unwrap();
+        assert_eq!(DocumentDatabase::open(&path, digest).unwrap().standing(), None);
     }
 
     #[test]

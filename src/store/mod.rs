@@ -15,9 +15,9 @@ mod memory;
 mod opened;
 mod overlay;
 mod scan;
+mod sealed_records;
 mod stand;
 mod stat_cache;
-mod waiting_facts;
 
 pub use bounded::BoundedStore;
 pub use checkout::{CheckedOut, Prune, checkout};

@@ -146,6 +146,24 @@ fn a_cache_that_is_lost_or_damaged_costs_time_only() {
     }
 }
 
+#[test]
+fn what_stands_on_all_workers_may_be_lost_or_damaged() {
+    for damage in [None, Some(None), Some(Some(&b"{}"[..]))] {
+        let fleet = settled();
+        let path = fleet.path().join(".git/carp/documents.standing");
+        match damage {
+            None => assert!(path.exists()),
+            Some(None) => fs::remove_file(&path).unwrap(),
+            Some(Some(bytes)) => fs::write(&path, bytes).unwrap(),
+        }
+        fleet.write("fleet/clusters/hotel.yaml", cluster("hotel", "westeurope").as_bytes());
+        fleet.commit("hotel is new");
+        let tree = planned(&fleet);
+        assert_eq!(run(&fleet, &[]).1, damage.is_some(), "{damage:?}");
+        assert_eq!(committed(&fleet), tree);
+    }
+}
+
 /// A look at files that changed some seconds ago knows them the next time, and sees each change of one.
 #[cfg(unix)]
 #[test]
