@@ -231,7 +231,7 @@ pub trait DocumentIndex {
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>>;
 
     /// What stands on the workers; `None` where that is not known.
-    fn standing(&self) -> Option<StandingClusters>;
+    fn standing(&self) -> Option<Arc<StandingClusters>>;
 }
 
 /// What one document says, where what its whole file says is known.
@@ -265,7 +265,7 @@ pub struct KnownDocuments {
     /// What the documents of the clusters say that wait.
     pub waiting: BTreeMap<Name, KnownFact>,
     /// What stands on the workers.
-    pub standing: Option<StandingClusters>,
+    pub standing: Option<Arc<StandingClusters>>,
 }
 
 impl DocumentIndex for KnownDocuments {
@@ -292,7 +292,7 @@ impl DocumentIndex for KnownDocuments {
         self.facts.get(&file).cloned()
     }
 
-    fn standing(&self) -> Option<StandingClusters> {
+    fn standing(&self) -> Option<Arc<StandingClusters>> {
         self.standing.clone()
     }
 }

@@ -1,6 +1,7 @@
 //! What the output branch says: the only memory there is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{
     ClusterState, Damage, FleetLock, Id, IndexRow, Kept, LockName, Name, PendingLock, PoolLock,
@@ -29,7 +30,7 @@ pub struct Previous {
     pub placed: Option<usize>,
     /// What stands on the workers besides, all rows of the locks included; `None` where the locks say all that is
     /// asked.
-    pub standing: Option<StandingClusters>,
+    pub standing: Option<Arc<StandingClusters>>,
 }
 
 impl Previous {

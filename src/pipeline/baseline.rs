@@ -64,7 +64,7 @@ pub fn baseline(
         gates: proposal.gates.clone(),
     };
     let clusters = fleet.clusters.iter().map(|(name, c)| (name.clone(), c.file.clone())).collect();
-    let standing = plan::standing(&proposal.plan, &proposal.previous, &memo.counted);
+    let standing = plan::standing(&proposal.plan, &proposal.previous, &memo.counted).map(Arc::new);
     let (facts, waiting) = (facts(memo), waiting(memo, &proposal.plan));
     let documents = KnownDocuments { files: files(fleet), clusters, facts, waiting, standing };
     Ok(Some((baseline, documents)))

@@ -8,6 +8,7 @@
 //! clusters' documents stand ([`ClusterFiles`]), what documents say ([`SealedRecords`]), those of clusters that wait
 //! apart, and what stands on all workers, of which it has the digest.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
@@ -50,7 +51,9 @@ pub struct DocumentDatabase {
     facts: SealedRecords,
     /// What the documents of clusters that wait say, each with the id of its file's blob.
     waiting: SealedRecords,
-    standing: PathBuf,
+    standing_file: PathBuf,
+    /// What that file says, once it was asked for.
+    standing: OnceCell<Option<Arc<StandingClusters>>>,
 }
 
 impl DocumentDatabase {
@@ -61,7 +64,8 @@ impl DocumentDatabase {
         let database = is_whole.then(|| ReadOnlyDatabase::open(path).ok())??;
         let clusters = ClusterFiles::open(&beside(path, CLUSTERS));
         let [facts, waiting] = [SAID, WAITING].map(|of| SealedRecords::at(beside(path, of)));
-        Some(Self { database, clusters, facts, waiting, standing: beside(path, STANDING) })
+        let (standing_file, standing) = (beside(path, STANDING), OnceCell::new());
+        Some(Self { database, clusters, facts, waiting, standing_file, standing })
     }
 }
 
@@ -86,12 +90,8 @@ impl DocumentIndex for DocumentDatabase {
         self.files_of_kind(kind).unwrap_or_default()
     }
 
-    fn standing(&self) -> Option<StandingClusters> {
-        let digests = self.database.begin_read().ok()?.open_table(DIGESTS).ok()?;
-        let digest = digests.get(STANDING).ok()??;
-        let bytes = fs::read(&self.standing).ok()?;
-        let is_whole = Digest::of(&bytes).to_string() == digest.value();
-        is_whole.then(|| serde_json::from_slice(&bytes).ok())?
+    fn standing(&self) -> Option<Arc<StandingClusters>> {
+        self.standing.get_or_init(|| self.read_standing().map(Arc::new)).clone()
     }
 
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {
@@ -103,6 +103,14 @@ impl DocumentIndex for DocumentDatabase {
 }
 
 impl DocumentDatabase {
+    fn read_standing(&self) -> Option<StandingClusters> {
+        let digests = self.database.begin_read().ok()?.open_table(DIGESTS).ok()?;
+        let digest = digests.get(STANDING).ok()??;
+        let bytes = fs::read(&self.standing_file).ok()?;
+        let is_whole = Digest::of(&bytes).to_string() == digest.value();
+        is_whole.then(|| serde_json::from_slice(&bytes).ok())?
+    }
+
     fn files_of_kind(&self, kind: &str) -> Option<Vec<(DocumentName, String)>> {
         let files = self.database.begin_read().ok()?.open_table(FILES).ok()?;
         let mut found = Vec::new();
@@ -138,7 +146,7 @@ pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest,
     save_cluster_files(&beside(path, CLUSTERS), &documents.clusters, &waiting)?;
     let facts = documents.facts.iter().map(|(id, file)| (*id, (id, &**file)));
     let facts = save_records(STORE, &beside(path, SAID), facts)?;
-    let standing = save_standing(&beside(path, STANDING), documents.standing.as_ref())?;
+    let standing = save_standing(&beside(path, STANDING), documents.standing.as_deref())?;
     let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
     let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     fill(file.path(), documents, (&facts, standing))
@@ -201,7 +209,7 @@ mod tests {
         let files = (0..count).map(one).collect();
         let cluster = |i| (Name::parse(&format!("c{i}")).unwrap(), format!("fleet/c/{i}.yaml"));
         let clusters = (0..count).map(cluster).collect();
-        let standing = Some(standing(count));
+        let standing = Some(standing(count).into());
         let facts = (0..count).map(|i| (blob_id(format!("{i}").as_bytes()), policies(i))).collect();
         let waits = |i: usize| (Name::parse(&format!("c{i}")).unwrap(), waiting(i));
         let waiting = (0..count).step_by(10).map(waits).collect();
@@ -258,7 +266,7 @@ mod tests {
         assert_eq!(index.all_of("Worker"), all.all_of("Worker"));
         assert_eq!(index.all_of("Worker").len(), 3_000);
         assert!(index.all_of("Work").is_empty() && index.all_of("WorkerOverlay").is_empty());
-        assert_eq!(index.standing(), Some(standing(3_000)));
+        assert_eq!(index.standing(), Some(standing(3_000).into()));
         assert_eq!(index.file_of(&DocumentName::new("Worker", "w3000")), None);
         assert_eq!(index.file_of(&DocumentName::new("WorkerOverlay", "w1")), None);
     }
@@ -312,16 +320,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("documents.redb");
         let digest = save_documents(&path, &documents(2)).unwrap();
-        let index = DocumentDatabase::open(&path, digest).unwrap();
+        let standing_now = || DocumentDatabase::open(&path, digest).unwrap().standing();
         let file = beside(&path, STANDING);
         let whole = fs::read(&file).unwrap();
         let other = serde_json::to_vec(&standing(3)).unwrap();
         for bytes in [other, whole[..whole.len() / 2].to_vec(), Vec::new()] {
             fs::write(&file, bytes).unwrap();
-            assert_eq!(index.standing(), None);
+            assert_eq!(standing_now(), None);
         }
         fs::write(&file, whole).unwrap();
-        assert_eq!(index.standing(), Some(standing(2)));
+        assert_eq!(standing_now(), Some(standing(2).into()));
         let unknown = KnownDocuments { standing: None, ..documents(2) };
         let digest = save_documents(&path, &unknown).unwrap();
         assert_eq!(DocumentDatabase::open(&path, digest).unwrap().standing(), None);

@@ -3,6 +3,7 @@
 //! that counts it says anything else of anybody.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::locks::{file, pending};
 use super::neutral::is_spread_alike;
@@ -100,7 +101,8 @@ pub(super) fn stand(
     plan: &Plan,
     hosts: &BTreeMap<Name, BTreeSet<Name>>,
 ) -> Option<Previous> {
-    let mut standing = input.previous.standing.clone()?;
+    let mut shared = input.previous.standing.clone()?;
+    let standing = Arc::make_mut(&mut shared);
     let came = hosts.iter().flat_map(|(worker, names)| names.iter().map(move |n| (worker, n)));
     let came = came.map(|(worker, name)| Some((worker, input.fleet.clusters.get(name)?)));
     let came: Vec<_> = came.collect::<Option<_>>()?;
@@ -109,7 +111,7 @@ pub(super) fn stand(
         let (row, planned) = (standing.workers.get_mut(worker)?, plan.workers.get(worker)?);
         (row.clusters, row.allocated) = (planned.clusters, planned.allocated.clone());
     }
-    let previous = Previous { standing: Some(standing), ..input.previous.clone() };
+    let previous = Previous { standing: Some(shared), ..input.previous.clone() };
     let after = PlanInput { previous: &previous, ..*input };
     plan::are_even(&after, &came).then_some(previous)
 }

@@ -1,5 +1,7 @@
 //! The locks and other files of the output branch, and what the last runs left standing on all workers.
 
+use std::sync::Arc;
+
 use super::super::folders::make_listed_on;
 use crate::change::entry_at;
 use crate::model::{
@@ -64,8 +66,13 @@ pub(super) fn fleet_lock(
 }
 
 /// What stands on all workers.
-pub(super) fn standing(baseline: &Baseline, index: &dyn DocumentIndex) -> Option<StandingClusters> {
+pub(super) fn standing(
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+) -> Option<Arc<StandingClusters>> {
     let mut standing = index.standing()?;
-    standing.workers.extend(baseline.standing.clone());
+    if !baseline.standing.is_empty() {
+        Arc::make_mut(&mut standing).workers.extend(baseline.standing.clone());
+    }
     Some(standing)
 }

@@ -185,8 +185,9 @@ fn decide_read(
     standing.extend(without);
     if !hosts.is_empty() {
         let Some(after) = added::stand(&input, plan, &hosts) else { return Ok(None) };
-        let all = after.standing.into_iter().flat_map(|standing| standing.workers);
-        standing.extend(all.filter(|(worker, _)| hosts.contains_key(worker)));
+        let all = after.standing.iter().flat_map(|standing| &standing.workers);
+        let came = all.filter(|(worker, _)| hosts.contains_key(*worker));
+        standing.extend(came.map(|(worker, clusters)| (worker.clone(), clusters.clone())));
     }
     for worker in hosts.keys() {
         if !locks::read_lock(snapshot, store, worker.clone(), &mut locks)? {

@@ -1,6 +1,7 @@
 //! What a run reads that looks at some clusters: their documents, their workers' locks and what these reported.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::super::read::Read;
 use super::heard::Heard;
@@ -83,7 +84,7 @@ pub(super) fn part(
     else {
         return Ok(None);
     };
-    if name_pools(&loaded, &edited) || !has_workers(&loaded, &locks, standing.as_ref()) {
+    if name_pools(&loaded, &edited) || !has_workers(&loaded, &locks, standing.as_deref()) {
         return Ok(None);
     }
     // What the hub says of a worker is in that one's own status.
@@ -242,7 +243,7 @@ fn everyone(
     baseline: &Baseline,
     index: &dyn DocumentIndex,
     sources: &mut BTreeMap<DocumentName, String>,
-) -> Option<StandingClusters> {
+) -> Option<Arc<StandingClusters>> {
     let standing = standing(baseline, index).filter(|_| index.all_of("WorkerPool").is_empty())?;
     let kinds = ["Worker", "WorkerOverlay", "ManagedClusterClass"];
     sources.extend(kinds.into_iter().flat_map(|kind| index.all_of(kind)));

@@ -101,7 +101,7 @@ pub(super) fn left(
         return Ok(Some(BTreeMap::new()));
     }
     let standing = locks::standing(baseline, index);
-    let (true, Some(mut standing)) = (baseline.quiet, standing) else { return Ok(None) };
+    let (true, Some(standing)) = (baseline.quiet, standing) else { return Ok(None) };
     if !index.all_of("WorkerPool").is_empty() || is_told(baseline, observed, ended) {
         return Ok(None);
     }
@@ -116,7 +116,7 @@ pub(super) fn left(
     let mut rows = BTreeMap::new();
     for (worker, names) in ended {
         let (Some(mut row), Some(planned)) =
-            (standing.workers.remove(worker), plan.workers.get(worker))
+            (standing.workers.get(worker).cloned(), plan.workers.get(worker))
         else {
             return Ok(None);
         };
