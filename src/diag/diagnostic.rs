@@ -1,5 +1,6 @@
 //! The finding itself.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -9,8 +10,8 @@ use super::{Code, Severity};
 /// One step of a [`FieldPath`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Step {
-    /// The value under a key of a mapping.
-    Key(String),
+    /// The value under a key of a mapping. Most are named by a rule, and no text of their own.
+    Key(Cow<'static, str>),
     /// An item of a sequence, from 0.
     Index(usize),
 }
@@ -22,14 +23,21 @@ pub struct FieldPath(pub Vec<Step>);
 impl FieldPath {
     /// A path of keys alone, written with dots: `metadata.name`.
     #[must_use]
-    pub fn keys(dotted: &str) -> Self {
-        Self(dotted.split('.').filter(|k| !k.is_empty()).map(|k| Step::Key(k.to_owned())).collect())
+    pub fn keys(dotted: &'static str) -> Self {
+        Self(dotted.split('.').filter(|k| !k.is_empty()).map(|k| Step::Key(k.into())).collect())
+    }
+
+    /// As [`keys`](Self::keys), for what somebody wrote.
+    #[must_use]
+    pub fn of_written(dotted: &str) -> Self {
+        let keys = dotted.split('.').filter(|k| !k.is_empty());
+        Self(keys.map(|k| Step::Key(k.to_owned().into())).collect())
     }
 
     /// This path with a key appended.
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
-        self.with(Step::Key(key.to_owned()))
+        self.with(Step::Key(key.to_owned().into()))
     }
 
     /// This path with an index appended.
@@ -39,9 +47,10 @@ impl FieldPath {
     }
 
     fn with(&self, step: Step) -> Self {
-        let mut path = self.clone();
-        path.0.push(step);
-        path
+        let mut steps = Vec::with_capacity(self.0.len() + 1);
+        steps.extend_from_slice(&self.0);
+        steps.push(step);
+        Self(steps)
     }
 }
 

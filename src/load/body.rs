@@ -42,7 +42,7 @@ pub(super) const DEFAULT_NAMESPACE: &str = "default";
 /// The parameters of a flavor in a `spec` and in its pools that hold something empty, which is another than none:
 /// it may be the flavor that says more by default.
 fn empty_parameters(spec: &Value) -> Vec<(Vec<Step>, Value)> {
-    let key = |name: &str| Step::Key(name.to_owned());
+    let key = |name: &'static str| Step::Key(name.into());
     let mut places = vec![vec![key("parameters")]];
     let pools = spec.get("nodePools").and_then(Value::as_array).map_or(0, Vec::len);
     let of_pool = |at| vec![key("nodePools"), Step::Index(at), key("parameters")];
@@ -56,7 +56,7 @@ fn empty_parameters(spec: &Value) -> Vec<(Vec<Step>, Value)> {
     }
     let at = |path: &[Step]| {
         path.iter().try_fold(spec, |value, step| match step {
-            Step::Key(key) => value.get(key),
+            Step::Key(key) => value.get(&**key),
             Step::Index(at) => value.get(at),
         })
     };
@@ -73,7 +73,7 @@ fn empty_parameters(spec: &Value) -> Vec<(Vec<Step>, Value)> {
 /// time.
 fn tenant_selectors(spec: &Value) -> Vec<(Vec<Step>, Value)> {
     const FIELD: &str = "tenantSelector";
-    let key = |name: &str| Step::Key(name.to_owned());
+    let key = |name: &'static str| Step::Key(name.into());
     let mut found = Vec::new();
     for within in [None, Some("placement")] {
         let Some(at) = within.map_or(Some(spec), |field| spec.get(field)) else { continue };
@@ -116,7 +116,7 @@ impl Body {
         }));
         for (path, value) in kept {
             let place = path.iter().fold(&mut canonical["spec"], |place, step| match step {
-                Step::Key(key) => &mut place[key],
+                Step::Key(key) => &mut place[&**key],
                 Step::Index(at) => &mut place[at],
             });
             *place = value;

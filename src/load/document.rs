@@ -115,7 +115,7 @@ fn walk_part(
     walk: &mut StructureWalk<'_>,
     shape: &Shape,
     value: &Value,
-    part: &str,
+    part: &'static str,
     slips: &[&str],
 ) {
     let path = FieldPath::keys(part);

@@ -228,7 +228,12 @@ spec:
       zones: [\"1\", \"2\"]
 ";
 
-    fn at(field: &str, index: Option<usize>, rest: &str, on_key: bool) -> (u32, u32, usize) {
+    fn at(
+        field: &'static str,
+        index: Option<usize>,
+        rest: &str,
+        on_key: bool,
+    ) -> (u32, u32, usize) {
         let mut path = FieldPath::keys(field);
         if let Some(index) = index {
             path = path.index(index);

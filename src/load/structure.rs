@@ -221,7 +221,7 @@ pub(super) fn is_slip_for(
 fn remedy(shape: &Shape, value: &Value, shown: &str, path: &FieldPath) -> String {
     let is_text = matches!(shape, Shape::Text { .. } | Shape::Word(_) | Shape::Quantity);
     match (shape, value) {
-        (_, Value::Number(_)) if path.0.last() == Some(&Step::Key("version".to_owned())) => {
+        (_, Value::Number(_)) if path.0.last() == Some(&Step::Key("version".into())) => {
             format!("write all three numbers, with a `v`: v{shown}.0")
         }
         (_, Value::Bool(_) | Value::Number(_)) if is_text => {
@@ -245,7 +245,7 @@ fn remedy(shape: &Shape, value: &Value, shown: &str, path: &FieldPath) -> String
 /// The keys of a path, with dots and without indices.
 fn dotted(path: &FieldPath) -> String {
     let keys = path.0.iter().filter_map(|step| match step {
-        Step::Key(key) => Some(key.as_str()),
+        Step::Key(key) => Some(&**key),
         Step::Index(_) => None,
     });
     keys.collect::<Vec<_>>().join(".")

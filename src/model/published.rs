@@ -38,7 +38,7 @@ pub(super) fn read_definitions(text: &str) -> Result<DefinitionsManifest, Flavor
 }
 
 /// The first address that is none.
-pub(super) fn address_fault(addresses: &[String], field: &str) -> Option<FlavorFault> {
+pub(super) fn address_fault(addresses: &[String], field: &'static str) -> Option<FlavorFault> {
     let message = |address: &String| {
         let other = address.replace(VERSION, "");
         if !address.starts_with("https://") && !address.starts_with("http://") {

@@ -27,7 +27,7 @@ fn apply(object: &mut Value, list: &str, change: &ItemsChange) -> Result<(), Cha
             Some(_) => {
                 let why = format!("`{list}` of the container `{}` is no list", change.container);
                 let trouble = ChangeTrouble::new("", why, "mend the template");
-                return Err(trouble.below(&FieldPath::keys(list)));
+                return Err(trouble.below(&FieldPath::default().key(list)));
             }
         };
         let mut items = known.clone();

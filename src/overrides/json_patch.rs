@@ -26,7 +26,7 @@ pub(super) fn apply(document: &mut Value, patch: &[PatchOperation]) -> Result<()
 }
 
 fn known(operation: &PatchOperation) -> Result<Operation, ChangeTrouble> {
-    let pointer = |field: &str, text: &str| {
+    let pointer = |field: &'static str, text: &str| {
         PointerBuf::parse(text).map_err(|_| {
             let why = format!("`{text}` is no JSON pointer");
             ChangeTrouble::new(

@@ -14,7 +14,7 @@ pub(super) struct ChangeTrouble {
 }
 
 impl ChangeTrouble {
-    pub(super) fn new(at: &str, why: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(super) fn new(at: &'static str, why: impl Into<String>, help: impl Into<String>) -> Self {
         Self { at: FieldPath::keys(at), why: why.into(), help: help.into() }
     }
 

@@ -54,7 +54,7 @@ impl Run<'_> {
         let place = |path: &FieldPath| {
             let of_class = class.filter(|class| match path.0.as_slice() {
                 [_, Step::Key(name), ..] if is_of_the_whole(path) => {
-                    class.value.parameters.0.get(name) == cluster.spec.parameters.0.get(name)
+                    class.value.parameters.0.get(&**name) == cluster.spec.parameters.0.get(&**name)
                 }
                 _ => class.value.node_pools == cluster.spec.node_pools,
             });
@@ -99,12 +99,12 @@ impl Run<'_> {
     }
 }
 
-fn below_spec(spec: &str, path: &FieldPath) -> FieldPath {
+fn below_spec(spec: &'static str, path: &FieldPath) -> FieldPath {
     FieldPath(FieldPath::keys(spec).0.into_iter().chain(path.0.iter().cloned()).collect())
 }
 
 fn is_of_the_whole(path: &FieldPath) -> bool {
-    path.0.first() == Some(&Step::Key("parameters".to_owned()))
+    path.0.first() == Some(&Step::Key("parameters".into()))
 }
 
 /// Each finding at the parameter that causes it. `without` makes the folder with some of them left out.
@@ -212,8 +212,8 @@ fn inner(own: &Parameters, pools: &[NodePool], path: &FieldPath) -> Vec<FieldPat
         [] => return Vec::new(),
     };
     let value = rest.iter().try_fold(None, |above: Option<&Value>, step| match (above, step) {
-        (None, Step::Key(name)) => parameters.0.get(name).map(Some),
-        (Some(above), Step::Key(key)) => above.get(key).map(Some),
+        (None, Step::Key(name)) => parameters.0.get(&**name).map(Some),
+        (Some(above), Step::Key(key)) => above.get(&**key).map(Some),
         (Some(above), Step::Index(at)) => above.get(at).map(Some),
         (None, Step::Index(_)) => None,
     });
@@ -236,17 +236,17 @@ fn remove(own: &mut Parameters, pools: &mut [NodePool], path: &FieldPath) {
     };
     let Some((Step::Key(name), rest)) = rest.split_first() else { return };
     let Some((last, between)) = rest.split_last() else {
-        parameters.0.remove(name);
+        parameters.0.remove(&**name);
         return;
     };
-    let above = between.iter().try_fold(parameters.0.get_mut(name), |above, step| {
+    let above = between.iter().try_fold(parameters.0.get_mut(&**name), |above, step| {
         Some(match step {
-            Step::Key(key) => above?.get_mut(key),
+            Step::Key(key) => above?.get_mut(&**key),
             Step::Index(at) => above?.get_mut(at),
         })
     });
     match (above.flatten(), last) {
-        (Some(Value::Object(map)), Step::Key(key)) => drop(map.remove(key)),
+        (Some(Value::Object(map)), Step::Key(key)) => drop(map.remove(&**key)),
         (Some(Value::Array(items)), Step::Index(at)) if *at < items.len() => {
             items.remove(*at);
         }

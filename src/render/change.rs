@@ -69,7 +69,7 @@ fn finding(
     let finding = Diagnostic::new(Code::ImmutableField, message).help(help);
     let decided_by = kind.decided_by.get(field).map_or("spec", String::as_str);
     let frozen = Some((before.key(), field.clone()));
-    Forbidden { field: FieldPath::keys(decided_by), finding, frozen }
+    Forbidden { field: FieldPath::of_written(decided_by), finding, frozen }
 }
 
 /// A parameter of a flavor that stays.

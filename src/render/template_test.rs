@@ -126,7 +126,7 @@ fn made(
 fn wrong_parameters(flavor: &str, test: &TemplateTest, templates: &Templates) -> Vec<String> {
     let Some(manifest) = templates.flavor(flavor) else { return Vec::new() };
     let schema = &manifest.parameters.schema;
-    let of = |parameters: &Parameters, kind: &str| {
+    let of = |parameters: &Parameters, kind: &'static str| {
         let at = FieldPath::keys(kind).key("parameters");
         schema.faults(&schema.filled(&parameters.value()), &at)
     };

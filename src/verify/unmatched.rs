@@ -40,7 +40,7 @@ fn clusters(fleet: &Fleet, policy: &Policy, witnesses: &[BTreeSet<Name>]) -> Vec
     }
     let none = |(rule, counts): (_, bool)| (!counts).then_some(rule);
     let of_rules = witnesses::of_rules(policy).zip(selected).filter_map(none);
-    let told = |(field, at, selector): (&str, usize, &LabelSelector)| {
+    let told = |(field, at, selector): (&'static str, usize, &LabelSelector)| {
         let path = FieldPath::keys(field).index(at).key("labelSelector");
         let message = "no cluster has these labels, so the rule counts none".to_owned();
         let help = help(fleet, &selector.match_labels, &selector.match_expressions);

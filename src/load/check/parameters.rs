@@ -105,7 +105,8 @@ fn of_pools(subject: &Subject<'_>, schema: &ParameterSchema) -> Vec<ParameterFau
     {
         let class = FieldPath::keys("spec.class");
         let faults = resolved.node_pools.iter().flat_map(|pool| {
-            of_pool(schema, pool, &FieldPath::keys(&format!("nodePools.{}.parameters", pool.name)))
+            let pools = FieldPath::keys("nodePools");
+            of_pool(schema, pool, &pools.key(&pool.name).key("parameters"))
         });
         found.extend(faults.map(|fault| ParameterFault {
             field: class.clone(),
@@ -146,7 +147,7 @@ fn bounded(parameters: &Parameters, at: &FieldPath, out: &mut Findings) -> bool 
 /// A fault where somebody can mend it: in the document, or in the class that it names.
 fn shown(fault: ParameterFault, own: &Parameters, resolved: &Parameters) -> ParameterFault {
     let Some(Step::Key(named)) = fault.field.0.get(2) else { return fault };
-    if own.0.contains_key(named) || !resolved.0.contains_key(named) {
+    if own.0.contains_key(&**named) || !resolved.0.contains_key(&**named) {
         return fault;
     }
     ParameterFault { field: FieldPath::keys("spec.class"), is_unknown: false, ..fault }

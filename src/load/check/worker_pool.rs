@@ -104,7 +104,7 @@ fn as_worker(
 
 /// Where a pool says what a path of its workers' documents speaks of.
 fn in_pool(field: &FieldPath, pool: &WorkerPoolSpec, location: &str) -> FieldPath {
-    let at = |text: &str| *field == FieldPath::keys(text);
+    let at = |text: &'static str| *field == FieldPath::keys(text);
     if at("metadata.name") {
         return FieldPath::keys("spec.namePattern");
     }

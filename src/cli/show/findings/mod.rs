@@ -194,7 +194,7 @@ pub(super) mod tests {
 
     /// Three findings in two files, found as a loader would.
     pub(in crate::cli::show) fn findings() -> Vec<Finding> {
-        let field = |path: &str| Place::field("fleet/a.yaml", 0, FieldPath::keys(path));
+        let field = |path: &'static str| Place::field("fleet/a.yaml", 0, FieldPath::keys(path));
         let all: Diagnostics = [
             Diagnostic::new(Code::InvalidVersion, "`1.34` is not a version like v1.34.2")
                 .at(field("spec.version"))
