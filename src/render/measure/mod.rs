@@ -68,21 +68,26 @@ fn insertions(name: &str, text: &str, syntax: SyntaxConfig) -> Result<Vec<Insert
 /// Refuses a tag with more operators than are walked, and as many `elif` one after the other.
 fn operators(text: &str, syntax: SyntaxConfig) -> Result<(), Unmeasured> {
     let (mut count, mut begins) = (0, false);
-    // The `elif` of each `if` that is open.
-    let mut open = Vec::new();
+    // The `elif` of each `if` that is open, and of all of them: of some ten thousand nobody adds them up at each token.
+    let (mut open, mut elifs) = (Vec::new(), 0);
     for token in tokenize(text, false, syntax) {
         // What cannot be read is told by the parser.
         let Ok((token, span)) = token else { return Ok(()) };
         match token {
             Token::VariableStart | Token::BlockStart => count = 0,
             Token::Ident("if") if begins => open.push(0),
-            Token::Ident("elif") if begins => *open.last_mut().unwrap_or(&mut 0) += 1,
-            Token::Ident("endif") if begins => drop(open.pop()),
+            Token::Ident("elif") if begins => {
+                if let Some(last) = open.last_mut() {
+                    *last += 1;
+                    elifs += 1;
+                }
+            }
+            Token::Ident("endif") if begins => elifs -= open.pop().unwrap_or(0),
             _ if makes_a_level(&token) => count += 1,
             _ => {}
         }
         begins = matches!(token, Token::BlockStart);
-        if count.max(open.iter().sum()) > MOST_OPERATORS {
+        if count.max(elifs) > MOST_OPERATORS {
             let (line, column) = (span.start_line.into(), u32::from(span.start_col) + 1);
             return Err(Unmeasured::TooLong { line, column });
         }
