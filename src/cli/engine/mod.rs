@@ -19,6 +19,7 @@ mod open;
 mod overrides;
 mod policy;
 mod pool;
+mod process_end;
 mod publishers;
 mod pulled;
 mod reconcile;

@@ -16,6 +16,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::super::Exit;
+use super::process_end::ProcessEnd;
 
 /// The exit code of a turn that ended because a read did not (`EX_TEMPFAIL` of sysexits).
 pub const HUNG: i32 = 75;
@@ -164,8 +165,9 @@ fn heard(child: &mut Child) -> io::Result<Pipes> {
     Ok(Pipes { stdout, stderr })
 }
 
-/// Waits for a process; `None` where it takes too long. Looks often at first: most turns are short.
+/// Waits for a process; `None` where it takes too long.
 fn wait(child: &mut Child, deadline: Duration) -> io::Result<Option<ExitStatus>> {
+    let end = ProcessEnd::of(child);
     let (mut waited, mut told) = (Duration::ZERO, None);
     loop {
         if let Some(status) = child.try_wait()? {
@@ -179,9 +181,7 @@ fn wait(child: &mut Child, deadline: Duration) -> io::Result<Option<ExitStatus>>
             hand_on(child, asked);
             told = asked;
         }
-        let pause = (waited / 20).clamp(Duration::from_millis(1), Duration::from_millis(20));
-        std::thread::sleep(pause);
-        waited += pause;
+        waited += end.wait(waited);
     }
 }
 
