@@ -2,7 +2,9 @@
 //! knows; any other key could never be honoured. And `invalid-selector`, where such a rule says nothing of
 //! which clusters it is about.
 
-use super::{CheckContext, Subject, selector};
+use std::collections::BTreeSet;
+
+use super::{CheckContext, Subject, rule_count, selector};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
@@ -11,6 +13,10 @@ use crate::model::api::{AntiAffinity, LabelSelector, SpreadConstraint, TenantSel
 use crate::model::{is_label_key, topology};
 
 pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
+    // Each rule is compared with all before it.
+    if rule_count::is_too_many(&subject.body.spec) {
+        return;
+    }
     let (path, spread, apart, own) = match &subject.body.spec {
         DocumentSpec::PlacementPolicy(p) => {
             (FieldPath::keys("spec"), &*p.spread, &*p.anti_affinity, false)
@@ -114,13 +120,14 @@ fn about(selected: Option<&LabelSelector>, keys: &[String], path: &FieldPath, ou
     if let Some(selected) = selected {
         selector::expressions(&selected.match_expressions, &path.key("labelSelector"), out);
     }
+    let mut before = BTreeSet::new();
     for (i, key) in keys.iter().enumerate() {
         let path = path.key("matchLabelKeys").index(i);
         if !is_label_key(key) {
             let message = format!("`{key}` cannot be the key of a label");
             let help = "write the key of a label of the clusters";
             out.add(Code::InvalidSelector, path, message, help);
-        } else if keys[..i].contains(key) {
+        } else if !before.insert(key) {
             out.add(
                 Code::InvalidSelector,
                 path,
