@@ -102,7 +102,7 @@ pub(super) fn located(opened: &OpenedFleet, audience: Audience) -> Vec<Finding> 
         Audience::Person => &source.shown_prefix,
         Audience::Program => &source.prefix,
     };
-    let sources = TextSources { text: &source.text, locate: &engine::locate, prefix };
+    let sources = TextSources { text: &source.text, locate: &engine::locator, prefix };
     let found = findings::resolve(&opened.proposal.diagnostics, &sources);
     findings::with_what_follows(found, &opened.proposal)
 }

@@ -1,5 +1,7 @@
 //! One document: text to a typed body, or to findings.
 
+use std::cell::OnceCell;
+
 use serde_json::Value;
 
 use super::body::{self, Body};
@@ -77,7 +79,11 @@ fn usable(
         return None;
     };
     let mut opened = envelope::open(&mut document, root, out);
-    let written = |path: &FieldPath| locate::written(chunk, path);
+    let root = OnceCell::new();
+    let written = |path: &FieldPath| {
+        let root = root.get_or_init(|| locate::Node::of(chunk));
+        locate::written(chunk, root.as_ref()?, path)
+    };
     let kind_name = opened.kind.map_or("document", Kind::name);
     if let Some(kind) = opened.kind {
         short::expand(kind, opened.api, &mut opened.spec, out);

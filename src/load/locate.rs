@@ -26,22 +26,58 @@ pub struct Located {
 /// form is found for the field that it stands for. `None` where the text has no such document.
 #[must_use]
 pub fn locate(text: &str, place: &Place) -> Option<Located> {
-    let text = without_bom(text);
-    if let Some(position) = place.position {
-        return Some(Located { position, length: word_length(text, position) });
+    FileLocator::default().locate(text, place)
+}
+
+/// Finds places in one file. The document that was asked for last is kept: a thousand mistakes in one are not a thousand
+/// readings of it.
+#[derive(Debug, Default)]
+pub struct FileLocator {
+    last: Option<LocatedDocument>,
+}
+
+/// A document that was read for the places in it.
+#[derive(Debug)]
+struct LocatedDocument {
+    /// Its place among the documents of the file, from 0.
+    nth: usize,
+    text: String,
+    lines_before: u32,
+    /// `None` where it cannot be read.
+    root: Option<Node>,
+}
+
+impl FileLocator {
+    /// As [`locate`]; `text` is that of the one file.
+    pub fn locate(&mut self, text: &str, place: &Place) -> Option<Located> {
+        let text = without_bom(text);
+        if let Some(position) = place.position {
+            return Some(Located { position, length: word_length(text, position) });
+        }
+        let Some(field) = &place.field else {
+            return Some(Located { position: Position { line: 1, column: 1 }, length: 1 });
+        };
+        let document = match self.last.take().filter(|last| last.nth == place.document) {
+            Some(last) => last,
+            None => LocatedDocument::read(*split(text).get(place.document)?, place.document),
+        };
+        let LocatedDocument { text, lines_before, root, .. } = self.last.insert(document);
+        let chunk = Chunk { text, lines_before: *lines_before };
+        let found = root.as_ref().map(|root| find(root, field, place.on_key));
+        Some(found.map_or_else(|| first_line(chunk), |target| target.located(chunk)))
     }
-    let Some(field) = &place.field else {
-        return Some(Located { position: Position { line: 1, column: 1 }, length: 1 });
-    };
-    let chunk = *split(text).get(place.document)?;
-    let found = yaml::parse::<Node>(chunk.text).ok().map(|root| find(&root, field, place.on_key));
-    Some(found.map_or_else(|| first_line(chunk), |target| target.located(chunk)))
+}
+
+impl LocatedDocument {
+    fn read(chunk: Chunk<'_>, nth: usize) -> Self {
+        let Chunk { text, lines_before } = chunk;
+        Self { nth, text: text.to_owned(), lines_before, root: Node::of(chunk) }
+    }
 }
 
 /// What stands in a document at a path, as it was written.
-pub(super) fn written(chunk: Chunk<'_>, path: &FieldPath) -> Option<WrittenScalar> {
-    let root = yaml::parse::<Node>(chunk.text).ok()?;
-    let target = find(&root, path, false);
+pub(super) fn written(chunk: Chunk<'_>, root: &Node, path: &FieldPath) -> Option<WrittenScalar> {
+    let target = find(root, path, false);
     (target.exact && target.scalar).then(|| {
         let text = target.text(chunk.text).to_owned();
         let plain = !text.starts_with(['"', '\'', '|', '>']);
@@ -51,7 +87,14 @@ pub(super) fn written(chunk: Chunk<'_>, path: &FieldPath) -> Option<WrittenScala
 
 /// A value with the places of everything in it.
 #[derive(Debug)]
-struct Node(Spanned<Tree>);
+pub(super) struct Node(Spanned<Tree>);
+
+impl Node {
+    /// All that a document says; `None` where it cannot be read.
+    pub(super) fn of(chunk: Chunk<'_>) -> Option<Self> {
+        yaml::parse(chunk.text).ok()
+    }
+}
 
 #[derive(Debug)]
 enum Tree {
@@ -245,6 +288,16 @@ spec:
         place.on_key = on_key;
         let found = locate(TEXT, &place).unwrap();
         (found.position.line, found.position.column, found.length)
+    }
+
+    #[test]
+    fn a_place_is_the_same_whatever_was_asked_for_before() {
+        let mut file = FileLocator::default();
+        let fields = ["kind", "spec.class", "spec.none"].map(FieldPath::keys);
+        for (document, field) in [(1, 0), (0, 0), (1, 1), (1, 2), (2, 0), (1, 1), (0, 2)] {
+            let place = Place::field("a.yaml", document, fields[field].clone());
+            assert_eq!(file.locate(TEXT, &place), locate(TEXT, &place), "{document}: {field}");
+        }
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub use alone::{
 };
 pub use changed::{ChangedDocuments, changed_clusters};
 pub use crds::own_definitions;
-pub use locate::{Located, locate};
+pub use locate::{FileLocator, Located, locate};
 pub use named::named_documents;
 pub use part::load_part;
 pub use policy_tests::{PolicyTest, policy_tests};

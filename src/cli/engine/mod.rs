@@ -38,6 +38,7 @@ mod zones;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::show::findings::LocateInFile;
 use super::show::plan::{AgainstView, FileDiff};
 use super::show::reconcile::TurnView;
 use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
@@ -45,7 +46,6 @@ use super::{
     AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectKind, ObjectRef, ObservedArgs,
 };
 use crate::change::Certified;
-use crate::diag::{Place, Position};
 use crate::model::{Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus, Verification};
 use crate::pipeline::{Sought, Update};
 use crate::reconcile::{Keep, Observing, Verdict};
@@ -389,8 +389,11 @@ pub fn drained(
     Ok(drain::drained(&look.opened.proposal.plan, worker))
 }
 
-/// Where a place is in the text of its file, and how many characters it covers.
+/// Finds where places are in the text of one file, and how many characters they cover.
 #[must_use]
-pub fn locate(text: &str, place: &Place) -> Option<(Position, usize)> {
-    crate::load::locate(text, place).map(|located| (located.position, located.length))
+pub fn locator() -> LocateInFile {
+    let mut file = crate::load::FileLocator::default();
+    Box::new(move |text, place| {
+        file.locate(text, place).map(|located| (located.position, located.length))
+    })
 }

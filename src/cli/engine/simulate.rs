@@ -254,7 +254,7 @@ fn new_findings(look: &FleetLook, simulated: &Simulated, store: &dyn Store) -> V
     let (source, tree) = (&look.opened.source, simulated.snapshot.input.tree);
     let text = |path: &str| text_at(store, tree, &paths::in_repository(&source.prefix, path));
     let prefix = &source.shown_prefix;
-    let sources = findings::TextSources { text: &text, locate: &super::locate, prefix };
+    let sources = findings::TextSources { text: &text, locate: &super::locator, prefix };
     findings::resolve(&new.collect::<Diagnostics>(), &sources)
 }
 

@@ -23,14 +23,14 @@ use crate::diag::{Code, Diagnostics, Place, Position, Severity};
 pub struct TextSources<'a> {
     /// The text of a file, by its path relative to the fleet's root.
     pub text: &'a dyn Fn(&str) -> Option<String>,
-    /// Where a place is in its file's text, and how many characters it covers.
-    pub locate: Locate<'a>,
+    /// What finds the places of a file.
+    pub locate: &'a dyn Fn() -> LocateInFile,
     /// What stands before a file's path when it is shown; empty, or a path without a final `/`.
     pub prefix: &'a str,
 }
 
-/// Finds a place in its file's text.
-pub type Locate<'a> = &'a dyn Fn(&str, &Place) -> Option<(Position, usize)>;
+/// Finds where a place is in the text of one file, and how many characters it covers.
+pub type LocateInFile = Box<dyn FnMut(&str, &Place) -> Option<(Position, usize)>>;
 
 /// A diagnostic with its places found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,14 +71,14 @@ pub struct Spot {
     pub position: Option<Position>,
     /// How many characters are meant, from the position on.
     pub length: usize,
-    /// The line, without its end.
+    /// The line, without its end; `None` where it is not known, or too long to be shown.
     pub line: Option<String>,
 }
 
 /// Finds the positions of all findings, in the order of display.
 #[must_use]
 pub fn resolve(diagnostics: &Diagnostics, sources: &TextSources<'_>) -> Vec<Finding> {
-    let mut files = LastFile { sources, last: None };
+    let [mut files, mut beside] = [(); 2].map(|()| LastFile { sources, last: None });
     let mut findings: Vec<_> = diagnostics
         .sorted()
         .into_iter()
@@ -87,7 +87,7 @@ pub fn resolve(diagnostics: &Diagnostics, sources: &TextSources<'_>) -> Vec<Find
             code: d.code,
             message: d.message,
             spot: d.place.map(|place| files.spot(place)),
-            related: d.related.into_iter().map(|(p, label)| (files.spot(p), label)).collect(),
+            related: d.related.into_iter().map(|(p, label)| (beside.spot(p), label)).collect(),
             help: d.help,
             consequence: None,
         })
@@ -105,32 +105,58 @@ fn order(finding: &Finding) -> (Option<&str>, Option<usize>, Option<Position>) {
 /// The file that was read last: findings come sorted by file.
 struct LastFile<'a> {
     sources: &'a TextSources<'a>,
-    last: Option<(String, Option<String>)>,
+    last: Option<SourceFile>,
+}
+
+/// The longest line that is shown, in bytes. It is kept and laid out for each mistake in it, of which a longer one may have
+/// thousands.
+const LONGEST_LINE: usize = 4096;
+
+/// A file in which places are found.
+struct SourceFile {
+    name: String,
+    /// `None` where it is not there.
+    text: Option<String>,
+    /// Where each line begins.
+    lines: Vec<usize>,
+    locate: LocateInFile,
+}
+
+impl SourceFile {
+    fn read(name: &str, sources: &TextSources<'_>) -> Self {
+        let text = (sources.text)(name);
+        let bytes = text.as_deref().unwrap_or_default().as_bytes();
+        let lines = std::iter::once(0).chain(memchr::memchr_iter(b'\n', bytes).map(|at| at + 1));
+        let lines = lines.collect();
+        Self { name: name.to_owned(), text, lines, locate: (sources.locate)() }
+    }
+
+    fn found(&mut self, place: &Place) -> Option<(Position, usize)> {
+        let found = self.text.as_deref().and_then(|text| (self.locate)(text, place));
+        found.or(place.position.map(|position| (position, 1)))
+    }
+
+    /// The line of a position, as it may be shown; `None` for one that nobody would read.
+    fn line(&self, position: Position) -> Option<String> {
+        let at = usize::try_from(position.line).ok()?.checked_sub(1)?;
+        let line = self.text.as_deref()?.get(*self.lines.get(at)?..)?.lines().next()?;
+        (line.len() <= LONGEST_LINE).then(|| masked(line))
+    }
 }
 
 impl LastFile<'_> {
     fn spot(&mut self, place: Place) -> Spot {
         let sources = self.sources;
-        if self.last.as_ref().is_none_or(|(file, _)| *file != place.file) {
-            self.last = Some((place.file.clone(), (sources.text)(&place.file)));
-        }
-        let text = self.last.as_ref().and_then(|(_, text)| text.as_deref());
-        let found = match text {
-            Some(text) => (sources.locate)(text, &place).or(place.position.map(|p| (p, 1))),
-            None => place.position.map(|p| (p, 1)),
-        };
+        let last = self.last.take().filter(|last| last.name == place.file);
+        let last = self.last.insert(last.unwrap_or_else(|| SourceFile::read(&place.file, sources)));
+        let found = last.found(&place);
         // Of a whole file no line says more than another.
         let is_whole = place.field.is_none() && place.position.is_none();
-        let line = found.filter(|_| !is_whole).and_then(|(p, _)| line_of(text?, p.line));
+        let line = found.filter(|_| !is_whole).and_then(|(position, _)| last.line(position));
         let file = crate::model::paths::in_repository(sources.prefix, &place.file);
         let length = found.map_or(1, |(_, length)| length.max(1));
         Spot { file, place, position: found.map(|(p, _)| p), length, line }
     }
-}
-
-fn line_of(text: &str, line: u32) -> Option<String> {
-    let at = usize::try_from(line).ok()?.checked_sub(1)?;
-    text.lines().nth(at).map(masked)
 }
 
 /// A line as it may be shown: the user and the password in an address become as many `*`.
@@ -186,6 +212,9 @@ pub fn published_page(repository: &str, version: &str) -> Option<String> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::cell::Cell;
+
+    use super::super::Palette;
     use super::*;
     use crate::diag::{Diagnostic, FieldPath};
 
@@ -215,15 +244,55 @@ pub(super) mod tests {
         .into_iter()
         .collect();
         let text = |file: &str| (file == "fleet/a.yaml").then(|| FILE.to_owned());
-        let locate = |_: &str, place: &Place| {
+        let locate = || -> LocateInFile {
             let at = |line, column, length| Some((Position { line, column }, length));
-            match place.field.as_ref()?.to_string().as_str() {
+            Box::new(move |_, place| match place.field.as_ref()?.to_string().as_str() {
                 "metadata.lables" => at(4, 3, 6),
                 "metadata.name" => at(3, 9, 6),
                 _ => at(6, 12, 4),
-            }
+            })
         };
         resolve(&all, &TextSources { text: &text, locate: &locate, prefix: "eu" })
+    }
+
+    #[test]
+    fn of_a_line_that_nobody_would_read_the_place_is_shown_alone() {
+        let shown = |length: usize| {
+            let place = Place::field("a.yaml", 0, FieldPath::keys("kind"));
+            let finding = Diagnostic::new(Code::UnknownField, "unknown field `kind`").at(place);
+            let text = |_: &str| Some(format!("kind: {}\n", "x".repeat(length - 6)));
+            let locate =
+                || -> LocateInFile { Box::new(|_, _| Some((Position { line: 1, column: 7 }, 3))) };
+            let sources = TextSources { text: &text, locate: &locate, prefix: "" };
+            super::text(&resolve(&[finding].into_iter().collect(), &sources), Palette::plain())
+        };
+        let place = "--> a.yaml:1:7\n";
+        let (longest, longer) = (shown(LONGEST_LINE), shown(LONGEST_LINE + 1));
+        assert!(longest.contains(place) && longest.contains("xxx"), "{longest}");
+        assert!(longer.contains(place) && !longer.contains("xxx"), "{longer}");
+    }
+
+    #[test]
+    fn a_file_is_read_once_for_all_that_is_found_in_it() {
+        let finding = |i: usize| {
+            let field = FieldPath::keys("spec").index(i);
+            let place = |file: &str| Place::field(file, i % 3, field.clone());
+            Diagnostic::new(Code::UnknownField, format!("{i}"))
+                .at(place(if i < 50 { "a.yaml" } else { "b.yaml" }))
+                .related(place("c.yaml"), "and here")
+        };
+        let (reads, locators) = (Cell::new(0), Cell::new(0));
+        let text = |_: &str| {
+            reads.set(reads.get() + 1);
+            Some(FILE.to_owned())
+        };
+        let locate = || -> LocateInFile {
+            locators.set(locators.get() + 1);
+            Box::new(|_, _| None)
+        };
+        let all = (0..100).map(finding).collect();
+        let found = resolve(&all, &TextSources { text: &text, locate: &locate, prefix: "" });
+        assert_eq!((found.len(), reads.get(), locators.get()), (100, 3, 3));
     }
 
     #[test]
