@@ -13,7 +13,7 @@ const MAX_RULES: usize = 100;
 
 pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
     let count = rules(&subject.body.spec);
-    if !is_too_many(&subject.body.spec) {
+    if count <= MAX_RULES {
         return;
     }
     let path = match subject.body.spec {
@@ -29,11 +29,6 @@ pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findi
     let message = format!("{count} rules of placement stand here; carp reads up to {MAX_RULES}");
     let help = "write one expression with several values instead of many, or split the policy";
     out.add(Code::TooMuch, path, message, help);
-}
-
-/// Whether a document has more rules than are read, which has its own finding.
-pub(super) fn is_too_many(spec: &DocumentSpec) -> bool {
-    rules(spec) > MAX_RULES
 }
 
 /// How many rules a document has: of placement, terms on workers and their expressions, spread, anti-affinity and

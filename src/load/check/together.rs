@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{CheckContext, Subject, rule_count, selector};
+use super::{CheckContext, Subject, selector};
 use crate::diag::suggest;
 use crate::diag::{Code, FieldPath};
 use crate::load::finding::Findings;
@@ -13,10 +13,6 @@ use crate::model::api::{AntiAffinity, LabelSelector, SpreadConstraint, TenantSel
 use crate::model::{is_label_key, topology};
 
 pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findings) {
-    // Each rule is compared with all before it.
-    if rule_count::is_too_many(&subject.body.spec) {
-        return;
-    }
     let (path, spread, apart, own) = match &subject.body.spec {
         DocumentSpec::PlacementPolicy(p) => {
             (FieldPath::keys("spec"), &*p.spread, &*p.anti_affinity, false)
@@ -26,21 +22,26 @@ pub(super) fn check(subject: &Subject<'_>, _: &CheckContext<'_>, out: &mut Findi
         }
         _ => return,
     };
+    let mut before = BTreeSet::new();
     for (i, rule) in spread.iter().enumerate() {
-        constraint(rule, &path.key("spread").index(i), own, &spread[..i], out);
+        let path = path.key("spread").index(i);
+        constraint(rule, &path, own, out);
+        // With another skew it is the same rule.
+        if !before.insert(SpreadConstraint { max_skew: 0, ..rule.clone() }) {
+            twice(&path, out);
+        }
     }
+    let mut before = BTreeSet::new();
     for (i, rule) in apart.iter().enumerate() {
-        keeping(rule, &path.key("antiAffinity").index(i), own, &apart[..i], out);
+        let path = path.key("antiAffinity").index(i);
+        keeping(rule, &path, own, out);
+        if !before.insert(rule) {
+            twice(&path, out);
+        }
     }
 }
 
-fn constraint(
-    rule: &SpreadConstraint,
-    path: &FieldPath,
-    own: bool,
-    before: &[SpreadConstraint],
-    out: &mut Findings,
-) {
+fn constraint(rule: &SpreadConstraint, path: &FieldPath, own: bool, out: &mut Findings) {
     topology_key(&rule.topology_key, path, out);
     about(rule.label_selector.as_ref(), &rule.match_label_keys, path, out);
     tenants(rule.tenant_selector.as_ref(), path, own, out);
@@ -50,20 +51,9 @@ fn constraint(
             "add `labelSelector:` with labels of the clusters; those of its tenant are counted";
         out.add(Code::InvalidSelector, path.clone(), message, help);
     }
-    let same =
-        |other: &SpreadConstraint| SpreadConstraint { max_skew: rule.max_skew, ..other.clone() };
-    if before.iter().any(|other| same(other) == *rule) {
-        twice(path, out);
-    }
 }
 
-fn keeping(
-    rule: &AntiAffinity,
-    path: &FieldPath,
-    own: bool,
-    before: &[AntiAffinity],
-    out: &mut Findings,
-) {
+fn keeping(rule: &AntiAffinity, path: &FieldPath, own: bool, out: &mut Findings) {
     topology_key(&rule.topology_key, path, out);
     about(rule.label_selector.as_ref(), &rule.match_label_keys, path, out);
     tenants(rule.tenant_selector.as_ref(), path, own, out);
@@ -71,9 +61,6 @@ fn keeping(
         let message = "the anti-affinity does not say from which clusters it keeps away";
         let help = "add `labelSelector:`, or `matchLabelKeys:` with a label that both have";
         out.add(Code::InvalidSelector, path.clone(), message, help);
-    }
-    if before.contains(rule) {
-        twice(path, out);
     }
 }
 
@@ -110,7 +97,8 @@ fn tenants(selected: Option<&TenantSelector>, path: &FieldPath, own: bool, out: 
         out.add(Code::InvalidSelector, path, message, help);
         return;
     }
-    for (i, name) in names.iter().enumerate().filter(|(i, name)| names[..*i].contains(name)) {
+    let mut before = BTreeSet::new();
+    for (i, name) in names.iter().enumerate().filter(|(_, name)| !before.insert(*name)) {
         let message = format!("`{name}` stands twice");
         out.add(Code::InvalidSelector, path.key("names").index(i), message, "keep one of the two");
     }
