@@ -35,8 +35,12 @@ impl ProcessEnd {
         if let Some(fd) = &self.told_by {
             use rustix::event::{PollFd, PollFlags, Timespec, poll};
             let most = Timespec::try_from(LONGEST).ok();
-            let timed_out = poll(&mut [PollFd::new(fd, PollFlags::IN)], most.as_ref()) == Ok(0);
-            return if timed_out { LONGEST } else { Duration::ZERO };
+            match poll(&mut [PollFd::new(fd, PollFlags::IN)], most.as_ref()) {
+                Ok(0) => return LONGEST,
+                Ok(_) | Err(rustix::io::Errno::INTR) => return Duration::ZERO,
+                // What cannot be told, for want of memory say, is looked for.
+                Err(_) => {}
+            }
         }
         // Most are short, so it is looked for often at first.
         let pause = (waited / 20).clamp(Duration::from_millis(1), LONGEST);
