@@ -16,6 +16,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::medium;
+use super::whole_file::write_whole;
 use crate::model::{Name, StoreError};
 
 const STORE: &str = "the index of clusters";
@@ -152,11 +153,7 @@ pub(super) fn save_cluster_files(
         }
         text.push('\n');
     }
-    let new = tempfile::NamedTempFile::new_in(folder);
-    let new = new.map_err(|e| medium(STORE, "writing", path, e))?;
-    fs::write(new.path(), text).map_err(|e| medium(STORE, "writing", path, e))?;
-    new.persist(path).map_err(|e| medium(STORE, "writing", path, e.error))?;
-    Ok(())
+    write_whole(path, text.as_bytes()).map_err(|e| medium(STORE, "writing", path, e))
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +20,7 @@ use redb::{Database, ReadOnlyDatabase, ReadableDatabase as _, TableDefinition};
 use super::cluster_files::{ClusterFiles, save_cluster_files};
 use super::medium;
 use super::sealed_records::{SealedRecords, save_records};
+use super::whole_file::write_whole;
 use crate::model::{
     Digest, DocumentIndex, DocumentName, Fact, FactFile, Id, KnownDocuments, Name,
     StandingClusters, StoreError,
@@ -31,13 +31,13 @@ const STORE: &str = "the index of documents";
 /// Kind and name to the file.
 const FILES: TableDefinition<'_, (&str, &str), &str> = TableDefinition::new("files");
 /// The id of a file's blob to where what it says begins and ends among the facts.
-const FACTS: TableDefinition<'_, &[u8], (u64, u64)> = TableDefinition::new("facts");
+const FACT_PLACES: TableDefinition<'_, &[u8], (u64, u64)> = TableDefinition::new("facts");
 /// The digest of the file with what stands on all workers, under its name.
 const DIGESTS: TableDefinition<'_, &str, &str> = TableDefinition::new("digests");
 /// Where the clusters' documents stand.
 const CLUSTERS: &str = "clusters";
 /// What files say.
-const SAID: &str = "facts";
+const FACTS: &str = "facts";
 /// What the documents of clusters that wait say.
 const WAITING: &str = "waiting";
 /// What stands on all workers.
@@ -63,7 +63,7 @@ impl DocumentDatabase {
         let is_whole = Digest::of(&fs::read(path).ok()?) == digest;
         let database = is_whole.then(|| ReadOnlyDatabase::open(path).ok())??;
         let clusters = ClusterFiles::open(&beside(path, CLUSTERS));
-        let [facts, waiting] = [SAID, WAITING].map(|of| SealedRecords::at(beside(path, of)));
+        let [facts, waiting] = [FACTS, WAITING].map(|of| SealedRecords::at(beside(path, of)));
         let (standing_file, standing) = (beside(path, STANDING), OnceCell::new());
         Some(Self { database, clusters, facts, waiting, standing_file, standing })
     }
@@ -95,7 +95,7 @@ impl DocumentIndex for DocumentDatabase {
     }
 
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {
-        let facts = self.database.begin_read().ok()?.open_table(FACTS).ok()?;
+        let facts = self.database.begin_read().ok()?.open_table(FACT_PLACES).ok()?;
         let (start, end) = facts.get(&file.as_bytes()[..]).ok()??.value();
         let (of, facts): (Id, FactFile) = self.facts.get(&(start..end))?;
         (of == file).then(|| Arc::new(facts))
@@ -145,7 +145,7 @@ pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest,
     let waiting = save_records(STORE, &beside(path, WAITING), waiting)?;
     save_cluster_files(&beside(path, CLUSTERS), &documents.clusters, &waiting)?;
     let facts = documents.facts.iter().map(|(id, file)| (*id, (id, &**file)));
-    let facts = save_records(STORE, &beside(path, SAID), facts)?;
+    let facts = save_records(STORE, &beside(path, FACTS), facts)?;
     let standing = save_standing(&beside(path, STANDING), documents.standing.as_deref())?;
     let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
     let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
@@ -163,11 +163,7 @@ fn save_standing(
 ) -> Result<Option<Digest>, StoreError> {
     // What cannot be encoded is not known either, and whoever asks looks at everything.
     let Some(Ok(bytes)) = standing.map(serde_json::to_vec) else { return Ok(None) };
-    let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(&bytes).map_err(failed)?;
-    file.persist(path).map_err(|e| failed(e.error))?;
+    write_whole(path, &bytes).map_err(|e| medium(STORE, "writing", path, e))?;
     Ok(Some(Digest::of(&bytes)))
 }
 
@@ -183,7 +179,7 @@ fn fill(
         for (document, file) in &documents.files {
             files.insert((document.kind.as_str(), document.name.as_str()), file.as_str())?;
         }
-        let mut places = write.open_table(FACTS)?;
+        let mut places = write.open_table(FACT_PLACES)?;
         for (id, at) in facts {
             places.insert(&id.as_bytes()[..], (at.start, at.end))?;
         }
@@ -299,9 +295,9 @@ mod tests {
         others.waiting.values_mut().for_each(|known| known.file = other(0));
         let elsewhere = folder.path().join("others.redb");
         save_documents(&elsewhere, &others).unwrap();
-        for (of, found) in [(SAID, first), (WAITING, waiting(0).file)] {
+        for (of, found) in [(FACTS, first), (WAITING, waiting(0).file)] {
             let known = |index: DocumentDatabase| match of {
-                SAID => index.facts_of(found).is_some(),
+                FACTS => index.facts_of(found).is_some(),
                 _ => index.fact_of_waiting(&name, found).is_some(),
             };
             let [here, there] = [&path, &elsewhere].map(|path| beside(path, of));

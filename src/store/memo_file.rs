@@ -56,11 +56,16 @@ pub fn save_sealed<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreErro
 
 /// A value as JSON, behind a line with the digest of that.
 pub(super) fn sealed<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
+    seal(|bytes| serde_json::to_writer(bytes, value))
+}
+
+/// What `fill` writes, behind a line with the digest of that.
+pub(super) fn seal<E>(fill: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<Vec<u8>, E> {
     // The digest is put in where room was left for it: what is sealed may be large, and is not copied.
     let digest = |body: &[u8]| format!("{}\n", Digest::of(body)).into_bytes();
     let mut bytes = digest(&[]);
     let room = bytes.len();
-    serde_json::to_writer(&mut bytes, value)?;
+    fill(&mut bytes)?;
     let digest = digest(&bytes[room..]);
     bytes[..room].copy_from_slice(&digest);
     Ok(bytes)
@@ -68,12 +73,14 @@ pub(super) fn sealed<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
 
 /// What [`sealed`] made bytes of; `None` where they are damaged, or of another type.
 pub(super) fn unsealed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    serde_json::from_slice(unseal(bytes)?).ok()
+}
+
+/// What [`seal`] was given; `None` where it is damaged.
+pub(super) fn unseal(bytes: &[u8]) -> Option<&[u8]> {
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
     let (digest, body) = (&bytes[..end], &bytes[end + 1..]);
-    if digest != Digest::of(body).to_string().as_bytes() {
-        return None;
-    }
-    serde_json::from_slice(body).ok()
+    (digest == Digest::of(body).to_string().as_bytes()).then_some(body)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod scan;
 mod sealed_records;
 mod stand;
 mod stat_cache;
+mod whole_file;
 
 pub use bounded::BoundedStore;
 pub use checkout::{CheckedOut, Prune, checkout};

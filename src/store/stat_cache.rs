@@ -6,11 +6,13 @@
 //! kept (Git's `Documentation/technical/racy-git.adoc`). Git's own index is not asked: it has the ids of what filters and
 //! settings of line ends make of a file, and a folder is read as it stands.
 
+use std::convert::Infallible;
 use std::fs::{self, Metadata};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::model::{Digest, Id};
+use super::memo_file::{seal, unseal};
+use super::whole_file::write_whole;
+use crate::model::Id;
 
 /// How long before a look a file must have changed last, in seconds: the coarsest clock of a file system ticks as often.
 const SETTLED_AFTER: i64 = 2;
@@ -79,11 +81,7 @@ impl StatCache {
     pub(super) fn keep(mut self) {
         let Some((path, _)) = self.kept.filter(|_| self.has_learned) else { return };
         self.now.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-        let Some(folder) = path.parent() else { return };
-        let Ok(mut file) = tempfile::NamedTempFile::new_in(folder) else { return };
-        if file.write_all(&sealed(&self.now)).is_ok() {
-            let _ = file.persist(path);
-        }
+        let _ = write_whole(&path, &sealed(&self.now));
     }
 }
 
@@ -95,23 +93,18 @@ fn clock(folder: &Path) -> Option<i64> {
 
 /// The files as bytes: each with its path up to a zero byte, its stat data and its id, behind the digest of all of them.
 fn sealed(files: &[CachedFile]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for CachedFile { path, stat, id } in files {
-        bytes.extend_from_slice(path);
-        bytes.push(0);
-        bytes.extend_from_slice(&stat.0);
-        bytes.extend_from_slice(id.as_bytes());
-    }
-    [format!("{}\n", Digest::of(&bytes)).as_bytes(), &bytes].concat()
+    let sealed = seal(|bytes| {
+        for CachedFile { path, stat, id } in files {
+            bytes.extend([path.as_slice(), &[0], &stat.0, id.as_bytes()].concat());
+        }
+        Ok::<_, Infallible>(())
+    });
+    sealed.unwrap_or_else(|never| match never {})
 }
 
 /// What [`sealed`] made bytes of; `None` where they are damaged.
 fn unsealed(bytes: &[u8]) -> Option<Vec<CachedFile>> {
-    let (digest, mut rest) = bytes.split_at_checked(memchr::memchr(b'\n', bytes)? + 1)?;
-    if digest != format!("{}\n", Digest::of(rest)).as_bytes() {
-        return None;
-    }
-    let mut files = Vec::new();
+    let (mut rest, mut files) = (unseal(bytes)?, Vec::new());
     while !rest.is_empty() {
         let (path, after) = rest.split_at_checked(memchr::memchr(0, rest)?)?;
         let (stat, after) = after.split_first()?.1.split_first_chunk()?;
@@ -187,7 +180,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::model::blob_id;
+    use crate::model::{Digest, blob_id};
 
     /// A folder with one file, and where what is known of it is kept.
     struct Folder {
