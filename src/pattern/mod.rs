@@ -18,8 +18,8 @@ use serde_json::Value;
 use self::form::Form;
 pub use self::shape::KnownDocument;
 use self::shape::KnownShape;
-pub use self::split::is_special_word;
 use self::split::split;
+pub use self::split::{WordSort, is_of_words, is_special_word, words};
 
 /// How many bytes of patterns are kept. Those of the built-in templates are a small part of it.
 const MAX_KEPT: usize = 2 * 1024 * 1024;
@@ -76,6 +76,19 @@ impl Patterns {
         self.read(text, read, KnownShape::with)
     }
 
+    /// Reads one document as `read` does, whose words and the rest of which are known ([`words`]).
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn parse_words<E>(
+        &mut self,
+        text: &str,
+        (words, rest): (&[&str], &str),
+        read: impl Fn(&str) -> Result<Value, E>,
+    ) -> Result<ReadDocument, E> {
+        self.read_words(text, (words, rest), read, KnownShape::with)
+    }
+
     /// What one document says that nothing is made of: as `read` reads it.
     ///
     /// # Errors
@@ -94,19 +107,33 @@ impl Patterns {
         read: impl Fn(&str) -> Result<Value, E>,
         with: impl Fn(&mut KnownShape, &[&str]) -> T,
     ) -> Result<T, E> {
-        let Some(words) = split(text, &mut self.pattern) else { return read(text).map(T::from) };
-        let length = self.pattern.len();
-        let known = self.known.get_mut(&length).and_then(|same| same.get_mut(&self.pattern));
+        let mut pattern = std::mem::take(&mut self.pattern);
+        let read = match split(text, &mut pattern) {
+            Some(words) => self.read_words(text, (&words, &pattern), read, with),
+            None => read(text).map(T::from),
+        };
+        self.pattern = pattern;
+        read
+    }
+
+    fn read_words<T: From<Value>, E>(
+        &mut self,
+        text: &str,
+        (words, pattern): (&[&str], &str),
+        read: impl Fn(&str) -> Result<Value, E>,
+        with: impl Fn(&mut KnownShape, &[&str]) -> T,
+    ) -> Result<T, E> {
+        let length = pattern.len();
+        let known = self.known.get_mut(&length).and_then(|same| same.get_mut(pattern));
         match known {
-            Some(KnownPattern::Says(said)) => return Ok(with(said, &words)),
+            Some(KnownPattern::Says(said)) => return Ok(with(said, words)),
             Some(KnownPattern::Closed) => {}
             Some(seen @ KnownPattern::Once) => *seen = KnownPattern::Twice,
             Some(seen @ KnownPattern::Twice) => {
                 let value = read(text)?;
-                let form = Form::of(text, &self.pattern, |text| read(text).ok());
-                let form = form.filter(|form| form.with(&words) == value);
-                let said =
-                    form.map(|form| KnownPattern::Says(KnownShape::new(form, &self.pattern)));
+                let form = Form::of(text, pattern, |text| read(text).ok());
+                let form = form.filter(|form| form.with(words) == value);
+                let said = form.map(|form| KnownPattern::Says(KnownShape::new(form, pattern)));
                 *seen = said.unwrap_or(KnownPattern::Closed);
                 return Ok(value.into());
             }
@@ -115,7 +142,7 @@ impl Patterns {
                 if self.bytes + length <= MAX_KEPT {
                     self.bytes += length;
                     let same = self.known.entry(length).or_default();
-                    same.insert(self.pattern.clone(), KnownPattern::Once);
+                    same.insert(pattern.to_owned(), KnownPattern::Once);
                 }
                 return Ok(value.into());
             }
@@ -126,7 +153,7 @@ impl Patterns {
 
 #[cfg(test)]
 mod tests {
-    use super::split::{MARKS, OPEN, Sort, last_word};
+    use super::split::{MARKS, OPEN, last_word};
     use super::*;
     use proptest::prelude::*;
 
@@ -296,7 +323,7 @@ y: - W"#;
         for (at, word) in words {
             let at = at % lines.len();
             let Some((sort, place)) = last_word(&lines[at]) else { continue };
-            let word = if sort == Sort::Quoted { word.trim_matches('"') } else { word };
+            let word = if sort == WordSort::Quoted { word.trim_matches('"') } else { word };
             let mut line = lines[at].clone();
             line.replace_range(place, word);
             if last_word(&line).is_some_and(|(other, _)| other == sort) {
@@ -317,9 +344,16 @@ y: - W"#;
             let mut kept = Vec::new();
             let mut patterns = Patterns::default();
             let mut strictly = Patterns::default();
+            let mut by_words = Patterns::default();
             for words in &words {
                 let text = other(&lines, words);
                 prop_assert_eq!(strictly.value(&text, stricter), stricter(&text), "{}", text);
+                if let Some((found, rest)) = super::words(&text) {
+                    let found: Vec<_> = found.into_iter().map(|(_, word)| word).collect();
+                    let read = by_words.parse_words(&text, (&found, &rest), reader);
+                    let value = read.map(|read| (*read.value).clone());
+                    prop_assert_eq!(value, reader(&text), "{}", text);
+                }
                 let read = patterns.parse(&text, reader);
                 let value = read.as_ref().map(|read| (*read.value).clone()).map_err(Clone::clone);
                 prop_assert_eq!(value, reader(&text), "{}", text);

@@ -61,12 +61,22 @@ pub(super) fn split<'a>(text: &'a str, pattern: &mut String) -> Option<Vec<&'a s
     (words.len() <= MAX_WORDS).then_some(words)
 }
 
+/// The words of a document with their sorts, and the rest of it; `None` for a document of which nobody could tell.
+#[must_use]
+pub fn words(text: &str) -> Option<(Vec<(WordSort, &str)>, String)> {
+    let mut pattern = String::with_capacity(text.len());
+    let words = split(text, &mut pattern)?;
+    let sorts = pattern.split(OPEN).skip(1).map(WordSort::of);
+    let words = sorts.zip(words).collect();
+    Some((words, pattern))
+}
+
 /// The text of a pattern with a mark in the place of each word.
 pub(super) fn marked(pattern: &str, marks: Marks) -> String {
     let mut parts = pattern.split(OPEN);
     let mut text = parts.next().unwrap_or_default().to_owned();
     for (nth, part) in parts.enumerate() {
-        let number = part.starts_with(Sort::Number.letter());
+        let number = part.starts_with(WordSort::Number.letter());
         let stem = if number { marks.number } else { marks.text };
         let _ = write!(text, "{stem}{nth:04}");
         text.push_str(&part[1..]);
@@ -76,13 +86,16 @@ pub(super) fn marked(pattern: &str, marks: Marks) -> String {
 
 /// What readers take alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub enum WordSort {
+    /// A plain text.
     Name,
+    /// A number.
     Number,
+    /// What stands between quotation marks.
     Quoted,
 }
 
-impl Sort {
+impl WordSort {
     const fn letter(self) -> char {
         match self {
             Self::Name => 'n',
@@ -90,10 +103,16 @@ impl Sort {
             Self::Quoted => 'q',
         }
     }
+
+    /// Of what stands in a pattern behind [`OPEN`].
+    fn of(part: &str) -> Self {
+        let sorts = [Self::Number, Self::Quoted];
+        sorts.into_iter().find(|sort| part.starts_with(sort.letter())).unwrap_or(Self::Name)
+    }
 }
 
 /// The word that ends a line behind `key: ` or `- `, without its quotes.
-pub(super) fn last_word(line: &str) -> Option<(Sort, Range<usize>)> {
+pub(super) fn last_word(line: &str) -> Option<(WordSort, Range<usize>)> {
     let blank = memrchr(b' ', line.as_bytes())?;
     if !line[..blank].ends_with([':', '-']) {
         return None;
@@ -101,19 +120,21 @@ pub(super) fn last_word(line: &str) -> Option<(Sort, Range<usize>)> {
     let (start, word) = (blank + 1, &line[blank + 1..]);
     if let Some(inner) = word.strip_prefix('"').and_then(|w| w.strip_suffix('"')) {
         let plain = !inner.is_empty() && inner.bytes().all(is_of_words);
-        return plain.then_some((Sort::Quoted, start + 1..line.len() - 1));
+        return plain.then_some((WordSort::Quoted, start + 1..line.len() - 1));
     }
     let sort = if is_number(word) {
-        Sort::Number
+        WordSort::Number
     } else if is_name(word) {
-        Sort::Name
+        WordSort::Name
     } else {
         return None;
     };
     Some((sort, start..line.len()))
 }
 
-fn is_of_words(byte: u8) -> bool {
+/// Whether a byte may stand in a word.
+#[must_use]
+pub fn is_of_words(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._/:@+=".contains(&byte)
 }
 
