@@ -1,5 +1,7 @@
 //! The files of a job's folder: rendered, changed, checked, and closed with their digest.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::check;
@@ -7,7 +9,7 @@ use super::edits;
 use super::flux::kustomization_file;
 use super::folder::with_digest;
 use super::job::{Job, KUSTOMIZATION};
-use super::object::{Malformed, Object, objects};
+use super::object::{Document, Malformed, Object, objects_in};
 use super::{Files, text, yaml};
 use crate::diag::{Code, Diagnostics};
 
@@ -22,20 +24,26 @@ impl Job {
     pub fn render(&self) -> Result<Files, Diagnostics> {
         self.ready()?;
         let mut files = Files::new();
+        let mut documents = BTreeMap::new();
         let mut findings = Diagnostics::default();
         for (template, file) in &self.rendered {
-            match self.templates.render(template, &self.context) {
-                Ok(text) => drop(files.insert(file.clone(), text::normalise(&text).into_bytes())),
+            match self.templates.documents(template, &self.context) {
+                Ok(made) => drop(documents.insert(file.as_str(), made)),
                 Err(finding) => findings.push(*finding),
             }
         }
         if !findings.is_empty() {
             return Err(findings);
         }
-        for (file, values) in &self.added {
-            append(files.entry(file.clone()).or_default(), &yaml::emit_all(values));
+        for (file, made) in &documents {
+            files.insert((*file).to_owned(), text::joined(made.iter().map(|d| &*d.text)).into());
         }
-        let objects = objects(&files).map_err(|all| self.malformed(&all))?;
+        for (file, values) in &self.added {
+            let text = yaml::emit_all(values);
+            documents.entry(file).or_default().extend(Document::all(&text));
+            append(files.entry(file.clone()).or_default(), &text);
+        }
+        let objects = objects_in(documents).map_err(|all| self.malformed(&all))?;
         let objects = match &self.edits {
             None => self.checked(objects)?,
             Some(edits) => {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Files;
 use super::path::at;
-use super::reader;
+use super::reader::{self, YamlError};
 use super::text;
 use crate::pattern::{KnownDocument, ReadDocument};
 
@@ -119,6 +119,50 @@ impl fmt::Display for Object {
     }
 }
 
+/// A document of a file.
+#[derive(Debug)]
+pub(super) struct Document {
+    pub(super) text: String,
+    /// What it says, if it was read already.
+    pub(super) read: Option<ReadDocument>,
+}
+
+impl Document {
+    /// The documents of a text.
+    pub(super) fn all(text: &str) -> impl Iterator<Item = Self> {
+        text::documents(text).map(|text| Self { text: text.into_owned(), read: None })
+    }
+
+    /// The object that it is, in a file.
+    fn object(self, file: &str) -> Result<Object, String> {
+        let Self { text, read } = self;
+        let read = match read {
+            Some(read) => read,
+            None => reader::parse(&text).map_err(|error| unreadable(&text, &error))?,
+        };
+        let object = Object::new(file, text, read.value, read.known);
+        for (field, found) in [
+            ("apiVersion", object.api_version()),
+            ("kind", object.kind()),
+            ("metadata.name", object.name()),
+        ] {
+            if found.is_empty() {
+                return Err(format!("it has no {field}"));
+            }
+        }
+        Ok(object)
+    }
+}
+
+/// Why a text is no document. The key only: a value may be what nobody should read in a log.
+fn unreadable(text: &str, error: &YamlError) -> String {
+    let line = error.line.and_then(|line| text.lines().nth(line as usize - 1));
+    match line.and_then(|line| line.split_once(':')) {
+        Some((key, _)) => format!("at `{}:`, {}", key.trim(), error.message),
+        None => error.message.clone(),
+    }
+}
+
 /// A document that is no object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Malformed {
@@ -141,6 +185,27 @@ pub(super) fn objects(files: &Files) -> Result<Vec<Object>, Vec<Malformed>> {
     objects_beside(files, &[])
 }
 
+/// The objects that the documents of files are, `kustomization.yaml` files apart.
+pub(super) fn objects_in(
+    documents: BTreeMap<&str, Vec<Document>>,
+) -> Result<Vec<Object>, Vec<Malformed>> {
+    let mut found = Vec::new();
+    let mut malformed = Vec::new();
+    for (file, documents) in documents.into_iter().filter(|(file, _)| holds_objects(file)) {
+        for (nth, document) in (1..).zip(documents) {
+            match document.object(file) {
+                Ok(object) => found.push(object),
+                Err(why) => malformed.push(Malformed { file: file.to_owned(), nth, why }),
+            }
+        }
+    }
+    if malformed.is_empty() { Ok(found) } else { Err(malformed) }
+}
+
+fn holds_objects(file: &str) -> bool {
+    !file.ends_with("kustomization.yaml")
+}
+
 /// The objects of a folder. What has the same text as one of `known` says what that says, and is not read again.
 pub(super) fn objects_beside(
     files: &Files,
@@ -150,7 +215,7 @@ pub(super) fn objects_beside(
         known.iter().map(|object| (object.text.as_str(), &object.value)).collect();
     let mut found = Vec::new();
     let mut malformed = Vec::new();
-    for (file, bytes) in files.iter().filter(|(file, _)| !file.ends_with("kustomization.yaml")) {
+    for (file, bytes) in files.iter().filter(|(file, _)| holds_objects(file)) {
         let content = text::of(bytes);
         for (nth, document) in (1..).zip(text::documents(&content)) {
             if let Some(value) = known.get(&*document) {
@@ -158,35 +223,14 @@ pub(super) fn objects_beside(
                 found.push(Object::new(file, text, value, None));
                 continue;
             }
-            match object(file, document.into_owned()) {
+            let document = Document { text: document.into_owned(), read: None };
+            match document.object(file) {
                 Ok(object) => found.push(object),
                 Err(why) => malformed.push(Malformed { file: file.clone(), nth, why }),
             }
         }
     }
     if malformed.is_empty() { Ok(found) } else { Err(malformed) }
-}
-
-fn object(file: &str, text: String) -> Result<Object, String> {
-    let ReadDocument { value, known } = reader::parse(&text).map_err(|error| {
-        // The key only: a value may be what nobody should read in a log.
-        let line = error.line.and_then(|line| text.lines().nth(line as usize - 1));
-        match line.and_then(|line| line.split_once(':')) {
-            Some((key, _)) => format!("at `{}:`, {}", key.trim(), error.message),
-            None => error.message,
-        }
-    })?;
-    let object = Object::new(file, text, value, known);
-    for (field, found) in [
-        ("apiVersion", object.api_version()),
-        ("kind", object.kind()),
-        ("metadata.name", object.name()),
-    ] {
-        if found.is_empty() {
-            return Err(format!("it has no {field}"));
-        }
-    }
-    Ok(object)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use minijinja::Environment;
 use serde_json::{Value as Json, json};
 
 use super::engine::Texts;
+use super::object::Document;
 use super::{default_size, engine, unused};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
@@ -158,9 +159,14 @@ impl Templates {
         self.loaded.broken.iter().filter(move |(name, _)| makes(name)).map(|(_, d)| d)
     }
 
-    /// Renders one template.
-    pub(super) fn render(&self, template: &str, context: &Json) -> Result<String, Box<Diagnostic>> {
-        engine::render(&self.loaded.env, &self.loaded.texts, template, context)
+    /// The documents that a template makes.
+    pub(super) fn documents(
+        &self,
+        template: &str,
+        context: &Json,
+    ) -> Result<Vec<Document>, Box<Diagnostic>> {
+        let text = engine::render(&self.loaded.env, &self.loaded.texts, template, context)?;
+        Ok(Document::all(&text).collect())
     }
 }
 

@@ -15,16 +15,22 @@ pub(super) fn of(bytes: &[u8]) -> Cow<'_, str> {
 
 /// The text with LF line ends, without trailing blanks, without empty lines around documents, without a
 /// leading separator, and with exactly one final newline.
+#[cfg(test)]
 pub(super) fn normalise(text: &str) -> String {
-    let mut normal = String::with_capacity(text.len() + 1);
-    for document in documents(text) {
-        if !normal.is_empty() {
-            normal.push_str(SEPARATOR);
-            normal.push('\n');
+    joined(documents(text))
+}
+
+/// The text of documents.
+pub(super) fn joined<'a>(documents: impl Iterator<Item = impl AsRef<str> + 'a>) -> String {
+    let mut text = String::with_capacity(16 * 1024);
+    for document in documents {
+        if !text.is_empty() {
+            text.push_str(SEPARATOR);
+            text.push('\n');
         }
-        normal.push_str(&document);
+        text.push_str(document.as_ref());
     }
-    normal
+    text
 }
 
 /// The documents of a text, each with one final newline; empty ones are left out. One that stands in the text as it is
