@@ -36,7 +36,7 @@ pub(super) fn environment() -> Environment<'static> {
 }
 
 /// Lines with a block tag alone leave nothing behind.
-fn syntax() -> SyntaxConfig {
+pub(super) fn syntax() -> SyntaxConfig {
     SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)

@@ -67,6 +67,8 @@ mod rights;
 mod roles;
 mod rotation;
 mod secrets;
+#[cfg(test)]
+mod specialised;
 mod template_test;
 mod templates;
 mod text;
