@@ -61,6 +61,11 @@ pub(super) fn spend(state: &mut State, bytes: usize) -> Result<(), Error> {
     Err(Error::new(ErrorKind::WriteFailure, SPENT))
 }
 
+/// How many bytes a rendering has spent.
+pub(super) fn spent(state: &State) -> usize {
+    state.get_extension::<Spent>().map_or(0, |spent| spent.0)
+}
+
 fn table() -> Vec<(&'static str, Value, Estimate)> {
     let f = |name, filter, estimate: Estimate| (name, filter, estimate);
     vec![

@@ -27,7 +27,7 @@ impl Job {
         let mut documents = BTreeMap::new();
         let mut findings = Diagnostics::default();
         for (template, file) in &self.rendered {
-            match self.templates.documents(template, &self.context) {
+            match self.templates.documents(&self.folder, template, &self.context) {
                 Ok(made) => drop(documents.insert(file.as_str(), made)),
                 Err(finding) => findings.push(*finding),
             }

@@ -67,7 +67,6 @@ mod rights;
 mod roles;
 mod rotation;
 mod secrets;
-#[cfg(test)]
 mod specialised;
 mod template_test;
 mod templates;

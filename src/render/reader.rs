@@ -41,3 +41,12 @@ fn read(text: &str) -> Result<Value, YamlError> {
 pub(super) fn parse(text: &str) -> Result<ReadDocument, YamlError> {
     KNOWN.with_borrow_mut(|known| known.parse(text, read))
 }
+
+/// Reads one document as [`read`] does, whose words and the rest of which are known.
+pub(super) fn parse_words(
+    text: &str,
+    words: &[&str],
+    rest: &str,
+) -> Result<ReadDocument, YamlError> {
+    KNOWN.with_borrow_mut(|known| known.parse_words(text, (words, rest), read))
+}

@@ -1,6 +1,6 @@
 //! The templates: the built-in ones, and what a fleet puts in their place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::engine::Texts;
 use super::object::Document;
+use super::specialised::Renderer;
 use super::{default_size, engine, unused};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place};
 use crate::model::{
@@ -43,6 +44,10 @@ pub struct Templates {
 struct LoadedTemplates {
     texts: Texts,
     env: Environment<'static>,
+    /// The environment that renders with marks, once it is needed.
+    marking: OnceLock<Environment<'static>>,
+    /// The templates that the fleet wrote.
+    fleets: BTreeSet<String>,
     catalogue: Catalogue,
     /// Templates that did not compile, and why.
     broken: BTreeMap<String, Diagnostic>,
@@ -115,7 +120,9 @@ impl Templates {
         }
         let findings = broken.values().cloned().collect();
         let digests = folders(&texts).map(|folder| (folder.to_owned(), OnceLock::new())).collect();
-        let loaded = Arc::new(LoadedTemplates { texts, env, catalogue, broken, digests });
+        let (marking, fleets) = (OnceLock::new(), fleets.into_keys().collect());
+        let loaded =
+            LoadedTemplates { texts, env, marking, fleets, catalogue, broken, digests }.into();
         (Self { loaded, schemas: None }, findings)
     }
 
@@ -159,14 +166,18 @@ impl Templates {
         self.loaded.broken.iter().filter(move |(name, _)| makes(name)).map(|(_, d)| d)
     }
 
-    /// The documents that a template makes.
+    /// The documents that a template of a folder makes.
     pub(super) fn documents(
         &self,
+        folder: &str,
         template: &str,
         context: &Json,
     ) -> Result<Vec<Document>, Box<Diagnostic>> {
-        let text = engine::render(&self.loaded.env, &self.loaded.texts, template, context)?;
-        Ok(Document::all(&text).collect())
+        let LoadedTemplates { texts, env, marking, fleets, .. } = &*self.loaded;
+        let is_own = |name: &str| !fleets.contains(name) && belongs(name, folder);
+        let digest = self.flavor_digest(folder);
+        let renderer = Renderer { env, marking, texts, is_own: &is_own, digest };
+        renderer.documents(template, context)
     }
 }
 
