@@ -22,6 +22,8 @@ struct DocumentShape {
     /// Whether one of them was looked through and had no secret, so that what is the same in all of them is none; `None` as
     /// long as nobody looked.
     no_secret: Cell<Option<bool>>,
+    /// Whether one of them has nothing that is empty; `None` as long as nobody looked.
+    no_empty: Cell<Option<bool>>,
 }
 
 /// What a document has in common with others of its shape, and with the one that its value was made of.
@@ -54,6 +56,15 @@ impl KnownDocument {
         };
         let none = same && !differ(&mut is_one);
         self.proven.set(none);
+        none
+    }
+
+    /// Whether nothing in the document is empty. A word never is, so one document of the shape tells for all:
+    /// `none_in_one` is asked once, and always asks the same.
+    #[must_use]
+    pub fn has_no_empty(&self, none_in_one: impl FnOnce() -> bool) -> bool {
+        let none = self.shape.no_empty.get().unwrap_or_else(none_in_one);
+        self.shape.no_empty.set(Some(none));
         none
     }
 }
@@ -94,7 +105,7 @@ impl KnownShape {
         let comments_differ = lines.any(|line| line.contains(OPEN) && line.contains('#'));
         let places = WordPlaces::of(&form, pattern.matches(OPEN).count());
         let no_secret = Cell::new(comments_differ.then_some(false));
-        let shape = DocumentShape { form, places, no_secret };
+        let shape = DocumentShape { form, places, no_secret, no_empty: Cell::default() };
         Self { shape: shape.into(), values: Vec::new() }
     }
 

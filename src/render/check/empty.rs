@@ -14,7 +14,7 @@ const KEYED: &[&str] =
 
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
     let ours = objects.iter().filter(|o| o.group().ends_with("cluster.x-k8s.io"));
-    ours.filter(|o| o.value.get("spec").is_none_or(has_empty))
+    ours.filter(|o| !is_full(o))
         .flat_map(|o| {
             let mut found = Vec::new();
             empties(
@@ -34,6 +34,12 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
             job.finding(Code::RenderedInvalid, &o.file, &message, help)
         })
         .collect()
+}
+
+/// Whether an object has a `spec` in which nothing is empty.
+fn is_full(object: &Object) -> bool {
+    let look = || object.value.get("spec").is_some_and(|spec| !has_empty(spec));
+    object.known.as_ref().map_or_else(look, |known| known.has_no_empty(look))
 }
 
 /// Whether anything is empty: most often nothing is, and no path is wanted.

@@ -192,8 +192,8 @@ fn step(path: &mut String, key: &str) {
 
 /// Whether an object is a Secret with content.
 pub(super) fn is_secret(object: &Object) -> bool {
-    let content = ["/data", "/stringData"].iter().any(|p| at(&object.value, p).is_some());
-    object.kind() == "Secret" && object.group().is_empty() && content
+    let has_content = || ["/data", "/stringData"].iter().any(|p| at(&object.value, p).is_some());
+    object.kind() == "Secret" && object.group().is_empty() && has_content()
 }
 
 #[cfg(test)]
