@@ -213,24 +213,15 @@ pub(super) fn objects_beside(
 ) -> Result<Vec<Object>, Vec<Malformed>> {
     let known: BTreeMap<&str, &Rc<Value>> =
         known.iter().map(|object| (object.text.as_str(), &object.value)).collect();
-    let mut found = Vec::new();
-    let mut malformed = Vec::new();
-    for (file, bytes) in files.iter().filter(|(file, _)| holds_objects(file)) {
-        let content = text::of(bytes);
-        for (nth, document) in (1..).zip(text::documents(&content)) {
-            if let Some(value) = known.get(&*document) {
-                let (text, value) = (document.into_owned(), Rc::clone(value));
-                found.push(Object::new(file, text, value, None));
-                continue;
-            }
-            let document = Document { text: document.into_owned(), read: None };
-            match document.object(file) {
-                Ok(object) => found.push(object),
-                Err(why) => malformed.push(Malformed { file: file.clone(), nth, why }),
-            }
-        }
-    }
-    if malformed.is_empty() { Ok(found) } else { Err(malformed) }
+    let read_before = |document: Document| {
+        let value = known.get(document.text.as_str()).map(|value| Rc::clone(value));
+        Document { read: value.map(|value| ReadDocument { value, known: None }), ..document }
+    };
+    let documents = files.iter().filter(|(file, _)| holds_objects(file)).map(|(file, bytes)| {
+        let documents = Document::all(&text::of(bytes)).map(read_before).collect();
+        (file.as_str(), documents)
+    });
+    objects_in(documents.collect())
 }
 
 #[cfg(test)]

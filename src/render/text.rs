@@ -13,14 +13,7 @@ pub(super) fn of(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// The text with LF line ends, without trailing blanks, without empty lines around documents, without a
-/// leading separator, and with exactly one final newline.
-#[cfg(test)]
-pub(super) fn normalise(text: &str) -> String {
-    joined(documents(text))
-}
-
-/// The text of documents.
+/// The text of documents, without a leading separator.
 pub(super) fn joined<'a>(documents: impl Iterator<Item = impl AsRef<str> + 'a>) -> String {
     let mut text = String::with_capacity(16 * 1024);
     for document in documents {
@@ -33,8 +26,8 @@ pub(super) fn joined<'a>(documents: impl Iterator<Item = impl AsRef<str> + 'a>) 
     text
 }
 
-/// The documents of a text, each with one final newline; empty ones are left out. One that stands in the text as it is
-/// wanted is not copied.
+/// The documents of a text, with LF line ends, without trailing blanks, without empty lines around them, and each with exactly
+/// one final newline; empty ones are left out. One that stands in the text as it is wanted is not copied.
 pub(super) fn documents(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -95,6 +88,10 @@ fn trim_end(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn normalise(text: &str) -> String {
+        joined(documents(text))
+    }
 
     #[test]
     fn text_has_one_form() {
