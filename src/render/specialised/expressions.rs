@@ -1,6 +1,6 @@
 //! Where the expressions of a template take what it gets.
 
-use minijinja::machinery::ast::{BinOp, BinOpKind, CallArg, Expr, Filter, UnaryOpKind};
+use minijinja::machinery::ast::{BinOp, BinOpKind, CallArg, Expr, Filter, GetAttr, UnaryOpKind};
 
 use super::flow::{Flow, FlowWalk, ValueIds};
 use super::looked_at::{CONTEXT, ValueId};
@@ -18,11 +18,7 @@ impl FlowWalk {
     /// The flow of an expression.
     pub(super) fn expr(&mut self, expr: &Expr) -> Flow {
         match expr {
-            Expr::Var(variable) => {
-                let kept = self.variables.get(variable.id).cloned().unwrap_or_default();
-                let given = self.looked_at.field(CONTEXT, variable.id);
-                Flow::of([given].into_iter().collect()).and(kept)
-            }
+            Expr::Var(variable) => self.variable(variable.id),
             Expr::Const(_) => Flow::default(),
             Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => {
                 self.expr(&op.expr);
@@ -39,12 +35,8 @@ impl FlowWalk {
                 self.expr(&test.expr);
                 Flow::default()
             }
-            Expr::GetAttr(get) => {
-                // Other fields of it are items of what the loop goes through.
-                let is_loop = matches!(&get.expr, Expr::Var(of) if of.id == "loop");
-                self.lost |= is_loop && !matches!(get.name, "index" | "index0" | "first" | "last");
-                self.field(&get.expr, get.name)
-            }
+            Expr::GetAttr(get) if is_of_the_turn(get) => Flow::default(),
+            Expr::GetAttr(get) => self.field(&get.expr, get.name),
             Expr::GetItem(get) => match name_of(&get.subscript_expr) {
                 Some(name) => self.field(&get.expr, &name),
                 None => self.looked(&[&get.expr, &get.subscript_expr]),
@@ -64,6 +56,14 @@ impl FlowWalk {
                 Flow::default()
             }
         }
+    }
+
+    fn variable(&mut self, name: &str) -> Flow {
+        // It has items of what the loop goes through.
+        self.lost |= name == "loop";
+        let kept = self.variables.get(name).cloned().unwrap_or_default();
+        let given = self.looked_at.field(CONTEXT, name);
+        Flow::of([given].into_iter().collect()).and(kept)
     }
 
     fn operation(&mut self, op: &BinOp) -> Flow {
@@ -148,6 +148,9 @@ impl FlowWalk {
 
     fn filter(&mut self, filter: &Filter) -> Flow {
         let Some(own) = &filter.expr else { return Flow::default() };
+        // Of a list that is spread out, its items are the arguments.
+        self.lost |=
+            filter.args.iter().any(|arg| !matches!(arg, CallArg::Pos(_) | CallArg::Kwarg(..)));
         let args: Vec<_> = filter.args.iter().map(value_of).collect();
         match (filter.name, args.as_slice()) {
             ("default", [other]) => self.expr(own).and(self.expr(other)),
@@ -174,7 +177,9 @@ impl FlowWalk {
             ("mirrored", [registry]) => self.expr(own).and(self.expr(registry)).held(),
             ("sha8" | "string" | "trim", []) => self.expr(own).held(),
             // Where no value has a letter of what is looked for, it is found where it stands in the template's own text, or nowhere.
-            ("replace", [searched, other]) if name_of(searched).is_some_and(|t| is_loud(&t)) => {
+            ("replace", [searched, other])
+                if name_of(searched).is_some_and(|t| is_uppercase(&t)) =>
+            {
                 let searched = name_of(searched).unwrap_or_default();
                 let held = self.expr(own).and(self.expr(other)).held();
                 for value in &held.holds {
@@ -198,8 +203,14 @@ impl FlowWalk {
     }
 }
 
-/// Whether a text has letters alone that no mark has.
-fn is_loud(text: &str) -> bool {
+/// Whether it says of a loop which turn it is, which hangs on the length of what it goes through.
+fn is_of_the_turn(get: &GetAttr) -> bool {
+    let of_loop = matches!(&get.expr, Expr::Var(of) if of.id == "loop");
+    of_loop && matches!(get.name, "index" | "index0" | "first" | "last")
+}
+
+/// Whether a text has uppercase letters alone, which no mark has.
+fn is_uppercase(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 

@@ -39,7 +39,7 @@ impl Flow {
         Self { items: Some(Box::new(items)), ..Self::default() }
     }
 
-    pub(super) fn nesting(&self) -> usize {
+    fn nesting(&self) -> usize {
         self.items.as_ref().map_or(0, |items| items.nesting() + 1)
     }
 

@@ -103,9 +103,7 @@ fn slots_of(mark: Marked, hashed: &[String]) -> BTreeSet<usize> {
         Marked::Hash(nth) => {
             let of = hashed.get(nth).into_iter().flat_map(|text| marks::all(text));
             // A hash has only those before it in it.
-            of.filter(|mark| mark.of != Marked::Hash(nth))
-                .flat_map(|mark| slots_of(mark.of, &hashed[..nth]))
-                .collect()
+            of.flat_map(|mark| slots_of(mark.of, &hashed[..nth])).collect()
         }
     }
 }
