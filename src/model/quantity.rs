@@ -97,9 +97,11 @@ impl FromStr for Quantity {
         if whole.is_empty() || whole.len() > 15 || fraction.len() > 9 || number.ends_with('.') {
             return Err(wrong());
         }
-        let digits: i128 = format!("{whole}{fraction}").parse().map_err(|_| wrong())?;
+        let digits = |part: &str| part.parse::<u64>().map(i128::from).map_err(|_| wrong());
         let scale = 10_i128.pow(u32::try_from(fraction.len()).map_err(|_| wrong())?);
-        let thousandths = digits.checked_mul(factor).ok_or_else(wrong)?;
+        let fraction = if fraction.is_empty() { 0 } else { digits(fraction)? };
+        let number = digits(whole)? * scale + fraction;
+        let thousandths = number.checked_mul(factor).ok_or_else(wrong)?;
         if thousandths % scale != 0 {
             return Err(wrong());
         }
@@ -130,16 +132,33 @@ impl Serialize for Quantity {
 
 impl<'de> Deserialize<'de> for Quantity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum WrittenQuantity {
-            Number(i64),
-            Text(String),
-        }
-        match WrittenQuantity::deserialize(deserializer)? {
-            WrittenQuantity::Number(number) => Ok(Self::units(number)),
-            WrittenQuantity::Text(text) => text.parse().map_err(de::Error::custom),
-        }
+        deserializer.deserialize_any(WrittenQuantity)
+    }
+}
+
+/// A quantity as it is written: a whole number or text. It is asked for what stands there, for of each cluster there are some.
+struct WrittenQuantity;
+
+impl de::Visitor<'_> for WrittenQuantity {
+    type Value = Quantity;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a Kubernetes quantity: a whole number or text")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Quantity, E> {
+        Ok(Quantity::units(number))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Quantity, E> {
+        let small = i64::try_from(number);
+        small
+            .map(Quantity::units)
+            .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Quantity, E> {
+        text.parse().map_err(E::custom)
     }
 }
 
@@ -162,6 +181,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_quantity_is_written_as_a_whole_number_or_as_text() {
+        let read = |json: &str| serde_json::from_str::<Quantity>(json).ok();
+        for (written, text) in
+            [("3", "3"), ("-3", "-3"), ("\"1.5\"", "1500m"), ("\"16Gi\"", "16Gi")]
+        {
+            assert_eq!(read(written), text.parse().ok(), "{written}");
+        }
+        assert_eq!(read("9223372036854775807"), Some(Quantity::units(i64::MAX)));
+        for wrong in ["9223372036854775808", "1.5", "true", "null", "[]", "{}", "\"1,5\""] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
     fn quantities_are_exact_and_canonical() {
         for (written, canonical) in
             [("50", "50"), ("1.5", "1500m"), ("1500m", "1500m"), ("16Gi", "16Gi"), ("1k", "1000")]
@@ -169,7 +202,9 @@ mod tests {
             assert_eq!(written.parse::<Quantity>().unwrap().to_string(), canonical);
         }
         assert_eq!("1024".parse::<Quantity>().unwrap(), "1Ki".parse().unwrap());
-        for bad in ["", "x", "1.", ".5", "1e3", "5 Gi", "0.0001", "--1"] {
+        assert_eq!("0.000000001G".parse::<Quantity>().unwrap(), Quantity::units(1));
+        assert_eq!("00010.50k".parse::<Quantity>().unwrap(), Quantity::units(10_500));
+        for bad in ["", "x", "1.", ".5", "1e3", "5 Gi", "0.0001", "--1", "+1", "1.2.3", "1.+2"] {
             assert!(bad.parse::<Quantity>().is_err(), "{bad}");
         }
         assert!("-1".parse::<Quantity>().unwrap().is_negative());
