@@ -1,5 +1,7 @@
 //! Tables as kubectl prints them: no borders, upper-case headers, three spaces between columns.
 
+use std::borrow::Cow;
+
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Color, Table};
 
@@ -201,8 +203,8 @@ fn shorten(text: &mut String, most: usize) {
 }
 
 fn cell(cell: &Cell) -> comfy_table::Cell {
-    let text = cell.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let plain = comfy_table::Cell::new_owned(if text.is_empty() { "-".to_owned() } else { text });
+    let text = in_one_line(&cell.text);
+    let plain = comfy_table::Cell::new(if text.is_empty() { "-" } else { &*text });
     match cell.tone {
         None => plain,
         Some(Tone::Good) => plain.fg(Color::DarkGreen),
@@ -211,6 +213,15 @@ fn cell(cell: &Cell) -> comfy_table::Cell {
         Some(Tone::Strong) => plain.add_attribute(Attribute::Bold),
         Some(Tone::Faint) => plain.add_attribute(Attribute::Dim),
     }
+}
+
+/// A text with one blank between its words, which most have already.
+fn in_one_line(text: &str) -> Cow<'_, str> {
+    let is_word = |word: &str| !word.is_empty() && !word.contains(char::is_whitespace);
+    if text.split(' ').all(is_word) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -232,6 +243,15 @@ mod tests {
         pay-eu               Running    -
         a-much-longer-name   Degraded   two lines
         ");
+    }
+
+    #[test]
+    fn a_cell_is_a_line() {
+        for text in ["", "a", "a b", " a", "a ", "a  b", "a\nb", "a\tb c", "a\u{a0}b", " ", "é b"]
+        {
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(in_one_line(text), words, "{text:?}");
+        }
     }
 
     #[test]
