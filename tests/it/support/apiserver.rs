@@ -63,6 +63,11 @@ impl ApiServer {
         Self::begin(assets, dir)
     }
 
+    /// The folder of its files.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// The file that clients read.
     pub(crate) fn kubeconfig(&self) -> PathBuf {
         self.dir.path().join("kubeconfig")
