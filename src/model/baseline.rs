@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Digest, Fact, FactFile, FleetCounts, Gate, Hold, Id, Name, StandingClusters, StandingWorker,
+    Digest, Fact, FactFile, FleetCounts, Gate, Hold, Id, Name, PendingReasons, StandingClusters,
+    StandingWorker,
 };
 use crate::diag::Diagnostic;
 
@@ -232,6 +233,9 @@ pub trait DocumentIndex {
 
     /// What stands on the workers; `None` where that is not known.
     fn standing(&self) -> Option<Arc<StandingClusters>>;
+
+    /// Who waits for what, as the `decisions/pending.lock` with these bytes says; `None` where that is not known.
+    fn pending(&self, lock: Id) -> Option<PendingReasons>;
 }
 
 /// What one document says, where what its whole file says is known.
@@ -266,6 +270,8 @@ pub struct KnownDocuments {
     pub waiting: BTreeMap<Name, KnownFact>,
     /// What stands on the workers.
     pub standing: Option<Arc<StandingClusters>>,
+    /// Who waits for what, with the id of the lock that says so.
+    pub pending: Option<(Id, PendingReasons)>,
 }
 
 impl DocumentIndex for KnownDocuments {
@@ -294,5 +300,9 @@ impl DocumentIndex for KnownDocuments {
 
     fn standing(&self) -> Option<Arc<StandingClusters>> {
         self.standing.clone()
+    }
+
+    fn pending(&self, lock: Id) -> Option<PendingReasons> {
+        self.pending.as_ref().filter(|(of, _)| *of == lock).map(|(_, pending)| pending.clone())
     }
 }

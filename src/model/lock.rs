@@ -141,6 +141,32 @@ impl Default for PendingLock {
     }
 }
 
+impl PendingLock {
+    /// Who waits for what.
+    #[must_use]
+    pub fn reasons(&self) -> PendingReasons {
+        let mut alike: BTreeMap<&BTreeSet<ReasonCode>, Vec<Name>> = BTreeMap::new();
+        for (name, row) in &self.clusters {
+            alike.entry(&row.reasons).or_default().push(name.clone());
+        }
+        let alike = alike.into_iter().map(|(reasons, names)| (reasons.clone(), names));
+        PendingReasons(alike.collect())
+    }
+}
+
+/// Who waits for what: the least that a plan tells of clusters that go on waiting. Those that wait for the same are together, by
+/// name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingReasons(pub Vec<(BTreeSet<ReasonCode>, Vec<Name>)>);
+
+impl PendingReasons {
+    /// Whether the cluster is among them.
+    #[must_use]
+    pub fn contains(&self, cluster: &Name) -> bool {
+        self.0.iter().any(|(_, names)| names.binary_search(cluster).is_ok())
+    }
+}
+
 /// What a lock knows of one cluster that waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -127,7 +127,7 @@ pub use folded::{Ahead, FOLDED_SCHEMA, FoldedCluster, FoldedReport, Freshness};
 pub use id::{Dir, Entry, EntryKind, Id, blob_id};
 pub use label::{is_dns_label, is_label_key, is_label_value};
 pub use lock::{
-    ClusterRow, ClusterState, IndexRow, PENDING_SCHEMA, PendingLock, PendingRow,
+    ClusterRow, ClusterState, IndexRow, PENDING_SCHEMA, PendingLock, PendingReasons, PendingRow,
     WORKER_LOCK_SCHEMA, WorkerLock,
 };
 pub use lock_text::{LockFault, lock_from_bytes, lock_to_bytes};

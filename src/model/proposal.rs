@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::api::Rebalance;
 use super::words::words;
-use super::{Digest, Fleet, FleetCounts, Hold, Id, Name, Observed, Plan, Previous, Survey};
+use super::{
+    Digest, Fleet, FleetCounts, Hold, Id, Name, Observed, PendingReasons, Plan, Previous, Survey,
+};
 use crate::diag::{Diagnostic, Diagnostics};
 
 /// How the planner was asked, besides what it read: what an explanation needs to decide the same again.
@@ -49,6 +51,8 @@ pub struct Proposal {
     pub asked: PlanOverrides,
     /// The decisions.
     pub plan: Plan,
+    /// The clusters that go on waiting as they did, where a look needs no more of them: they are not in the plan then.
+    pub pending: PendingReasons,
     /// What kept its last good folder, and why.
     pub gates: Vec<Gate>,
     /// Hand edits on the output branch, and files there that are not carp's.

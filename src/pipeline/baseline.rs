@@ -10,7 +10,8 @@ use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstrain
 use crate::model::{
     BASELINE_FORMAT, Baseline, ClusterPlan, Decision, Digest, DocumentGrowth, DocumentName, Fact,
     FactFile, Fleet, Gate, GoneCluster, Hold, HoldKind, Id, Kept, KnownDocuments, KnownFact, Memo,
-    Name, Plan, Proposal, Snapshot, Store, StoreError, WorkerPlan, WorkerState, paths,
+    Name, PENDING_SCHEMA, PendingReasons, Plan, Proposal, Snapshot, Store, StoreError, WorkerPlan,
+    WorkerState, paths,
 };
 use crate::plan;
 
@@ -66,7 +67,9 @@ pub fn baseline(
     let clusters = fleet.clusters.iter().map(|(name, c)| (name.clone(), c.file.clone())).collect();
     let standing = plan::standing(&proposal.plan, &proposal.previous, &memo.counted).map(Arc::new);
     let (facts, waiting) = (facts(memo), waiting(memo, &proposal.plan));
-    let documents = KnownDocuments { files: files(fleet), clusters, facts, waiting, standing };
+    let pending = pending(snapshot, proposal, store)?;
+    let documents =
+        KnownDocuments { files: files(fleet), clusters, facts, waiting, standing, pending };
     Ok(Some((baseline, documents)))
 }
 
@@ -224,6 +227,21 @@ fn waiting(memo: &Memo, plan: &Plan) -> BTreeMap<Name, KnownFact> {
         each.filter_map(|(nth, fact)| Some((who(fact)?, known(nth)))).collect::<Vec<_>>()
     };
     memo.files.iter().flat_map(of_file).collect()
+}
+
+/// Who waits for what, with the id of the lock that says so. A lock of another format is written anew by a run, and said
+/// nothing of.
+fn pending(
+    snapshot: &Snapshot,
+    proposal: &Proposal,
+    store: &dyn Store,
+) -> Result<Option<(Id, PendingReasons)>, StoreError> {
+    let path = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);
+    let path = paths::in_repository(&snapshot.input.prefix, &path);
+    let entry = change::entry_at(store, proposal.tree, &path)?;
+    let lock = &proposal.previous.pending;
+    let entry = entry.filter(|_| lock.schema_version == PENDING_SCHEMA);
+    Ok(entry.map(|entry| (entry.id, lock.reasons())))
 }
 
 /// The keys of clusters' labels that any rule reads: selectors of policies, and what spread and anti-affinity

@@ -49,8 +49,8 @@ use crate::change::{self, Acknowledged, GuardInput, Guarded, MessageInput};
 use crate::diag::Diagnostic;
 use crate::model::api::AcknowledgementKind;
 use crate::model::{
-    Fleet, Hold, HoldKind, Memo, Name, Plan, PlanOverrides, Progress, Proposal, Snapshot, Store,
-    StoreError, Stuck, Work, paths,
+    Fleet, Hold, HoldKind, Memo, Name, PendingReasons, Plan, PlanOverrides, Progress, Proposal,
+    Snapshot, Store, StoreError, Stuck, Work, paths,
 };
 use crate::plan::{self, PlanInput, Planning};
 use contents::{Choice, ToldOfFolders};
@@ -311,6 +311,7 @@ fn finish(
         observed,
         asked,
         plan: planning.plan,
+        pending: PendingReasons::default(),
         gates,
         survey: drift.survey,
         diagnostics,

@@ -14,8 +14,9 @@ use crate::gate;
 use crate::load::{self, Loaded};
 use crate::model::api::DriftPolicy;
 use crate::model::{
-    Dir, EntryKind, FleetCounts, FoldedReport, Hold, Id, Memo, Name, Observed, Owned, Plan,
-    PlanOverrides, Previous, Proposal, Report, Snapshot, Store, StoreError, Work, count, paths,
+    Dir, EntryKind, FleetCounts, FoldedReport, Hold, Id, Memo, Name, Observed, Owned,
+    PendingReasons, Plan, PlanOverrides, Previous, Proposal, Report, Snapshot, Store, StoreError,
+    Work, count, paths,
 };
 use crate::plan::{self, FoldInput, PoolFoldInput};
 use crate::render::Templates;
@@ -287,6 +288,7 @@ impl Read {
             observed: self.observed,
             asked: PlanOverrides::default(),
             plan: Plan { holds, ..Plan::default() },
+            pending: PendingReasons::default(),
             gates: Vec::new(),
             survey: self.drift.survey,
             diagnostics: self.diagnostics,

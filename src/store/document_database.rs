@@ -19,10 +19,11 @@ use redb::{Database, ReadOnlyDatabase, ReadableDatabase as _, TableDefinition};
 
 use super::cluster_files::{ClusterFiles, save_cluster_files};
 use super::medium;
+use super::memo_file::{load_sealed, sealed};
 use super::sealed_records::{SealedRecords, save_records};
 use super::whole_file::write_whole;
 use crate::model::{
-    Digest, DocumentIndex, DocumentName, Fact, FactFile, Id, KnownDocuments, Name,
+    Digest, DocumentIndex, DocumentName, Fact, FactFile, Id, KnownDocuments, Name, PendingReasons,
     StandingClusters, StoreError,
 };
 
@@ -42,6 +43,8 @@ const FACTS: &str = "facts";
 const WAITING: &str = "waiting";
 /// What stands on all workers.
 const STANDING: &str = "standing";
+/// Who waits for what.
+const PENDING: &str = "pending";
 
 /// An index that is open for reading.
 pub struct DocumentDatabase {
@@ -54,6 +57,7 @@ pub struct DocumentDatabase {
     standing_file: PathBuf,
     /// What that file says, once it was asked for.
     standing: OnceCell<Option<Arc<StandingClusters>>>,
+    pending_file: PathBuf,
 }
 
 impl DocumentDatabase {
@@ -65,7 +69,8 @@ impl DocumentDatabase {
         let clusters = ClusterFiles::open(&beside(path, CLUSTERS));
         let [facts, waiting] = [FACTS, WAITING].map(|of| SealedRecords::at(beside(path, of)));
         let (standing_file, standing) = (beside(path, STANDING), OnceCell::new());
-        Some(Self { database, clusters, facts, waiting, standing_file, standing })
+        let pending_file = beside(path, PENDING);
+        Some(Self { database, clusters, facts, waiting, standing_file, standing, pending_file })
     }
 }
 
@@ -99,6 +104,11 @@ impl DocumentIndex for DocumentDatabase {
         let (start, end) = facts.get(&file.as_bytes()[..]).ok()??.value();
         let (of, facts): (Id, FactFile) = self.facts.get(&(start..end))?;
         (of == file).then(|| Arc::new(facts))
+    }
+
+    fn pending(&self, lock: Id) -> Option<PendingReasons> {
+        let (of, pending): (Id, PendingReasons) = load_sealed(&self.pending_file)?;
+        (of == lock).then_some(pending)
     }
 }
 
@@ -147,6 +157,7 @@ pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest,
     let facts = documents.facts.iter().map(|(id, file)| (*id, (id, &**file)));
     let facts = save_records(STORE, &beside(path, FACTS), facts)?;
     let standing = save_standing(&beside(path, STANDING), documents.standing.as_deref())?;
+    save_pending(&beside(path, PENDING), documents.pending.as_ref())?;
     let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
     let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     fill(file.path(), documents, (&facts, standing))
@@ -165,6 +176,12 @@ fn save_standing(
     let Some(Ok(bytes)) = standing.map(serde_json::to_vec) else { return Ok(None) };
     write_whole(path, &bytes).map_err(|e| medium(STORE, "writing", path, e))?;
     Ok(Some(Digest::of(&bytes)))
+}
+
+/// Writes who waits for what. Where that is not known, what stands in the file is of another lock.
+fn save_pending(path: &Path, pending: Option<&(Id, PendingReasons)>) -> Result<(), StoreError> {
+    let Some(Ok(bytes)) = pending.map(sealed) else { return Ok(()) };
+    write_whole(path, &bytes).map_err(|e| medium(STORE, "writing", path, e))
 }
 
 fn fill(
@@ -198,7 +215,7 @@ fn fill(
 mod tests {
     use super::*;
 
-    use crate::model::{KnownFact, StandingWorker, blob_id};
+    use crate::model::{KnownFact, ReasonCode, StandingWorker, blob_id};
 
     fn documents(count: usize) -> KnownDocuments {
         let one = |i| (DocumentName::new("Worker", &format!("w{i}")), format!("fleet/{i}.yaml"));
@@ -209,7 +226,13 @@ mod tests {
         let facts = (0..count).map(|i| (blob_id(format!("{i}").as_bytes()), policies(i))).collect();
         let waits = |i: usize| (Name::parse(&format!("c{i}")).unwrap(), waiting(i));
         let waiting = (0..count).step_by(10).map(waits).collect();
-        KnownDocuments { files, clusters, facts, waiting, standing }
+        KnownDocuments { files, clusters, facts, waiting, standing, pending: Some(pending(count)) }
+    }
+
+    fn pending(count: usize) -> (Id, PendingReasons) {
+        let names = (0..count).map(|i| Name::parse(&format!("c{i}")).unwrap());
+        let waiting = vec![([ReasonCode::Capacity].into(), names.collect())];
+        (blob_id(format!("lock {count}").as_bytes()), PendingReasons(waiting))
     }
 
     fn waiting(i: usize) -> KnownFact {
@@ -329,6 +352,33 @@ mod tests {
         let unknown = KnownDocuments { standing: None, ..documents(2) };
         let digest = save_documents(&path, &unknown).unwrap();
         assert_eq!(DocumentDatabase::open(&path, digest).unwrap().standing(), None);
+    }
+
+    #[test]
+    fn who_waits_is_said_of_one_lock_or_not_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("documents.redb");
+        let digest = save_documents(&path, &documents(2)).unwrap();
+        let index = DocumentDatabase::open(&path, digest).unwrap();
+        let (lock, known) = pending(2);
+        assert_eq!(index.pending(lock), Some(known.clone()));
+        assert_eq!(index.pending(pending(3).0), None, "of another lock");
+        let file = beside(&path, PENDING);
+        let whole = fs::read(&file).unwrap();
+        for at in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1;
+            fs::write(&file, flipped).unwrap();
+            assert_eq!(index.pending(lock), None, "{at}");
+        }
+        fs::write(&file, whole).unwrap();
+        let unknown = KnownDocuments { pending: None, ..documents(3) };
+        let digest = save_documents(&path, &unknown).unwrap();
+        let next = DocumentDatabase::open(&path, digest).unwrap();
+        assert_eq!(next.pending(lock), Some(known), "it says the same of the same lock");
+        assert_eq!(next.pending(pending(3).0), None);
+        fs::remove_file(file).unwrap();
+        assert_eq!(next.pending(lock), None);
     }
 
     #[test]

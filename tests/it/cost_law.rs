@@ -191,6 +191,35 @@ fn what_is_found_costs_the_same_in_a_fleet_ten_times_as_large() {
     assert_costs_are_flat(&small, &large);
 }
 
+/// Those that go on waiting are told by their names and what they lack: their lock, which has a row for each, is not read.
+#[test]
+fn a_plan_tells_who_goes_on_waiting_without_their_lock() {
+    let planned = |fleet: &Settled| {
+        let mut world = fleet.world();
+        let (_, before, documents) = left(&mut world);
+        pause(&mut world);
+        let (snapshot, since) = (world.snapshot(), world.reports_since(world.reports.as_ref()));
+        let store = Counting::new(&world.store);
+        let look = || {
+            let sought = Sought::Changes;
+            propose_sought(&snapshot, &since, &store, &before, &documents, &sought).unwrap()
+        };
+        for _ in 0..WARM {
+            let proposal = look().expect("the edit affects one cluster").proposal;
+            assert_eq!(proposal.plan.clusters.len(), 1);
+            assert!(documents.waiting.keys().all(|name| proposal.pending.contains(name)));
+        }
+        store.reads.set(0);
+        let allocations = allocation_counter::measure(|| drop(look())).count_total;
+        (documents.waiting.len() as u64, allocations, store.reads.get())
+    };
+    let [(few, small, reads), (many, large, more_reads)] = FLEET.each_ref().map(planned);
+    assert!(few > 1 && many == 10 * few, "{few} and {many} wait");
+    assert!(is_flat(reads, more_reads), "{reads} and {more_reads} readings");
+    let each = (large - small) / (many - few);
+    assert!(each < 3, "{small} and {large} allocations, {each} for each more that waits");
+}
+
 /// Why a cluster waits hangs on all that wait, and what their documents say is known: none of them is read. The folders in which
 /// they stand are, of which there may be more.
 #[test]

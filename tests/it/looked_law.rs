@@ -1,9 +1,9 @@
 //! A look that is answered by what the last run left standing says what a look at everything says, over random histories,
 //! and in the words of the real program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use carp::model::{Name, Proposal, Snapshot, Verification};
+use carp::model::{Decision, Name, Proposal, ReasonCode, Snapshot, Verification};
 use carp::pipeline::{Sought, SoughtAnswer, propose_sought};
 use carp::plan::{PlanInput, explain_with_remedies};
 use carp::verify;
@@ -36,6 +36,7 @@ impl Standing {
         if let Some(narrow) = self.look(&Sought::Changes) {
             answered += 1;
             assert_same_changes(&narrow, &whole);
+            assert_eq!(waits(&narrow), waits(&whole));
         }
         answered += usize::from(self.lists(&whole));
         for name in whole.plan.clusters.keys() {
@@ -119,6 +120,18 @@ impl Standing {
             }
         }
     }
+}
+
+/// Who waits for what.
+fn waits(proposal: &Proposal) -> BTreeMap<&Name, &BTreeSet<ReasonCode>> {
+    let decided = proposal.plan.clusters.iter();
+    let decided = decided.filter_map(|(name, planned)| match &planned.decision {
+        Decision::Wait { reasons, .. } => Some((name, reasons)),
+        _ => None,
+    });
+    let alike = proposal.pending.0.iter();
+    let still = alike.flat_map(|(reasons, names)| names.iter().map(move |name| (name, reasons)));
+    decided.chain(still).collect()
 }
 
 #[track_caller]

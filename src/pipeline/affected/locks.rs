@@ -43,13 +43,17 @@ pub(super) fn read_lock(
     Ok(true)
 }
 
+/// The lock of the clusters that wait.
+pub(super) fn pending_id(snapshot: &Snapshot, store: &dyn Store) -> Result<Option<Id>, StoreError> {
+    file(snapshot, store, &format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK))
+}
+
 /// The clusters that wait; `None` where that is not known.
 pub(super) fn pending(
     snapshot: &Snapshot,
     store: &dyn Store,
 ) -> Result<Option<PendingLock>, StoreError> {
-    let path = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);
-    let Some(id) = file(snapshot, store, &path)? else { return Ok(None) };
+    let Some(id) = pending_id(snapshot, store)? else { return Ok(None) };
     let lock = lock_from_bytes::<PendingLock>(&store.blob(id)?, PENDING_SCHEMA).ok();
     Ok(lock.filter(|lock| lock.schema_version == PENDING_SCHEMA))
 }

@@ -74,8 +74,8 @@ const MOST_GONE: usize = 100;
 ///
 /// For [`Sought::Findings`] the proposal has these alone, and says what else was verified. Otherwise
 /// it has its trees, message, counts and findings as a look at everything has them, and a deadline that is no later. Its plan has
-/// the clusters that change and the one that is asked for; for [`Sought::Changes`] those that wait, too, and for
-/// [`Sought::Plan`] and [`Sought::Statuses`] all, of which the locks alone say more.
+/// the clusters that change and the one that is asked for; for [`Sought::Plan`] and [`Sought::Statuses`] all, of which the locks
+/// alone say more. For [`Sought::Changes`] those that wait are in it, too, or what they wait for is in the proposal.
 ///
 /// # Errors
 /// The store failed. Nothing that was put counts then.
@@ -156,10 +156,11 @@ fn told_of(
         return Ok(None);
     }
     let waits = sought.is_of_changes() || sought.is_of_all();
-    if waits && candidates != CandidateWorkers::Queue && !wait(snapshot, store, &mut proposal)? {
-        return Ok(None);
+    if !waits || candidates == CandidateWorkers::Queue {
+        return Ok(Some(proposal));
     }
-    Ok(Some(proposal))
+    let is_told = !sought.is_of_all() && go_on_waiting(snapshot, store, index, &mut proposal)?;
+    Ok((is_told || wait(snapshot, store, &mut proposal)?).then_some(proposal))
 }
 
 /// A proposal whose input has what the planner was asked about; `None` where what stands is another than before the run.
@@ -227,6 +228,23 @@ fn stand(
             });
         }
     }
+    Ok(true)
+}
+
+/// Says which clusters go on waiting as they did, and for what, without their lock; whether that is known.
+fn go_on_waiting(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    index: &dyn DocumentIndex,
+    proposal: &mut Proposal,
+) -> Result<bool, StoreError> {
+    let lock = locks::pending_id(snapshot, store)?;
+    let Some(pending) = lock.and_then(|lock| index.pending(lock)) else { return Ok(false) };
+    // Of one that was looked at, its lock has more to say.
+    if proposal.plan.clusters.keys().any(|cluster| pending.contains(cluster)) {
+        return Ok(false);
+    }
+    proposal.pending = pending;
     Ok(true)
 }
 

@@ -1,6 +1,6 @@
 //! What a plan leaves at its limits, and who waits: the same in every form.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -36,12 +36,15 @@ impl PlanView<'_> {
         if self.against.is_some() {
             return alike;
         }
-        let told = |name: &Name| self.clusters.iter().any(|change| change.name == *name);
+        let told: BTreeSet<&Name> = self.clusters.iter().map(|change| &change.name).collect();
         for (name, planned) in &self.proposal.plan.clusters {
             let Decision::Wait { reasons, .. } = &planned.decision else { continue };
-            if !told(name) {
+            if !told.contains(name) {
                 alike.entry(ReasonCode::sentence(reasons)).or_default().push(name);
             }
+        }
+        for (reasons, names) in &self.proposal.pending.0 {
+            alike.entry(ReasonCode::sentence(reasons)).or_default().extend(names);
         }
         alike
     }

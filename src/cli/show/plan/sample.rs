@@ -6,9 +6,9 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::model::{
     Binding, Change, ChangeKind, ClusterPlan, ClusterRow, ClusterState, Decision, DeletionStep,
     Digest, Fleet, FleetCounts, Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed,
-    PendingRow, Plan, PlanOverrides, Previous, Proposal, Quantity, ReasonCode, Resources, StepWait,
-    Survey, Term, VersionStep, Versions, WORKER_LOCK_SCHEMA, Work, WorkerLock, WorkerPlan,
-    WorkerState, blob_id,
+    PendingReasons, PendingRow, Plan, PlanOverrides, Previous, Proposal, Quantity, ReasonCode,
+    Resources, StepWait, Survey, Term, VersionStep, Versions, WORKER_LOCK_SCHEMA, Work, WorkerLock,
+    WorkerPlan, WorkerState, blob_id,
 };
 
 fn name(text: &str) -> Name {
@@ -49,6 +49,7 @@ pub(in crate::cli::show) fn unchanged() -> Proposal {
         observed: Observed::default(),
         asked: PlanOverrides::default(),
         plan: Plan::default(),
+        pending: PendingReasons::default(),
         gates: Vec::new(),
         survey: Survey::default(),
         diagnostics: Diagnostics::default(),
