@@ -35,6 +35,7 @@ pub(super) fn remembered(fact: &Fact, source: DocumentSource) -> Option<Item> {
         may_override: kind == Kind::OverridePolicy,
         body: Some(body),
         fact: None,
+        is_remembered: true,
     })
 }
 
@@ -58,7 +59,7 @@ pub(super) fn read(chunk: Chunk<'_>, source: DocumentSource, root: Root) -> Item
         None => guess_identity::may_steer_placement(chunk.text, kind.as_deref(), root),
     };
     let may_override = guess_identity::may_override(kind.as_deref(), root);
-    Item { findings, kind, name, steers_placement, may_override, body, fact }
+    Item { findings, kind, name, steers_placement, may_override, body, fact, is_remembered: false }
 }
 
 fn text_at(value: &Value, path: &[&str]) -> Option<String> {

@@ -20,7 +20,16 @@ pub(super) fn item(chunk: Chunk<'_>, mut findings: Findings, fault: &Fault, root
     let name = scraped(chunk.text, &["metadata", "name"]);
     let steers_placement = may_steer_placement(chunk.text, kind.as_deref(), root);
     let may_override = may_override(kind.as_deref(), root);
-    Item { findings, kind, name, steers_placement, may_override, body: None, fact: None }
+    Item {
+        findings,
+        kind,
+        name,
+        steers_placement,
+        may_override,
+        body: None,
+        fact: None,
+        is_remembered: false,
+    }
 }
 
 /// Whether a document whose kind is not known may be one that new placements depend on: it stands

@@ -19,4 +19,6 @@ pub(super) struct Item {
     pub(super) body: Option<Body>,
     /// What the memo is to keep of it; `None` where it has it already.
     pub(super) fact: Option<Fact>,
+    /// Whether it is made of what the memo knows of it, because its file has not changed.
+    pub(super) is_remembered: bool,
 }

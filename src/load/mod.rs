@@ -58,6 +58,7 @@ use std::collections::BTreeMap;
 pub use alone::{
     Acknowledgements, acknowledgements, fleet_spec, read_yaml, readable_fleet_spec, worker_overlays,
 };
+pub use assemble::CheckedItems;
 pub use changed::{ChangedDocuments, changed_clusters};
 pub use crds::own_definitions;
 pub use locate::{FileLocator, Located, locate};

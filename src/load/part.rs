@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::assemble::CheckedItems;
 use super::changed::ChangedDocuments;
 use super::desired::{DesiredDocuments, POLICY_TESTS};
 use super::document;
@@ -21,6 +22,8 @@ use crate::model::{
 /// templates, and nothing else. What only the whole fleet can answer (whether a name is taken twice, policies
 /// tie, or a domain has no worker) is not asked.
 ///
+/// The rules look at what `checked` says.
+///
 /// `None` where an error is found, or something is not where it is said to be: then the fleet is to be loaded
 /// as a whole.
 ///
@@ -32,7 +35,7 @@ pub fn load_part(
     changed: ChangedDocuments,
     sources: &BTreeMap<DocumentName, String>,
     index: &dyn DocumentIndex,
-    previous: &Previous,
+    (previous, checked): (&Previous, CheckedItems),
 ) -> Result<Option<Loaded>, StoreError> {
     let Some(root) = tree::dir_at(store, input.tree, &input.prefix)? else { return Ok(None) };
     let mut file = fleet_file::read(store, Some(&root), &input.prefix)?;
@@ -57,7 +60,7 @@ pub fn load_part(
     items.extend(changed.items);
     let documents = items.len();
     let (fleet, found) =
-        assemble::assemble_part(Some(&spec), catalogue, items, Vec::new(), previous);
+        assemble::assemble_part(Some(&spec), catalogue, (items, checked), Vec::new(), previous);
     let mut diagnostics = file.diagnostics;
     diagnostics.extend(desired.diagnostics);
     diagnostics.extend(found);

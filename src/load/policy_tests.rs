@@ -175,6 +175,7 @@ fn item(source: DocumentSource, body: Body) -> Item {
         may_override: false,
         body: Some(body),
         fact: None,
+        is_remembered: false,
     }
 }
 

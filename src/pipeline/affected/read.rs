@@ -10,7 +10,7 @@ use super::made::{self, MadeByPools};
 use super::neutral::{is_neutral, is_spread_alike};
 use super::scope::AffectedScope;
 use super::{removed, told};
-use crate::load::{self, Loaded};
+use crate::load::{self, CheckedItems, Loaded};
 use crate::model::{
     Baseline, DecisionRecord, DocumentIndex, DocumentName, Name, PendingLock, Previous,
     RecordState, Snapshot, StandingClusters, Store, StoreError, paths,
@@ -77,7 +77,9 @@ pub(super) fn part(
         return Ok(None);
     }
     let beside = Previous { fleet: lock, ..locks.clone() };
-    let mut loaded = load::load_part(&snapshot.input, store, changed, &sources, index, &beside)?;
+    let checked = checked(baseline);
+    let beside = (&beside, checked);
+    let mut loaded = load::load_part(&snapshot.input, store, changed, &sources, index, beside)?;
     loaded.iter_mut().for_each(made::without_pools);
     let Some(loaded) = loaded
         .filter(|loaded| are_neutral(loaded, &locks, (&names, &added, &going), &queue, baseline))
@@ -99,6 +101,11 @@ pub(super) fn part(
         return Ok(None);
     }
     Ok(Some(AffectedRead { read, locks, heard, anew }))
+}
+
+/// Which documents the rules look at: where nothing was found, nothing is found in what has not changed.
+fn checked(baseline: &Baseline) -> CheckedItems {
+    if baseline.findings.is_empty() { CheckedItems::Changed } else { CheckedItems::Every }
 }
 
 /// The workers of the clusters in `placed`, those that were heard of included: their locks, and where those come from that
