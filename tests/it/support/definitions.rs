@@ -88,7 +88,7 @@ fn without_descriptions(dir: &Path, files: &[PathBuf]) -> PathBuf {
 /// A definition without the descriptions of its fields.
 fn bare(mut definition: Value) -> Value {
     for version in definition["spec"]["versions"].as_array_mut().into_iter().flatten() {
-        undescribed(&mut version["schema"]["openAPIV3Schema"]);
+        version.pointer_mut("/schema/openAPIV3Schema").into_iter().for_each(undescribed);
     }
     definition
 }
