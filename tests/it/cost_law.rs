@@ -173,19 +173,7 @@ fn what_is_found_costs_the_same_in_a_fleet_ten_times_as_large() {
         let verified = verify::fleet(&input, &world.store, &standing.fleet, &standing.previous);
         let before = Baseline { verified: verified.ok(), ..before };
         pause(&mut world);
-        let (snapshot, since) = (world.snapshot(), world.reports_since(world.reports.as_ref()));
-        let store = Counting::new(&world.store);
-        let look = || {
-            let sought = Sought::Findings;
-            propose_sought(&snapshot, &since, &store, &before, &documents, &sought).unwrap()
-        };
-        for _ in 0..WARM {
-            look().expect("the edit affects one cluster");
-        }
-        store.reads.set(0);
-        store.puts.set(0);
-        let allocations = allocation_counter::measure(|| drop(look())).count_total;
-        Cost { allocations, reads: store.reads.get(), puts: store.puts.get(), objects: 0 }
+        cost_of_look(&world, (&before, &documents), &Sought::Findings, |_| ())
     };
     let [small, large] = WITH_EVERY_RULE.each_ref().map(found);
     assert_costs_are_flat(&small, &large);
@@ -198,26 +186,37 @@ fn a_plan_tells_who_goes_on_waiting_without_their_lock() {
         let mut world = fleet.world();
         let (_, before, documents) = left(&mut world);
         pause(&mut world);
-        let (snapshot, since) = (world.snapshot(), world.reports_since(world.reports.as_ref()));
-        let store = Counting::new(&world.store);
-        let look = || {
-            let sought = Sought::Changes;
-            propose_sought(&snapshot, &since, &store, &before, &documents, &sought).unwrap()
-        };
-        for _ in 0..WARM {
-            let proposal = look().expect("the edit affects one cluster").proposal;
+        let told = |proposal: &Proposal| {
             assert_eq!(proposal.plan.clusters.len(), 1);
             assert!(documents.waiting.keys().all(|name| proposal.pending.contains(name)));
-        }
-        store.reads.set(0);
-        let allocations = allocation_counter::measure(|| drop(look())).count_total;
-        (documents.waiting.len() as u64, allocations, store.reads.get())
+        };
+        let cost = cost_of_look(&world, (&before, &documents), &Sought::Changes, told);
+        (documents.waiting.len() as u64, cost)
     };
-    let [(few, small, reads), (many, large, more_reads)] = FLEET.each_ref().map(planned);
+    let [(few, small), (many, large)] = FLEET.each_ref().map(planned);
     assert!(few > 1 && many == 10 * few, "{few} and {many} wait");
-    assert!(is_flat(reads, more_reads), "{reads} and {more_reads} readings");
-    let each = (large - small) / (many - few);
-    assert!(each < 3, "{small} and {large} allocations, {each} for each more that waits");
+    assert!(is_flat(small.reads, large.reads), "{small:?} {large:?}");
+    let each = (large.allocations - small.allocations) / (many - few);
+    assert!(each < 3, "{each} allocations for each more that waits: {small:?} {large:?}");
+}
+
+/// What it costs to look for this after an edit of one cluster, of which `seen` holds what it should.
+fn cost_of_look(
+    world: &World,
+    (before, documents): (&Baseline, &KnownDocuments),
+    sought: &Sought,
+    seen: impl Fn(&Proposal),
+) -> Cost {
+    let (snapshot, since) = (world.snapshot(), world.reports_since(world.reports.as_ref()));
+    let store = Counting::new(&world.store);
+    let look = || propose_sought(&snapshot, &since, &store, before, documents, sought).unwrap();
+    for _ in 0..WARM {
+        seen(&look().expect("the edit affects one cluster").proposal);
+    }
+    store.reads.set(0);
+    store.puts.set(0);
+    let allocations = allocation_counter::measure(|| drop(look())).count_total;
+    Cost { allocations, reads: store.reads.get(), puts: store.puts.get(), objects: 0 }
 }
 
 /// Why a cluster waits hangs on all that wait, and what their documents say is known: none of them is read. The folders in which
