@@ -42,7 +42,8 @@ pub(super) fn assemble(
 pub enum CheckedItems {
     /// Every one.
     Every,
-    /// Those that changed, because nothing was found when all were looked at last, beside the same `carp.yaml` and templates.
+    /// Those that are not remembered: the others were looked at beside the same `carp.yaml`, templates and definitions, and
+    /// nothing was found.
     Changed,
 }
 

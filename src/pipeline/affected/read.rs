@@ -10,6 +10,7 @@ use super::made::{self, MadeByPools};
 use super::neutral::{is_neutral, is_spread_alike};
 use super::scope::AffectedScope;
 use super::{removed, told};
+use crate::diag::{Diagnostic, Place};
 use crate::load::{self, CheckedItems, Loaded};
 use crate::model::{
     Baseline, DecisionRecord, DocumentIndex, DocumentName, Name, PendingLock, Previous,
@@ -77,8 +78,7 @@ pub(super) fn part(
         return Ok(None);
     }
     let beside = Previous { fleet: lock, ..locks.clone() };
-    let checked = checked(baseline);
-    let beside = (&beside, checked);
+    let beside = (&beside, checked(&baseline.findings));
     let mut loaded = load::load_part(&snapshot.input, store, changed, &sources, index, beside)?;
     loaded.iter_mut().for_each(made::without_pools);
     let Some(loaded) = loaded
@@ -103,9 +103,12 @@ pub(super) fn part(
     Ok(Some(AffectedRead { read, locks, heard, anew }))
 }
 
-/// Which documents the rules look at: where nothing was found, nothing is found in what has not changed.
-fn checked(baseline: &Baseline) -> CheckedItems {
-    if baseline.findings.is_empty() { CheckedItems::Changed } else { CheckedItems::Every }
+/// Which documents the rules look at, by what was `found` when all of them were. What is remembered is of files without a finding, so
+/// it has none, unless that stands in `carp.yaml`: a document that needs credentials is wrong where those are.
+fn checked(found: &[Diagnostic]) -> CheckedItems {
+    let in_fleet_file = |place: &Place| place.file == paths::FLEET_FILE;
+    let is_elsewhere = found.iter().any(|found| found.place.as_ref().is_some_and(in_fleet_file));
+    if is_elsewhere { CheckedItems::Every } else { CheckedItems::Changed }
 }
 
 /// The workers of the clusters in `placed`, those that were heard of included: their locks, and where those come from that
@@ -300,4 +303,19 @@ fn are_neutral(
             .difference(added)
             .filter(|name| !going.contains(*name) && !waits(name))
             .all(neutral)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Code;
+
+    #[test]
+    fn what_stands_is_looked_at_again_where_something_was_found_in_the_fleets_own_file() {
+        let found = |file: &str| Diagnostic::new(Code::UnknownField, "").at(Place::file(file));
+        let nowhere = Diagnostic::new(Code::UnknownField, "");
+        assert_eq!(checked(&[]), CheckedItems::Changed);
+        assert_eq!(checked(&[found("fleet/a.yaml"), nowhere]), CheckedItems::Changed);
+        assert_eq!(checked(&[found("fleet/a.yaml"), found("carp.yaml")]), CheckedItems::Every);
+    }
 }
