@@ -7,13 +7,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Digest, Fact, FactFile, FleetCounts, Gate, Hold, Id, Name, PendingReasons, StandingClusters,
-    StandingWorker,
+    Digest, Fact, FactFile, FleetCounts, Gate, Hold, Id, Name, PendingReasons, Refusal,
+    StandingClusters, StandingWorker,
 };
 use crate::diag::Diagnostic;
 
 /// The version of [`Baseline`]'s format.
-pub const BASELINE_FORMAT: u32 = 7;
+pub const BASELINE_FORMAT: u32 = 8;
 
 /// The state of a fleet in which planning it again would change nothing and tell nothing new, apart from the
 /// clusters in `unsettled`.
@@ -52,6 +52,8 @@ pub struct Baseline {
     pub counts: FleetCounts,
     /// The digest of what the workers say.
     pub reported: Digest,
+    /// The workers whose reports do not count, and why: their statuses go on telling it.
+    pub refused: BTreeMap<Name, Refusal>,
     /// The clusters and workers that are on their way, or of which something is told: a run to which one of them
     /// matters looks at everything.
     pub busy: BTreeSet<Name>,

@@ -1,7 +1,9 @@
 //! What is known of the workers when a plan is made.
 
-use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{FoldedReport, Freshness, Name, PoolFact};
@@ -23,6 +25,7 @@ pub struct Observed {
 
 words! {
     /// Why a worker's report does not count.
+    #[derive(Serialize, Deserialize)]
     pub Refusal:
     /// It comes from another cluster than the one that the worker is: that was built anew.
     OtherCluster,

@@ -49,6 +49,7 @@ pub fn baseline(
         narrowed: narrowed(fleet),
         counts: proposal.counts.clone(),
         reported: proposal.reported,
+        refused: proposal.observed.refused.clone(),
         busy: busy(&proposal.plan, &proposal.gates, &gone),
         quiet: is_quiet(proposal, &gone),
         placed: false,

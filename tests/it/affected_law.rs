@@ -157,6 +157,25 @@ proptest! {
     }
 }
 
+/// A report that lies there and does not count is told of by whoever writes the status of its worker.
+#[test]
+fn a_late_report_is_told_of_when_a_cluster_comes_to_its_worker() {
+    let mut standing = Standing::new();
+    for minute in [38, 0] {
+        apply(&mut standing.world, &Edit::Report(0, 0, minute));
+        standing.stand();
+    }
+    let status = |standing: &Standing| standing.world.status_text("workers/w-weu.yaml").unwrap();
+    assert!(status(&standing).contains("reason: Late"), "{}", status(&standing));
+    apply(&mut standing.world, &Edit::Add(0));
+    assert!(standing.run(), "a cluster comes to that worker, and nothing else happens");
+    assert!(status(&standing).contains("reason: Late"), "{}", status(&standing));
+    // The next one counts.
+    apply(&mut standing.world, &Edit::Report(0, 0, 39));
+    standing.stand();
+    assert!(!status(&standing).contains("ReportRefused"), "{}", status(&standing));
+}
+
 /// The small fleet, whose workers report all clusters.
 fn reporting() -> Standing {
     static REPORTING: OnceLock<Standing> = OnceLock::new();

@@ -91,7 +91,7 @@ pub(super) fn part(
     }
     // What the hub says of a worker is in that one's own status.
     let hub = hub.filter(|_| !heard.last.is_empty());
-    let folded = folded(snapshot, store, (loaded, &locks), (&heard, hub))?;
+    let folded = folded(snapshot, store, baseline, (loaded, &locks), (&heard, hub))?;
     let Some((mut read, anew)) = folded else { return Ok(None) };
     locks.pending = queue;
     // A report is held against all that is on its worker.
@@ -135,11 +135,12 @@ fn hosts(
     Ok(made.map(|made| (locks, made)))
 }
 
-/// What was loaded, with what its workers and the `hub` say, and the workers of which something else is folded now; `None`
+/// What was loaded, with what its workers and the `hub` say, whose reports do not count, and the workers of which something else is folded now; `None`
 /// where not all of it can be read, or a worker is another host to decisions.
 fn folded(
     snapshot: &Snapshot,
     store: &dyn Store,
+    baseline: &Baseline,
     (loaded, locks): (Loaded, &Previous),
     (heard, hub): (&Heard, Option<Name>),
 ) -> Result<Option<(Read, BTreeSet<Name>)>, StoreError> {
@@ -151,6 +152,8 @@ fn folded(
         return Ok(None);
     }
     read.fold(snapshot, store, reports)?;
+    // A report that did not count before and lies there still is not read again.
+    read.observed.refused.extend(baseline.refused.clone());
     let anew = heard.folded_anew(&read).filter(|_| all_read && !read.stopped);
     Ok(anew.map(|anew| (read, anew)))
 }

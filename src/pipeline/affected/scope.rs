@@ -87,8 +87,9 @@ pub(super) fn of(
         unsettled.remove(name);
     }
     let scope = AffectedScope { changed, weighed, growth, unsettled, going, heard, hub };
-    let workers = scope.heard.last.keys();
-    let told = told::is_busy(baseline, scope.names().iter().chain(workers))
+    let workers = || scope.heard.last.keys();
+    let told = told::is_busy(baseline, scope.names().iter().chain(workers()))
+        || workers().any(|worker| baseline.refused.contains_key(worker))
         || (!scope.heard.last.is_empty() && told::of_no_file(baseline));
     Ok((!told && removed::may_go(baseline, &scope.going, scope.changed.removed())).then_some(scope))
 }
