@@ -3,18 +3,24 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    ClusterPlan, ClusterRow, ClusterState, Decision, DeletionStep, Digest, Name, Plan, Previous,
-    Resources,
+    ClusterPlan, ClusterRow, ClusterState, Decision, DeletionStep, Digest, Gate, Name, Plan,
+    Previous, Resources,
 };
 
 /// The digest of the decisions that the locks do not have already: clusters that are given a worker or wait for
 /// one, take another amount, step to another version, move, or go. It follows from what changes, and a
-/// commit that decides nothing anew has the digest of nothing.
+/// commit that decides nothing anew has the digest of nothing. A cluster that stays, and of which one of the `gates` keeps the
+/// last good folder, keeps all that its lock says.
 #[must_use]
-pub fn plan_digest(plan: &Plan, previous: &Previous) -> Digest {
+pub fn plan_digest(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Digest {
+    let stays = |name: &Name, planned: &ClusterPlan| {
+        matches!(planned.decision, Decision::Keep { .. })
+            && gates.iter().any(|gate| gate.name == *name)
+    };
     let decided = plan.clusters.iter().filter_map(|(name, planned)| {
-        let after = row(planned);
-        (before(previous, name, planned).as_ref() != Some(&after)).then_some((name, after))
+        let (before, after) = (before(previous, name, planned), row(planned));
+        let is_decided = before.as_ref() != Some(&after) && !stays(name, planned);
+        is_decided.then_some((name, after))
     });
     Digest::of_value(&decided.collect::<BTreeMap<_, _>>())
 }
@@ -77,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{Binding, Id, PendingLock, PendingRow, ReasonCode, WorkerLock};
+    use crate::model::{Binding, GateReason, Id, PendingLock, PendingRow, ReasonCode, WorkerLock};
 
     fn name(text: &str) -> Name {
         Name::parse(text).unwrap()
@@ -124,8 +130,12 @@ mod tests {
     }
 
     fn digest(decisions: Vec<(&str, ClusterPlan)>) -> Digest {
+        digest_beside(&[], decisions)
+    }
+
+    fn digest_beside(gates: &[Gate], decisions: Vec<(&str, ClusterPlan)>) -> Digest {
         let clusters = decisions.into_iter().map(|(n, planned)| (name(n), planned)).collect();
-        plan_digest(&Plan { clusters, ..Plan::default() }, &previous())
+        plan_digest(&Plan { clusters, ..Plan::default() }, &previous(), gates)
     }
 
     fn keep(worker: &str, clusters: i64) -> ClusterPlan {
@@ -142,6 +152,20 @@ mod tests {
         let stays = vec![("a", keep("w1", 1)), ("p", wait(ReasonCode::Capacity))];
         assert_eq!(digest(stays), nothing);
         assert_eq!(digest(vec![("p", wait(ReasonCode::Cordoned))]), nothing, "it waits as before");
+    }
+
+    #[test]
+    fn what_a_gate_keeps_is_no_part_of_it() {
+        let reason = GateReason::ForbiddenChange;
+        let of = |of: &str| [Gate { name: name(of), reason, findings: Vec::new() }];
+        let another = || vec![("a", keep("w1", 2))];
+        let goes = || {
+            vec![("a", planned(Decision::Delete { worker: name("w1"), step: DeletionStep::D1 }, 1))]
+        };
+        let nothing = digest(Vec::new());
+        assert_eq!(digest_beside(&of("a"), another()), nothing);
+        assert_eq!(digest_beside(&of("b"), another()), digest(another()), "another is kept");
+        assert_eq!(digest_beside(&of("a"), goes()), digest(goes()), "it does not stay");
     }
 
     #[test]

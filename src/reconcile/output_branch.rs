@@ -102,7 +102,7 @@ impl ReconcileRun<'_> {
             self.status,
             self.now,
             &self.options.build.version,
-            plan_digest(&self.proposal.plan, &self.proposal.previous),
+            plan_digest(&self.proposal.plan, &self.proposal.previous, &self.proposal.gates),
         );
         let mut message = format!("{message}\n");
         for (key, value) in trailers {

@@ -164,7 +164,8 @@ fn compare(
     proposal: &Proposal,
     claim: &ExpectedCommit<'_>,
 ) -> Result<ReplayVerdict, Error> {
-    let plan = format!("sha256:{}", plan_digest(&proposal.plan, &proposal.previous));
+    let plan =
+        format!("sha256:{}", plan_digest(&proposal.plan, &proposal.previous, &proposal.gates));
     let other_plan = claim.said.plan.as_ref().is_some_and(|said| *said != plan);
     let form = proposal.form_step().is_some_and(|form| form.tree == claim.tree);
     let same = !proposal.stopped && (form || proposal.tree == claim.tree);

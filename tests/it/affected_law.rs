@@ -135,7 +135,7 @@ fn assert_same(narrow: &Proposal, whole: &Proposal) {
     assert_eq!(narrow.counts, whole.counts);
     assert_eq!(narrow.reported, whole.reported);
     assert_eq!(narrow.form.is_some(), whole.form.is_some());
-    let digest = |p: &Proposal| plan_digest(&p.plan, &p.previous);
+    let digest = |p: &Proposal| plan_digest(&p.plan, &p.previous, &p.gates);
     assert_eq!(digest(narrow), digest(whole));
     assert_eq!(narrow.diagnostics.sorted(), whole.diagnostics.sorted());
     assert_eq!(narrow.plan.holds, whole.plan.holds);

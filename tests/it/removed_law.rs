@@ -205,6 +205,20 @@ fn what_was_between_two_versions_is_deleted_once() {
     }
 }
 
+/// What goes back to a version from which its control plane went on keeps its folder, which is not decided anew in every run.
+#[test]
+fn what_goes_back_between_two_versions_is_refused_once() {
+    let mut standing = Standing::observed("");
+    let steps = [Step::Edit(Edit::Version(109, 3)), Step::Add(1), Step::Add(0)];
+    for (minute, step) in (1..).zip(&steps) {
+        standing.world.now = after_nine(minute);
+        standing.take(step);
+        standing.run();
+        standing.run();
+    }
+    assert_eq!(standing.world.propose_afresh().gates.len(), 1, "its folder stays");
+}
+
 /// What goes with an upgrade that a document asks for is its wish at every step of the way.
 #[test]
 fn an_upgrade_in_steps_of_many_clusters_is_held_by_nothing() {

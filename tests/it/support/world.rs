@@ -188,7 +188,7 @@ impl World {
             replayed.tree, proposal.tree,
             "a past decision needs nothing but the repository"
         );
-        let digest = |p: &Proposal| plan_digest(&p.plan, &p.previous);
+        let digest = |p: &Proposal| plan_digest(&p.plan, &p.previous, &p.gates);
         assert_eq!(digest(&replayed), digest(proposal));
     }
 
