@@ -86,6 +86,29 @@ impl WordPlaces {
         }
         Some((name, form, value))
     }
+
+    /// Whether a place is in this part of a value, or is it; also where there is no way to it.
+    pub(super) fn is_within(&self, place: usize, form: &Form, value: &Value, part: &Value) -> bool {
+        let (mut form, mut value) = (form, value);
+        for step in &self.places[place].steps {
+            if std::ptr::eq(value, part) {
+                return true;
+            }
+            let below = match (form, value) {
+                (Form::Map(entries), Value::Object(map)) => {
+                    let (key, form) = &entries[*step];
+                    map.get(key).map(|value| (form, value))
+                }
+                (Form::List(forms), Value::Array(items)) => {
+                    items.get(*step).map(|value| (&forms[*step], value))
+                }
+                _ => None,
+            };
+            let Some(below) = below else { return true };
+            (form, value) = below;
+        }
+        std::ptr::eq(value, part)
+    }
 }
 
 fn collect(form: &Form, steps: &mut Vec<usize>, beside: bool, places: &mut Vec<WordPlace>) {

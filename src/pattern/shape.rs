@@ -30,10 +30,26 @@ struct DocumentShape {
 #[derive(Clone, Debug)]
 pub struct KnownDocument {
     shape: Rc<DocumentShape>,
-    /// The places of words that are other ones in the document before; `None` where there is none whose texts are no secrets.
-    changed: Option<Rc<[usize]>>,
-    /// Whether no text of this one is a secret.
-    proven: Rc<Cell<bool>>,
+    /// `None` where its value was made anew.
+    before: Option<DocumentBefore>,
+    proven: Rc<ProvenOfDocument>,
+}
+
+/// What was found out of one document.
+#[derive(Clone, Debug, Default)]
+struct ProvenOfDocument {
+    /// Whether no text of it is a secret.
+    no_secret: Cell<bool>,
+    /// The tables of rules, by their numbers, that found nothing in it.
+    tables: Cell<u32>,
+}
+
+/// The document that the value of another one was made of.
+#[derive(Clone, Debug)]
+struct DocumentBefore {
+    /// The places of words that are other ones now.
+    changed: Rc<[usize]>,
+    proven: ProvenOfDocument,
 }
 
 impl KnownDocument {
@@ -50,13 +66,47 @@ impl KnownDocument {
         let shape = &*self.shape;
         let same = shape.no_secret.get().unwrap_or_else(none_in_one);
         shape.no_secret.set(Some(same));
-        let differ = |is_one: &mut dyn FnMut(Option<&str>, &str) -> bool| match &self.changed {
-            Some(changed) => changed.iter().any(|place| shape.any_at(*place, value, is_one)),
+        let alone = |before: &&DocumentBefore| {
+            before.proven.no_secret.get()
+                && before.changed.iter().all(|place| shape.places.stands_alone(*place))
+        };
+        let differ = |is_one: &mut dyn FnMut(Option<&str>, &str) -> bool| match self
+            .before
+            .as_ref()
+            .filter(alone)
+        {
+            Some(before) => before.changed.iter().any(|place| shape.any_at(*place, value, is_one)),
             None => shape.form.any_text(value, None, is_one),
         };
         let none = same && !differ(&mut is_one);
-        self.proven.set(none);
+        self.proven.no_secret.set(none);
         none
+    }
+
+    /// Whether a table of rules, of this number below 32, finds nothing in `part` of the document's `value`, which is all that they
+    /// look at. They are asked unless they found nothing in the document before, and say that nothing differs there.
+    #[must_use]
+    pub fn is_held_by(
+        &self,
+        table: u32,
+        (value, part): (&Value, &Value),
+        finds_nothing: impl Fn() -> bool,
+    ) -> bool {
+        let stands = self.stands(table, value, part);
+        debug_assert!(!stands || finds_nothing(), "what differs is none of it: {part}");
+        let held = stands || finds_nothing();
+        let tables = &self.proven.tables;
+        tables.set(tables.get() | u32::from(held) << table);
+        held
+    }
+
+    /// Whether a table found nothing in the document before, and nothing differs in this part.
+    pub(super) fn stands(&self, table: u32, value: &Value, part: &Value) -> bool {
+        let shape = &*self.shape;
+        self.before.as_ref().is_some_and(|DocumentBefore { changed, proven }| {
+            let within = |place: &usize| shape.places.is_within(*place, &shape.form, value, part);
+            proven.tables.get() & (1 << table) != 0 && !changed.iter().any(within)
+        })
     }
 
     /// Whether nothing in the document is empty. A word never is, so one document of the shape tells for all:
@@ -93,8 +143,7 @@ pub(super) struct KnownShape {
 struct KnownValue {
     value: Rc<Value>,
     words: Vec<String>,
-    /// Whether no text of it is a secret.
-    proven: Rc<Cell<bool>>,
+    proven: Rc<ProvenOfDocument>,
 }
 
 impl KnownShape {
@@ -116,19 +165,17 @@ impl KnownShape {
 
     /// What the document with these words says: a value that nobody has any more, with these words in it, or a new one.
     pub(super) fn with(&mut self, words: &[&str]) -> ReadDocument {
-        let shape = &self.shape;
-        let known = |changed, proven: &Rc<_>| {
-            let (shape, proven) = (Rc::clone(shape), Rc::clone(proven));
-            Some(KnownDocument { shape, changed, proven })
+        let known = |before, proven: &Rc<_>| {
+            let (shape, proven) = (Rc::clone(&self.shape), Rc::clone(proven));
+            Some(KnownDocument { shape, before, proven })
         };
-        for before in &mut self.values {
-            if let Some((changed, is_all)) = before.become_one(shape, words) {
-                let changed = is_all.then(|| changed.into());
-                let value = Rc::clone(&before.value);
-                return ReadDocument { value, known: known(changed, &before.proven) };
+        for value in &mut self.values {
+            if let Some(before) = value.become_one(&self.shape, words) {
+                let known = known(Some(before), &value.proven);
+                return ReadDocument { value: Rc::clone(&value.value), known };
             }
         }
-        let value = Rc::new(shape.form.with(words));
+        let value = Rc::new(self.shape.form.with(words));
         let proven = Rc::default();
         let known = known(None, &proven);
         if self.values.len() < MAX_VALUES {
@@ -140,9 +187,8 @@ impl KnownShape {
 }
 
 impl KnownValue {
-    /// Puts other words in the place of those that differ, and returns where, and whether that is all that has to be looked at;
-    /// `None` where somebody has the value.
-    fn become_one(&mut self, shape: &DocumentShape, words: &[&str]) -> Option<(Vec<usize>, bool)> {
+    /// Puts other words in the place of those that differ, and returns what it was; `None` where somebody has the value.
+    fn become_one(&mut self, shape: &DocumentShape, words: &[&str]) -> Option<DocumentBefore> {
         let value = Rc::get_mut(&mut self.value)?;
         let mut changed = Vec::new();
         for (nth, (before, word)) in self.words.iter_mut().zip(words).enumerate() {
@@ -160,9 +206,59 @@ impl KnownValue {
         for place in &changed {
             shape.places.put(*place, &shape.form, words, value);
         }
-        let alone = changed.iter().all(|place| shape.places.stands_alone(*place));
         // Somebody may still hold the word about the value before.
-        let proven = std::mem::take(&mut self.proven).get();
-        Some((changed, proven && alone))
+        let proven = std::mem::take(&mut self.proven);
+        Some(DocumentBefore { changed: changed.into(), proven: (*proven).clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Patterns;
+    use super::*;
+
+    const MACHINE: &str =
+        "metadata:\n  name: NAME\nspec:\n  disks:\n  - lun: 0\n    size: SIZE\n  of: NAME\n";
+
+    /// Reads a machine of this name and size, and says whether the table `nth` stands of the part at this path; then the table finds
+    /// nothing, or something.
+    fn stands(
+        patterns: &mut Patterns,
+        (name, size): (&str, &str),
+        (nth, path, finds_nothing): (u32, &str, bool),
+    ) -> bool {
+        let text = MACHINE.replace("NAME", name).replace("SIZE", size);
+        let read = patterns.parse(&text, |text| serde_saphyr::from_str(text)).unwrap();
+        let Some(known) = read.known else { return false };
+        let part = read.value.pointer(path).unwrap_or(&Value::Null);
+        let stands = known.stands(nth, &read.value, part);
+        if !stands {
+            assert_eq!(known.is_held_by(nth, (&read.value, part), || finds_nothing), finds_nothing);
+        }
+        stands
+    }
+
+    #[test]
+    fn what_found_nothing_stands_where_nothing_differs_in_what_it_sees() {
+        let table = (1, "/spec/disks", true);
+        let mut patterns = Patterns::default();
+        let mut of = |name, size, table| stands(&mut patterns, (name, size), table);
+        for name in ["a", "b", "c"] {
+            assert!(!of(name, "4", table), "nothing is known of such documents");
+        }
+        assert!(!of("d", "4", table), "it is the first whose value is known");
+        assert!(of("e", "4", table), "another name");
+        assert!(!of("f", "4", table), "nobody asked of the one before");
+        assert!(!of("g", "5", table), "another size");
+        assert!(!of("h", "5", (1, "/spec", true)), "the name is in what it sees");
+        assert!(!of("i", "5", (2, "/spec/disks", true)), "another table");
+    }
+
+    #[test]
+    fn what_found_something_is_asked_again() {
+        let mut patterns = Patterns::default();
+        for name in ["a", "b", "c", "d", "e"] {
+            assert!(!stands(&mut patterns, (name, "4"), (0, "/spec/disks", false)), "{name}");
+        }
     }
 }

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 use super::super::super::path::at;
 use super::rules;
-use super::value::{below, has, list, no_resource_id, number, on, repeats, text};
+use super::value::{has, list, no_resource_id, number, on, repeats, text};
 
-const SPEC: &str = "/spec/template/spec";
 const ULTRA: &str = "UltraSSD_LRS";
 /// The kinds of disks (Azure's `armcompute.DiskStorageAccountTypes`).
 const STORAGE: &[&str] = &[
@@ -29,14 +28,14 @@ const LARGEST: i64 = 2048;
 
 rules! {
     "says no operating system", "spec: {template: {spec: {osDisk: {osType: null}}}}" =>
-        |o| text(below(o, SPEC), "/osDisk/osType").is_empty();
+        |o| text(o, "/osDisk/osType").is_empty();
     "has a disk of the operating system that is not from 1 to 2048 GiB",
         "spec: {template: {spec: {osDisk: {diskSizeGB: 4096}}}}" =>
-        |o| number(below(o, SPEC), "/osDisk/diskSizeGB")
+        |o| number(o, "/osDisk/diskSizeGB")
             .is_some_and(|size| !(1..=LARGEST).contains(&size));
     "has a disk of the operating system of the kind UltraSSD_LRS",
         "spec: {template: {spec: {osDisk: {cachingType: None, managedDisk: {storageAccountType: UltraSSD_LRS}}}}}" =>
-        |o| text(below(o, SPEC), "/osDisk/managedDisk/storageAccountType") == ULTRA;
+        |o| text(o, "/osDisk/managedDisk/storageAccountType") == ULTRA;
     "has a disk of an unknown kind",
         "spec: {template: {spec: {osDisk: {managedDisk: {storageAccountType: Premium}}}}}" =>
         |o| disks(o).filter_map(|disk| disk.get("managedDisk")).any(unknown_storage);
@@ -51,12 +50,12 @@ rules! {
             && !matches!(text(disk, "/cachingType"), "" | "None"));
     "encrypts a local disk with a key of its own",
         "spec: {template: {spec: {osDisk: {diffDiskSettings: {option: Local}, managedDisk: {storageAccountType: Premium_LRS, diskEncryptionSet: {id: x}}}}}}" =>
-        |o| has(below(o, SPEC), "/osDisk/diffDiskSettings")
-            && has(below(o, SPEC), "/osDisk/managedDisk/diskEncryptionSet");
+        |o| has(o, "/osDisk/diffDiskSettings")
+            && has(o, "/osDisk/managedDisk/diskEncryptionSet");
     "says a place of a disk that is not local",
         "spec: {template: {spec: {osDisk: {diffDiskSettings: {placement: CacheDisk}}}}}" =>
-        |o| has(below(o, SPEC), "/osDisk/diffDiskSettings/placement")
-            && text(below(o, SPEC), "/osDisk/diffDiskSettings/option") != "Local";
+        |o| has(o, "/osDisk/diffDiskSettings/placement")
+            && text(o, "/osDisk/diffDiskSettings/option") != "Local";
     "has a data disk that is not from 4 to 32767 GiB",
         "spec: {template: {spec: {dataDisks: [{nameSuffix: a, diskSizeGB: 3, lun: 0}]}}}" =>
         |o| data(o).iter().any(|d| number(d, "/diskSizeGB").is_none_or(|s| !DATA.contains(&s)));
@@ -87,40 +86,40 @@ rules! {
             .any(|id| !id.is_empty() && no_resource_id(id));
     "has a role and no identity of the system's",
         "spec: {template: {spec: {systemAssignedIdentityRole: {definitionID: d, scope: s}}}}" =>
-        |o| identity(o) != "SystemAssigned" && has(below(o, SPEC), "/systemAssignedIdentityRole");
+        |o| identity(o) != "SystemAssigned" && has(o, "/systemAssignedIdentityRole");
     "has a role of which it does not say what and where",
         "spec: {template: {spec: {identity: SystemAssigned, userAssignedIdentities: null, systemAssignedIdentityRole: {scope: s}}}}" =>
-        |o| has(below(o, SPEC), "/systemAssignedIdentityRole") && ["definitionID", "scope"]
-            .iter().any(|f| text(o, &format!("{SPEC}/systemAssignedIdentityRole/{f}")).is_empty());
+        |o| has(o, "/systemAssignedIdentityRole") && ["definitionID", "scope"]
+            .iter().any(|f| text(o, &format!("/systemAssignedIdentityRole/{f}")).is_empty());
     "names the role assignment, which every machine must have one of",
         "spec: {template: {spec: {roleAssignmentName: 11111111-1111-1111-1111-111111111111}}}" =>
         |o| ["/roleAssignmentName", "/systemAssignedIdentityRole/name"]
-            .iter().any(|field| !text(below(o, SPEC), field).is_empty());
+            .iter().any(|field| !text(o, field).is_empty());
     "has network interfaces and a subnet",
         "spec: {template: {spec: {subnetName: a, networkInterfaces: [{privateIPConfigs: 1}]}}}" =>
-        |o| !interfaces(o).is_empty() && has(below(o, SPEC), "/subnetName");
+        |o| !interfaces(o).is_empty() && has(o, "/subnetName");
     "has network interfaces and says itself whether they are accelerated",
         "spec: {template: {spec: {acceleratedNetworking: true, networkInterfaces: [{privateIPConfigs: 1}]}}}" =>
-        |o| !interfaces(o).is_empty() && has(below(o, SPEC), "/acceleratedNetworking");
+        |o| !interfaces(o).is_empty() && has(o, "/acceleratedNetworking");
     "has a network interface without an address",
         "spec: {template: {spec: {networkInterfaces: [{privateIPConfigs: 0}]}}}" =>
         |o| interfaces(o).iter().any(|n| number(n, "/privateIPConfigs").is_some_and(|c| c < 1));
     "has a reserved capacity that is no resource's id",
         "spec: {template: {spec: {capacityReservationGroupID: mine}}}" =>
-        |o| has(below(o, SPEC), "/capacityReservationGroupID")
-            && no_resource_id(text(below(o, SPEC), "/capacityReservationGroupID"));
+        |o| has(o, "/capacityReservationGroupID")
+            && no_resource_id(text(o, "/capacityReservationGroupID"));
     "has extensions and lets none work",
         "spec: {template: {spec: {disableExtensionOperations: true, vmExtensions: [{name: a}]}}}" =>
-        |o| on(below(o, SPEC), "/disableExtensionOperations")
-            && !list(below(o, SPEC), "/vmExtensions").is_empty();
+        |o| on(o, "/disableExtensionOperations")
+            && !list(o, "/vmExtensions").is_empty();
 }
 
-fn data(object: &Value) -> &[Value] {
-    list(below(object, SPEC), "/dataDisks")
+fn data(spec: &Value) -> &[Value] {
+    list(spec, "/dataDisks")
 }
 
-fn disks(object: &Value) -> impl Iterator<Item = &Value> {
-    at(below(object, SPEC), "/osDisk").into_iter().chain(data(object))
+fn disks(spec: &Value) -> impl Iterator<Item = &Value> {
+    at(spec, "/osDisk").into_iter().chain(data(spec))
 }
 
 /// Whether a managed disk is of no kind that Azure has.
@@ -128,16 +127,16 @@ fn unknown_storage(disk: &Value) -> bool {
     !STORAGE.contains(&text(disk, "/storageAccountType"))
 }
 
-fn identity(object: &Value) -> &str {
-    text(below(object, SPEC), "/identity")
+fn identity(spec: &Value) -> &str {
+    text(spec, "/identity")
 }
 
-fn identities(object: &Value) -> &[Value] {
-    list(below(object, SPEC), "/userAssignedIdentities")
+fn identities(spec: &Value) -> &[Value] {
+    list(spec, "/userAssignedIdentities")
 }
 
-fn interfaces(object: &Value) -> &[Value] {
-    list(below(object, SPEC), "/networkInterfaces")
+fn interfaces(spec: &Value) -> &[Value] {
+    list(spec, "/networkInterfaces")
 }
 
 #[cfg(test)]

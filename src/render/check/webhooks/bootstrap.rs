@@ -4,7 +4,6 @@
 
 use serde_json::Value;
 
-use super::super::super::path::at;
 use super::rules;
 use super::value::{bad_metadata, has, list, number, repeats, text};
 
@@ -30,11 +29,11 @@ rules! {
         |o| any(o, "/files", |f| lacks(f, "/contentFrom", "key"));
     "has two files at one path",
         "spec: {template: {spec: {files: [{path: /a, content: x}, {path: /a, content: y}]}}}" =>
-        |o| repeats(list(spec(o), "/files").iter().map(|file| text(file, "/path")));
+        |o| repeats(list(o, "/files").iter().map(|file| text(file, "/path")));
     "gives a component one argument twice", // the CRD's own rule, told before a server is asked
         "spec: {template: {spec: {joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: v, value: '1'}, {name: v, value: '2'}]}}}}}" =>
         |o| ARGUMENTS.iter().any(|path| {
-            repeats(list(spec(o), path).iter().map(|argument| text(argument, "/name")))
+            repeats(list(o, path).iter().map(|argument| text(argument, "/name")))
         });
     "has a user with a password and a source of one",
         "spec: {template: {spec: {users: [{name: u, passwd: x, passwdFrom: {secret: {name: s, key: k}}}]}}}" =>
@@ -47,7 +46,7 @@ rules! {
         |o| any(o, "/users", |u| lacks(u, "/passwdFrom", "key"));
     "is written for Ignition, whose feature gate is off",
         "spec: {template: {spec: {format: ignition}}}" =>
-        |o| text(spec(o), "/format") == "ignition" || has(spec(o), "/ignition");
+        |o| text(o, "/format") == "ignition" || has(o, "/ignition");
     "divides a disk into more than all of it",
         "spec: {template: {spec: {diskSetup: {partitions: [{diskLayout: [{percentage: 60}, {percentage: 60}]}]}}}}" =>
         |o| any(o, "/diskSetup/partitions", |p| {
@@ -56,22 +55,18 @@ rules! {
     "finds its cluster by two ways at once",
         "spec: {template: {spec: {joinConfiguration: {discovery: {file: {kubeConfig: {user: {authProvider: {name: a}, exec: {command: b}}}}}}}}}" =>
         |o| ["authProvider", "exec"].iter().all(|way| {
-            has(spec(o), &format!("/joinConfiguration/discovery/file/kubeConfig/user/{way}"))
+            has(o, &format!("/joinConfiguration/discovery/file/kubeConfig/user/{way}"))
         });
+}
+
+rules! { TEMPLATE:
     "has malformed labels or annotations in its template",
         "spec: {template: {metadata: {annotations: {a b: c}}}}" =>
-        |o| at(o, "/spec/kubeadmConfigSpec").is_none()
-            && bad_metadata(o, "/spec/template/metadata");
+        |o| bad_metadata(o, "/metadata");
 }
 
-/// The configuration of either kind.
-fn spec(object: &Value) -> &Value {
-    let own = at(object, "/spec/kubeadmConfigSpec");
-    own.or_else(|| at(object, "/spec/template/spec")).unwrap_or(&Value::Null)
-}
-
-fn any(object: &Value, path: &str, broken: impl Fn(&Value) -> bool) -> bool {
-    list(spec(object), path).iter().any(broken)
+fn any(spec: &Value, path: &str, broken: impl Fn(&Value) -> bool) -> bool {
+    list(spec, path).iter().any(broken)
 }
 
 /// Whether a source is there and a field of its Secret is not.

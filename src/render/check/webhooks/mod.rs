@@ -35,15 +35,19 @@ mod value;
 
 use serde_json::Value;
 
+use self::value::below;
 use super::super::job::Job;
 use super::super::object::Object;
 use crate::diag::{Code, Diagnostics};
+
+/// The rules of a file, with the place in an object of which they are: they see nothing else of it.
+type RulesAt = (&'static str, &'static [WebhookRule]);
 
 /// One thing that a webhook refuses.
 pub(super) struct WebhookRule {
     /// What is wrong, after the object's name.
     says: &'static str,
-    /// Whether it is so.
+    /// Whether it is so, by what stands at the table's place.
     broken: fn(&Value) -> bool,
     /// What it refuses: a change to the file's `GOOD`, as a JSON merge patch.
     #[cfg(test)]
@@ -53,7 +57,10 @@ pub(super) struct WebhookRule {
 /// The rules of a kind. Each is what it says, an example of what it refuses, and the question.
 macro_rules! rules {
     ($($says:literal, $refused:literal => $broken:expr;)*) => {
-        pub(super) const RULES: &[super::WebhookRule] = &[$(super::WebhookRule {
+        rules! { RULES: $($says, $refused => $broken;)* }
+    };
+    ($name:ident: $($says:literal, $refused:literal => $broken:expr;)*) => {
+        pub(super) const $name: &[super::WebhookRule] = &[$(super::WebhookRule {
             says: $says,
             broken: $broken,
             #[cfg(test)]
@@ -63,44 +70,59 @@ macro_rules! rules {
 }
 use rules;
 
+/// Where templates of machines, and of what they boot with, say it.
+const MACHINE: &str = "/spec/template/spec";
+
 /// The kinds with rules, each with the group that it must be of.
-const KINDS: &[(&str, &str, &[&[WebhookRule]])] = &[
-    ("cluster.x-k8s.io", "Cluster", &[cluster::RULES]),
-    ("cluster.x-k8s.io", "MachineDeployment", &[machine_deployment::RULES]),
-    ("cluster.x-k8s.io", "MachineHealthCheck", &[machine_health_check::RULES]),
-    ("cluster.x-k8s.io", "MachinePool", &[machine_pool::RULES]),
-    ("addons.cluster.x-k8s.io", "ClusterResourceSet", &[resource_set::RULES]),
-    ("bootstrap.cluster.x-k8s.io", "KubeadmConfigTemplate", &[bootstrap::RULES]),
+const KINDS: &[(&str, &str, &[RulesAt])] = &[
+    ("cluster.x-k8s.io", "Cluster", &[("", cluster::RULES)]),
+    ("cluster.x-k8s.io", "MachineDeployment", &[("", machine_deployment::RULES)]),
+    ("cluster.x-k8s.io", "MachineHealthCheck", &[("", machine_health_check::RULES)]),
+    ("cluster.x-k8s.io", "MachinePool", &[("", machine_pool::RULES)]),
+    ("addons.cluster.x-k8s.io", "ClusterResourceSet", &[("", resource_set::RULES)]),
+    (
+        "bootstrap.cluster.x-k8s.io",
+        "KubeadmConfigTemplate",
+        &[(MACHINE, bootstrap::RULES), ("/spec/template", bootstrap::TEMPLATE)],
+    ),
     (
         "controlplane.cluster.x-k8s.io",
         "KubeadmControlPlane",
-        &[kubeadm_control_plane::RULES, bootstrap::RULES],
+        &[("", kubeadm_control_plane::RULES), ("/spec/kubeadmConfigSpec", bootstrap::RULES)],
     ),
-    ("controlplane.cluster.x-k8s.io", "KamajiControlPlane", &[kamaji::RULES]),
-    ("infrastructure.cluster.x-k8s.io", "AzureCluster", &[azure_cluster::RULES, network::RULES]),
-    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedCluster", &[aks_network::RULES]),
-    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedControlPlane", &[aks_control_plane::RULES]),
-    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedMachinePool", &[aks_pool::RULES]),
-    ("infrastructure.cluster.x-k8s.io", "AzureClusterIdentity", &[azure_identity::RULES]),
+    ("controlplane.cluster.x-k8s.io", "KamajiControlPlane", &[("", kamaji::RULES)]),
+    (
+        "infrastructure.cluster.x-k8s.io",
+        "AzureCluster",
+        &[("", azure_cluster::RULES), ("", network::RULES)],
+    ),
+    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedCluster", &[("", aks_network::RULES)]),
+    (
+        "infrastructure.cluster.x-k8s.io",
+        "AzureASOManagedControlPlane",
+        &[("", aks_control_plane::RULES)],
+    ),
+    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedMachinePool", &[("", aks_pool::RULES)]),
+    ("infrastructure.cluster.x-k8s.io", "AzureClusterIdentity", &[("", azure_identity::RULES)]),
     (
         "infrastructure.cluster.x-k8s.io",
         "AzureMachineTemplate",
-        &[azure_machine::RULES, security::RULES],
+        &[(MACHINE, azure_machine::RULES), (MACHINE, security::RULES)],
     ),
-    ("kustomize.toolkit.fluxcd.io", "Kustomization", &[flux_kustomization::RULES]),
-    ("helm.toolkit.fluxcd.io", "HelmRelease", &[flux_release::RULES]),
-    ("source.toolkit.fluxcd.io", "GitRepository", &[flux_git::RULES]),
-    ("source.toolkit.fluxcd.io", "HelmRepository", &[flux_helm::RULES]),
-    ("source.toolkit.fluxcd.io", "OCIRepository", &[flux_oci::RULES]),
-    ("operator.cluster.x-k8s.io", "CoreProvider", &[provider::RULES]),
-    ("operator.cluster.x-k8s.io", "BootstrapProvider", &[provider::RULES]),
-    ("operator.cluster.x-k8s.io", "ControlPlaneProvider", &[provider::RULES]),
-    ("operator.cluster.x-k8s.io", "InfrastructureProvider", &[provider::RULES]),
-    ("operator.cluster.x-k8s.io", "AddonProvider", &[provider::RULES]),
-    ("operator.cluster.x-k8s.io", "IPAMProvider", &[provider::RULES]),
-    ("operator.cluster.x-k8s.io", "RuntimeExtensionProvider", &[provider::RULES]),
-    ("kamaji.clastix.io", "DataStore", &[data_store::RULES]),
-    ("external-secrets.io", "ExternalSecret", &[external_secret::RULES]),
+    ("kustomize.toolkit.fluxcd.io", "Kustomization", &[("", flux_kustomization::RULES)]),
+    ("helm.toolkit.fluxcd.io", "HelmRelease", &[("", flux_release::RULES)]),
+    ("source.toolkit.fluxcd.io", "GitRepository", &[("", flux_git::RULES)]),
+    ("source.toolkit.fluxcd.io", "HelmRepository", &[("", flux_helm::RULES)]),
+    ("source.toolkit.fluxcd.io", "OCIRepository", &[("", flux_oci::RULES)]),
+    ("operator.cluster.x-k8s.io", "CoreProvider", &[("", provider::RULES)]),
+    ("operator.cluster.x-k8s.io", "BootstrapProvider", &[("", provider::RULES)]),
+    ("operator.cluster.x-k8s.io", "ControlPlaneProvider", &[("", provider::RULES)]),
+    ("operator.cluster.x-k8s.io", "InfrastructureProvider", &[("", provider::RULES)]),
+    ("operator.cluster.x-k8s.io", "AddonProvider", &[("", provider::RULES)]),
+    ("operator.cluster.x-k8s.io", "IPAMProvider", &[("", provider::RULES)]),
+    ("operator.cluster.x-k8s.io", "RuntimeExtensionProvider", &[("", provider::RULES)]),
+    ("kamaji.clastix.io", "DataStore", &[("", data_store::RULES)]),
+    ("external-secrets.io", "ExternalSecret", &[("", external_secret::RULES)]),
 ];
 
 /// The groups of kinds that no webhook refuses, or none with rules: what stops at an object is its controller.
@@ -133,8 +155,16 @@ fn refusals(object: &Object) -> impl Iterator<Item = &'static str> {
     let (own, kind) = (object.group(), object.kind());
     let of = |(group, named, _): &&(&str, &str, _)| *named == kind && *group == own;
     let tables = KINDS.iter().find(of).map_or(&[][..], |(_, _, tables)| tables);
-    let broken = tables.iter().flat_map(|rules| *rules).filter(|rule| (rule.broken)(&object.value));
-    broken.map(|rule| rule.says)
+    (0..).zip(tables).flat_map(move |(nth, (place, rules))| {
+        let part = below(&object.value, place);
+        let broken = move || rules.iter().filter(move |rule| (rule.broken)(part));
+        let known = object.known.as_ref();
+        let is_held = known.is_some_and(|known| {
+            known.is_held_by(nth, (&object.value, part), || broken().next().is_none())
+        });
+        let asked = (!is_held).then(broken);
+        asked.into_iter().flatten().map(|rule| rule.says)
+    })
 }
 
 #[cfg(test)]
@@ -191,6 +221,7 @@ mod tests {
             hold(aks_pool::GOOD, aks_pool::RULES),
             hold(resource_set::GOOD, resource_set::RULES),
             hold(bootstrap::GOOD, bootstrap::RULES),
+            hold(bootstrap::GOOD, bootstrap::TEMPLATE),
             hold(kubeadm_control_plane::GOOD, kubeadm_control_plane::RULES),
             hold(kamaji::GOOD, kamaji::RULES),
             hold(azure_cluster::GOOD, azure_cluster::RULES),
@@ -229,7 +260,8 @@ mod tests {
     #[test]
     fn a_rule_says_one_thing_and_stands_once() {
         for (_, kind, tables) in KINDS {
-            let all: Vec<_> = tables.iter().flat_map(|rules| *rules).map(|r| r.says).collect();
+            let rules = tables.iter().flat_map(|(_, rules)| *rules);
+            let all: Vec<_> = rules.map(|r| r.says).collect();
             assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{kind}");
         }
     }

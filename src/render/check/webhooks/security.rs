@@ -7,10 +7,9 @@ use serde_json::Value;
 use super::rules;
 use super::value::{below, has, on, text};
 
-const SPEC: &str = "/spec/template/spec";
-const DISK: &str = "/spec/template/spec/osDisk/managedDisk/securityProfile";
-const PROFILE: &str = "/spec/template/spec/securityProfile";
-const BOOT: &str = "/spec/template/spec/diagnostics/boot";
+const DISK: &str = "/osDisk/managedDisk/securityProfile";
+const PROFILE: &str = "/securityProfile";
+const BOOT: &str = "/diagnostics/boot";
 /// The encryption that takes in the machine's own state.
 const WHOLE: &str = "DiskWithVMGuestState";
 
@@ -33,7 +32,7 @@ rules! {
         |o| has(below(o, DISK), "/diskEncryptionSet")
             && text(below(o, DISK), "/securityEncryptionType") != WHOLE;
     "has an SSH key that is not in base64", "spec: {template: {spec: {sshPublicKey: 'ssh-rsa AAAA'}}}" =>
-        |o| !is_base64(text(below(o, SPEC), "/sshPublicKey"));
+        |o| !is_base64(text(o, "/sshPublicKey"));
     "tells of its start to an account of which it does not say where",
         "spec: {template: {spec: {diagnostics: {boot: {storageAccountType: UserManaged}}}}}" =>
         |o| text(below(o, BOOT), "/storageAccountType") == "UserManaged"
