@@ -8,7 +8,6 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::Files;
-use super::path::at;
 use super::reader::{self, YamlError};
 use super::text;
 use crate::pattern::{KnownDocument, ReadDocument};
@@ -38,9 +37,11 @@ struct ObjectNames {
 impl ObjectNames {
     fn of(value: &Value) -> Self {
         let mut text = String::with_capacity(128);
-        let paths = ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"];
-        let ends = paths.map(|path| {
-            text.push_str(at(value, path).and_then(Value::as_str).unwrap_or_default());
+        let metadata = value.get("metadata").unwrap_or(&Value::Null);
+        let names =
+            [(value, "apiVersion"), (value, "kind"), (metadata, "namespace"), (metadata, "name")];
+        let ends = names.map(|(of, key)| {
+            text.push_str(of.get(key).and_then(Value::as_str).unwrap_or_default());
             text.len()
         });
         Self { text, ends }
