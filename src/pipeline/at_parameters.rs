@@ -68,7 +68,7 @@ impl Run<'_> {
             for path in paths {
                 remove(&mut less.spec.parameters, &mut less.spec.node_pools, path);
             }
-            self.cluster_jobs().job(&less, worker).render()
+            self.cluster_jobs().of(&less, worker).render()
         };
         let spec = &cluster.spec;
         let said = (&spec.parameters, spec.node_pools.as_slice());

@@ -11,6 +11,7 @@ use super::folders::{put_folder, read_folder};
 use super::handing_over::arrived;
 use super::loss_guards::LossGuards;
 use super::run::Run;
+use super::versions::standing;
 use crate::diag::FieldPath;
 use crate::gate::{self, NotMade, Objection};
 use crate::model::{
@@ -52,7 +53,7 @@ impl Choosing<'_> {
         let Build { work, threads, .. } = &snapshot.build;
         work.begin(WorkStage::Rendering, plan.clusters.len());
         let jobs = self.run.cluster_jobs();
-        take_each(jobs, *threads, &plan.clusters, |name, planned, job| {
+        take_each(jobs, *threads, plan.clusters.iter(), |(name, planned), job| {
             work.step();
             if let Some((worker, row)) = self.cluster(name, planned, job)? {
                 let leaves = matches!(planned.decision, Decision::Move { .. });
@@ -159,7 +160,7 @@ impl Choosing<'_> {
         (old, before): (Option<&ClusterRow>, Option<Id>),
     ) -> Result<(Option<Id>, Option<SteppedVersions>), NotMade> {
         gate::resize_blocked(planned, old.is_some())?;
-        if let Some(old) = job.stands(old) {
+        if let Some(old) = standing(old, job.key) {
             return Ok((old.folder, self.run.stepped(cluster, None, Some(old))));
         }
         if before.is_none() && self.run.is_pending(worker) {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::ahead::{FolderJob, take_each};
 use super::choosing::{Choosing, placed_at};
 use super::contents::ControlPlaneContents;
 use super::folders::{put_files, put_folder, read_folder, standing_settings};
 use super::loss_guards::Remembered;
-use super::overriding::made_worker_job;
 use super::run::Run;
+use super::worker_jobs::WorkerClusterJobs;
 use super::writing::Writing;
 use crate::change::{self, PLATFORM};
 use crate::gate::{self, NotMade};
@@ -35,20 +36,23 @@ impl Choosing<'_> {
         &mut self,
         old: Option<&FleetLock>,
     ) -> Result<BTreeMap<Name, ControlPlaneRow>, StoreError> {
-        let mut rows = BTreeMap::new();
-        let planned: Vec<(Name, WorkerState)> =
-            self.run.plan.workers.iter().map(|(name, plan)| (name.clone(), plan.state)).collect();
-        for (name, state) in planned {
-            let before = old.and_then(|lock| lock.workers.get(&name));
-            let kept = self.run.read.previous.kept.made.contains(&name);
-            let row = match state {
+        let Run { snapshot, read, plan, .. } = self.run;
+        let (jobs, mut rows) = (self.run.worker_cluster_jobs(), BTreeMap::new());
+        let threads = snapshot.build.threads;
+        take_each(jobs, threads, plan.workers.iter(), |(name, planned), made| {
+            let before = old.and_then(|lock| lock.workers.get(name));
+            let kept = read.previous.kept.made.contains(name);
+            let row = match planned.state {
                 _ if kept => before.cloned(),
-                WorkerState::Desired | WorkerState::Kept => self.worker_cluster(&name, before)?,
-                WorkerState::Retiring => self.retiring(&name, before)?,
+                WorkerState::Desired | WorkerState::Kept => {
+                    self.worker_cluster(name, before, made)?
+                }
+                WorkerState::Retiring => self.retiring(name, before)?,
                 WorkerState::NotLoaded | WorkerState::RemovedInUse => before.cloned(),
             };
-            rows.extend(row.map(|row| (name, row)));
-        }
+            rows.extend(row.map(|row| (name.clone(), row)));
+            Ok(())
+        })?;
         Ok(rows)
     }
 
@@ -56,37 +60,26 @@ impl Choosing<'_> {
         &mut self,
         name: &Name,
         before: Option<&ControlPlaneRow>,
+        made: Option<&FolderJob>,
     ) -> Result<Option<ControlPlaneRow>, StoreError> {
-        let fleet = &self.run.read.loaded.fleet;
-        let Some(worker) = fleet.workers.get(name) else { return Ok(before.cloned()) };
-        let Some(job) = self.worker_job(worker) else {
-            return Ok(before.cloned());
-        };
-        let key = job.key();
-        let standing = before.filter(|b| b.state == ClusterState::Bound && b.folder.is_some());
-        if let Some(before) = standing.filter(|b| b.render_key == key) {
+        let worker = self.run.read.loaded.fleet.workers.get(name);
+        let Some((worker, made)) = worker.zip(made) else { return Ok(before.cloned()) };
+        if let Some(before) = WorkerClusterJobs::standing(before, made.key) {
             return Ok(Some(before.clone()));
         }
         let retired = self.run.plan.retirements.get(name);
         let over = retired.is_some_and(|d| matches!(d.progress, Progress::Ends(_)));
         let last = before.and_then(|before| before.folder).filter(|_| !over);
-        let attempt = self.new_worker_cluster(worker, (&job, key), before, last);
+        let attempt = self.new_worker_cluster(worker, made, before, last);
         let chosen = gate::choose(attempt.map(Some), || before.cloned())?;
         Ok(self.chosen(name, chosen))
-    }
-
-    /// The job of a worker's own cluster; `None` where carp does not make it.
-    fn worker_job(&self, worker: &Worker) -> Option<Job> {
-        let Run { read, snapshot, .. } = self.run;
-        let fleet = &read.loaded.fleet;
-        made_worker_job(fleet, worker, &read.templates, &snapshot.input.prefix)
     }
 
     /// The row of a worker's own cluster with a new folder, which follows the folder `last`.
     fn new_worker_cluster(
         &mut self,
         worker: &Worker,
-        (job, render_key): (&Job, Digest),
+        made: &FolderJob,
         before: Option<&ControlPlaneRow>,
         last: Option<Id>,
     ) -> Result<ControlPlaneRow, NotMade> {
@@ -96,13 +89,13 @@ impl Choosing<'_> {
             let found = (found, &self.trials);
             gate::not_made(self.run.at_parameters_of_worker(worker, found))
         };
-        let files = job.render().map_err(told)?;
+        let files = made.files().map_err(told)?;
         let mut same = false;
         if let Some(folder) = last {
             let last = read_folder(self.run.store, folder)?;
-            same = render::same_objects(&last, &files);
-            let change = FolderChange::between(&last, &files);
-            let found = job.forbidden_changes(&change).into_iter();
+            same = render::same_objects(&last, files);
+            let change = FolderChange::between(&last, files);
+            let found = made.job.forbidden_changes(&change).into_iter();
             let found = found.map(|found| placed_at(found, &worker.file, worker.document));
             gate::forbidden_change(found.collect())?;
             // The pools of a worker that a pool made are that pool's.
@@ -113,18 +106,17 @@ impl Choosing<'_> {
             if !same {
                 self.loses((&worker.name, PLATFORM), &change, own, |choosing| {
                     let before = Worker { spec: change.last_spec()?, ..worker.clone() };
-                    choosing.worker_job(&before)
+                    choosing.run.worker_cluster_jobs().of(&before)
                 })?;
             }
         }
-        let folder = put_folder(self.run.store, &files)?;
+        let folder = put_folder(self.run.store, files)?;
         let before = before.and_then(|before| before.folder);
         self.run.fits(&paths::control_plane(name), before, folder)?;
-        let state = ClusterState::Bound;
         let row = ControlPlaneRow {
-            state,
+            state: ClusterState::Bound,
             deletion: None,
-            render_key,
+            render_key: made.key,
             folder: Some(folder),
             files: BTreeMap::new(),
         };

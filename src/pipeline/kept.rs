@@ -26,7 +26,7 @@ impl Choosing<'_> {
     /// A cluster whose document says something new, on a worker whose folder is not written.
     pub(super) fn note_waiting(&mut self, name: &Name, worker: &Name, old: Option<&ClusterRow>) {
         let Some(cluster) = self.run.read.loaded.fleet.clusters.get(name) else { return };
-        let job = self.run.cluster_jobs().job(cluster, worker);
+        let job = self.run.cluster_jobs().of(cluster, worker);
         let noted = self.gates.iter().any(|gate| gate.name == *name);
         if noted || old.is_some_and(|old| old.render_key == job.key()) {
             return;

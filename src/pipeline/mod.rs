@@ -39,6 +39,7 @@ mod status;
 mod updates;
 mod versions;
 mod whole;
+mod worker_jobs;
 mod worker_tree;
 mod write;
 mod writing;

@@ -1,5 +1,6 @@
 //! The jobs that make clusters' folders: the versions that they get, what the locks keep of these, and overrides.
 
+use super::ahead::FolderJobs;
 use super::choosing::placed_at;
 use super::overriding::overridden;
 use super::read::Read;
@@ -7,8 +8,8 @@ use super::run::Run;
 use crate::diag::Diagnostic;
 use crate::gate::{self, Objection, VersionChange};
 use crate::model::{
-    Cluster, ClusterPlan, ClusterRow, DEFAULT_DATA_STORE, Decision, Name, Plan, Progress,
-    SteppedVersions, Versions,
+    Cluster, ClusterPlan, ClusterRow, ClusterState, DEFAULT_DATA_STORE, Decision, Digest, Name,
+    Plan, Progress, SteppedVersions, Versions,
 };
 use crate::overrides;
 use crate::render::{self, Files, Job};
@@ -28,7 +29,7 @@ impl<'a> ClusterJobs<'a> {
     }
 
     /// The job that makes a cluster's folder.
-    pub(super) fn job(self, cluster: &Cluster, worker: &Name) -> Job {
+    pub(super) fn of(self, cluster: &Cluster, worker: &Name) -> Job {
         self.job_at(cluster, worker, &self.versions(cluster))
     }
 
@@ -38,16 +39,6 @@ impl<'a> ClusterJobs<'a> {
         let at = (versions, self.data_store_before(cluster, worker));
         let job = render::cluster_job_at(fleet, cluster, worker, at, &self.read.templates);
         overridden(job, fleet, cluster, worker)
-    }
-
-    /// The job that makes the folder of a planned cluster; `None` where that has none of its document's.
-    pub(super) fn desired(self, name: &Name, planned: &ClusterPlan) -> Option<Job> {
-        let worker = planned.decision.worker()?;
-        if matches!(planned.decision, Decision::Delete { .. } | Decision::Move { .. }) {
-            return None;
-        }
-        let cluster = self.read.loaded.fleet.clusters.get(name)?;
-        Some(self.job(cluster, worker))
     }
 
     /// The row that a worker's lock has of a cluster, unless what stood under its name is over.
@@ -72,6 +63,31 @@ impl<'a> ClusterJobs<'a> {
         let row = self.row_that_stands(&cluster.name, worker)?;
         row.folder.is_some().then(|| row.data_store.as_deref().unwrap_or(DEFAULT_DATA_STORE))
     }
+}
+
+impl<'a> FolderJobs for ClusterJobs<'a> {
+    type Of = (&'a Name, &'a ClusterPlan);
+
+    /// `None` for a cluster that is on no worker, goes, or whose document is gone.
+    fn job(self, (name, planned): Self::Of) -> Option<Job> {
+        let worker = planned.decision.worker()?;
+        if matches!(planned.decision, Decision::Delete { .. } | Decision::Move { .. }) {
+            return None;
+        }
+        let cluster = self.read.loaded.fleet.clusters.get(name)?;
+        Some(self.of(cluster, worker))
+    }
+
+    fn stands(self, (name, planned): Self::Of, key: Digest) -> bool {
+        let row = planned.decision.worker().and_then(|on| self.row_that_stands(name, on));
+        standing(row, key).is_some()
+    }
+}
+
+/// The row of a folder that stands as a job of this key makes it.
+pub(super) fn standing(row: Option<&ClusterRow>, key: Digest) -> Option<&ClusterRow> {
+    let bound = |row: &&ClusterRow| row.state == ClusterState::Bound && row.folder.is_some();
+    row.filter(bound).filter(|row| row.render_key == key)
 }
 
 impl<'a> Run<'a> {

@@ -3,63 +3,64 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::ahead::{FolderJob, take_each};
 use super::choosing::Choosing;
 use super::contents::OwnFiles;
 use super::drift::must_write;
 use super::folders::put_files;
-use super::overriding::layers_job;
 use super::rows::{folder_digest, rendered};
+use super::run::Run;
 use super::writing::Writing;
 use crate::gate;
 use crate::model::paths::{CLUSTERS_INDEX, PLATFORM, SENTINEL};
 use crate::model::{
-    ClusterRow, Digest, Id, Name, Owned, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, WorkerState,
-    lock_to_bytes, paths,
+    ClusterRow, Digest, Id, Name, Owned, StoreError, WORKER_LOCK_SCHEMA, WorkerLock, lock_to_bytes,
+    paths,
 };
 use crate::render::{self, Appliers};
 
 impl Choosing<'_> {
     /// The own files of every worker whose folder is written.
     pub(super) fn workers(&mut self) -> Result<BTreeMap<Name, OwnFiles>, StoreError> {
-        let mut all = BTreeMap::new();
-        for name in self.run.plan.workers.keys() {
-            if !self.run.read.previous.kept.workers.contains(name) {
-                all.extend(self.own_files(name)?.map(|own| (name.clone(), own)));
-            }
-        }
+        let Run { snapshot, read, plan, .. } = self.run;
+        let kept = &read.previous.kept.workers;
+        let names: Vec<_> = plan.workers.keys().filter(|name| !kept.contains(*name)).collect();
+        let (jobs, mut all) = (self.run.own_files_jobs(), BTreeMap::new());
+        take_each(jobs, snapshot.build.threads, names.into_iter(), |name, made| {
+            all.extend(self.own_files(name, made)?.map(|own| (name.clone(), own)));
+            Ok(())
+        })?;
         Ok(all)
     }
 
-    /// The worker's own files: as they were where what they are made from is the same, or where its
-    /// document is gone or did not load.
-    fn own_files(&mut self, name: &Name) -> Result<Option<OwnFiles>, StoreError> {
+    /// The worker's own files: as they were where what they are made from is the same, or where there is no job that
+    /// makes them.
+    fn own_files(
+        &mut self,
+        name: &Name,
+        made: Option<&FolderJob>,
+    ) -> Result<Option<OwnFiles>, StoreError> {
         let old = self.run.read.previous.workers.get(name);
         let fleet = &self.run.read.loaded.fleet;
-        // A worker whose overlay did not load is among the workers and stays as it is all the same.
-        let stays =
-            self.run.plan.workers.get(name).is_some_and(|w| w.state != WorkerState::Desired);
-        let Some(worker) = fleet.workers.get(name).filter(|_| !stays) else {
+        let Some((worker, made)) = fleet.workers.get(name).zip(made) else {
             return Ok(old.map(|lock| OwnFiles::kept(lock, lock.facts)));
         };
-        let prefix = &self.run.snapshot.input.prefix;
-        let job = layers_job(fleet, worker, &self.run.read.templates, prefix);
-        let render_key = job.key();
+        let (facts, render_key) = (worker.facts, made.key);
         if let Some(lock) = old.filter(|lock| lock.render_key == render_key) {
-            return Ok(Some(OwnFiles::kept(lock, worker.facts)));
+            return Ok(Some(OwnFiles::kept(lock, facts)));
         }
-        let made = gate::worker_overrides_not_loaded(fleet, worker)
-            .and_then(|()| job.render().map_err(gate::not_made));
-        match made {
+        let files = gate::worker_overrides_not_loaded(fleet, worker)
+            .and_then(|()| made.files().map_err(gate::not_made));
+        match files {
             Ok(files) => {
-                let facts = worker.facts;
-                let ids = put_files(self.run.store, &files)?;
+                let ids = put_files(self.run.store, files)?;
                 if let Some(lock) = old {
-                    let of = (worker, &job);
-                    if let Err(objection) = self.may_follow_own(of, lock, &files, &ids)? {
+                    let of = (worker, &made.job);
+                    if let Err(objection) = self.may_follow_own(of, lock, files, &ids)? {
                         self.object(name, objection);
                         return Ok(Some(OwnFiles::kept(lock, lock.facts)));
                     }
-                    self.note_form(name, lock, (render_key, &files), &ids)?;
+                    self.note_form(name, lock, (render_key, files), &ids)?;
                 }
                 let appliers = files.get(PLATFORM).map(|platform| Appliers::of(platform));
                 Ok(Some(OwnFiles { facts, render_key, files: ids, appliers }))
@@ -71,7 +72,7 @@ impl Choosing<'_> {
                 }
                 let none = Digest::of(b"");
                 let files = put_files(self.run.store, &render::bare_folder(&[SENTINEL]))?;
-                Ok(Some(OwnFiles { facts: worker.facts, render_key: none, files, appliers: None }))
+                Ok(Some(OwnFiles { facts, render_key: none, files, appliers: None }))
             }
         }
     }
