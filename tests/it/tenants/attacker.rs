@@ -194,13 +194,20 @@ fn others(world: &World) -> BTreeMap<String, String> {
     seen
 }
 
-/// The fleet's lock without what it remembers of red's deletions.
+/// The fleet's lock without what it remembers of what red asked for of its own clusters.
 fn without_red(lock: &[u8]) -> Vec<u8> {
     let mut lock: Value = serde_json::from_slice(lock).unwrap();
     let fields = lock.as_object_mut().unwrap();
     fields.remove("digest");
-    let not_reds =
-        |run: &Value| run["did"]["deletions"].as_object().unwrap().keys().any(|t| t != "red");
+    // What is counted for no tenant nobody asked for.
+    let not_reds = |count: &Value| {
+        let tenants = count.as_object().map(|by_tenant| by_tenant.keys());
+        tenants.is_none_or(|mut tenants| tenants.any(|tenant| tenant != "red"))
+    };
+    let not_reds = |run: &Value| {
+        let did = run["did"].as_object().unwrap();
+        did.is_empty() || did.values().any(not_reds)
+    };
     if let Some(runs) = fields.get_mut("recent").and_then(Value::as_array_mut) {
         runs.retain(not_reds);
     }
@@ -222,6 +229,22 @@ fn is_of(clusters: &BTreeSet<String>, path: &str) -> bool {
         ["decisions", _, file] => clusters.contains(file.trim_end_matches(".yaml")),
         _ => false,
     }
+}
+
+/// What red leaves out of its own cluster is remembered as what red asked for, as its deletions are.
+#[test]
+fn what_red_leaves_out_of_its_own_cluster_is_remembered_as_its_own() {
+    let mut world = fleet();
+    let before = others(&world);
+    world.files.retain(|path, _| !path.starts_with("fleet/red/"));
+    let text = "apiVersion: carp.dev/v1alpha1\nkind: ManagedCluster\nmetadata:\n  name: r-1\n  namespace: red\nspec: \
+                {version: v1.34.2, location: westeurope}\n";
+    world.write("fleet/red/a.yaml", text);
+    world.run();
+    assert_eq!(others(&world), before);
+    let lock = world.output_text("control-plane/fleet.lock").unwrap();
+    let lock: Value = serde_json::from_str(&lock).unwrap();
+    assert_eq!(lock["recent"][0]["did"]["removing"], serde_json::json!({"red": 1}), "{lock}");
 }
 
 proptest! {
