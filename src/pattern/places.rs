@@ -73,16 +73,8 @@ impl WordPlaces {
     ) -> Option<(Option<&'a str>, &'a Form, &'a Value)> {
         let (mut name, mut form, mut value) = (None, form, value);
         for step in &self.places[place].steps {
-            match (form, value) {
-                (Form::Map(entries), Value::Object(map)) => {
-                    let (key, below) = &entries[*step];
-                    (name, form, value) = (Some(key.as_str()), below, map.get(key)?);
-                }
-                (Form::List(forms), Value::Array(items)) => {
-                    (form, value) = (&forms[*step], items.get(*step)?);
-                }
-                _ => return None,
-            }
+            let (key, of, at) = below(form, value, *step)?;
+            (name, form, value) = (key.or(name), of, at);
         }
         Some((name, form, value))
     }
@@ -94,20 +86,26 @@ impl WordPlaces {
             if std::ptr::eq(value, part) {
                 return true;
             }
-            let below = match (form, value) {
-                (Form::Map(entries), Value::Object(map)) => {
-                    let (key, form) = &entries[*step];
-                    map.get(key).map(|value| (form, value))
-                }
-                (Form::List(forms), Value::Array(items)) => {
-                    items.get(*step).map(|value| (&forms[*step], value))
-                }
-                _ => None,
-            };
-            let Some(below) = below else { return true };
-            (form, value) = below;
+            let Some((_, of, at)) = below(form, value, *step) else { return true };
+            (form, value) = (of, at);
         }
         std::ptr::eq(value, part)
+    }
+}
+
+/// One step on the way to a place: the key of an entry, and what stands there, with its form.
+fn below<'a>(
+    form: &'a Form,
+    value: &'a Value,
+    step: usize,
+) -> Option<(Option<&'a str>, &'a Form, &'a Value)> {
+    match (form, value) {
+        (Form::Map(entries), Value::Object(map)) => {
+            let (key, form) = &entries[step];
+            Some((Some(key), form, map.get(key)?))
+        }
+        (Form::List(forms), Value::Array(items)) => Some((None, &forms[step], items.get(step)?)),
+        _ => None,
     }
 }
 

@@ -86,7 +86,7 @@ impl KnownDocument {
     /// Whether a table of rules, of this number below 32, finds nothing in `part` of the document's `value`, which is all that they
     /// look at. They are asked unless they found nothing in the document before, and say that nothing differs there.
     #[must_use]
-    pub fn is_held_by(
+    pub fn passes(
         &self,
         table: u32,
         (value, part): (&Value, &Value),
@@ -94,10 +94,10 @@ impl KnownDocument {
     ) -> bool {
         let stands = self.stands(table, value, part);
         debug_assert!(!stands || finds_nothing(), "what differs is none of it: {part}");
-        let held = stands || finds_nothing();
+        let passes = stands || finds_nothing();
         let tables = &self.proven.tables;
-        tables.set(tables.get() | u32::from(held) << table);
-        held
+        tables.set(tables.get() | u32::from(passes) << table);
+        passes
     }
 
     /// Whether a table found nothing in the document before, and nothing differs in this part.
@@ -233,7 +233,7 @@ mod tests {
         let part = read.value.pointer(path).unwrap_or(&Value::Null);
         let stands = known.stands(nth, &read.value, part);
         if !stands {
-            assert_eq!(known.is_held_by(nth, (&read.value, part), || finds_nothing), finds_nothing);
+            assert_eq!(known.passes(nth, (&read.value, part), || finds_nothing), finds_nothing);
         }
         stands
     }

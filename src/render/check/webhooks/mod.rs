@@ -159,10 +159,10 @@ fn refusals(object: &Object) -> impl Iterator<Item = &'static str> {
         let part = below(&object.value, place);
         let broken = move || rules.iter().filter(move |rule| (rule.broken)(part));
         let known = object.known.as_ref();
-        let is_held = known.is_some_and(|known| {
-            known.is_held_by(nth, (&object.value, part), || broken().next().is_none())
+        let passes = known.is_some_and(|known| {
+            known.passes(nth, (&object.value, part), || broken().next().is_none())
         });
-        let asked = (!is_held).then(broken);
+        let asked = (!passes).then(broken);
         asked.into_iter().flatten().map(|rule| rule.says)
     })
 }
