@@ -137,6 +137,16 @@ impl Standing {
         reports.insert(Name::parse(worker).unwrap(), text.into_bytes());
     }
 
+    /// Takes a step a minute, with two runs after each.
+    fn take_by_the_minute(&mut self, steps: &[Step]) {
+        for (minute, step) in (1..).zip(steps) {
+            self.world.now = after_nine(minute);
+            self.take(step);
+            self.run();
+            self.run();
+        }
+    }
+
     fn take(&mut self, step: &Step) {
         match step {
             Step::Add(number) => drop(self.world.write(&path(*number), &cluster(*number))),
@@ -197,12 +207,7 @@ proptest! {
 fn what_was_between_two_versions_is_deleted_once() {
     let mut standing = Standing::observed("");
     let steps = [Step::Edit(Edit::Version(28, 38)), Step::Remove(4), Step::Remove(0)];
-    for (minute, step) in (1..).zip(&steps) {
-        standing.world.now = after_nine(minute);
-        standing.take(step);
-        standing.run();
-        standing.run();
-    }
+    standing.take_by_the_minute(&steps);
 }
 
 /// What goes back to a version from which its control plane went on keeps its folder, which is not decided anew in every run.
@@ -210,12 +215,7 @@ fn what_was_between_two_versions_is_deleted_once() {
 fn what_goes_back_between_two_versions_is_refused_once() {
     let mut standing = Standing::observed("");
     let steps = [Step::Edit(Edit::Version(109, 3)), Step::Add(1), Step::Add(0)];
-    for (minute, step) in (1..).zip(&steps) {
-        standing.world.now = after_nine(minute);
-        standing.take(step);
-        standing.run();
-        standing.run();
-    }
+    standing.take_by_the_minute(&steps);
     assert_eq!(standing.world.propose_afresh().gates.len(), 1, "its folder stays");
 }
 
