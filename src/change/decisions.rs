@@ -1,6 +1,6 @@
 //! The digest of what a run decides anew: what a commit's `Carp-Plan` names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
     ClusterPlan, ClusterRow, ClusterState, Decision, DeletionStep, Digest, Gate, Name, Plan,
@@ -13,9 +13,9 @@ use crate::model::{
 /// last good folder, keeps all that its lock says.
 #[must_use]
 pub fn plan_digest(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Digest {
+    let kept: BTreeSet<&Name> = gates.iter().map(|gate| &gate.name).collect();
     let stays = |name: &Name, planned: &ClusterPlan| {
-        matches!(planned.decision, Decision::Keep { .. })
-            && gates.iter().any(|gate| gate.name == *name)
+        matches!(planned.decision, Decision::Keep { .. }) && kept.contains(name)
     };
     let decided = plan.clusters.iter().filter_map(|(name, planned)| {
         let (before, after) = (before(previous, name, planned), row(planned));
@@ -186,7 +186,7 @@ mod tests {
             ("n", wait(ReasonCode::Capacity)),
         ];
         let digests = anew.map(|decided| digest(vec![decided]));
-        let different: std::collections::BTreeSet<_> = digests.iter().collect();
+        let different: BTreeSet<_> = digests.iter().collect();
         assert_eq!(different.len(), digests.len());
         assert!(!different.contains(&digest(Vec::new())));
     }

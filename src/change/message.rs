@@ -168,6 +168,7 @@ fn decision_lines(plan: &Plan, previous: &Previous) -> Vec<String> {
 
 /// The clusters whose folders come a step nearer to the desired version, or arrive there.
 fn step_lines(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Vec<String> {
+    let kept: BTreeSet<&Name> = gates.iter().map(|gate| &gate.name).collect();
     let line = |(name, planned): (&Name, &ClusterPlan)| {
         let Decision::Keep { worker } = &planned.decision else { return None };
         let row = previous.workers.get(worker)?.clusters.get(name)?;
@@ -179,7 +180,7 @@ fn step_lines(plan: &Plan, previous: &Previous, gates: &[Gate]) -> Vec<String> {
             }
             _ => None,
         }
-        .filter(|_| gates.iter().all(|gate| gate.name != *name))
+        .filter(|_| !kept.contains(name))
     };
     plan.clusters.iter().filter_map(line).collect()
 }
