@@ -24,6 +24,9 @@ struct DocumentShape {
     no_secret: Cell<Option<bool>>,
     /// Whether one of them has nothing that is empty; `None` as long as nobody looked.
     no_empty: Cell<Option<bool>>,
+    /// The fields, by their numbers, that somebody asked for, and those of them that are there.
+    asked: Cell<u32>,
+    there: Cell<u32>,
 }
 
 /// What a document has in common with others of its shape, and with the one that its value was made of.
@@ -117,6 +120,21 @@ impl KnownDocument {
         self.shape.no_empty.set(Some(none));
         none
     }
+
+    /// Whether a field, of this number below 32, is in the document. No word is a field, so one document of the shape tells for
+    /// all: `is_there` is asked once, and always asks for the same.
+    #[must_use]
+    pub fn has(&self, field: u32, is_there: impl Fn() -> bool) -> bool {
+        let (asked, there) = (&self.shape.asked, &self.shape.there);
+        let bit = 1 << field;
+        if asked.get() & bit == 0 {
+            asked.set(asked.get() | bit);
+            there.set(there.get() | u32::from(is_there()) << field);
+        }
+        let has = there.get() & bit != 0;
+        debug_assert_eq!(has, is_there(), "field {field} is in some documents of a shape");
+        has
+    }
 }
 
 impl DocumentShape {
@@ -154,7 +172,14 @@ impl KnownShape {
         let comments_differ = lines.any(|line| line.contains(OPEN) && line.contains('#'));
         let places = WordPlaces::of(&form, pattern.matches(OPEN).count());
         let no_secret = Cell::new(comments_differ.then_some(false));
-        let shape = DocumentShape { form, places, no_secret, no_empty: Cell::default() };
+        let shape = DocumentShape {
+            form,
+            places,
+            no_secret,
+            no_empty: Cell::default(),
+            asked: Cell::default(),
+            there: Cell::default(),
+        };
         Self { shape: shape.into(), values: Vec::new() }
     }
 
@@ -260,5 +285,34 @@ mod tests {
         for name in ["a", "b", "c", "d", "e"] {
             assert!(!stands(&mut patterns, (name, "4"), (0, "/spec/disks", false)), "{name}");
         }
+    }
+
+    #[test]
+    fn a_field_is_asked_for_once_in_documents_of_a_shape() {
+        const FIELDS: [&str; 2] = ["spec", "status"];
+        let mut patterns = Patterns::default();
+        let asked = Cell::new(0);
+        let mut has = |text: &str| {
+            let read = patterns.parse(text, |text| serde_saphyr::from_str(text)).unwrap();
+            let known = read.known?;
+            let has = |(nth, field): (u32, &str)| {
+                let is_there = || {
+                    asked.set(asked.get() + 1);
+                    read.value.get(field).is_some()
+                };
+                known.has(nth, is_there)
+            };
+            Some((0..).zip(FIELDS).map(has).collect::<Vec<_>>())
+        };
+        for name in ["a", "b", "c", "d", "e"] {
+            let is_known = name >= "d";
+            let found = has(&MACHINE.replace("NAME", name));
+            assert_eq!(found, is_known.then(|| vec![true, false]), "{name}");
+            let found = has(&format!("metadata:\n  name: {name}\n"));
+            assert_eq!(found, is_known.then(|| vec![false, false]), "another shape: {name}");
+        }
+        // A debug build asks each time besides.
+        let besides = if cfg!(debug_assertions) { 2 * 2 * FIELDS.len() } else { 0 };
+        assert_eq!(asked.get(), 2 * FIELDS.len() + besides);
     }
 }

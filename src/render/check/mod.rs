@@ -4,6 +4,7 @@ mod complete;
 mod declared;
 mod duplicate;
 mod empty;
+mod field;
 mod identity;
 mod node_network;
 mod own_peering;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::super::job::{Job, Scope};
 use super::super::object::Object;
 use super::super::path::at;
+use super::field::ObjectField;
 use crate::diag::{Code, Diagnostics};
 
 /// The kind, as an object of a folder or among those that CAPZ makes of one.
@@ -29,7 +30,7 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
 }
 
 fn is_peered(object: &Object) -> bool {
-    let inner = at(&object.value, "/spec/resources").and_then(Value::as_array);
+    let inner = ObjectField::Resources.of(object).and_then(Value::as_array);
     let of_kind = |resource: &Value| at(resource, "/kind").is_some_and(|kind| kind == PEERING);
     object.kind() == PEERING || inner.into_iter().flatten().any(of_kind)
 }

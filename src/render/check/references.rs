@@ -6,16 +6,17 @@ use serde_json::Value;
 use super::super::job::Job;
 use super::super::object::Object;
 use super::super::path::at;
+use super::field::ObjectField;
 use crate::diag::{Code, Diagnostics};
 
-/// Where references to objects of the same folder stand, below `spec`.
-const REFERENCES: &[&str] = &[
-    "/controlPlaneRef",
-    "/infrastructureRef",
-    "/identityRef",
-    "/template/spec/bootstrap/configRef",
-    "/template/spec/infrastructureRef",
-    "/machineTemplate/spec/infrastructureRef",
+/// Where references to objects of the same folder stand.
+const REFERENCES: &[ObjectField] = &[
+    ObjectField::ControlPlaneRef,
+    ObjectField::InfrastructureRef,
+    ObjectField::IdentityRef,
+    ObjectField::TemplateConfigRef,
+    ObjectField::TemplateInfrastructureRef,
+    ObjectField::MachineInfrastructureRef,
 ];
 /// What CAPZ appends to a machine template's name for the Secret with the cloud's configuration
 /// (cluster-api-provider-azure, controllers/helpers.go).
@@ -80,7 +81,7 @@ fn dangling<'a>(
     named: &'a NamedObject<'a>,
     all: &'a [NamedObject<'a>],
 ) -> impl Iterator<Item = String> + 'a {
-    REFERENCES.iter().filter_map(|p| at(named.spec, p)).filter_map(|reference| {
+    REFERENCES.iter().filter_map(|field| field.of(named.object)).filter_map(|reference| {
         let (kind, name) = (text(reference, "/kind")?, text(reference, "/name")?);
         let there = named.beside(all, kind, name);
         there.is_none().then(|| format!("refers to {kind} {name}, which is not in the folder"))
@@ -89,7 +90,7 @@ fn dangling<'a>(
 
 /// `clusterName` in both places is a Cluster of the folder.
 fn other_cluster(named: &NamedObject<'_>, all: &[NamedObject<'_>]) -> Option<String> {
-    let outer = text(named.spec, "/clusterName")?;
+    let outer = ObjectField::ClusterName.text(named.object)?;
     if named.beside(all, "Cluster", outer).is_none() {
         return Some(format!("says clusterName `{outer}`, which is no Cluster of the folder"));
     }
@@ -106,7 +107,8 @@ fn other_machine(named: &NamedObject<'_>, all: &[NamedObject<'_>]) -> Option<Str
         let machine = text(spec, "/template/spec/infrastructureRef/name")?;
         (machine, at(config.spec, "/template/spec/files")?)
     } else {
-        let machine = text(spec, "/machineTemplate/spec/infrastructureRef/name")?;
+        let machine = ObjectField::MachineInfrastructureRef.of(named.object)?;
+        let machine = text(machine, "/name")?;
         (machine, at(spec, "/kubeadmConfigSpec/files")?)
     };
     let secrets = files.as_array()?.iter().filter_map(|f| text(f, "/contentFrom/secret/name"));

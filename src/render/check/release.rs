@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::super::job::Job;
 use super::super::object::Object;
 use super::super::path::at;
+use super::field::ObjectField;
 use crate::diag::{Code, Diagnostics};
 
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
@@ -36,7 +37,7 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
 /// The namespace and the name of what an object installs. Without a name it is made up for each.
 fn release(object: &Object) -> Option<(&str, &str)> {
     let text = |pointer: &str| at(&object.value, pointer).and_then(Value::as_str);
-    let name = text("/spec/releaseName").filter(|name| !name.is_empty())?;
+    let name = ObjectField::ReleaseName.text(object).filter(|name| !name.is_empty())?;
     // What the webhook fills in: api/v1alpha1/helmchartproxy_webhook.go.
     Some((text("/spec/namespace").unwrap_or("default"), name))
 }
@@ -44,9 +45,9 @@ fn release(object: &Object) -> Option<(&str, &str)> {
 /// The namespace and the name of what Flux installs in another cluster; what it installs on the worker itself is that one's alone.
 fn release_of_flux(object: &Object) -> Option<(&str, &str)> {
     let text = |pointer: &str| at(&object.value, pointer).and_then(Value::as_str);
-    at(&object.value, "/spec/kubeConfig")?;
+    ObjectField::KubeConfig.of(object)?;
     let namespace = text("/spec/storageNamespace").unwrap_or(object.namespace());
-    Some((namespace, text("/spec/releaseName").unwrap_or(object.name())))
+    Some((namespace, ObjectField::ReleaseName.text(object).unwrap_or(object.name())))
 }
 
 #[cfg(test)]
