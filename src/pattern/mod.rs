@@ -1,7 +1,7 @@
 //! Documents that one template makes, or that people copy, are alike but for some words. From the fourth on only those words are read.
 //!
 //! A word is what stands last in a line, behind `key: ` or `- `, where it is of a sort that every YAML reader takes
-//! alike: a plain name, a number without a sign, a quoted text without blanks. The rest of the text is the *pattern*. The third
+//! alike: a plain name or path, a number without a sign, a quoted text without blanks. The rest of the text is the *pattern*. The third
 //! document of a pattern is read twice: as it is, and with a mark in the place of each word; where a mark is found again is where the
 //! word of any other document of that pattern stands. A document that has no such pattern is read as ever.
 
@@ -306,7 +306,7 @@ y: - W"#;
 
     /// Words as people write them, plain and not.
     const WORDS: &str = r#"a --a=b --- - a-1 1 0 01 042 on n yes null NaN Null0 yes1 1.5 "a" "1" a:b x.y:z x/y "a#b" a=b 123456789012345 1e3 1_0 0x1 a,b
-        "" '' a#b #a a: a] [a a} &a *a !a | > %a @a -1 /a "a:" zq = 7 999999999999999 ~ .inf"#;
+        "" '' a#b #a a: a] [a a} &a *a !a | > %a @a -1 /a ./a ./a/b- ./ ./.inf ./1 .5 ./a: "a:" zq = 7 999999999999999 ~ .inf"#;
 
     fn line() -> impl Strategy<Value = String> {
         let around = prop::sample::select(LINES.lines().collect::<Vec<_>>());

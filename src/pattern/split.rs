@@ -146,7 +146,7 @@ fn is_number(word: &str) -> bool {
 
 /// Whether it is a text whatever the version of YAML is.
 fn is_name(word: &str) -> bool {
-    let first = word.strip_prefix("--").unwrap_or(word);
+    let first = ["--", "./"].iter().find_map(|begin| word.strip_prefix(begin)).unwrap_or(word);
     let begins = first.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
     begins && word.bytes().all(is_of_words) && !word.ends_with(':') && !is_special_word(word)
 }
