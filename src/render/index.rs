@@ -1,5 +1,7 @@
 //! The small files that list others: `clusters.yaml`, `workers.yaml`, `sentinel.yaml`.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::appliers::Appliers;
@@ -33,12 +35,15 @@ pub fn clusters_index<'a>(
     prefix: &str,
 ) -> Vec<u8> {
     let repository = FleetRepository { spec: &fleet.spec, prefix };
-    let entry = |cluster: &IndexedCluster<'_>| {
-        let path = repository.path(&paths::cluster(worker, cluster.name));
-        let applier = appliers.of_tenant(cluster.tenant);
-        flux::cluster(cluster.name, &path, applier, (cluster.removal, cluster.applying))
+    let listed = clusters.map(|cluster| {
+        let shape = (appliers.of_tenant(cluster.tenant), cluster.removal, cluster.applying);
+        (cluster.name, shape)
+    });
+    let entry = |name: &Name, (applier, removal, applying): &(&str, _, _)| {
+        let path = repository.path(&paths::cluster(worker, name));
+        flux::cluster(name, &path, applier, (*removal, *applying))
     };
-    listing(clusters, |cluster| cluster.name, entry, "# No cluster is placed here.\n")
+    listing(listed, entry, "# No cluster is placed here.\n")
 }
 
 /// `control-plane/workers.yaml`: one Flux Kustomization for each worker that the control plane makes.
@@ -49,27 +54,56 @@ pub fn control_plane_index<'a>(
     prefix: &str,
 ) -> Vec<u8> {
     let repository = FleetRepository { spec: &fleet.spec, prefix };
-    let entry = |worker: &&Name| {
+    let entry = |worker: &Name, (): &()| {
         let path = repository.path(&paths::control_plane(worker));
         flux::cluster(worker, &path, WORKER_APPLIER, (Removal::Prune, Applying::Active))
     };
-    listing(workers, |worker| *worker, entry, "# No worker is made here.\n")
+    listing(workers.map(|worker| (worker, ())), entry, "# No worker is made here.\n")
 }
 
-fn listing<'a, T>(
-    all: impl Iterator<Item = T>,
-    name: impl Fn(&T) -> &'a Name,
-    entry: impl Fn(&T) -> Value,
+/// The entries of these names, sorted. Those of one shape are the same but for the name.
+fn listing<'a, S: Ord + Clone>(
+    all: impl Iterator<Item = (&'a Name, S)>,
+    entry: impl Fn(&Name, &S) -> Value,
     none: &str,
 ) -> Vec<u8> {
-    let mut all: Vec<_> = all.collect();
-    all.sort_unstable_by_key(&name);
-    all.dedup_by_key(|one| name(one));
-    if all.is_empty() {
+    let mut sorted = BTreeMap::new();
+    for (name, shape) in all {
+        sorted.entry(name).or_insert(shape);
+    }
+    if sorted.is_empty() {
         return none.as_bytes().to_vec();
     }
-    let entries: Vec<_> = all.iter().map(entry).collect();
-    yaml::emit_all(&entries).into_bytes()
+    let stand_in = Name::parse(STAND_IN).ok();
+    let mut shapes: BTreeMap<S, Option<ListedEntry>> = BTreeMap::new();
+    let texts = sorted.into_iter().map(|(name, shape)| {
+        let emitted = || yaml::emit(&entry(name, &shape));
+        let known = shapes
+            .entry(shape.clone())
+            .or_insert_with(|| ListedEntry::of(&yaml::emit(&entry(stand_in.as_ref()?, &shape))));
+        let text = known.as_ref().map_or_else(emitted, |known| known.with(name));
+        debug_assert_eq!(text, emitted(), "an entry is more than its name");
+        text
+    });
+    texts.collect::<Vec<_>>().join("---\n").into_bytes()
+}
+
+/// What stands in an entry in the place of the name.
+const STAND_IN: &str = "the-name-of-it";
+
+/// The text of an entry around its name: that of its object, and that of the path.
+struct ListedEntry([String; 3]);
+
+impl ListedEntry {
+    /// `None` where something else in the entry is called so.
+    fn of(text: &str) -> Option<Self> {
+        let parts: Vec<_> = text.split(STAND_IN).map(str::to_owned).collect();
+        parts.try_into().ok().map(Self)
+    }
+
+    fn with(&self, name: &str) -> String {
+        self.0.join(name)
+    }
 }
 
 /// `workers/<worker>/sentinel.yaml`: a ConfigMap that is always there, so that the path is never empty
@@ -128,6 +162,32 @@ mod tests {
         assert_eq!(list(vec![&b, &a, &b]), list(vec![&a, &b]));
         assert!(list(vec![&a]).contains("path: ./p/workers/w/clusters/a\n"), "{}", list(vec![&a]));
         assert_eq!(list(vec![]), "# No cluster is placed here.\n");
+    }
+
+    #[test]
+    fn an_entry_says_what_its_kustomization_says() {
+        let (fleet, repository) = (Fleet::default(), |spec| FleetRepository { spec, prefix: "" });
+        let own = Appliers::default();
+        // One of them is called as what stands in the place of names.
+        for worker in [name("w"), name(STAND_IN)] {
+            let names = [name("a"), name("b"), name("true"), name("1"), name(STAND_IN)];
+            let listed = |nth: usize| IndexedCluster {
+                name: &names[nth],
+                tenant: "pay",
+                removal: if nth.is_multiple_of(2) { Removal::Prune } else { Removal::Orphan },
+                applying: if nth < 2 { Applying::Active } else { Applying::Suspended },
+            };
+            let text = clusters_index(&fleet, &worker, (0..names.len()).map(listed), &own, "");
+            let mut wanted: Vec<_> = (0..names.len()).map(listed).collect();
+            wanted.sort_unstable_by_key(|cluster| cluster.name);
+            let entry = |cluster: IndexedCluster<'_>| {
+                let path = repository(&fleet.spec).path(&paths::cluster(&worker, cluster.name));
+                let applier = own.of_tenant("pay");
+                flux::cluster(cluster.name, &path, applier, (cluster.removal, cluster.applying))
+            };
+            let wanted: Vec<_> = wanted.into_iter().map(entry).collect();
+            assert_eq!(String::from_utf8(text).unwrap(), yaml::emit_all(&wanted), "{worker}");
+        }
     }
 
     #[test]
